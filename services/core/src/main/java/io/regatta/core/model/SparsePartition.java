@@ -1,0 +1,12 @@
+package io.regatta.core.model;
+
+/** Owner of a sparse id: a mixed hash, stable across processes and releases, so that neighbouring ids spread. */
+public final class SparsePartition {
+
+  private SparsePartition() {}
+
+  /** Shard in [0, shards) that owns the id. */
+  public static int shardOf(long id, int shards) {
+    throw new UnsupportedOperationException("TODO core helper");
+  }
+}

@@ -1,0 +1,42 @@
+package io.regatta.core.optim;
+
+/**
+ * Which optimizer a table uses, as a value that travels in configuration and in the registration of a trainer.
+ * Fields that a kind does not use are ignored by it.
+ *
+ * @param kind the update rule
+ * @param learningRate schedule, evaluated at the step of the round (sync) or of the push (other modes)
+ * @param momentum factor of {@code MOMENTUM}
+ * @param nesterov look-ahead form of {@code MOMENTUM}
+ * @param beta1 first-moment decay of {@code ADAM}
+ * @param beta2 second-moment decay of {@code ADAM}
+ * @param epsilon added to the denominator of {@code ADAGRAD} and {@code ADAM}
+ * @param initialAccumulator start of {@code ADAGRAD}'s accumulator
+ * @param weightDecay L2 term: gradient += weightDecay · weight, after clipping by value
+ * @param clipValue each gradient element is limited to ±clipValue; 0: off. Applied at the shard
+ * @param clipNorm each variable's (or table batch's) gradient is scaled to at most this L2 norm; 0: off. Applied by
+ *     the trainer over whole tensors before the push, so it does not depend on the number of shards
+ */
+public record OptimizerSpec(Kind kind, LearningRate learningRate, float momentum, boolean nesterov, float beta1,
+    float beta2, float epsilon, float initialAccumulator, float weightDecay, float clipValue, float clipNorm) {
+
+  /** Update rules. Names as in the configuration, lower case there. */
+  public enum Kind { SGD, MOMENTUM, ADAGRAD, ADAM }
+
+  /** Plain SGD at a constant rate. */
+  public static OptimizerSpec sgd(double rate) {
+    return new OptimizerSpec(Kind.SGD, LearningRate.constant(rate), 0, false, 0, 0, 0, 0, 0, 0, 0);
+  }
+
+  public static OptimizerSpec momentum(double rate, float momentum, boolean nesterov) {
+    return new OptimizerSpec(Kind.MOMENTUM, LearningRate.constant(rate), momentum, nesterov, 0, 0, 0, 0, 0, 0, 0);
+  }
+
+  public static OptimizerSpec adagrad(double rate) {
+    return new OptimizerSpec(Kind.ADAGRAD, LearningRate.constant(rate), 0, false, 0, 0, 1e-6f, 0, 0, 0, 0);
+  }
+
+  public static OptimizerSpec adam(double rate) {
+    return new OptimizerSpec(Kind.ADAM, LearningRate.constant(rate), 0, false, 0.9f, 0.999f, 1e-8f, 0, 0, 0, 0);
+  }
+}

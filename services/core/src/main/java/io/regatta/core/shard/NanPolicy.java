@@ -1,0 +1,9 @@
+package io.regatta.core.shard;
+
+/** What to do with a push that holds NaN or infinite values. */
+public enum NanPolicy {
+  /** Refuse it with a clear error; nothing is applied. */
+  FAIL,
+  /** Count it, tick the clock, apply nothing. */
+  SKIP
+}

@@ -1,0 +1,13 @@
+package io.regatta.core.shard;
+
+import java.util.List;
+
+/**
+ * Values, isolated from later updates.
+ *
+ * @param version updates applied by the shard at that moment
+ * @param dense copy of the shard's dense vector, or null if not asked for
+ * @param sparse one entry per {@link Pull#sparse}, in that order, ids in the order asked; after them, for
+ *     {@link Pull#changed}, one entry per table with changed rows
+ */
+public record Pulled(long version, float[] dense, List<SparseRows> sparse) {}

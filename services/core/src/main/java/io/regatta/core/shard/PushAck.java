@@ -1,0 +1,12 @@
+package io.regatta.core.shard;
+
+/**
+ * Answer to a push, sent when it is applied (async modes), when its round has closed (sync), or at once if it had
+ * been applied before.
+ *
+ * @param version updates applied by the shard so far
+ * @param staleness updates of others applied between this push's pull and its application; 0 in sync mode
+ * @param repeated true if the push had been applied before and was not applied again
+ * @param skipped true if the NaN policy dropped it
+ */
+public record PushAck(long version, long staleness, boolean repeated, boolean skipped) {}

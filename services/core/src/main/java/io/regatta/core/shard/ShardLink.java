@@ -1,0 +1,34 @@
+package io.regatta.core.shard;
+
+import java.util.concurrent.CompletionStage;
+import java.util.function.Consumer;
+
+/**
+ * One trainer's link to one shard: in process ({@code LocalShardLink}), over a gRPC tensor stream, or through an
+ * aggregator. Calls are made on the owner's thread and keep their order; completions may come on any thread. Failures
+ * are {@link io.regatta.core.error.RegattaException}s. Arrays handed in belong to the link until completion.
+ */
+public interface ShardLink {
+
+  /** Announces the trainer; creates the job on the shard if this is the first one. */
+  CompletionStage<Void> register(JobSpec job, TrainerId trainer);
+
+  /** Sets the shard's dense vector; rank 0 only, once. Everybody's pulls wait for it. A second one is ignored. */
+  CompletionStage<Void> initialize(float[] dense);
+
+  CompletionStage<PushAck> push(Push push);
+
+  CompletionStage<Pulled> pull(Pull pull);
+
+  /** Takes the trainer out of clocks and rounds and frees its state; the last one to leave frees the job's tables. */
+  CompletionStage<Void> leave();
+
+  /** Sum of the parameters' element hashes on this shard; the sum over shards does not depend on their number. */
+  CompletionStage<Long> digest();
+
+  /** Streams all rows of a sparse table, in slices of bounded size, to the consumer. */
+  CompletionStage<Void> export(String table, Consumer<SparseRows> slice);
+
+  /** Closes the link without leaving. */
+  CompletionStage<Void> close();
+}

@@ -1,0 +1,4 @@
+package io.regatta.core.shard;
+
+/** Distinct ids of one sparse table whose rows are wanted. */
+public record SparseIds(String table, long[] ids) {}

@@ -1,0 +1,7 @@
+package io.regatta.core.shard;
+
+/**
+ * One life of one rank. The incarnation is issued by the rendezvous: a restarted trainer has a higher one, so that
+ * late messages of the old life are told apart.
+ */
+public record TrainerId(int rank, long incarnation) {}

@@ -1,0 +1,34 @@
+package io.regatta.core.shard;
+
+import java.util.List;
+
+/**
+ * Who waits for whom, since when: the material of {@code /why} and of the log line when a wait gets long.
+ *
+ * @param who e.g. {@code trainer 1}
+ * @param operation e.g. {@code pull of step 418}
+ * @param where e.g. {@code shard 0 of job census}
+ * @param sinceMillis wall clock of the start, ms since the epoch
+ * @param waitsFor the peers waited for
+ */
+public record Wait(String who, String operation, String where, long sinceMillis, List<Peer> waitsFor) {
+
+  /**
+   * @param name e.g. {@code trainer 3}
+   * @param lastStep the last step seen from it, -1 if none
+   * @param lastSeenMillis wall clock of the last message from it, 0 if none
+   */
+  public record Peer(String name, long lastStep, long lastSeenMillis) {}
+
+  /** One sentence: {@code trainer 1 waits at shard 0 of job census for trainer 3 (last step 402), pull of step 418, since 12.3 s}. */
+  public String sentence(long nowMillis) {
+    StringBuilder b = new StringBuilder(who).append(" waits at ").append(where).append(" for ");
+    for (int i = 0; i < waitsFor.size(); i++) {
+      Peer p = waitsFor.get(i);
+      b.append(i == 0 ? "" : ", ").append(p.name());
+      b.append(p.lastStep() < 0 ? " (nothing seen yet)" : " (last step " + p.lastStep() + ")");
+    }
+    return b.append(", ").append(operation).append(", since ")
+        .append(String.format(java.util.Locale.ROOT, "%.1f s", (nowMillis - sinceMillis) / 1000.0)).toString();
+  }
+}
