@@ -1,0 +1,156 @@
+package io.regatta.trainer;
+
+import java.io.Console;
+import java.io.PrintStream;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.Locale;
+import java.util.Map;
+import java.util.StringJoiner;
+import java.util.function.LongSupplier;
+import me.tongfei.progressbar.ConsoleProgressBarConsumer;
+import me.tongfei.progressbar.ProgressBar;
+import me.tongfei.progressbar.ProgressBarBuilder;
+import me.tongfei.progressbar.ProgressBarStyle;
+
+/**
+ * A {@link Progress} for people, owned by one model thread: a bar with rate, metrics and time left on a terminal; plain
+ * lines, at most one per interval, where output goes to a file or a pipe. Rates are examples per second of the
+ * reporting replica.
+ */
+public final class ConsoleProgress implements Progress {
+
+  /** Time between two plain lines. */
+  public static final Duration LINE_INTERVAL = Duration.ofSeconds(2);
+
+  private static final int BAR_INTERVAL_MS = 200;
+
+  private final String name;
+  private final PrintStream out;
+  private final boolean terminal;
+  private final long lineIntervalNanos;
+  private final LongSupplier nanoTime;
+  private final Map<String, Double> metrics = new LinkedHashMap<>();
+  private String phase;
+  private long total;
+  private long done;
+  private long beganAt;
+  private long lastLineAt;
+  private ProgressBar bar;
+
+  /** Progress of {@code name} (the job) on standard output, as a bar if that is a terminal. */
+  public static ConsoleProgress create(String name) {
+    return new ConsoleProgress(name, System.out, onTerminal(), LINE_INTERVAL, System::nanoTime);
+  }
+
+  /** As {@link #create}, with output, form, line interval and clock given. */
+  ConsoleProgress(String name, PrintStream out, boolean terminal, Duration lineInterval, LongSupplier nanoTime) {
+    this.name = name;
+    this.out = out;
+    this.terminal = terminal;
+    this.lineIntervalNanos = lineInterval.toNanos();
+    this.nanoTime = nanoTime;
+  }
+
+  /** Whether standard output is a terminal that can redraw a line. */
+  static boolean onTerminal() {
+    Console console = System.console();
+    if (console == null || "dumb".equals(System.getenv("TERM"))) {
+      return false;
+    }
+    try { // Since Java 22 there is a console object without a terminal too.
+      return (boolean) Console.class.getMethod("isTerminal").invoke(console);
+    } catch (ReflectiveOperationException beforeJava22) {
+      return true;
+    }
+  }
+
+  @Override
+  public void begin(String phase, long examples) {
+    end();
+    this.phase = phase;
+    total = examples;
+    done = 0;
+    metrics.clear();
+    beganAt = nanoTime.getAsLong();
+    lastLineAt = beganAt;
+    if (terminal) {
+      bar = new ProgressBarBuilder().setTaskName(name + " " + phase).setInitialMax(examples).setUnit(" ex", 1)
+          .setStyle(ProgressBarStyle.ASCII).setUpdateIntervalMillis(BAR_INTERVAL_MS).showSpeed()
+          .setConsumer(new ConsoleProgressBarConsumer(out)).build();
+    }
+  }
+
+  @Override
+  public void advance(long examples) {
+    done += examples;
+    if (bar != null) {
+      bar.stepBy(examples);
+      return;
+    }
+    long now = nanoTime.getAsLong();
+    if (phase != null && now - lastLineAt >= lineIntervalNanos) {
+      lastLineAt = now;
+      out.println(summary(now, true));
+    }
+  }
+
+  @Override
+  public void metric(String name, double value) {
+    metrics.put(name, value);
+    if (bar != null) {
+      bar.setExtraMessage(metricsText());
+    }
+  }
+
+  @Override
+  public void line(String text) {
+    if (bar != null) {
+      out.print("\r\u001b[2K"); // the bar redraws itself below the line
+    }
+    out.println(text);
+  }
+
+  @Override
+  public void end() {
+    if (phase == null) {
+      return;
+    }
+    if (bar != null) {
+      bar.close();
+      bar = null;
+    }
+    out.println(summary(nanoTime.getAsLong(), false));
+    phase = null;
+  }
+
+  @Override
+  public void close() {
+    end();
+    out.flush();
+  }
+
+  /** For example {@code census train: 12800/32561 examples, 9800/s, loss 0.3312, auc 0.9071, 2 s left}. */
+  private String summary(long now, boolean running) {
+    double seconds = Math.max(1e-9, (now - beganAt) / 1e9);
+    double rate = done / seconds;
+    StringJoiner text = new StringJoiner(", ", name + " " + phase + ": ", "");
+    text.add((total > 0 ? done + "/" + total : String.valueOf(done)) + " examples");
+    text.add(String.format(Locale.ROOT, "%.0f/s", rate));
+    if (!metrics.isEmpty()) {
+      text.add(metricsText());
+    }
+    if (!running) {
+      text.add(String.format(Locale.ROOT, "done in %.1f s", seconds));
+    } else if (total > done && rate > 0) {
+      text.add(String.format(Locale.ROOT, "%.0f s left", Math.ceil((total - done) / rate)));
+    }
+    return text.toString();
+  }
+
+  private String metricsText() {
+    StringJoiner text = new StringJoiner(", ");
+    metrics.forEach((metric, value) -> text.add(String.format(Locale.ROOT, "%s %.4f", metric, value)));
+    return text.toString();
+  }
+}

@@ -1,0 +1,41 @@
+package io.regatta.trainer;
+
+/**
+ * Where a training loop says how far it is. One owner: the model thread of the replica that reports (replica 0 of
+ * rank 0 by default); the others get {@link #none()}. A phase begins with {@link #begin}, and ends with {@link #end}
+ * or with the next {@code begin}.
+ */
+public interface Progress extends AutoCloseable {
+
+  /**
+   * Starts a phase.
+   *
+   * @param phase short name, such as {@code train} or {@code test}
+   * @param examples examples that the phase will see on this replica, or -1 if unknown
+   */
+  void begin(String phase, long examples);
+
+  /** Counts examples done in this phase. */
+  void advance(long examples);
+
+  /**
+   * Newest value of a metric of the phase (such as {@code loss} or {@code auc}), shown until the next one. Values are
+   * given only where the loop has them anyway: reading a loss from the engine waits for the step to be computed.
+   */
+  void metric(String name, double value);
+
+  /** Prints one line of text without disturbing the bar. */
+  void line(String text);
+
+  /** Ends the phase and prints its totals. Does nothing if no phase is open. */
+  void end();
+
+  /** Ends an open phase and gives back the terminal. */
+  @Override
+  void close();
+
+  /** One that swallows everything. */
+  static Progress none() {
+    return NoProgress.INSTANCE;
+  }
+}
