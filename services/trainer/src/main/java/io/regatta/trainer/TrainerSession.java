@@ -1,0 +1,64 @@
+package io.regatta.trainer;
+
+import io.regatta.core.model.ModelSpec;
+import io.regatta.core.shard.JobSpec;
+import io.regatta.core.shard.ParameterClient;
+import io.regatta.core.shard.TrainerId;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+
+/**
+ * One rank's membership in a job: what its model threads train against. Shared by the replicas of the rank; every
+ * method may be called on any of their threads. Two implementations: {@link LocalSession} (core in this process, one
+ * rank) and the one that {@link TrainerVerticle} makes. The futures complete on the session's own thread and fail with
+ * a {@link io.regatta.core.error.RegattaException}; model threads wait for them through {@link #await} only.
+ */
+public interface TrainerSession {
+
+  JobConfig job();
+
+  /** This rank, and its life. */
+  TrainerId trainer();
+
+  int worldSize();
+
+  /** Control ports of the servers by index; empty in local mode. */
+  List<String> serverEndpoints();
+
+  /** What the trainers announced, by rank. */
+  List<String> workerEndpoints();
+
+  /** Shards of all servers together. */
+  int shards();
+
+  /**
+   * Opens a link to every shard and registers this rank there. The first call connects; later ones (the other
+   * replicas) get the same client, or {@code Conflict} if their strategy or model differs.
+   */
+  CompletableFuture<ParameterClient> connect(Strategy strategy, ModelSpec model);
+
+  /**
+   * Completes when every active rank has called it with the same key, with all their values in rank order. A key is
+   * used once.
+   */
+  CompletableFuture<List<double[]>> gather(String key, double[] values);
+
+  /**
+   * Blocks the calling model thread until the stage completes. While it waits it is listed under {@code /why}; it is
+   * released with {@code Cancelled} when the session closes.
+   *
+   * @param operation what is waited for, e.g. {@code pull of step 418}
+   */
+  <T> T await(String operation, CompletionStage<T> stage);
+
+  /** Tells how far this rank is, for heartbeats and {@code status}. */
+  void stepped(long step);
+
+  /** The job as the shards are told. */
+  default JobSpec spec(Strategy strategy, ModelSpec model) {
+    JobConfig job = job();
+    return new JobSpec(job.job(), strategy.mode(), worldSize(), strategy.stalenessBound(), job.nanPolicy(), shards(),
+        job.minBlock(), model);
+  }
+}

@@ -1,0 +1,115 @@
+package io.regatta.trainer;
+
+import ai.djl.Model;
+import ai.djl.training.TrainingConfig;
+import ai.djl.training.dataset.Dataset;
+import io.regatta.core.metrics.BinaryMetrics;
+import io.regatta.trainer.djl.FleetTrainer;
+import io.regatta.trainer.djl.RegattaOptimizer;
+import java.nio.file.Path;
+import java.util.List;
+
+/**
+ * What a {@link TrainingProgram} sees of the cluster: its place in it and the few things that ranks do together. One
+ * per replica, used on that replica's model thread only. Blocking calls end with {@code Cancelled} when the run is
+ * stopped and with {@code PeerLost} when somebody waited for is gone.
+ */
+public interface Worker {
+
+  /** This trainer's rank in [0, worldSize). */
+  int rank();
+
+  /** Number of trainers. */
+  int worldSize();
+
+  /** This replica's number in [0, replicas) within its trainer. */
+  int replica();
+
+  /** Model replicas of this trainer ({@code threads} in the job file). */
+  int replicas();
+
+  /** True for replica 0 of rank 0. */
+  boolean isFirstWorker();
+
+  /** This replica's place among all replicas of all trainers: {@code rank * replicas + replica}. */
+  default int shardIndex() {
+    return rank() * replicas() + replica();
+  }
+
+  /** Number of replicas of all trainers: {@code worldSize * replicas}. */
+  default int shardCount() {
+    return worldSize() * replicas();
+  }
+
+  /** {@code host:port} of the servers' control ports by server index; empty in local mode. */
+  List<String> serverEndpoints();
+
+  /** Endpoints of the trainers by rank, as they announced themselves; empty strings where they did not. */
+  List<String> workerEndpoints();
+
+  /** Which dense block lies on which shard, one line each; filled in once a {@link FleetTrainer} is initialized. */
+  String serverShardMap();
+
+  /** The job as configured. */
+  JobConfig job();
+
+  /** The program's own section ({@code settings}) of the job, bound to a record of the program. */
+  <R extends Record> R settings(Class<R> type);
+
+  /** The optimizer of the job file, to put into a {@code TrainingConfig}. */
+  RegattaOptimizer optimizer();
+
+  /** A trainer for this replica that exchanges parameters by the given strategy. One per run and replica. */
+  FleetTrainer distributedTrainer(Model model, TrainingConfig config, Strategy strategy);
+
+  /** A trainer with the job file's strategy. */
+  default FleetTrainer distributedTrainer(Model model, TrainingConfig config) {
+    return distributedTrainer(model, config, Strategy.fromJob(job()));
+  }
+
+  /**
+   * This replica's part of a data set that can be indexed ({@code RandomAccessDataset}): the records at positions
+   * {@code shardIndex() + i * shardCount()}, so that with ordered reading the parts' batches at one step together hold
+   * the records of one {@code shardCount()} times larger batch.
+   */
+  Dataset shard(Dataset dataset);
+
+  /** This replica's files: a contiguous part, the first {@code size % shardCount()} replicas get one more. */
+  List<String> shard(List<String> files);
+
+  /** Returns when all replicas of all active trainers have called it as often as this one. */
+  void barrier();
+
+  /** Combines small host values over all replicas of all trainers in rank order; everybody gets the same bits. */
+  double[] allReduce(double[] values, ReduceOp op);
+
+  /** The metrics over all replicas of all trainers, exactly those of one process with the same histograms. */
+  BinaryMetrics global(BinaryMetrics local);
+
+  /**
+   * One pass over a data set: forward, backward and step for every batch, on the calling model thread.
+   *
+   * @param trainer initialized
+   * @param dataset this replica's part already
+   * @param fetch called every {@code everyBatches} batches, may be null
+   * @param everyBatches ≥ 1
+   * @param debug adds the time breakdown to what is fetched and logged
+   */
+  TrainingReport trainFromDataset(FleetTrainer trainer, Dataset dataset, FetchHandler fetch, int everyBatches,
+      boolean debug);
+
+  /** Where to report how far this replica is. */
+  Progress progress();
+
+  /**
+   * Puts a figure into the result of the run: {@code loss}, {@code auc}, {@code accuracy}, {@code logloss} have places
+   * of their own there, others are kept under their name. The first worker's values count.
+   */
+  void report(String key, double value);
+
+  /**
+   * Saves all parameters, dense and sparse, in {@code dir}: safetensors files and {@code manifest.json} with their
+   * SHA-256. All replicas of all trainers must call it; the first worker writes, the others wait.
+   */
+  Path save(FleetTrainer trainer, Path dir);
+}

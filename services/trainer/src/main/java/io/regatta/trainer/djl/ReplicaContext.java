@@ -1,0 +1,18 @@
+package io.regatta.trainer.djl;
+
+import io.regatta.trainer.TrainerSession;
+
+/**
+ * One replica's place within its rank, given to its {@link FleetTrainer}.
+ *
+ * @param session of the rank, shared by its replicas
+ * @param group meeting point of the rank's replicas
+ * @param replica number in [0, group.size())
+ */
+public record ReplicaContext(TrainerSession session, ReplicaGroup group, int replica) {
+
+  /** The only replica of a rank. */
+  public static ReplicaContext single(TrainerSession session) {
+    return new ReplicaContext(session, new ReplicaGroup(1), 0);
+  }
+}
