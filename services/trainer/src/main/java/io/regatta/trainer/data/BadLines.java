@@ -1,0 +1,60 @@
+package io.regatta.trainer.data;
+
+import io.regatta.core.error.RegattaException.InvalidInput;
+import java.nio.file.Path;
+import java.util.concurrent.atomic.AtomicLong;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** What happens to lines that cannot be understood, and how many there were. Any thread. */
+public final class BadLines {
+
+  /** Names as in the configuration, lower case there. */
+  public enum Policy {
+    /** The first bad line ends the run. */
+    FAIL,
+    /** Bad lines are left out, the first few logged, all counted. */
+    SKIP
+  }
+
+  private static final Logger LOG = LoggerFactory.getLogger(BadLines.class);
+  private static final int LOGGED_MAX = 5;
+
+  private final Policy policy;
+  private final AtomicLong skipped = new AtomicLong();
+
+  public BadLines(Policy policy) {
+    this.policy = policy;
+  }
+
+  /** Lines left out so far, over all epochs. */
+  public long skipped() {
+    return skipped.get();
+  }
+
+  /**
+   * Reports a bad line.
+   *
+   * @param column number from 1 and name, for example {@code column 5 (I4)}
+   * @param problem what was expected and what was found
+   * @return false, for {@link SlotSource#parse}
+   * @throws InvalidInput if the policy is to fail
+   */
+  boolean report(Path file, long line, String column, String problem) {
+    String text = file + ", line " + line + ", " + column + ": " + problem;
+    if (policy == Policy.FAIL) {
+      throw new InvalidInput(text + ". Mend the line, or set data.bad_lines=skip to leave such lines out");
+    }
+    long count = skipped.incrementAndGet();
+    if (count <= LOGGED_MAX) {
+      LOG.warn("skipped: {}{}", text, count == LOGGED_MAX ? " (further ones are counted, not logged)" : "");
+    }
+    return false;
+  }
+
+  /** {@code expected X, found 'Y'}, with Y cut to a readable length. */
+  static String expected(String what, String found) {
+    String shown = found.length() <= 40 ? found : found.substring(0, 40) + "...";
+    return "expected " + what + ", found '" + shown + "'";
+  }
+}

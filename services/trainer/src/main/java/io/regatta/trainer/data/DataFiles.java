@@ -1,0 +1,61 @@
+package io.regatta.trainer.data;
+
+import io.regatta.core.error.RegattaException.InvalidInput;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Stream;
+
+/** Finds data files, and turns failures to read them into one clear line. Stateless, any thread. */
+public final class DataFiles {
+
+  private DataFiles() {}
+
+  /** The file itself, or {@link InvalidInput} naming it if it is missing, a directory or unreadable. */
+  public static Path readable(Path file) {
+    if (!Files.exists(file)) {
+      throw new InvalidInput("data file " + file.toAbsolutePath() + " does not exist. Check the data directory");
+    }
+    if (!Files.isRegularFile(file) || !Files.isReadable(file)) {
+      throw new InvalidInput("data file " + file.toAbsolutePath() + " is not a readable file. Check its permissions");
+    }
+    return file;
+  }
+
+  /** Regular files of a directory whose names start with {@code prefix}, in name order; at least one. */
+  public static List<Path> withPrefix(Path directory, String prefix) {
+    try (Stream<Path> entries = Files.list(directory)) {
+      List<Path> files = entries
+          .filter(file -> file.getFileName().toString().startsWith(prefix) && Files.isRegularFile(file)).sorted()
+          .toList();
+      if (files.isEmpty()) {
+        throw new InvalidInput("no file " + prefix + "* in " + directory.toAbsolutePath()
+            + ". Check the data directory");
+      }
+      return files;
+    } catch (IOException e) {
+      throw unreadable(directory, e);
+    }
+  }
+
+  /**
+   * This worker's files when whole files are dealt out: contiguous runs in name order, the first
+   * {@code files % count} workers get one more (the rule of Paddle's {@code get_file_shard}).
+   */
+  public static List<Path> shard(List<Path> files, int index, int count) {
+    if (index < 0 || index >= count) {
+      throw new InvalidInput("shard " + index + " of " + count + " does not exist");
+    }
+    int each = files.size() / count;
+    int more = files.size() % count;
+    int from = index * each + Math.min(index, more);
+    return files.subList(from, from + each + (index < more ? 1 : 0));
+  }
+
+  static InvalidInput unreadable(Path file, IOException e) {
+    String reason = e instanceof NoSuchFileException ? "does not exist" : "cannot be read (" + e + ")";
+    return new InvalidInput(file.toAbsolutePath() + " " + reason, e);
+  }
+}

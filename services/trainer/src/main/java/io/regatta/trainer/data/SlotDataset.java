@@ -1,0 +1,142 @@
+package io.regatta.trainer.data;
+
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDList;
+import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.DataType;
+import ai.djl.ndarray.types.Shape;
+import ai.djl.training.dataset.Batch;
+import ai.djl.training.dataset.Dataset;
+import ai.djl.translate.Batchifier;
+import ai.djl.util.Progress;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.Iterator;
+
+/**
+ * A {@link SlotSource} as a DJL {@link Dataset}, for {@code EasyTrain.fit} and hand-written loops alike. Owned by one
+ * model thread, which makes the arrays; reading and parsing happen on the loader's threads. A batch is data
+ * {@code [dense float32 (rows, dense), ids int64 (rows, slots)]}, of which a part of width 0 is left out, and labels
+ * {@code [float32 (rows, 1)]}. Every {@link #getData} is the next epoch, with an order of its own if shuffled; it ends
+ * an unfinished earlier one.
+ */
+public final class SlotDataset implements Dataset, AutoCloseable {
+
+  private final SlotSource<?> source;
+  private final LoaderOptions options;
+  private ByteBuffer staging = ByteBuffer.allocateDirect(0);
+  private SlotLoader loader;
+  private int epoch;
+
+  public SlotDataset(SlotSource<?> source, LoaderOptions options) {
+    this.source = source;
+    this.options = options;
+  }
+
+  public Layout layout() {
+    return source.layout();
+  }
+
+  public LoaderOptions options() {
+    return options;
+  }
+
+  /** A new dataset of position {@code index} of {@code count} of this one's source. */
+  public SlotDataset shard(int index, int count) {
+    return new SlotDataset(source, options.shard(index, count));
+  }
+
+  /** Examples per epoch of this position, or -1 if unknown. Lines skipped as bad count too. */
+  public long examples() {
+    return options.examples(source.size());
+  }
+
+  /** Batches per epoch of this position, or -1 if unknown. */
+  public long batches() {
+    return options.batches(source.size());
+  }
+
+  @Override
+  public Iterable<Batch> getData(NDManager manager) {
+    int number = epoch++;
+    return () -> {
+      close();
+      loader = SlotLoader.open(source, options, number);
+      return new Batches(manager, loader);
+    };
+  }
+
+  @Override
+  public void prepare(Progress progress) {}
+
+  /** Ends the reader threads of an unfinished epoch. */
+  @Override
+  public void close() {
+    if (loader != null) {
+      loader.close();
+      loader = null;
+    }
+  }
+
+  /** Copies host batches into engine arrays, on the thread that iterates. */
+  private final class Batches implements Iterator<Batch> {
+
+    private final NDManager manager;
+    private final SlotLoader from;
+    private long done;
+
+    private Batches(NDManager manager, SlotLoader from) {
+      this.manager = manager;
+      this.from = from;
+    }
+
+    @Override
+    public boolean hasNext() {
+      boolean more = from.hasNext();
+      if (!more) {
+        from.close();
+      }
+      return more;
+    }
+
+    @Override
+    public Batch next() {
+      SlotBatch host = from.next();
+      NDManager scope = manager.newSubManager();
+      NDList data = new NDList(2);
+      if (layout().dense() > 0) {
+        data.add(floats(scope, host.dense(), host.rows(), layout().dense()));
+      }
+      if (layout().slots() > 0) {
+        data.add(longs(scope, host.ids(), host.rows(), layout().slots()));
+      }
+      NDList labels = new NDList(floats(scope, host.labels(), host.rows(), 1));
+      done += host.rows();
+      return new Batch(scope, data, labels, host.rows(), Batchifier.STACK, Batchifier.STACK, done, examples());
+    }
+  }
+
+  private NDArray floats(NDManager scope, float[] values, int rows, int width) {
+    ByteBuffer buffer = staging(4L * rows * width);
+    buffer.asFloatBuffer().put(values, 0, rows * width);
+    NDArray array = scope.create(new Shape(rows, width), DataType.FLOAT32);
+    array.set(buffer);
+    return array;
+  }
+
+  private NDArray longs(NDManager scope, long[] values, int rows, int width) {
+    ByteBuffer buffer = staging(8L * rows * width);
+    buffer.asLongBuffer().put(values, 0, rows * width);
+    NDArray array = scope.create(new Shape(rows, width), DataType.INT64);
+    array.set(buffer);
+    return array;
+  }
+
+  /** The reused direct buffer, cut to a size: engines copy out of it before {@code set} returns. */
+  private ByteBuffer staging(long bytes) {
+    if (staging.capacity() < bytes) {
+      staging = ByteBuffer.allocateDirect(Math.toIntExact(bytes));
+    }
+    return staging.clear().slice(0, (int) bytes).order(ByteOrder.nativeOrder());
+  }
+}

@@ -1,0 +1,39 @@
+package io.regatta.trainer.data;
+
+/**
+ * A data set that can be read from the beginning any number of times, split into finding the next record (cheap, in
+ * file order, one thread at a time) and parsing it (any number of threads).
+ *
+ * @param <R> a record not yet parsed, such as a line or a row number; immutable
+ */
+public interface SlotSource<R> {
+
+  /** Name for threads and messages, such as a file name. */
+  String name();
+
+  Layout layout();
+
+  /** Number of records, or -1 if finding out would mean reading much. */
+  long size();
+
+  /** Starts reading at the first record; used by one thread at a time. */
+  Cursor<R> open();
+
+  /**
+   * Parses a record into row {@code row} of {@code into}; called by several threads at a time.
+   *
+   * @return false if the record is bad and the policy is to skip it: the row is then undefined
+   * @throws io.regatta.core.error.RegattaException.InvalidInput if it is bad and the policy is to fail
+   */
+  boolean parse(R record, SlotBatch into, int row);
+
+  /** A position in a source. */
+  interface Cursor<R> extends AutoCloseable {
+
+    /** The next record, or null at the end. */
+    R next();
+
+    @Override
+    void close();
+  }
+}
