@@ -1,5 +1,7 @@
 package io.regatta.core.model;
 
+import io.regatta.core.error.RegattaException.InvalidInput;
+import java.util.ArrayList;
 import java.util.List;
 
 /**
@@ -25,36 +27,106 @@ public final class DensePartition {
   /** Paddle's default: no block smaller than this many elements. */
   public static final int DEFAULT_MIN_BLOCK = 8192;
 
+  private final int shards;
+  private final List<Block> blocks;
+  private final List<List<Block>> byShard;
+  private final int[] sizes;
+
+  private DensePartition(int shards, List<Block> blocks, int[] sizes) {
+    this.shards = shards;
+    this.blocks = List.copyOf(blocks);
+    this.sizes = sizes;
+    List<List<Block>> lists = new ArrayList<>();
+    for (int s = 0; s < shards; s++) {
+      int shard = s;
+      lists.add(this.blocks.stream().filter(b -> b.shard() == shard).toList());
+    }
+    byShard = List.copyOf(lists);
+  }
+
+  /**
+   * Cuts and deals.
+   *
+   * @param variables in flat order
+   * @param shards number of shards, at least 1
+   * @param minBlock a variable is cut into no more blocks than it has times this many elements
+   */
   public static DensePartition of(List<DenseVariable> variables, int shards, int minBlock) {
-    throw new UnsupportedOperationException("TODO core helper");
+    if (shards < 1 || minBlock < 1) {
+      throw new InvalidInput("cannot cut dense variables over " + shards + " shards with min_block " + minBlock
+          + "; both must be at least 1");
+    }
+    List<Block> blocks = new ArrayList<>();
+    int[] sizes = new int[shards];
+    int flat = 0;
+    int next = 0;
+    for (DenseVariable v : variables) {
+      int numel = v.numel();
+      int block = blockSize(v, numel, shards, minBlock);
+      for (int offset = 0, id = 0; offset < numel; offset += block, id++) {
+        int size = Math.min(block, numel - offset);
+        blocks.add(new Block(v.name(), id, offset, flat + offset, size, next, sizes[next]));
+        sizes[next] += size;
+        next = (next + 1) % shards;
+      }
+      flat += numel;
+    }
+    return new DensePartition(shards, blocks, sizes);
+  }
+
+  private static int blockSize(DenseVariable v, int numel, int shards, int minBlock) {
+    int split = Math.min(shards, Math.max(1, numel / minBlock));
+    int block = (numel + split - 1) / split;
+    if (v.shape().size() >= 2 && v.shape().get(0) > 0) {
+      int row = numel / v.shape().get(0);
+      block = row == 0 ? block : (block + row - 1) / row * row;
+    }
+    return Math.max(1, block);
   }
 
   public int shards() {
-    throw new UnsupportedOperationException("TODO core helper");
+    return shards;
   }
 
   /** All blocks in dealing order. */
   public List<Block> blocks() {
-    throw new UnsupportedOperationException("TODO core helper");
+    return blocks;
   }
 
   /** Blocks of one shard in the order of its vector. */
   public List<Block> blocksOf(int shard) {
-    throw new UnsupportedOperationException("TODO core helper");
+    return byShard.get(shard);
   }
 
   /** Length of a shard's vector; 0 is ordinary. */
   public int sizeOf(int shard) {
-    throw new UnsupportedOperationException("TODO core helper");
+    return sizes[shard];
   }
 
   /** The shard's vector, gathered out of the flat dense vector into a new array. */
   public float[] slice(float[] flat, int shard) {
-    throw new UnsupportedOperationException("TODO core helper");
+    float[] out = new float[sizes[shard]];
+    for (Block b : byShard.get(shard)) {
+      System.arraycopy(flat, b.flatOffset(), out, b.shardOffset(), b.size());
+    }
+    return out;
   }
 
   /** Writes a shard's vector back into its places of the flat dense vector. */
   public void merge(float[] shardVector, int shard, float[] flat) {
-    throw new UnsupportedOperationException("TODO core helper");
+    for (Block b : byShard.get(shard)) {
+      System.arraycopy(shardVector, b.shardOffset(), flat, b.flatOffset(), b.size());
+    }
+  }
+
+  /** One line a block, {@code name:blockN:size @ shard s [from..to)}, for people who ask what lies where. */
+  public String describe() {
+    StringBuilder out = new StringBuilder();
+    for (Block b : blocks) {
+      out.append(b.variable()).append(":block").append(b.blockId()).append(':').append(b.size()).append(" @ shard ")
+          .append(b.shard()).append(" [").append(b.shardOffset()).append("..").append(b.shardOffset() + b.size())
+          .append(")\n");
+    }
+    return out.toString();
   }
 }

@@ -1,5 +1,6 @@
 package io.regatta.core.model;
 
+import io.regatta.core.error.RegattaException.InvalidInput;
 import java.util.List;
 
 /**
@@ -9,6 +10,13 @@ import java.util.List;
  * @param shape dimensions, row-major
  */
 public record DenseVariable(String name, List<Integer> shape) {
+
+  public DenseVariable {
+    shape = List.copyOf(shape);
+    if (name.isBlank() || shape.stream().anyMatch(d -> d < 0)) {
+      throw new InvalidInput("dense variable '" + name + "' needs a name and dimensions of at least 0, not " + shape);
+    }
+  }
 
   /** Number of elements. */
   public int numel() {

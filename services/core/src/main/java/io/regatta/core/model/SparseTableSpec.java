@@ -1,5 +1,6 @@
 package io.regatta.core.model;
 
+import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.init.InitializerSpec;
 import io.regatta.core.optim.OptimizerSpec;
 
@@ -11,4 +12,11 @@ import io.regatta.core.optim.OptimizerSpec;
  * @param initializer birth of a row
  * @param optimizer update rule of the rows
  */
-public record SparseTableSpec(String name, int dim, InitializerSpec initializer, OptimizerSpec optimizer) {}
+public record SparseTableSpec(String name, int dim, InitializerSpec initializer, OptimizerSpec optimizer) {
+
+  public SparseTableSpec {
+    if (name.isBlank() || dim < 1) {
+      throw new InvalidInput("sparse table '" + name + "' needs a name and a dim of at least 1, not " + dim);
+    }
+  }
+}

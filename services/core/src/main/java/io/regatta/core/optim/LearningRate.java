@@ -1,6 +1,8 @@
 package io.regatta.core.optim;
 
+import io.regatta.core.error.RegattaException.InvalidInput;
 import java.util.List;
+import java.util.Locale;
 
 /**
  * A learning-rate schedule as a value: {@link #at} is a pure function of the step, so that servers, trainers and a
@@ -29,8 +31,60 @@ public record LearningRate(Kind kind, double base, long decaySteps, double decay
     return new LearningRate(Kind.CONSTANT, rate, 0, 1, false, List.of(), List.of(), 0, 0, 0, 0);
   }
 
-  /** The rate for the given step, counted from 0. */
+  public LearningRate {
+    boundaries = List.copyOf(boundaries);
+    values = List.copyOf(values);
+    require(Double.isFinite(base), "learning_rate must be a finite number, not " + base);
+    require(warmupSteps >= 0, "warmup_steps must not be negative, but is " + warmupSteps);
+    switch (kind) {
+      case STEP, EXPONENTIAL, COSINE -> require(decaySteps > 0,
+          "a " + kind.name().toLowerCase(Locale.ROOT) + " schedule needs decay_steps > 0, but it is " + decaySteps);
+      case PIECEWISE -> {
+        require(values.size() == boundaries.size() + 1, "a piecewise schedule needs one value more than boundaries, "
+            + "but has " + values.size() + " values and " + boundaries.size() + " boundaries");
+        for (int i = 1; i < boundaries.size(); i++) {
+          require(boundaries.get(i) > boundaries.get(i - 1), "boundaries must rise, but are " + boundaries);
+        }
+      }
+      case NOAM -> require(modelDim > 0 && warmupSteps > 0,
+          "a noam schedule needs model_dim > 0 and warmup_steps > 0, but they are " + modelDim + " and " + warmupSteps);
+      default -> { }
+    }
+  }
+
+  private static void require(boolean condition, String message) {
+    if (!condition) {
+      throw new InvalidInput(message);
+    }
+  }
+
+  /**
+   * The rate for the given step. A linear warm-up comes first (not for {@code NOAM}, which has its own); the curve
+   * then starts at its beginning, at step {@code warmupSteps}. {@code PIECEWISE} boundaries count all steps.
+   *
+   * @param step counted from 0
+   */
   public double at(long step) {
-    throw new UnsupportedOperationException("TODO core helper");
+    if (kind == Kind.NOAM) {
+      double n = step + 1.0;
+      return base * Math.pow(modelDim, -0.5) * Math.min(Math.pow(n, -0.5), n * Math.pow(warmupSteps, -1.5));
+    }
+    if (step < warmupSteps) {
+      return warmupStart + (base - warmupStart) * step / warmupSteps;
+    }
+    long s = step - warmupSteps;
+    return switch (kind) {
+      case STEP -> base * Math.pow(decayRate, s / decaySteps);
+      case EXPONENTIAL -> base * Math.pow(decayRate, staircase ? s / decaySteps : (double) s / decaySteps);
+      case COSINE -> minimum + 0.5 * (base - minimum) * (1 + Math.cos(Math.PI * Math.min(s, decaySteps) / decaySteps));
+      case PIECEWISE -> {
+        int piece = 0;
+        while (piece < boundaries.size() && step >= boundaries.get(piece)) {
+          piece++;
+        }
+        yield values.get(piece);
+      }
+      default -> base;
+    };
   }
 }

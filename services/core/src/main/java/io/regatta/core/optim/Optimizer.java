@@ -25,6 +25,11 @@ public interface Optimizer {
 
   /** The optimizer for a spec. */
   static Optimizer of(OptimizerSpec spec) {
-    throw new UnsupportedOperationException("TODO core helper");
+    return switch (spec.kind()) {
+      case SGD -> new Sgd(spec);
+      case MOMENTUM -> new Momentum(spec);
+      case ADAGRAD -> new Adagrad(spec);
+      case ADAM -> new Adam(spec);
+    };
   }
 }

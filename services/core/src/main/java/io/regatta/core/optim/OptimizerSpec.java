@@ -1,5 +1,7 @@
 package io.regatta.core.optim;
 
+import io.regatta.core.error.RegattaException.InvalidInput;
+
 /**
  * Which optimizer a table uses, as a value that travels in configuration and in the registration of a trainer.
  * Fields that a kind does not use are ignored by it.
@@ -22,6 +24,29 @@ public record OptimizerSpec(Kind kind, LearningRate learningRate, float momentum
 
   /** Update rules. Names as in the configuration, lower case there. */
   public enum Kind { SGD, MOMENTUM, ADAGRAD, ADAM }
+
+  public OptimizerSpec {
+    check(weightDecay >= 0, "weight_decay", weightDecay);
+    check(clipValue >= 0, "clip_value", clipValue);
+    check(clipNorm >= 0, "clip_norm", clipNorm);
+    switch (kind) {
+      case MOMENTUM -> check(momentum >= 0 && momentum < 1, "momentum", momentum);
+      case ADAGRAD -> check(epsilon >= 0 && initialAccumulator >= 0 && epsilon + initialAccumulator > 0,
+          "epsilon + initial_accumulator", epsilon + initialAccumulator);
+      case ADAM -> {
+        check(beta1 >= 0 && beta1 < 1, "beta1", beta1);
+        check(beta2 >= 0 && beta2 < 1, "beta2", beta2);
+        check(epsilon > 0, "epsilon", epsilon);
+      }
+      default -> { }
+    }
+  }
+
+  private static void check(boolean condition, String key, float value) {
+    if (!condition || Float.isNaN(value)) {
+      throw new InvalidInput("optimizer." + key + " is out of range: " + value);
+    }
+  }
 
   /** Plain SGD at a constant rate. */
   public static OptimizerSpec sgd(double rate) {
