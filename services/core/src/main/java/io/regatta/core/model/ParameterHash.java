@@ -1,29 +1,42 @@
 package io.regatta.core.model;
 
+import io.regatta.core.hash.Mix64;
+
 /**
- * A hash of parameters as a sum of element hashes, so that it does not depend on how the elements are spread over
- * shards or in which order they are visited. Equal bits give equal sums; -0.0 and 0.0 differ.
+ * Fingerprint of parameters: the sum (mod 2^64) of one mixed hash per element, over (kind and name of the variable or
+ * table, index or id and position, raw float bits). Addition commutes, so the total depends neither on the number of
+ * shards nor on the order of blocks and rows; shards add their parts up and the parts add up to the job's hash. Two
+ * sets of parameters with the same hash are the same bit for bit, but for an accident of probability 2^-64: it guards
+ * against drift, not against an adversary. Pure functions, any thread.
  */
 public final class ParameterHash {
 
+  /** Keeps a variable and a table of the same name apart. */
+  private static final long DENSE = 0x64656e7365L;
+  private static final long ROW = 0x726f77L;
+
   private ParameterHash() {}
 
-  /** Sum over elements {@code v[off .. off+n)} of a dense variable, the first of which has this offset within it. */
+  /**
+   * Hash of {@code v[off .. off+n)}, which are the elements {@code variableOffset ..} of a dense variable.
+   *
+   * @param variableOffset index of {@code v[off]} within its variable, row-major
+   */
   public static long dense(String variable, int variableOffset, float[] v, int off, int n) {
-    long name = Mix.hash(variable);
-    long sum = 0;
-    for (int i = 0; i < n; i++) {
-      sum += Mix.mix(Mix.mix(name, variableOffset + i), Float.floatToRawIntBits(v[off + i]));
-    }
-    return sum;
+    return elements(Mix64.mix(Mix64.text(variable) ^ DENSE), variableOffset, v, off, n);
   }
 
-  /** Hash of one sparse row {@code v[off .. off+dim)}. */
+  /** Hash of the values {@code v[off .. off+dim)} of one row of a sparse table; optimizer slots are not part of it. */
   public static long row(String table, long id, float[] v, int off, int dim) {
-    long h = Mix.mix(Mix.hash(table), id);
-    for (int i = 0; i < dim; i++) {
-      h = Mix.mix(h, Float.floatToRawIntBits(v[off + i]));
+    return elements(Mix64.mix(Mix64.mix(Mix64.text(table) ^ ROW) + Mix64.GOLDEN * id), 0, v, off, dim);
+  }
+
+  private static long elements(long key, int firstIndex, float[] v, int off, int n) {
+    long sum = 0;
+    for (int i = 0; i < n; i++) {
+      long element = (long) (firstIndex + i) << 32 | Float.floatToRawIntBits(v[off + i]) & 0xffff_ffffL;
+      sum += Mix64.mix(key + element);
     }
-    return h;
+    return sum;
   }
 }
