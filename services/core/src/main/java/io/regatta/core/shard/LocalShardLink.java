@@ -1,52 +1,126 @@
 package io.regatta.core.shard;
 
+import io.regatta.core.error.RegattaException;
+import io.regatta.core.error.RegattaException.Cancelled;
+import io.regatta.core.error.RegattaException.InvalidInput;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.function.BiConsumer;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 
-/** A link to a {@link ParameterShard} in the same process and on the same thread: what {@code --local} trains on. */
+/**
+ * A link to a {@link ParameterShard} in the same process and on the same thread: what {@code --local} trains on. Calls
+ * run on the caller's thread, which must be the shard's; what waits is completed there by the call that releases it.
+ */
 public final class LocalShardLink implements ShardLink {
 
+  /** Rows per slice of an export. */
+  private static final int EXPORT_ROWS = 4096;
+
+  private final ParameterShard shard;
+  private String job;
+  private TrainerId trainer;
+  private boolean closed;
+
   public LocalShardLink(ParameterShard shard) {
-    throw new UnsupportedOperationException("TODO core helper");
+    this.shard = shard;
   }
 
   @Override
   public CompletionStage<Void> register(JobSpec job, TrainerId trainer) {
-    throw new UnsupportedOperationException("TODO core helper");
+    return call(() -> {
+      checkOpen();
+      shard.register(job, trainer);
+      this.job = job.job();
+      this.trainer = trainer;
+      return null;
+    });
   }
 
   @Override
   public CompletionStage<Void> initialize(float[] dense) {
-    throw new UnsupportedOperationException("TODO core helper");
+    return call(() -> {
+      shard.initialize(registered(), trainer, dense);
+      return null;
+    });
   }
 
   @Override
   public CompletionStage<PushAck> push(Push push) {
-    throw new UnsupportedOperationException("TODO core helper");
+    return answer(done -> shard.push(registered(), push, done));
   }
 
   @Override
   public CompletionStage<Pulled> pull(Pull pull) {
-    throw new UnsupportedOperationException("TODO core helper");
+    return answer(done -> shard.pull(registered(), pull, done));
   }
 
   @Override
   public CompletionStage<Void> leave() {
-    throw new UnsupportedOperationException("TODO core helper");
+    return call(() -> {
+      shard.leave(registered(), trainer);
+      return null;
+    });
   }
 
   @Override
   public CompletionStage<Long> digest() {
-    throw new UnsupportedOperationException("TODO core helper");
+    return call(() -> shard.digest(registered()));
   }
 
   @Override
   public CompletionStage<Void> export(String table, Consumer<SparseRows> slice) {
-    throw new UnsupportedOperationException("TODO core helper");
+    return call(() -> {
+      long[] ids = shard.ids(registered(), table);
+      for (int from = 0; from < ids.length; from += EXPORT_ROWS) {
+        slice.accept(shard.rows(job, table, ids, from, Math.min(ids.length, from + EXPORT_ROWS)));
+      }
+      return null;
+    });
   }
 
   @Override
   public CompletionStage<Void> close() {
-    throw new UnsupportedOperationException("TODO core helper");
+    closed = true;
+    return CompletableFuture.completedFuture(null);
+  }
+
+  private void checkOpen() {
+    if (closed) {
+      throw new Cancelled("the link to the shard in this process is closed");
+    }
+  }
+
+  private String registered() {
+    checkOpen();
+    if (job == null) {
+      throw new InvalidInput("this link has not registered a trainer; register first");
+    }
+    return job;
+  }
+
+  private static <T> CompletionStage<T> call(Supplier<T> call) {
+    try {
+      return CompletableFuture.completedFuture(call.get());
+    } catch (RegattaException e) {
+      return CompletableFuture.failedFuture(e);
+    }
+  }
+
+  private static <T> CompletionStage<T> answer(Consumer<BiConsumer<T, Throwable>> call) {
+    CompletableFuture<T> answer = new CompletableFuture<>();
+    try {
+      call.accept((value, error) -> {
+        if (error != null) {
+          answer.completeExceptionally(error);
+        } else {
+          answer.complete(value);
+        }
+      });
+    } catch (RegattaException e) {
+      answer.completeExceptionally(e);
+    }
+    return answer;
   }
 }

@@ -1,50 +1,92 @@
 package io.regatta.core.shard;
 
+import io.regatta.core.error.RegattaException;
+import io.regatta.core.error.RegattaException.Cancelled;
+import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.model.DensePartition;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.Consumer;
+import java.util.function.IntFunction;
+import java.util.function.Supplier;
 
 /**
  * A trainer's view of all shards of its job as one: cuts dense vectors by {@link DensePartition} and sparse rows by
  * {@code SparsePartition}, talks to every {@link ShardLink}, and puts the answers together. Slicing happens on the
  * caller's (model) thread; sequence numbers and links belong to {@code owner}, a serial executor (the trainer
  * verticle's event loop; {@code Runnable::run} in local mode). One client per rank, shared by its replicas.
- * Futures fail with a {@link io.regatta.core.error.RegattaException}.
+ * Futures fail with a {@link io.regatta.core.error.RegattaException}; the first failing shard fails the whole, and
+ * what the others did stays done: a failed push ends the run, or is left to the caller to judge.
  */
 public final class ParameterClient {
 
-  /** All values of a pull. {@code versions} by shard goes back into the next push. */
+  /**
+   * All values of a pull. {@code versions} by shard goes back into the next push; {@code dense} is the flat vector or
+   * null; {@code sparse} one entry per wish, then (geo) one per table with changed rows.
+   */
   public record Values(long[] versions, float[] dense, List<SparseRows> sparse) {}
 
   /** What all shards said to a push: the highest staleness, whether any skipped. */
   public record Pushed(long staleness, boolean skipped) {}
 
+  private final JobSpec job;
+  private final TrainerId trainer;
+  private final List<ShardLink> links;
+  private final Executor owner;
+  private final DensePartition partition;
+  private final GradientCheck model;
+  /** By shard; touched on the owner only. */
+  private final long[] sequences;
+
+  /** {@code shards} in the order of the shard map, one link for each of {@link JobSpec#shards}. */
   public ParameterClient(JobSpec job, TrainerId trainer, List<? extends ShardLink> shards, Executor owner) {
-    throw new UnsupportedOperationException("TODO core helper");
+    if (shards.size() != job.shards()) {
+      throw new InvalidInput("job '" + job.job() + "' is cut over " + job.shards() + " shards, but there are "
+          + shards.size() + " links");
+    }
+    this.job = job;
+    this.trainer = trainer;
+    this.links = List.copyOf(shards);
+    this.owner = owner;
+    partition = DensePartition.of(job.model().dense(), job.shards(), job.minBlock());
+    model = new GradientCheck(job.model());
+    sequences = new long[job.shards()];
   }
 
   public JobSpec job() {
-    throw new UnsupportedOperationException("TODO core helper");
+    return job;
   }
 
+  /** Where which block of the dense variables lies. */
   public DensePartition partition() {
-    throw new UnsupportedOperationException("TODO core helper");
+    return partition;
   }
 
+  /** Announces this trainer to all shards. */
   public CompletableFuture<Void> register() {
-    throw new UnsupportedOperationException("TODO core helper");
+    return onOwner(() -> all(s -> links.get(s).register(job, trainer)).thenApply(v -> null));
   }
 
   /** Rank 0: the flat dense vector that everybody starts from. */
   public CompletableFuture<Void> initialize(float[] flatDense) {
-    throw new UnsupportedOperationException("TODO core helper");
+    return planned(() -> {
+      model.shapes(flatDense, List.of(), "initial value");
+      List<float[]> slices = slices(flatDense);
+      return onOwner(() -> all(s -> links.get(s).initialize(slices.get(s))).thenApply(v -> null));
+    });
   }
 
   /**
    * Pushes one step's gradients (geo: deltas) to all shards; a shard without data gets an empty push, for its clock.
-   * Checks for NaN and infinity over the whole push first: by policy fails, or pushes empty and reports skipped.
+   * Checks for NaN and infinity over the whole push first: by policy fails, or pushes empty, with weight 0, and reports
+   * skipped. Clips by norm next (not in geo). The arrays may be reused when this method returns.
    *
    * @param step step from 0
    * @param weight examples behind the gradient
@@ -54,29 +96,158 @@ public final class ParameterClient {
    */
   public CompletableFuture<Pushed> push(long step, double weight, long[] versions, float[] flatDense,
       List<SparseRows> sparse) {
-    throw new UnsupportedOperationException("TODO core helper");
+    return planned(() -> {
+      String who = "push of step " + step + " of trainer " + trainer.rank();
+      model.shapes(flatDense, sparse, who);
+      String bad = model.nonFinite(flatDense, sparse);
+      if (bad != null && job.nanPolicy() == NanPolicy.FAIL) {
+        throw new InvalidInput(who + " of job " + job.job() + " refused before it was sent: " + bad
+            + "; lower the learning rate, clip gradients, or set the NaN policy to skip");
+      }
+      long[] computedOn = versions == null ? new long[links.size()] : versions.clone();
+      List<Push> cut = bad != null ? cut(step, computedOn, null, List.of())
+          : job.mode() == Mode.GEO ? cut(step, computedOn, flatDense, sparse)
+          : cut(step, computedOn, model.clipDense(flatDense), model.clipSparse(sparse));
+      double counted = bad != null ? 0 : weight;
+      return onOwner(() -> all(s -> links.get(s).push(signed(cut.get(s), s, counted)))
+          .thenApply(acks -> pushed(acks, bad != null)));
+    });
   }
 
   /** Pulls the flat dense vector and/or rows; {@code sparse} in the answer is in the order of the wish. */
   public CompletableFuture<Values> pull(long minStep, boolean dense, List<SparseIds> sparse, boolean changed) {
-    throw new UnsupportedOperationException("TODO core helper");
+    return planned(() -> {
+      PullPlan plan = new PullPlan(job, partition, model, dense, sparse, changed);
+      return onOwner(() -> all(s -> links.get(s).pull(plan.of(s, trainer.rank(), minStep)))
+          .thenApply(plan::assemble));
+    });
   }
 
+  /** Takes this trainer out of all shards, behind everything it has pushed. */
   public CompletableFuture<Void> leave() {
-    throw new UnsupportedOperationException("TODO core helper");
+    return onOwner(() -> all(s -> links.get(s).leave()).thenApply(v -> null));
   }
 
   /** Hash of all parameters, the same for any number of shards. */
   public CompletableFuture<Long> digest() {
-    throw new UnsupportedOperationException("TODO core helper");
+    return onOwner(() -> all(s -> links.get(s).digest())
+        .thenApply(parts -> parts.stream().mapToLong(Long::longValue).sum()));
   }
 
   /** All rows of a table, shard after shard, in slices. */
   public CompletableFuture<Void> export(String table, Consumer<SparseRows> slice) {
-    throw new UnsupportedOperationException("TODO core helper");
+    return planned(() -> {
+      model.table(table);
+      return onOwner(() -> {
+        CompletableFuture<Void> done = CompletableFuture.completedFuture(null);
+        for (ShardLink link : links) {
+          done = done.thenComposeAsync(v -> link.export(table, slice), owner);
+        }
+        return done;
+      });
+    });
   }
 
+  /** Closes the links without leaving. */
   public CompletableFuture<Void> close() {
-    throw new UnsupportedOperationException("TODO core helper");
+    return onOwner(() -> all(s -> links.get(s).close()).thenApply(v -> null));
+  }
+
+  private List<float[]> slices(float[] flat) {
+    List<float[]> slices = new ArrayList<>(links.size());
+    for (int s = 0; s < links.size(); s++) {
+      slices.add(partition.slice(flat, s));
+    }
+    return slices;
+  }
+
+  /** One push per shard, contributors still missing. */
+  private List<Push> cut(long step, long[] versions, float[] dense, List<SparseRows> sparse) {
+    List<SparseSlices> slices = new ArrayList<>(sparse.size());
+    for (SparseRows r : sparse) {
+      slices.add(new SparseSlices(r.table(), r.ids(), links.size()));
+    }
+    List<Push> pushes = new ArrayList<>(links.size());
+    for (int s = 0; s < links.size(); s++) {
+      List<SparseRows> rows = new ArrayList<>();
+      for (int i = 0; i < slices.size(); i++) {
+        SparseSlices ids = slices.get(i);
+        if (ids.ids[s].length > 0) {
+          int dim = model.table(ids.table).dim();
+          rows.add(new SparseRows(ids.table, ids.ids[s], ids.gather(sparse.get(i).values(), s, dim)));
+        }
+      }
+      boolean denseHere = dense != null && partition.sizeOf(s) > 0;
+      pushes.add(new Push(List.of(), step, versions[s], denseHere ? partition.slice(dense, s) : null, rows));
+    }
+    return pushes;
+  }
+
+  private Push signed(Push push, int shard, double weight) {
+    Contributor me = new Contributor(trainer.rank(), trainer.incarnation(), ++sequences[shard], weight);
+    return new Push(List.of(me), push.step(), push.version(), push.dense(), push.sparse());
+  }
+
+  private static Pushed pushed(List<PushAck> acks, boolean skipped) {
+    long staleness = 0;
+    for (PushAck a : acks) {
+      staleness = Math.max(staleness, a.staleness());
+      skipped |= a.skipped();
+    }
+    return new Pushed(staleness, skipped);
+  }
+
+  private static <T> CompletableFuture<T> planned(Supplier<CompletableFuture<T>> plan) {
+    try {
+      return plan.get();
+    } catch (RegattaException e) {
+      return CompletableFuture.failedFuture(e);
+    }
+  }
+
+  private <T> CompletableFuture<T> onOwner(Supplier<CompletableFuture<T>> call) {
+    CompletableFuture<T> result = new CompletableFuture<>();
+    try {
+      owner.execute(() -> planned(call).whenComplete((value, error) -> {
+        if (error != null) {
+          result.completeExceptionally(cause(error));
+        } else {
+          result.complete(value);
+        }
+      }));
+    } catch (RejectedExecutionException e) {
+      result.completeExceptionally(new Cancelled("trainer " + trainer.rank() + " of job " + job.job()
+          + " is shutting down; its links are closed"));
+    }
+    return result;
+  }
+
+  private static Throwable cause(Throwable e) {
+    return e instanceof CompletionException && e.getCause() != null ? e.getCause() : e;
+  }
+
+  /** All shards' answers in shard order, or the first failure at once. */
+  private <T> CompletableFuture<List<T>> all(IntFunction<CompletionStage<T>> call) {
+    CompletableFuture<List<T>> result = new CompletableFuture<>();
+    AtomicReferenceArray<T> answers = new AtomicReferenceArray<>(links.size());
+    AtomicInteger open = new AtomicInteger(links.size());
+    for (int s = 0; s < links.size(); s++) {
+      int shard = s;
+      call.apply(s).whenComplete((answer, error) -> {
+        if (error != null) {
+          result.completeExceptionally(cause(error));
+          return;
+        }
+        answers.set(shard, answer);
+        if (open.decrementAndGet() == 0) {
+          List<T> inOrder = new ArrayList<>(links.size());
+          for (int i = 0; i < links.size(); i++) {
+            inOrder.add(answers.get(i));
+          }
+          result.complete(inOrder);
+        }
+      });
+    }
+    return result;
   }
 }

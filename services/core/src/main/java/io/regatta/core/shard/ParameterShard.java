@@ -1,8 +1,16 @@
 package io.regatta.core.shard;
 
+import io.regatta.core.error.RegattaException;
+import io.regatta.core.error.RegattaException.Conflict;
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.error.RegattaException.Overloaded;
+import io.regatta.core.table.SparseTable;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.BiConsumer;
+import java.util.function.LongSupplier;
 
 /**
  * The state of one shard: per job its part of the dense vector, its sparse rows, optimizer slots, versions, clocks and
@@ -55,68 +63,150 @@ public final class ParameterShard {
       long stalenessMax, long stalenessSum, long clockGapMax, long pushes, long skipped, long repeated,
       Map<Integer, Long> roundWaitMillis, List<TrainerStatus> trainers) {}
 
-  public ParameterShard(int index, Limits limits, java.util.function.LongSupplier clockMillis) {
-    throw new UnsupportedOperationException("TODO core helper");
+  private final int index;
+  private final Limits limits;
+  private final LongSupplier clockMillis;
+  private final Map<String, JobState> jobs = new LinkedHashMap<>();
+  private final Completions completions = new Completions();
+
+  /** An empty shard; {@code index} is its place in the shard map, {@code clockMillis} the wall clock. */
+  public ParameterShard(int index, Limits limits, LongSupplier clockMillis) {
+    this.index = index;
+    this.limits = limits;
+    this.clockMillis = clockMillis;
   }
 
-  /** See {@link ShardLink#register}. Refuses a second incarnation of a live rank, another model, a rank ≥ trainers. */
+  /**
+   * See {@link ShardLink#register}. The same incarnation may register again (a new stream). Refuses a second
+   * incarnation of a live rank and another model with {@code Conflict}, a rank ≥ trainers and a job that makes no
+   * sense with {@code InvalidInput}, an incarnation that has left or was lost with {@code StaleGeneration}.
+   */
   public void register(JobSpec job, TrainerId trainer) {
-    throw new UnsupportedOperationException("TODO core helper");
+    JobCheck.check(job, index);
+    if (trainer.rank() < 0 || trainer.rank() >= job.trainers()) {
+      throw new InvalidInput("rank " + trainer.rank() + " is outside job '" + job.job() + "', which has "
+          + job.trainers() + " trainers: ranks 0 to " + (job.trainers() - 1));
+    }
+    JobState state = jobs.get(job.job());
+    if (state == null) {
+      if (jobs.size() >= limits.jobs()) {
+        throw new Overloaded("shard " + index + " holds " + jobs.size() + " jobs, its limit; job '" + job.job()
+            + "' must wait until one of " + jobs.keySet() + " has ended");
+      }
+      state = new JobState(job, index, limits, clockMillis, completions);
+      state.register(trainer);
+      jobs.put(job.job(), state);
+    } else {
+      if (!state.spec.equals(job)) {
+        throw new Conflict("job '" + job.job() + "' is registered with another specification on shard " + index
+            + " (model digest " + state.spec.model().digest() + ", trainer " + trainer.rank() + " brings "
+            + job.model().digest() + "): " + JobDifference.describe(state.spec, job)
+            + "; give this job another name, or the same model and settings on every trainer");
+      }
+      state.register(trainer);
+    }
+    completions.drain();
   }
 
   /** See {@link ShardLink#initialize}. */
   public void initialize(String job, TrainerId trainer, float[] dense) {
-    throw new UnsupportedOperationException("TODO core helper");
+    job(job).initialize(trainer, dense);
+    completions.drain();
   }
 
+  /**
+   * Takes a push in; {@code done} comes as {@link PushAck} says. The arrays stay the caller's to keep unchanged until
+   * then. Applied whole or refused whole; refusals come through {@code done}, too.
+   */
   public void push(String job, Push push, BiConsumer<PushAck, Throwable> done) {
-    throw new UnsupportedOperationException("TODO core helper");
+    try {
+      job(job).push(push, done);
+    } catch (RegattaException e) {
+      completions.error(done, e);
+    }
+    completions.drain();
   }
 
+  /** Answers a pull when it may be answered, see {@link Pull}; refusals come through {@code done}, too. */
   public void pull(String job, Pull pull, BiConsumer<Pulled, Throwable> done) {
-    throw new UnsupportedOperationException("TODO core helper");
+    try {
+      job(job).pull(pull, done);
+    } catch (RegattaException e) {
+      completions.error(done, e);
+    }
+    completions.drain();
   }
 
-  /** The trainer has ended its run: nobody waits for it any more; frees its state; the last one frees the job. */
+  /**
+   * The trainer has ended its run: nobody waits for it any more; frees its state; the last one frees the job. A no-op
+   * for an unknown job and for any but the live incarnation, so that it can be repeated.
+   */
   public void leave(String job, TrainerId trainer) {
-    throw new UnsupportedOperationException("TODO core helper");
+    end(job, trainer, TrainerState.Phase.LEFT);
   }
 
   /**
    * The trainer is dead (lease expired at the rendezvous): as {@link #leave}, but reported as {@code lost}, its pushes
    * in open rounds are kept if whole, and its parked pulls fail with {@code PeerLost}. A no-op for an older or unknown
-   * incarnation.
+   * incarnation; a rank that never came here is noted as lost, so that the first round does not wait for it.
    */
   public void lost(String job, TrainerId trainer) {
-    throw new UnsupportedOperationException("TODO core helper");
+    end(job, trainer, TrainerState.Phase.LOST);
+  }
+
+  private void end(String job, TrainerId trainer, TrainerState.Phase how) {
+    JobState state = jobs.get(job);
+    if (state == null) {
+      return;
+    }
+    state.end(trainer, how);
+    if (state.deserted()) {
+      state.abandon();
+      jobs.remove(job);
+    }
+    completions.drain();
   }
 
   /** See {@link ShardLink#digest}. */
   public long digest(String job) {
-    throw new UnsupportedOperationException("TODO core helper");
+    return job(job).tables.digest();
   }
 
   /** Ids of a table, in no particular order; the basis of an export in bounded slices. */
   public long[] ids(String job, String table) {
-    throw new UnsupportedOperationException("TODO core helper");
+    return job(job).tables.table(table).ids();
   }
 
   /** Copies of the rows (values only) of those of the ids that exist. */
   public SparseRows rows(String job, String table, long[] ids, int from, int to) {
-    throw new UnsupportedOperationException("TODO core helper");
+    SparseTable t = job(job).tables.table(table);
+    long[] existing = t.existing(ids, from, to);
+    return new SparseRows(table, existing, t.pull(existing));
   }
 
   /** Job names on this shard. */
   public List<String> jobs() {
-    throw new UnsupportedOperationException("TODO core helper");
+    return List.copyOf(jobs.keySet());
   }
 
+  /** What status and metrics show of a job. */
   public JobStatus status(String job) {
-    throw new UnsupportedOperationException("TODO core helper");
+    return job(job).status();
   }
 
   /** Everything parked here, with whom it waits for. */
   public List<Wait> waits() {
-    throw new UnsupportedOperationException("TODO core helper");
+    List<Wait> waits = new ArrayList<>();
+    jobs.values().forEach(j -> j.waits(waits));
+    return waits;
+  }
+
+  private JobState job(String name) {
+    JobState state = jobs.get(name);
+    if (state == null) {
+      throw new InvalidInput("job '" + name + "' is not on shard " + index + ", which has " + jobs.keySet()
+          + "; register first (a job is freed when its last trainer has left)");
+    }
+    return state;
   }
 }

@@ -1,6 +1,14 @@
 package io.regatta.core.shard;
 
+import io.regatta.core.error.RegattaException.InvalidInput;
+import it.unimi.dsi.fastutil.longs.Long2IntOpenHashMap;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 
 /**
  * Merges pushes of several contributors into one: the weighted mean, summed in the order of each push's lowest rank,
@@ -8,14 +16,177 @@ import java.util.List;
  * result is that push bit for bit. Used by the shard (sync rounds), by the aggregator and by a trainer's replicas.
  *
  * <p>Rule: g = Σ_r (w_r / W) · g_r in rank order, W = Σ w_r; a sparse id that a push does not hold contributes zero.
- * With equal batches this is Paddle's transpiler rule: sum, then times 1 / trainers.
+ * With equal batches this is Paddle's transpiler rule: sum, then times 1 / trainers. Sums are float32, each factor is
+ * rounded to float32 once. Stateless; the pushes are not changed, but the result may share their arrays.
  */
 public final class RoundReducer {
 
   private RoundReducer() {}
 
-  /** The merged push: contributors united in rank order, step of the first, lowest version; W = 0 gives an empty one. */
+  /**
+   * The merged push: contributors united in rank order, step of the first, lowest version; W = 0 gives an empty one.
+   * Contributors of the same rank (a trainer's replicas) must agree on incarnation and sequence; their weights add up.
+   *
+   * @throws InvalidInput if there is no push, or they do not fit together (step, lengths, contributors)
+   */
   public static Push merge(List<Push> pushes) {
-    throw new UnsupportedOperationException("TODO core helper");
+    if (pushes.isEmpty()) {
+      throw new InvalidInput("a round of no pushes cannot be merged");
+    }
+    if (pushes.size() == 1) {
+      return weight(pushes.get(0)) > 0 ? pushes.get(0) : empty(pushes.get(0));
+    }
+    List<Push> ordered = new ArrayList<>(pushes);
+    ordered.sort(Comparator.comparingInt(RoundReducer::lowestRank)); // stable: replicas keep the given order
+    Push first = ordered.get(0);
+    double total = 0;
+    long version = Long.MAX_VALUE;
+    List<Push> weighty = new ArrayList<>();
+    for (Push p : ordered) {
+      if (p.step() != first.step()) {
+        throw new InvalidInput("pushes of steps " + first.step() + " and " + p.step() + " cannot be merged");
+      }
+      double w = weight(p);
+      total += w;
+      version = Math.min(version, p.version());
+      if (w > 0) {
+        weighty.add(p);
+      }
+    }
+    List<Contributor> contributors = unite(ordered);
+    if (weighty.size() <= 1) {
+      Push only = weighty.isEmpty() ? empty(first) : weighty.get(0);
+      return new Push(contributors, first.step(), version, only.dense(), only.sparse());
+    }
+    float[] factors = new float[weighty.size()];
+    for (int i = 0; i < factors.length; i++) {
+      factors[i] = (float) (weight(weighty.get(i)) / total);
+    }
+    return new Push(contributors, first.step(), version, dense(weighty, factors), sparse(weighty, factors));
+  }
+
+  private static Push empty(Push p) {
+    return new Push(p.contributors(), p.step(), p.version(), null, List.of());
+  }
+
+  private static int lowestRank(Push p) {
+    return p.contributors().stream().mapToInt(Contributor::rank).min()
+        .orElseThrow(() -> new InvalidInput("a push without contributors cannot be merged"));
+  }
+
+  private static double weight(Push p) {
+    double w = 0;
+    for (Contributor c : p.contributors()) {
+      w += c.weight();
+    }
+    return w;
+  }
+
+  private static List<Contributor> unite(List<Push> pushes) {
+    Map<Integer, Contributor> byRank = new TreeMap<>();
+    for (Push p : pushes) {
+      for (Contributor c : p.contributors()) {
+        byRank.merge(c.rank(), c, RoundReducer::sameLife);
+      }
+    }
+    return List.copyOf(byRank.values());
+  }
+
+  private static Contributor sameLife(Contributor a, Contributor b) {
+    if (a.incarnation() != b.incarnation() || a.sequence() != b.sequence()) {
+      throw new InvalidInput("two different pushes of trainer " + a.rank() + " in one round: " + a + " and " + b);
+    }
+    return new Contributor(a.rank(), a.incarnation(), a.sequence(), a.weight() + b.weight());
+  }
+
+  private static float[] dense(List<Push> pushes, float[] factors) {
+    float[] sum = null;
+    for (int p = 0; p < factors.length; p++) {
+      float[] g = pushes.get(p).dense();
+      if (g == null) {
+        continue;
+      }
+      if (sum == null) {
+        sum = new float[g.length];
+        scale(factors[p], g, sum);
+      } else {
+        if (g.length != sum.length) {
+          throw new InvalidInput("dense gradients of " + sum.length + " and " + g.length + " elements in one round");
+        }
+        for (int i = 0; i < sum.length; i++) {
+          sum[i] += factors[p] * g[i];
+        }
+      }
+    }
+    return sum;
+  }
+
+  private static void scale(float factor, float[] g, float[] out) {
+    for (int i = 0; i < g.length; i++) {
+      out[i] = factor * g[i];
+    }
+  }
+
+  private static List<SparseRows> sparse(List<Push> pushes, float[] factors) {
+    Map<String, TableSum> tables = new LinkedHashMap<>();
+    for (int p = 0; p < factors.length; p++) {
+      for (SparseRows rows : pushes.get(p).sparse()) {
+        if (rows.ids().length > 0) {
+          tables.computeIfAbsent(rows.table(), t -> new TableSum(rows)).add(factors[p], rows);
+        }
+      }
+    }
+    List<SparseRows> out = new ArrayList<>(tables.size());
+    tables.values().forEach(t -> out.add(t.rows()));
+    return out;
+  }
+
+  /** Running sum of one table's rows; ids in the order in which they first came. */
+  private static final class TableSum {
+    private final String table;
+    private final int dim;
+    private final Long2IntOpenHashMap rowOf;
+    private long[] ids;
+    private float[] values;
+    private int n;
+
+    TableSum(SparseRows first) {
+      table = first.table();
+      ids = new long[2 * first.ids().length];
+      dim = first.values().length / first.ids().length;
+      values = new float[Math.multiplyExact(ids.length, dim)];
+      rowOf = new Long2IntOpenHashMap(ids.length);
+      rowOf.defaultReturnValue(-1);
+    }
+
+    void add(float factor, SparseRows rows) {
+      if (rows.values().length != (long) rows.ids().length * dim) {
+        throw new InvalidInput("rows of different dimensions of table '" + table + "' in one round");
+      }
+      for (int i = 0; i < rows.ids().length; i++) {
+        int row = rowOf.putIfAbsent(rows.ids()[i], n);
+        boolean added = row < 0;
+        if (added) {
+          row = append(rows.ids()[i]);
+        }
+        for (int k = 0; k < dim; k++) {
+          float part = factor * rows.values()[i * dim + k];
+          values[row * dim + k] = added ? part : values[row * dim + k] + part;
+        }
+      }
+    }
+
+    private int append(long id) {
+      if (n == ids.length) {
+        ids = Arrays.copyOf(ids, 2 * n);
+        values = Arrays.copyOf(values, Math.multiplyExact(ids.length, dim));
+      }
+      ids[n] = id;
+      return n++;
+    }
+
+    SparseRows rows() {
+      return new SparseRows(table, Arrays.copyOf(ids, n), Arrays.copyOf(values, n * dim));
+    }
   }
 }

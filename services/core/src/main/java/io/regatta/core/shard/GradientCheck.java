@@ -1,0 +1,106 @@
+package io.regatta.core.shard;
+
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.model.DenseVariable;
+import io.regatta.core.model.ModelSpec;
+import io.regatta.core.model.SparseTableSpec;
+import io.regatta.core.optim.GradientClipping;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * What a trainer does to whole gradients before they are cut for shards: shapes, NaN and infinity, clipping by norm.
+ * Immutable; any thread.
+ */
+final class GradientCheck {
+
+  private final ModelSpec model;
+  private final int denseNumel;
+  private final Map<String, SparseTableSpec> tables = new HashMap<>();
+
+  GradientCheck(ModelSpec model) {
+    this.model = model;
+    denseNumel = model.denseNumel();
+    model.sparse().forEach(t -> tables.put(t.name(), t));
+  }
+
+  int denseNumel() {
+    return denseNumel;
+  }
+
+  SparseTableSpec table(String name) {
+    SparseTableSpec t = tables.get(name);
+    if (t == null) {
+      throw new InvalidInput("unknown sparse table '" + name + "'; the model has " + tables.keySet());
+    }
+    return t;
+  }
+
+  void shapes(float[] dense, List<SparseRows> sparse, String who) {
+    if (dense != null && dense.length != denseNumel) {
+      throw new InvalidInput(who + " has " + dense.length + " dense elements; the model has " + denseNumel);
+    }
+    for (SparseRows r : sparse) {
+      int dim = table(r.table()).dim();
+      if (r.values().length != (long) r.ids().length * dim) {
+        throw new InvalidInput(who + " has " + r.values().length + " values for " + r.ids().length + " rows of table '"
+            + r.table() + "', whose rows have " + dim + " values");
+      }
+    }
+  }
+
+  /** Where the first NaN or infinite value is, in words, or null. */
+  String nonFinite(float[] dense, List<SparseRows> sparse) {
+    int bad = dense == null ? -1 : NonFinite.find(dense);
+    if (bad >= 0) {
+      int offset = 0;
+      for (DenseVariable v : model.dense()) {
+        if (bad < offset + v.numel()) {
+          return "gradient of '" + v.name() + "' is " + dense[bad] + " at element " + (bad - offset);
+        }
+        offset += v.numel();
+      }
+    }
+    for (SparseRows r : sparse) {
+      int k = NonFinite.find(r.values());
+      if (k >= 0) {
+        return "gradient of table '" + r.table() + "' is " + r.values()[k] + " in the row of id "
+            + r.ids()[k / table(r.table()).dim()];
+      }
+    }
+    return null;
+  }
+
+  /** The dense gradient, each variable scaled to at most its optimizer's norm; a copy if there is such a norm. */
+  float[] clipDense(float[] dense) {
+    float limit = model.denseOptimizer().clipNorm();
+    if (dense == null || limit == 0) {
+      return dense;
+    }
+    float[] out = dense.clone();
+    int offset = 0;
+    for (DenseVariable v : model.dense()) {
+      GradientClipping.byNorm(out, offset, v.numel(), limit);
+      offset += v.numel();
+    }
+    return out;
+  }
+
+  /** The sparse gradients, each table's batch scaled to at most its optimizer's norm; copies where there is one. */
+  List<SparseRows> clipSparse(List<SparseRows> sparse) {
+    List<SparseRows> out = new ArrayList<>(sparse.size());
+    for (SparseRows r : sparse) {
+      float limit = table(r.table()).optimizer().clipNorm();
+      if (limit == 0) {
+        out.add(r);
+      } else {
+        float[] values = r.values().clone();
+        GradientClipping.byNorm(values, 0, values.length, limit);
+        out.add(new SparseRows(r.table(), r.ids(), values));
+      }
+    }
+    return out;
+  }
+}

@@ -1,0 +1,33 @@
+package io.regatta.core.shard;
+
+import io.regatta.core.error.RegattaException.InvalidInput;
+
+/** Checks that a job that came over the wire makes sense, before a table is made for it; models check themselves. */
+final class JobCheck {
+
+  private JobCheck() {}
+
+  static void check(JobSpec job, int shard) {
+    String who = "job '" + job.job() + "'";
+    require(job.job() != null && !job.job().isBlank(), "a job needs a name");
+    require(job.mode() != null && job.nanPolicy() != null && job.model() != null,
+        who + " needs a mode, a NaN policy and a model");
+    require(job.trainers() >= 1, who + " has " + job.trainers() + " trainers; at least 1 is needed");
+    require(job.shards() >= 1, who + " has " + job.shards() + " shards; at least 1 is needed");
+    require(shard < job.shards(), who + " is cut over " + job.shards() + " shards, 0 to " + (job.shards() - 1)
+        + "; this is shard " + shard + "; read the shard map again");
+    require(job.minBlock() >= 1, who + " has a smallest dense block of " + job.minBlock() + " elements; at least 1");
+    require(job.stalenessBound() >= 0, who + " has staleness bound " + job.stalenessBound() + "; at least 0");
+    try {
+      job.model().denseNumel();
+    } catch (ArithmeticException e) {
+      throw new InvalidInput(who + " has more dense elements than an int counts; cut the model", e);
+    }
+  }
+
+  private static void require(boolean holds, String otherwise) {
+    if (!holds) {
+      throw new InvalidInput(otherwise);
+    }
+  }
+}

@@ -1,0 +1,117 @@
+package io.regatta.core.shard;
+
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.model.DensePartition;
+import io.regatta.core.model.SparseTableSpec;
+import io.regatta.core.optim.OptimizerSpec;
+import io.regatta.core.table.DenseVector;
+import io.regatta.core.table.SparseTable;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/** The parameters of one job on one shard: its part of the dense vector and its sparse rows. Owned by the shard. */
+final class JobTables {
+
+  private final String where;
+  private final OptimizerSpec denseOptimizer;
+  private final DensePartition partition;
+  private final int shard;
+  private final Map<String, SparseTable> sparse = new LinkedHashMap<>();
+  /** Null until initialised. */
+  private DenseVector dense;
+
+  JobTables(JobSpec spec, int shard, String where) {
+    this.where = where;
+    this.shard = shard;
+    partition = DensePartition.of(spec.model().dense(), spec.shards(), spec.minBlock());
+    denseOptimizer = spec.model().denseOptimizer();
+    DenseVector.checkFits(partition.sizeOf(shard), denseOptimizer);
+    for (SparseTableSpec t : spec.model().sparse()) {
+      sparse.put(t.name(), new SparseTable(spec.model().seed(), t));
+    }
+    if (denseSize() == 0) {
+      initialize(new float[0]);
+    }
+  }
+
+  int denseSize() {
+    return partition.sizeOf(shard);
+  }
+
+  /** Whether the dense vector has its first values; one of no elements always has. */
+  boolean initialized() {
+    return dense != null;
+  }
+
+  void initialize(float[] values) {
+    dense = new DenseVector(values, denseOptimizer);
+  }
+
+  float[] denseCopy() {
+    return dense.copy();
+  }
+
+  SparseTable table(String name) {
+    SparseTable t = sparse.get(name);
+    if (t == null) {
+      throw new InvalidInput("unknown sparse table '" + name + "' at " + where + ", which has " + sparse.keySet());
+    }
+    return t;
+  }
+
+  Iterable<SparseTable> sparseTables() {
+    return sparse.values();
+  }
+
+  /** Rows in all sparse tables. */
+  long rows() {
+    long n = 0;
+    for (SparseTable t : sparse.values()) {
+      n += t.size();
+    }
+    return n;
+  }
+
+  Map<String, Long> rowsByTable() {
+    Map<String, Long> rows = new LinkedHashMap<>();
+    sparse.forEach((name, t) -> rows.put(name, t.size()));
+    return rows;
+  }
+
+  /** One optimizer step with a checked push; {@code step} chooses the learning rate, {@code updates} ≥ 1. */
+  void update(Push push, long step, long updates) {
+    if (push.dense() != null) {
+      dense.update(push.dense(), (float) denseOptimizer.learningRate().at(step), updates);
+    }
+    for (SparseRows r : push.sparse()) {
+      SparseTable t = table(r.table());
+      t.update(r.ids(), r.values(), (float) t.spec().optimizer().learningRate().at(step), updates);
+    }
+  }
+
+  /** Adds the deltas of a checked geo push. */
+  void add(Push push) {
+    if (push.dense() != null) {
+      dense.add(push.dense());
+    }
+    for (SparseRows r : push.sparse()) {
+      table(r.table()).add(r.ids(), r.values());
+    }
+  }
+
+  /** Sum of the element hashes of everything here. */
+  long digest() {
+    long sum = 0;
+    if (dense != null) {
+      for (DensePartition.Block b : partition.blocksOf(shard)) {
+        sum += dense.digest(b.variable(), b.variableOffset(), b.shardOffset(), b.size());
+      }
+    }
+    for (SparseTable t : sparse.values()) {
+      for (int s = 0; s < SparseTable.SEGMENTS; s++) {
+        sum += t.digest(s);
+      }
+    }
+    return sum;
+  }
+}

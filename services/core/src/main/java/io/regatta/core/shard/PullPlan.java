@@ -1,0 +1,107 @@
+package io.regatta.core.shard;
+
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.model.DensePartition;
+import io.regatta.core.model.SparseTableSpec;
+import java.util.ArrayList;
+import java.util.List;
+
+/** One pull of a {@link ParameterClient}: cut for the shards, and their answers put together. Then immutable. */
+final class PullPlan {
+
+  private final JobSpec job;
+  private final DensePartition partition;
+  private final GradientCheck model;
+  private final boolean dense;
+  private final boolean changed;
+  private final List<SparseSlices> slices = new ArrayList<>();
+
+  PullPlan(JobSpec job, DensePartition partition, GradientCheck model, boolean dense, List<SparseIds> sparse,
+      boolean changed) {
+    this.job = job;
+    this.partition = partition;
+    this.model = model;
+    this.dense = dense;
+    this.changed = changed;
+    for (SparseIds s : sparse) {
+      model.table(s.table());
+      slices.add(new SparseSlices(s.table(), s.ids(), job.shards()));
+    }
+  }
+
+  Pull of(int shard, int rank, long minStep) {
+    List<SparseIds> sparse = new ArrayList<>(slices.size());
+    for (SparseSlices s : slices) {
+      sparse.add(new SparseIds(s.table, s.ids[shard]));
+    }
+    return new Pull(rank, minStep, dense, sparse, changed);
+  }
+
+  ParameterClient.Values assemble(List<Pulled> answers) {
+    long[] versions = new long[answers.size()];
+    float[] flat = dense ? new float[model.denseNumel()] : null;
+    List<float[]> values = new ArrayList<>(slices.size());
+    for (SparseSlices s : slices) {
+      values.add(new float[Math.multiplyExact(s.all.length, model.table(s.table).dim())]);
+    }
+    for (int shard = 0; shard < answers.size(); shard++) {
+      Pulled p = answers.get(shard);
+      versions[shard] = p.version();
+      if (dense) {
+        expect(shard, "dense elements", p.dense() == null ? 0 : p.dense().length, partition.sizeOf(shard));
+        if (p.dense() != null) {
+          partition.merge(p.dense(), shard, flat);
+        }
+      }
+      for (int i = 0; i < slices.size(); i++) {
+        SparseSlices s = slices.get(i);
+        int dim = model.table(s.table).dim();
+        float[] part = p.sparse().get(i).values();
+        expect(shard, "values of table '" + s.table + "'", part.length, s.ids[shard].length * dim);
+        s.scatter(part, shard, values.get(i), dim);
+      }
+    }
+    List<SparseRows> sparse = new ArrayList<>();
+    for (int i = 0; i < slices.size(); i++) {
+      sparse.add(new SparseRows(slices.get(i).table, slices.get(i).all, values.get(i)));
+    }
+    if (changed) {
+      for (SparseTableSpec t : job.model().sparse()) {
+        uniteChanged(t, answers, sparse);
+      }
+    }
+    return new ParameterClient.Values(versions, flat, sparse);
+  }
+
+  private void uniteChanged(SparseTableSpec table, List<Pulled> answers, List<SparseRows> out) {
+    List<SparseRows> parts = new ArrayList<>();
+    int rows = 0;
+    for (Pulled p : answers) {
+      for (SparseRows r : p.sparse().subList(slices.size(), p.sparse().size())) {
+        if (r.table().equals(table.name())) {
+          parts.add(r);
+          rows += r.ids().length;
+        }
+      }
+    }
+    if (rows == 0) {
+      return;
+    }
+    long[] ids = new long[rows];
+    float[] values = new float[Math.multiplyExact(rows, table.dim())];
+    int at = 0;
+    for (SparseRows r : parts) {
+      System.arraycopy(r.ids(), 0, ids, at, r.ids().length);
+      System.arraycopy(r.values(), 0, values, at * table.dim(), r.values().length);
+      at += r.ids().length;
+    }
+    out.add(new SparseRows(table.name(), ids, values));
+  }
+
+  private void expect(int shard, String what, int got, int wanted) {
+    if (got != wanted) {
+      throw new InvalidInput("shard " + shard + " of job " + job.job() + " answered a pull with " + got + " " + what
+          + " instead of " + wanted + "; do all processes run the same version?");
+    }
+  }
+}

@@ -1,0 +1,56 @@
+package io.regatta.core.shard;
+
+import io.regatta.core.model.SparsePartition;
+
+/**
+ * Distinct ids of one sparse table, cut by owning shard: {@code ids[shard]}, and where each stood in the uncut list.
+ * Made on the caller's thread, then immutable.
+ */
+final class SparseSlices {
+
+  final String table;
+  final long[] all;
+  final long[][] ids;
+  private final int[][] positions;
+
+  SparseSlices(String table, long[] all, int shards) {
+    this.table = table;
+    this.all = all;
+    ids = new long[shards][];
+    positions = new int[shards][];
+    int[] owner = new int[all.length];
+    int[] sizes = new int[shards];
+    for (int i = 0; i < all.length; i++) {
+      owner[i] = SparsePartition.shardOf(all[i], shards);
+      sizes[owner[i]]++;
+    }
+    for (int s = 0; s < shards; s++) {
+      ids[s] = new long[sizes[s]];
+      positions[s] = new int[sizes[s]];
+    }
+    int[] next = new int[shards];
+    for (int i = 0; i < all.length; i++) {
+      int s = owner[i];
+      ids[s][next[s]] = all[i];
+      positions[s][next[s]++] = i;
+    }
+  }
+
+  /** One shard's part of values that lie row by row in the order of the uncut list. */
+  float[] gather(float[] values, int shard, int dim) {
+    int[] at = positions[shard];
+    float[] out = new float[Math.multiplyExact(at.length, dim)];
+    for (int i = 0; i < at.length; i++) {
+      System.arraycopy(values, at[i] * dim, out, i * dim, dim);
+    }
+    return out;
+  }
+
+  /** Puts one shard's rows back in the order of the uncut list. */
+  void scatter(float[] part, int shard, float[] values, int dim) {
+    int[] at = positions[shard];
+    for (int i = 0; i < at.length; i++) {
+      System.arraycopy(part, i * dim, values, at[i] * dim, dim);
+    }
+  }
+}

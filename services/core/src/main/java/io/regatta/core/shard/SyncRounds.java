@@ -1,0 +1,97 @@
+package io.regatta.core.shard;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.BiConsumer;
+
+/**
+ * The sync rounds of one job that are open on one shard, by step, without gaps: the first is the next to close. Holds
+ * pushes and the acknowledgements owed for them; who must still push is {@link TrainerState#nextStep}. Owned by the
+ * shard's thread.
+ */
+final class SyncRounds {
+
+  /** An acknowledgement owed when the round closes. */
+  record Owed(List<Contributor> contributors, boolean repeated, boolean skipped, long sinceMillis,
+      BiConsumer<PushAck, Throwable> done) {}
+
+  /** One round: what has come, in order of arrival, and when. */
+  static final class Round {
+    final long step;
+    final List<Push> pushes = new ArrayList<>();
+    final List<Owed> owed = new ArrayList<>();
+    /** (rank, wall clock of its push) */
+    final List<long[]> arrivals = new ArrayList<>();
+    /** Upper bound of the sparse rows that its application will bear. */
+    long births;
+
+    Round(long step) {
+      this.step = step;
+    }
+
+    long firstMillis() {
+      return arrivals.get(0)[1];
+    }
+  }
+
+  private final ArrayDeque<Round> open = new ArrayDeque<>();
+  private long next;
+
+  /** Step of the first round that has not closed, equal to the number of closed ones. */
+  long next() {
+    return next;
+  }
+
+  /** Rounds with at least one push. */
+  int size() {
+    return open.size();
+  }
+
+  /** The next round to close, or null if nobody has pushed to it. */
+  Round first() {
+    return open.peekFirst();
+  }
+
+  /** The open round of a step, or null. */
+  Round find(long step) {
+    for (Round r : open) {
+      if (r.step == step) {
+        return r;
+      }
+    }
+    return null;
+  }
+
+  /** The open round of a step, begun if it is the one after the last. */
+  Round at(long step) {
+    Round r = find(step);
+    if (r == null) {
+      if (step != next + open.size()) {
+        throw new IllegalStateException("round " + step + " begun, but " + (next + open.size()) + " is due");
+      }
+      r = new Round(step);
+      open.addLast(r);
+    }
+    return r;
+  }
+
+  /** Takes the first round out. */
+  Round close() {
+    next++;
+    return open.removeFirst();
+  }
+
+  Iterable<Round> all() {
+    return open;
+  }
+
+  /** Rows that open rounds may still bear. */
+  long births() {
+    long n = 0;
+    for (Round r : open) {
+      n += r.births;
+    }
+    return n;
+  }
+}

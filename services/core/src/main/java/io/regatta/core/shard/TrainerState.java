@@ -1,0 +1,84 @@
+package io.regatta.core.shard;
+
+import it.unimi.dsi.fastutil.longs.LongOpenHashSet;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/** What one shard knows of one life of one rank of a job. Owned by the shard's thread. */
+final class TrainerState {
+
+  /** Whether others still wait for the trainer. */
+  enum Phase { ACTIVE, LEFT, LOST }
+
+  /** Own updates remembered for staleness; a trainer with more than these since its pull is counted as staler. */
+  private static final int OWN_UPDATES = 256;
+
+  final int rank;
+  final long incarnation;
+  Phase phase = Phase.ACTIVE;
+  /** Highest sequence taken in; this and lower ones are repetitions. Gaps are refused pushes. */
+  long lastSequence;
+  /** Pushes taken in, empty and skipped ones included. */
+  long clock;
+  /** Sync: the step that it must push next. */
+  long nextStep;
+  long lastStep = -1;
+  long lastSeenMillis;
+
+  private long[] ownVersions = new long[OWN_UPDATES];
+  private int ownCount;
+  private final Map<String, LongOpenHashSet> changed = new LinkedHashMap<>();
+
+  TrainerState(int rank, long incarnation) {
+    this.rank = rank;
+    this.incarnation = incarnation;
+  }
+
+  boolean active() {
+    return phase == Phase.ACTIVE;
+  }
+
+  String name() {
+    return "trainer " + rank;
+  }
+
+  Wait.Peer peer() {
+    return new Wait.Peer(name(), lastStep, lastSeenMillis);
+  }
+
+  /** Notes that the update that led to {@code version} held this trainer's gradient. */
+  void ownUpdate(long version) {
+    ownVersions[ownCount++ % OWN_UPDATES] = version;
+    if (ownCount == 2 * OWN_UPDATES) {
+      ownCount = OWN_UPDATES;
+    }
+  }
+
+  /** Updates after {@code version} that held this trainer's gradient. */
+  long ownUpdatesSince(long version) {
+    int n = 0;
+    int known = Math.min(ownCount, OWN_UPDATES);
+    while (n < known && ownVersions[(ownCount - 1 - n) % OWN_UPDATES] > version) {
+      n++;
+    }
+    return n;
+  }
+
+  /** Geo: rows of the table that changed since this trainer's last pull of changed rows. */
+  LongOpenHashSet changed(String table) {
+    return changed.computeIfAbsent(table, t -> new LongOpenHashSet());
+  }
+
+  /** The changed rows of the table have been handed out. */
+  void forgetChanged(String table) {
+    changed.remove(table);
+  }
+
+  /** Ends this life, and frees what only a live trainer needs; rank, incarnation and last step stay for status. */
+  void end(Phase how) {
+    phase = how;
+    changed.clear();
+    ownVersions = new long[0];
+    ownCount = 0;
+  }
+}
