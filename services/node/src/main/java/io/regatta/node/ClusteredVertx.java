@@ -1,0 +1,245 @@
+package io.regatta.node;
+
+import com.hazelcast.core.Hazelcast;
+import com.hazelcast.core.HazelcastInstance;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.regatta.core.error.RegattaException.Cancelled;
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.error.RegattaException.PeerLost;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import io.vertx.core.Vertx;
+import io.vertx.core.VertxBuilder;
+import io.vertx.core.VertxOptions;
+import io.vertx.core.eventbus.EventBusOptions;
+import io.vertx.core.file.FileSystemOptions;
+import io.vertx.micrometer.MicrometerMetricsFactory;
+import io.vertx.micrometer.MicrometerMetricsOptions;
+import java.net.BindException;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Starts a Vertx clustered by Hazelcast. The whole start runs on one thread of its own, {@code regatta-start}, since
+ * Hazelcast joins blockingly; it ends with the start. Closing the Vertx leaves the cluster, stops Hazelcast and frees
+ * its ports.
+ *
+ * <p>A node that is a seed founds the cluster or joins the other seeds. Any other node waits until a seed accepts
+ * connections and joins through it: if it founded a cluster of its own, services started in another order would never
+ * meet. A lite node also waits for a member that holds data.
+ */
+public final class ClusteredVertx {
+
+  private static final long RETRY_MILLIS = 200;
+  private static final long SAY_NANOS = 3_000_000_000L;
+  private static final Logger LOG = LoggerFactory.getLogger(ClusteredVertx.class);
+
+  private final ClusterConfig cluster;
+  private final VertxBuilder builder;
+  private final VertxOptions options;
+  private final boolean lite;
+  private final String who;
+  private final Duration timeout;
+  private final CountDownLatch cancelled = new CountDownLatch(1);
+  private final Promise<Started> promise = Promise.promise();
+  private final long startNanos = System.nanoTime();
+  private long saidNanos;
+  private boolean said;
+
+  /** A running clustered Vertx and the address it publishes. */
+  record Started(Vertx vertx, String address) {}
+
+  private ClusteredVertx(NodeConfig node, MeterRegistry metrics, boolean lite, String who) {
+    this.cluster = node.cluster();
+    this.lite = lite;
+    this.who = who;
+    this.timeout = Duration.ofSeconds(node.readyTimeoutSeconds());
+    this.options = options(node.eventLoops(), metrics);
+    this.builder = builder(options, metrics);
+  }
+
+  /**
+   * Starts a clustered Vertx; gives up after 120 s.
+   *
+   * @param metrics where Vert.x's own metrics go, or null for none
+   * @param lite whether the member holds no directory entries, as trainers do
+   */
+  public static Future<Vertx> start(ClusterConfig cluster, MeterRegistry metrics, boolean lite) {
+    NodeConfig node = NodeConfig.defaults().withCluster(cluster);
+    return begin(node, metrics, lite, lite ? "a lite node" : "a node").future().map(Started::vertx);
+  }
+
+  static ClusteredVertx begin(NodeConfig node, MeterRegistry metrics, boolean lite, String who) {
+    ClusteredVertx start = new ClusteredVertx(node, metrics, lite, who);
+    Thread thread = new Thread(start::run, "regatta-start");
+    thread.setDaemon(true);
+    thread.start();
+    return start;
+  }
+
+  /** A Vertx without a cluster, with the same options. */
+  static Vertx local(int eventLoops, MeterRegistry metrics) {
+    return builder(options(eventLoops, metrics), metrics).build();
+  }
+
+  Future<Started> future() {
+    return promise.future();
+  }
+
+  /** Gives the start up; what has been started by then is stopped again. */
+  void cancel() {
+    cancelled.countDown();
+  }
+
+  private static VertxOptions options(int eventLoops, MeterRegistry metrics) {
+    VertxOptions options = new VertxOptions().setPreferNativeTransport(true)
+        .setFileSystemOptions(new FileSystemOptions().setClassPathResolvingEnabled(false)
+            .setFileCachingEnabled(false));
+    if (eventLoops > 0) {
+      options.setEventLoopPoolSize(eventLoops);
+    }
+    if (metrics != null) {
+      options.setMetricsOptions(new MicrometerMetricsOptions().setEnabled(true));
+    }
+    return options;
+  }
+
+  private static VertxBuilder builder(VertxOptions options, MeterRegistry metrics) {
+    VertxBuilder builder = Vertx.builder().with(options);
+    return metrics == null ? builder : builder.withMetrics(new MicrometerMetricsFactory(metrics));
+  }
+
+  private void run() {
+    HazelcastInstance hazelcast = null;
+    try {
+      PublishedAddress address = PublishedAddress.choose(cluster.address(), cluster.seedMembers());
+      LOG.info("{} publishes {} ({})", who, address.address(), address.reason());
+      hazelcast = join(address.address());
+      if (lite) {
+        awaitDataMember(hazelcast);
+      }
+      build(hazelcast, address.address());
+    } catch (RuntimeException e) {
+      if (hazelcast != null) {
+        hazelcast.getLifecycleService().terminate();
+      }
+      promise.tryFail(e);
+    } catch (InterruptedException e) {
+      promise.tryFail(new Cancelled(who + ": start interrupted"));
+    }
+  }
+
+  private void build(HazelcastInstance hazelcast, String address) {
+    options.setEventBusOptions(new EventBusOptions().setHost(address).setPort(cluster.eventBusPort())
+        .setClusterPublicHost(address));
+    builder.withClusterManager(new HazelcastMember(hazelcast)).buildClustered().onComplete(result -> {
+      if (result.failed()) {
+        hazelcast.getLifecycleService().terminate();
+        promise.tryFail(result.cause());
+      } else if (cancelled.getCount() == 0) {
+        result.result().close().onComplete(closed -> promise.tryFail(cancelledNow()));
+      } else {
+        promise.tryComplete(new Started(result.result(), address));
+      }
+    });
+  }
+
+  /** Joins or founds the cluster; repeats while the seed is there but does not let us in yet. */
+  private HazelcastInstance join(String address) throws InterruptedException {
+    boolean seed = cluster.seedMembers().stream().anyMatch(s -> PublishedAddress.isHere(s, cluster.port()));
+    while (true) {
+      HostPort required = seed || cluster.seeds().isEmpty() ? null : awaitSeed();
+      try {
+        return Hazelcast.newHazelcastInstance(
+            HazelcastMember.config(cluster, address, resolvedSeeds(), required, lite));
+      } catch (RuntimeException e) {
+        if (cancelled.getCount() == 0) {
+          throw cancelledNow();
+        }
+        for (Throwable cause = e; cause != null; cause = cause.getCause()) {
+          if (cause instanceof BindException || String.valueOf(cause.getMessage()).contains("already in use")) {
+            throw new InvalidInput("port " + cluster.port() + " on " + address + " is in use: choose another "
+                + "node.cluster.port, or 0 for any free one", e);
+          }
+        }
+        if (required == null) {
+          throw e;
+        }
+        pause(List.of(required.toString()), "joining through " + required + " failed: " + e.getMessage()
+            + " (another cluster.name there?)");
+      }
+    }
+  }
+
+  /** Addresses of the seeds; one that cannot be resolved is left out, and the others serve. */
+  private List<HostPort> resolvedSeeds() {
+    List<HostPort> resolved = new ArrayList<>();
+    for (HostPort seed : cluster.seedMembers()) {
+      try {
+        resolved.add(resolve(seed));
+      } catch (UnknownHostException e) {
+        LOG.warn("{}: seed {} cannot be resolved and is left out", who, seed);
+      }
+    }
+    return resolved;
+  }
+
+  private static HostPort resolve(HostPort seed) throws UnknownHostException {
+    return new HostPort(InetAddress.getByName(seed.host()).getHostAddress(), seed.port());
+  }
+
+  /** The first seed that accepts connections. */
+  private HostPort awaitSeed() throws InterruptedException {
+    while (true) {
+      List<String> names = new ArrayList<>();
+      List<String> reasons = new ArrayList<>();
+      for (HostPort seed : cluster.seedMembers()) {
+        String refusal = SeedProbe.refusal(seed);
+        if (refusal == null) {
+          try {
+            return resolve(seed);
+          } catch (UnknownHostException e) {
+            refusal = SeedProbe.reason(e);
+          }
+        }
+        names.add(seed.toString());
+        reasons.add(seed + ": " + refusal);
+      }
+      pause(names, "no seed accepts connections: " + String.join("; ", reasons));
+    }
+  }
+
+  private void awaitDataMember(HazelcastInstance hazelcast) throws InterruptedException {
+    while (hazelcast.getCluster().getMembers().stream().allMatch(member -> member.isLiteMember())) {
+      pause(cluster.seeds(), "the Hazelcast cluster has no data member yet (start a service, not only trainers)");
+    }
+  }
+
+  /** Says why it waits, waits a little, and ends the start when time is up or it was cancelled. */
+  private void pause(List<String> names, String cause) throws InterruptedException {
+    long now = System.nanoTime();
+    if (!said || now - saidNanos >= SAY_NANOS) {
+      said = true;
+      saidNanos = now;
+      ReadyWait.say(LOG, names, who + " waits to join cluster " + cluster.name() + ": " + cause);
+    }
+    if (now - startNanos >= timeout.toNanos()) {
+      throw new PeerLost(who + " gave up joining cluster " + cluster.name() + " after " + timeout.toSeconds() + " s: "
+          + cause + ". Start a seed, mend node.cluster.seeds, or wait longer (node.ready_timeout_seconds)");
+    }
+    if (cancelled.await(RETRY_MILLIS, TimeUnit.MILLISECONDS)) {
+      throw cancelledNow();
+    }
+  }
+
+  private Cancelled cancelledNow() {
+    return new Cancelled(who + ": start cancelled while joining cluster " + cluster.name());
+  }
+}

@@ -1,0 +1,66 @@
+package io.regatta.node;
+
+import com.fasterxml.jackson.core.JsonLocation;
+import com.fasterxml.jackson.core.JsonProcessingException;
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.vertx.config.spi.utils.Processors;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import io.vertx.core.json.JsonObject;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.Locale;
+import org.yaml.snakeyaml.error.Mark;
+import org.yaml.snakeyaml.error.MarkedYAMLException;
+
+/** Reads one configuration file with Vert.x Config's parsers. Stateless; nothing blocks the caller. */
+final class ConfigFile {
+
+  private ConfigFile() {}
+
+  /** The file's values, empty for null; {@link InvalidInput} says file, line and column. */
+  static Future<JsonObject> read(Vertx vertx, Path file) {
+    if (file == null) {
+      return Future.succeededFuture(new JsonObject());
+    }
+    String name = file.toString().toLowerCase(Locale.ROOT);
+    String format = name.endsWith(".json") ? "json" : name.endsWith(".yaml") || name.endsWith(".yml") ? "yaml" : null;
+    if (format == null) {
+      return Future.failedFuture(
+          new InvalidInput("configuration file " + file + ": the name must end in .json, .yaml or .yml"));
+    }
+    return vertx.fileSystem().readFile(file.toString())
+        .recover(e -> Future.failedFuture(unreadable(file, e)))
+        .compose(text -> Processors.get(format).process(vertx, new JsonObject(), text)
+            .recover(e -> Future.failedFuture(broken(file, e))))
+        .map(json -> json == null ? new JsonObject() : json);
+  }
+
+  private static InvalidInput unreadable(Path file, Throwable e) {
+    Throwable cause = e.getCause() == null ? e : e.getCause();
+    String why = cause instanceof NoSuchFileException ? "no such file"
+        : cause instanceof AccessDeniedException ? "permission denied"
+        : cause.getMessage();
+    return new InvalidInput("cannot read configuration file " + file.toAbsolutePath() + ": " + why, e);
+  }
+
+  private static InvalidInput broken(Path file, Throwable e) {
+    for (Throwable cause = e; cause != null; cause = cause.getCause()) {
+      if (cause instanceof JsonProcessingException json && json.getLocation() != null) {
+        JsonLocation at = json.getLocation();
+        return at(file, at.getLineNr(), at.getColumnNr(), json.getOriginalMessage(), e);
+      }
+      if (cause instanceof MarkedYAMLException yaml && yaml.getProblemMark() != null) {
+        Mark mark = yaml.getProblemMark();
+        return at(file, mark.getLine() + 1, mark.getColumn() + 1, yaml.getProblem(), e);
+      }
+    }
+    return new InvalidInput("configuration file " + file + " must hold a mapping of keys to values", e);
+  }
+
+  private static InvalidInput at(Path file, int line, int column, String problem, Throwable e) {
+    return new InvalidInput("configuration file " + file + ", line " + line + ", column " + column + ": "
+        + problem.replaceAll("\\s+", " "), e);
+  }
+}

@@ -1,0 +1,68 @@
+package io.regatta.node;
+
+import io.vertx.core.Future;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Where the service instances are: small facts that their owners publish, each with a lease. An entry says where to
+ * ask, not that somebody is alive; the rendezvous alone declares losses. Any thread; futures complete on the caller's
+ * context where it has one.
+ */
+public interface Directory {
+
+  /** Service names, as used in entries, messages and configuration. */
+  String RENDEZVOUS = "rendezvous";
+  String PARAMETER_SERVER = "parameter-server";
+  String GRADIENT_AGGREGATOR = "gradient-aggregator";
+  String TRAINER = "trainer";
+
+  /**
+   * One running service instance.
+   *
+   * @param service one of the service names
+   * @param id unique per service instance, over all processes and incarnations
+   * @param index place among the instances of its service (server index, rank), -1 if it has none
+   * @param host where it can be reached
+   * @param controlPort its gRPC control port
+   * @param incarnation greater for a later start of the same instance; 0 in a fixed directory, which cannot know
+   * @param attributes small extras, e.g. the host that an aggregator serves
+   */
+  record Instance(String service, String id, int index, String host, int controlPort, long incarnation,
+      Map<String, String> attributes) {
+
+    public Instance {
+      attributes = Map.copyOf(attributes);
+    }
+
+    /** {@code host:port} of the control port. */
+    public String endpoint() {
+      return new HostPort(host, controlPort).toString();
+    }
+  }
+
+  /**
+   * Publishes an instance, and renews its lease until the registration is closed. One with the same id is replaced.
+   * Waits while the directory's store has no member that holds data.
+   */
+  Future<Registration> register(Instance instance);
+
+  /** The instances of a service whose leases are valid, by index, then id. They need not be alive. */
+  Future<List<Instance>> list(String service);
+
+  /**
+   * Waits until {@code count} instances of the service are registered and accept connections on their control ports.
+   * While it waits it logs, at once and every 3 s, {@code server not ready, wait 3 sec to retry...} and
+   * {@code not ready endpoints:[...]}, then the cause for each; and the wait stands in {@code /why}.
+   *
+   * @param who who waits, e.g. {@code trainer 0}
+   * @return all reachable instances (at least {@code count}), by index, then id; fails with
+   *     {@link io.regatta.core.error.RegattaException.PeerLost} at the timeout and
+   *     {@link io.regatta.core.error.RegattaException.Cancelled} when the directory is closed
+   */
+  Future<List<Instance>> await(String service, int count, Duration timeout, String who);
+
+  /** Ends waits and removes the registrations made through this object. */
+  Future<Void> close();
+}

@@ -1,0 +1,122 @@
+package io.regatta.node;
+
+import com.hazelcast.config.Config;
+import com.hazelcast.config.JoinConfig;
+import com.hazelcast.config.NetworkConfig;
+import com.hazelcast.core.HazelcastInstance;
+import com.hazelcast.core.HazelcastInstanceNotActiveException;
+import com.hazelcast.core.OperationTimeoutException;
+import com.hazelcast.partition.NoDataMemberInClusterException;
+import com.hazelcast.spi.exception.RetryableHazelcastException;
+import io.vertx.core.Completable;
+import io.vertx.core.Promise;
+import io.vertx.spi.cluster.hazelcast.ConfigUtil;
+import io.vertx.spi.cluster.hazelcast.HazelcastClusterManager;
+import java.util.List;
+import java.util.UUID;
+
+/**
+ * The cluster manager of a Vertx whose Hazelcast member Regatta started: leaving the cluster shuts the member down, so
+ * that closing the Vertx leaves neither thread nor port. Owned by its Vertx.
+ */
+final class HazelcastMember extends HazelcastClusterManager {
+
+  /** The member attribute in which vertx-hazelcast expects the node's id when it is given a member. */
+  private static final String NODE_ID_ATTRIBUTE = "__vertx.nodeId";
+
+  private final HazelcastInstance hazelcast;
+
+  HazelcastMember(HazelcastInstance hazelcast) {
+    super(hazelcast);
+    this.hazelcast = hazelcast;
+  }
+
+  @Override
+  public void leave(Completable<Void> done) {
+    Promise<Void> left = Promise.promise();
+    super.leave(left);
+    left.future().onComplete(result -> {
+      Thread closer = new Thread(() -> {
+        try {
+          hazelcast.getLifecycleService().shutdown();
+          done.complete(result.result(), result.cause());
+        } catch (RuntimeException e) {
+          hazelcast.getLifecycleService().terminate();
+          done.fail(e);
+        }
+      }, "regatta-hazelcast-stop");
+      closer.setDaemon(true);
+      closer.start();
+    });
+  }
+
+  /**
+   * Hazelcast's configuration: joining over TCP through the given seeds only, quick failure detection, few threads,
+   * nothing reported anywhere, no shutdown hook of its own.
+   *
+   * @param address this member's IP address
+   * @param seeds IP address and port of each; empty for a cluster of one
+   * @param required the seed to join, {@code ip:port}; null if this node may found the cluster
+   */
+  static Config config(ClusterConfig cluster, String address, List<HostPort> seeds, HostPort required, boolean lite) {
+    Config config = ConfigUtil.loadConfig();
+    config.setClusterName(cluster.name());
+    config.setInstanceName("regatta-" + UUID.randomUUID());
+    config.setLiteMember(lite);
+    config.getMemberAttributeConfig().setAttribute(NODE_ID_ATTRIBUTE, UUID.randomUUID().toString());
+    config.getMetricsConfig().setEnabled(false);
+    config.getJetConfig().setEnabled(false);
+    network(config.getNetworkConfig(), cluster, address, seeds, required);
+
+    config.setProperty("hazelcast.logging.type", "slf4j");
+    config.setProperty("hazelcast.logging.details.enabled", "false");
+    config.setProperty("hazelcast.phone.home.enabled", "false");
+    config.setProperty("hazelcast.shutdownhook.enabled", "false");
+    config.setProperty("hazelcast.health.monitoring.level", "OFF");
+    config.setProperty("hazelcast.socket.bind.any", "false");
+    config.setProperty("hazelcast.wait.seconds.before.join", "0");
+    config.setProperty("hazelcast.max.wait.seconds.before.join", "0");
+    config.setProperty("hazelcast.max.join.seconds", "4");
+    config.setProperty("hazelcast.socket.connect.timeout.seconds", "2");
+    config.setProperty("hazelcast.heartbeat.interval.seconds", Integer.toString(cluster.heartbeatSeconds()));
+    config.setProperty("hazelcast.max.no.heartbeat.seconds", Integer.toString(cluster.silenceSeconds()));
+    config.setProperty("hazelcast.operation.call.timeout.millis", "10000");
+    config.setProperty("hazelcast.graceful.shutdown.max.wait", "2");
+    config.setProperty("hazelcast.merge.first.run.delay.seconds", "10");
+    config.setProperty("hazelcast.merge.next.run.delay.seconds", "10");
+    config.setProperty("hazelcast.partition.count", "31");
+    config.setProperty("hazelcast.operation.thread.count", "2");
+    config.setProperty("hazelcast.operation.generic.thread.count", "2");
+    config.setProperty("hazelcast.io.thread.count", "1");
+    config.setProperty("hazelcast.event.thread.count", "1");
+    return config;
+  }
+
+  private static void network(NetworkConfig network, ClusterConfig cluster, String address, List<HostPort> seeds,
+      HostPort required) {
+    network.setPort(cluster.port()).setPortAutoIncrement(false);
+    network.getInterfaces().clear().setEnabled(true).addInterface(address);
+    JoinConfig join = network.getJoin();
+    join.getMulticastConfig().setEnabled(false);
+    join.getAutoDetectionConfig().setEnabled(false);
+    join.getTcpIpConfig().setEnabled(true).clear().setConnectionTimeoutSeconds(3);
+    seeds.forEach(seed -> join.getTcpIpConfig().addMember(seed.toString()));
+    if (required != null) {
+      join.getTcpIpConfig().setRequiredMember(required.toString());
+    }
+  }
+
+  /** Failures that pass when a data member comes or comes back. */
+  static boolean isTransient(Throwable failure) {
+    for (Throwable e = failure; e != null; e = e.getCause()) {
+      if (e instanceof HazelcastInstanceNotActiveException) {
+        return false;
+      }
+      if (e instanceof NoDataMemberInClusterException || e instanceof RetryableHazelcastException
+          || e instanceof OperationTimeoutException) {
+        return true;
+      }
+    }
+    return false;
+  }
+}

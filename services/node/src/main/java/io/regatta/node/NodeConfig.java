@@ -1,0 +1,44 @@
+package io.regatta.node;
+
+import io.regatta.core.error.RegattaException.InvalidInput;
+
+/** What every process is configured with alike: the section {@code node} of every service. Immutable. */
+public record NodeConfig(
+    @Setting(doc = "How this process finds the others.")
+    ClusterConfig cluster,
+
+    @Setting(doc = "The admin server.")
+    AdminConfig admin,
+
+    @Setting(doc = "Host that services bind to and announce; empty: the address chosen for the cluster.")
+    String host,
+
+    @Setting(value = "120", unit = "s", doc = "How long to wait for other services before giving up.")
+    int readyTimeoutSeconds,
+
+    @Setting(value = "10", unit = "s", doc = "A wait that lasts longer than this is logged.")
+    int longWaitSeconds,
+
+    @Setting(value = "0", doc = "Number of event loops; 0: twice the number of cores.")
+    int eventLoops,
+
+    @Setting(value = "false", doc = "Whether /metrics shows Vert.x's own metrics as well (HTTP, pools, event bus).")
+    boolean vertxMetrics) {
+
+  public NodeConfig {
+    if (readyTimeoutSeconds < 1 || longWaitSeconds < 1 || eventLoops < 0) {
+      throw new InvalidInput("ready_timeout_seconds and long_wait_seconds must be at least 1, event_loops at least 0: "
+          + "got " + readyTimeoutSeconds + ", " + longWaitSeconds + ", " + eventLoops);
+    }
+  }
+
+  /** Everything by default: a node alone, on loopback, any admin port. */
+  public static NodeConfig defaults() {
+    return Settings.defaults(NodeConfig.class);
+  }
+
+  /** The same with another cluster section. */
+  public NodeConfig withCluster(ClusterConfig other) {
+    return new NodeConfig(other, admin, host, readyTimeoutSeconds, longWaitSeconds, eventLoops, vertxMetrics);
+  }
+}

@@ -1,0 +1,259 @@
+package io.regatta.node;
+
+import io.regatta.core.error.RegattaException;
+import io.regatta.core.error.RegattaException.Cancelled;
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.vertx.core.Deployable;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import io.vertx.core.Vertx;
+import io.vertx.ext.healthchecks.Status;
+import java.io.PrintStream;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.BiFunction;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+
+/**
+ * The main of every service jar: reads the configuration, starts a {@link Node}, deploys the service's verticle,
+ * prints one line beginning with {@code ready}, and closes everything in order on SIGTERM, Ctrl-C or when a
+ * {@link FiniteService} has finished. Owned by the main thread, which waits; the shutdown hook closes.
+ *
+ * <p>The configuration's root has the section {@code node} ({@link NodeConfig}) and one named after the service
+ * ({@code parameter_server} for {@code parameter-server}); sections of the other services are passed over, so that
+ * services can share a file. Exit status: 0 done, 1 failed, 2 bad input; after a signal the JVM's (130, 143).
+ */
+public final class ServiceMain<R extends Record> {
+
+  static {
+    ServiceLogging.use(); // before the first logger
+  }
+
+  /** An ordered close that takes longer than this is given up, s. */
+  static final long CLOSE_SECONDS = 4;
+  private static final List<String> SERVICES =
+      List.of("rendezvous", "parameter_server", "gradient_aggregator", "trainer");
+  private static final Logger LOG = LoggerFactory.getLogger(ServiceMain.class);
+
+  @Command(mixinStandardHelpOptions = true, versionProvider = Version.class)
+  private static final class Options {
+    @Option(names = {"-conf", "--conf"}, paramLabel = "FILE", description = "configuration: .json, .yaml or .yml")
+    Path conf;
+
+    @Option(names = "--set", paramLabel = "KEY=VALUE", description = "overrides one key, e.g. node.admin.port=9000")
+    List<String> overrides = new ArrayList<>();
+
+    @Option(names = "--show-config", description = "prints every key with its value and source, and ends")
+    boolean showConfig;
+  }
+
+  static final class Version implements CommandLine.IVersionProvider {
+    @Override
+    public String[] getVersion() {
+      String version = ServiceMain.class.getPackage().getImplementationVersion();
+      return new String[] {"regatta " + (version == null ? "(unpackaged)" : version)};
+    }
+  }
+
+  private final String service;
+  private final Class<R> configClass;
+  private final BiFunction<Node, R, ? extends Deployable> verticle;
+  private final PrintStream out;
+  private final PrintStream err;
+  private final Promise<Void> stopRequested = Promise.promise();
+  private volatile Node.Starting starting;
+
+  ServiceMain(String service, Class<R> configClass, BiFunction<Node, R, ? extends Deployable> verticle,
+      PrintStream out, PrintStream err) {
+    this.service = service;
+    this.configClass = configClass;
+    this.verticle = verticle;
+    this.out = out;
+    this.err = err;
+  }
+
+  /**
+   * Runs a service until it ends, and then the JVM.
+   *
+   * @param service its name in the directory, e.g. {@code parameter-server}
+   * @param configClass the record of its section
+   * @param verticle makes the verticle; its {@code start()} completes when the service is ready
+   */
+  public static <R extends Record> void run(String[] args, String service, Class<R> configClass,
+      BiFunction<Node, R, ? extends Deployable> verticle) {
+    ServiceMain<R> main = new ServiceMain<>(service, configClass, verticle, System.out, System.err);
+    Thread mainThread = Thread.currentThread();
+    Thread hook = new Thread(() -> {
+      main.stop();
+      joinMain(mainThread);
+    }, "regatta-shutdown");
+    Runtime.getRuntime().addShutdownHook(hook);
+    int status = main.execute(args);
+    try {
+      Runtime.getRuntime().removeShutdownHook(hook);
+    } catch (IllegalStateException shuttingDown) {
+      return; // a signal came first: the hook waits for this thread to end, and the JVM's status stands
+    }
+    System.exit(status);
+  }
+
+  private static void joinMain(Thread mainThread) {
+    try {
+      mainThread.join(TimeUnit.SECONDS.toMillis(CLOSE_SECONDS) + 500);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  /** Asks the running service to close and its {@link #execute} to return; also while it still starts. */
+  void stop() {
+    Node.Starting node = starting;
+    stopRequested.tryComplete();
+    if (node != null) {
+      node.cancel();
+    }
+  }
+
+  /** Runs the service on the calling thread until it has closed. Returns the exit status. */
+  int execute(String... args) {
+    Options options = new Options();
+    CommandLine commandLine = new CommandLine(options).setCommandName(service);
+    try {
+      commandLine.parseArgs(args);
+    } catch (ParameterException e) {
+      err.println(service + ": " + e.getMessage() + " (--help lists the options)");
+      return 2;
+    }
+    if (commandLine.isUsageHelpRequested()) {
+      commandLine.usage(out);
+      return 0;
+    }
+    if (commandLine.isVersionHelpRequested()) {
+      commandLine.printVersionHelp(out);
+      return 0;
+    }
+    try {
+      Effective effective = load(options);
+      Map<String, Object> sections = effective.bindSections();
+      if (options.showConfig) {
+        effective.lines().forEach(out::println);
+        return 0;
+      }
+      return serve((NodeConfig) sections.get("node"), configClass.cast(sections.get(section())));
+    } catch (InvalidInput e) {
+      err.println(service + ": " + e.getMessage());
+      return 2;
+    } catch (Cancelled e) {
+      return 0;
+    } catch (RegattaException e) {
+      err.println(service + ": " + e.getMessage());
+      return 1;
+    } catch (RuntimeException e) {
+      LOG.error("{} failed", service, e);
+      err.println(service + ": " + e);
+      return 1;
+    }
+  }
+
+  private String section() {
+    return service.replace('-', '_');
+  }
+
+  /** Configuration is read before there is a cluster, so with a small Vertx of its own. */
+  private Effective load(Options options) {
+    Map<String, Class<? extends Record>> sections = new LinkedHashMap<>();
+    sections.put("node", NodeConfig.class);
+    sections.put(section(), configClass);
+    Vertx reader = ClusteredVertx.local(1, null);
+    List<String> others = SERVICES.stream().filter(name -> !name.equals(section())).toList();
+    return get(Settings.load(reader, Schema.sections(sections), Settings.Sources.ofProcess(options.conf,
+        options.overrides).without(others)).eventually(reader::close));
+  }
+
+  private int serve(NodeConfig config, R own) {
+    starting = Node.begin(config, service);
+    if (stopRequested.future().isComplete()) {
+      starting.cancel();
+    }
+    Node node = get(starting.future());
+    Promise<Integer> status = Promise.promise();
+    stopRequested.future().onComplete(v -> status.tryComplete(0));
+    Promise<Void> ready = Promise.promise();
+    node.readiness().register(service, check ->
+        check.complete(ready.future().succeeded() ? Status.OK() : Status.KO()));
+    deploy(node, own, ready, status);
+    try {
+      return get(status.future());
+    } finally {
+      close(node);
+    }
+  }
+
+  private void deploy(Node node, R own, Promise<Void> ready, Promise<Integer> status) {
+    Deployable deployable;
+    try {
+      deployable = verticle.apply(node, own);
+    } catch (RuntimeException e) {
+      status.tryFail(e);
+      return;
+    }
+    node.vertx().deployVerticle(deployable).onComplete(deployed -> {
+      if (deployed.failed()) {
+        status.tryFail(deployed.cause());
+        return;
+      }
+      ready.complete();
+      out.println("ready " + service + " host=" + node.host() + " admin=" + node.adminPort() + " pid="
+          + ProcessHandle.current().pid());
+      out.flush();
+      if (deployable instanceof FiniteService finite) {
+        finite.finished().onComplete(done -> {
+          if (done.succeeded()) {
+            status.tryComplete(0);
+          } else {
+            status.tryFail(done.cause());
+          }
+        });
+      }
+    });
+  }
+
+  private void close(Node node) {
+    try {
+      node.close().toCompletionStage().toCompletableFuture().get(CLOSE_SECONDS, TimeUnit.SECONDS);
+      LOG.info("{} closed", service);
+    } catch (TimeoutException e) {
+      LOG.warn("{} did not close within {} s and is ended as it is", service, CLOSE_SECONDS);
+    } catch (ExecutionException e) {
+      LOG.warn("{} closed with a failure: {}", service, e.getCause().toString());
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  /** Waits on the main thread, which has nothing else to do. */
+  private static <T> T get(Future<T> future) {
+    try {
+      return future.toCompletionStage().toCompletableFuture().get();
+    } catch (ExecutionException e) {
+      if (e.getCause() instanceof RuntimeException failure) {
+        throw failure;
+      }
+      throw new IllegalStateException(e.getCause());
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new Cancelled("interrupted");
+    }
+  }
+}

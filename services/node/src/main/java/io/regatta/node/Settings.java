@@ -1,0 +1,304 @@
+package io.regatta.node;
+
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.node.Schema.Leaf;
+import io.regatta.node.Schema.ListOf;
+import io.regatta.node.Schema.MapOf;
+import io.regatta.node.Schema.Section;
+import io.regatta.node.Schema.Shape;
+import io.vertx.config.ConfigRetriever;
+import io.vertx.config.ConfigRetrieverOptions;
+import io.vertx.config.ConfigStoreOptions;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import io.vertx.core.json.DecodeException;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * Reads a process's configuration once, through Vert.x Config, from its five sources; the later one wins:
+ * file &lt; environment ({@code REGATTA_SECTION_KEY}) &lt; system properties ({@code regatta.section.key}) &lt; command
+ * line ({@code --set section.key=value}) &lt; code. Keys are the snake_case names of configuration records'
+ * components. Stateless, any thread; nothing blocks.
+ */
+public final class Settings {
+
+  /**
+   * Where configuration comes from.
+   *
+   * @param file a .json, .yaml or .yml file, or null
+   * @param environment variables by name; those that do not start with {@code REGATTA_} are not looked at
+   * @param properties system properties by name; those that do not start with {@code regatta.} are not looked at
+   * @param overrides {@code key=value} each, from the command line
+   * @param code values given by the program, nested as in a file
+   * @param ignored top-level sections of the file that belong to others and are passed over
+   */
+  public record Sources(Path file, Map<String, String> environment, Map<String, String> properties,
+      List<String> overrides, JsonObject code, List<String> ignored) {
+
+    public Sources {
+      environment = Map.copyOf(environment);
+      properties = Map.copyOf(properties);
+      overrides = List.copyOf(overrides);
+      code = code == null ? new JsonObject() : code;
+      ignored = List.copyOf(ignored);
+    }
+
+    /** This process's environment and system properties, and what its command line gave. */
+    public static Sources ofProcess(Path file, List<String> overrides) {
+      Map<String, String> properties = new LinkedHashMap<>();
+      for (String name : System.getProperties().stringPropertyNames()) {
+        if (name.startsWith("regatta.")) {
+          properties.put(name, System.getProperty(name));
+        }
+      }
+      return new Sources(file, System.getenv(), properties, overrides, new JsonObject(), List.of());
+    }
+
+    /** A file alone. */
+    public static Sources ofFile(Path file) {
+      return new Sources(file, Map.of(), Map.of(), List.of(), new JsonObject(), List.of());
+    }
+
+    public Sources withCode(JsonObject values) {
+      return new Sources(file, environment, properties, overrides, values, ignored);
+    }
+
+    /** The same, passing over sections of the file that other services read. */
+    public Sources without(List<String> sections) {
+      return new Sources(file, environment, properties, overrides, code, sections);
+    }
+  }
+
+  private Settings() {}
+
+  /**
+   * Loads and merges the sources and checks every key's name.
+   *
+   * @return the effective configuration; fails with {@link InvalidInput} (one line: file, line and column, or key,
+   *     value and source)
+   */
+  public static Future<Effective> load(Vertx vertx, Schema schema, Sources sources) {
+    return ConfigFile.read(vertx, sources.file()).compose(file -> {
+      Map<String, String> origins = new LinkedHashMap<>();
+      List<JsonObject> layers = new ArrayList<>();
+      layers.add(file);
+      sources.ignored().forEach(file::remove);
+      mark(file, "", "file " + sources.file(), origins);
+      layers.add(environment(schema, sources.environment(), origins));
+      layers.add(properties(schema, sources.properties(), origins));
+      layers.add(overrides(schema, sources.overrides(), origins));
+      layers.add(sources.code());
+      mark(sources.code(), "", "code", origins);
+      return merge(vertx, layers).map(merged -> new Effective(schema, merged, origins));
+    });
+  }
+
+  /** {@link #load(Vertx, Schema, Sources)} for one record as the root. */
+  public static <R extends Record> Future<R> load(Vertx vertx, Class<R> type, Sources sources) {
+    return load(vertx, Schema.of(type), sources).map(effective -> effective.bind(type));
+  }
+
+  /**
+   * Makes a record from JSON. Missing keys get their defaults.
+   *
+   * @throws InvalidInput for an unknown key (with the nearest known one), a mistyped or missing value, or a record
+   *     that refuses its values
+   */
+  public static <R extends Record> R bind(JsonObject json, Class<R> type) {
+    return type.cast(new SettingsBinder(Schema.of(type), key -> null).bind(json));
+  }
+
+  /** A record of nothing but defaults. */
+  public static <R extends Record> R defaults(Class<R> type) {
+    return bind(new JsonObject(), type);
+  }
+
+  /** The keys of a record with type, unit, default and meaning: the material of docs/configuration.md. */
+  public static List<Schema.Entry> describe(Class<? extends Record> type) {
+    return Schema.of(type).describe();
+  }
+
+  private static Future<JsonObject> merge(Vertx vertx, List<JsonObject> layers) {
+    ConfigRetrieverOptions options = new ConfigRetrieverOptions().setIncludeDefaultStores(false).setScanPeriod(-1);
+    for (JsonObject layer : layers) {
+      options.addStore(new ConfigStoreOptions().setType("json").setConfig(layer));
+    }
+    ConfigRetriever retriever = ConfigRetriever.create(vertx, options);
+    return retriever.getConfig().eventually(retriever::close);
+  }
+
+  private static void mark(JsonObject json, String prefix, String origin, Map<String, String> origins) {
+    for (String name : json.fieldNames()) {
+      origins.put(prefix + name, origin);
+      if (json.getValue(name) instanceof JsonObject nested) {
+        mark(nested, prefix + name + ".", origin, origins);
+      }
+    }
+  }
+
+  /**
+   * Variables named after known keys. One that begins like a section but names no key of it is refused, so that a
+   * slip is not silently without effect; other {@code REGATTA_} variables are none of ours.
+   */
+  private static JsonObject environment(Schema schema, Map<String, String> environment, Map<String, String> origins) {
+    JsonObject layer = new JsonObject();
+    Map<String, String> paths = new LinkedHashMap<>();
+    for (String path : schema.paths()) {
+      paths.put("REGATTA_" + path.replace('.', '_').toUpperCase(Locale.ROOT), path);
+    }
+    environment.entrySet().stream().sorted(Map.Entry.comparingByKey()).forEach(variable -> {
+      String name = variable.getKey();
+      if (!name.startsWith("REGATTA_")) {
+        return;
+      }
+      String origin = "environment variable " + name;
+      String path = paths.get(name);
+      if (path != null) {
+        put(schema, layer, path, variable.getValue(), origin, origins);
+      } else {
+        String lower = name.substring("REGATTA_".length()).toLowerCase(Locale.ROOT);
+        sectionOf(schema, lower, '_').ifPresent(section -> {
+          throw SettingsBinder.unknown(schema, section + "." + lower.substring(section.length() + 1), origin);
+        });
+      }
+    });
+    return layer;
+  }
+
+  private static JsonObject properties(Schema schema, Map<String, String> properties, Map<String, String> origins) {
+    JsonObject layer = new JsonObject();
+    properties.entrySet().stream().sorted(Map.Entry.comparingByKey()).forEach(property -> {
+      if (!property.getKey().startsWith("regatta.")) {
+        return;
+      }
+      String path = property.getKey().substring("regatta.".length());
+      String origin = "system property " + property.getKey();
+      if (schema.find(split(path)).isPresent()) {
+        put(schema, layer, path, property.getValue(), origin, origins);
+      } else if (sectionOf(schema, path, '.').isPresent()) {
+        throw SettingsBinder.unknown(schema, path, origin);
+      }
+    });
+    return layer;
+  }
+
+  /** The section of the root that the name begins with. */
+  private static Optional<String> sectionOf(Schema schema, String name, char separator) {
+    return schema.root().keys().values().stream()
+        .filter(key -> key.shape() instanceof Section && name.startsWith(key.name() + separator))
+        .map(Schema.Key::name).findFirst();
+  }
+
+  private static JsonObject overrides(Schema schema, List<String> overrides, Map<String, String> origins) {
+    JsonObject layer = new JsonObject();
+    for (String override : overrides) {
+      int equals = override.indexOf('=');
+      if (equals <= 0) {
+        throw new InvalidInput("--set " + override + ": write key=value, for example --set node.admin.port=9000");
+      }
+      String path = override.substring(0, equals).strip();
+      String origin = "--set " + path;
+      if (schema.find(split(path)).isEmpty()) {
+        throw SettingsBinder.unknown(schema, path, origin);
+      }
+      put(schema, layer, path, override.substring(equals + 1), origin, origins);
+    }
+    return layer;
+  }
+
+  /** A scalar for a whole section is ignored: such a variable (a data directory, say) means something else. */
+  private static void put(Schema schema, JsonObject layer, String path, String text, String origin,
+      Map<String, String> origins) {
+    List<String> segments = split(path);
+    Shape shape = schema.find(segments).orElseThrow();
+    if (shape instanceof Section && !text.strip().startsWith("{")) {
+      return;
+    }
+    JsonObject at = layer;
+    for (String segment : segments.subList(0, segments.size() - 1)) {
+      if (!(at.getValue(segment) instanceof JsonObject)) {
+        at.put(segment, new JsonObject());
+      }
+      at = at.getJsonObject(segment);
+    }
+    Object value = layerValue(shape, text, path);
+    String last = segments.get(segments.size() - 1);
+    if (value instanceof JsonObject object && at.getValue(last) instanceof JsonObject present) {
+      present.mergeIn(object, true);
+    } else {
+      at.put(last, value);
+    }
+    origins.put(path, origin);
+    if (value instanceof JsonObject object) {
+      mark(object, path + ".", origin, origins);
+    }
+  }
+
+  /**
+   * Text of a variable, property, {@code --set} or default as a JSON value: lists are JSON or comma-separated, maps
+   * are JSON or {@code name=value,...}, sections are JSON, untyped values are JSON where they parse as such. Numbers,
+   * booleans and enums stay text: the binder reads them by type.
+   */
+  static Object layerValue(Shape shape, String text, String path) {
+    String trimmed = text.strip();
+    try {
+      if (shape instanceof ListOf list) {
+        return trimmed.startsWith("[") ? new JsonArray(trimmed) : list(list, trimmed, path);
+      }
+      if (shape instanceof MapOf map) {
+        return trimmed.startsWith("{") ? new JsonObject(trimmed) : map(map, trimmed, path);
+      }
+      if (shape instanceof Section) {
+        return new JsonObject(trimmed);
+      }
+    } catch (DecodeException e) {
+      throw new InvalidInput("key '" + path + "': expected " + Schema.typeName(shape) + ", got broken JSON \"" + text
+          + "\"", e);
+    }
+    return shape instanceof Leaf leaf && leaf.type() == Object.class ? untyped(text) : text;
+  }
+
+  private static JsonArray list(ListOf list, String text, String path) {
+    JsonArray array = new JsonArray();
+    if (!text.isEmpty()) {
+      Arrays.stream(text.split(",")).map(item -> layerValue(list.element(), item.strip(), path)).forEach(array::add);
+    }
+    return array;
+  }
+
+  private static JsonObject map(MapOf map, String text, String path) {
+    JsonObject object = new JsonObject();
+    if (!text.isEmpty()) {
+      for (String item : text.split(",")) {
+        int equals = item.indexOf('=');
+        if (equals <= 0) {
+          throw new InvalidInput("key '" + path + "': expected name=value,... or JSON, got \"" + text + "\"");
+        }
+        object.put(item.substring(0, equals).strip(),
+            layerValue(map.value(), item.substring(equals + 1).strip(), path));
+      }
+    }
+    return object;
+  }
+
+  private static Object untyped(String text) {
+    try {
+      return new JsonArray("[" + text + "]").size() == 1 ? new JsonArray("[" + text + "]").getValue(0) : text;
+    } catch (DecodeException e) {
+      return text;
+    }
+  }
+
+  private static List<String> split(String path) {
+    return Arrays.asList(path.split("\\."));
+  }
+}

@@ -1,0 +1,234 @@
+package io.regatta.node;
+
+import io.regatta.core.error.RegattaException;
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.node.Schema.Key;
+import io.regatta.node.Schema.Leaf;
+import io.regatta.node.Schema.ListOf;
+import io.regatta.node.Schema.MapOf;
+import io.regatta.node.Schema.Section;
+import io.regatta.node.Schema.Shape;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.lang.reflect.Constructor;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.RecordComponent;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
+import org.apache.commons.text.similarity.LevenshteinDistance;
+
+/**
+ * Turns JSON into configuration records and says, in one line, what is wrong with it: the key, the value, where it
+ * came from and what was expected. Stateless apart from the lookup of origins; used on one thread.
+ */
+final class SettingsBinder {
+
+  private final Schema schema;
+  private final Function<String, String> origin;
+
+  /** @param origin where a key's value came from, for messages; null if unknown */
+  SettingsBinder(Schema schema, Function<String, String> origin) {
+    this.schema = schema;
+    this.origin = origin;
+  }
+
+  /** Checks names and types of every key, without constructing the root; returns the root's sections by name. */
+  Map<String, Object> bindSections(JsonObject json) {
+    return bindKeys(schema.root(), json, "");
+  }
+
+  Record bind(JsonObject json) {
+    return construct(schema.root(), json, "");
+  }
+
+  private Record construct(Section section, JsonObject json, String prefix) {
+    Object[] arguments = bindKeys(section, json, prefix).values().toArray();
+    RecordComponent[] components = section.type().getRecordComponents();
+    try {
+      Constructor<? extends Record> constructor = section.type()
+          .getDeclaredConstructor(Arrays.stream(components).map(RecordComponent::getType).toArray(Class<?>[]::new));
+      constructor.setAccessible(true);
+      return constructor.newInstance(convertRaw(arguments, components));
+    } catch (InvocationTargetException e) {
+      Throwable cause = e.getCause();
+      if (cause instanceof IllegalArgumentException || cause instanceof RegattaException
+          || cause instanceof NullPointerException) {
+        String at = prefix.isEmpty() ? "" : "section '" + prefix.substring(0, prefix.length() - 1) + "': ";
+        throw new InvalidInput(at + cause.getMessage(), cause);
+      }
+      throw new IllegalStateException("cannot construct " + section.type().getName(), cause);
+    } catch (ReflectiveOperationException e) {
+      throw new IllegalStateException("cannot construct " + section.type().getName(), e);
+    }
+  }
+
+  /** Components declared as JsonObject or JsonArray get one. */
+  private static Object[] convertRaw(Object[] values, RecordComponent[] components) {
+    for (int i = 0; i < values.length; i++) {
+      if (components[i].getType() == JsonObject.class) {
+        @SuppressWarnings("unchecked")
+        Map<String, Object> map = (Map<String, Object>) values[i];
+        values[i] = new JsonObject(new LinkedHashMap<>(map));
+      } else if (components[i].getType() == JsonArray.class) {
+        values[i] = new JsonArray(new ArrayList<>((List<?>) values[i]));
+      }
+    }
+    return values;
+  }
+
+  private Map<String, Object> bindKeys(Section section, JsonObject json, String prefix) {
+    for (String name : json.fieldNames()) {
+      if (!section.keys().containsKey(name)) {
+        throw unknown(schema, prefix + name, origin.apply(prefix + name));
+      }
+    }
+    Map<String, Object> values = new LinkedHashMap<>();
+    for (Key key : section.keys().values()) {
+      String path = prefix + key.name();
+      Object raw = json.getValue(key.name());
+      values.put(key.name(), raw == null ? defaultValue(key, path) : value(key.shape(), raw, path));
+    }
+    return values;
+  }
+
+  private Object defaultValue(Key key, String path) {
+    if (key.required()) {
+      throw missing(path, key.shape());
+    }
+    String text = key.defaultText();
+    if (key.shape() instanceof Section nested) {
+      return construct(nested, new JsonObject(), path + ".");
+    }
+    if (key.shape() instanceof Leaf leaf && text.isEmpty()) {
+      if (leaf.type() == String.class) {
+        return "";
+      }
+      if (leaf.type() == Path.class) {
+        return Path.of("");
+      }
+      if (leaf.type() == Object.class) {
+        return null;
+      }
+      throw missing(path, key.shape());
+    }
+    return value(key.shape(), Settings.layerValue(key.shape(), text, path), path);
+  }
+
+  private static InvalidInput missing(String path, Shape shape) {
+    return new InvalidInput("key '" + path + "' is missing: give a value of type " + Schema.typeName(shape));
+  }
+
+  private Object value(Shape shape, Object raw, String path) {
+    if (shape instanceof Section nested) {
+      return construct(nested, object(raw, shape, path), path + ".");
+    }
+    if (shape instanceof MapOf map) {
+      JsonObject json = object(raw, shape, path);
+      Map<String, Object> out = new LinkedHashMap<>();
+      for (String name : json.fieldNames()) {
+        out.put(name, value(map.value(), json.getValue(name), path + "." + name));
+      }
+      return Collections.unmodifiableMap(out);
+    }
+    if (shape instanceof ListOf list) {
+      Object given = raw instanceof String text ? Settings.layerValue(shape, text, path) : raw;
+      if (!(given instanceof JsonArray array)) {
+        throw mistyped(shape, raw, path);
+      }
+      List<Object> out = new ArrayList<>();
+      for (int i = 0; i < array.size(); i++) {
+        out.add(value(list.element(), array.getValue(i), path + "[" + i + "]"));
+      }
+      return Collections.unmodifiableList(out);
+    }
+    return leaf((Leaf) shape, raw, path);
+  }
+
+  private JsonObject object(Object raw, Shape shape, String path) {
+    Object given = raw instanceof String text ? Settings.layerValue(shape, text, path) : raw;
+    if (given instanceof JsonObject json) {
+      return json;
+    }
+    throw mistyped(shape, raw, path);
+  }
+
+  private Object leaf(Leaf leaf, Object raw, String path) {
+    Class<?> type = leaf.type();
+    if (type == Object.class) {
+      return raw instanceof JsonObject o ? o.getMap() : raw instanceof JsonArray a ? a.getList() : raw;
+    }
+    if (raw == null || raw instanceof JsonObject || raw instanceof JsonArray) {
+      throw mistyped(leaf, raw, path);
+    }
+    String text = raw.toString().strip();
+    try {
+      if (type == String.class) {
+        return raw.toString();
+      }
+      if (type == Path.class) {
+        return Path.of(raw.toString());
+      }
+      if (type == int.class) {
+        return Integer.parseInt(text.replace("_", ""));
+      }
+      if (type == long.class) {
+        return Long.parseLong(text.replace("_", ""));
+      }
+      if (type == double.class || type == float.class) {
+        double d = Double.parseDouble(text);
+        if (raw instanceof Boolean || (text.endsWith("d") || text.endsWith("f"))) {
+          throw mistyped(leaf, raw, path);
+        }
+        return type == double.class ? (Object) d : (Object) (float) d;
+      }
+      if (type == boolean.class && (text.equals("true") || text.equals("false"))) {
+        return text.equals("true");
+      }
+    } catch (IllegalArgumentException e) {
+      throw mistyped(leaf, raw, path);
+    }
+    if (type.isEnum()) {
+      for (Object constant : type.getEnumConstants()) {
+        if (Schema.enumText((Enum<?>) constant).equalsIgnoreCase(text.replace('-', '_'))) {
+          return constant;
+        }
+      }
+    }
+    throw mistyped(leaf, raw, path);
+  }
+
+  private InvalidInput mistyped(Shape shape, Object raw, String path) {
+    String shown = raw instanceof String ? "\"" + raw + "\"" : String.valueOf(raw);
+    return new InvalidInput("key '" + path + "': expected " + Schema.typeName(shape) + ", got "
+        + (shown.length() > 80 ? shown.substring(0, 77) + "..." : shown) + from(origin.apply(path)));
+  }
+
+  /** An unknown key, with the known one that is nearest to it: by the whole path, or by the last name anywhere. */
+  static InvalidInput unknown(Schema schema, String path, String origin) {
+    String last = path.substring(path.lastIndexOf('.') + 1);
+    String best = null;
+    int bestDistance = Integer.MAX_VALUE;
+    for (String known : schema.paths()) {
+      int whole = LevenshteinDistance.getDefaultInstance().apply(path, known);
+      String knownLast = known.substring(known.lastIndexOf('.') + 1);
+      int name = LevenshteinDistance.getDefaultInstance().apply(last, knownLast) + 1;
+      int distance = Math.min(whole, name);
+      if (distance < bestDistance) {
+        best = known;
+        bestDistance = distance;
+      }
+    }
+    return new InvalidInput("unknown key '" + path + "'" + from(origin)
+        + (best == null ? "" : "; the nearest known key is '" + best + "'"));
+  }
+
+  private static String from(String origin) {
+    return origin == null ? "" : " (" + origin + ")";
+  }
+}

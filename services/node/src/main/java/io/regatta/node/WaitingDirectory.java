@@ -1,0 +1,58 @@
+package io.regatta.node;
+
+import io.regatta.core.error.RegattaException.Cancelled;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import io.vertx.core.Vertx;
+import io.vertx.core.net.NetClient;
+import io.vertx.core.net.NetClientOptions;
+import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+
+/** What both directories share: waiting, and ending the waits. Called from any thread. */
+abstract class WaitingDirectory implements Directory {
+
+  final Vertx vertx;
+  final Waits waits;
+  private final NetClient probe;
+  private final Set<ReadyWait> open = ConcurrentHashMap.newKeySet();
+  private volatile boolean closed;
+
+  WaitingDirectory(Vertx vertx, Waits waits) {
+    this.vertx = vertx;
+    this.waits = waits;
+    this.probe = vertx.createNetClient(new NetClientOptions().setConnectTimeout(2000));
+  }
+
+  @Override
+  public final Future<List<Instance>> await(String service, int count, Duration timeout, String who) {
+    Promise<List<Instance>> promise = Promise.promise();
+    vertx.getOrCreateContext().runOnContext(v -> {
+      if (closed) {
+        promise.fail(new Cancelled(who + " cannot wait for " + service + ": the directory is closed"));
+        return;
+      }
+      ReadyWait wait = new ReadyWait(vertx, probe, waits, () -> poll(service), service, count, timeout, who);
+      open.add(wait);
+      Future<List<Instance>> result = wait.start();
+      result.onComplete(done -> open.remove(wait));
+      result.onComplete(promise);
+    });
+    return promise.future();
+  }
+
+  /** One attempt to list the instances of a service. */
+  abstract Future<List<Instance>> poll(String service);
+
+  boolean closed() {
+    return closed;
+  }
+
+  Future<Void> endWaits() {
+    closed = true;
+    open.forEach(ReadyWait::cancel);
+    return probe.close();
+  }
+}

@@ -1,0 +1,165 @@
+package io.regatta.node;
+
+import io.regatta.core.shard.Wait;
+import io.vertx.core.Context;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The blocked operations of this process, with whom each waits for: what {@code /why} shows and what is logged when a
+ * wait gets long. Thread-safe: operations begin and end on any thread, so its two sets are guarded by a lock that is
+ * held for nothing but adding, removing and copying.
+ */
+public final class Waits {
+
+  /** A wait that has begun; close it, in any outcome, when the operation goes on. */
+  public interface Handle extends AutoCloseable {
+
+    /** Replaces whom it waits for. */
+    void waitsFor(List<Wait.Peer> peers);
+
+    @Override
+    void close();
+  }
+
+  /** A source of waits that can be taken away again. */
+  public interface Source extends AutoCloseable {
+    @Override
+    void close();
+  }
+
+  private static final Logger LOG = LoggerFactory.getLogger(Waits.class);
+
+  private record Key(String who, String operation, String where, long sinceMillis) {}
+
+  private final Object lock = new Object();
+  private final Set<Open> open = new LinkedHashSet<>();
+  private final Set<Supplier<Future<List<Wait>>>> sources = new LinkedHashSet<>();
+  private final long longMillis;
+  private Map<Key, Long> nextLogMillis = new HashMap<>();
+
+  /** @param longSeconds after which a wait is logged, s; again at twice, four times, ... that age */
+  public Waits(int longSeconds) {
+    this.longMillis = longSeconds * 1000L;
+  }
+
+  /** Long after 10 s. */
+  public Waits() {
+    this(10);
+  }
+
+  /** Notes that an operation is blocked from now on; the words are those of {@link Wait}. */
+  public Handle begin(String who, String operation, String where, List<Wait.Peer> waitsFor) {
+    Open wait = new Open(new Wait(who, operation, where, System.currentTimeMillis(), List.copyOf(waitsFor)));
+    synchronized (lock) {
+      open.add(wait);
+    }
+    return wait;
+  }
+
+  /** Adds a source that may be asked on any thread and answers at once. */
+  public Source source(Supplier<List<Wait>> waits) {
+    return add(() -> Future.succeededFuture(waits.get()));
+  }
+
+  /** Adds a source that is asked on its owner's context, e.g. a shard's {@code waits()}. */
+  public Source source(Context owner, Supplier<List<Wait>> waits) {
+    return add(() -> {
+      Promise<List<Wait>> promise = Promise.promise();
+      owner.runOnContext(v -> {
+        try {
+          promise.complete(List.copyOf(waits.get()));
+        } catch (RuntimeException e) {
+          promise.fail(e);
+        }
+      });
+      return promise.future();
+    });
+  }
+
+  private Source add(Supplier<Future<List<Wait>>> source) {
+    synchronized (lock) {
+      sources.add(source);
+    }
+    return () -> {
+      synchronized (lock) {
+        sources.remove(source);
+      }
+    };
+  }
+
+  /** All waits now, the oldest first. A source that fails adds nothing but a line in the log. */
+  public Future<List<Wait>> list() {
+    List<Wait> out = new ArrayList<>();
+    List<Supplier<Future<List<Wait>>>> asked;
+    synchronized (lock) {
+      open.forEach(wait -> out.add(wait.wait));
+      asked = List.copyOf(sources);
+    }
+    List<Future<List<Wait>>> answers = new ArrayList<>();
+    for (Supplier<Future<List<Wait>>> source : asked) {
+      answers.add(source.get().recover(e -> {
+        LOG.warn("a source of waits failed: {}", e.toString());
+        return Future.succeededFuture(List.of());
+      }));
+    }
+    return Future.join(answers).map(done -> {
+      answers.forEach(answer -> out.addAll(answer.result()));
+      out.sort(Comparator.comparingLong(Wait::sinceMillis));
+      return out;
+    });
+  }
+
+  /**
+   * Logs the waits that have become long since the last call: at the threshold, then at twice that age, and so on.
+   * Called by the node's timer, one call at a time.
+   */
+  Future<Void> logLong(long nowMillis) {
+    return list().map(waits -> {
+      Map<Key, Long> next = new HashMap<>();
+      for (Wait wait : waits) {
+        Key key = new Key(wait.who(), wait.operation(), wait.where(), wait.sinceMillis());
+        long age = nowMillis - wait.sinceMillis();
+        long due = nextLogMillis.getOrDefault(key, longMillis);
+        if (age >= due) {
+          LOG.warn(wait.sentence(nowMillis));
+          due = Math.max(due * 2, age + longMillis);
+        }
+        next.put(key, due);
+      }
+      nextLogMillis = next;
+      return null;
+    });
+  }
+
+  private final class Open implements Handle {
+    private volatile Wait wait;
+
+    Open(Wait wait) {
+      this.wait = wait;
+    }
+
+    @Override
+    public void waitsFor(List<Wait.Peer> peers) {
+      Wait old = wait;
+      wait = new Wait(old.who(), old.operation(), old.where(), old.sinceMillis(), List.copyOf(peers));
+    }
+
+    @Override
+    public void close() {
+      synchronized (lock) {
+        open.remove(this);
+      }
+    }
+  }
+}

@@ -1,0 +1,132 @@
+package io.regatta.node.testing;
+
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.AppenderBase;
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadInfo;
+import java.lang.management.ThreadMXBean;
+import java.util.ArrayDeque;
+import java.util.Arrays;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.extension.AfterEachCallback;
+import org.junit.jupiter.api.extension.BeforeEachCallback;
+import org.junit.jupiter.api.extension.ExtensionContext;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Fails a test during which Vert.x's BlockedThreadChecker warned about an event loop. Use with
+ * {@code @ExtendWith(BlockedLoopGuard.class)}.
+ *
+ * <p>On a crowded machine a loop can stand still without having done anything wrong: a warning is passed over if the
+ * loop was running Java code (not waiting, not in a native call) and got less than half of the time in question on a
+ * core. CPU times are sampled every 200 ms on a thread of the guard.
+ */
+public final class BlockedLoopGuard implements BeforeEachCallback, AfterEachCallback {
+
+  private static final String CHECKER = "io.vertx.core.impl.BlockedThreadChecker";
+  private static final Pattern WARNING = Pattern.compile("Thread (.*) has been blocked for (\\d+) ms");
+  private static final int KEPT_SAMPLES = 200;
+  private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
+  private static final ExtensionContext.Namespace NAMESPACE = ExtensionContext.Namespace.create(BlockedLoopGuard.class);
+
+  @Override
+  public void beforeEach(ExtensionContext context) {
+    Watch watch = new Watch();
+    watch.start();
+    context.getStore(NAMESPACE).put("watch", watch);
+  }
+
+  @Override
+  public void afterEach(ExtensionContext context) {
+    Watch watch = context.getStore(NAMESPACE).remove("watch", Watch.class);
+    watch.stop();
+    if (!watch.violations.isEmpty()) {
+      throw new AssertionError("an event loop was blocked: " + String.join("; ", watch.violations));
+    }
+  }
+
+  private record Sample(long nanos, long cpuNanos) {}
+
+  private static final class Watch extends AppenderBase<ILoggingEvent> {
+    final List<String> violations = new CopyOnWriteArrayList<>();
+    private final Map<Long, Deque<Sample>> samples = new HashMap<>();
+    private final ScheduledExecutorService sampler = Executors.newSingleThreadScheduledExecutor(task -> {
+      Thread thread = new Thread(task, "blocked-loop-guard");
+      thread.setDaemon(true);
+      return thread;
+    });
+
+    @Override
+    public void start() {
+      super.start();
+      ((Logger) LoggerFactory.getLogger(CHECKER)).addAppender(this);
+      sampler.scheduleAtFixedRate(this::sample, 0, 200, TimeUnit.MILLISECONDS);
+    }
+
+    @Override
+    public void stop() {
+      ((Logger) LoggerFactory.getLogger(CHECKER)).detachAppender(this);
+      sampler.shutdownNow();
+      super.stop();
+    }
+
+    private synchronized void sample() {
+      for (ThreadInfo thread : THREADS.getThreadInfo(THREADS.getAllThreadIds())) {
+        if (thread != null && thread.getThreadName().contains("eventloop")) {
+          Deque<Sample> of = samples.computeIfAbsent(thread.getThreadId(), id -> new ArrayDeque<>());
+          of.addLast(new Sample(System.nanoTime(), THREADS.getThreadCpuTime(thread.getThreadId())));
+          if (of.size() > KEPT_SAMPLES) {
+            of.removeFirst();
+          }
+        }
+      }
+    }
+
+    @Override
+    protected synchronized void append(ILoggingEvent event) {
+      Matcher warning = WARNING.matcher(event.getFormattedMessage());
+      if (!warning.find() || !warning.group(1).contains("eventloop")) {
+        return;
+      }
+      long blockedNanos = Long.parseLong(warning.group(2)) * 1_000_000;
+      List<ThreadInfo> busy = Arrays.stream(THREADS.getThreadInfo(THREADS.getAllThreadIds(), 12))
+          .filter(thread -> thread != null && thread.getThreadName().equals(warning.group(1)) && !idle(thread))
+          .toList();
+      if (busy.isEmpty() || busy.stream().anyMatch(thread -> !stolen(thread, blockedNanos))) {
+        violations.add(event.getFormattedMessage() + busy.stream()
+            .map(thread -> ", " + thread.getThreadState() + " at " + List.of(thread.getStackTrace()))
+            .collect(Collectors.joining()));
+      }
+    }
+
+    /** Several Vertx in one JVM have loops of the same name: those that wait for events are not meant. */
+    private static boolean idle(ThreadInfo thread) {
+      return Arrays.stream(thread.getStackTrace()).limit(3)
+          .anyMatch(frame -> frame.getMethodName().toLowerCase(Locale.ROOT).matches(".*(epollwait|select).*"));
+    }
+
+    private boolean stolen(ThreadInfo thread, long blockedNanos) {
+      StackTraceElement[] stack = thread.getStackTrace();
+      boolean computing = thread.getThreadState() == Thread.State.RUNNABLE
+          && stack.length > 0 && !stack[0].isNativeMethod();
+      long now = System.nanoTime();
+      long cpuNow = THREADS.getThreadCpuTime(thread.getThreadId());
+      long cpuThen = samples.getOrDefault(thread.getThreadId(), new ArrayDeque<>()).stream()
+          .filter(sample -> sample.nanos() <= now - blockedNanos)
+          .reduce((first, second) -> second).map(Sample::cpuNanos).orElse(0L);
+      return computing && cpuNow - cpuThen < blockedNanos / 2;
+    }
+  }
+}
