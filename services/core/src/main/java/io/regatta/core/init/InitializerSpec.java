@@ -1,12 +1,17 @@
 package io.regatta.core.init;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
-import io.regatta.core.model.Mix;
+import io.regatta.core.hash.Mix64;
 import java.util.Arrays;
+import java.util.Objects;
 
 /**
  * How a sparse row is born: a pure function of (seed, table, id, dim), so the result does not depend on the number of
- * shards, on the order of arrival or on who asks first.
+ * shards, on the order of arrival or on who asks first. Any thread.
+ *
+ * <p>Counter-based: element i of a row is made from the i-th word of the row's own SplitMix64 stream, whose key is the
+ * mixed (seed, table, id); nothing is carried from element to element or row to row (the idea of Salmon et al.,
+ * "Parallel random numbers: as easy as 1, 2, 3", 2011). A longer row begins with the values of a shorter one.
  *
  * @param kind distribution
  * @param a lower bound of {@code UNIFORM}, mean of {@code NORMAL}, value of {@code CONSTANT}
@@ -17,18 +22,26 @@ public record InitializerSpec(Kind kind, float a, float b) {
   /** Distributions. Names as in the configuration, lower case there. */
   public enum Kind { CONSTANT, UNIFORM, NORMAL }
 
+  private static final double TWO_TO_MINUS_53 = 0x1p-53;
+
   public InitializerSpec {
-    if (!Float.isFinite(a) || !Float.isFinite(b) || kind == Kind.UNIFORM && b < a || kind == Kind.NORMAL && b < 0) {
-      throw new InvalidInput("a " + kind.name().toLowerCase(java.util.Locale.ROOT) + " initializer cannot have the bounds "
-          + a + " and " + b);
+    Objects.requireNonNull(kind, "kind");
+    if (!Float.isFinite(a) || !Float.isFinite(b)) {
+      throw new InvalidInput("initializer " + kind + " has bounds " + a + ", " + b + ": they must be finite");
+    }
+    if (kind == Kind.UNIFORM && a > b) {
+      throw new InvalidInput("initializer UNIFORM has lower bound " + a + " above upper bound " + b + ": swap them");
+    }
+    if (kind == Kind.NORMAL && b < 0) {
+      throw new InvalidInput("initializer NORMAL has standard deviation " + b + ": it must be 0 or more");
     }
   }
 
-  /** All zeros. */
   public static InitializerSpec zeros() {
     return new InitializerSpec(Kind.CONSTANT, 0, 0);
   }
 
+  /** Uniform between low and high (high itself can only come up by rounding to float). */
   public static InitializerSpec uniform(float low, float high) {
     return new InitializerSpec(Kind.UNIFORM, low, high);
   }
@@ -37,27 +50,43 @@ public record InitializerSpec(Kind kind, float a, float b) {
     return new InitializerSpec(Kind.NORMAL, mean, deviation);
   }
 
-  /**
-   * Fills {@code out[off .. off+dim)} with the row of this id. Values are counter-based: element i comes from the hash
-   * of (seed, table, id, i) alone; normal ones by Box and Muller (1958), in strict arithmetic, so that every machine
-   * gives the same bits.
-   */
+  /** Fills {@code out[off .. off+dim)} with the row of this id. */
   public void fill(long seed, String table, long id, float[] out, int off, int dim) {
-    if (kind == Kind.CONSTANT) {
-      Arrays.fill(out, off, off + dim, a);
-      return;
-    }
-    long row = Mix.mix(Mix.mix(seed, Mix.hash(table)), id);
-    for (int i = 0; i < dim; i++) {
-      double u = unit(Mix.mix(row, 2L * i));
-      double x = kind == Kind.UNIFORM ? a + (double) (b - a) * u
-          : a + b * Math.sqrt(-2 * StrictMath.log(1 - u)) * StrictMath.cos(2 * Math.PI * unit(Mix.mix(row, 2L * i + 1)));
-      out[off + i] = (float) x;
+    switch (kind) {
+      case CONSTANT -> Arrays.fill(out, off, off + dim, a);
+      case UNIFORM -> fillUniform(rowKey(seed, table, id), out, off, dim);
+      case NORMAL -> fillNormal(rowKey(seed, table, id), out, off, dim);
     }
   }
 
-  /** 53 random bits as a double in [0, 1). */
-  private static double unit(long bits) {
-    return (bits >>> 11) * 0x1.0p-53;
+  private void fillUniform(long key, float[] out, int off, int dim) {
+    double width = (double) b - a;
+    for (int i = 0; i < dim; i++) {
+      out[off + i] = (float) (a + width * unit(key, i));
+    }
+  }
+
+  /**
+   * Box and Muller ("A note on the generation of random normal deviates", 1958): words 2k and 2k+1 give elements 2k
+   * (cosine) and 2k+1 (sine). StrictMath, because the bits must be the same on every machine.
+   */
+  private void fillNormal(long key, float[] out, int off, int dim) {
+    for (int i = 0; i < dim; i += 2) {
+      double radius = b * Math.sqrt(-2 * StrictMath.log(1 - unit(key, i))); // 1 - u is in (0, 1]
+      double angle = 2 * Math.PI * unit(key, i + 1);
+      out[off + i] = (float) (a + radius * StrictMath.cos(angle));
+      if (i + 1 < dim) {
+        out[off + i + 1] = (float) (a + radius * StrictMath.sin(angle));
+      }
+    }
+  }
+
+  private static long rowKey(long seed, String table, long id) {
+    return Mix64.mix(Mix64.mix(Mix64.mix(seed) + Mix64.text(table)) + Mix64.GOLDEN * id);
+  }
+
+  /** Word i of the row's stream as a number in [0, 1) with 53 bits. */
+  private static double unit(long key, int i) {
+    return (Mix64.mix(key + Mix64.GOLDEN * (i + 1L)) >>> 11) * TWO_TO_MINUS_53;
   }
 }

@@ -9,6 +9,10 @@ import java.util.List;
  * transpiler ({@code slice_variable}) and the blocks are dealt round robin, going on across variables. The blocks of
  * one shard, in dealing order, form that shard's contiguous vector: what is pushed, updated and pulled as one.
  * Immutable; a pure function of its inputs, so every process computes the same one.
+ *
+ * <p>The rule: at most {@code shards} blocks of equal size (the last one shorter), none below {@code minBlock}
+ * elements unless the variable itself is; a variable of two or more dimensions is cut between rows only, where a row
+ * is everything behind the first dimension.
  */
 public final class DensePartition {
 
@@ -22,70 +26,91 @@ public final class DensePartition {
    * @param shardOffset first element within the shard's vector
    */
   public record Block(String variable, int blockId, int variableOffset, int flatOffset, int size, int shard,
-      int shardOffset) {}
+      int shardOffset) {
+
+    /** {@code name:blockN:size @ shard s [from, to)}: the place within the shard's vector, in elements. */
+    public String describe() {
+      return variable + ":block" + blockId + ":" + size + " @ shard " + shard
+          + " [" + shardOffset + ", " + (shardOffset + size) + ")";
+    }
+  }
 
   /** Paddle's default: no block smaller than this many elements. */
   public static final int DEFAULT_MIN_BLOCK = 8192;
 
-  private final int shards;
+  private final int[] shardSizes;
+  private final int numel;
   private final List<Block> blocks;
-  private final List<List<Block>> byShard;
-  private final int[] sizes;
+  private final List<List<Block>> blocksByShard;
 
-  private DensePartition(int shards, List<Block> blocks, int[] sizes) {
-    this.shards = shards;
+  private DensePartition(int[] shardSizes, int numel, List<Block> blocks, List<List<Block>> blocksByShard) {
+    this.shardSizes = shardSizes;
+    this.numel = numel;
     this.blocks = List.copyOf(blocks);
-    this.sizes = sizes;
-    List<List<Block>> lists = new ArrayList<>();
-    for (int s = 0; s < shards; s++) {
-      int shard = s;
-      lists.add(this.blocks.stream().filter(b -> b.shard() == shard).toList());
-    }
-    byShard = List.copyOf(lists);
+    this.blocksByShard = blocksByShard.stream().map(List::copyOf).toList();
   }
 
   /**
    * Cuts and deals.
    *
-   * @param variables in flat order
+   * @param variables in the order of the flat dense vector
    * @param shards number of shards, at least 1
-   * @param minBlock a variable is cut into no more blocks than it has times this many elements
+   * @param minBlock smallest block, elements, at least 1
    */
   public static DensePartition of(List<DenseVariable> variables, int shards, int minBlock) {
-    if (shards < 1 || minBlock < 1) {
-      throw new InvalidInput("cannot cut dense variables over " + shards + " shards with min_block " + minBlock
-          + "; both must be at least 1");
+    requireShards(shards);
+    if (minBlock < 1) {
+      throw new InvalidInput("min_block is " + minBlock + " elements: it must be at least 1");
     }
     List<Block> blocks = new ArrayList<>();
+    List<List<Block>> byShard = new ArrayList<>();
+    for (int s = 0; s < shards; s++) {
+      byShard.add(new ArrayList<>());
+    }
     int[] sizes = new int[shards];
-    int flat = 0;
-    int next = 0;
+    int flatOffset = 0;
     for (DenseVariable v : variables) {
       int numel = v.numel();
-      int block = blockSize(v, numel, shards, minBlock);
-      for (int offset = 0, id = 0; offset < numel; offset += block, id++) {
-        int size = Math.min(block, numel - offset);
-        blocks.add(new Block(v.name(), id, offset, flat + offset, size, next, sizes[next]));
-        sizes[next] += size;
-        next = (next + 1) % shards;
+      int blockSize = blockSize(v, shards, minBlock);
+      for (int from = 0, id = 0; from < numel; from += blockSize, id++) {
+        int size = Math.min(blockSize, numel - from);
+        int shard = blocks.size() % shards;
+        Block block = new Block(v.name(), id, from, flatOffset + from, size, shard, sizes[shard]);
+        blocks.add(block);
+        byShard.get(shard).add(block);
+        sizes[shard] += size;
+        if (numel - from <= blockSize) {
+          break; // from + blockSize could pass 2^31
+        }
       }
-      flat += numel;
+      flatOffset = Math.addExact(flatOffset, numel);
     }
-    return new DensePartition(shards, blocks, sizes);
+    return new DensePartition(sizes, flatOffset, blocks, byShard);
   }
 
-  private static int blockSize(DenseVariable v, int numel, int shards, int minBlock) {
+  /** Elements per block of one variable (the last block may have fewer). */
+  private static int blockSize(DenseVariable v, int shards, int minBlock) {
+    int numel = v.numel();
     int split = Math.min(shards, Math.max(1, numel / minBlock));
-    int block = (numel + split - 1) / split;
-    if (v.shape().size() >= 2 && v.shape().get(0) > 0) {
+    long size = ceilDiv(numel, split);
+    if (v.shape().size() >= 2) {
       int row = numel / v.shape().get(0);
-      block = row == 0 ? block : (block + row - 1) / row * row;
+      size = ceilDiv(size, row) * row;
     }
-    return Math.max(1, block);
+    return (int) size; // ≤ numel, because numel is a whole number of rows
+  }
+
+  private static long ceilDiv(long a, long b) {
+    return (a + b - 1) / b;
   }
 
   public int shards() {
-    return shards;
+    return shardSizes.length;
+  }
+
+  /** Elements of the flat dense vector. */
+  public int numel() {
+    return numel;
   }
 
   /** All blocks in dealing order. */
@@ -95,38 +120,48 @@ public final class DensePartition {
 
   /** Blocks of one shard in the order of its vector. */
   public List<Block> blocksOf(int shard) {
-    return byShard.get(shard);
+    return blocksByShard.get(shard);
   }
 
   /** Length of a shard's vector; 0 is ordinary. */
   public int sizeOf(int shard) {
-    return sizes[shard];
+    return shardSizes[shard];
   }
 
   /** The shard's vector, gathered out of the flat dense vector into a new array. */
   public float[] slice(float[] flat, int shard) {
-    float[] out = new float[sizes[shard]];
-    for (Block b : byShard.get(shard)) {
-      System.arraycopy(flat, b.flatOffset(), out, b.shardOffset(), b.size());
+    requireLength("flat dense vector", flat.length, numel);
+    float[] shardVector = new float[shardSizes[shard]];
+    for (Block b : blocksByShard.get(shard)) {
+      System.arraycopy(flat, b.flatOffset(), shardVector, b.shardOffset(), b.size());
     }
-    return out;
+    return shardVector;
   }
 
   /** Writes a shard's vector back into its places of the flat dense vector. */
   public void merge(float[] shardVector, int shard, float[] flat) {
-    for (Block b : byShard.get(shard)) {
+    requireLength("vector of shard " + shard, shardVector.length, shardSizes[shard]);
+    requireLength("flat dense vector", flat.length, numel);
+    for (Block b : blocksByShard.get(shard)) {
       System.arraycopy(shardVector, b.shardOffset(), flat, b.flatOffset(), b.size());
     }
   }
 
-  /** One line a block, {@code name:blockN:size @ shard s [from..to)}, for people who ask what lies where. */
-  public String describe() {
-    StringBuilder out = new StringBuilder();
-    for (Block b : blocks) {
-      out.append(b.variable()).append(":block").append(b.blockId()).append(':').append(b.size()).append(" @ shard ")
-          .append(b.shard()).append(" [").append(b.shardOffset()).append("..").append(b.shardOffset() + b.size())
-          .append(")\n");
+  /** One line per block, in dealing order: {@link Block#describe}. */
+  public List<String> describe() {
+    return blocks.stream().map(Block::describe).toList();
+  }
+
+  private static void requireLength(String what, int actual, int expected) {
+    if (actual != expected) {
+      throw new InvalidInput("the " + what + " has " + actual + " elements, the model's partition says " + expected
+          + ": use the same variables, shards and min_block on both sides");
     }
-    return out.toString();
+  }
+
+  static void requireShards(int shards) {
+    if (shards < 1) {
+      throw new InvalidInput("the number of shards is " + shards + ": it must be at least 1");
+    }
   }
 }

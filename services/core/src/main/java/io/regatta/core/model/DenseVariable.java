@@ -7,14 +7,23 @@ import java.util.List;
  * One dense parameter of the model, float32.
  *
  * @param name unique within the model, the same on every rank (the key of DJL's ParameterList)
- * @param shape dimensions, row-major
+ * @param shape dimensions, row-major, each at least 1; none for a scalar
  */
 public record DenseVariable(String name, List<Integer> shape) {
 
   public DenseVariable {
+    ModelSpec.requireName("dense variable", name);
     shape = List.copyOf(shape);
-    if (name.isBlank() || shape.stream().anyMatch(d -> d < 0)) {
-      throw new InvalidInput("dense variable '" + name + "' needs a name and dimensions of at least 0, not " + shape);
+    long n = 1;
+    for (int d : shape) {
+      if (d < 1) {
+        throw new InvalidInput("dense variable " + name + " has shape " + shape + ": every dimension must be at least 1");
+      }
+      n *= d;
+      if (n > Integer.MAX_VALUE) {
+        throw new InvalidInput("dense variable " + name + " has shape " + shape
+            + ": more than 2^31-1 elements do not fit one variable; split it, or make it a sparse table");
+      }
     }
   }
 
@@ -22,7 +31,7 @@ public record DenseVariable(String name, List<Integer> shape) {
   public int numel() {
     int n = 1;
     for (int d : shape) {
-      n = Math.multiplyExact(n, d);
+      n *= d;
     }
     return n;
   }

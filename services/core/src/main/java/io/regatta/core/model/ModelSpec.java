@@ -1,18 +1,16 @@
 package io.regatta.core.model;
 
-import io.regatta.core.optim.OptimizerSpec;
 import io.regatta.core.error.RegattaException.InvalidInput;
-import java.nio.charset.StandardCharsets;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
+import io.regatta.core.optim.OptimizerSpec;
 import java.util.HashSet;
-import java.util.HexFormat;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 
 /**
  * All that lives on servers for one job: the dense variables, in the order that lays out the flat dense vector, and
  * the sparse tables. Every trainer of a job registers the same one; {@link #digest} is how a shard sees that.
+ * Names are unique over variables and tables together, since files and logs know both by name only.
  *
  * @param seed of the sparse initializers
  * @param dense variables in flat order
@@ -25,15 +23,19 @@ public record ModelSpec(long seed, List<DenseVariable> dense, OptimizerSpec dens
   public ModelSpec {
     dense = List.copyOf(dense);
     sparse = List.copyOf(sparse);
+    Objects.requireNonNull(denseOptimizer, "denseOptimizer");
     Set<String> names = new HashSet<>();
-    dense.forEach(v -> unique(names, v.name()));
-    sparse.forEach(t -> unique(names, t.name()));
-  }
-
-  private static void unique(Set<String> names, String name) {
-    if (!names.add(name)) {
-      throw new InvalidInput("two parameters or tables of the model are called '" + name
-          + "'; names must be unique within a job");
+    long numel = 0;
+    for (DenseVariable v : dense) {
+      requireUnique(names, v.name());
+      numel += v.numel();
+    }
+    if (numel > Integer.MAX_VALUE) {
+      throw new InvalidInput("the model has " + numel
+          + " dense elements: more than 2^31-1 do not fit; make the largest variables sparse tables");
+    }
+    for (SparseTableSpec t : sparse) {
+      requireUnique(names, t.name());
     }
   }
 
@@ -41,20 +43,26 @@ public record ModelSpec(long seed, List<DenseVariable> dense, OptimizerSpec dens
   public int denseNumel() {
     int n = 0;
     for (DenseVariable v : dense) {
-      n = Math.addExact(n, v.numel());
+      n += v.numel();
     }
     return n;
   }
 
   /** A short stable fingerprint (hex) of names, shapes, dims, initializers, optimizers and seed. */
   public String digest() {
-    // toString of records is specified by their components alone: names, shapes, dims and rates, in order.
-    byte[] canonical = toString().getBytes(StandardCharsets.UTF_8);
-    try {
-      byte[] hash = MessageDigest.getInstance("SHA-256").digest(canonical);
-      return HexFormat.of().formatHex(hash, 0, 8);
-    } catch (NoSuchAlgorithmException e) {
-      throw new IllegalStateException("every Java platform has SHA-256", e);
+    return ModelDigest.of(this);
+  }
+
+  static void requireName(String what, String name) {
+    if (name == null || name.isBlank()) {
+      throw new InvalidInput("a " + what + " has no name: name it, the same on every rank");
+    }
+  }
+
+  private static void requireUnique(Set<String> names, String name) {
+    if (!names.add(name)) {
+      throw new InvalidInput("two dense variables or sparse tables of the model are called " + name
+          + ": names must be unique");
     }
   }
 }

@@ -3,20 +3,27 @@ package io.regatta.core.model;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.init.InitializerSpec;
 import io.regatta.core.optim.OptimizerSpec;
+import java.util.Objects;
 
 /**
  * A table of rows of {@code dim} float32 values under 64-bit ids. Rows are born on first pull.
  *
  * @param name unique within the job
- * @param dim values per row
+ * @param dim values per row, 1 to {@value #MAX_DIM}
  * @param initializer birth of a row
  * @param optimizer update rule of the rows
  */
 public record SparseTableSpec(String name, int dim, InitializerSpec initializer, OptimizerSpec optimizer) {
 
+  /** Widest row: one row with its slots still fits a chunk of the wire by far. */
+  public static final int MAX_DIM = 1 << 16;
+
   public SparseTableSpec {
-    if (name.isBlank() || dim < 1) {
-      throw new InvalidInput("sparse table '" + name + "' needs a name and a dim of at least 1, not " + dim);
+    ModelSpec.requireName("sparse table", name);
+    if (dim < 1 || dim > MAX_DIM) {
+      throw new InvalidInput("sparse table " + name + " has dim " + dim + ": it must be 1 to " + MAX_DIM);
     }
+    Objects.requireNonNull(initializer, "initializer");
+    Objects.requireNonNull(optimizer, "optimizer");
   }
 }

@@ -1,16 +1,10 @@
 package io.regatta.core.optim;
 
-/** Adagrad (Duchi, Hazan and Singer, 2011): a += g²; w -= lr · g / (√a + epsilon). One slot: a. */
-final class Adagrad implements Optimizer {
-  private final GradientShaping shaping;
-  private final float epsilon;
-  private final float initial;
-
-  Adagrad(OptimizerSpec spec) {
-    shaping = new GradientShaping(spec);
-    epsilon = spec.epsilon();
-    initial = spec.initialAccumulator();
-  }
+/**
+ * Adagrad (Duchi, Hazan, Singer, "Adaptive subgradient methods for online learning and stochastic optimization", 2011),
+ * diagonal form: h += g²; w -= lr · g / (√h + epsilon). One slot: h. Stateless, any thread.
+ */
+record Adagrad(Regularization regularization, float epsilon, float initialAccumulator) implements Optimizer {
 
   @Override
   public int slots() {
@@ -19,18 +13,21 @@ final class Adagrad implements Optimizer {
 
   @Override
   public float initialSlot(int k) {
-    return initial;
+    return initialAccumulator;
   }
 
   @Override
   public void apply(float[] w, int wOff, float[] s, int sOff, int slotStride, float[] g, int gOff, int n, float lr,
       long updates) {
+    float limit = regularization.limit();
+    float decay = regularization.decay();
+    float eps = epsilon;
     for (int i = 0; i < n; i++) {
-      float wi = w[wOff + i];
-      float gi = shaping.shape(g[gOff + i], wi);
-      float a = s[sOff + i] + gi * gi;
-      s[sOff + i] = a;
-      w[wOff + i] = wi - lr * gi / ((float) Math.sqrt(a) + epsilon);
+      float x = w[wOff + i];
+      float d = Regularization.apply(g[gOff + i], x, limit, decay);
+      float h = s[sOff + i] + d * d;
+      s[sOff + i] = h;
+      w[wOff + i] = x - lr * d / ((float) Math.sqrt(h) + eps);
     }
   }
 }

@@ -2,11 +2,13 @@ package io.regatta.core.optim;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
 import java.util.List;
-import java.util.Locale;
+import java.util.Objects;
 
 /**
  * A learning-rate schedule as a value: {@link #at} is a pure function of the step, so that servers, trainers and a
- * resumed run agree on the rate without exchanging it.
+ * resumed run agree on the rate without exchanging it. With a warm-up, the curve starts after it: its n is the step
+ * less {@code warmupSteps} ({@code NOAM} has its own warm-up, so its n is the step). Fields that a kind does not use
+ * are ignored.
  *
  * @param kind which curve follows the warm-up
  * @param base rate that the curve starts from
@@ -24,67 +26,110 @@ public record LearningRate(Kind kind, double base, long decaySteps, double decay
     List<Long> boundaries, List<Double> values, int modelDim, double minimum, long warmupSteps, double warmupStart) {
 
   /** Curves. Names as in the configuration, lower case there. */
-  public enum Kind { CONSTANT, STEP, PIECEWISE, EXPONENTIAL, NOAM, COSINE }
+  public enum Kind {
+    /** base. */
+    CONSTANT,
+    /** base · decayRate^⌊n / decaySteps⌋. */
+    STEP,
+    /** values[i], where i is the number of boundaries ≤ n. */
+    PIECEWISE,
+    /** base · decayRate^(n / decaySteps); in whole powers with staircase, then the same as {@code STEP}. */
+    EXPONENTIAL,
+    /** The rate of Vaswani et al., "Attention is all you need", 2017, section 5.3. */
+    NOAM,
+    /** Half a cosine from base to minimum, then minimum: Loshchilov and Hutter, "SGDR", 2017, without restarts. */
+    COSINE
+  }
+
+  public LearningRate {
+    Objects.requireNonNull(kind, "kind");
+    boundaries = List.copyOf(boundaries);
+    values = List.copyOf(values);
+    require(warmupSteps >= 0, "warmup_steps", warmupSteps, "0 or more");
+    if (kind != Kind.PIECEWISE) {
+      requireRate("base", base);
+    }
+    if (kind != Kind.NOAM && warmupSteps > 0) {
+      requireRate("warmup_start", warmupStart);
+    }
+    switch (kind) {
+      case CONSTANT -> { }
+      case STEP, EXPONENTIAL -> {
+        require(decaySteps >= 1, "decay_steps", decaySteps, "at least 1");
+        require(decayRate > 0 && Double.isFinite(decayRate), "decay_rate", decayRate, "above 0");
+      }
+      case PIECEWISE -> {
+        require(values.size() == boundaries.size() + 1, "values", values, "one more than boundaries " + boundaries);
+        values.forEach(v -> requireRate("values", v));
+        for (int i = 0; i < boundaries.size(); i++) {
+          long previous = i == 0 ? 0 : boundaries.get(i - 1);
+          require(boundaries.get(i) > previous, "boundaries", boundaries, "positive and rising");
+        }
+      }
+      case NOAM -> {
+        require(modelDim >= 1, "model_dim", modelDim, "at least 1");
+        require(warmupSteps >= 1, "warmup_steps", warmupSteps, "at least 1");
+      }
+      case COSINE -> {
+        require(decaySteps >= 1, "decay_steps", decaySteps, "at least 1");
+        require(minimum >= 0 && minimum <= base, "minimum", minimum, "between 0 and base " + base);
+      }
+    }
+  }
 
   /** A constant rate. */
   public static LearningRate constant(double rate) {
     return new LearningRate(Kind.CONSTANT, rate, 0, 1, false, List.of(), List.of(), 0, 0, 0, 0);
   }
 
-  public LearningRate {
-    boundaries = List.copyOf(boundaries);
-    values = List.copyOf(values);
-    require(Double.isFinite(base), "learning_rate must be a finite number, not " + base);
-    require(warmupSteps >= 0, "warmup_steps must not be negative, but is " + warmupSteps);
-    switch (kind) {
-      case STEP, EXPONENTIAL, COSINE -> require(decaySteps > 0,
-          "a " + kind.name().toLowerCase(Locale.ROOT) + " schedule needs decay_steps > 0, but it is " + decaySteps);
-      case PIECEWISE -> {
-        require(values.size() == boundaries.size() + 1, "a piecewise schedule needs one value more than boundaries, "
-            + "but has " + values.size() + " values and " + boundaries.size() + " boundaries");
-        for (int i = 1; i < boundaries.size(); i++) {
-          require(boundaries.get(i) > boundaries.get(i - 1), "boundaries must rise, but are " + boundaries);
-        }
-      }
-      case NOAM -> require(modelDim > 0 && warmupSteps > 0,
-          "a noam schedule needs model_dim > 0 and warmup_steps > 0, but they are " + modelDim + " and " + warmupSteps);
-      default -> { }
-    }
-  }
-
-  private static void require(boolean condition, String message) {
-    if (!condition) {
-      throw new InvalidInput(message);
-    }
-  }
-
-  /**
-   * The rate for the given step. A linear warm-up comes first (not for {@code NOAM}, which has its own); the curve
-   * then starts at its beginning, at step {@code warmupSteps}. {@code PIECEWISE} boundaries count all steps.
-   *
-   * @param step counted from 0
-   */
+  /** The rate for the given step, counted from 0. StrictMath, so that every machine gets the same bits. */
   public double at(long step) {
+    if (step < 0) {
+      throw new InvalidInput("learning rate asked for step " + step + ": steps count from 0");
+    }
     if (kind == Kind.NOAM) {
-      double n = step + 1.0;
-      return base * Math.pow(modelDim, -0.5) * Math.min(Math.pow(n, -0.5), n * Math.pow(warmupSteps, -1.5));
+      return noam(step + 1.0);
     }
     if (step < warmupSteps) {
-      return warmupStart + (base - warmupStart) * step / warmupSteps;
+      return warmupStart + (curve(0) - warmupStart) * step / warmupSteps;
     }
-    long s = step - warmupSteps;
+    return curve(step - warmupSteps);
+  }
+
+  private double curve(long n) {
     return switch (kind) {
-      case STEP -> base * Math.pow(decayRate, s / decaySteps);
-      case EXPONENTIAL -> base * Math.pow(decayRate, staircase ? s / decaySteps : (double) s / decaySteps);
-      case COSINE -> minimum + 0.5 * (base - minimum) * (1 + Math.cos(Math.PI * Math.min(s, decaySteps) / decaySteps));
-      case PIECEWISE -> {
-        int piece = 0;
-        while (piece < boundaries.size() && step >= boundaries.get(piece)) {
-          piece++;
-        }
-        yield values.get(piece);
+      case CONSTANT -> base;
+      case STEP -> base * StrictMath.pow(decayRate, n / decaySteps);
+      case PIECEWISE -> piecewise(n);
+      case EXPONENTIAL -> base * StrictMath.pow(decayRate, staircase ? n / decaySteps : n / (double) decaySteps);
+      case NOAM -> throw new IllegalStateException("noam has its own warm-up");
+      case COSINE -> {
+        double progress = Math.min(n, decaySteps) / (double) decaySteps;
+        yield minimum + (base - minimum) * (1 + StrictMath.cos(Math.PI * progress)) / 2;
       }
-      default -> base;
     };
+  }
+
+  private double piecewise(long n) {
+    int i = 0;
+    while (i < boundaries.size() && boundaries.get(i) <= n) {
+      i++;
+    }
+    return values.get(i);
+  }
+
+  private double noam(double n) {
+    double warmup = warmupSteps;
+    return base / Math.sqrt(modelDim) * Math.min(1 / Math.sqrt(n), n / (warmup * Math.sqrt(warmup)));
+  }
+
+  private void requireRate(String key, double value) {
+    require(value >= 0 && Double.isFinite(value), key, value, "a finite number, 0 or more");
+  }
+
+  private void require(boolean ok, String key, Object value, String expected) {
+    if (!ok) {
+      throw new InvalidInput("learning rate " + kind + ": " + key + " is " + value + ", it must be " + expected);
+    }
   }
 }

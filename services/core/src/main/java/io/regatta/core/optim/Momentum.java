@@ -1,19 +1,12 @@
 package io.regatta.core.optim;
 
 /**
- * SGD with momentum (Polyak, 1964): v = momentum · v + g; w -= lr · v. Nesterov's form (Sutskever et al., 2013) steps
- * by g + momentum · v instead. One slot: v. As in Paddle, the rate is outside the velocity.
+ * Heavy ball (Polyak, "Some methods of speeding up the convergence of iteration methods", 1964), v = momentum · v + g;
+ * w -= lr · v, and Nesterov's form as Sutskever et al. write it ("On the importance of initialization and momentum in
+ * deep learning", 2013), w -= lr · (g + momentum · v). The rate stands outside the velocity, as in Paddle and PyTorch;
+ * MXNet keeps it inside, which is the same only at a constant rate. One slot: v. Stateless, any thread.
  */
-final class Momentum implements Optimizer {
-  private final GradientShaping shaping;
-  private final float momentum;
-  private final boolean nesterov;
-
-  Momentum(OptimizerSpec spec) {
-    shaping = new GradientShaping(spec);
-    momentum = spec.momentum();
-    nesterov = spec.nesterov();
-  }
+record Momentum(Regularization regularization, float momentum, boolean nesterov) implements Optimizer {
 
   @Override
   public int slots() {
@@ -28,13 +21,35 @@ final class Momentum implements Optimizer {
   @Override
   public void apply(float[] w, int wOff, float[] s, int sOff, int slotStride, float[] g, int gOff, int n, float lr,
       long updates) {
-    float look = nesterov ? momentum : 0;
+    if (nesterov) {
+      lookAhead(w, wOff, s, sOff, g, gOff, n, lr);
+    } else {
+      heavyBall(w, wOff, s, sOff, g, gOff, n, lr);
+    }
+  }
+
+  private void heavyBall(float[] w, int wOff, float[] s, int sOff, float[] g, int gOff, int n, float lr) {
+    float limit = regularization.limit();
+    float decay = regularization.decay();
+    float mu = momentum;
     for (int i = 0; i < n; i++) {
-      float wi = w[wOff + i];
-      float gi = shaping.shape(g[gOff + i], wi);
-      float v = momentum * s[sOff + i] + gi;
+      float x = w[wOff + i];
+      float v = mu * s[sOff + i] + Regularization.apply(g[gOff + i], x, limit, decay);
       s[sOff + i] = v;
-      w[wOff + i] = wi - lr * (nesterov ? gi + look * v : v);
+      w[wOff + i] = x - lr * v;
+    }
+  }
+
+  private void lookAhead(float[] w, int wOff, float[] s, int sOff, float[] g, int gOff, int n, float lr) {
+    float limit = regularization.limit();
+    float decay = regularization.decay();
+    float mu = momentum;
+    for (int i = 0; i < n; i++) {
+      float x = w[wOff + i];
+      float d = Regularization.apply(g[gOff + i], x, limit, decay);
+      float v = mu * s[sOff + i] + d;
+      s[sOff + i] = v;
+      w[wOff + i] = x - lr * (d + mu * v);
     }
   }
 }

@@ -3,7 +3,8 @@ package io.regatta.core.optim;
 /**
  * One update rule on plain float arrays. Stateless: all state is in the slots that the caller owns, so that it can be
  * saved, moved and compared. Works on dense vectors (slots in arrays of their own) and on rows of a slab (slots right
- * behind the weights) alike. Not thread-bound; the caller owns the arrays.
+ * behind the weights) alike. Not thread-bound; the caller owns the arrays. Nothing is allocated, and the result depends
+ * on the arguments only: an element's update has a fixed order of float operations, wherever its block lies.
  */
 public interface Optimizer {
 
@@ -15,21 +16,22 @@ public interface Optimizer {
 
   /**
    * Updates {@code w[wOff .. wOff+n)} with gradient {@code g[gOff .. gOff+n)}. Slot k of element i is
-   * {@code s[sOff + k*slotStride + i]}. Clip by value, then weight decay, then the rule.
+   * {@code s[sOff + k*slotStride + i]}. Clip by value, then weight decay, then the rule. The ranges must not overlap.
    *
+   * @param s slots; may be the same array as {@code w}, and anything, null included, if there are none
    * @param lr learning rate of this update
    * @param updates number of updates of this table so far, this one included (≥ 1): Adam's bias correction
    */
   void apply(float[] w, int wOff, float[] s, int sOff, int slotStride, float[] g, int gOff, int n, float lr,
       long updates);
 
-  /** The optimizer for a spec. */
+  /** The optimizer for a spec. Its learning rate and {@code clipNorm} are the caller's to apply. */
   static Optimizer of(OptimizerSpec spec) {
     return switch (spec.kind()) {
-      case SGD -> new Sgd(spec);
-      case MOMENTUM -> new Momentum(spec);
-      case ADAGRAD -> new Adagrad(spec);
-      case ADAM -> new Adam(spec);
+      case SGD -> new Sgd(Regularization.of(spec));
+      case MOMENTUM -> new Momentum(Regularization.of(spec), spec.momentum(), spec.nesterov());
+      case ADAGRAD -> new Adagrad(Regularization.of(spec), spec.epsilon(), spec.initialAccumulator());
+      case ADAM -> new Adam(Regularization.of(spec), spec.beta1(), spec.beta2(), spec.epsilon());
     };
   }
 }

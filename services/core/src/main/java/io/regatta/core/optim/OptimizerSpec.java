@@ -1,6 +1,7 @@
 package io.regatta.core.optim;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
+import java.util.Objects;
 
 /**
  * Which optimizer a table uses, as a value that travels in configuration and in the registration of a trainer.
@@ -17,7 +18,8 @@ import io.regatta.core.error.RegattaException.InvalidInput;
  * @param weightDecay L2 term: gradient += weightDecay · weight, after clipping by value
  * @param clipValue each gradient element is limited to ±clipValue; 0: off. Applied at the shard
  * @param clipNorm each variable's (or table batch's) gradient is scaled to at most this L2 norm; 0: off. Applied by
- *     the trainer over whole tensors before the push, so it does not depend on the number of shards
+ *     the trainer over whole tensors before the push ({@link GradientClipping}), so it does not depend on the number
+ *     of shards
  */
 public record OptimizerSpec(Kind kind, LearningRate learningRate, float momentum, boolean nesterov, float beta1,
     float beta2, float epsilon, float initialAccumulator, float weightDecay, float clipValue, float clipNorm) {
@@ -26,25 +28,23 @@ public record OptimizerSpec(Kind kind, LearningRate learningRate, float momentum
   public enum Kind { SGD, MOMENTUM, ADAGRAD, ADAM }
 
   public OptimizerSpec {
-    check(weightDecay >= 0, "weight_decay", weightDecay);
-    check(clipValue >= 0, "clip_value", clipValue);
-    check(clipNorm >= 0, "clip_norm", clipNorm);
+    Objects.requireNonNull(kind, "kind");
+    Objects.requireNonNull(learningRate, "learningRate");
+    requireNotNegative("weight_decay", weightDecay);
+    requireNotNegative("clip_value", clipValue);
+    requireNotNegative("clip_norm", clipNorm);
     switch (kind) {
-      case MOMENTUM -> check(momentum >= 0 && momentum < 1, "momentum", momentum);
-      case ADAGRAD -> check(epsilon >= 0 && initialAccumulator >= 0 && epsilon + initialAccumulator > 0,
-          "epsilon + initial_accumulator", epsilon + initialAccumulator);
-      case ADAM -> {
-        check(beta1 >= 0 && beta1 < 1, "beta1", beta1);
-        check(beta2 >= 0 && beta2 < 1, "beta2", beta2);
-        check(epsilon > 0, "epsilon", epsilon);
+      case SGD -> { }
+      case MOMENTUM -> requireFraction("momentum", momentum);
+      case ADAGRAD -> {
+        requirePositive("epsilon", epsilon);
+        requireNotNegative("initial_accumulator", initialAccumulator);
       }
-      default -> { }
-    }
-  }
-
-  private static void check(boolean condition, String key, float value) {
-    if (!condition || Float.isNaN(value)) {
-      throw new InvalidInput("optimizer." + key + " is out of range: " + value);
+      case ADAM -> {
+        requireFraction("beta1", beta1);
+        requireFraction("beta2", beta2);
+        requirePositive("epsilon", epsilon);
+      }
     }
   }
 
@@ -63,5 +63,23 @@ public record OptimizerSpec(Kind kind, LearningRate learningRate, float momentum
 
   public static OptimizerSpec adam(double rate) {
     return new OptimizerSpec(Kind.ADAM, LearningRate.constant(rate), 0, false, 0.9f, 0.999f, 1e-8f, 0, 0, 0, 0);
+  }
+
+  private void requireNotNegative(String key, float value) {
+    require(value >= 0 && Float.isFinite(value), key, value, "a finite number, 0 or more");
+  }
+
+  private void requirePositive(String key, float value) {
+    require(value > 0 && Float.isFinite(value), key, value, "a finite number above 0");
+  }
+
+  private void requireFraction(String key, float value) {
+    require(value >= 0 && value < 1, key, value, "0 or more and below 1");
+  }
+
+  private void require(boolean ok, String key, float value, String expected) {
+    if (!ok) {
+      throw new InvalidInput("optimizer " + kind + ": " + key + " is " + value + ", it must be " + expected);
+    }
   }
 }

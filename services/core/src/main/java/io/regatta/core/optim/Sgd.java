@@ -1,12 +1,10 @@
 package io.regatta.core.optim;
 
-/** Stochastic gradient descent (Robbins and Monro, 1951): w -= lr · (g + wd · w), in float as MXNet's sgd_update. */
-final class Sgd implements Optimizer {
-  private final GradientShaping shaping;
-
-  Sgd(OptimizerSpec spec) {
-    shaping = new GradientShaping(spec);
-  }
+/**
+ * Stochastic gradient descent (Robbins and Monro, "A stochastic approximation method", 1951): w -= lr · g, in the order
+ * of operations of MXNet's {@code sgd_update}. Stateless, any thread.
+ */
+record Sgd(Regularization regularization) implements Optimizer {
 
   @Override
   public int slots() {
@@ -15,15 +13,17 @@ final class Sgd implements Optimizer {
 
   @Override
   public float initialSlot(int k) {
-    throw new IndexOutOfBoundsException(k);
+    throw new IndexOutOfBoundsException("SGD has no slot " + k);
   }
 
   @Override
   public void apply(float[] w, int wOff, float[] s, int sOff, int slotStride, float[] g, int gOff, int n, float lr,
       long updates) {
+    float limit = regularization.limit();
+    float decay = regularization.decay();
     for (int i = 0; i < n; i++) {
-      float wi = w[wOff + i];
-      w[wOff + i] = wi - lr * shaping.shape(g[gOff + i], wi);
+      float x = w[wOff + i];
+      w[wOff + i] = x - lr * Regularization.apply(g[gOff + i], x, limit, decay);
     }
   }
 }
