@@ -1,6 +1,7 @@
 package io.regatta.core.metrics;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
+import java.util.Arrays;
 
 /**
  * Loss, accuracy and AUC of a binary classifier by bucket histograms: sums that can be added over ranks, so the
@@ -13,121 +14,155 @@ public final class BinaryMetrics {
   /** Default number of buckets: 2^16, within 1e-3 of the exact AUC with a wide margin. */
   public static final int BUCKETS = 1 << 16;
 
-  /** Log loss is summed in units of 2^-20: whole numbers, so that the sum does not depend on the order. */
-  private static final double LOSS_UNIT = 0x1.0p-20;
-  private static final float PROBABILITY_FLOOR = 1e-7f;
-  /** correct, loss units; the two histograms follow. */
-  private static final int HEADER = 2;
+  /** Most buckets: beyond the 2^24 steps of a float they could tell nothing more apart. */
+  public static final int MAX_BUCKETS = 1 << 24;
 
-  private final long[] negative;
+  /** A probability may leave [0, 1] by so much, as the rounding of a float softmax does, and is then limited to it. */
+  private static final float ROUNDING = 1e-5f;
+  private static final double MIN_PROBABILITY = 1e-7;
+  /** Log loss is summed in units of 2^-30: exact, and enough for 5·10^8 examples of the worst loss (16.1). */
+  private static final double LOSS_UNITS = 1L << 30;
+  /** In {@link #sums}, the loss is cut into two whole numbers, so that it stays exact over 2^21 ranks. */
+  private static final int LOSS_LOW_BITS = 32;
+  private static final int EXTRA_SUMS = 3;
+
+  private final int buckets;
   private final long[] positive;
+  private final long[] negative;
+  private long count;
   private long correct;
   private long lossUnits;
 
   public BinaryMetrics(int buckets) {
-    if (buckets < 1) {
-      throw new InvalidInput("an AUC histogram needs at least 1 bucket, not " + buckets);
+    if (buckets < 1 || buckets > MAX_BUCKETS) {
+      throw new InvalidInput("metrics want " + buckets + " buckets: it must be 1 to " + MAX_BUCKETS);
     }
-    negative = new long[buckets + 1];
+    this.buckets = buckets;
     positive = new long[buckets + 1];
+    negative = new long[buckets + 1];
   }
 
-  /** Adds one prediction: probability of the positive class in [0, 1], and the label 0 or 1. */
+  /**
+   * Adds one prediction: probability of the positive class in [0, 1], and the label 0 or 1. It counts as correct if
+   * (probability ≥ 0.5) is the label.
+   */
   public void add(float probability, float label) {
-    if (!(probability >= 0 && probability <= 1)) {
-      throw new InvalidInput("a predicted probability must lie in [0, 1], but is " + probability
-          + "; the model has diverged, or its output lacks a sigmoid");
+    if (!(probability >= -ROUNDING && probability <= 1 + ROUNDING)) {
+      throw new InvalidInput("prediction " + probability + " is not a probability in [0, 1]: give the positive class's "
+          + "sigmoid or softmax output; NaN means that training has diverged");
     }
-    boolean isPositive = label > 0.5f;
-    (isPositive ? positive : negative)[(int) ((double) probability * (negative.length - 1))]++;
-    if (probability >= 0.5f == isPositive) {
-      correct++;
+    if (label != 0 && label != 1) {
+      throw new InvalidInput("label " + label + " of a binary classifier must be 0 or 1");
     }
-    double p = Math.max(PROBABILITY_FLOOR, Math.min(1.0 - PROBABILITY_FLOOR, probability));
-    lossUnits += Math.round(-StrictMath.log(isPositive ? p : 1 - p) / LOSS_UNIT);
+    float p = Math.max(0, Math.min(1, probability));
+    (label == 1 ? positive : negative)[(int) (p * buckets)]++;
+    count++;
+    correct += p >= 0.5f == (label == 1) ? 1 : 0;
+    double limited = Math.max(MIN_PROBABILITY, Math.min(1 - MIN_PROBABILITY, p));
+    double loss = -StrictMath.log(label == 1 ? limited : 1 - limited);
+    lossUnits = Math.addExact(lossUnits, Math.round(loss * LOSS_UNITS));
   }
 
   /** Adds another one's sums to these (same number of buckets). */
   public void merge(BinaryMetrics other) {
-    if (other.negative.length != negative.length) {
-      throw new InvalidInput("histograms of " + (negative.length - 1) + " and " + (other.negative.length - 1)
-          + " buckets cannot be added");
+    if (other.buckets != buckets) {
+      throw new InvalidInput("metrics of " + other.buckets + " buckets cannot be merged into " + buckets
+          + ": use the same number on every rank");
     }
-    for (int i = 0; i < negative.length; i++) {
-      negative[i] += other.negative[i];
+    for (int i = 0; i <= buckets; i++) {
       positive[i] += other.positive[i];
+      negative[i] += other.negative[i];
     }
+    count += other.count;
     correct += other.correct;
-    lossUnits += other.lossUnits;
+    lossUnits = Math.addExact(lossUnits, other.lossUnits);
   }
 
-  /** Forgets everything. */
   public void reset() {
-    java.util.Arrays.fill(negative, 0);
-    java.util.Arrays.fill(positive, 0);
+    Arrays.fill(positive, 0);
+    Arrays.fill(negative, 0);
+    count = 0;
     correct = 0;
     lossUnits = 0;
   }
 
+  public int buckets() {
+    return buckets;
+  }
+
   /** Number of predictions. */
   public long count() {
-    long n = 0;
-    for (int i = 0; i < negative.length; i++) {
-      n += negative[i] + positive[i];
-    }
-    return n;
-  }
-
-  /** Area under the ROC curve; 0.5 if there are no positives or no negatives. */
-  public double auc() {
-    double area = 0;
-    double pos = 0;
-    double neg = 0;
-    for (int i = negative.length - 1; i >= 0; i--) {
-      double nextPos = pos + positive[i];
-      area += negative[i] * (pos + nextPos) / 2;
-      pos = nextPos;
-      neg += negative[i];
-    }
-    return pos * neg == 0 ? 0.5 : area / (pos * neg);
-  }
-
-  /** Share of predictions on the right side of 0.5; NaN without predictions. */
-  public double accuracy() {
-    return (double) correct / count();
-  }
-
-  /** Mean log loss, probabilities limited to [1e-7, 1-1e-7]; NaN without predictions. */
-  public double logloss() {
-    return lossUnits * LOSS_UNIT / count();
+    return count;
   }
 
   /**
-   * The sums as doubles, to all-reduce with SUM and give to {@link #ofSums}: 2 + 2 · (buckets + 1) whole numbers below
-   * 2^53, so that adding them is exact in any order.
+   * Area under the ROC curve: the probability that a positive example gets a higher prediction than a negative one, ties
+   * (one bucket) counting half. 0.5 if there are no positives or no negatives.
    */
-  public double[] sums() {
-    int n = negative.length;
-    double[] out = new double[HEADER + 2 * n];
-    out[0] = correct;
-    out[1] = lossUnits;
-    for (int i = 0; i < n; i++) {
-      out[HEADER + i] = negative[i];
-      out[HEADER + n + i] = positive[i];
+  public double auc() {
+    double positives = 0;
+    double negatives = 0;
+    double area = 0;
+    for (int i = buckets; i >= 0; i--) {
+      area += negative[i] * (positives + positive[i] / 2.0);
+      positives += positive[i];
+      negatives += negative[i];
     }
-    return out;
+    return positives == 0 || negatives == 0 ? 0.5 : area / positives / negatives;
   }
 
-  /** The metrics whose {@link #sums} these are. */
-  public static BinaryMetrics ofSums(double[] sums) {
-    int n = (sums.length - HEADER) / 2;
-    BinaryMetrics m = new BinaryMetrics(n - 1);
-    m.correct = (long) sums[0];
-    m.lossUnits = (long) sums[1];
-    for (int i = 0; i < n; i++) {
-      m.negative[i] = (long) sums[HEADER + i];
-      m.positive[i] = (long) sums[HEADER + n + i];
+  /** Share of correct predictions; NaN if there are none at all. */
+  public double accuracy() {
+    return (double) correct / count;
+  }
+
+  /** Mean log loss (natural), probabilities limited to [1e-7, 1-1e-7]; NaN if there are none at all. */
+  public double logloss() {
+    return lossUnits / LOSS_UNITS / count;
+  }
+
+  /**
+   * The sums as doubles, to all-reduce with SUM and give to {@link #ofSums}. Exact: counts are whole numbers below 2^53,
+   * and the log loss is summed in fixed point so that its sum does not depend on the order. Layout: positives by bin,
+   * negatives by bin, correct, upper and lower part of the loss.
+   */
+  public double[] sums() {
+    int bins = buckets + 1;
+    double[] sums = new double[2 * bins + EXTRA_SUMS];
+    for (int i = 0; i < bins; i++) {
+      sums[i] = positive[i];
+      sums[bins + i] = negative[i];
     }
+    sums[2 * bins] = correct;
+    sums[2 * bins + 1] = lossUnits >> LOSS_LOW_BITS;
+    sums[2 * bins + 2] = lossUnits & (1L << LOSS_LOW_BITS) - 1;
+    return sums;
+  }
+
+  /** The metrics whose {@link #sums} these are, or the sum of several ones' sums. */
+  public static BinaryMetrics ofSums(double[] sums) {
+    int bins = (sums.length - EXTRA_SUMS) / 2;
+    if (sums.length % 2 == 0 || bins < 2) {
+      throw new InvalidInput("an array of " + sums.length + " numbers is not the sums of binary metrics");
+    }
+    BinaryMetrics m = new BinaryMetrics(bins - 1);
+    for (int i = 0; i < bins; i++) {
+      m.positive[i] = whole(sums[i]);
+      m.negative[i] = whole(sums[bins + i]);
+      m.count += m.positive[i] + m.negative[i];
+    }
+    m.correct = whole(sums[2 * bins]);
+    m.lossUnits = Math.addExact(Math.multiplyExact(whole(sums[2 * bins + 1]), 1L << LOSS_LOW_BITS),
+        whole(sums[2 * bins + 2]));
     return m;
+  }
+
+  private static long whole(double sum) {
+    long n = (long) sum;
+    if (n != sum || n < 0) {
+      throw new InvalidInput("sums of binary metrics hold " + sum
+          + ", which is no count: only adding sums up keeps them valid (no mean, no float32)");
+    }
+    return n;
   }
 }

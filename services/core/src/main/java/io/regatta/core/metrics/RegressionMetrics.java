@@ -1,15 +1,36 @@
 package io.regatta.core.metrics;
 
-/** Mean squared error as sums that can be added over ranks. Not thread-safe; one owner. */
+import io.regatta.core.error.RegattaException.InvalidInput;
+
+/**
+ * Mean squared error of a regression by sums that can be added over ranks. The
+ * sum rounds like any double sum, so merging in rank order gives every rank the same bits. Not thread-safe; one owner.
+ */
 public final class RegressionMetrics {
+
   private double squaredError;
   private long count;
 
-  /** Adds one prediction. */
+  /** Adds one prediction and the value it should have been. */
   public void add(float prediction, float target) {
-    double d = (double) prediction - target;
-    squaredError += d * d;
+    double error = (double) prediction - target;
+    if (!Double.isFinite(error)) {
+      throw new InvalidInput("prediction " + prediction + " for target " + target
+          + " is not finite: training has diverged, or the data holds a broken value");
+    }
+    squaredError += error * error;
     count++;
+  }
+
+  /** Adds another one's sums to these. */
+  public void merge(RegressionMetrics other) {
+    squaredError += other.squaredError;
+    count += other.count;
+  }
+
+  public void reset() {
+    squaredError = 0;
+    count = 0;
   }
 
   /** Number of predictions. */
@@ -17,18 +38,31 @@ public final class RegressionMetrics {
     return count;
   }
 
-  /** Mean squared error; NaN without predictions. */
+  /** Sum of squared errors. */
+  public double squaredError() {
+    return squaredError;
+  }
+
+  /** Mean squared error; NaN if there are no predictions. */
   public double mse() {
     return squaredError / count;
   }
 
-  /** {squared error, count}, to all-reduce with SUM and give to {@link #ofSums}. */
+  /** Root of {@link #mse}, in units of the target. */
+  public double rmse() {
+    return Math.sqrt(mse());
+  }
+
+  /** The sums as doubles, to all-reduce with SUM and give to {@link #ofSums}: squared error, count. */
   public double[] sums() {
     return new double[] {squaredError, count};
   }
 
-  /** The metrics whose {@link #sums} these are. */
+  /** The metrics whose {@link #sums} these are, or the sum of several ones' sums. */
   public static RegressionMetrics ofSums(double[] sums) {
+    if (sums.length != 2 || !(sums[0] >= 0) || sums[1] != (long) sums[1] || sums[1] < 0) {
+      throw new InvalidInput("these " + sums.length + " numbers are not the sums of regression metrics");
+    }
     RegressionMetrics m = new RegressionMetrics();
     m.squaredError = sums[0];
     m.count = (long) sums[1];
