@@ -1,0 +1,269 @@
+package io.regatta.trainer.data;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.regatta.core.error.RegattaException.Cancelled;
+import io.regatta.core.error.RegattaException.InvalidInput;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.security.DigestOutputStream;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+
+/**
+ * Writes a Criteo-shaped data set whose labels come from {@link CriteoTeacher}: {@code train-000.tsv} and so on,
+ * {@code test.tsv}, and at last {@code criteo.json}, which says what was made, the best possible AUC on the test file,
+ * and the files' checksums. Files depend on the seed and the numbers of rows alone: rows are made in blocks of 10 000,
+ * side by side, each block from a random stream of its own. Everything is written under another name first, so that
+ * a description exists only of complete files. Used by one thread; several processes may make the same data at once.
+ */
+public final class CriteoGenerator {
+
+  /** Name of the description. */
+  public static final String DESCRIPTION = "criteo.json";
+
+  private static final int VERSION = 1;
+  private static final int BLOCK_ROWS = 10_000;
+  private static final int THREADS_MAX = 8;
+  private static final int TEST_STREAM = -1;
+  private static final ObjectMapper JSON = new ObjectMapper();
+
+  /**
+   * What to make.
+   *
+   * @param seed of teacher and examples
+   * @param trainRows rows of all training files
+   * @param testRows rows of the test file
+   * @param trainFiles number of training files
+   */
+  public record Size(long seed, int trainRows, int testRows, int trainFiles) {
+
+    public Size {
+      if (trainRows < 1 || testRows < 1 || trainFiles < 1 || trainFiles > trainRows) {
+        throw new InvalidInput("generated data needs at least one training row, one test row and one file, not "
+            + trainRows + ", " + testRows + " and " + trainFiles);
+      }
+    }
+
+    /** 200 000 rows in four files for training and 40 000 for testing. */
+    public static Size standard(long seed) {
+      return new Size(seed, 200_000, 40_000, 4);
+    }
+  }
+
+  /** A file that was made. */
+  public record MadeFile(String name, long bytes, String sha256) {}
+
+  /**
+   * What was made, as written in {@link #DESCRIPTION}.
+   *
+   * @param bestAuc AUC of the true probabilities on the test file: no model can do better but by chance
+   * @param bestLogloss log loss of the true probabilities on the test file
+   * @param positiveRate share of label 1 in the test file
+   */
+  public record Made(int version, Size size, double bestAuc, double bestLogloss, double positiveRate,
+      List<MadeFile> files) {
+
+    /** Training files in {@code directory}, in order. */
+    public List<Path> train(Path directory) {
+      return files.subList(0, files.size() - 1).stream().map(file -> directory.resolve(file.name())).toList();
+    }
+
+    /** Test file in {@code directory}. */
+    public Path test(Path directory) {
+      return directory.resolve(files.get(files.size() - 1).name());
+    }
+  }
+
+  /** A block of rows as text, with the true probabilities and labels. */
+  private record Block(byte[] text, double[] probabilities, boolean[] labels) {}
+
+  private final CriteoTeacher teacher;
+  private final Size size;
+
+  private CriteoGenerator(Size size) {
+    this.size = size;
+    this.teacher = new CriteoTeacher(size.seed());
+  }
+
+  /** Makes the data in {@code directory}, unless exactly these are there already, complete and unchanged. */
+  public static Made ensure(Path directory, Size size) {
+    try {
+      Made there = described(directory);
+      if (there != null && there.version() == VERSION && there.size().equals(size) && intact(directory, there)) {
+        return there;
+      }
+      Files.createDirectories(directory);
+      Files.deleteIfExists(directory.resolve(DESCRIPTION));
+      return new CriteoGenerator(size).make(directory);
+    } catch (IOException e) {
+      throw new InvalidInput("cannot write data to " + directory.toAbsolutePath() + ": " + e
+          + ". Choose another data directory", e);
+    }
+  }
+
+  /** The description in {@code directory}, or null if there is none that can be read. */
+  public static Made described(Path directory) {
+    Path file = directory.resolve(DESCRIPTION);
+    try {
+      return Files.isRegularFile(file) ? JSON.readValue(file.toFile(), Made.class) : null;
+    } catch (IOException damaged) {
+      return null;
+    }
+  }
+
+  private static boolean intact(Path directory, Made made) throws IOException {
+    for (MadeFile file : made.files()) {
+      Path path = directory.resolve(file.name());
+      if (!Files.isRegularFile(path) || Files.size(path) != file.bytes()) {
+        return false;
+      }
+      MessageDigest digest = sha256();
+      try (OutputStream out = new DigestOutputStream(OutputStream.nullOutputStream(), digest)) {
+        Files.copy(path, out);
+      }
+      if (!HexFormat.of().formatHex(digest.digest()).equals(file.sha256())) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private Made make(Path directory) throws IOException {
+    int threads = Math.min(THREADS_MAX, Runtime.getRuntime().availableProcessors());
+    ExecutorService pool = Executors.newFixedThreadPool(threads, task -> {
+      Thread thread = new Thread(task, "regatta-generate");
+      thread.setDaemon(true);
+      return thread;
+    });
+    try {
+      List<MadeFile> files = new ArrayList<>();
+      for (int file = 0; file < size.trainFiles(); file++) {
+        int from = (int) ((long) size.trainRows() * file / size.trainFiles());
+        int to = (int) ((long) size.trainRows() * (file + 1) / size.trainFiles());
+        files.add(write(directory, String.format("train-%03d.tsv", file), file, to - from, threads, pool, null));
+      }
+      List<Block> test = new ArrayList<>();
+      files.add(write(directory, "test.tsv", TEST_STREAM, size.testRows(), threads, pool, test));
+      Made made = describe(test, files);
+      Path unfinished = unfinished(directory, DESCRIPTION);
+      JSON.writerWithDefaultPrettyPrinter().writeValue(unfinished.toFile(), made);
+      Files.move(unfinished, directory.resolve(DESCRIPTION), StandardCopyOption.ATOMIC_MOVE);
+      return made;
+    } finally {
+      pool.shutdownNow();
+    }
+  }
+
+  /** Writes a file, {@code threads} blocks at a time; keeps the blocks in {@code kept} if that is not null. */
+  private MadeFile write(Path directory, String name, int stream, int rows, int threads, ExecutorService pool,
+      List<Block> kept) throws IOException {
+    Path unfinished = unfinished(directory, name);
+    MessageDigest digest = sha256();
+    try (OutputStream out = new DigestOutputStream(Files.newOutputStream(unfinished), digest)) {
+      for (int first = 0; first < rows; first += threads * BLOCK_ROWS) {
+        List<Callable<Block>> wave = new ArrayList<>();
+        for (int row = first; row < Math.min(rows, first + threads * BLOCK_ROWS); row += BLOCK_ROWS) {
+          int from = row;
+          wave.add(() -> block(stream, from / BLOCK_ROWS, Math.min(BLOCK_ROWS, rows - from)));
+        }
+        for (Future<Block> made : pool.invokeAll(wave)) {
+          out.write(made.get().text());
+          if (kept != null) {
+            kept.add(made.get());
+          }
+        }
+      }
+    } catch (InterruptedException e) {
+      Files.deleteIfExists(unfinished);
+      Thread.currentThread().interrupt();
+      throw new Cancelled("interrupted while generating " + name);
+    } catch (ExecutionException e) {
+      throw new IllegalStateException("generating " + name + " failed", e.getCause());
+    }
+    long bytes = Files.size(unfinished);
+    Files.move(unfinished, directory.resolve(name), StandardCopyOption.ATOMIC_MOVE);
+    return new MadeFile(name, bytes, HexFormat.of().formatHex(digest.digest()));
+  }
+
+  private Block block(int stream, int number, int rows) {
+    SplittableRandom random = new SplittableRandom(
+        CriteoTeacher.mix(CriteoTeacher.mix(CriteoTeacher.mix(size.seed()) + stream) + number));
+    StringBuilder text = new StringBuilder(rows * 280);
+    double[] probabilities = new double[rows];
+    boolean[] labels = new boolean[rows];
+    CriteoTeacher.Example example = new CriteoTeacher.Example();
+    for (int row = 0; row < rows; row++) {
+      probabilities[row] = teacher.probability(teacher.draw(random, example));
+      labels[row] = random.nextDouble() < probabilities[row];
+      text.append(labels[row] ? '1' : '0');
+      for (int i = 0; i < CriteoTeacher.DENSE; i++) {
+        text.append('\t');
+        if (example.dense()[i] >= 0) {
+          text.append(i == 1 ? example.dense()[i] - 3 : example.dense()[i]); // I2 counts from -3, as in Criteo's data
+        }
+      }
+      for (int slot = 0; slot < CriteoTeacher.SLOTS; slot++) {
+        text.append('\t');
+        appendValue(text, slot, example.ranks()[slot]);
+      }
+      text.append('\n');
+    }
+    return new Block(text.toString().getBytes(StandardCharsets.US_ASCII), probabilities, labels);
+  }
+
+  /** Eight hexadecimal digits as in Criteo's data; in every fourth slot the third most frequent value is empty. */
+  private static void appendValue(StringBuilder text, int slot, int rank) {
+    if (slot % 4 == 3 && rank == 2) {
+      return;
+    }
+    int word = (int) CriteoTeacher.mix(((long) slot << 32) + rank);
+    for (int shift = 28; shift >= 0; shift -= 4) {
+      text.append(Character.forDigit((word >>> shift) & 15, 16));
+    }
+  }
+
+  private Made describe(List<Block> test, List<MadeFile> files) {
+    double[] probabilities = test.stream().flatMapToDouble(block -> Arrays.stream(block.probabilities()))
+        .toArray();
+    boolean[] labels = new boolean[probabilities.length];
+    int at = 0;
+    for (Block block : test) {
+      System.arraycopy(block.labels(), 0, labels, at, block.labels().length);
+      at += block.labels().length;
+    }
+    double logloss = 0;
+    int positives = 0;
+    for (int i = 0; i < labels.length; i++) {
+      logloss -= Math.log(labels[i] ? probabilities[i] : 1 - probabilities[i]);
+      positives += labels[i] ? 1 : 0;
+    }
+    return new Made(VERSION, size, ExactAuc.of(probabilities, labels), logloss / labels.length,
+        (double) positives / labels.length, files);
+  }
+
+  private static Path unfinished(Path directory, String name) throws IOException {
+    return Files.createTempFile(directory, "." + name, ".unfinished");
+  }
+
+  private static MessageDigest sha256() {
+    try {
+      return MessageDigest.getInstance("SHA-256");
+    } catch (NoSuchAlgorithmException e) {
+      throw new IllegalStateException("every Java platform has SHA-256", e);
+    }
+  }
+}

@@ -1,0 +1,138 @@
+package io.regatta.trainer.data;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.regatta.trainer.data.CriteoGenerator.Made;
+import io.regatta.trainer.data.CriteoGenerator.Size;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
+import java.time.Instant;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class CriteoGeneratorTest {
+
+  private static final int HASHED = 1 << 20;
+
+  @TempDir
+  Path dir;
+
+  @ParameterizedTest
+  @ValueSource(longs = {1, 2026})
+  void bestAucIsInRangeAndLogisticRegressionIsWellBelow(long seed) {
+    Made made = CriteoGenerator.ensure(dir, new Size(seed, 120_000, 40_000, 2));
+    assertThat(made.bestAuc()).isBetween(0.78, 0.82);
+    assertThat(made.positiveRate()).isBetween(0.22, 0.28);
+
+    double auc = logisticRegression(made.train(dir), made.test(dir));
+
+    assertThat(auc).isBetween(0.65, made.bestAuc() - 0.02);
+  }
+
+  @Test
+  void sameSeedGivesTheSameFilesAndAnotherSeedOthers() throws Exception {
+    Made made = CriteoGenerator.ensure(dir.resolve("a"), new Size(7, 25_000, 5_000, 2));
+    Made again = CriteoGenerator.ensure(dir.resolve("b"), new Size(7, 25_000, 5_000, 2));
+    Made other = CriteoGenerator.ensure(dir.resolve("c"), new Size(8, 25_000, 5_000, 2));
+
+    assertThat(again).isEqualTo(made);
+    assertThat(other.files()).doesNotContainAnyElementsOf(made.files());
+    assertThat(LineCursor.count(made.train(dir.resolve("a")))).isEqualTo(25_000);
+    assertThat(names(dir.resolve("a"))).containsExactly("criteo.json", "test.tsv", "train-000.tsv", "train-001.tsv");
+  }
+
+  @Test
+  void completeDataIsKeptAndDamagedDataMadeAgain() throws Exception {
+    Size size = new Size(7, 3_000, 1_000, 1);
+    Made made = CriteoGenerator.ensure(dir, size);
+    FileTime old = FileTime.from(Instant.EPOCH);
+    Path test = dir.resolve("test.tsv");
+    Files.setLastModifiedTime(test, old);
+    assertThat(CriteoGenerator.ensure(dir, size)).isEqualTo(made);
+    assertThat(Files.getLastModifiedTime(test)).isEqualTo(old);
+
+    byte[] text = Files.readAllBytes(test);
+    text[0] ^= 1;
+    Files.write(test, text);
+    assertThat(CriteoGenerator.ensure(dir, size)).isEqualTo(made);
+    text[0] ^= 1;
+    assertThat(Files.readAllBytes(test)).isEqualTo(text);
+
+    Files.delete(dir.resolve(CriteoGenerator.DESCRIPTION));
+    assertThat(CriteoGenerator.described(dir)).isNull();
+    assertThat(CriteoGenerator.ensure(dir, size)).isEqualTo(made);
+  }
+
+  /** Test AUC of logistic regression on hashed one-hot and dense features: three epochs of SGD, rate falling to 0. */
+  private static double logisticRegression(List<Path> train, Path test) {
+    double[] weights = new double[HASHED + 14];
+    int steps = 3 * (int) LineCursor.count(train);
+    int step = 0;
+    for (int epoch = 0; epoch < 3; epoch++) {
+      try (SlotLoader loader = SlotLoader.open(source(train), LoaderOptions.inOrder(1000).shuffled(200_000, 3), epoch)) {
+        while (loader.hasNext()) {
+          SlotBatch batch = loader.next();
+          for (int row = 0; row < batch.rows(); row++, step++) {
+            double error = batch.labels()[row] - 1 / (1 + Math.exp(-score(weights, batch, row)));
+            update(weights, batch, row, 0.02 * (1 - (double) step / steps) * error);
+          }
+        }
+      }
+    }
+    return auc(weights, test);
+  }
+
+  private static double auc(double[] weights, Path test) {
+    int rows = (int) LineCursor.count(List.of(test));
+    double[] scores = new double[rows];
+    boolean[] labels = new boolean[rows];
+    int at = 0;
+    try (SlotLoader loader = SlotLoader.open(source(List.of(test)), LoaderOptions.inOrder(1000), 0)) {
+      while (loader.hasNext()) {
+        SlotBatch batch = loader.next();
+        for (int row = 0; row < batch.rows(); row++, at++) {
+          scores[at] = score(weights, batch, row);
+          labels[at] = batch.labels()[row] == 1f;
+        }
+      }
+    }
+    return ExactAuc.of(scores, labels);
+  }
+
+  private static double score(double[] weights, SlotBatch batch, int row) {
+    double score = weights[HASHED + 13];
+    for (int i = 0; i < 13; i++) {
+      score += weights[HASHED + i] * batch.dense()[row * 13 + i];
+    }
+    for (int slot = 0; slot < 26; slot++) {
+      score += weights[(int) batch.ids()[row * 26 + slot]];
+    }
+    return score;
+  }
+
+  private static void update(double[] weights, SlotBatch batch, int row, double by) {
+    weights[HASHED + 13] += by;
+    for (int i = 0; i < 13; i++) {
+      weights[HASHED + i] += by * batch.dense()[row * 13 + i];
+    }
+    for (int slot = 0; slot < 26; slot++) {
+      weights[(int) batch.ids()[row * 26 + slot]] += by;
+    }
+  }
+
+  private static CriteoSource source(List<Path> files) {
+    return new CriteoSource(files, HASHED, new BadLines(BadLines.Policy.FAIL));
+  }
+
+  private static List<String> names(Path directory) throws IOException {
+    try (Stream<Path> files = Files.list(directory)) {
+      return files.map(file -> file.getFileName().toString()).sorted().toList();
+    }
+  }
+}
