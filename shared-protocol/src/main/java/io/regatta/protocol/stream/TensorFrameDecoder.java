@@ -1,0 +1,100 @@
+package io.regatta.protocol.stream;
+
+import com.google.protobuf.CodedInputStream;
+import com.google.protobuf.InvalidProtocolBufferException;
+import com.google.protobuf.UnsafeByteOperations;
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.protocol.tensor.TensorMessage;
+import io.vertx.core.buffer.Buffer;
+import java.io.IOException;
+import java.nio.ByteOrder;
+import java.util.function.Consumer;
+
+/**
+ * Cuts a byte stream into gRPC messages and parses them, however the network has cut it. One array per message, whose
+ * size is checked against the limit before it is allocated; the payload is a view of it. Owned by its stream's loop.
+ */
+final class TensorFrameDecoder {
+  private static final int PREFIX = 5;
+
+  private final int maxMessageBytes;
+  private final Consumer<TensorFrame> out;
+  private final byte[] prefix = new byte[PREFIX];
+  private int prefixFill;
+  private byte[] message;
+  private int messageFill;
+
+  TensorFrameDecoder(int maxMessageBytes, Consumer<TensorFrame> out) {
+    this.maxMessageBytes = maxMessageBytes;
+    this.out = out;
+  }
+
+  /**
+   * Takes the next bytes and delivers every message that they complete.
+   *
+   * @throws InvalidInput if the bytes are no gRPC message of this type within the limit; nothing more may be fed then
+   */
+  void feed(Buffer bytes) {
+    int at = 0;
+    int end = bytes.length();
+    while (at < end) {
+      if (message == null) {
+        int n = Math.min(PREFIX - prefixFill, end - at);
+        bytes.getBytes(at, at + n, prefix, prefixFill);
+        prefixFill += n;
+        at += n;
+        if (prefixFill < PREFIX) {
+          return;
+        }
+        message = new byte[length()];
+        messageFill = 0;
+      }
+      int n = Math.min(message.length - messageFill, end - at);
+      bytes.getBytes(at, at + n, message, messageFill);
+      messageFill += n;
+      at += n;
+      if (messageFill == message.length) {
+        byte[] whole = message;
+        message = null;
+        prefixFill = 0;
+        out.accept(parse(whole));
+      }
+    }
+  }
+
+  /** Whether the stream ended between messages; otherwise a message was cut short. */
+  boolean atBoundary() {
+    return message == null && prefixFill == 0;
+  }
+
+  /** What was cut short, for the error. */
+  String progress() {
+    return message == null ? prefixFill + " of 5 prefix bytes" : messageFill + " of " + message.length + " bytes";
+  }
+
+  private int length() {
+    if (prefix[0] != 0) {
+      throw new InvalidInput("a gRPC message on a tensor stream starts with flag " + (prefix[0] & 0xff)
+          + "; compression is not supported here, send identity-encoded messages");
+    }
+    long length = (prefix[1] & 0xffL) << 24 | (prefix[2] & 0xff) << 16 | (prefix[3] & 0xff) << 8 | prefix[4] & 0xff;
+    if (length > maxMessageBytes) {
+      throw new InvalidInput("a message of " + length + " bytes exceeds stream.max_message_bytes = " + maxMessageBytes
+          + "; send the tensor in smaller chunks");
+    }
+    return (int) length;
+  }
+
+  private static TensorFrame parse(byte[] bytes) {
+    try {
+      CodedInputStream in = UnsafeByteOperations.unsafeWrap(bytes).newCodedInput();
+      in.enableAliasing(true);
+      TensorMessage header = TensorMessage.parseFrom(in);
+      return new TensorFrame(header, header.getPayload().asReadOnlyByteBuffer().order(ByteOrder.LITTLE_ENDIAN));
+    } catch (InvalidProtocolBufferException e) {
+      throw new InvalidInput("a message of " + bytes.length + " bytes is no TensorMessage: " + e.getMessage(), e);
+    } catch (IOException e) {
+      throw new InvalidInput("a message of " + bytes.length + " bytes cannot be read: " + e.getMessage(), e);
+    }
+  }
+}

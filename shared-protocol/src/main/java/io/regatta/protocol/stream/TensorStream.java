@@ -1,0 +1,51 @@
+package io.regatta.protocol.stream;
+
+import io.regatta.core.error.RegattaException;
+import io.vertx.core.Context;
+import io.vertx.core.Future;
+import io.vertx.core.Handler;
+
+/**
+ * One duplex stream of {@link TensorFrame}s, the same for both ends and for every transport. Owned by one Vert.x
+ * context: all calls are made and all handlers are called on it. A stream starts paused for reading until
+ * {@link #handler} is set. After the end handler or the exception handler nothing more comes, and exactly one of the
+ * two is called, once.
+ */
+public interface TensorStream {
+
+  /** The context that owns the stream. */
+  Context context();
+
+  /** The peer's address, for messages. */
+  String peer();
+
+  /** Sends one frame; completes when its payload may be reused, fails when the stream is gone. */
+  Future<Void> send(TensorFrame frame);
+
+  /** Whether the sender should hold back until the drain handler is called. */
+  boolean writeQueueFull();
+
+  /** Called when the write queue has room again. */
+  TensorStream drainHandler(Handler<Void> handler);
+
+  /** Receives frames, whole ones only. Setting it starts the reading. */
+  TensorStream handler(Handler<TensorFrame> handler);
+
+  /** Holds the peer back: no more is read from the network than the flow-control window allows. */
+  TensorStream pause();
+
+  /** Goes on after {@link #pause}. */
+  TensorStream resume();
+
+  /** The peer has ended cleanly: a client has half-closed, a server has answered with status 0. */
+  TensorStream endHandler(Handler<Void> handler);
+
+  /** The peer failed, was lost, answered with another status, or sent garbage. */
+  TensorStream exceptionHandler(Handler<RegattaException> handler);
+
+  /** Ends this side: a client half-closes, a server answers with status 0. */
+  Future<Void> end();
+
+  /** Ends the stream with an error: a server answers with the status, a client resets. */
+  Future<Void> fail(RegattaException error);
+}

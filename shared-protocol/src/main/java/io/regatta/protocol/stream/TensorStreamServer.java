@@ -1,0 +1,41 @@
+package io.regatta.protocol.stream;
+
+import io.vertx.core.Handler;
+import io.vertx.core.Vertx;
+import io.vertx.core.http.HttpMethod;
+import io.vertx.core.http.HttpServer;
+import io.vertx.core.http.HttpServerRequest;
+import java.util.Map;
+
+/** Serves tensor streams and ordinary gRPC calls on one HTTP/2 port. */
+public final class TensorStreamServer {
+
+  private TensorStreamServer() {}
+
+  /** An HTTP server with the options' windows and frame sizes; it has no request handler yet and does not listen. */
+  public static HttpServer create(Vertx vertx, StreamOptions options) {
+    return vertx.createHttpServer(options.serverOptions());
+  }
+
+  /**
+   * Sends requests to one of these paths to its stream handler, all others on to the control calls.
+   *
+   * @param streams full method name, e.g. {@code /regatta.ParameterShard/Exchange}, to the one who takes the stream; it
+   *     must set the stream's handlers at once
+   * @param control everything else; a {@code GrpcServer}
+   */
+  public static Handler<HttpServerRequest> handler(Vertx vertx, Map<String, Handler<TensorStream>> streams,
+      Handler<HttpServerRequest> control, StreamOptions options) {
+    Map<String, Handler<TensorStream>> paths = Map.copyOf(streams);
+    return request -> {
+      Handler<TensorStream> taker = paths.get(request.path());
+      String type = request.getHeader("content-type");
+      if (taker != null && request.method() == HttpMethod.POST && type != null
+          && type.startsWith("application/grpc") && !type.startsWith("application/grpc-web")) {
+        taker.handle(new ServerTensorStream(vertx.getOrCreateContext(), request, options));
+      } else {
+        control.handle(request);
+      }
+    };
+  }
+}
