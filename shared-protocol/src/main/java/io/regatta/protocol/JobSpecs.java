@@ -1,0 +1,92 @@
+package io.regatta.protocol;
+
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.init.InitializerSpec;
+import io.regatta.core.model.DenseVariable;
+import io.regatta.core.model.ModelSpec;
+import io.regatta.core.model.SparseTableSpec;
+import io.regatta.core.optim.LearningRate;
+import io.regatta.core.optim.OptimizerSpec;
+import io.regatta.core.shard.JobSpec;
+import io.regatta.core.shard.Mode;
+import io.regatta.core.shard.NanPolicy;
+import io.regatta.protocol.tensor.Optimizer;
+import io.regatta.protocol.tensor.RegisterTrainer;
+import io.regatta.protocol.tensor.SparseTable;
+import java.util.Locale;
+
+/** A {@link JobSpec} as it travels in a registration, and back. */
+public final class JobSpecs {
+
+  private JobSpecs() {}
+
+  /** The message for a job; the job's name travels in {@code TensorMessage.job}. */
+  public static RegisterTrainer toProto(JobSpec job) {
+    ModelSpec model = job.model();
+    RegisterTrainer.Builder b = RegisterTrainer.newBuilder().setMode(name(job.mode())).setTrainers(job.trainers())
+        .setStalenessBound(job.stalenessBound()).setNanPolicy(name(job.nanPolicy())).setShards(job.shards())
+        .setMinBlock(job.minBlock()).setSeed(model.seed()).setDenseOptimizer(toProto(model.denseOptimizer()));
+    for (DenseVariable v : model.dense()) {
+      b.addDense(io.regatta.protocol.tensor.DenseVariable.newBuilder().setName(v.name()).addAllShape(v.shape()));
+    }
+    for (SparseTableSpec t : model.sparse()) {
+      b.addSparse(SparseTable.newBuilder().setName(t.name()).setDim(t.dim()).setInitializer(name(t.initializer().kind()))
+          .setInitializerA(t.initializer().a()).setInitializerB(t.initializer().b())
+          .setOptimizer(toProto(t.optimizer())));
+    }
+    return b.build();
+  }
+
+  /**
+   * The job that a message announces.
+   *
+   * @throws InvalidInput naming the field that makes no sense
+   */
+  public static JobSpec ofProto(String job, RegisterTrainer m) {
+    ModelSpec model = new ModelSpec(m.getSeed(),
+        m.getDenseList().stream().map(v -> new DenseVariable(v.getName(), v.getShapeList())).toList(),
+        ofProto(m.getDenseOptimizer()),
+        m.getSparseList().stream().map(t -> new SparseTableSpec(t.getName(), t.getDim(),
+            new InitializerSpec(parse(InitializerSpec.Kind.class, "initializer", t.getInitializer()),
+                t.getInitializerA(), t.getInitializerB()),
+            ofProto(t.getOptimizer()))).toList());
+    return new JobSpec(job, parse(Mode.class, "mode", m.getMode()), m.getTrainers(), m.getStalenessBound(),
+        parse(NanPolicy.class, "nan_policy", m.getNanPolicy()), m.getShards(), m.getMinBlock(), model);
+  }
+
+  private static Optimizer toProto(OptimizerSpec o) {
+    LearningRate r = o.learningRate();
+    return Optimizer.newBuilder().setKind(name(o.kind())).setMomentum(o.momentum()).setNesterov(o.nesterov())
+        .setBeta1(o.beta1()).setBeta2(o.beta2()).setEpsilon(o.epsilon()).setInitialAccumulator(o.initialAccumulator())
+        .setWeightDecay(o.weightDecay()).setClipValue(o.clipValue()).setClipNorm(o.clipNorm())
+        .setLearningRate(io.regatta.protocol.tensor.LearningRate.newBuilder().setKind(name(r.kind())).setBase(r.base())
+            .setDecaySteps(r.decaySteps()).setDecayRate(r.decayRate()).setStaircase(r.staircase())
+            .addAllBoundaries(r.boundaries()).addAllValues(r.values()).setModelDim(r.modelDim())
+            .setMinimum(r.minimum()).setWarmupSteps(r.warmupSteps()).setWarmupStart(r.warmupStart()))
+        .build();
+  }
+
+  private static OptimizerSpec ofProto(Optimizer o) {
+    io.regatta.protocol.tensor.LearningRate r = o.getLearningRate();
+    LearningRate rate = new LearningRate(parse(LearningRate.Kind.class, "learning_rate.kind", r.getKind()), r.getBase(),
+        r.getDecaySteps(), r.getDecayRate(), r.getStaircase(), r.getBoundariesList(), r.getValuesList(),
+        r.getModelDim(), r.getMinimum(), r.getWarmupSteps(), r.getWarmupStart());
+    return new OptimizerSpec(parse(OptimizerSpec.Kind.class, "optimizer.kind", o.getKind()), rate, o.getMomentum(),
+        o.getNesterov(), o.getBeta1(), o.getBeta2(), o.getEpsilon(), o.getInitialAccumulator(), o.getWeightDecay(),
+        o.getClipValue(), o.getClipNorm());
+  }
+
+  private static String name(Enum<?> e) {
+    return e.name().toLowerCase(Locale.ROOT);
+  }
+
+  private static <E extends Enum<E>> E parse(Class<E> type, String field, String text) {
+    for (E e : type.getEnumConstants()) {
+      if (name(e).equals(text)) {
+        return e;
+      }
+    }
+    throw new InvalidInput("registration: " + field + " is '" + text + "' but must be one of "
+        + java.util.Arrays.stream(type.getEnumConstants()).map(JobSpecs::name).toList());
+  }
+}

@@ -1,0 +1,46 @@
+package io.regatta.protocol;
+
+import io.regatta.protocol.parameterserver.DigestRequest;
+import io.regatta.protocol.parameterserver.ParameterServerGrpcClient;
+import io.regatta.protocol.parameterserver.ParameterShardGrpcClient;
+import io.regatta.protocol.parameterserver.ShardMapReply;
+import io.regatta.protocol.parameterserver.ShardMapRequest;
+import io.regatta.protocol.parameterserver.StatusReply;
+import io.regatta.protocol.parameterserver.StatusRequest;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+
+/**
+ * Control calls to one port of a parameter server: {@link #shardMap} and {@link #status} on its control port,
+ * {@link #digest} on a shard's. Has a connection of its own, so that it does not queue behind tensors.
+ */
+public final class ParameterServerControl {
+  private static final int CONNECT_TIMEOUT_MILLIS = 10_000;
+
+  private final UnaryCalls calls;
+
+  public ParameterServerControl(Vertx vertx, String host, int port) {
+    calls = new UnaryCalls(vertx, host, port, "parameter server at " + host + ":" + port, CONNECT_TIMEOUT_MILLIS);
+  }
+
+  /** The server's shards. */
+  public Future<ShardMapReply> shardMap() {
+    return calls.call(ParameterServerGrpcClient.ShardMap, ShardMapRequest.getDefaultInstance());
+  }
+
+  /** What runs there; {@code job} empty for all. */
+  public Future<StatusReply> status(String job) {
+    return calls.call(ParameterServerGrpcClient.Status, StatusRequest.newBuilder().setJob(job).build());
+  }
+
+  /** A shard's part of the job's parameter hash. */
+  public Future<Long> digest(String job) {
+    return calls.call(ParameterShardGrpcClient.Digest, DigestRequest.newBuilder().setJob(job).build())
+        .map(r -> r.getDigest());
+  }
+
+  /** Closes the connection. */
+  public Future<Void> close() {
+    return calls.close();
+  }
+}

@@ -1,0 +1,127 @@
+package io.regatta.protocol;
+
+import com.google.protobuf.ByteString;
+import io.regatta.protocol.rendezvous.AddRequest;
+import io.regatta.protocol.rendezvous.DeleteRequest;
+import io.regatta.protocol.rendezvous.GatherReply;
+import io.regatta.protocol.rendezvous.GatherRequest;
+import io.regatta.protocol.rendezvous.GetRequest;
+import io.regatta.protocol.rendezvous.GroupView;
+import io.regatta.protocol.rendezvous.GroupsReply;
+import io.regatta.protocol.rendezvous.GroupsRequest;
+import io.regatta.protocol.rendezvous.HeartbeatRequest;
+import io.regatta.protocol.rendezvous.JoinReply;
+import io.regatta.protocol.rendezvous.JoinRequest;
+import io.regatta.protocol.rendezvous.LeaseReply;
+import io.regatta.protocol.rendezvous.LeaseRequest;
+import io.regatta.protocol.rendezvous.LeaveRequest;
+import io.regatta.protocol.rendezvous.RendezvousGrpcClient;
+import io.regatta.protocol.rendezvous.SetRequest;
+import io.regatta.protocol.rendezvous.WaitRequest;
+import io.regatta.protocol.rendezvous.WatchRequest;
+import io.vertx.core.Future;
+import io.vertx.core.Handler;
+import io.vertx.core.Vertx;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * The rendezvous, as its members see it. One connection per client: heartbeats and waits of one member should not share
+ * a client with anything bulky. Futures complete on the caller's context and fail with
+ * {@link io.regatta.core.error.RegattaException}s.
+ */
+public final class RendezvousClient {
+  private static final int CONNECT_TIMEOUT_MILLIS = 10_000;
+
+  private final UnaryCalls calls;
+
+  public RendezvousClient(Vertx vertx, String host, int port) {
+    calls = new UnaryCalls(vertx, host, port, "rendezvous at " + host + ":" + port, CONNECT_TIMEOUT_MILLIS);
+  }
+
+  /**
+   * Joins a group and waits until it is complete.
+   *
+   * @param rank wanted, or -1 for any
+   * @param member name of this life of this process, unique
+   * @param endpoint host:port where peers reach it; may be empty
+   * @return fails with {@code Conflict} if the rank is held, {@code PeerLost} naming the missing ranks at the timeout
+   */
+  public Future<JoinReply> join(String group, int worldSize, int rank, String member, String endpoint,
+      long timeoutMillis) {
+    return calls.call(RendezvousGrpcClient.Join, JoinRequest.newBuilder().setGroup(group).setWorldSize(worldSize)
+        .setRank(rank).setMember(member).setEndpoint(endpoint).setTimeoutMs(timeoutMillis).build());
+  }
+
+  /** Leaves the group for good. */
+  public Future<Void> leave(String group, int rank, long incarnation) {
+    return calls.call(RendezvousGrpcClient.Leave, LeaveRequest.newBuilder().setGroup(group).setRank(rank)
+        .setIncarnation(incarnation).build()).mapEmpty();
+  }
+
+  /** Renews the lease and says how far this member is; answers with the group's generation. */
+  public Future<Long> heartbeat(String group, int rank, long incarnation, long step) {
+    return calls.call(RendezvousGrpcClient.Heartbeat, HeartbeatRequest.newBuilder().setGroup(group).setRank(rank)
+        .setIncarnation(incarnation).setStep(step).build()).map(r -> r.getGeneration());
+  }
+
+  /** Calls back with the group's view now and at every change; completes when the rendezvous ends the stream. */
+  public Future<Void> watch(String group, Handler<GroupView> view) {
+    return calls.stream(RendezvousGrpcClient.Watch, WatchRequest.newBuilder().setGroup(group).build(), view);
+  }
+
+  /** Barrier with a small payload: everybody's payloads in rank order, when all active members have come. */
+  public Future<GatherReply> gather(String group, int rank, long incarnation, String key, byte[] payload,
+      long timeoutMillis) {
+    return calls.call(RendezvousGrpcClient.Gather, GatherRequest.newBuilder().setGroup(group).setRank(rank)
+        .setIncarnation(incarnation).setKey(key).setPayload(ByteString.copyFrom(payload)).setTimeoutMs(timeoutMillis)
+        .build());
+  }
+
+  /** Sets a key of the group. */
+  public Future<Void> set(String group, String key, byte[] value) {
+    return calls.call(RendezvousGrpcClient.Set, SetRequest.newBuilder().setGroup(group).setKey(key)
+        .setValue(ByteString.copyFrom(value)).build()).mapEmpty();
+  }
+
+  /** The key's value, or empty. */
+  public Future<Optional<byte[]>> get(String group, String key) {
+    return calls.call(RendezvousGrpcClient.Get, GetRequest.newBuilder().setGroup(group).setKey(key).build())
+        .map(r -> r.getFound() ? Optional.of(r.getValue().toByteArray()) : Optional.empty());
+  }
+
+  /** Completes when all the keys are set. */
+  public Future<Void> awaitKeys(String group, List<String> keys, long timeoutMillis) {
+    return calls.call(RendezvousGrpcClient.Wait, WaitRequest.newBuilder().setGroup(group).addAllKeys(keys)
+        .setTimeoutMs(timeoutMillis).build()).mapEmpty();
+  }
+
+  /** Adds to a counter and gives its new value. */
+  public Future<Long> add(String group, String key, long delta) {
+    return calls.call(RendezvousGrpcClient.Add, AddRequest.newBuilder().setGroup(group).setKey(key).setDelta(delta)
+        .build()).map(r -> r.getValue());
+  }
+
+  /** Deletes a key; false if it was not there. */
+  public Future<Boolean> delete(String group, String key) {
+    return calls.call(RendezvousGrpcClient.Delete, DeleteRequest.newBuilder().setGroup(group).setKey(key).build())
+        .map(r -> r.getDeleted());
+  }
+
+  /** The next work item of a queue, after reporting the finished ones. */
+  public Future<LeaseReply> lease(String group, int rank, long incarnation, String queue, List<String> items,
+      List<String> done) {
+    return calls.call(RendezvousGrpcClient.Lease, LeaseRequest.newBuilder().setGroup(group).setRank(rank)
+        .setIncarnation(incarnation).setQueue(queue).addAllItems(items).addAllDone(done).build());
+  }
+
+  /** All open groups and waits. */
+  public Future<GroupsReply> groups() {
+    return calls.call(RendezvousGrpcClient.Groups, GroupsRequest.getDefaultInstance());
+  }
+
+  /** Closes the connection; watches end with a failure. */
+  public Future<Void> close() {
+    return calls.close();
+  }
+}

@@ -1,0 +1,94 @@
+package io.regatta.protocol;
+
+import io.regatta.core.shard.Contributor;
+import io.regatta.core.shard.Pull;
+import io.regatta.core.shard.Pulled;
+import io.regatta.core.shard.Push;
+import io.regatta.core.shard.PushAck;
+import io.regatta.core.shard.SparseIds;
+import io.regatta.core.shard.SparseRows;
+import io.regatta.protocol.stream.TensorFrame;
+import io.regatta.protocol.tensor.Kind;
+import io.regatta.protocol.tensor.TensorMessage;
+import java.util.Iterator;
+
+/**
+ * Core's pushes and pulls as chunks of tensor frames, and back from an {@link Assembly}. The headers given are those
+ * common to all frames of a link (job, generation, shard, rank ...); pure functions, no thread of their own.
+ */
+final class ShardCodec {
+
+  private ShardCodec() {}
+
+  static Iterator<TensorFrame> push(TensorMessage.Builder common, long request, Push push, int chunkBytes) {
+    TensorMessage each = common.clone().setKind(Kind.PUSH).setRequest(request).setStep(push.step())
+        .setVersion(push.version()).build();
+    TensorMessage.Builder first = each.toBuilder().setDenseWanted(push.dense() != null);
+    for (Contributor c : push.contributors()) {
+      first.addContributors(io.regatta.protocol.tensor.Contributor.newBuilder().setRank(c.rank())
+          .setIncarnation(c.incarnation()).setSequence(c.sequence()).setWeight(c.weight()));
+    }
+    Chunks chunks = new Chunks(first.build(), each, chunkBytes);
+    if (push.dense() != null) {
+      chunks.dense(push.dense());
+    }
+    push.sparse().forEach(chunks::rows);
+    return chunks;
+  }
+
+  static Push push(Assembly a) {
+    TensorMessage h = a.first();
+    return new Push(h.getContributorsList().stream().map(c -> new Contributor(c.getRank(), c.getIncarnation(),
+        c.getSequence(), c.getWeight())).toList(), h.getStep(), h.getVersion(), a.dense(), a.rows());
+  }
+
+  static TensorFrame ack(TensorMessage.Builder common, long request, PushAck ack) {
+    return TensorFrame.of(common.clone().setKind(Kind.PUSH_ACK).setRequest(request).setVersion(ack.version())
+        .setStaleness(ack.staleness()).setRepeatedPush(ack.repeated()).setSkipped(ack.skipped()).build());
+  }
+
+  static PushAck ack(TensorMessage h) {
+    return new PushAck(h.getVersion(), h.getStaleness(), h.getRepeatedPush(), h.getSkipped());
+  }
+
+  static Iterator<TensorFrame> pull(TensorMessage.Builder common, long request, Pull pull, int chunkBytes) {
+    TensorMessage each = common.clone().setKind(Kind.PULL).setRequest(request).setStep(pull.minStep())
+        .setDenseWanted(pull.dense()).setChangedWanted(pull.changed()).build();
+    Chunks chunks = new Chunks(each, each, chunkBytes);
+    for (SparseIds ids : pull.sparse()) {
+      chunks.ids(ids);
+    }
+    return chunks;
+  }
+
+  static Pull pull(Assembly a) {
+    TensorMessage h = a.first();
+    return new Pull(h.getRank(), h.getStep(), h.getDenseWanted(), a.ids(), h.getChangedWanted());
+  }
+
+  static Iterator<TensorFrame> values(TensorMessage.Builder common, long request, Pulled pulled, int chunkBytes) {
+    TensorMessage each = common.clone().setKind(Kind.PULL_VALUES).setRequest(request).setVersion(pulled.version())
+        .setDenseWanted(pulled.dense() != null).build();
+    Chunks chunks = new Chunks(each, each, chunkBytes);
+    if (pulled.dense() != null) {
+      chunks.dense(pulled.dense());
+    }
+    pulled.sparse().forEach(chunks::rows);
+    return chunks;
+  }
+
+  static Pulled values(Assembly a) {
+    return new Pulled(a.first().getVersion(), a.dense(), a.rows());
+  }
+
+  static Iterator<TensorFrame> initialize(TensorMessage.Builder common, long request, float[] dense, int chunkBytes) {
+    TensorMessage each = common.clone().setKind(Kind.INITIALIZE).setRequest(request).setDenseWanted(true).build();
+    return new Chunks(each, each, chunkBytes).dense(dense);
+  }
+
+  static Iterator<TensorFrame> exportSlice(TensorMessage.Builder common, long request, SparseRows rows, boolean last,
+      int chunkBytes) {
+    TensorMessage each = common.clone().setKind(Kind.EXPORT_ROWS).setRequest(request).setLast(last).build();
+    return new Chunks(each, each, chunkBytes).rows(rows);
+  }
+}

@@ -1,0 +1,50 @@
+package io.regatta.protocol;
+
+import io.regatta.core.shard.JobSpec;
+import io.regatta.core.shard.Pull;
+import io.regatta.core.shard.Pulled;
+import io.regatta.core.shard.Push;
+import io.regatta.core.shard.PushAck;
+import io.regatta.core.shard.SparseRows;
+import io.regatta.core.shard.TrainerId;
+import io.vertx.core.Future;
+
+/**
+ * What stands behind a {@link ShardStreamSession}: a shard, or an aggregator. All calls are made on the stream's
+ * context, in the order of the requests; futures complete on it. A failed future ends the stream with that error.
+ */
+public interface ShardStreamHandler {
+
+  /**
+   * From whom a request came, to whom and in which generation.
+   *
+   * @param job name
+   * @param shard global index of the addressed shard
+   * @param shardIncarnation the sender believes in; 0 if it does not care
+   * @param generation of the job's group, as the sender knows it
+   * @param trainer who sent it
+   */
+  record Origin(String job, int shard, long shardIncarnation, long generation, TrainerId trainer) {}
+
+  Future<Void> register(Origin from, JobSpec job);
+
+  Future<Void> initialize(Origin from, float[] dense);
+
+  Future<PushAck> push(Origin from, Push push);
+
+  Future<Pulled> pull(Origin from, Pull pull);
+
+  Future<Void> leave(Origin from);
+
+  /** Begins an export; the session asks the cursor for one slice at a time, each in a turn of its own. */
+  Future<ExportCursor> export(Origin from, String table);
+
+  /** The stream is over, cleanly or not; not called for a stream that never registered. */
+  default void closed(Origin from) {}
+
+  /** An export under way. */
+  interface ExportCursor {
+    /** The next slice of bounded size, or null at the end. */
+    SparseRows next();
+  }
+}
