@@ -28,10 +28,10 @@ public final class DensePartition {
   public record Block(String variable, int blockId, int variableOffset, int flatOffset, int size, int shard,
       int shardOffset) {
 
-    /** {@code name:blockN:size @ shard s [from, to)}: the place within the shard's vector, in elements. */
+    /** {@code name:blockN:size @ shard s [from..to)}: the place within the shard's vector, in elements. */
     public String describe() {
       return variable + ":block" + blockId + ":" + size + " @ shard " + shard
-          + " [" + shardOffset + ", " + (shardOffset + size) + ")";
+          + " [" + shardOffset + ".." + (shardOffset + size) + ")";
     }
   }
 

@@ -17,6 +17,21 @@ record Adagrad(Regularization regularization, float epsilon, float initialAccumu
   }
 
   @Override
+  public void applyWhole(float[] w, float[][] slots, float[] g, float lr, long updates) {
+    float limit = regularization.limit();
+    float decay = regularization.decay();
+    float eps = epsilon;
+    float[] s = slots[0];
+    for (int i = 0; i < w.length; i++) {
+      float x = w[i];
+      float d = Regularization.apply(g[i], x, limit, decay);
+      float h = s[i] + d * d;
+      s[i] = h;
+      w[i] = x - lr * d / ((float) Math.sqrt(h) + eps);
+    }
+  }
+
+  @Override
   public void apply(float[] w, int wOff, float[] s, int sOff, int slotStride, float[] g, int gOff, int n, float lr,
       long updates) {
     float limit = regularization.limit();

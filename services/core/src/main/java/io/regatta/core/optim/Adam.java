@@ -20,28 +20,50 @@ record Adam(Regularization regularization, float beta1, float beta2, float epsil
   }
 
   @Override
-  public void apply(float[] w, int wOff, float[] s, int sOff, int slotStride, float[] g, int gOff, int n, float lr,
-      long updates) {
+  public void applyWhole(float[] w, float[][] slots, float[] g, float lr, long updates) {
     float limit = regularization.limit();
     float decay = regularization.decay();
     float b1 = beta1;
     float b2 = beta2;
-    float a1 = 1 - b1;
-    float a2 = 1 - b2;
-    double correction = Math.sqrt(1 - power(b2, updates));
-    float rate = (float) (lr * correction / (1 - power(b1, updates)));
-    float eps = (float) (epsilon * correction);
-    int mOff = sOff;
-    int vOff = sOff + slotStride;
+    float rate = rate(lr, updates);
+    float eps = epsilon(updates);
+    float[] first = slots[0];
+    float[] second = slots[1];
+    for (int i = 0; i < w.length; i++) {
+      float x = w[i];
+      float d = Regularization.apply(g[i], x, limit, decay);
+      float m = b1 * first[i] + (1 - b1) * d;
+      float v = b2 * second[i] + (1 - b2) * (d * d);
+      first[i] = m;
+      second[i] = v;
+      w[i] = x - rate * m / ((float) Math.sqrt(v) + eps);
+    }
+  }
+
+  @Override
+  public void apply(float[] w, int wOff, float[] s, int sOff, int slotStride, float[] g, int gOff, int n, float lr,
+      long updates) {
+    float rate = rate(lr, updates);
+    float eps = epsilon(updates);
     for (int i = 0; i < n; i++) {
       float x = w[wOff + i];
-      float d = Regularization.apply(g[gOff + i], x, limit, decay);
-      float m = b1 * s[mOff + i] + a1 * d;
-      float v = b2 * s[vOff + i] + a2 * (d * d);
-      s[mOff + i] = m;
-      s[vOff + i] = v;
+      float d = Regularization.apply(g[gOff + i], x, regularization.limit(), regularization.decay());
+      float m = beta1 * s[sOff + i] + (1 - beta1) * d;
+      float v = beta2 * s[sOff + slotStride + i] + (1 - beta2) * (d * d);
+      s[sOff + i] = m;
+      s[sOff + slotStride + i] = v;
       w[wOff + i] = x - rate * m / ((float) Math.sqrt(v) + eps);
     }
+  }
+
+  /** lr · √(1-β2^t) / (1-β1^t). */
+  private float rate(float lr, long t) {
+    return (float) (lr * Math.sqrt(1 - power(beta2, t)) / (1 - power(beta1, t)));
+  }
+
+  /** epsilon · √(1-β2^t). */
+  private float epsilon(long t) {
+    return (float) (epsilon * Math.sqrt(1 - power(beta2, t)));
   }
 
   /** b^t by squaring: cheap enough for every row, and the same bits everywhere, unlike {@code Math.pow}. */

@@ -6,16 +6,19 @@ import java.util.Objects;
 
 /**
  * A learning-rate schedule as a value: {@link #at} is a pure function of the step, so that servers, trainers and a
- * resumed run agree on the rate without exchanging it. With a warm-up, the curve starts after it: its n is the step
- * less {@code warmupSteps} ({@code NOAM} has its own warm-up, so its n is the step). Fields that a kind does not use
- * are ignored.
+ * resumed run agree on the rate without exchanging it. Fields that a kind does not use are ignored.
+ *
+ * <p>A linear warm-up (Goyal et al., "Accurate, large minibatch SGD", 2017) goes from {@code warmupStart} to the rate
+ * that the curve begins with. {@code STEP}, {@code EXPONENTIAL} and {@code COSINE} start after it: their n is the step
+ * less {@code warmupSteps}. {@code PIECEWISE} boundaries are steps of the run, warm-up included. {@code NOAM} has its
+ * own warm-up.
  *
  * @param kind which curve follows the warm-up
  * @param base rate that the curve starts from
  * @param decaySteps steps per decay for {@code STEP}, {@code EXPONENTIAL}; whole length for {@code COSINE}
  * @param decayRate factor per {@code decaySteps} for {@code STEP} and {@code EXPONENTIAL}
  * @param staircase exponential decay in whole powers only
- * @param boundaries first steps of the second, third ... piece of {@code PIECEWISE}
+ * @param boundaries first steps of the second, third ... piece of {@code PIECEWISE}, above warmupSteps
  * @param values rates of {@code PIECEWISE}, one more than boundaries
  * @param modelDim width d of {@code NOAM}: base · d^-0.5 · min(n^-0.5, n · warmup^-1.5) with n = step + 1
  * @param minimum floor of {@code COSINE}
@@ -31,7 +34,7 @@ public record LearningRate(Kind kind, double base, long decaySteps, double decay
     CONSTANT,
     /** base · decayRate^⌊n / decaySteps⌋. */
     STEP,
-    /** values[i], where i is the number of boundaries ≤ n. */
+    /** values[i], where i is the number of boundaries ≤ step. */
     PIECEWISE,
     /** base · decayRate^(n / decaySteps); in whole powers with staircase, then the same as {@code STEP}. */
     EXPONENTIAL,
@@ -62,8 +65,8 @@ public record LearningRate(Kind kind, double base, long decaySteps, double decay
         require(values.size() == boundaries.size() + 1, "values", values, "one more than boundaries " + boundaries);
         values.forEach(v -> requireRate("values", v));
         for (int i = 0; i < boundaries.size(); i++) {
-          long previous = i == 0 ? 0 : boundaries.get(i - 1);
-          require(boundaries.get(i) > previous, "boundaries", boundaries, "positive and rising");
+          long previous = i == 0 ? warmupSteps : boundaries.get(i - 1);
+          require(boundaries.get(i) > previous, "boundaries", boundaries, "rising, from above warmup_steps " + warmupSteps);
         }
       }
       case NOAM -> {
@@ -91,16 +94,17 @@ public record LearningRate(Kind kind, double base, long decaySteps, double decay
       return noam(step + 1.0);
     }
     if (step < warmupSteps) {
-      return warmupStart + (curve(0) - warmupStart) * step / warmupSteps;
+      return warmupStart + (curve(warmupSteps) - warmupStart) * step / warmupSteps;
     }
-    return curve(step - warmupSteps);
+    return curve(step);
   }
 
-  private double curve(long n) {
+  private double curve(long step) {
+    long n = step - warmupSteps;
     return switch (kind) {
       case CONSTANT -> base;
       case STEP -> base * StrictMath.pow(decayRate, n / decaySteps);
-      case PIECEWISE -> piecewise(n);
+      case PIECEWISE -> piecewise(step);
       case EXPONENTIAL -> base * StrictMath.pow(decayRate, staircase ? n / decaySteps : n / (double) decaySteps);
       case NOAM -> throw new IllegalStateException("noam has its own warm-up");
       case COSINE -> {
@@ -110,9 +114,9 @@ public record LearningRate(Kind kind, double base, long decaySteps, double decay
     };
   }
 
-  private double piecewise(long n) {
+  private double piecewise(long step) {
     int i = 0;
-    while (i < boundaries.size() && boundaries.get(i) <= n) {
+    while (i < boundaries.size() && boundaries.get(i) <= step) {
       i++;
     }
     return values.get(i);

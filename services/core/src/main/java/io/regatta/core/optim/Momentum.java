@@ -19,37 +19,38 @@ record Momentum(Regularization regularization, float momentum, boolean nesterov)
   }
 
   @Override
+  public void applyWhole(float[] w, float[][] slots, float[] g, float lr, long updates) {
+    float limit = regularization.limit();
+    float decay = regularization.decay();
+    float mu = momentum;
+    float[] s = slots[0];
+    if (nesterov) {
+      for (int i = 0; i < w.length; i++) {
+        float x = w[i];
+        float d = Regularization.apply(g[i], x, limit, decay);
+        float v = mu * s[i] + d;
+        s[i] = v;
+        w[i] = x - lr * (d + mu * v);
+      }
+    } else {
+      for (int i = 0; i < w.length; i++) {
+        float x = w[i];
+        float v = mu * s[i] + Regularization.apply(g[i], x, limit, decay);
+        s[i] = v;
+        w[i] = x - lr * v;
+      }
+    }
+  }
+
+  @Override
   public void apply(float[] w, int wOff, float[] s, int sOff, int slotStride, float[] g, int gOff, int n, float lr,
       long updates) {
-    if (nesterov) {
-      lookAhead(w, wOff, s, sOff, g, gOff, n, lr);
-    } else {
-      heavyBall(w, wOff, s, sOff, g, gOff, n, lr);
-    }
-  }
-
-  private void heavyBall(float[] w, int wOff, float[] s, int sOff, float[] g, int gOff, int n, float lr) {
-    float limit = regularization.limit();
-    float decay = regularization.decay();
-    float mu = momentum;
     for (int i = 0; i < n; i++) {
       float x = w[wOff + i];
-      float v = mu * s[sOff + i] + Regularization.apply(g[gOff + i], x, limit, decay);
+      float d = Regularization.apply(g[gOff + i], x, regularization.limit(), regularization.decay());
+      float v = momentum * s[sOff + i] + d;
       s[sOff + i] = v;
-      w[wOff + i] = x - lr * v;
-    }
-  }
-
-  private void lookAhead(float[] w, int wOff, float[] s, int sOff, float[] g, int gOff, int n, float lr) {
-    float limit = regularization.limit();
-    float decay = regularization.decay();
-    float mu = momentum;
-    for (int i = 0; i < n; i++) {
-      float x = w[wOff + i];
-      float d = Regularization.apply(g[gOff + i], x, limit, decay);
-      float v = mu * s[sOff + i] + d;
-      s[sOff + i] = v;
-      w[wOff + i] = x - lr * (d + mu * v);
+      w[wOff + i] = x - lr * (nesterov ? d + momentum * v : v);
     }
   }
 }

@@ -17,6 +17,16 @@ record Sgd(Regularization regularization) implements Optimizer {
   }
 
   @Override
+  public void applyWhole(float[] w, float[][] slots, float[] g, float lr, long updates) {
+    float limit = regularization.limit();
+    float decay = regularization.decay();
+    for (int i = 0; i < w.length; i++) {
+      float x = w[i];
+      w[i] = x - lr * Regularization.apply(g[i], x, limit, decay);
+    }
+  }
+
+  @Override
   public void apply(float[] w, int wOff, float[] s, int sOff, int slotStride, float[] g, int gOff, int n, float lr,
       long updates) {
     float limit = regularization.limit();

@@ -25,7 +25,6 @@ final class JobTables {
     this.shard = shard;
     partition = DensePartition.of(spec.model().dense(), spec.shards(), spec.minBlock());
     denseOptimizer = spec.model().denseOptimizer();
-    DenseVector.checkFits(partition.sizeOf(shard), denseOptimizer);
     for (SparseTableSpec t : spec.model().sparse()) {
       sparse.put(t.name(), new SparseTable(spec.model().seed(), t));
     }
