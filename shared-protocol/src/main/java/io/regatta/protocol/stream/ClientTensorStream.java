@@ -98,7 +98,9 @@ final class ClientTensorStream extends HttpTensorStream {
     }
     if (!ended) {
       ended = true;
-      request.reset(CANCEL);
+      if (!isTransportBroken()) {
+        request.reset(CANCEL);
+      }
     }
   }
 

@@ -28,6 +28,9 @@ abstract class HttpTensorStream implements TensorStream {
   private boolean paused;
   private boolean delivering;
   private boolean sourceEnded;
+  /** Ended or broken: it must not be paused or resumed any more. */
+  private boolean sourceGone;
+  private boolean transportBroken;
   private RegattaException failure;
   private boolean finished;
 
@@ -40,7 +43,10 @@ abstract class HttpTensorStream implements TensorStream {
   /** Starts to read; the source has delivered nothing yet. */
   final void read(ReadStream<Buffer> from) {
     source = from;
-    from.exceptionHandler(this::lost);
+    from.exceptionHandler(e -> {
+      sourceGone = true;
+      lost(e);
+    });
     from.endHandler(v -> sourceEnd());
     from.handler(this::bytes);
     flow();
@@ -69,6 +75,7 @@ abstract class HttpTensorStream implements TensorStream {
   }
 
   private void sourceEnd() {
+    sourceGone = true;
     sourceEnded = true;
     deliver();
   }
@@ -81,6 +88,7 @@ abstract class HttpTensorStream implements TensorStream {
   }
 
   final void lost(Throwable cause) {
+    transportBroken |= !(cause instanceof RegattaException);
     if (failure == null && !finished) {
       failure = cause instanceof RegattaException r ? r
           : new PeerLost("the tensor stream with " + peer + " broke: " + cause, cause);
@@ -130,7 +138,7 @@ abstract class HttpTensorStream implements TensorStream {
   }
 
   private void flow() {
-    if (source == null || sourceEnded) {
+    if (source == null || sourceGone) {
       return;
     }
     if (!finished && failure == null && (handler == null || paused)) {
@@ -138,6 +146,11 @@ abstract class HttpTensorStream implements TensorStream {
     } else {
       source.resume();
     }
+  }
+
+  /** Whether there is nobody left to send a reset to. */
+  final boolean isTransportBroken() {
+    return transportBroken;
   }
 
   final boolean isFinished() {

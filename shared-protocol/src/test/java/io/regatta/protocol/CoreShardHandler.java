@@ -1,0 +1,78 @@
+package io.regatta.protocol;
+
+import io.regatta.core.shard.JobSpec;
+import io.regatta.core.shard.ParameterShard;
+import io.regatta.core.shard.Pull;
+import io.regatta.core.shard.Pulled;
+import io.regatta.core.shard.Push;
+import io.regatta.core.shard.PushAck;
+import io.regatta.core.shard.SparseRows;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import java.util.function.BiConsumer;
+import java.util.function.Consumer;
+
+/** The thinnest server: core's shard behind a session. */
+record CoreShardHandler(ParameterShard shard) implements ShardStreamHandler {
+
+  @Override
+  public Future<Void> register(Origin from, JobSpec job) {
+    return run(() -> shard.register(job, from.trainer()));
+  }
+
+  @Override
+  public Future<Void> initialize(Origin from, float[] dense) {
+    return run(() -> shard.initialize(from.job(), from.trainer(), dense));
+  }
+
+  @Override
+  public Future<PushAck> push(Origin from, Push push) {
+    return answer(done -> shard.push(from.job(), push, done));
+  }
+
+  @Override
+  public Future<Pulled> pull(Origin from, Pull pull) {
+    return answer(done -> shard.pull(from.job(), pull, done));
+  }
+
+  @Override
+  public Future<Void> leave(Origin from) {
+    return run(() -> shard.leave(from.job(), from.trainer()));
+  }
+
+  @Override
+  public Future<ExportCursor> export(Origin from, String table) {
+    long[] ids = shard.ids(from.job(), table);
+    int[] at = {0};
+    return Future.succeededFuture(() -> {
+      if (at[0] >= ids.length) {
+        return null;
+      }
+      int begin = at[0];
+      at[0] = Math.min(ids.length, begin + 100);
+      SparseRows rows = shard.rows(from.job(), table, ids, begin, at[0]);
+      return rows;
+    });
+  }
+
+  private static Future<Void> run(Runnable call) {
+    try {
+      call.run();
+      return Future.succeededFuture();
+    } catch (RuntimeException e) {
+      return Future.failedFuture(e);
+    }
+  }
+
+  private static <T> Future<T> answer(Consumer<BiConsumer<T, Throwable>> call) {
+    Promise<T> p = Promise.promise();
+    call.accept((value, error) -> {
+      if (error != null) {
+        p.fail(error);
+      } else {
+        p.complete(value);
+      }
+    });
+    return p.future();
+  }
+}
