@@ -7,6 +7,7 @@ import io.regatta.core.optim.OptimizerSpec;
 import io.regatta.core.table.DenseVector;
 import io.regatta.core.table.SparseTable;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 
 /** The parameters of one job on one shard: its part of the dense vector and its sparse rows. Owned by the shard. */
@@ -98,19 +99,13 @@ final class JobTables {
     }
   }
 
-  /** Sum of the element hashes of everything here. */
-  long digest() {
-    long sum = 0;
-    if (dense != null) {
-      for (DensePartition.Block b : partition.blocksOf(shard)) {
-        sum += dense.digest(b.variable(), b.variableOffset(), b.shardOffset(), b.size());
-      }
-    }
-    for (SparseTable t : sparse.values()) {
-      for (int s = 0; s < SparseTable.SEGMENTS; s++) {
-        sum += t.digest(s);
-      }
-    }
-    return sum;
+  /** Blocks of the dense vector; none before it is initialised. */
+  List<DensePartition.Block> denseBlocks() {
+    return dense == null ? List.of() : partition.blocksOf(shard);
+  }
+
+  /** Hash of {@code n} elements of a block, from its element {@code from} on. */
+  long digest(DensePartition.Block block, int from, int n) {
+    return dense.digest(block.variable(), block.variableOffset() + from, block.shardOffset() + from, n);
   }
 }

@@ -72,9 +72,9 @@ public final class LocalShardLink implements ShardLink {
   @Override
   public CompletionStage<Void> export(String table, Consumer<SparseRows> slice) {
     return call(() -> {
-      long[] ids = shard.ids(registered(), table);
-      for (int from = 0; from < ids.length; from += EXPORT_ROWS) {
-        slice.accept(shard.rows(job, table, ids, from, Math.min(ids.length, from + EXPORT_ROWS)));
+      RowCursor cursor = shard.rowCursor(registered(), table);
+      for (SparseRows rows = cursor.next(EXPORT_ROWS); rows != null; rows = cursor.next(EXPORT_ROWS)) {
+        slice.accept(rows);
       }
       return null;
     });

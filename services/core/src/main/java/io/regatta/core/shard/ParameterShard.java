@@ -160,19 +160,31 @@ public final class ParameterShard {
       return;
     }
     state.end(trainer, how);
-    if (state.deserted()) {
+    if (state.trainers.deserted()) {
       state.abandon();
       jobs.remove(job);
     }
     completions.drain();
   }
 
-  /** See {@link ShardLink#digest}. */
+  /** See {@link ShardLink#digest}; in one go. */
   public long digest(String job) {
-    return job(job).tables.digest();
+    DigestCursor cursor = digestCursor(job);
+    while (cursor.advance(Long.MAX_VALUE)) { }
+    return cursor.value();
   }
 
-  /** Ids of a table, in no particular order; the basis of an export in bounded slices. */
+  /** The digest in slices. */
+  public DigestCursor digestCursor(String job) {
+    return new DigestCursor(job(job).tables);
+  }
+
+  /** The rows of a table in slices. */
+  public RowCursor rowCursor(String job, String table) {
+    return new RowCursor(job(job).tables.table(table));
+  }
+
+  /** Ids of a table, in no particular order and in one go; see {@link #rowCursor} for large tables. */
   public long[] ids(String job, String table) {
     return job(job).tables.table(table).ids();
   }

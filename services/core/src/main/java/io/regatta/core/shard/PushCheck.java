@@ -1,32 +1,101 @@
 package io.regatta.core.shard;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.error.RegattaException.Overloaded;
 import io.regatta.core.model.SparsePartition;
 import io.regatta.core.table.SparseTable;
 import it.unimi.dsi.fastutil.longs.LongOpenHashSet;
+import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 
 /**
- * Checks what a request says about tensors against a job's tables: known tables, lengths, owners, distinct ids, finite
- * values. Reads only. Owned by the shard's thread.
+ * Checks requests of one job on one shard as a whole, before anything changes: whose they are, whether they repeat one,
+ * rounds, tables, lengths, owners of ids, distinct ids, finite values. Reads only. Owned by the shard's thread.
  */
 final class PushCheck {
 
+  private final JobState job;
   private final JobTables tables;
   private final int shard;
   private final int shards;
+  private final int openRounds;
   private final String where;
 
-  PushCheck(JobTables tables, int shard, int shards, String where) {
-    this.tables = tables;
+  PushCheck(JobState job, int shard, int openRounds) {
+    this.job = job;
     this.shard = shard;
-    this.shards = shards;
-    this.where = where;
+    this.openRounds = openRounds;
+    tables = job.tables;
+    shards = job.spec.shards();
+    where = job.where;
   }
 
-  /** Shapes and ids of a push; {@code who} as in {@code push of step 3 of trainer 1}. */
+  static String name(Push push) {
+    StringBuilder b = new StringBuilder("push of step ").append(push.step()).append(" of trainer ");
+    for (int i = 0; i < push.contributors().size(); i++) {
+      b.append(i == 0 ? "" : ", ").append(push.contributors().get(i).rank());
+    }
+    return b.toString();
+  }
+
+  /** The live trainers whose gradients are inside. */
+  List<TrainerState> contributors(Push push, String who) {
+    if (push.contributors().isEmpty()) {
+      throw new InvalidInput("push of step " + push.step() + " at " + where + " names no contributor");
+    }
+    List<TrainerState> from = new ArrayList<>(push.contributors().size());
+    int previous = -1;
+    for (Contributor c : push.contributors()) {
+      TrainerState t = job.trainers.live(c.rank(), c.incarnation(), who);
+      if (c.rank() <= previous) {
+        throw new InvalidInput(who + " at " + where + ": contributors must be in ascending rank order");
+      }
+      if (c.sequence() < 1 || !(c.weight() >= 0) || Double.isInfinite(c.weight())) {
+        throw new InvalidInput(who + " at " + where + " has sequence " + c.sequence() + " and weight " + c.weight()
+            + "; sequences count from 1, weights are finite and not negative");
+      }
+      previous = c.rank();
+      from.add(t);
+    }
+    return from;
+  }
+
+  /** Whether the push has been taken in before; one that has been in part is refused. */
+  boolean repeated(Push push, List<TrainerState> from, String who) {
+    int known = 0;
+    for (int i = 0; i < from.size(); i++) {
+      if (push.contributors().get(i).sequence() <= from.get(i).lastSequence) {
+        known++;
+      }
+    }
+    if (known > 0 && known < from.size()) {
+      throw new InvalidInput(who + " mixes gradients that " + where
+          + " has already taken in with new ones; repeat what was sent, unchanged");
+    }
+    return known > 0;
+  }
+
+  /** Sync: the push is the next of each of its trainers, and not too far ahead of the slowest. */
+  void round(Push push, List<TrainerState> from, String who) {
+    for (TrainerState t : from) {
+      if (push.step() < t.nextStep) {
+        throw new InvalidInput(who + " refused at " + where + ": trainer " + t.rank + " has pushed step " + push.step()
+            + " before, or its round has closed; its next step is " + t.nextStep);
+      }
+      if (push.step() > t.nextStep) {
+        throw new InvalidInput(who + " refused at " + where + ": trainer " + t.rank + " has skipped step " + t.nextStep
+            + ", for which the round would wait for ever; push every step, empty ones too");
+      }
+    }
+    if (push.step() >= job.rounds.next() + openRounds) {
+      throw new Overloaded(who + " is too far ahead at " + where + ": round " + job.rounds.next()
+          + " is open and at most " + openRounds + " may be; wait for acknowledgements");
+    }
+  }
+
+  /** Tables, lengths and ids. */
   void shapes(Push push, String who) {
     if (push.dense() != null) {
       denseLength(push.dense(), who);

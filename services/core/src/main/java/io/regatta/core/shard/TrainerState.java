@@ -64,14 +64,18 @@ final class TrainerState {
     return n;
   }
 
-  /** Geo: rows of the table that changed since this trainer's last pull of changed rows. */
-  LongOpenHashSet changed(String table) {
-    return changed.computeIfAbsent(table, t -> new LongOpenHashSet());
+  /** Geo: notes that rows of the table have changed. Holds no more ids than the table has rows. */
+  void markChanged(String table, long[] ids) {
+    LongOpenHashSet set = changed.computeIfAbsent(table, t -> new LongOpenHashSet());
+    for (long id : ids) {
+      set.add(id);
+    }
   }
 
-  /** The changed rows of the table have been handed out. */
-  void forgetChanged(String table) {
-    changed.remove(table);
+  /** Geo: ids of the rows changed since the last call. */
+  LongOpenHashSet takeChanged(String table) {
+    LongOpenHashSet set = changed.remove(table);
+    return set == null ? new LongOpenHashSet(0) : set;
   }
 
   /** Ends this life, and frees what only a live trainer needs; rank, incarnation and last step stay for status. */

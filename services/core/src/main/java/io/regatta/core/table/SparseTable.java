@@ -99,6 +99,11 @@ public final class SparseTable {
     }
   }
 
+  /** Rows of one segment in [0, {@value #SEGMENTS}). */
+  public int segmentSize(int segment) {
+    return segments[segment].size();
+  }
+
   /** Ids of one segment in [0, {@value #SEGMENTS}), in no particular order. */
   public long[] ids(int segment) {
     return segments[segment].ids();

@@ -1,13 +1,23 @@
 package io.regatta.core.shard;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
+import static org.assertj.core.api.Assertions.within;
 
+import io.regatta.core.error.RegattaException.Cancelled;
+import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.init.InitializerSpec;
 import io.regatta.core.model.DenseVariable;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.SparseTableSpec;
 import io.regatta.core.optim.OptimizerSpec;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.RejectedExecutionException;
 import org.junit.jupiter.api.Test;
 
 class ParameterClientTest {
@@ -16,10 +26,8 @@ class ParameterClientTest {
   void oneTrainerMovesADenseVectorAndARowByPlainSgd() {
     ModelSpec model = new ModelSpec(1, List.of(new DenseVariable("w", List.of(3))), OptimizerSpec.sgd(0.5),
         List.of(new SparseTableSpec("emb", 2, InitializerSpec.zeros(), OptimizerSpec.sgd(0.25))));
-    JobSpec job = new JobSpec("job", Mode.SYNC, 1, 0, NanPolicy.FAIL, 1, 8192, model);
-    ParameterShard shard = new ParameterShard(0, ParameterShard.Limits.defaults(), () -> 0);
-    ParameterClient client = new ParameterClient(job, new TrainerId(0, 1), List.of(new LocalShardLink(shard)),
-        Runnable::run);
+    LocalJob job = new LocalJob(new JobSpec("job", Mode.SYNC, 1, 0, NanPolicy.FAIL, 1, 8192, model));
+    ParameterClient client = job.clients.get(0);
     client.register().join();
     client.initialize(new float[] {1, 2, 3}).join();
     var pushed = client.push(0, 8, null, new float[] {2, 0, -2},
@@ -30,6 +38,135 @@ class ParameterClientTest {
     assertThat(values.dense()).containsExactly(0, 2, 4);
     assertThat(values.sparse().get(0).values()).containsExactly(0, 1, 0, 0, -1, -2);
     client.leave().join();
-    assertThat(shard.jobs()).isEmpty();
+    assertThat(job.shards.get(0).jobs()).isEmpty();
+  }
+
+  @Test
+  void rowsComeBackInTheOrderAskedFromAnyNumberOfShards() {
+    long[] ids = {9, -4, 0, 77, 5, Long.MIN_VALUE, 12};
+    List<float[]> seen = new ArrayList<>();
+    for (int shards : new int[] {1, 2, 5}) {
+      LocalJob job = new LocalJob(Mode.ASYNC, 1, shards, OptimizerSpec.sgd(1));
+      var values = job.clients.get(0).pull(0, true,
+          List.of(new SparseIds(LocalJob.DEEP, ids), new SparseIds(LocalJob.WIDE, new long[] {3})), false).join();
+      assertThat(values.dense()).containsExactly(LocalJob.initial());
+      assertThat(values.sparse()).extracting(SparseRows::table).containsExactly(LocalJob.DEEP, LocalJob.WIDE);
+      assertThat(values.sparse().get(0).ids()).containsExactly(ids);
+      seen.add(values.sparse().get(0).values());
+    }
+    assertThat(seen.get(1)).containsExactly(seen.get(0));
+    assertThat(seen.get(2)).containsExactly(seen.get(0));
+    float[] row = new float[3];
+    InitializerSpec.uniform(-1, 1).fill(7, LocalJob.DEEP, 77, row, 0, 3);
+    assertThat(Arrays.copyOfRange(seen.get(0), 9, 12)).containsExactly(row);
+  }
+
+  @Test
+  void exportAndDigestSeeEveryRowOnce() {
+    LocalJob job = new LocalJob(Mode.ASYNC, 1, 3, OptimizerSpec.sgd(1));
+    ParameterClient client = job.clients.get(0);
+    long[] ids = new long[20_000];
+    Arrays.setAll(ids, i -> i * 31L - 7);
+    float[] values = client.pull(0, false, List.of(new SparseIds(LocalJob.DEEP, ids)), false).join().sparse().get(0)
+        .values();
+    Map<Long, Float> exported = new HashMap<>();
+    client.export(LocalJob.DEEP, rows -> {
+      assertThat(rows.ids().length).isBetween(1, 4096);
+      for (int i = 0; i < rows.ids().length; i++) {
+        assertThat(exported.put(rows.ids()[i], rows.values()[3 * i + 2])).isNull();
+      }
+    }).join();
+    assertThat(exported).hasSize(ids.length);
+    assertThat(exported.get(ids[1234])).isEqualTo(values[3 * 1234 + 2]);
+    assertThat(client.digest().join()).isEqualTo(job.digest());
+    DigestCursor cursor = job.shards.get(0).digestCursor("job");
+    int slices = 1;
+    while (cursor.advance(100)) {
+      slices++;
+    }
+    assertThat(slices).isGreaterThan(50);
+    assertThat(cursor.value()).isEqualTo(job.shards.get(0).digest("job"));
+  }
+
+  @Test
+  void clippingByNormWorksOnWholeVariablesBeforeTheyAreCut() {
+    OptimizerSpec clipped = new OptimizerSpec(OptimizerSpec.Kind.SGD, OptimizerSpec.sgd(1).learningRate(), 0, false, 0,
+        0, 0, 0, 0, 0, 1f);
+    float[] g = new float[24];
+    Arrays.fill(g, 0, 15, 2); // norm of fc.weight: sqrt(60)
+    g[20] = 0.5f; // norm of fc.bias: 0.5, within the limit
+    SparseRows rows = new SparseRows(LocalJob.WIDE, new long[] {1, 2, 3, 4}, new float[] {3, 4, 0, 0});
+    for (int shards : new int[] {1, 5}) {
+      LocalJob job = new LocalJob(Mode.SYNC, 1, shards, clipped);
+      ParameterClient client = job.clients.get(0);
+      client.push(0, 1, null, g, List.of(rows)).join();
+      var values = client.pull(1, true, List.of(new SparseIds(LocalJob.WIDE, new long[] {1, 2})), false).join();
+      assertThat(values.dense()[7]).isCloseTo((float) (LocalJob.initial()[7] - 2 / Math.sqrt(60)), within(1e-6f));
+      assertThat(values.dense()[20]).isEqualTo(LocalJob.initial()[20] - 0.5f);
+      assertThat(values.sparse().get(0).values()).containsExactly(-3 * 0.2f, -4 * 0.2f);
+    }
+    assertThat(g[0]).as("the caller's array is left alone").isEqualTo(2);
+    assertThat(rows.values()).containsExactly(3, 4, 0, 0);
+  }
+
+  @Test
+  void aNanFailsTheWholePushBeforeAnyShardHearsOfIt() {
+    LocalJob job = new LocalJob(Mode.SYNC, 1, 2, OptimizerSpec.sgd(1));
+    float[] g = new float[24];
+    g[16] = Float.NaN;
+    assertThat(catchThrowable(() -> job.clients.get(0).push(0, 1, null, g, List.of()).join()))
+        .hasCauseInstanceOf(InvalidInput.class)
+        .hasMessageContainingAll("push of step 0 of trainer 0 of job job", "'fc.bias' is NaN at element 1");
+    job.clients.get(0).push(0, 1, null, new float[24], List.of()).join();
+  }
+
+  @Test
+  void aSkippedPushTicksEveryShardAndDoesNotWeighInTheMean() {
+    JobSpec spec = LocalJob.spec(Mode.SYNC, 2, 2, OptimizerSpec.sgd(1), 0, NanPolicy.SKIP);
+    LocalJob job = new LocalJob(spec);
+    job.start();
+    float[] one = new float[24];
+    Arrays.fill(one, 1);
+    float[] bad = new float[24];
+    bad[0] = Float.POSITIVE_INFINITY;
+    job.clients.get(0).push(0, 4, null, one, List.of());
+    assertThat(job.clients.get(1).push(0, 4, null, bad, List.of()).join().skipped()).isTrue();
+    float[] w = job.clients.get(0).pull(1, true, List.of(), false).join().dense();
+    for (int i = 0; i < w.length; i++) {
+      assertThat(w[i]).isEqualTo(LocalJob.initial()[i] - 1);
+    }
+  }
+
+  @Test
+  void mistakesAreFoundBeforeAnythingIsSent() {
+    LocalJob job = new LocalJob(Mode.SYNC, 1, 2, OptimizerSpec.sgd(1));
+    ParameterClient client = job.clients.get(0);
+    assertThat(catchThrowable(() -> client.push(0, 1, null, new float[23], List.of()).join()))
+        .hasCauseInstanceOf(InvalidInput.class).hasMessageContaining("has 23 dense elements; the model has 24");
+    assertThat(catchThrowable(() -> client.push(0, 1, null, null,
+        List.of(new SparseRows("nope", new long[1], new float[1]))).join()))
+        .hasCauseInstanceOf(InvalidInput.class).hasMessageContaining("'nope'");
+    assertThat(catchThrowable(() -> client.pull(0, true, List.of(new SparseIds("nope", new long[1])), false).join()))
+        .hasCauseInstanceOf(InvalidInput.class);
+    assertThatThrownBy(() -> new ParameterClient(job.spec, new TrainerId(0, 1), List.of(), Runnable::run))
+        .isInstanceOf(InvalidInput.class).hasMessageContaining("2 shards").hasMessageContaining("0 links");
+  }
+
+  @Test
+  void aClosedOwnerCancels() {
+    LocalJob job = new LocalJob(Mode.SYNC, 1, 1, OptimizerSpec.sgd(1));
+    ParameterClient client = new ParameterClient(job.spec, new TrainerId(0, 1),
+        List.of(new LocalShardLink(job.shards.get(0))), task -> {
+          throw new RejectedExecutionException();
+        });
+    assertThat(catchThrowable(() -> client.register().join())).hasCauseInstanceOf(Cancelled.class);
+  }
+
+  @Test
+  void theFirstFailingShardFailsTheWholeWithoutWaitingForTheOthers() {
+    LocalJob job = new LocalJob(Mode.SYNC, 2, 2, OptimizerSpec.sgd(1));
+    job.shards.get(1).lost("job", new TrainerId(0, 1));
+    var push = job.clients.get(0).push(0, 1, null, null, List.of());
+    assertThat(push).isCompletedExceptionally();
   }
 }

@@ -1,0 +1,61 @@
+package io.regatta.core.shard;
+
+import io.regatta.core.model.DensePartition;
+import io.regatta.core.table.SparseTable;
+import java.util.Iterator;
+
+/**
+ * Computes the digest of one job on one shard in slices, so that it can be spread over turns. Owned by the shard's
+ * thread. It is the digest of one moment only if nothing is pushed or born meanwhile.
+ */
+public final class DigestCursor {
+
+  private final JobTables tables;
+  private final Iterator<DensePartition.Block> blocks;
+  private final Iterator<SparseTable> sparse;
+  private DensePartition.Block block;
+  private int inBlock;
+  private SparseTable table;
+  private int segment;
+  private long sum;
+
+  DigestCursor(JobTables tables) {
+    this.tables = tables;
+    blocks = tables.denseBlocks().iterator();
+    sparse = tables.sparseTables().iterator();
+  }
+
+  /**
+   * Hashes at least {@code elements} more values, and at most one table segment more than that.
+   *
+   * @return whether there is more to do
+   */
+  public boolean advance(long elements) {
+    long left = elements;
+    while (left > 0) {
+      if (block != null && inBlock < block.size()) {
+        int n = (int) Math.min(left, block.size() - inBlock);
+        sum += tables.digest(block, inBlock, n);
+        inBlock += n;
+        left -= n;
+      } else if (blocks.hasNext()) {
+        block = blocks.next();
+        inBlock = 0;
+      } else if (table != null && segment < SparseTable.SEGMENTS) {
+        left -= 1 + (long) table.segmentSize(segment) * table.spec().dim();
+        sum += table.digest(segment++);
+      } else if (sparse.hasNext()) {
+        table = sparse.next();
+        segment = 0;
+      } else {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /** The digest, once {@link #advance} has returned false. */
+  public long value() {
+    return sum;
+  }
+}

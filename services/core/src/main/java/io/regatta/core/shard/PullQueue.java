@@ -1,0 +1,128 @@
+package io.regatta.core.shard;
+
+import io.regatta.core.error.RegattaException;
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.error.RegattaException.Overloaded;
+import io.regatta.core.table.SparseTable;
+import it.unimi.dsi.fastutil.longs.LongOpenHashSet;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.List;
+import java.util.function.BiConsumer;
+import java.util.function.Function;
+
+/** Pulls of one job on one shard: answered when the mode allows, parked until then. Owned by the shard's thread. */
+final class PullQueue {
+
+  private record Parked(Pull pull, TrainerState trainer, long sinceMillis, BiConsumer<Pulled, Throwable> done) {}
+
+  private final JobState job;
+  private final int limit;
+  private final Completions completions;
+  private final List<Parked> parked = new ArrayList<>();
+  private long clockGapMax;
+
+  PullQueue(JobState job, int limit, Completions completions) {
+    this.job = job;
+    this.limit = limit;
+    this.completions = completions;
+  }
+
+  void add(Pull pull, TrainerState trainer, long nowMillis, BiConsumer<Pulled, Throwable> done) {
+    String who = name(pull);
+    if (pull.changed() && job.spec.mode() != Mode.GEO) {
+      throw new InvalidInput(who + " asks " + job.where + " for changed rows, which only geo mode keeps, not "
+          + job.spec.mode());
+    }
+    job.check.wish(pull.sparse(), who);
+    if (released(pull)) {
+      completions.value(done, answer(pull, trainer));
+    } else if (parked.size() >= limit) {
+      throw new Overloaded(who + " refused: " + parked.size() + " pulls wait at " + job.where
+          + " already, its limit; wait for answers before asking again");
+    } else {
+      parked.add(new Parked(pull, trainer, nowMillis, done));
+    }
+  }
+
+  /** Answers what need not wait any longer. */
+  void release() {
+    for (Iterator<Parked> it = parked.iterator(); it.hasNext(); ) {
+      Parked p = it.next();
+      if (released(p.pull)) {
+        it.remove();
+        try {
+          completions.value(p.done, answer(p.pull, p.trainer));
+        } catch (RegattaException e) {
+          completions.error(p.done, e);
+        }
+      }
+    }
+  }
+
+  /** Fails the parked pulls of one trainer, or of all if null. */
+  void fail(TrainerState trainer, Function<String, RegattaException> why) {
+    for (Iterator<Parked> it = parked.iterator(); it.hasNext(); ) {
+      Parked p = it.next();
+      if (trainer == null || p.trainer == trainer) {
+        it.remove();
+        completions.error(p.done, why.apply(name(p.pull) + " at " + job.where + " given up"));
+      }
+    }
+  }
+
+  /** Highest lead of a trainer's clock over the slowest, seen when a pull was answered. */
+  long clockGapMax() {
+    return clockGapMax;
+  }
+
+  void waits(List<Wait> out) {
+    for (Parked p : parked) {
+      out.add(new Wait(p.trainer.name(), "pull of step " + p.pull.minStep(), job.where, p.sinceMillis,
+          waitsFor(p.pull)));
+    }
+  }
+
+  static String name(Pull pull) {
+    return "pull of step " + pull.minStep() + " of trainer " + pull.rank();
+  }
+
+  private boolean released(Pull pull) {
+    if (!job.tables.initialized()) {
+      return false;
+    }
+    return switch (job.spec.mode()) {
+      case SYNC -> job.rounds.next() >= pull.minStep();
+      case SSP -> job.trainers.minClock(pull.minStep()) >= pull.minStep() - job.spec.stalenessBound();
+      case HALF_ASYNC, ASYNC, GEO -> true;
+    };
+  }
+
+  private List<Wait.Peer> waitsFor(Pull pull) {
+    if (!job.tables.initialized()) {
+      return List.of(job.trainers.peer(0));
+    }
+    return job.spec.mode() == Mode.SYNC
+        ? job.trainers.missing(t -> t.nextStep < pull.minStep())
+        : job.trainers.missing(t -> t.clock < pull.minStep() - job.spec.stalenessBound());
+  }
+
+  private Pulled answer(Pull pull, TrainerState trainer) {
+    job.rowLimit.check(job.rowLimit.births(pull.sparse()), name(pull));
+    clockGapMax = Math.max(clockGapMax, trainer.clock - job.trainers.minClock(trainer.clock));
+    List<SparseRows> rows = new ArrayList<>(pull.sparse().size());
+    for (SparseIds s : pull.sparse()) {
+      rows.add(new SparseRows(s.table(), s.ids(), job.tables.table(s.table()).pull(s.ids())));
+    }
+    if (pull.changed()) {
+      for (SparseTable table : job.tables.sparseTables()) {
+        LongOpenHashSet changed = trainer.takeChanged(table.spec().name());
+        if (!changed.isEmpty()) {
+          long[] ids = changed.toLongArray();
+          rows.add(new SparseRows(table.spec().name(), ids, table.pull(ids)));
+        }
+      }
+    }
+    return new Pulled(job.version(), pull.dense() ? job.tables.denseCopy() : null, rows);
+  }
+}

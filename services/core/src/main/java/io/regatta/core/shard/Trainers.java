@@ -1,0 +1,161 @@
+package io.regatta.core.shard;
+
+import io.regatta.core.error.RegattaException.Conflict;
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.error.RegattaException.StaleGeneration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.Predicate;
+
+/**
+ * The ranks of one job as one shard knows them: the latest life of each, and who is still waited for. A rank that has
+ * not come yet counts as one that everybody waits for. Owned by the shard's thread.
+ */
+final class Trainers {
+
+  private final int worldSize;
+  private final String where;
+  private final Map<Integer, TrainerState> byRank = new TreeMap<>();
+
+  Trainers(int worldSize, String where) {
+    this.worldSize = worldSize;
+    this.where = where;
+  }
+
+  /**
+   * Notes a life of a rank. A new life takes part from the first open round on (or the first that its last life has not
+   * pushed) and starts level with the slowest clock, so that nobody waits for what it cannot make up.
+   */
+  void register(TrainerId id, long firstOpenRound, long nowMillis) {
+    TrainerState old = byRank.get(id.rank());
+    if (old != null && old.active() && old.incarnation != id.incarnation()) {
+      throw new Conflict("rank " + id.rank() + " is held by incarnation " + old.incarnation + " at " + where
+          + "; incarnation " + id.incarnation() + " must wait until that one has left or is declared lost");
+    }
+    if (old != null && !old.active() && id.incarnation() <= old.incarnation) {
+      throw stale("registration of incarnation " + id.incarnation(), old);
+    }
+    if (old == null || !old.active()) {
+      TrainerState t = new TrainerState(id.rank(), id.incarnation());
+      t.nextStep = old == null ? firstOpenRound : Math.max(firstOpenRound, old.nextStep);
+      t.clock = old == null ? 0 : Math.max(old.clock, minClock(0));
+      byRank.put(id.rank(), t);
+    }
+    byRank.get(id.rank()).lastSeenMillis = nowMillis;
+  }
+
+  /** The live trainer of a rank, whatever its incarnation. */
+  TrainerState live(int rank, String who) {
+    TrainerState t = byRank.get(rank);
+    if (t == null) {
+      throw new InvalidInput(who + " refused: trainer " + rank + " is not registered at " + where + "; register first");
+    }
+    if (!t.active()) {
+      throw stale(who, t);
+    }
+    return t;
+  }
+
+  /** The live trainer of a rank, which must be this incarnation. */
+  TrainerState live(int rank, long incarnation, String who) {
+    TrainerState t = live(rank, who);
+    if (t.incarnation != incarnation) {
+      throw new StaleGeneration(who + " refused: it comes from incarnation " + incarnation + ", but " + where
+          + " knows trainer " + rank + " as incarnation " + t.incarnation + "; join the group again");
+    }
+    return t;
+  }
+
+  private StaleGeneration stale(String who, TrainerState t) {
+    return new StaleGeneration(who + " refused: trainer " + t.rank + " (incarnation " + t.incarnation + ") "
+        + (t.phase == TrainerState.Phase.LEFT ? "has left " : "was declared lost at ") + where
+        + "; join the group again for a newer incarnation");
+  }
+
+  /**
+   * Ends a life. A rank that never came can be lost, too; then nobody waits for it.
+   *
+   * @return the trainer if it was live until now, else null
+   */
+  TrainerState end(TrainerId id, TrainerState.Phase how) {
+    TrainerState t = byRank.get(id.rank());
+    boolean unseen = t == null && how == TrainerState.Phase.LOST && id.rank() >= 0 && id.rank() < worldSize;
+    if (unseen) {
+      t = new TrainerState(id.rank(), id.incarnation());
+      byRank.put(id.rank(), t);
+    }
+    if (t == null || t.incarnation != id.incarnation() || !t.active()) {
+      return null;
+    }
+    t.end(how);
+    return t;
+  }
+
+  /** Whether nobody is left to train. */
+  boolean deserted() {
+    return active().isEmpty();
+  }
+
+  List<TrainerState> active() {
+    return byRank.values().stream().filter(TrainerState::active).toList();
+  }
+
+  /** Lowest clock of the live trainers, 0 while a rank is still to come; {@code none} if there are none. */
+  long minClock(long none) {
+    if (byRank.size() < worldSize) {
+      return 0;
+    }
+    long min = Long.MAX_VALUE;
+    for (TrainerState t : byRank.values()) {
+      if (t.active()) {
+        min = Math.min(min, t.clock);
+      }
+    }
+    return min == Long.MAX_VALUE ? none : min;
+  }
+
+  /** Whether every rank has come (some may have gone), and no live one is behind. */
+  boolean noneMissing(Predicate<TrainerState> behind) {
+    if (byRank.size() < worldSize) {
+      return false;
+    }
+    for (TrainerState t : byRank.values()) {
+      if (t.active() && behind.test(t)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /** Live trainers that are behind, and ranks that have never come. */
+  List<Wait.Peer> missing(Predicate<TrainerState> behind) {
+    List<Wait.Peer> peers = new ArrayList<>();
+    for (int rank = 0; rank < worldSize; rank++) {
+      TrainerState t = byRank.get(rank);
+      if (t == null) {
+        peers.add(new Wait.Peer("trainer " + rank, -1, 0));
+      } else if (t.active() && behind.test(t)) {
+        peers.add(t.peer());
+      }
+    }
+    return peers;
+  }
+
+  /** The trainer of a rank as somebody to wait for, come or not. */
+  Wait.Peer peer(int rank) {
+    TrainerState t = byRank.get(rank);
+    return t == null ? new Wait.Peer("trainer " + rank, -1, 0) : t.peer();
+  }
+
+  List<ParameterShard.TrainerStatus> status() {
+    List<ParameterShard.TrainerStatus> all = new ArrayList<>();
+    for (TrainerState t : byRank.values()) {
+      all.add(new ParameterShard.TrainerStatus(t.rank, t.incarnation, t.phase.name().toLowerCase(Locale.ROOT),
+          t.lastStep, t.lastSeenMillis));
+    }
+    return all;
+  }
+}

@@ -1,0 +1,137 @@
+package io.regatta.core.shard;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
+
+import io.regatta.core.error.RegattaException.Cancelled;
+import io.regatta.core.error.RegattaException.Conflict;
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.error.RegattaException.Overloaded;
+import io.regatta.core.error.RegattaException.StaleGeneration;
+import io.regatta.core.init.InitializerSpec;
+import io.regatta.core.model.DenseVariable;
+import io.regatta.core.model.ModelSpec;
+import io.regatta.core.model.SparseTableSpec;
+import io.regatta.core.optim.OptimizerSpec;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class MembershipTest {
+
+  private static final OptimizerSpec SGD = OptimizerSpec.sgd(1);
+  private final JobSpec spec = LocalJob.spec(Mode.ASYNC, 2, 1, SGD, 0, NanPolicy.FAIL);
+  private final ParameterShard shard = new ParameterShard(0, new ParameterShard.Limits(2, 4, 4, 1000), () -> 5);
+
+  @Test
+  void anotherModelUnderTheSameNameIsAConflictThatSaysWhatDiffers() {
+    shard.register(spec, new TrainerId(0, 1));
+    ModelSpec other = new ModelSpec(7,
+        List.of(new DenseVariable("fc.weight", List.of(5, 4)), new DenseVariable("fc.bias", List.of(9))), SGD,
+        List.of(new SparseTableSpec(LocalJob.WIDE, 1, InitializerSpec.zeros(), SGD),
+            new SparseTableSpec(LocalJob.DEEP, 8, InitializerSpec.uniform(-1, 1), SGD)));
+    JobSpec there = new JobSpec("job", Mode.ASYNC, 2, 0, NanPolicy.FAIL, 1, 4, other);
+    assertThatThrownBy(() -> shard.register(there, new TrainerId(1, 1))).isInstanceOf(Conflict.class)
+        .hasMessageContainingAll("job 'job'", "shard 0", spec.model().digest(), "trainer 1 brings " + other.digest(),
+            "shape of dense variable 'fc.weight' is [5, 3] on the shard and [5, 4] in the trainer",
+            "row dimension of sparse table 'deep' is 3 on the shard and 8 in the trainer");
+    assertThat(shard.status("job").trainers()).hasSize(1);
+  }
+
+  @Test
+  void otherSettingsAreAConflictToo() {
+    shard.register(spec, new TrainerId(0, 1));
+    JobSpec there = new JobSpec("job", Mode.SYNC, 3, 0, NanPolicy.FAIL, 1, 4, spec.model());
+    assertThatThrownBy(() -> shard.register(there, new TrainerId(1, 1))).isInstanceOf(Conflict.class)
+        .hasMessageContaining("mode is ASYNC on the shard and SYNC in the trainer; number of trainers is 2");
+  }
+
+  @Test
+  void aRankHasOneLifeAtATime() {
+    shard.register(spec, new TrainerId(0, 5));
+    shard.register(spec, new TrainerId(1, 1));
+    assertThatCode(() -> shard.register(spec, new TrainerId(0, 5))).as("a new stream").doesNotThrowAnyException();
+    assertThatThrownBy(() -> shard.register(spec, new TrainerId(0, 6))).isInstanceOf(Conflict.class)
+        .hasMessageContaining("rank 0 is held by incarnation 5");
+    shard.lost("job", new TrainerId(0, 4));
+    assertThat(shard.status("job").trainers().get(0).state()).isEqualTo("active");
+    shard.lost("job", new TrainerId(0, 5));
+    assertThat(shard.status("job").trainers().get(0).state()).isEqualTo("lost");
+    assertThatThrownBy(() -> shard.register(spec, new TrainerId(0, 5))).isInstanceOf(StaleGeneration.class)
+        .hasMessageContaining("was declared lost at shard 0 of job job");
+    shard.register(spec, new TrainerId(0, 6));
+    assertThat(shard.status("job").trainers()).extracting(ParameterShard.TrainerStatus::state)
+        .containsExactly("active", "active");
+  }
+
+  @Test
+  void aRankOutsideTheWorldAndAJobThatMakesNoSenseAreRefused() {
+    assertThatThrownBy(() -> shard.register(spec, new TrainerId(2, 1))).isInstanceOf(InvalidInput.class)
+        .hasMessageContaining("rank 2 is outside job 'job'").hasMessageContaining("ranks 0 to 1");
+    assertThatThrownBy(() -> shard.register(spec, new TrainerId(-1, 1))).isInstanceOf(InvalidInput.class);
+    JobSpec noTrainers = new JobSpec("job", Mode.SYNC, 0, 0, NanPolicy.FAIL, 1, 4, spec.model());
+    assertThatThrownBy(() -> shard.register(noTrainers, new TrainerId(0, 1))).isInstanceOf(InvalidInput.class);
+    ParameterShard third = new ParameterShard(2, ParameterShard.Limits.defaults(), () -> 0);
+    assertThatThrownBy(() -> third.register(spec, new TrainerId(0, 1))).isInstanceOf(InvalidInput.class)
+        .hasMessageContaining("this is shard 2").hasMessageContaining("shard map");
+    assertThat(shard.jobs()).isEmpty();
+  }
+
+  @Test
+  void theLastLeaveFreesTheJobAndANewOneMayUseItsName() {
+    LocalJob job = new LocalJob(Mode.SYNC, 2, 1, SGD);
+    ParameterShard shard = job.shards.get(0);
+    job.clients.get(0).push(0, 1, null, null, List.of());
+    var waiting = job.clients.get(0).pull(9, true, List.of(), false);
+    job.clients.get(1).leave().join();
+    assertThat(shard.status("job").trainers()).extracting(ParameterShard.TrainerStatus::state)
+        .containsExactly("active", "left");
+    assertThat(waiting).isNotDone();
+    job.clients.get(0).leave().join();
+    assertThat(catchThrowable(waiting::join)).hasCauseInstanceOf(Cancelled.class);
+    assertThat(shard.jobs()).isEmpty();
+    assertThat(shard.waits()).isEmpty();
+    assertThatCode(() -> shard.leave("job", new TrainerId(0, 1))).as("repeated").doesNotThrowAnyException();
+    shard.lost("job", new TrainerId(0, 1));
+    shard.register(LocalJob.spec(Mode.GEO, 7, 1, SGD, 0, NanPolicy.FAIL), new TrainerId(6, 1));
+    assertThat(shard.status("job").version()).isZero();
+  }
+
+  @Test
+  void aTrainerThatHasLeftIsTooLate() {
+    LocalJob job = new LocalJob(Mode.ASYNC, 2, 1, SGD);
+    job.clients.get(1).leave().join();
+    assertThat(catchThrowable(() -> job.clients.get(1).push(0, 1, null, null, List.of()).join()))
+        .hasCauseInstanceOf(StaleGeneration.class).hasMessageContaining("has left shard 0 of job job");
+    assertThat(catchThrowable(() -> job.clients.get(1).pull(0, true, List.of(), false).join()))
+        .hasCauseInstanceOf(StaleGeneration.class);
+  }
+
+  @Test
+  void jobsAreLimited() {
+    shard.register(spec, new TrainerId(0, 1));
+    shard.register(named("b"), new TrainerId(0, 1));
+    assertThatThrownBy(() -> shard.register(named("c"), new TrainerId(0, 1))).isInstanceOf(Overloaded.class)
+        .hasMessageContaining("holds 2 jobs, its limit").hasMessageContaining("[job, b]");
+    shard.leave("b", new TrainerId(0, 1));
+    shard.register(named("c"), new TrainerId(0, 1));
+    assertThat(shard.jobs()).containsExactly("job", "c");
+  }
+
+  @Test
+  void twoJobsDoNotTouchEachOther() {
+    shard.register(spec, new TrainerId(0, 1));
+    shard.register(named("b"), new TrainerId(0, 1));
+    shard.initialize("job", new TrainerId(0, 1), LocalJob.initial());
+    shard.initialize("b", new TrainerId(0, 1), LocalJob.initial());
+    long untouched = shard.digest("b");
+    shard.push("job", new Push(List.of(new Contributor(0, 1, 1, 1)), 0, 0, new float[24], List.of(
+        new SparseRows(LocalJob.WIDE, new long[] {1}, new float[] {1}))), (ack, error) -> assertThat(error).isNull());
+    assertThat(shard.digest("b")).isEqualTo(untouched).isNotEqualTo(shard.digest("job"));
+  }
+
+  private JobSpec named(String name) {
+    return new JobSpec(name, spec.mode(), spec.trainers(), 0, spec.nanPolicy(), 1, 4, spec.model());
+  }
+}

@@ -1,0 +1,48 @@
+package io.regatta.core.shard;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.regatta.core.optim.OptimizerSpec;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+
+class RepeatedPushTest {
+
+  @Property(tries = 60)
+  void repeatingPushesChangesNothing(@ForAll Mode mode, @ForAll long seed) {
+    int trainers = 3;
+    ParameterShard once = shard(mode, trainers);
+    ParameterShard often = shard(mode, trainers);
+    Random random = new Random(seed);
+    List<Push> sent = new ArrayList<>();
+    List<PushAck> repeated = new ArrayList<>();
+    for (int step = 0; step < 4; step++) {
+      for (int rank = 0; rank < trainers; rank++) {
+        LocalJob.Gradient g = LocalJob.gradient(seed, rank, step);
+        Push push = new Push(List.of(new Contributor(rank, 1, step + 1, g.weight())), step, 0, g.dense(), g.sparse());
+        once.push("job", push, (ack, error) -> assertThat(error).isNull());
+        often.push("job", push, (ack, error) -> assertThat(ack.repeated()).isFalse());
+        sent.add(push);
+        for (int i = random.nextInt(3); i > 0; i--) {
+          often.push("job", sent.get(random.nextInt(sent.size())), (ack, error) -> repeated.add(ack));
+        }
+      }
+    }
+    assertThat(often.digest("job")).isEqualTo(once.digest("job"));
+    assertThat(repeated).allMatch(PushAck::repeated);
+    ParameterShard.JobStatus status = often.status("job");
+    assertThat(status.repeated()).isEqualTo(repeated.size());
+    assertThat(status.version()).isEqualTo(once.status("job").version());
+    assertThat(status.pushes()).isEqualTo(12);
+    assertThat(often.waits()).isEmpty();
+  }
+
+  private static ParameterShard shard(Mode mode, int trainers) {
+    LocalJob job = new LocalJob(LocalJob.spec(mode, trainers, 1, OptimizerSpec.adagrad(0.1), 9, NanPolicy.FAIL));
+    job.start();
+    return job.shards.get(0);
+  }
+}

@@ -1,0 +1,101 @@
+package io.regatta.core.shard;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.regatta.core.error.RegattaException.InvalidInput;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Random;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import net.jqwik.api.constraints.IntRange;
+import org.junit.jupiter.api.Test;
+
+class RoundReducerTest {
+
+  @Test
+  void theMeanIsWeightedAndAMissingRowCountsAsZero() {
+    Push merged = RoundReducer.merge(List.of(
+        push(1, 3, new float[] {4, 8}, new SparseRows("t", new long[] {5, 6}, new float[] {4, 4, 8, 8})),
+        push(0, 1, new float[] {0, -8}, new SparseRows("t", new long[] {6, 7}, new float[] {-4, 0, 4, 4}))));
+    assertThat(merged.contributors()).containsExactly(new Contributor(0, 1, 1, 1), new Contributor(1, 1, 1, 3));
+    assertThat(merged.dense()).containsExactly(3, 4);
+    assertThat(merged.sparse()).hasSize(1);
+    assertThat(merged.sparse().get(0).ids()).containsExactly(6, 7, 5);
+    assertThat(merged.sparse().get(0).values()).containsExactly(5, 6, 1, 1, 3, 3);
+  }
+
+  @Test
+  void equalWeightsGiveTheSumTimesOneOverN() {
+    Push merged = RoundReducer.merge(List.of(push(0, 32, new float[] {1}), push(1, 32, new float[] {2}),
+        push(2, 32, null), push(3, 32, new float[] {5})));
+    assertThat(merged.dense()).containsExactly((1 + 2 + 5) / 4f);
+  }
+
+  @Test
+  void aSinglePushAndASingleOneWithExamplesComeBackBitForBit() {
+    float[] g = {-0.0f, Float.MIN_VALUE, 1e-30f};
+    Push only = push(2, 7, g, new SparseRows("t", new long[] {1}, new float[] {-0.0f}));
+    assertThat(RoundReducer.merge(List.of(only))).isSameAs(only);
+    Push merged = RoundReducer.merge(List.of(push(0, 0, new float[3]), only, push(3, 0, null)));
+    assertThat(merged.dense()).isSameAs(g);
+    assertThat(merged.sparse()).isEqualTo(only.sparse());
+    assertThat(merged.contributors()).extracting(Contributor::rank).containsExactly(0, 2, 3);
+  }
+
+  @Test
+  void noExamplesAtAllGiveAnEmptyPush() {
+    Push merged = RoundReducer.merge(List.of(push(0, 0, new float[] {1}), push(1, 0, new float[] {2})));
+    assertThat(merged.dense()).isNull();
+    assertThat(merged.sparse()).isEmpty();
+    assertThat(merged.contributors()).hasSize(2);
+    assertThat(RoundReducer.merge(List.of(push(0, 0, new float[] {1}))).dense()).isNull();
+  }
+
+  @Test
+  void replicasOfOneRankBecomeOneContributor() {
+    Push merged = RoundReducer.merge(List.of(push(4, 2, new float[] {1}), push(4, 6, new float[] {5})));
+    assertThat(merged.contributors()).containsExactly(new Contributor(4, 1, 1, 8));
+    assertThat(merged.dense()).containsExactly(4);
+  }
+
+  @Test
+  void theLowestVersionAndTheStepAreKept() {
+    Push a = new Push(List.of(new Contributor(0, 1, 1, 1)), 9, 40, new float[] {1}, List.of());
+    Push b = new Push(List.of(new Contributor(1, 1, 1, 1)), 9, 38, new float[] {1}, List.of());
+    assertThat(RoundReducer.merge(List.of(a, b)).version()).isEqualTo(38);
+    assertThat(RoundReducer.merge(List.of(a, b)).step()).isEqualTo(9);
+  }
+
+  @Test
+  void whatDoesNotFitTogetherIsRefused() {
+    assertThatThrownBy(() -> RoundReducer.merge(List.of())).isInstanceOf(InvalidInput.class);
+    assertThatThrownBy(() -> RoundReducer.merge(List.of(push(0, 1, new float[1]), push(1, 1, new float[2]))))
+        .isInstanceOf(InvalidInput.class).hasMessageContaining("1 and 2 elements");
+    Push later = new Push(List.of(new Contributor(1, 1, 1, 1)), 1, 0, null, List.of());
+    assertThatThrownBy(() -> RoundReducer.merge(List.of(push(0, 1, null), later)))
+        .isInstanceOf(InvalidInput.class).hasMessageContaining("steps 0 and 1");
+    Push otherSequence = new Push(List.of(new Contributor(0, 1, 2, 1)), 0, 0, null, List.of());
+    assertThatThrownBy(() -> RoundReducer.merge(List.of(push(0, 1, null), otherSequence)))
+        .isInstanceOf(InvalidInput.class).hasMessageContaining("trainer 0");
+  }
+
+  @Property(tries = 100)
+  void orderOfArrivalDoesNotMatter(@ForAll @IntRange(min = 1, max = 6) int ranks, @ForAll long seed) {
+    List<Push> pushes = new ArrayList<>();
+    for (int rank = 0; rank < ranks; rank++) {
+      LocalJob.Gradient g = LocalJob.gradient(seed, rank, 0);
+      pushes.add(push(rank, g.weight(), g.dense(), g.sparse().toArray(SparseRows[]::new)));
+    }
+    Push ordered = RoundReducer.merge(pushes);
+    Collections.shuffle(pushes, new Random(seed));
+    Push shuffled = RoundReducer.merge(pushes);
+    assertThat(shuffled).usingRecursiveComparison().isEqualTo(ordered);
+  }
+
+  private static Push push(int rank, double weight, float[] dense, SparseRows... sparse) {
+    return new Push(List.of(new Contributor(rank, 1, 1, weight)), 0, 0, dense, List.of(sparse));
+  }
+}
