@@ -28,13 +28,15 @@ import java.util.concurrent.Future;
  * {@code test.tsv}, and at last {@code criteo.json}, which says what was made, the best possible AUC on the test file,
  * and the files' checksums. Files depend on the seed and the numbers of rows alone: rows are made in blocks of 10 000,
  * side by side, each block from a random stream of its own. Everything is written under another name first, so that
- * a description exists only of complete files. Used by one thread; several processes may make the same data at once.
+ * a description exists only of complete files; until then a file {@code criteo.unfinished} tells that the directory is
+ * the generator's. Used by one thread; several processes may make the same data at once.
  */
 public final class CriteoGenerator {
 
   /** Name of the description. */
   public static final String DESCRIPTION = "criteo.json";
 
+  private static final String MARK = "criteo.unfinished";
   private static final int VERSION = 1;
   private static final int BLOCK_ROWS = 10_000;
   private static final int THREADS_MAX = 8;
@@ -107,8 +109,11 @@ public final class CriteoGenerator {
         return there;
       }
       Files.createDirectories(directory);
+      Files.write(directory.resolve(MARK), new byte[0]);
       Files.deleteIfExists(directory.resolve(DESCRIPTION));
-      return new CriteoGenerator(size).make(directory);
+      Made made = new CriteoGenerator(size).make(directory);
+      Files.deleteIfExists(directory.resolve(MARK));
+      return made;
     } catch (IOException e) {
       throw new InvalidInput("cannot write data to " + directory.toAbsolutePath() + ": " + e
           + ". Choose another data directory", e);
@@ -123,6 +128,11 @@ public final class CriteoGenerator {
     } catch (IOException damaged) {
       return null;
     }
+  }
+
+  /** Whether the files in {@code directory} are the generator's, complete or not. */
+  public static boolean owns(Path directory) {
+    return Files.exists(directory.resolve(DESCRIPTION)) || Files.exists(directory.resolve(MARK));
   }
 
   private static boolean intact(Path directory, Made made) throws IOException {
@@ -160,8 +170,12 @@ public final class CriteoGenerator {
       files.add(write(directory, "test.tsv", TEST_STREAM, size.testRows(), threads, pool, test));
       Made made = describe(test, files);
       Path unfinished = unfinished(directory, DESCRIPTION);
-      JSON.writerWithDefaultPrettyPrinter().writeValue(unfinished.toFile(), made);
-      Files.move(unfinished, directory.resolve(DESCRIPTION), StandardCopyOption.ATOMIC_MOVE);
+      try {
+        JSON.writerWithDefaultPrettyPrinter().writeValue(unfinished.toFile(), made);
+        Files.move(unfinished, directory.resolve(DESCRIPTION), StandardCopyOption.ATOMIC_MOVE);
+      } finally {
+        Files.deleteIfExists(unfinished);
+      }
       return made;
     } finally {
       pool.shutdownNow();
@@ -172,8 +186,20 @@ public final class CriteoGenerator {
   private MadeFile write(Path directory, String name, int stream, int rows, int threads, ExecutorService pool,
       List<Block> kept) throws IOException {
     Path unfinished = unfinished(directory, name);
-    MessageDigest digest = sha256();
-    try (OutputStream out = new DigestOutputStream(Files.newOutputStream(unfinished), digest)) {
+    try {
+      MessageDigest digest = sha256();
+      writeRows(unfinished, digest, stream, rows, threads, pool, kept);
+      long bytes = Files.size(unfinished);
+      Files.move(unfinished, directory.resolve(name), StandardCopyOption.ATOMIC_MOVE);
+      return new MadeFile(name, bytes, HexFormat.of().formatHex(digest.digest()));
+    } finally {
+      Files.deleteIfExists(unfinished); // only there if something failed
+    }
+  }
+
+  private void writeRows(Path file, MessageDigest digest, int stream, int rows, int threads, ExecutorService pool,
+      List<Block> kept) throws IOException {
+    try (OutputStream out = new DigestOutputStream(Files.newOutputStream(file), digest)) {
       for (int first = 0; first < rows; first += threads * BLOCK_ROWS) {
         List<Callable<Block>> wave = new ArrayList<>();
         for (int row = first; row < Math.min(rows, first + threads * BLOCK_ROWS); row += BLOCK_ROWS) {
@@ -188,15 +214,11 @@ public final class CriteoGenerator {
         }
       }
     } catch (InterruptedException e) {
-      Files.deleteIfExists(unfinished);
       Thread.currentThread().interrupt();
-      throw new Cancelled("interrupted while generating " + name);
+      throw new Cancelled("interrupted while generating data");
     } catch (ExecutionException e) {
-      throw new IllegalStateException("generating " + name + " failed", e.getCause());
+      throw new IllegalStateException("generating " + file + " failed", e.getCause());
     }
-    long bytes = Files.size(unfinished);
-    Files.move(unfinished, directory.resolve(name), StandardCopyOption.ATOMIC_MOVE);
-    return new MadeFile(name, bytes, HexFormat.of().formatHex(digest.digest()));
   }
 
   private Block block(int stream, int number, int rows) {

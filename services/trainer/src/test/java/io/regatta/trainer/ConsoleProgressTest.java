@@ -1,0 +1,70 @@
+package io.regatta.trainer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.ByteArrayOutputStream;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+
+class ConsoleProgressTest {
+
+  private final ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+  private long seconds;
+
+  @Test
+  void plainLinesShowRateMetricsAndTimeLeftAtMostOncePerInterval() {
+    try (Progress progress = progress(false)) {
+      progress.begin("train", 1000);
+      seconds = 1;
+      progress.advance(100);
+      progress.metric("loss", 0.5);
+      progress.metric("auc", 0.75);
+      seconds = 2;
+      progress.advance(100);
+      progress.advance(0);
+      progress.line("hello");
+      seconds = 10;
+      progress.advance(800);
+    }
+    assertThat(text().lines()).containsExactly(
+        "job train: 200/1000 examples, 100/s, loss 0.5000, auc 0.7500, 8 s left",
+        "hello",
+        "job train: 1000/1000 examples, 100/s, loss 0.5000, auc 0.7500",
+        "job train: 1000/1000 examples, 100/s, loss 0.5000, auc 0.7500, done in 10.0 s");
+  }
+
+  @Test
+  void unknownTotalAndANewPhaseEndThePreviousOne() {
+    try (Progress progress = progress(false)) {
+      progress.begin("train", -1);
+      seconds = 4;
+      progress.advance(8);
+      progress.begin("test", 5);
+    }
+    assertThat(text().lines()).containsExactly("job train: 8 examples, 2/s", "job train: 8 examples, 2/s, done in 4.0 s",
+        "job test: 0/5 examples, 0/s, done in 0.0 s");
+  }
+
+  @Test
+  void onATerminalABarIsDrawn() {
+    try (Progress progress = progress(true)) {
+      progress.begin("train", 10);
+      progress.metric("auc", 0.5);
+      progress.advance(10);
+      progress.line("a line");
+    }
+    assertThat(text()).contains("job train").contains("100%").contains("auc 0.5000").contains("a line");
+  }
+
+  private ConsoleProgress progress(boolean terminal) {
+    return new ConsoleProgress("job", new PrintStream(bytes, true, StandardCharsets.UTF_8), terminal,
+        Duration.ofSeconds(2), () -> TimeUnit.SECONDS.toNanos(seconds));
+  }
+
+  private String text() {
+    return bytes.toString(StandardCharsets.UTF_8);
+  }
+}
