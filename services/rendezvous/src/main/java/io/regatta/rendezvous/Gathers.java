@@ -1,0 +1,189 @@
+package io.regatta.rendezvous;
+
+import com.google.protobuf.ByteString;
+import io.regatta.core.error.RegattaException;
+import io.regatta.core.error.RegattaException.Cancelled;
+import io.regatta.core.error.RegattaException.Conflict;
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.error.RegattaException.Overloaded;
+import io.regatta.core.error.RegattaException.PeerLost;
+import io.regatta.core.shard.Wait;
+import io.regatta.protocol.rendezvous.GatherReply;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.BiConsumer;
+import java.util.function.LongSupplier;
+import java.util.stream.Collectors;
+
+/**
+ * The barriers of one {@link Group}: everybody gives a payload under a key, everybody gets all of them in rank order.
+ * Owned by the group, on its thread.
+ *
+ * <p>A gather waits for the members that were active when it was opened and still are; who joined later may take part
+ * but is not waited for. What a member gave stays, even if it leaves or is lost before the end. A gather ends alike
+ * for all: complete, or failed at the first caller's timeout. A key is used once: later calls are told how it ended,
+ * as long as it is among the last {@code limits.gathers} to end.
+ */
+final class Gathers {
+
+  private record Part(long incarnation, ByteString payload, long sinceMillis,
+      BiConsumer<GatherReply, RegattaException> done) {}
+
+  /** An open gather: its parts by rank, and when the first of their timeouts ends. */
+  private static final class Gather {
+    final String key;
+    final long lastIncarnation;
+    final Map<Integer, Part> parts = new TreeMap<>();
+    long deadlineMillis = Long.MAX_VALUE;
+
+    Gather(String key, long lastIncarnation) {
+      this.key = key;
+      this.lastIncarnation = lastIncarnation;
+    }
+  }
+
+  private final Group group;
+  private final RendezvousConfig.Limits limits;
+  private final Issuer issuer;
+  private final LongSupplier clock;
+  private final Map<String, Gather> open = new LinkedHashMap<>();
+  /** Key to why it failed, or to the empty text if it completed. */
+  private final Map<String, String> ended = new LinkedHashMap<>();
+  private long bytes;
+
+  Gathers(Group group, RendezvousConfig.Limits limits, Issuer issuer, LongSupplier clock) {
+    this.group = group;
+    this.limits = limits;
+    this.issuer = issuer;
+    this.clock = clock;
+  }
+
+  /**
+   * Gives a member's payload. The same payload given again by the same member (its first call got lost) replaces the
+   * first call, which is cancelled.
+   *
+   * @return to be run when the caller has gone: the payload stays, nobody is answered
+   */
+  Runnable give(Holder holder, String key, ByteString payload, long timeoutMillis,
+      BiConsumer<GatherReply, RegattaException> done) {
+    refuseEnded(key);
+    Gather gather = open.get(key);
+    Part before = gather == null ? null : gather.parts.get(holder.rank);
+    boolean again = before != null && before.incarnation == holder.incarnation;
+    if (again && !before.payload.equals(payload)) {
+      throw new Conflict("rank " + holder.rank + " has already given another payload to gather " + key + " of group "
+          + group.name() + "; use a new key for every gather");
+    }
+    checkLimits(gather == null, key, payload, before);
+    if (gather == null) {
+      gather = new Gather(key, issuer.lastIncarnation());
+      open.put(key, gather);
+    }
+    long now = clock.getAsLong();
+    Part part = new Part(holder.incarnation, payload, now, done);
+    bytes += payload.size() - (before == null ? 0 : before.payload.size());
+    gather.parts.put(holder.rank, part);
+    gather.deadlineMillis = Math.min(gather.deadlineMillis, now + timeoutMillis);
+    if (before != null) {
+      before.done.accept(null, new Cancelled("gather " + key + " of group " + group.name() + " was asked again by rank "
+          + holder.rank));
+    }
+    settle();
+    Gather mine = gather;
+    return () -> mine.parts.replace(holder.rank, part, new Part(part.incarnation, payload, now, (reply, error) -> { }));
+  }
+
+  private void refuseEnded(String key) {
+    String end = ended.get(key);
+    if (end != null) {
+      throw end.isEmpty()
+          ? new Conflict("gather " + key + " of group " + group.name() + " is over; use a new key for every gather")
+          : new PeerLost(end);
+    }
+  }
+
+  private void checkLimits(boolean opens, String key, ByteString payload, Part before) {
+    if (payload.size() > limits.payloadBytes()) {
+      throw new InvalidInput("payload of gather " + key + " of group " + group.name() + " has " + payload.size()
+          + " bytes, more than rendezvous.limits.payload_bytes " + limits.payloadBytes());
+    }
+    if (opens && open.size() >= limits.gathers()) {
+      throw new Overloaded("group " + group.name() + " has " + open.size()
+          + " open gathers, the limit (rendezvous.limits.gathers); let some end first");
+    }
+    if (before == null && bytes + payload.size() > limits.gatherBytes()) {
+      throw new Overloaded("open gathers of group " + group.name() + " hold " + bytes + " bytes; " + payload.size()
+          + " more would pass rendezvous.limits.gather_bytes " + limits.gatherBytes() + "; let some end first");
+    }
+  }
+
+  /** Completes every gather that waits for nobody any more. */
+  void settle() {
+    for (Gather gather : List.copyOf(open.values())) {
+      if (missing(gather).isEmpty() && end(gather, "")) {
+        GatherReply.Builder reply = GatherReply.newBuilder();
+        gather.parts.forEach((rank, part) -> reply.addRanks(rank).addPayloads(part.payload));
+        GatherReply all = reply.build();
+        List.copyOf(gather.parts.values()).forEach(part -> part.done.accept(all, null));
+      }
+    }
+  }
+
+  private List<Holder> missing(Gather gather) {
+    return group.holders().stream().filter(h -> {
+      Part part = gather.parts.get(h.rank);
+      return h.active() && h.incarnation <= gather.lastIncarnation
+          && (part == null || part.incarnation != h.incarnation);
+    }).toList();
+  }
+
+  /** Takes it out of the open ones; false if it was not among them any more. */
+  private boolean end(Gather gather, String failure) {
+    if (!open.remove(gather.key, gather)) {
+      return false;
+    }
+    bytes -= gather.parts.values().stream().mapToLong(p -> p.payload.size()).sum();
+    ended.put(gather.key, failure);
+    if (ended.size() > limits.gathers()) {
+      ended.remove(ended.keySet().iterator().next());
+    }
+    return true;
+  }
+
+  void expire(long now) {
+    for (Gather gather : List.copyOf(open.values())) {
+      if (now >= gather.deadlineMillis) {
+        String missing = missing(gather).stream().map(h -> h.describe(now)).collect(Collectors.joining(", "));
+        long since = gather.parts.values().stream().mapToLong(Part::sinceMillis).min().orElse(now);
+        String failure = "gather " + gather.key + " of group " + group.name() + " timed out after "
+            + Holder.seconds(now - since) + ": given by ranks " + gather.parts.keySet() + ", missing " + missing
+            + ". Look there for what keeps them, or use a longer timeout";
+        fail(gather, new PeerLost(failure));
+      }
+    }
+  }
+
+  private void fail(Gather gather, RegattaException reason) {
+    if (end(gather, reason.getMessage())) {
+      List.copyOf(gather.parts.values()).forEach(part -> part.done.accept(null, reason));
+    }
+  }
+
+  void close(RegattaException reason) {
+    List.copyOf(open.values()).forEach(gather -> fail(gather, reason));
+  }
+
+  List<Wait> waits() {
+    List<Wait> waits = new ArrayList<>();
+    for (Gather gather : open.values()) {
+      List<Wait.Peer> missing = missing(gather).stream()
+          .map(h -> new Wait.Peer("rank " + h.rank, h.lastStep, h.lastSeenMillis)).toList();
+      gather.parts.forEach((rank, part) -> waits.add(new Wait("rank " + rank, "gather " + gather.key,
+          "group " + group.name(), part.sinceMillis, missing)));
+    }
+    return waits;
+  }
+}

@@ -1,0 +1,250 @@
+package io.regatta.rendezvous;
+
+import io.regatta.core.error.RegattaException;
+import io.regatta.core.error.RegattaException.Conflict;
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.error.RegattaException.Overloaded;
+import io.regatta.core.error.RegattaException.StaleGeneration;
+import io.regatta.core.shard.Wait;
+import io.regatta.protocol.rendezvous.GroupView;
+import io.regatta.protocol.rendezvous.JoinReply;
+import io.regatta.protocol.rendezvous.JoinRequest;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.function.BiConsumer;
+import java.util.function.LongSupplier;
+import java.util.stream.Stream;
+
+/**
+ * The members of one group: who holds which rank, since which incarnation, and who still waits to join. Owned by
+ * {@link Groups}, on its thread; it changes its state first and answers last.
+ *
+ * <p>A group forms when as many have come as its first join announced; only then ranks are given out, so that those
+ * who take any rank leave the named ones free. From then on a rank whose holder left or was lost may be taken again.
+ */
+final class Group {
+  private final String name;
+  private final int worldSize;
+  private final RendezvousConfig config;
+  private final Issuer issuer;
+  private final LongSupplier clock;
+  /** Empty until the group has formed; then by rank, none null. */
+  private Holder[] holders = {};
+  private final Lobby lobby;
+  private final Set<Watcher> watchers = new LinkedHashSet<>();
+  private final Gathers gathers;
+  private final Store store;
+  private final WorkQueues queues;
+  private long generation;
+
+  Group(String name, int worldSize, RendezvousConfig config, Issuer issuer, LongSupplier clock) {
+    this.name = name;
+    this.worldSize = worldSize;
+    this.config = config;
+    this.issuer = issuer;
+    this.clock = clock;
+    this.generation = issuer.openingGeneration(clock.getAsLong());
+    this.lobby = new Lobby(name, worldSize);
+    this.gathers = new Gathers(this, config.limits(), issuer, clock);
+    this.store = new Store(name, config.limits(), clock);
+    this.queues = new WorkQueues(name, config.limits());
+  }
+
+  String name() {
+    return name;
+  }
+
+  Gathers gathers() {
+    return gathers;
+  }
+
+  Store store() {
+    return store;
+  }
+
+  WorkQueues queues() {
+    return queues;
+  }
+
+  List<Holder> holders() {
+    return Arrays.asList(holders);
+  }
+
+  /**
+   * Takes a rank, at once if the group has formed, else when it forms.
+   *
+   * @return to be run when the caller has gone: withdraws a join that still waits
+   */
+  Runnable join(JoinRequest request, long timeoutMillis, BiConsumer<JoinReply, RegattaException> done) {
+    long now = clock.getAsLong();
+    if (request.getWorldSize() != worldSize) {
+      throw new Conflict("group " + name + " has world size " + worldSize + ", but " + request.getMember()
+          + " joins with world size " + request.getWorldSize() + "; use the same on every rank, or another group name");
+    }
+    if (holders.length > 0) {
+      Holder holder = seat(freeRank(request, now), request, now);
+      changed();
+      done.accept(reply(holder), null);
+      return () -> { };
+    }
+    Lobby.Guest guest = lobby.enter(request, now, now + timeoutMillis, done);
+    if (lobby.size() == worldSize) {
+      form(now);
+    }
+    return () -> lobby.withdraw(guest);
+  }
+
+  private void form(long now) {
+    List<Lobby.Guest> guests = lobby.seatAll();
+    holders = new Holder[worldSize];
+    for (int rank = 0; rank < worldSize; rank++) {
+      seat(rank, guests.get(rank).request(), now);
+    }
+    Holder[] seated = holders.clone();
+    changed();
+    for (int rank = 0; rank < worldSize; rank++) {
+      guests.get(rank).done().accept(reply(seated[rank]), null);
+    }
+  }
+
+  private Holder seat(int rank, JoinRequest request, long now) {
+    Holder holder = new Holder(rank, issuer.nextIncarnation(), request.getMember(), request.getEndpoint(), now);
+    holders[rank] = holder;
+    return holder;
+  }
+
+  private int freeRank(JoinRequest request, long now) {
+    if (request.getRank() < 0) {
+      return Stream.of(holders).filter(h -> !h.active()).findFirst().map(h -> h.rank).orElseThrow(() ->
+          new Conflict("group " + name + " is full: all " + worldSize + " ranks are held; " + request.getMember()
+              + " cannot join before one of them leaves"));
+    }
+    Holder holder = holders[request.getRank()];
+    if (holder.active()) {
+      throw new Conflict("rank " + holder.rank + " of group " + name + " is held: " + holder.describe(now)
+          + "; give " + request.getMember() + " another rank, or wait until the holder has left or its lease of "
+          + Holder.seconds(config.leaseMs()) + " has ended");
+    }
+    return holder.rank;
+  }
+
+  private JoinReply reply(Holder holder) {
+    return JoinReply.newBuilder().setRank(holder.rank).setIncarnation(holder.incarnation).setView(view())
+        .setLeaseMs(config.leaseMs()).build();
+  }
+
+  /** The member has ended its run: nobody waits for it any more, and its unfinished work items go back. */
+  void leave(int rank, long incarnation) {
+    if (isHeldBy(rank, incarnation) && holders[rank].state == Holder.State.LEFT) {
+      return;
+    }
+    Holder holder = requireActive(rank, incarnation);
+    holder.state = Holder.State.LEFT;
+    queues.giveBack(holder);
+    changed();
+  }
+
+  /** Renews the lease; returns the generation. */
+  long heartbeat(int rank, long incarnation, long step) {
+    Holder holder = requireActive(rank, incarnation);
+    holder.lastStep = Math.max(holder.lastStep, step);
+    return generation;
+  }
+
+  /** Calls the watcher with the view of now before it returns. */
+  Runnable watch(Watcher watcher) {
+    if (watchers.size() >= config.limits().watchers()) {
+      throw new Overloaded("group " + name + " has " + watchers.size()
+          + " watchers, the limit (rendezvous.limits.watchers); raise it or watch from fewer places");
+    }
+    watchers.add(watcher);
+    watcher.view(view());
+    return () -> watchers.remove(watcher);
+  }
+
+  /** The holder that speaks, its lease renewed; or {@code StaleGeneration} saying what became of it. */
+  Holder requireActive(int rank, long incarnation) {
+    if (rank < 0 || rank >= worldSize) {
+      throw new InvalidInput("rank " + rank + " is not in group " + name + " of world size " + worldSize);
+    }
+    if (!isHeldBy(rank, incarnation)) {
+      String holder = holders.length == 0 ? "nobody yet, the group is still forming"
+          : "incarnation " + holders[rank].incarnation + ", " + holders[rank].describe(clock.getAsLong());
+      throw new StaleGeneration("incarnation " + incarnation + " does not hold rank " + rank + " of group " + name
+          + "; its holder is " + holder + ". Join again to get a new incarnation");
+    }
+    Holder holder = holders[rank];
+    if (!holder.active()) {
+      throw new StaleGeneration(holder.describe(clock.getAsLong()) + " of group " + name
+          + (holder.state == Holder.State.LEFT ? " has left" : " was declared lost: no heartbeat within "
+              + Holder.seconds(config.leaseMs())) + ". Join again to get a new incarnation");
+    }
+    holder.lastSeenMillis = clock.getAsLong();
+    return holder;
+  }
+
+  private boolean isHeldBy(int rank, long incarnation) {
+    return rank >= 0 && rank < holders.length && holders[rank].incarnation == incarnation;
+  }
+
+  /** Ends everything whose time has come: leases first, for a loss may complete a gather that would time out. */
+  void expire(long now) {
+    boolean anyLost = false;
+    for (Holder holder : holders) {
+      if (holder.active() && now - holder.lastSeenMillis > config.leaseMs()) {
+        holder.state = Holder.State.LOST;
+        queues.giveBack(holder);
+        anyLost = true;
+      }
+    }
+    if (anyLost) {
+      changed();
+    }
+    lobby.expire(now);
+    gathers.expire(now);
+    store.expire(now);
+  }
+
+  /** Adds to every lease a time in which the rendezvous itself did not run. */
+  void grantBack(long pauseMillis) {
+    Stream.of(holders).filter(Holder::active).forEach(h -> h.lastSeenMillis += pauseMillis);
+  }
+
+  private void changed() {
+    generation = issuer.nextGeneration(generation);
+    GroupView view = view();
+    List.copyOf(watchers).forEach(w -> w.view(view));
+    gathers.settle();
+  }
+
+  /** Whether nobody is left to serve: no member is active and nobody waits to join. */
+  boolean isEmpty() {
+    return lobby.size() == 0 && Stream.of(holders).noneMatch(Holder::active);
+  }
+
+  /** Fails everything that waits, and ends the watches. */
+  void close(RegattaException reason) {
+    lobby.close(reason);
+    gathers.close(reason);
+    store.close(reason);
+    List<Watcher> ended = List.copyOf(watchers);
+    watchers.clear();
+    ended.forEach(Watcher::end);
+  }
+
+  GroupView view() {
+    GroupView.Builder view = GroupView.newBuilder().setGroup(name).setGeneration(generation).setWorldSize(worldSize);
+    Stream.of(holders).map(Holder::toMember).forEach(view::addMembers);
+    return view.build();
+  }
+
+  List<Wait> waits() {
+    List<Wait> waits = new ArrayList<>(lobby.waits());
+    waits.addAll(gathers.waits());
+    waits.addAll(store.waits());
+    return waits;
+  }
+}

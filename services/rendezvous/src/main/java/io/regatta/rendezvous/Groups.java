@@ -1,0 +1,217 @@
+package io.regatta.rendezvous;
+
+import com.google.protobuf.ByteString;
+import io.regatta.core.error.RegattaException;
+import io.regatta.core.error.RegattaException.Cancelled;
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.error.RegattaException.NotOwner;
+import io.regatta.core.error.RegattaException.Overloaded;
+import io.regatta.core.error.RegattaException.StaleGeneration;
+import io.regatta.core.shard.Wait;
+import io.regatta.protocol.rendezvous.GatherReply;
+import io.regatta.protocol.rendezvous.GatherRequest;
+import io.regatta.protocol.rendezvous.GroupView;
+import io.regatta.protocol.rendezvous.JoinReply;
+import io.regatta.protocol.rendezvous.JoinRequest;
+import io.regatta.protocol.rendezvous.LeaseReply;
+import io.regatta.protocol.rendezvous.LeaseRequest;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.function.BiConsumer;
+import java.util.function.LongSupplier;
+
+/**
+ * All open groups of one rendezvous: the state machine behind {@link RendezvousVerticle}, owned by it and used on its
+ * event loop only. Nothing here blocks or starts a thread; time is the clock's, and passes when {@link #expire} is
+ * called.
+ *
+ * <p>What may wait takes a {@code (value, error)} callback, called once with exactly one of them non-null, and returns
+ * what to run when the caller has gone: the callback is not called after that. What need not wait returns its answer.
+ * Both throw {@link RegattaException} for a request refused at once; a refused request changes nothing.
+ */
+public final class Groups {
+  private final RendezvousConfig config;
+  private final LongSupplier clock;
+  private final Issuer issuer;
+  private final Map<String, Group> groups = new TreeMap<>();
+  private long lastExpireMillis;
+
+  /**
+   * @param clock milliseconds since the epoch at its start, never going back (leases must not end because somebody set
+   *     the wall clock)
+   */
+  public Groups(RendezvousConfig config, LongSupplier clock) {
+    this.config = config;
+    this.clock = clock;
+    this.lastExpireMillis = clock.getAsLong();
+    this.issuer = new Issuer(lastExpireMillis);
+  }
+
+  /** Takes a rank; answers when all members have come. A join that fails or is withdrawn frees its rank. */
+  public Runnable join(JoinRequest request, BiConsumer<JoinReply, RegattaException> done) {
+    String name = checkName("group", request.getGroup());
+    checkName("member", request.getMember());
+    if (request.getWorldSize() < 1 || request.getWorldSize() > config.limits().members()) {
+      throw new InvalidInput("world size " + request.getWorldSize() + " of group " + name
+          + " is not within 1 .. rendezvous.limits.members " + config.limits().members());
+    }
+    if (request.getRank() < -1 || request.getRank() >= request.getWorldSize()) {
+      throw new InvalidInput("rank " + request.getRank() + " of " + request.getMember() + " is not within 0 .. "
+          + (request.getWorldSize() - 1) + " of group " + name + " (or -1 for any)");
+    }
+    if (!groups.containsKey(name) && groups.size() >= config.limits().groups()) {
+      throw new Overloaded("the rendezvous has " + groups.size() + " open groups, the limit (rendezvous.limits.groups);"
+          + " wait until a job has ended, or raise it");
+    }
+    Group group = groups.computeIfAbsent(name, n -> new Group(n, request.getWorldSize(), config, issuer, clock));
+    Runnable withdraw = group.join(request, timeout(request.getTimeoutMs()), done);
+    return () -> {
+      withdraw.run();
+      forgetIfEmpty(group);
+    };
+  }
+
+  /** Leaves; a second time is harmless while the group lasts. */
+  public void leave(String groupName, int rank, long incarnation) {
+    Group group = member(groupName);
+    group.leave(rank, incarnation);
+    forgetIfEmpty(group);
+  }
+
+  /**
+   * Renews the lease.
+   *
+   * @param step the member's last step, shown to those who wait for it
+   * @return the generation
+   */
+  public long heartbeat(String groupName, int rank, long incarnation, long step) {
+    return member(groupName).heartbeat(rank, incarnation, step);
+  }
+
+  /** Follows a group until it is forgotten; the first view comes before this returns. */
+  public Runnable watch(String groupName, Watcher watcher) {
+    return open(groupName).watch(watcher);
+  }
+
+  /** See {@link Gathers}. */
+  public Runnable gather(GatherRequest request, BiConsumer<GatherReply, RegattaException> done) {
+    Group group = member(request.getGroup());
+    Holder holder = group.requireActive(request.getRank(), request.getIncarnation());
+    return group.gathers().give(holder, checkName("key", request.getKey()), request.getPayload(),
+        timeout(request.getTimeoutMs()), done);
+  }
+
+  public void set(String groupName, String key, ByteString value) {
+    open(groupName).store().set(checkName("key", key), value);
+  }
+
+  public Optional<ByteString> get(String groupName, String key) {
+    return open(groupName).store().get(key);
+  }
+
+  /** Adds to a counter, which starts at 0; returns the sum. */
+  public long add(String groupName, String key, long delta) {
+    return open(groupName).store().add(checkName("key", key), delta);
+  }
+
+  public boolean delete(String groupName, String key) {
+    return open(groupName).store().delete(key);
+  }
+
+  /** Answers when all keys are set. */
+  public Runnable await(String groupName, List<String> keys, long timeoutMillis,
+      BiConsumer<Boolean, RegattaException> done) {
+    Group group = open(groupName);
+    if (keys.size() > config.limits().keys()) {
+      throw new InvalidInput("wait for " + keys.size() + " keys of group " + groupName
+          + ", more than rendezvous.limits.keys " + config.limits().keys());
+    }
+    return group.store().await(List.copyOf(keys), timeout(timeoutMillis), done);
+  }
+
+  /** See {@link WorkQueues#lease}. */
+  public LeaseReply lease(LeaseRequest request) {
+    Group group = member(request.getGroup());
+    Holder holder = group.requireActive(request.getRank(), request.getIncarnation());
+    request.getItemsList().forEach(item -> checkName("item", item));
+    return group.queues().lease(holder, checkName("queue", request.getQueue()), request.getItemsList(),
+        request.getDoneList());
+  }
+
+  /** All open groups by name. */
+  public List<GroupView> views() {
+    return groups.values().stream().map(Group::view).toList();
+  }
+
+  /** Every call that waits here, with whom it waits for. */
+  public List<Wait> waits() {
+    List<Wait> waits = new ArrayList<>();
+    groups.values().forEach(group -> waits.addAll(group.waits()));
+    return waits;
+  }
+
+  /**
+   * Ends the leases and timeouts that are over; to be called every {@code tick_ms}. If it was not called for half a
+   * lease, the rendezvous itself stood still (stopped, swapped, starved): heartbeats may lie unread, so the time is
+   * added to every lease instead of declaring everybody lost.
+   */
+  public void expire() {
+    long now = clock.getAsLong();
+    long pause = now - lastExpireMillis;
+    lastExpireMillis = now;
+    for (Group group : List.copyOf(groups.values())) {
+      if (pause > Math.max(config.leaseMs() / 2, 2 * config.tickMs())) {
+        group.grantBack(pause);
+      }
+      group.expire(now);
+      forgetIfEmpty(group);
+    }
+  }
+
+  /** Fails every waiting call with {@code Cancelled}, ends the watches and forgets all groups. */
+  public void close() {
+    List<Group> all = List.copyOf(groups.values());
+    groups.clear();
+    all.forEach(group -> group.close(new Cancelled("the rendezvous is shutting down; group " + group.name()
+        + " ends with it")));
+  }
+
+  private void forgetIfEmpty(Group group) {
+    if (group.isEmpty() && groups.remove(group.name(), group)) {
+      group.close(new StaleGeneration("group " + group.name() + " has ended: its last member is gone"));
+    }
+  }
+
+  private Group open(String name) {
+    Group group = groups.get(name);
+    if (group == null) {
+      throw new NotOwner("no group " + name + " is open at this rendezvous: nobody has joined it yet, its last member is"
+          + " gone, or the rendezvous was restarted");
+    }
+    return group;
+  }
+
+  private Group member(String name) {
+    Group group = groups.get(name);
+    if (group == null) {
+      throw new StaleGeneration("no group " + name + " is open at this rendezvous: its last member is gone, or the"
+          + " rendezvous was restarted. Join again to get a new incarnation");
+    }
+    return group;
+  }
+
+  private long timeout(long requestedMillis) {
+    return requestedMillis <= 0 ? config.maxWaitMs() : Math.min(requestedMillis, config.maxWaitMs());
+  }
+
+  private String checkName(String what, String name) {
+    if (name.isEmpty() || name.length() > config.limits().names()) {
+      throw new InvalidInput("name of a " + what + " has " + name.length() + " characters; give 1 .. "
+          + config.limits().names() + " (rendezvous.limits.names)");
+    }
+    return name;
+  }
+}

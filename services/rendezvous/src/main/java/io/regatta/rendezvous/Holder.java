@@ -1,0 +1,46 @@
+package io.regatta.rendezvous;
+
+import io.regatta.protocol.rendezvous.Member;
+import java.util.Locale;
+
+/** Who holds a rank of a {@link Group}: one life of one process. Owned by its group, on that group's thread. */
+final class Holder {
+
+  /** A holder starts active and ends in one of the other two; its rank may then be taken by a new holder. */
+  enum State { ACTIVE, LEFT, LOST }
+
+  final int rank;
+  final long incarnation;
+  final String member;
+  final String endpoint;
+  State state = State.ACTIVE;
+  long lastStep = -1;
+  long lastSeenMillis;
+
+  Holder(int rank, long incarnation, String member, String endpoint, long nowMillis) {
+    this.rank = rank;
+    this.incarnation = incarnation;
+    this.member = member;
+    this.endpoint = endpoint;
+    this.lastSeenMillis = nowMillis;
+  }
+
+  boolean active() {
+    return state == State.ACTIVE;
+  }
+
+  Member toMember() {
+    return Member.newBuilder().setRank(rank).setIncarnation(incarnation).setMember(member).setEndpoint(endpoint)
+        .setState(state.name().toLowerCase(Locale.ROOT)).build();
+  }
+
+  /** For messages: {@code rank 2 (trainer-2 at 10.0.0.7:4711, last seen 12.3 s ago, step 402)}. */
+  String describe(long nowMillis) {
+    return "rank " + rank + " (" + member + (endpoint.isEmpty() ? "" : " at " + endpoint) + ", last seen "
+        + seconds(nowMillis - lastSeenMillis) + " ago" + (lastStep < 0 ? "" : ", step " + lastStep) + ")";
+  }
+
+  static String seconds(long millis) {
+    return String.format(Locale.ROOT, "%.1f s", millis / 1000.0);
+  }
+}

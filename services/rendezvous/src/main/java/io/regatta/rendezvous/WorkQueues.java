@@ -1,0 +1,123 @@
+package io.regatta.rendezvous;
+
+import io.regatta.core.error.RegattaException.Conflict;
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.error.RegattaException.Overloaded;
+import io.regatta.protocol.rendezvous.LeaseReply;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * The work queues of one {@link Group}, such as the files of an epoch. Owned by the group, on its thread. Each item is
+ * in one of three places: waiting, with one holder, or done; what a holder had when it left or was lost waits again,
+ * in front. A finished queue is remembered by name only, so that a late asker is told so.
+ */
+final class WorkQueues {
+
+  private static final class Queue {
+    final List<String> items;
+    final LinkedHashSet<String> waiting;
+    final Map<String, Holder> leased = new LinkedHashMap<>();
+
+    Queue(List<String> items) {
+      this.items = List.copyOf(items);
+      this.waiting = new LinkedHashSet<>(items);
+    }
+
+    boolean finished() {
+      return waiting.isEmpty() && leased.isEmpty();
+    }
+  }
+
+  private final String group;
+  private final RendezvousConfig.Limits limits;
+  private final Map<String, Queue> queues = new HashMap<>();
+  private final Set<String> finished = new HashSet<>();
+
+  WorkQueues(String group, RendezvousConfig.Limits limits) {
+    this.group = group;
+    this.limits = limits;
+  }
+
+  /**
+   * Marks the holder's items as done and hands it the next one. Without an item and not finished: others still work,
+   * and what they have may come back, so ask again later.
+   */
+  LeaseReply lease(Holder holder, String name, List<String> items, List<String> done) {
+    if (finished.contains(name)) {
+      return LeaseReply.newBuilder().setFinished(true).build();
+    }
+    Queue known = queues.get(name);
+    Queue queue = known == null ? newQueue(name, items) : known;
+    if (!queue.items.equals(items)) {
+      throw new Conflict("rank " + holder.rank + " brings another list of items to queue " + name + " of group " + group
+          + ": " + items.size() + " items where the first caller brought " + queue.items.size()
+          + "; bring the same list in the same order on every rank");
+    }
+    for (String item : done) {
+      checkDone(queue, name, holder, item);
+    }
+    queues.put(name, queue);
+    done.forEach(queue.leased::remove);
+    if (queue.finished()) {
+      queues.remove(name);
+      finished.add(name);
+      return LeaseReply.newBuilder().setFinished(true).build();
+    }
+    if (queue.waiting.isEmpty()) {
+      return LeaseReply.getDefaultInstance();
+    }
+    String next = queue.waiting.iterator().next();
+    queue.waiting.remove(next);
+    queue.leased.put(next, holder);
+    return LeaseReply.newBuilder().setItem(next).build();
+  }
+
+  private Queue newQueue(String name, List<String> items) {
+    if (queues.size() + finished.size() >= limits.queues()) {
+      throw new Overloaded("group " + group + " has had " + limits.queues()
+          + " work queues, the limit (rendezvous.limits.queues); raise it");
+    }
+    if (items.size() > limits.items()) {
+      throw new InvalidInput("queue " + name + " of group " + group + " has " + items.size()
+          + " items, more than rendezvous.limits.items " + limits.items());
+    }
+    if (new HashSet<>(items).size() < items.size() || items.contains("")) {
+      throw new InvalidInput("queue " + name + " of group " + group + " names an item twice or an empty one");
+    }
+    return new Queue(items);
+  }
+
+  /** An item done before is fine (the answer got lost); one that waits or lies with somebody else is not. */
+  private void checkDone(Queue queue, String name, Holder holder, String item) {
+    Holder owner = queue.leased.get(item);
+    boolean doneBefore = owner == null && !queue.waiting.contains(item) && queue.items.contains(item);
+    if (owner != holder && !doneBefore) {
+      throw new InvalidInput("rank " + holder.rank + " reports item " + item + " of queue " + name + " of group " + group
+          + " as done, which " + (owner == null ? "was not handed out" : "lies with rank " + owner.rank));
+    }
+  }
+
+  /** Puts what the holder had in front of what waits. */
+  void giveBack(Holder holder) {
+    for (Queue queue : queues.values()) {
+      LinkedHashSet<String> again = new LinkedHashSet<>();
+      queue.leased.forEach((item, owner) -> {
+        if (owner == holder) {
+          again.add(item);
+        }
+      });
+      if (!again.isEmpty()) {
+        queue.leased.keySet().removeAll(again);
+        again.addAll(queue.waiting);
+        queue.waiting.clear();
+        queue.waiting.addAll(again);
+      }
+    }
+  }
+}

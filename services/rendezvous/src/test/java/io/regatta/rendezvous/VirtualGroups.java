@@ -1,0 +1,152 @@
+package io.regatta.rendezvous;
+
+import com.google.protobuf.ByteString;
+import io.regatta.core.error.RegattaException;
+import io.regatta.protocol.rendezvous.GatherReply;
+import io.regatta.protocol.rendezvous.GatherRequest;
+import io.regatta.protocol.rendezvous.GroupView;
+import io.regatta.protocol.rendezvous.JoinReply;
+import io.regatta.protocol.rendezvous.JoinRequest;
+import io.regatta.protocol.rendezvous.LeaseReply;
+import io.regatta.protocol.rendezvous.LeaseRequest;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.BiConsumer;
+
+/** {@link Groups} on a clock that the test moves, and short words for what members do. One group, named {@code g}. */
+final class VirtualGroups {
+
+  /** The one answer to a call that may wait. */
+  static final class Answer<T> implements BiConsumer<T, RegattaException> {
+    T value;
+    RegattaException error;
+    Runnable gone;
+
+    @Override
+    public void accept(T result, RegattaException failure) {
+      if (isDone() || (result == null) == (failure == null)) {
+        throw new AssertionError("answered twice, or with neither or both of value and error");
+      }
+      value = result;
+      error = failure;
+    }
+
+    boolean isDone() {
+      return value != null || error != null;
+    }
+  }
+
+  /** Everything that a watcher was told. */
+  static final class Views implements Watcher {
+    final List<GroupView> views = new ArrayList<>();
+    boolean ended;
+
+    @Override
+    public void view(GroupView view) {
+      views.add(view);
+    }
+
+    @Override
+    public void end() {
+      ended = true;
+    }
+
+    GroupView last() {
+      return views.get(views.size() - 1);
+    }
+  }
+
+  static final long START = 1_700_000_000_000L;
+  static final long LEASE = 10_000;
+  static final long TICK = 100;
+
+  final Groups groups;
+  private final Map<Integer, JoinReply> members = new HashMap<>();
+  private long nowMillis = START;
+
+  VirtualGroups() {
+    this(RendezvousConfig.Limits.defaults());
+  }
+
+  VirtualGroups(RendezvousConfig.Limits limits) {
+    groups = new Groups(new RendezvousConfig("127.0.0.1", 0, LEASE, TICK, 3_600_000, 8 << 20, limits), () -> nowMillis);
+  }
+
+  /** A group that has formed with all its ranks. */
+  static VirtualGroups formed(int worldSize) {
+    VirtualGroups g = new VirtualGroups();
+    for (int rank = 0; rank < worldSize; rank++) {
+      g.join(worldSize, rank);
+    }
+    return g;
+  }
+
+  Answer<JoinReply> join(int worldSize, int rank) {
+    return join(worldSize, rank, "trainer-" + (rank < 0 ? "any" : rank), 60_000);
+  }
+
+  Answer<JoinReply> join(int worldSize, int rank, String member, long timeoutMillis) {
+    Answer<JoinReply> answer = new Answer<>();
+    answer.gone = groups.join(JoinRequest.newBuilder().setGroup("g").setWorldSize(worldSize).setRank(rank)
+        .setMember(member).setTimeoutMs(timeoutMillis).build(), (reply, error) -> {
+          answer.accept(reply, error);
+          if (reply != null) {
+            members.put(reply.getRank(), reply);
+          }
+        });
+    return answer;
+  }
+
+  /** The latest incarnation that held the rank; 0 if nobody has. */
+  long incarnation(int rank) {
+    return members.getOrDefault(rank, JoinReply.getDefaultInstance()).getIncarnation();
+  }
+
+  void leave(int rank) {
+    groups.leave("g", rank, incarnation(rank));
+  }
+
+  void heartbeat(int... ranks) {
+    for (int rank : ranks) {
+      groups.heartbeat("g", rank, incarnation(rank), 0);
+    }
+  }
+
+  Answer<GatherReply> gather(int rank, String key, String payload) {
+    Answer<GatherReply> answer = new Answer<>();
+    answer.gone = groups.gather(GatherRequest.newBuilder().setGroup("g").setRank(rank).setIncarnation(incarnation(rank))
+        .setKey(key).setPayload(ByteString.copyFromUtf8(payload)).setTimeoutMs(30_000).build(), answer);
+    return answer;
+  }
+
+  LeaseReply lease(int rank, List<String> items, String... done) {
+    return groups.lease(LeaseRequest.newBuilder().setGroup("g").setRank(rank).setIncarnation(incarnation(rank))
+        .setQueue("files").addAllItems(items).addAllDone(List.of(done)).build());
+  }
+
+  Views watch() {
+    Views views = new Views();
+    groups.watch("g", views);
+    return views;
+  }
+
+  /** Lets time pass tick by tick while the given ranks keep sending heartbeats. */
+  void pass(long millis, int... alive) {
+    for (long end = nowMillis + millis; nowMillis < end;) {
+      nowMillis += Math.min(TICK, end - nowMillis);
+      heartbeat(alive);
+      groups.expire();
+    }
+  }
+
+  /** Lets time pass in which the rendezvous does not run at all. */
+  void freeze(long millis) {
+    nowMillis += millis;
+  }
+
+  static List<String> payloads(GatherReply reply) {
+    return reply.getPayloadsList().stream().map(ByteString::toStringUtf8).toList();
+  }
+}
