@@ -17,6 +17,8 @@ import java.util.Set;
 import java.util.function.BiConsumer;
 import java.util.function.LongSupplier;
 import java.util.stream.Stream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The members of one group: who holds which rank, since which incarnation, and who still waits to join. Owned by
@@ -26,6 +28,8 @@ import java.util.stream.Stream;
  * who take any rank leave the named ones free. From then on a rank whose holder left or was lost may be taken again.
  */
 final class Group {
+  private static final Logger LOG = LoggerFactory.getLogger(Group.class);
+
   private final String name;
   private final int worldSize;
   private final RendezvousConfig config;
@@ -86,6 +90,7 @@ final class Group {
     }
     if (holders.length > 0) {
       Holder holder = seat(freeRank(request, now), request, now);
+      LOG.info("group {}: rank {} is {} now, incarnation {}", name, holder.rank, holder.name(), holder.incarnation);
       changed();
       done.accept(reply(holder), null);
       return () -> { };
@@ -104,6 +109,7 @@ final class Group {
       seat(rank, guests.get(rank).request(), now);
     }
     Holder[] seated = holders.clone();
+    LOG.info("group {}: formed with {} members, generation {}", name, worldSize, generation + 1);
     changed();
     for (int rank = 0; rank < worldSize; rank++) {
       guests.get(rank).done().accept(reply(seated[rank]), null);
@@ -142,6 +148,7 @@ final class Group {
       return;
     }
     Holder holder = requireActive(rank, incarnation);
+    LOG.info("group {}: rank {} ({}) has left", name, rank, holder.name());
     holder.state = Holder.State.LEFT;
     queues.giveBack(holder);
     changed();
@@ -195,6 +202,8 @@ final class Group {
     boolean anyLost = false;
     for (Holder holder : holders) {
       if (holder.active() && now - holder.lastSeenMillis > config.leaseMs()) {
+        LOG.warn("group {}: {} is lost, no heartbeat within {}; the others go on without it", name,
+            holder.describe(now), Holder.seconds(config.leaseMs()));
         holder.state = Holder.State.LOST;
         queues.giveBack(holder);
         anyLost = true;
@@ -225,14 +234,23 @@ final class Group {
     return lobby.size() == 0 && Stream.of(holders).noneMatch(Holder::active);
   }
 
-  /** Fails everything that waits, and ends the watches. */
-  void close(RegattaException reason) {
-    lobby.close(reason);
-    gathers.close(reason);
-    store.close(reason);
+  /** Nobody is left: fails what still waits, and ends the watches. */
+  void end() {
+    close(new StaleGeneration("group " + name + " has ended: its last member is gone"), null);
+  }
+
+  /** Breaks off everything that waits, and the watches, for this reason. */
+  void breakOff(RegattaException reason) {
+    close(reason, reason);
+  }
+
+  private void close(RegattaException forWaiting, RegattaException forWatchers) {
+    lobby.close(forWaiting);
+    gathers.close(forWaiting);
+    store.close(forWaiting);
     List<Watcher> ended = List.copyOf(watchers);
     watchers.clear();
-    ended.forEach(Watcher::end);
+    ended.forEach(w -> w.end(forWatchers));
   }
 
   GroupView view() {

@@ -2,10 +2,10 @@ package io.regatta.rendezvous;
 
 import com.google.protobuf.ByteString;
 import io.regatta.core.error.RegattaException;
-import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.NotOwner;
 import io.regatta.core.error.RegattaException.Overloaded;
+import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.error.RegattaException.StaleGeneration;
 import io.regatta.core.shard.Wait;
 import io.regatta.protocol.rendezvous.GatherReply;
@@ -22,6 +22,8 @@ import java.util.Optional;
 import java.util.TreeMap;
 import java.util.function.BiConsumer;
 import java.util.function.LongSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * All open groups of one rendezvous: the state machine behind {@link RendezvousVerticle}, owned by it and used on its
@@ -33,6 +35,8 @@ import java.util.function.LongSupplier;
  * Both throw {@link RegattaException} for a request refused at once; a refused request changes nothing.
  */
 public final class Groups {
+  private static final Logger LOG = LoggerFactory.getLogger(Groups.class);
+
   private final RendezvousConfig config;
   private final LongSupplier clock;
   private final Issuer issuer;
@@ -146,6 +150,16 @@ public final class Groups {
     return groups.values().stream().map(Group::view).toList();
   }
 
+  /** Open groups. */
+  public int size() {
+    return groups.size();
+  }
+
+  /** Active members of all groups. */
+  public long activeMembers() {
+    return groups.values().stream().flatMap(group -> group.holders().stream()).filter(Holder::active).count();
+  }
+
   /** Every call that waits here, with whom it waits for. */
   public List<Wait> waits() {
     List<Wait> waits = new ArrayList<>();
@@ -171,17 +185,18 @@ public final class Groups {
     }
   }
 
-  /** Fails every waiting call with {@code Cancelled}, ends the watches and forgets all groups. */
+  /** Fails every waiting call and watch with {@code PeerLost}, and forgets all groups. */
   public void close() {
     List<Group> all = List.copyOf(groups.values());
     groups.clear();
-    all.forEach(group -> group.close(new Cancelled("the rendezvous is shutting down; group " + group.name()
-        + " ends with it")));
+    all.forEach(group -> group.breakOff(new PeerLost("the rendezvous is shutting down and group " + group.name()
+        + " with it. Join again once there is a rendezvous")));
   }
 
   private void forgetIfEmpty(Group group) {
     if (group.isEmpty() && groups.remove(group.name(), group)) {
-      group.close(new StaleGeneration("group " + group.name() + " has ended: its last member is gone"));
+      LOG.info("group {}: ended, nobody is left in it", group.name());
+      group.end();
     }
   }
 

@@ -34,9 +34,14 @@ final class Holder {
         .setState(state.name().toLowerCase(Locale.ROOT)).build();
   }
 
+  /** For messages: {@code trainer-2 at 10.0.0.7:4711}. */
+  String name() {
+    return member + (endpoint.isEmpty() ? "" : " at " + endpoint);
+  }
+
   /** For messages: {@code rank 2 (trainer-2 at 10.0.0.7:4711, last seen 12.3 s ago, step 402)}. */
   String describe(long nowMillis) {
-    return "rank " + rank + " (" + member + (endpoint.isEmpty() ? "" : " at " + endpoint) + ", last seen "
+    return "rank " + rank + " (" + name() + ", last seen "
         + seconds(nowMillis - lastSeenMillis) + " ago" + (lastStep < 0 ? "" : ", step " + lastStep) + ")";
   }
 

@@ -1,41 +1,77 @@
 package io.regatta.rendezvous;
 
-import io.regatta.core.error.RegattaException;
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.node.Setting;
+import io.regatta.node.Settings;
 
-/**
- * Configuration of one rendezvous, validated here, read once in {@code main} and passed as a value.
- *
- * @param host address to listen on and to announce
- * @param port port to listen on
- * @param leaseMs a member without a heartbeat for this long is declared lost
- * @param tickMs how often leases and timeouts are looked at: each may end this much late
- * @param maxWaitMs longest join, gather or wait; a request that names no timeout, or a longer one, gets this one
- * @param messageBytes largest request
- * @param limits see {@link Limits}
- */
-public record RendezvousConfig(String host, int port, long leaseMs, long tickMs, long maxWaitMs, int messageBytes,
+/** Configuration of one rendezvous: the section {@code rendezvous}. Validated in the constructor, immutable. */
+public record RendezvousConfig(
+    @Setting(value = "0", doc = "Port to serve on, on the node's host; 0: any free one.")
+    int port,
+
+    @Setting(value = "10000", unit = "ms", doc = "A member that sends no heartbeat for this long is declared lost.")
+    long leaseMs,
+
+    @Setting(value = "100", unit = "ms", doc = "How often leases and timeouts are looked at: each may end this much "
+        + "late.")
+    long tickMs,
+
+    @Setting(value = "3600000", unit = "ms", doc = "Longest join, gather or wait; one that names no timeout, or a "
+        + "longer one, gets this one.")
+    long maxWaitMs,
+
+    @Setting(value = "8388608", unit = "bytes", doc = "Largest request; must hold a gather's payload and a value.")
+    int messageBytes,
+
+    @Setting(doc = "What the rendezvous holds at most.")
     Limits limits) {
 
+  /** Beside a payload or value: names and numbers of the request. */
+  private static final int REQUEST_OVERHEAD_BYTES = 4096;
+
   /**
-   * What one rendezvous holds at most. A request beyond a limit fails with {@code Overloaded} (or, where waiting cannot
-   * help, {@code InvalidInput}) and changes nothing.
-   *
-   * @param groups open groups
-   * @param members world size of a group
-   * @param names characters of a group's, member's, key's, queue's or item's name
-   * @param watchers watchers of a group
-   * @param gathers open gathers of a group; as many finished ones are remembered by key
-   * @param payloadBytes payload of one member in a gather
-   * @param gatherBytes payloads held by all open gathers of a group
-   * @param keys keys in a group's store
-   * @param valueBytes one value
-   * @param storeBytes all values of a group's store
-   * @param waits callers waiting for keys of a group
-   * @param queues work queues of a group, finished ones included
-   * @param items items of one work queue
+   * What one rendezvous holds at most. A request beyond a limit fails with {@code Overloaded} (where waiting cannot
+   * help, with {@code InvalidInput}), names the limit, and changes nothing.
    */
-  public record Limits(int groups, int members, int names, int watchers, int gathers, int payloadBytes,
-      long gatherBytes, int keys, int valueBytes, long storeBytes, int waits, int queues, int items) {
+  public record Limits(
+      @Setting(value = "256", doc = "Open groups.")
+      int groups,
+
+      @Setting(value = "4096", doc = "World size of a group.")
+      int members,
+
+      @Setting(value = "512", unit = "characters", doc = "Name of a group, member, key, queue or item.")
+      int names,
+
+      @Setting(value = "4096", doc = "Watchers of a group.")
+      int watchers,
+
+      @Setting(value = "1024", doc = "Open gathers of a group. As many finished ones are remembered by their keys.")
+      int gathers,
+
+      @Setting(value = "4194304", unit = "bytes", doc = "Payload of one member in a gather.")
+      int payloadBytes,
+
+      @Setting(value = "67108864", unit = "bytes", doc = "Payloads in all open gathers of a group.")
+      long gatherBytes,
+
+      @Setting(value = "65536", doc = "Keys in the store of a group.")
+      int keys,
+
+      @Setting(value = "1048576", unit = "bytes", doc = "One value in the store of a group.")
+      int valueBytes,
+
+      @Setting(value = "67108864", unit = "bytes", doc = "All values in the store of a group.")
+      long storeBytes,
+
+      @Setting(value = "4096", doc = "Callers waiting for keys of a group.")
+      int waits,
+
+      @Setting(value = "4096", doc = "Work queues (e.g. the files of an epoch) that a group uses in its life.")
+      int queues,
+
+      @Setting(value = "100000", doc = "Items of one work queue.")
+      int items) {
 
     public Limits {
       positive("limits.groups", groups);
@@ -52,42 +88,34 @@ public record RendezvousConfig(String host, int port, long leaseMs, long tickMs,
       positive("limits.queues", queues);
       positive("limits.items", items);
     }
-
-    public static Limits defaults() {
-      return new Limits(256, 4096, 512, 4096, 1024, 4 << 20, 64 << 20, 65_536, 1 << 20, 64 << 20, 4096, 4096,
-          100_000);
-    }
   }
 
   public RendezvousConfig {
-    if (host == null || host.isBlank()) {
-      throw new RegattaException.InvalidInput("rendezvous.host is empty; give the address to listen on");
-    }
     if (port < 0 || port > 65_535) {
-      throw new RegattaException.InvalidInput("rendezvous.port is " + port + "; give 0 (any free one) to 65535");
+      throw new InvalidInput("port must lie in 0..65535, got " + port);
     }
     positive("lease_ms", leaseMs);
     positive("tick_ms", tickMs);
     positive("max_wait_ms", maxWaitMs);
     positive("message_bytes", messageBytes);
     if (tickMs > leaseMs) {
-      throw new RegattaException.InvalidInput("rendezvous.tick_ms is " + tickMs + ", more than lease_ms " + leaseMs
-          + "; make the tick a small part of the lease");
+      throw new InvalidInput("tick_ms must be at most lease_ms, a small part of it: got " + tickMs + " and " + leaseMs);
     }
-    if (messageBytes < limits.payloadBytes() + 4096 || messageBytes < limits.valueBytes() + 4096) {
-      throw new RegattaException.InvalidInput("rendezvous.message_bytes is " + messageBytes
-          + ", too small for limits.payload_bytes " + limits.payloadBytes() + " or limits.value_bytes "
-          + limits.valueBytes() + " plus 4096; raise it or lower those");
+    long needed = (long) Math.max(limits.payloadBytes(), limits.valueBytes()) + REQUEST_OVERHEAD_BYTES;
+    if (messageBytes < needed) {
+      throw new InvalidInput("message_bytes must be at least " + needed + " to hold limits.payload_bytes "
+          + limits.payloadBytes() + " and limits.value_bytes " + limits.valueBytes() + ", got " + messageBytes);
     }
   }
 
+  /** Everything by default. */
   public static RendezvousConfig defaults() {
-    return new RendezvousConfig("127.0.0.1", 0, 10_000, 100, 3_600_000, 8 << 20, Limits.defaults());
+    return Settings.defaults(RendezvousConfig.class);
   }
 
   private static void positive(String key, long value) {
     if (value < 1) {
-      throw new RegattaException.InvalidInput("rendezvous." + key + " is " + value + "; it must be at least 1");
+      throw new InvalidInput(key + " must be at least 1, got " + value);
     }
   }
 }

@@ -1,8 +1,9 @@
 package io.regatta.rendezvous;
 
+import io.regatta.core.error.RegattaException;
 import io.regatta.protocol.rendezvous.GroupView;
 
-/** Somebody who follows a group; called on the thread that owns {@link Groups}, never from inside its own call. */
+/** Somebody who follows a group; called on the thread that owns {@link Groups}. */
 interface Watcher {
 
   /**
@@ -11,6 +12,10 @@ interface Watcher {
    */
   void view(GroupView view);
 
-  /** The group has been forgotten (nobody is left) or the rendezvous stops; nothing comes after this. */
-  void end();
+  /**
+   * Nothing comes after this.
+   *
+   * @param reason why the watch was broken off, or null if the group has ended: nobody is left in it
+   */
+  void end(RegattaException reason);
 }

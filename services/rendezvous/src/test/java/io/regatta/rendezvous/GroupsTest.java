@@ -171,6 +171,7 @@ class GroupsTest {
     g.leave(1);
     assertThat(states(watch)).containsExactly("left", "left");
     assertThat(watch.ended).isTrue();
+    assertThat(watch.brokenOff).isNull();
     assertThat(wait.error).isInstanceOf(StaleGeneration.class).hasMessageContaining("has ended");
     assertThat(g.groups.views()).isEmpty();
     assertThatThrownBy(() -> g.heartbeat(1)).isInstanceOf(StaleGeneration.class);
@@ -290,7 +291,7 @@ class GroupsTest {
       }
 
       @Override
-      public void end() {
+      public void end(RegattaException reason) {
         try {
           g.groups.heartbeat("g", 1, g.incarnation(1), 0);
         } catch (RegattaException e) {
@@ -377,12 +378,12 @@ class GroupsTest {
   }
 
   @Test
-  void whenTheRendezvousStops_thenEverythingThatWaitsIsCancelled() {
+  void whenTheRendezvousStops_thenEverythingThatWaitsIsTold() {
     VirtualGroups g = VirtualGroups.formed(2);
     Views watch = g.watch();
     Answer<GatherReply> gather = g.gather(0, "k", "");
     g.groups.close();
-    assertThat(gather.error).isInstanceOf(Cancelled.class).hasMessageContaining("shutting down");
-    assertThat(watch.ended).isTrue();
+    assertThat(gather.error).isInstanceOf(PeerLost.class).hasMessageContaining("shutting down");
+    assertThat(watch.brokenOff).isSameAs(gather.error);
   }
 }

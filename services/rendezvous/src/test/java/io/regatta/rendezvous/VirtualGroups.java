@@ -1,5 +1,7 @@
 package io.regatta.rendezvous;
 
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
 import com.google.protobuf.ByteString;
 import io.regatta.core.error.RegattaException;
 import io.regatta.protocol.rendezvous.GatherReply;
@@ -14,9 +16,15 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.BiConsumer;
+import org.slf4j.LoggerFactory;
 
 /** {@link Groups} on a clock that the test moves, and short words for what members do. One group, named {@code g}. */
 final class VirtualGroups {
+
+  static {
+    // Hundreds of generated groups form and fall apart here; nobody reads their log.
+    ((Logger) LoggerFactory.getLogger(Group.class.getPackageName())).setLevel(Level.ERROR);
+  }
 
   /** The one answer to a call that may wait. */
   static final class Answer<T> implements BiConsumer<T, RegattaException> {
@@ -42,6 +50,7 @@ final class VirtualGroups {
   static final class Views implements Watcher {
     final List<GroupView> views = new ArrayList<>();
     boolean ended;
+    RegattaException brokenOff;
 
     @Override
     public void view(GroupView view) {
@@ -49,8 +58,9 @@ final class VirtualGroups {
     }
 
     @Override
-    public void end() {
+    public void end(RegattaException reason) {
       ended = true;
+      brokenOff = reason;
     }
 
     GroupView last() {
@@ -67,11 +77,11 @@ final class VirtualGroups {
   private long nowMillis = START;
 
   VirtualGroups() {
-    this(RendezvousConfig.Limits.defaults());
+    this(RendezvousConfig.defaults().limits());
   }
 
   VirtualGroups(RendezvousConfig.Limits limits) {
-    groups = new Groups(new RendezvousConfig("127.0.0.1", 0, LEASE, TICK, 3_600_000, 8 << 20, limits), () -> nowMillis);
+    groups = new Groups(new RendezvousConfig(0, LEASE, TICK, 3_600_000, 8 << 20, limits), () -> nowMillis);
   }
 
   /** A group that has formed with all its ranks. */

@@ -1,0 +1,115 @@
+package io.regatta.rendezvous;
+
+import io.regatta.core.error.RegattaException;
+import io.regatta.core.shard.Wait;
+import io.regatta.protocol.rendezvous.AddReply;
+import io.regatta.protocol.rendezvous.DeleteReply;
+import io.regatta.protocol.rendezvous.GetReply;
+import io.regatta.protocol.rendezvous.GroupView;
+import io.regatta.protocol.rendezvous.GroupsReply;
+import io.regatta.protocol.rendezvous.HeartbeatReply;
+import io.regatta.protocol.rendezvous.LeaveReply;
+import io.regatta.protocol.rendezvous.RendezvousGrpcService;
+import io.regatta.protocol.rendezvous.SetReply;
+import io.regatta.protocol.rendezvous.WaitReply;
+import io.regatta.protocol.rendezvous.WatchRequest;
+import io.vertx.grpc.common.ServiceMethod;
+import io.vertx.grpc.server.GrpcServer;
+import java.util.function.Function;
+import java.util.function.LongSupplier;
+
+/**
+ * Puts {@link Groups} behind the gRPC service of rendezvous.proto: requests in, answers and statuses out. Used on the
+ * verticle's event loop.
+ */
+final class RendezvousEndpoint {
+  private final Groups groups;
+  private final LongSupplier clock;
+
+  RendezvousEndpoint(Groups groups, LongSupplier clock) {
+    this.groups = groups;
+    this.clock = clock;
+  }
+
+  void bind(GrpcServer server) {
+    Call.answer(server, RendezvousGrpcService.Join, groups::join);
+    Call.answer(server, RendezvousGrpcService.Gather, groups::gather);
+    Call.answer(server, RendezvousGrpcService.Wait, (r, done) -> groups.await(r.getGroup(), r.getKeysList(),
+        r.getTimeoutMs(), (found, error) -> done.accept(error == null ? WaitReply.getDefaultInstance() : null, error)));
+    atOnce(server, RendezvousGrpcService.Leave, r -> {
+      groups.leave(r.getGroup(), r.getRank(), r.getIncarnation());
+      return LeaveReply.getDefaultInstance();
+    });
+    atOnce(server, RendezvousGrpcService.Heartbeat, r -> HeartbeatReply.newBuilder()
+        .setGeneration(groups.heartbeat(r.getGroup(), r.getRank(), r.getIncarnation(), r.getStep())).build());
+    atOnce(server, RendezvousGrpcService.Set, r -> {
+      groups.set(r.getGroup(), r.getKey(), r.getValue());
+      return SetReply.getDefaultInstance();
+    });
+    atOnce(server, RendezvousGrpcService.Get, r -> groups.get(r.getGroup(), r.getKey())
+        .map(value -> GetReply.newBuilder().setFound(true).setValue(value).build())
+        .orElse(GetReply.getDefaultInstance()));
+    atOnce(server, RendezvousGrpcService.Add, r -> AddReply.newBuilder()
+        .setValue(groups.add(r.getGroup(), r.getKey(), r.getDelta())).build());
+    atOnce(server, RendezvousGrpcService.Delete, r -> DeleteReply.newBuilder()
+        .setDeleted(groups.delete(r.getGroup(), r.getKey())).build());
+    atOnce(server, RendezvousGrpcService.Lease, groups::lease);
+    atOnce(server, RendezvousGrpcService.Groups, r -> {
+      GroupsReply.Builder reply = GroupsReply.newBuilder().addAllGroups(groups.views());
+      for (Wait wait : groups.waits()) {
+        reply.addWaits(wait.sentence(clock.getAsLong()));
+      }
+      return reply.build();
+    });
+    Call.bind(server, RendezvousGrpcService.Watch, (r, call) -> groups.watch(r.getGroup(), new ViewStream(call)));
+  }
+
+  private static <Q, A> void atOnce(GrpcServer server, ServiceMethod<Q, A> method, Function<Q, A> serve) {
+    Call.bind(server, method, (message, call) -> {
+      call.end(serve.apply(message));
+      return () -> { };
+    });
+  }
+
+  /** A watcher at the other end of a stream. To a slow one only the latest view is sent: nothing piles up here. */
+  private static final class ViewStream implements Watcher {
+    private final Call<WatchRequest, GroupView> call;
+    private GroupView unsent;
+
+    ViewStream(Call<WatchRequest, GroupView> call) {
+      this.call = call;
+      call.request().response().drainHandler(v -> drained());
+    }
+
+    @Override
+    public void view(GroupView view) {
+      if (call.isOver()) {
+        return;
+      }
+      if (call.request().response().writeQueueFull()) {
+        unsent = view;
+      } else {
+        call.write(view);
+      }
+    }
+
+    private void drained() {
+      GroupView view = unsent;
+      unsent = null;
+      if (view != null) {
+        view(view);
+      }
+    }
+
+    @Override
+    public void end(RegattaException reason) {
+      if (reason != null) {
+        call.fail(reason);
+      } else if (unsent != null) {
+        call.end(unsent);
+      } else {
+        call.end();
+      }
+    }
+  }
+}

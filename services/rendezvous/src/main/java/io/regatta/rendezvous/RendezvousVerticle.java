@@ -1,0 +1,116 @@
+package io.regatta.rendezvous;
+
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.Meter;
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.node.Directory;
+import io.regatta.node.Node;
+import io.regatta.node.Registration;
+import io.regatta.node.Waits;
+import io.vertx.core.Future;
+import io.vertx.core.VerticleBase;
+import io.vertx.core.http.Http2Settings;
+import io.vertx.core.http.HttpServer;
+import io.vertx.core.http.HttpServerOptions;
+import io.vertx.grpc.server.GrpcServer;
+import io.vertx.grpc.server.GrpcServerOptions;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongSupplier;
+
+/**
+ * The rendezvous as a service: owns {@link Groups} on its event loop, serves them over gRPC and lets their time pass.
+ * Started when it listens and stands in the directory; stopped when everybody who waited here has been told.
+ */
+public final class RendezvousVerticle extends VerticleBase {
+  /** Calls that may wait on one connection: a process may host many members. */
+  private static final int STREAMS_PER_CONNECTION = 10_000;
+  private static final long SHUTDOWN_MILLIS = 1000;
+  private static final long MEASURE_MILLIS = 1000;
+
+  private final Node node;
+  private final RendezvousConfig config;
+  private final List<Meter> meters = new ArrayList<>();
+  private final AtomicLong openGroups = new AtomicLong();
+  private final AtomicLong activeMembers = new AtomicLong();
+  private final AtomicLong waitingCalls = new AtomicLong();
+  private Groups groups;
+  private HttpServer server;
+  private Registration registration;
+  private Waits.Source waits;
+  private long ticker = -1;
+  private long measurer = -1;
+
+  /** One rendezvous on the node's host; deploy one instance. */
+  public RendezvousVerticle(Node node, RendezvousConfig config) {
+    this.node = node;
+    this.config = config;
+  }
+
+  /** The port that it serves on, once started. */
+  public int port() {
+    return server.actualPort();
+  }
+
+  @Override
+  public Future<?> start() {
+    LongSupplier clock = steadyClock();
+    groups = new Groups(config, clock);
+    GrpcServer grpc = GrpcServer.server(vertx, new GrpcServerOptions().setMaxMessageSize(config.messageBytes()));
+    new RendezvousEndpoint(groups, clock).bind(grpc);
+    HttpServerOptions options = new HttpServerOptions().setTcpKeepAlive(true)
+        .setInitialSettings(new Http2Settings().setMaxConcurrentStreams(STREAMS_PER_CONNECTION));
+    return vertx.createHttpServer(options).requestHandler(grpc).listen(config.port(), node.host())
+        .recover(e -> Future.failedFuture(new InvalidInput("the rendezvous cannot listen on " + node.host() + ":"
+            + config.port() + ": " + e.getMessage() + "; give another rendezvous.port, or 0 for any free one", e)))
+        .compose(listening -> {
+          server = listening;
+          waits = node.waits().source(context, groups::waits);
+          gauge("regatta.rendezvous.groups", openGroups);
+          gauge("regatta.rendezvous.members", activeMembers);
+          gauge("regatta.rendezvous.waits", waitingCalls);
+          ticker = vertx.setPeriodic(config.tickMs(), id -> groups.expire());
+          measurer = vertx.setPeriodic(MEASURE_MILLIS, id -> measure());
+          return node.directory().register(new Directory.Instance(Directory.RENDEZVOUS, UUID.randomUUID().toString(), 0,
+              node.host(), server.actualPort(), clock.getAsLong(), Map.of()));
+        })
+        .onSuccess(registered -> registration = registered)
+        .recover(e -> stop().transform(stopped -> Future.failedFuture(e)));
+  }
+
+  /** Ms since the epoch at the start, then by the monotonic clock: setting the wall clock ends no lease. */
+  private static LongSupplier steadyClock() {
+    long startMillis = System.currentTimeMillis();
+    long startNanos = System.nanoTime();
+    return () -> startMillis + TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - startNanos);
+  }
+
+  private void gauge(String name, AtomicLong value) {
+    meters.add(Gauge.builder(name, value, AtomicLong::get).register(node.metrics()));
+  }
+
+  private void measure() {
+    openGroups.set(groups.size());
+    activeMembers.set(groups.activeMembers());
+    waitingCalls.set(groups.waits().size());
+  }
+
+  @Override
+  public Future<?> stop() {
+    vertx.cancelTimer(ticker);
+    vertx.cancelTimer(measurer);
+    meters.forEach(node.metrics()::remove);
+    if (waits != null) {
+      waits.close();
+    }
+    Future<Void> unregistered = registration == null ? Future.succeededFuture() : registration.close();
+    return unregistered.transform(done -> {
+      groups.close();
+      return server == null ? Future.succeededFuture() : server.shutdown(SHUTDOWN_MILLIS, TimeUnit.MILLISECONDS);
+    });
+  }
+}

@@ -1,0 +1,314 @@
+package io.regatta.rendezvous;
+
+import static io.regatta.rendezvous.RunningRendezvous.failure;
+import static io.regatta.rendezvous.RunningRendezvous.get;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.google.protobuf.ByteString;
+import io.grpc.CallOptions;
+import io.grpc.ManagedChannel;
+import io.grpc.MethodDescriptor;
+import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
+import io.grpc.netty.NettyChannelBuilder;
+import io.grpc.protobuf.ProtoUtils;
+import io.grpc.stub.ClientCalls;
+import io.regatta.core.error.RegattaException.Conflict;
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.error.RegattaException.NotOwner;
+import io.regatta.core.error.RegattaException.PeerLost;
+import io.regatta.core.error.RegattaException.StaleGeneration;
+import io.regatta.core.shard.Wait;
+import io.regatta.node.Directory;
+import io.regatta.node.testing.BlockedLoopGuard;
+import io.regatta.protocol.ErrorMapping;
+import io.regatta.protocol.RendezvousClient;
+import io.regatta.protocol.rendezvous.GatherReply;
+import io.regatta.protocol.rendezvous.GroupView;
+import io.regatta.protocol.rendezvous.GroupsReply;
+import io.regatta.protocol.rendezvous.JoinReply;
+import io.regatta.protocol.rendezvous.JoinRequest;
+import io.regatta.protocol.rendezvous.Member;
+import io.vertx.core.Future;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.net.SocketAddress;
+import io.vertx.grpc.client.GrpcClient;
+import io.vertx.grpc.common.GrpcMessage;
+import io.vertx.grpc.common.GrpcMessageDecoder;
+import io.vertx.grpc.common.GrpcMessageEncoder;
+import io.vertx.grpc.common.GrpcStatus;
+import io.vertx.grpc.common.ServiceMethod;
+import io.vertx.grpc.common.ServiceName;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** The service over real connections: what the virtual clock cannot show. */
+@ExtendWith(BlockedLoopGuard.class)
+class RendezvousVerticleTest {
+  private RunningRendezvous rendezvous = null;
+
+  @AfterEach
+  void close() {
+    if (rendezvous != null) {
+      rendezvous.close();
+    }
+  }
+
+  private RunningRendezvous start(RendezvousConfig config) {
+    rendezvous = new RunningRendezvous(config);
+    return rendezvous;
+  }
+
+  private List<JoinReply> joinAll(int worldSize) {
+    List<Integer> order = new ArrayList<>(IntStream.range(0, worldSize).boxed().toList());
+    Collections.shuffle(order, new Random(worldSize));
+    List<Future<JoinReply>> joins = new ArrayList<>(Collections.nCopies(worldSize, null));
+    order.forEach(rank -> joins.set(rank, rendezvous.join("job", worldSize, rank)));
+    return joins.stream().map(RunningRendezvous::get).toList();
+  }
+
+  private BlockingQueue<GroupView> watch(String group) {
+    BlockingQueue<GroupView> views = new LinkedBlockingQueue<>();
+    rendezvous.client.watch(group, views::add);
+    return views;
+  }
+
+  private static GroupView awaitView(BlockingQueue<GroupView> views, int rank, String state) throws Exception {
+    while (true) {
+      GroupView view = views.poll(10, TimeUnit.SECONDS);
+      if (view == null) {
+        throw new AssertionError("rank " + rank + " has not become " + state);
+      }
+      if (view.getMembers(rank).getState().equals(state)) {
+        return view;
+      }
+    }
+  }
+
+  private static String states(GroupView view) {
+    return view.getMembersList().stream().map(Member::getState).toList().toString();
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {1, 2, 3, 5, 8})
+  void whenMembersJoinConcurrently_thenTheyFormOneGroupAndGatherInRankOrder(int worldSize) {
+    start(RendezvousConfig.defaults());
+    List<JoinReply> members = joinAll(worldSize);
+    for (int rank = 0; rank < worldSize; rank++) {
+      assertThat(members.get(rank).getRank()).isEqualTo(rank);
+      assertThat(members.get(rank).getView().getGeneration()).isEqualTo(members.get(0).getView().getGeneration());
+      assertThat(members.get(rank).getView().getMembersList()).hasSize(worldSize);
+    }
+    List<byte[]> payloads = IntStream.range(0, worldSize).mapToObj(rank -> new byte[rank * 100_000]).toList();
+    List<Future<GatherReply>> gathers = new ArrayList<>();
+    for (int i = 0; i < worldSize; i++) {
+      int rank = worldSize - 1 - i;
+      gathers.add(rendezvous.gather(members.get(rank), "barrier-1", payloads.get(rank)));
+    }
+    for (Future<GatherReply> gather : gathers) {
+      assertThat(get(gather).getPayloadsList()).isEqualTo(payloads.stream().map(ByteString::copyFrom).toList());
+    }
+  }
+
+  @Test
+  void whenARankIsHeld_thenTheSecondClientGetsAReadableStatus() {
+    start(RendezvousConfig.defaults());
+    joinAll(2);
+    assertThat(failure(rendezvous.join("job", 2, 1))).isInstanceOf(Conflict.class)
+        .hasMessageContaining("rank 1 (trainer-1");
+    assertThat(failure(rendezvous.join("job", 2, 2))).isInstanceOf(InvalidInput.class).hasMessageContaining("rank 2");
+  }
+
+  @Test
+  void whenAMemberSendsNoHeartbeat_thenWatchersSeeItLostAndItsBarrierIsReleased() throws Exception {
+    start(RunningRendezvous.hasty());
+    List<JoinReply> members = joinAll(2);
+    BlockingQueue<GroupView> views = watch("job");
+    long beat = rendezvous.vertx.setPeriodic(50, id -> rendezvous.heartbeat(members.get(0), 7)
+        .onFailure(e -> views.add(GroupView.getDefaultInstance())));
+    Future<GatherReply> gather = rendezvous.gather(members.get(0), "k", new byte[1]);
+    GroupView view = awaitView(views, 1, "lost");
+    assertThat(view.getMembers(0).getState()).isEqualTo("active");
+    assertThat(get(gather).getRanksList()).containsExactly(0);
+    assertThat(failure(rendezvous.heartbeat(members.get(1), 8))).isInstanceOf(StaleGeneration.class)
+        .hasMessageContaining("declared lost");
+    JoinReply again = get(rendezvous.join("job", 2, 1));
+    assertThat(again.getIncarnation()).isGreaterThan(members.get(1).getIncarnation());
+    rendezvous.vertx.cancelTimer(beat);
+  }
+
+  @Test
+  void whenAllLeave_thenWatchesEndAndTheGroupIsGone() throws Exception {
+    start(RendezvousConfig.defaults());
+    List<JoinReply> members = joinAll(2);
+    BlockingQueue<String> events = new LinkedBlockingQueue<>();
+    rendezvous.client.watch("job", view -> events.add(states(view))).onSuccess(v -> events.add("end"));
+    assertThat(events.poll(10, TimeUnit.SECONDS)).isEqualTo("[active, active]");
+    get(rendezvous.leave(members.get(1)));
+    get(rendezvous.leave(members.get(0)));
+    for (String expected : List.of("[active, left]", "[left, left]", "end")) {
+      assertThat(events.poll(10, TimeUnit.SECONDS)).isEqualTo(expected);
+    }
+    assertThat(get(rendezvous.client.groups()).getGroupsList()).isEmpty();
+    assertThat(failure(rendezvous.heartbeat(members.get(0), 0))).hasMessageContaining("no group job");
+  }
+
+  @Test
+  void whenAClientDisconnectsWhileItWaits_thenItsRankIsFreeForAnother() {
+    start(RendezvousConfig.defaults());
+    RendezvousClient other = new RendezvousClient(rendezvous.vertx, "127.0.0.1", rendezvous.verticle.port());
+    Future<JoinReply> waiting = other.join("job", 2, 0, "first", "", 0);
+    awaitWaits(1);
+    get(other.close());
+    awaitWaits(0);
+    assertThat(failure(waiting)).isInstanceOf(PeerLost.class);
+    List<JoinReply> members = joinAll(2);
+    assertThat(members.get(1).getView().getMembers(0).getMember()).isEqualTo("trainer-0");
+  }
+
+  /** Asks again and again until so many calls wait, as an operator would with /why. */
+  private void awaitWaits(int count) {
+    List<Wait> waits = get(rendezvous.node.waits().list());
+    for (int i = 0; i < 2_000 && waits.size() != count; i++) {
+      waits = get(rendezvous.node.waits().list());
+    }
+    assertThat(waits).hasSize(count);
+  }
+
+  @Test
+  void whenTheStoreIsUsed_thenWaitsEndWhenTheKeysAreThere() {
+    start(RendezvousConfig.defaults());
+    joinAll(1);
+    Future<?> wait = rendezvous.client.awaitKeys("job", List.of("a"), 0);
+    awaitWaits(1);
+    assertThat(get(rendezvous.client.groups()).getWaitsList()).singleElement()
+        .asString().contains("waits at group job for key a");
+    get(rendezvous.client.set("job", "a", new byte[] {1}));
+    get(wait);
+    assertThat(get(rendezvous.client.get("job", "a"))).hasValue(new byte[] {1});
+    assertThat(get(rendezvous.client.add("job", "n", 5))).isEqualTo(5);
+    assertThat(get(rendezvous.client.delete("job", "a"))).isTrue();
+    assertThat(failure(rendezvous.client.get("none", "a"))).isInstanceOf(NotOwner.class)
+        .hasMessageContaining("no group none");
+  }
+
+  @Test
+  void whenItemsAreLeasedByManyAtOnce_thenEachGoesOutExactlyOnce() {
+    start(RendezvousConfig.defaults());
+    List<JoinReply> members = joinAll(4);
+    List<String> files = IntStream.range(0, 50).mapToObj(i -> "file-" + i).toList();
+    List<String> handedOut = Collections.synchronizedList(new ArrayList<>());
+    List<Future<Void>> workers = members.stream().map(m -> work(m, files, List.of(), handedOut)).toList();
+    get(Future.all(workers));
+    assertThat(handedOut).hasSameElementsAs(files).doesNotHaveDuplicates();
+  }
+
+  private Future<Void> work(JoinReply member, List<String> files, List<String> done, List<String> handedOut) {
+    return rendezvous.client.lease("job", member.getRank(), member.getIncarnation(), "files", files, done).compose(reply -> {
+      if (reply.getFinished()) {
+        return Future.succeededFuture();
+      }
+      if (reply.getItem().isEmpty()) {
+        return work(member, files, List.of(), handedOut);
+      }
+      handedOut.add(reply.getItem());
+      return work(member, files, List.of(reply.getItem()), handedOut);
+    });
+  }
+
+  @Test
+  void whenTheServiceStops_thenWhoWaitsIsToldAndTheDirectoryForgetsIt() throws Exception {
+    start(RendezvousConfig.defaults());
+    Directory.Instance announced = get(rendezvous.directory.list(Directory.RENDEZVOUS)).get(0);
+    assertThat(announced.controlPort()).isEqualTo(rendezvous.verticle.port());
+    List<JoinReply> members = joinAll(2);
+    Future<GatherReply> gather = rendezvous.gather(members.get(0), "k", new byte[0]);
+    awaitWaits(1);
+    rendezvous.stop();
+    assertThat(failure(gather)).isInstanceOf(PeerLost.class).hasMessageContaining("shutting down");
+    assertThat(get(rendezvous.directory.list(Directory.RENDEZVOUS))).isEmpty();
+    assertThat(get(rendezvous.node.waits().list())).isEmpty();
+  }
+
+  @Test
+  void whenThePortIsTaken_thenTheStartFailsWithOneReadableLine() {
+    start(RendezvousConfig.defaults());
+    RendezvousConfig taken = new RendezvousConfig(rendezvous.verticle.port(), 10_000, 100, 1000, 8 << 20,
+        RendezvousConfig.defaults().limits());
+    Throwable refused = failure(rendezvous.vertx.deployVerticle(new RendezvousVerticle(rendezvous.node, taken)));
+    assertThat(refused).isInstanceOf(InvalidInput.class).hasMessageContaining("127.0.0.1:" + taken.port());
+  }
+
+  @Test
+  void whenARequestIsGarbageOrTooLarge_thenItIsRefusedAndTheOthersGoOn() {
+    start(RendezvousConfig.defaults());
+    List<JoinReply> members = joinAll(1);
+    assertThat(status(Buffer.buffer("\377\377 this is no message"))).isEqualTo(GrpcStatus.INVALID_ARGUMENT);
+    assertThat(status(Buffer.buffer(new byte[9 << 20]))).isNotEqualTo(GrpcStatus.OK);
+    get(rendezvous.heartbeat(members.get(0), 1));
+  }
+
+  private GrpcStatus status(Buffer payload) {
+    ServiceMethod<Buffer, Buffer> raw = ServiceMethod.client(ServiceName.create("regatta", "Rendezvous"), "Join",
+        GrpcMessageEncoder.IDENTITY, GrpcMessageDecoder.IDENTITY);
+    GrpcClient grpc = GrpcClient.client(rendezvous.vertx);
+    return get(grpc.request(SocketAddress.inetSocketAddress(rendezvous.verticle.port(), "127.0.0.1"), raw)
+        .compose(request -> {
+          request.endMessage(GrpcMessage.message("identity", payload));
+          return request.response();
+        })
+        .compose(response -> response.end().transform(end -> Future.succeededFuture(response.status())))
+        .otherwise(broken -> null));
+  }
+
+  @Test
+  void aStockGrpcJavaClientJoinsAndGetsReadableErrors() {
+    start(RendezvousConfig.defaults());
+    ManagedChannel channel = NettyChannelBuilder.forAddress("127.0.0.1", rendezvous.verticle.port()).usePlaintext()
+        .build();
+    try {
+      MethodDescriptor<JoinRequest, JoinReply> join = MethodDescriptor.<JoinRequest, JoinReply>newBuilder()
+          .setType(MethodDescriptor.MethodType.UNARY).setFullMethodName("regatta.Rendezvous/Join")
+          .setRequestMarshaller(ProtoUtils.marshaller(JoinRequest.getDefaultInstance()))
+          .setResponseMarshaller(ProtoUtils.marshaller(JoinReply.getDefaultInstance())).build();
+      JoinRequest request = JoinRequest.newBuilder().setGroup("stock").setWorldSize(1).setMember("grpc-java").build();
+      JoinReply reply = ClientCalls.blockingUnaryCall(channel, join, CallOptions.DEFAULT, request);
+      assertThat(reply.getView().getMembersList()).extracting(Member::getMember).containsExactly("grpc-java");
+      assertThatThrownBy(() -> ClientCalls.blockingUnaryCall(channel, join, CallOptions.DEFAULT, request))
+          .isInstanceOfSatisfying(StatusRuntimeException.class, e -> {
+            assertThat(e.getStatus().getDescription()).contains("rank 0 (grpc-java").contains("give grpc-java another");
+          });
+      JoinRequest alone = JoinRequest.newBuilder().setGroup("other").setWorldSize(2).setMember("alone").setTimeoutMs(1)
+          .build();
+      assertThatThrownBy(() -> ClientCalls.blockingUnaryCall(channel, join, CallOptions.DEFAULT, alone))
+          .isInstanceOfSatisfying(StatusRuntimeException.class, e -> {
+            Status.Code lost = Status.Code.valueOf(ErrorMapping.status(new PeerLost("x")).name());
+            assertThat(e.getStatus().getCode()).isEqualTo(lost);
+            assertThat(e.getStatus().getDescription()).contains("missing ranks: 1");
+          });
+    } finally {
+      channel.shutdownNow();
+    }
+  }
+
+  @Test
+  void theGroupsReplyShowsEveryGroup() {
+    start(RendezvousConfig.defaults());
+    joinAll(2);
+    get(rendezvous.join("another", 1, 0));
+    GroupsReply reply = get(rendezvous.client.groups());
+    assertThat(reply.getGroupsList()).extracting(GroupView::getGroup).containsExactly("another", "job");
+  }
+}
