@@ -3,6 +3,7 @@ package io.regatta.core.init;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.hash.Mix64;
 import java.util.Arrays;
+import java.util.Locale;
 import java.util.Objects;
 
 /**
@@ -27,13 +28,13 @@ public record InitializerSpec(Kind kind, float a, float b) {
   public InitializerSpec {
     Objects.requireNonNull(kind, "kind");
     if (!Float.isFinite(a) || !Float.isFinite(b)) {
-      throw new InvalidInput("initializer " + kind + " has bounds " + a + ", " + b + ": they must be finite");
+      throw new InvalidInput("initializer " + kind.name().toLowerCase(Locale.ROOT) + " has parameters " + a + ", " + b + ": they must be finite");
     }
     if (kind == Kind.UNIFORM && a > b) {
-      throw new InvalidInput("initializer UNIFORM has lower bound " + a + " above upper bound " + b + ": swap them");
+      throw new InvalidInput("initializer uniform has lower bound " + a + " above upper bound " + b + ": swap them");
     }
     if (kind == Kind.NORMAL && b < 0) {
-      throw new InvalidInput("initializer NORMAL has standard deviation " + b + ": it must be 0 or more");
+      throw new InvalidInput("initializer normal has standard deviation " + b + ": it must be 0 or more");
     }
   }
 

@@ -48,34 +48,36 @@ public record LearningRate(Kind kind, double base, long decaySteps, double decay
     Objects.requireNonNull(kind, "kind");
     boundaries = List.copyOf(boundaries);
     values = List.copyOf(values);
-    require(warmupSteps >= 0, "warmup_steps", warmupSteps, "0 or more");
+    SpecCheck check = SpecCheck.of("learning rate", kind);
+    check.require(warmupSteps >= 0, "warmup_steps", warmupSteps, "0 or more");
     if (kind != Kind.PIECEWISE) {
-      requireRate("base", base);
+      check.notNegative("base", base);
     }
     if (kind != Kind.NOAM && warmupSteps > 0) {
-      requireRate("warmup_start", warmupStart);
+      check.notNegative("warmup_start", warmupStart);
     }
     switch (kind) {
       case CONSTANT -> { }
       case STEP, EXPONENTIAL -> {
-        require(decaySteps >= 1, "decay_steps", decaySteps, "at least 1");
-        require(decayRate > 0 && Double.isFinite(decayRate), "decay_rate", decayRate, "above 0");
+        check.atLeastOne("decay_steps", decaySteps);
+        check.positive("decay_rate", decayRate);
       }
       case PIECEWISE -> {
-        require(values.size() == boundaries.size() + 1, "values", values, "one more than boundaries " + boundaries);
-        values.forEach(v -> requireRate("values", v));
-        for (int i = 0; i < boundaries.size(); i++) {
-          long previous = i == 0 ? warmupSteps : boundaries.get(i - 1);
-          require(boundaries.get(i) > previous, "boundaries", boundaries, "rising, from above warmup_steps " + warmupSteps);
+        check.require(values.size() == boundaries.size() + 1, "values", values, "one more than boundaries " + boundaries);
+        values.forEach(v -> check.notNegative("values", v));
+        long previous = warmupSteps;
+        for (long boundary : boundaries) {
+          check.require(boundary > previous, "boundaries", boundaries, "rising, from above warmup_steps " + warmupSteps);
+          previous = boundary;
         }
       }
       case NOAM -> {
-        require(modelDim >= 1, "model_dim", modelDim, "at least 1");
-        require(warmupSteps >= 1, "warmup_steps", warmupSteps, "at least 1");
+        check.atLeastOne("model_dim", modelDim);
+        check.atLeastOne("warmup_steps", warmupSteps);
       }
       case COSINE -> {
-        require(decaySteps >= 1, "decay_steps", decaySteps, "at least 1");
-        require(minimum >= 0 && minimum <= base, "minimum", minimum, "between 0 and base " + base);
+        check.atLeastOne("decay_steps", decaySteps);
+        check.require(minimum >= 0 && minimum <= base, "minimum", minimum, "between 0 and base " + base);
       }
     }
   }
@@ -125,15 +127,5 @@ public record LearningRate(Kind kind, double base, long decaySteps, double decay
   private double noam(double n) {
     double warmup = warmupSteps;
     return base / Math.sqrt(modelDim) * Math.min(1 / Math.sqrt(n), n / (warmup * Math.sqrt(warmup)));
-  }
-
-  private void requireRate(String key, double value) {
-    require(value >= 0 && Double.isFinite(value), key, value, "a finite number, 0 or more");
-  }
-
-  private void require(boolean ok, String key, Object value, String expected) {
-    if (!ok) {
-      throw new InvalidInput("learning rate " + kind + ": " + key + " is " + value + ", it must be " + expected);
-    }
   }
 }

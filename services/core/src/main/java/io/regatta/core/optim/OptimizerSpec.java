@@ -1,6 +1,5 @@
 package io.regatta.core.optim;
 
-import io.regatta.core.error.RegattaException.InvalidInput;
 import java.util.Objects;
 
 /**
@@ -30,20 +29,21 @@ public record OptimizerSpec(Kind kind, LearningRate learningRate, float momentum
   public OptimizerSpec {
     Objects.requireNonNull(kind, "kind");
     Objects.requireNonNull(learningRate, "learningRate");
-    requireNotNegative("weight_decay", weightDecay);
-    requireNotNegative("clip_value", clipValue);
-    requireNotNegative("clip_norm", clipNorm);
+    SpecCheck check = SpecCheck.of("optimizer", kind);
+    check.notNegative("weight_decay", weightDecay);
+    check.notNegative("clip_value", clipValue);
+    check.notNegative("clip_norm", clipNorm);
     switch (kind) {
       case SGD -> { }
-      case MOMENTUM -> requireFraction("momentum", momentum);
+      case MOMENTUM -> check.fraction("momentum", momentum);
       case ADAGRAD -> {
-        requirePositive("epsilon", epsilon);
-        requireNotNegative("initial_accumulator", initialAccumulator);
+        check.positive("epsilon", epsilon);
+        check.notNegative("initial_accumulator", initialAccumulator);
       }
       case ADAM -> {
-        requireFraction("beta1", beta1);
-        requireFraction("beta2", beta2);
-        requirePositive("epsilon", epsilon);
+        check.fraction("beta1", beta1);
+        check.fraction("beta2", beta2);
+        check.positive("epsilon", epsilon);
       }
     }
   }
@@ -63,23 +63,5 @@ public record OptimizerSpec(Kind kind, LearningRate learningRate, float momentum
 
   public static OptimizerSpec adam(double rate) {
     return new OptimizerSpec(Kind.ADAM, LearningRate.constant(rate), 0, false, 0.9f, 0.999f, 1e-8f, 0, 0, 0, 0);
-  }
-
-  private void requireNotNegative(String key, float value) {
-    require(value >= 0 && Float.isFinite(value), key, value, "a finite number, 0 or more");
-  }
-
-  private void requirePositive(String key, float value) {
-    require(value > 0 && Float.isFinite(value), key, value, "a finite number above 0");
-  }
-
-  private void requireFraction(String key, float value) {
-    require(value >= 0 && value < 1, key, value, "0 or more and below 1");
-  }
-
-  private void require(boolean ok, String key, float value, String expected) {
-    if (!ok) {
-      throw new InvalidInput("optimizer " + kind + ": " + key + " is " + value + ", it must be " + expected);
-    }
   }
 }

@@ -1,0 +1,93 @@
+package io.regatta.core.model;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.init.InitializerSpec;
+import io.regatta.core.optim.OptimizerSpec;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+
+class ModelSpecTest {
+
+  private static final DenseVariable WEIGHT = new DenseVariable("fc.weight", List.of(3, 4));
+  private static final DenseVariable BIAS = new DenseVariable("fc.bias", List.of(3));
+  private static final OptimizerSpec SGD = OptimizerSpec.sgd(0.1);
+
+  private static SparseTableSpec table(String name, int dim, float bound, double rate) {
+    return new SparseTableSpec(name, dim, InitializerSpec.uniform(-bound, bound), OptimizerSpec.adam(rate));
+  }
+
+  private static ModelSpec model() {
+    return new ModelSpec(42, List.of(WEIGHT, BIAS), SGD, List.of(table("emb", 10, 0.5f, 0.001)));
+  }
+
+  /** Computed by a separate program from the canonical bytes: trainers of two releases must agree on it. */
+  @Test
+  void digestIsStable() {
+    assertThat(model().digest()).isEqualTo("65038c4a44aa48ff");
+    assertThat(model()).isEqualTo(model());
+  }
+
+  @Test
+  void digestSeesEveryDifference() {
+    List<SparseTableSpec> emb = List.of(table("emb", 10, 0.5f, 0.001));
+    List<ModelSpec> models = List.of(
+        model(),
+        new ModelSpec(43, List.of(WEIGHT, BIAS), SGD, emb),
+        new ModelSpec(42, List.of(BIAS, WEIGHT), SGD, emb),
+        new ModelSpec(42, List.of(WEIGHT), SGD, emb),
+        new ModelSpec(42, List.of(new DenseVariable("fc.weight", List.of(4, 3)), BIAS), SGD, emb),
+        new ModelSpec(42, List.of(new DenseVariable("fc.weight", List.of(12)), BIAS), SGD, emb),
+        new ModelSpec(42, List.of(WEIGHT, BIAS), OptimizerSpec.sgd(0.2), emb),
+        new ModelSpec(42, List.of(WEIGHT, BIAS), OptimizerSpec.momentum(0.1, 0.9f, false), emb),
+        new ModelSpec(42, List.of(WEIGHT, BIAS), OptimizerSpec.momentum(0.1, 0.9f, true), emb),
+        new ModelSpec(42, List.of(WEIGHT, BIAS), SGD, List.of()),
+        new ModelSpec(42, List.of(WEIGHT, BIAS), SGD, List.of(table("emc", 10, 0.5f, 0.001))),
+        new ModelSpec(42, List.of(WEIGHT, BIAS), SGD, List.of(table("emb", 11, 0.5f, 0.001))),
+        new ModelSpec(42, List.of(WEIGHT, BIAS), SGD, List.of(table("emb", 10, 0.4f, 0.001))),
+        new ModelSpec(42, List.of(WEIGHT, BIAS), SGD, List.of(table("emb", 10, 0.5f, 0.002))));
+    Set<String> digests = new HashSet<>();
+    for (ModelSpec m : models) {
+      digests.add(m.digest());
+    }
+    assertThat(digests).hasSize(models.size());
+  }
+
+  @Test
+  void countsElements() {
+    assertThat(model().denseNumel()).isEqualTo(15);
+    assertThat(new DenseVariable("scalar", List.of()).numel()).isEqualTo(1);
+  }
+
+  @Test
+  void keepsItsOwnCopies() {
+    List<DenseVariable> dense = new ArrayList<>(List.of(WEIGHT));
+    ModelSpec m = new ModelSpec(1, dense, SGD, List.of());
+    dense.clear();
+    assertThat(m.dense()).containsExactly(WEIGHT);
+  }
+
+  @Test
+  void wrongModelsAreRefusedByName() {
+    assertRefused(() -> new ModelSpec(1, List.of(WEIGHT, WEIGHT), SGD, List.of()), "called fc.weight");
+    assertRefused(() -> new ModelSpec(1, List.of(WEIGHT), SGD, List.of(table("fc.weight", 1, 1, 1))), "unique");
+    assertRefused(() -> new DenseVariable("", List.of(1)), "dense variable has no name");
+    assertRefused(() -> new DenseVariable("w", List.of(3, 0)), "dense variable w has shape [3, 0]");
+    assertRefused(() -> new DenseVariable("w", List.of(1 << 16, 1 << 16)), "2^31-1");
+    assertRefused(() -> new DenseVariable("w", List.of(1 << 30, 1 << 30, 1 << 30, 1 << 30)), "2^31-1");
+    assertRefused(() -> table("emb", 0, 1, 1), "sparse table emb has dim 0");
+    assertRefused(() -> table(" ", 1, 1, 1), "sparse table has no name");
+    DenseVariable large = new DenseVariable("a", List.of(1 << 30));
+    DenseVariable second = new DenseVariable("b", List.of(1 << 30));
+    assertRefused(() -> new ModelSpec(1, List.of(large, second), SGD, List.of()), "2147483648 dense elements");
+  }
+
+  private static void assertRefused(Runnable what, String text) {
+    assertThatThrownBy(what::run).isInstanceOf(InvalidInput.class).hasMessageContaining(text);
+  }
+}
