@@ -1,0 +1,125 @@
+package io.regatta.fleet;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The script {@code regatta}, in a checkout of its own with stand-ins for java, javac and mvnw. */
+class ScriptTest {
+
+  private static final String JAVA = "#!/bin/sh\n"
+      + "if [ \"$1\" = -version ]; then echo 'openjdk version \"%s\" 2025-04-15' >&2; exit; fi\n"
+      + "echo \"java $* OMP_NUM_THREADS=$OMP_NUM_THREADS OPT_OUT_TRACKING=$OPT_OUT_TRACKING\"\n";
+  private static final String MVNW = "#!/bin/sh\necho \"$@\" >> mvnw.log\n"
+      + "mkdir -p services/fleet/target && touch services/fleet/target/fleet.jar\n";
+
+  @TempDir
+  Path dir;
+  private Path home;
+  private Path jdk;
+
+  @BeforeEach
+  void checkout() throws IOException {
+    home = Files.createDirectory(dir.resolve("checkout"));
+    jdk = Files.createDirectories(dir.resolve("jdk/bin")).getParent();
+    Files.copy(Checkout.file("regatta"), home.resolve("regatta"));
+    executable(home.resolve("mvnw"), MVNW);
+    executable(jdk.resolve("bin/javac"), "#!/bin/sh\n");
+    java("17.0.15");
+  }
+
+  @Test
+  void builds_once_and_says_so() throws Exception {
+    Output first = regatta(jdk, "simulate", "my job.yaml");
+    assertThat(first.status).isZero();
+    assertThat(first.text).contains("building").containsPattern("built .*fleet.jar in \\d+ s")
+        .contains("fleet.jar simulate my job.yaml OMP_NUM_THREADS=1 OPT_OUT_TRACKING=true");
+    assertThat(regatta(jdk, "version").text).doesNotContain("building").contains("fleet.jar version");
+    assertThat(regatta(jdk, "--build").text).contains("building").doesNotContain("java -");
+    assertThat(Files.readAllLines(home.resolve("mvnw.log"))).hasSize(2)
+        .allSatisfy(line -> assertThat(line).contains("-DskipTests", "-pl services/fleet", "-am package"));
+  }
+
+  @Test
+  void a_failed_build_leaves_no_jar() throws Exception {
+    executable(home.resolve("mvnw"), MVNW + "exit 1\n");
+    Output output = regatta(jdk, "version");
+    assertThat(output.status).isEqualTo(2);
+    assertThat(output.text).contains("regatta: the build failed").doesNotContain("java -");
+    assertThat(home.resolve("services/fleet/target/fleet.jar")).doesNotExist();
+  }
+
+  @Test
+  void old_missing_and_half_javas_are_named() throws Exception {
+    java("11.0.2");
+    assertThat(regatta(jdk, "version")).satisfies(o -> {
+      assertThat(o.status).isEqualTo(2);
+      assertThat(o.text).contains("is Java 11").contains("17 or newer");
+    });
+    java("1.8.0_292");
+    assertThat(regatta(jdk, "version").text).contains("is Java 1:");
+    java("25");
+    assertThat(regatta(jdk, "version").text).contains("java --sun-misc-unsafe-memory-access=allow");
+    Files.delete(home.resolve("services/fleet/target/fleet.jar"));
+    Files.delete(jdk.resolve("bin/javac"));
+    assertThat(regatta(jdk, "version").text).contains("needs a JDK");
+    assertThat(regatta(dir.resolve("nowhere"), "version").text).contains("JAVA_HOME is", "nowhere");
+    assertThat(regatta(null, "version").text).contains("no Java found");
+  }
+
+  @Test
+  void works_through_a_link() throws Exception {
+    Path link = Files.createSymbolicLink(dir.resolve("link"), home.resolve("regatta"));
+    assertThat(run(List.of(link.toString(), "version"), jdk).text).contains(home + "/services/fleet/target/fleet.jar");
+  }
+
+  private void java(String version) throws IOException {
+    executable(jdk.resolve("bin/java"), JAVA.formatted(version));
+  }
+
+  private static void executable(Path file, String text) throws IOException {
+    Files.writeString(file, text);
+    assertThat(file.toFile().setExecutable(true)).isTrue();
+  }
+
+  private record Output(int status, String text) {}
+
+  private Output regatta(Path javaHome, String... args) throws Exception {
+    List<String> command = new java.util.ArrayList<>(List.of(home.resolve("regatta").toString()));
+    command.addAll(List.of(args));
+    return run(command, javaHome);
+  }
+
+  /** Without a java home, also with a PATH of nothing but the tools that the script calls. */
+  private Output run(List<String> command, Path javaHome) throws Exception {
+    ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
+    Map<String, String> environment = builder.environment();
+    environment.keySet().removeAll(List.of("JAVA_HOME", "OMP_NUM_THREADS", "OPT_OUT_TRACKING", "REGATTA_JAVA_OPTS"));
+    if (javaHome != null) {
+      environment.put("JAVA_HOME", javaHome.toString());
+    } else {
+      Path tools = Files.createDirectories(dir.resolve("tools"));
+      for (String tool : List.of("sh", "dirname", "readlink", "sed", "head", "date", "cat")) {
+        Files.createSymbolicLink(tools.resolve(tool), where(tool));
+      }
+      environment.put("PATH", tools.toString());
+    }
+    Process process = builder.start();
+    process.getOutputStream().close();
+    String text = new String(process.getInputStream().readAllBytes());
+    assertThat(process.waitFor(30, TimeUnit.SECONDS)).isTrue();
+    return new Output(process.exitValue(), text);
+  }
+
+  private static Path where(String tool) {
+    return Path.of("/bin", tool).toFile().exists() ? Path.of("/bin", tool) : Path.of("/usr/bin", tool);
+  }
+}
