@@ -28,7 +28,8 @@ public record InitializerSpec(Kind kind, float a, float b) {
   public InitializerSpec {
     Objects.requireNonNull(kind, "kind");
     if (!Float.isFinite(a) || !Float.isFinite(b)) {
-      throw new InvalidInput("initializer " + kind.name().toLowerCase(Locale.ROOT) + " has parameters " + a + ", " + b + ": they must be finite");
+      throw new InvalidInput("initializer " + kind.name().toLowerCase(Locale.ROOT) + " has parameters " + a + ", " + b
+          + ": they must be finite");
     }
     if (kind == Kind.UNIFORM && a > b) {
       throw new InvalidInput("initializer uniform has lower bound " + a + " above upper bound " + b + ": swap them");

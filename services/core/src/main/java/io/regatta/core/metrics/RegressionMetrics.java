@@ -3,8 +3,8 @@ package io.regatta.core.metrics;
 import io.regatta.core.error.RegattaException.InvalidInput;
 
 /**
- * Mean squared error of a regression by sums that can be added over ranks. The
- * sum rounds like any double sum, so merging in rank order gives every rank the same bits. Not thread-safe; one owner.
+ * Mean squared error of a regression by sums that can be added over ranks. They round like any double sum, so add them
+ * in rank order to give every rank the same bits. Not thread-safe; one owner.
  */
 public final class RegressionMetrics {
 

@@ -17,7 +17,8 @@ public record DenseVariable(String name, List<Integer> shape) {
     long n = 1;
     for (int d : shape) {
       if (d < 1) {
-        throw new InvalidInput("dense variable " + name + " has shape " + shape + ": every dimension must be at least 1");
+        throw new InvalidInput("dense variable " + name + " has shape " + shape
+            + ": every dimension must be at least 1");
       }
       n *= d;
       if (n > Integer.MAX_VALUE) {

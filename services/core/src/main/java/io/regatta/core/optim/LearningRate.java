@@ -63,7 +63,8 @@ public record LearningRate(Kind kind, double base, long decaySteps, double decay
         check.positive("decay_rate", decayRate);
       }
       case PIECEWISE -> {
-        check.require(values.size() == boundaries.size() + 1, "values", values, "one more than boundaries " + boundaries);
+        check.require(values.size() == boundaries.size() + 1, "values", values,
+            "one more than boundaries " + boundaries);
         values.forEach(v -> check.notNegative("values", v));
         long previous = warmupSteps;
         for (long boundary : boundaries) {

@@ -6,7 +6,7 @@ package io.regatta.core.optim;
  * on the arguments only: an element's update is a fixed sequence of float operations, wherever its block lies and by
  * whichever of the two methods it comes.
  *
- * <p>Two methods, because they differ by a factor of four to eight in speed: HotSpot vectorizes a loop only if all its
+ * <p>Two methods, because they differ by a factor of four to six in speed: HotSpot vectorizes a loop only if all its
  * arrays are read from the same index on; with offsets of their own it would have to rule out overlap, and does not.
  * Before the rule, both clip the gradient by value, then add the weight decay.
  */
@@ -28,9 +28,9 @@ public interface Optimizer {
   void applyWhole(float[] w, float[][] slots, float[] g, float lr, long updates);
 
   /**
-   * Updates a range, for instance a row of a slab with its slots right behind the weights: {@code w[wOff .. wOff+n)} with
-   * gradient {@code g[gOff .. gOff+n)}. Slot k of element i is {@code s[sOff + k*slotStride + i]}. The ranges must not
-   * overlap.
+   * Updates a range, for instance a row of a slab with its slots right behind the weights: {@code w[wOff .. wOff+n)}
+   * with gradient {@code g[gOff .. gOff+n)}. Slot k of element i is {@code s[sOff + k*slotStride + i]}. The ranges must
+   * not overlap.
    *
    * @param s slots; may be the same array as {@code w}, and anything, null included, if there are none
    * @param lr learning rate of this update

@@ -41,17 +41,20 @@ class OptimizerTest {
     return slots;
   }
 
+  /** MXNet's sgd_update is known in two forms: w - lr (g + wd w), and (1 - lr wd) w - lr g. */
   @Test
   void sgdIsTheArithmeticOfMxnetsSgdUpdate() {
-    float decay = 0.01f;
-    float[] w = gaussian(1, 1000);
-    float[] g = gaussian(2, 1000);
-    float[] expected = w.clone();
-    for (int i = 0; i < w.length; i++) {
-      expected[i] -= LR * (g[i] + decay * expected[i]);
+    for (float decay : new float[] {0, 0.01f}) {
+      float[] w = gaussian(1, 1000);
+      float[] g = gaussian(2, 1000);
+      float[] before = w.clone();
+      Optimizer.of(spec(Kind.SGD, false, decay, 0)).applyWhole(w, new float[0][], g, LR, 1);
+      for (int i = 0; i < w.length; i++) {
+        float other = (1 - LR * decay) * before[i] - LR * g[i];
+        assertThat(w[i]).isEqualTo(before[i] - LR * (g[i] + decay * before[i]));
+        assertThat(w[i]).isCloseTo(other, within(decay == 0 ? 0 : 2 * Math.ulp(Math.abs(before[i]) + 1)));
+      }
     }
-    Optimizer.of(spec(Kind.SGD, false, decay, 0)).applyWhole(w, new float[0][], g, LR, 1);
-    assertThat(w).isEqualTo(expected);
   }
 
   /** With a constant gradient g, v_t = g (1 - μ^t) / (1 - μ); Nesterov's form is one look ahead. */
