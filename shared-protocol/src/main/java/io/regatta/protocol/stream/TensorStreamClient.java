@@ -8,6 +8,7 @@ import io.vertx.core.http.HttpClient;
 import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.PoolOptions;
 import io.vertx.core.http.RequestOptions;
+import java.util.concurrent.TimeUnit;
 
 /**
  * Opens tensor streams. Streams to the same host and port share one connection. To be used on one context, which then
@@ -36,7 +37,8 @@ public final class TensorStreamClient {
     String peer = host + ":" + port;
     RequestOptions request = new RequestOptions().setMethod(HttpMethod.POST).setHost(host).setPort(port).setURI(path)
         .putHeader("content-type", "application/grpc").putHeader("te", "trailers");
-    return client.request(request).compose(r -> {
+    // A frozen peer accepts the connection and never sends its HTTP/2 settings; Vert.x alone would wait for ever.
+    return client.request(request).timeout(options.connectTimeoutMillis(), TimeUnit.MILLISECONDS).compose(r -> {
       r.setChunked(true);
       TensorStream stream = new ClientTensorStream(context, r, peer, options);
       return r.sendHead().map(stream);
