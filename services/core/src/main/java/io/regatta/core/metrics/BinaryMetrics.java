@@ -96,8 +96,8 @@ public final class BinaryMetrics {
   }
 
   /**
-   * Area under the ROC curve: the probability that a positive example gets a higher prediction than a negative one, ties
-   * (one bucket) counting half. 0.5 if there are no positives or no negatives.
+   * Area under the ROC curve: the probability that a positive example gets a higher prediction than a negative one,
+   * ties (one bucket) counting half. 0.5 if there are no positives or no negatives.
    */
   public double auc() {
     double positives = 0;
@@ -122,9 +122,9 @@ public final class BinaryMetrics {
   }
 
   /**
-   * The sums as doubles, to all-reduce with SUM and give to {@link #ofSums}. Exact: counts are whole numbers below 2^53,
-   * and the log loss is summed in fixed point so that its sum does not depend on the order. Layout: positives by bin,
-   * negatives by bin, correct, upper and lower part of the loss.
+   * The sums as doubles, to all-reduce with SUM and give to {@link #ofSums}. Exact: counts are whole numbers below
+   * 2^53, and the log loss is summed in fixed point so that its sum does not depend on the order. Layout: positives
+   * by bin, negatives by bin, correct, upper and lower part of the loss.
    */
   public double[] sums() {
     int bins = buckets + 1;

@@ -15,8 +15,8 @@ public final class SparsePartition {
 
   /**
    * Shard in [0, shards) that owns the id. The upper 32 bits of the mixed id are scaled to the range by a
-   * multiplication instead of a remainder (Lemire, "Fast random integer generation in an interval", 2019): shares differ
-   * by less than shards / 2^32. Must never change: files and running clusters rely on it.
+   * multiplication instead of a remainder (Lemire, "Fast random integer generation in an interval", 2019): shares
+   * differ by less than shards / 2^32. Must never change: files and running clusters rely on it.
    */
   public static int shardOf(long id, int shards) {
     DensePartition.requireShards(shards);

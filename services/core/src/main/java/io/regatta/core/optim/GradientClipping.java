@@ -1,9 +1,9 @@
 package io.regatta.core.optim;
 
 /**
- * Clipping of a whole gradient by its L2 norm (Pascanu, Mikolov, Bengio, "On the difficulty of training recurrent neural
- * networks", 2013), per variable. Done by the trainer before a push, over the whole tensor, so that the result does not
- * depend on how many shards the tensor lies on. Stateless, any thread.
+ * Clipping of a whole gradient by its L2 norm (Pascanu, Mikolov, Bengio, "On the difficulty of training recurrent
+ * neural networks", 2013), per variable. Done by the trainer before a push, over the whole tensor, so that the result
+ * does not depend on how many shards the tensor lies on. Stateless, any thread.
  */
 public final class GradientClipping {
 

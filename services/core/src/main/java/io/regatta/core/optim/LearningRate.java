@@ -68,7 +68,8 @@ public record LearningRate(Kind kind, double base, long decaySteps, double decay
         values.forEach(v -> check.notNegative("values", v));
         long previous = warmupSteps;
         for (long boundary : boundaries) {
-          check.require(boundary > previous, "boundaries", boundaries, "rising, from above warmup_steps " + warmupSteps);
+          check.require(boundary > previous, "boundaries", boundaries,
+              "rising, from above warmup_steps " + warmupSteps);
           previous = boundary;
         }
       }

@@ -1,8 +1,9 @@
 package io.regatta.core.optim;
 
 /**
- * Stochastic gradient descent (Robbins and Monro, "A stochastic approximation method", 1951): w -= lr · g, with the decay
- * w -= lr · (g + decay · w). Equal to MXNet's {@code sgd_update} up to the rounding of the decay. Stateless, any thread.
+ * Stochastic gradient descent (Robbins and Monro, "A stochastic approximation method", 1951): w -= lr · g, with the
+ * decay w -= lr · (g + decay · w). Equal to MXNet's {@code sgd_update} up to the rounding of the decay. Stateless,
+ * any thread.
  */
 record Sgd(Regularization regularization) implements Optimizer {
 

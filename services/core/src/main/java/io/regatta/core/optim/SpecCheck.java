@@ -4,7 +4,8 @@ import io.regatta.core.error.RegattaException.InvalidInput;
 import java.util.Locale;
 
 /**
- * Refuses wrong values of a specification, naming it, the configuration key, the value and what is expected. Any thread.
+ * Refuses wrong values of a specification, naming it, the configuration key, the value and what is expected. Any
+ * thread.
  *
  * @param subject such as {@code optimizer adam}
  */
