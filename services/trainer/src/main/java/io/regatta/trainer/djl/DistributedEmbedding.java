@@ -1,23 +1,60 @@
 package io.regatta.trainer.djl;
 
+import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
+import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.AbstractBlock;
 import ai.djl.training.ParameterStore;
 import ai.djl.util.PairList;
+import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.init.InitializerSpec;
 import io.regatta.core.model.SparseTableSpec;
 import io.regatta.core.optim.OptimizerSpec;
+import java.nio.FloatBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.function.Function;
+import java.util.function.Supplier;
 
 /**
  * A DJL block over a sparse table of the servers: forward pulls the rows of the ids, {@link FleetTrainer#step} pushes
- * their gradients. Input: one array {@code [batch, slots]} of int64 or int32 ids (any 64-bit value; -1 too). Output:
- * {@code [batch, slots, dim]} float32. Has no DJL parameters. Used on its trainer's model thread.
+ * their gradients, summed over repeated ids. Input: one array {@code [batch, slots]} (or {@code [batch]}) of int64 or
+ * int32 ids, any value. Output: {@code [batch, slots, dim]} float32. Has no DJL parameters: the rows live on the
+ * servers. Used on its trainer's model thread; it must be reachable from the model's block through
+ * {@code getChildren()}, which is how the trainer finds it.
  */
 public final class DistributedEmbedding extends AbstractBlock {
 
+  /** One forward pass whose gradient is still to be read. */
+  private record Pending(DistinctIds ids, NDArray rows) {}
+
+  private final String table;
+  private final int dim;
+  private final InitializerSpec initializer;
+  private final OptimizerSpec optimizer;
+  private final int inputIndex;
+  private final HostCopy host = new HostCopy();
+  private final List<Pending> pending = new ArrayList<>();
+  private RowSource source;
+  private Function<long[], DistinctIds> distinct = DistinctIds::of;
+  private Supplier<NDManager> stepScope;
+
   private DistributedEmbedding(Builder b) {
-    throw new UnsupportedOperationException("TODO trainer helper");
+    if (b.table == null || b.table.isBlank()) {
+      throw new InvalidInput("DistributedEmbedding: a table name is missing; call setTable");
+    }
+    if (b.dim < 1) {
+      throw new InvalidInput("DistributedEmbedding of table " + b.table + ": dim must be at least 1, not " + b.dim);
+    }
+    table = b.table;
+    dim = b.dim;
+    float bound = (float) (1 / Math.sqrt(dim));
+    initializer = b.initializer == null ? InitializerSpec.uniform(-bound, bound) : b.initializer;
+    optimizer = b.optimizer;
+    inputIndex = b.inputIndex;
   }
 
   public static Builder builder() {
@@ -26,23 +63,104 @@ public final class DistributedEmbedding extends AbstractBlock {
 
   /** Name of the sparse table. */
   public String table() {
-    throw new UnsupportedOperationException("TODO trainer helper");
+    return table;
   }
 
   /** Values per row. */
   public int dim() {
-    throw new UnsupportedOperationException("TODO trainer helper");
+    return dim;
+  }
+
+  /** Which array of a batch's data holds the ids; -1: not known, rows are pulled in forward only. */
+  public int inputIndex() {
+    return inputIndex;
+  }
+
+  /** The table as the servers are told. */
+  public SparseTableSpec spec(OptimizerSpec jobDefault) {
+    return new SparseTableSpec(table, dim, initializer, optimizer == null ? jobDefault : optimizer);
+  }
+
+  /** Where rows come from when no trainer is attached, for inference. A trainer attaches itself. */
+  public void attach(RowSource rows) {
+    attach(rows, DistinctIds::of, null);
+  }
+
+  /**
+   * A trainer takes the block over.
+   *
+   * @param ids finds the distinct ids of a batch, perhaps known from the prefetch
+   * @param scope gives the manager of the current step, which the trainer closes after it
+   */
+  void attach(RowSource rows, Function<long[], DistinctIds> ids, Supplier<NDManager> scope) {
+    source = rows;
+    distinct = ids;
+    stepScope = scope;
   }
 
   @Override
   protected NDList forwardInternal(ParameterStore parameterStore, NDList inputs, boolean training,
       PairList<String, Object> params) {
-    throw new UnsupportedOperationException("TODO trainer helper");
+    NDArray ids = inputs.singletonOrThrow();
+    if (source == null) {
+      throw new IllegalStateException("DistributedEmbedding of table " + table + " has no trainer: it was not found "
+          + "among the children of the model's block, or no FleetTrainer was made for that model; for inference "
+          + "attach a RowSource");
+    }
+    DistinctIds known = distinct.apply(longs(ids));
+    float[] values = source.rows(table, dim, known.ids(), training);
+    int n = known.position().length * dim;
+    FloatBuffer buffer = host.staging(n);
+    for (int position : known.position()) {
+      buffer.put(values, position * dim, dim);
+    }
+    NDManager scope = training && stepScope != null ? stepScope.get() : ids.getManager();
+    NDArray rows = scope.create(ids.getShape().add(dim), DataType.FLOAT32);
+    rows.set(host.slice(n));
+    if (training) {
+      rows.setRequiresGradient(true);
+      pending.add(new Pending(known, rows));
+    }
+    return new NDList(rows);
+  }
+
+  /** Ids of an int64 or int32 array, row-major. */
+  static long[] longs(NDArray ids) {
+    return switch (ids.getDataType()) {
+      case INT64 -> ids.toLongArray();
+      case INT32 -> {
+        int[] narrow = ids.toIntArray();
+        long[] wide = new long[narrow.length];
+        for (int i = 0; i < narrow.length; i++) {
+          wide[i] = narrow[i];
+        }
+        yield wide;
+      }
+      default -> throw new InvalidInput("DistributedEmbedding takes ids as int64 or int32, not "
+          + ids.getDataType() + "; a float32 cannot hold ids above 2^24 exactly");
+    };
+  }
+
+  /** Hands the gradients of this step's forward passes to the collector, and forgets them. */
+  void takeGradients(SparseGradients out) {
+    for (Pending p : pending) {
+      try (NDArray gradient = p.rows().getGradient()) {
+        float[] rows = new float[p.ids().position().length * dim];
+        host.read(gradient, rows, 0);
+        out.add(table, dim, p.ids(), p.ids().sum(rows, dim));
+      }
+    }
+    pending.clear();
+  }
+
+  /** Forgets forward passes that no step followed. */
+  void forget() {
+    pending.clear();
   }
 
   @Override
   public Shape[] getOutputShapes(Shape[] inputShapes) {
-    throw new UnsupportedOperationException("TODO trainer helper");
+    return new Shape[] {inputShapes[0].add(dim)};
   }
 
   /** Builder of a {@link DistributedEmbedding}; {@code table} and {@code dim} are needed. */
@@ -50,7 +168,7 @@ public final class DistributedEmbedding extends AbstractBlock {
 
     private String table;
     private int dim;
-    private InitializerSpec initializer = InitializerSpec.zeros();
+    private InitializerSpec initializer;
     private OptimizerSpec optimizer;
     private int inputIndex = -1;
 
@@ -70,13 +188,13 @@ public final class DistributedEmbedding extends AbstractBlock {
 
     /** Birth of a row; default: uniform in ±1/sqrt(dim). */
     public Builder optInitializer(InitializerSpec spec) {
-      this.initializer = spec;
+      this.initializer = Objects.requireNonNull(spec);
       return this;
     }
 
     /** Update rule of the rows; default: the job's {@code sparse_optimizer}. */
     public Builder optOptimizer(OptimizerSpec spec) {
-      this.optimizer = spec;
+      this.optimizer = Objects.requireNonNull(spec);
       return this;
     }
 

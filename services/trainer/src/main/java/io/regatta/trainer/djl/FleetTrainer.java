@@ -1,33 +1,339 @@
 package io.regatta.trainer.djl;
 
+import ai.djl.Device;
 import ai.djl.Model;
+import ai.djl.ndarray.NDList;
+import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.Shape;
+import ai.djl.nn.Parameter;
+import ai.djl.training.GradientCollector;
 import ai.djl.training.Trainer;
 import ai.djl.training.TrainingConfig;
+import ai.djl.training.dataset.Batch;
+import ai.djl.training.dataset.Dataset;
+import ai.djl.training.initializer.Initializer;
+import ai.djl.training.optimizer.Optimizer;
+import ai.djl.translate.TranslateException;
+import ai.djl.util.Pair;
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.model.ModelSpec;
+import io.regatta.core.model.SparseTableSpec;
+import io.regatta.core.shard.Mode;
+import io.regatta.core.shard.ParameterClient;
+import io.regatta.core.shard.SparseIds;
+import io.regatta.core.shard.SparseRows;
 import io.regatta.trainer.Strategy;
+import io.regatta.trainer.TrainerSession;
+import java.io.IOException;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Predicate;
 
 /**
  * A DJL trainer whose {@link #step} exchanges gradients for values with the shards. Belongs to one model thread.
  * {@code EasyTrain.fit} runs it unchanged; hand-written loops with {@code newGradientCollector}, {@code backward} and
- * {@code step} work as well. The loss must be the mean over the batch's examples.
+ * {@code step} work as well. The loss must be the mean over the batch's examples: over ranks and replicas gradients
+ * are averaged with the number of examples as weight. Parameters that need no gradient (such as the running means of
+ * BatchNorm) stay local.
  */
 public final class FleetTrainer extends Trainer {
 
-  /** Refuses a stock DJL optimizer and more than one device. Call {@link #initialize} next. */
+  private final Strategy strategy;
+  private final ReplicaContext replica;
+  private final TrainerSession session;
+  private final RegattaOptimizer optimizer;
+  private final StepTimes times = new StepTimes();
+  private final Embeddings embeddings;
+  private final Map<String, Float> tableClipNorms = new HashMap<>();
+
+  private DenseParameters dense;
+  private ParameterClient client;
+  private Exchange exchange;
+  private NDManager stepScope;
+  private LookAhead iteration;
+  private LookAhead trainedFrom;
+  private long examplesGiven = -1;
+  private long examplesSeen;
+  private long steps;
+  private long examples;
+  private boolean closed;
+
+  /**
+   * Refuses a stock DJL optimizer and more than one device. Call {@link #initialize} next.
+   *
+   * @param model with its block set; one per replica
+   * @param config with one of {@link Sgd}, {@link Momentum}, {@link Adagrad}, {@link Adam} as its optimizer
+   * @param strategy the same on every rank
+   */
   public FleetTrainer(Model model, TrainingConfig config, Strategy strategy, ReplicaContext replica) {
-    super(model, config);
-    throw new UnsupportedOperationException("TODO trainer helper");
+    super(prepared(model, config), config);
+    this.strategy = strategy;
+    this.replica = replica;
+    session = replica.session();
+    optimizer = (RegattaOptimizer) config.getOptimizer();
+    embeddings = new Embeddings(model.getBlock());
+    embeddings.attach(this::rows, this::stepScope);
   }
 
-  /** Steps taken so far over the whole run. */
-  public long steps() {
-    throw new UnsupportedOperationException("TODO trainer helper");
+  /** Checks the configuration and does what {@code Model.newTrainer} does. */
+  private static Model prepared(Model model, TrainingConfig config) {
+    Optimizer optimizer = config.getOptimizer();
+    if (!(optimizer instanceof RegattaOptimizer)) {
+      throw new InvalidInput("optimizer " + optimizer.getClass().getName() + " runs in the trainer only, but updates "
+          + "are made on the servers: put one of io.regatta.trainer.djl.Sgd, Momentum, Adagrad, Adam (or "
+          + "worker.optimizer(), the job file's) into the TrainingConfig with optOptimizer");
+    }
+    Device[] devices = config.getDevices();
+    if (devices.length != 1 || !devices[0].equals(model.getNDManager().getDevice())) {
+      throw new InvalidInput("a FleetTrainer trains on one device, the model's (" + model.getNDManager().getDevice()
+          + "), but the TrainingConfig has " + List.of(devices) + "; use threads for several replicas");
+    }
+    if (model.getBlock() == null) {
+      throw new InvalidInput("the model has no block: call model.setBlock before making a trainer");
+    }
+    for (Pair<Initializer, Predicate<Parameter>> pair : config.getInitializers()) {
+      if (pair.getKey() != null && pair.getValue() != null) {
+        model.getBlock().setInitializer(pair.getKey(), pair.getValue());
+      }
+    }
+    Engines.current();
+    return model;
   }
 
   /**
-   * Number of examples behind the gradients of the next {@link #step}, its weight in the mean over ranks. Only needed
-   * when the first dimension of the data is not the number of examples.
+   * Initializes the model, registers it with the shards and takes over the values that rank 0 drew: from here on all
+   * ranks are equal.
    */
-  public void setExamples(long examples) {
-    throw new UnsupportedOperationException("TODO trainer helper");
+  @Override
+  public void initialize(Shape... shapes) {
+    if (exchange != null) {
+      throw new IllegalStateException("this trainer is initialized already");
+    }
+    HostCopy host = new HostCopy();
+    float[] drawn = Engines.seeded(session.job().seed(), () -> {
+      super.initialize(shapes);
+      dense = new DenseParameters(getModel().getBlock(), host);
+      return dense.read();
+    });
+    ModelSpec model = new ModelSpec(session.job().seed(), dense.variables(), optimizer.spec(),
+        embeddings.tables(session.job().sparseOptimizer().toSpec()));
+    model.sparse().forEach(t -> tableClipNorms.put(t.name(), t.optimizer().clipNorm()));
+    int rank = session.trainer().rank();
+    client = replica.group().collective(session, replica.replica(), "registration with the shards", model, models -> {
+      ParameterClient c = session.await("registration with the shards", session.connect(strategy, models.get(0)));
+      if (rank == 0) {
+        session.await("initialisation of the shards", c.initialize(drawn));
+      }
+      session.await("start of all trainers", session.gather("start", new double[0]));
+      return c;
+    });
+    session.await("registration with the shards", session.connect(strategy, model));
+    exchange = newExchange();
+    dense.write(exchange.start());
+  }
+
+  private Exchange newExchange() {
+    if (client.job().mode() != Mode.GEO) {
+      return new PushPullExchange(replica, client, times);
+    }
+    GeoState state = replica.group().collective(session, replica.replica(), "start of geo mode", client,
+        clients -> new GeoState(session, clients.get(0), replica.group().steps(), strategy.kSteps()));
+    return new GeoExchange(replica, state, times);
+  }
+
+  // ---- what DJL calls
+
+  @Override
+  public Iterable<Batch> iterateDataset(Dataset dataset) throws IOException, TranslateException {
+    Iterable<Batch> batches = super.iterateDataset(dataset);
+    long limit = session.job().maxSteps();
+    return () -> {
+      iteration = new LookAhead(batches.iterator(), times, () -> limit > 0 && steps >= limit);
+      return iteration;
+    };
+  }
+
+  @Override
+  public GradientCollector newGradientCollector() {
+    embeddings.forget();
+    return new TimedCollector(super.newGradientCollector(), times);
+  }
+
+  @Override
+  public NDList forward(NDList input) {
+    begin(input);
+    long pulled = times.nanos(StepTimes.Part.PULL);
+    long begin = System.nanoTime();
+    NDList out = super.forward(input);
+    forwardTook(begin, pulled);
+    return out;
+  }
+
+  @Override
+  public NDList forward(NDList data, NDList labels) {
+    begin(data);
+    long pulled = times.nanos(StepTimes.Part.PULL);
+    long begin = System.nanoTime();
+    NDList out = super.forward(data, labels);
+    forwardTook(begin, pulled);
+    return out;
+  }
+
+  private void begin(NDList data) {
+    initialized();
+    examplesSeen = data.get(0).getShape().get(0);
+    trainedFrom = iteration;
+    if (iteration != null) {
+      iteration.markTrained();
+    }
+  }
+
+  private void forwardTook(long begin, long pulledBefore) {
+    long pulled = times.nanos(StepTimes.Part.PULL) - pulledBefore;
+    times.add(StepTimes.Part.FORWARD, System.nanoTime() - begin - pulled);
+  }
+
+  /**
+   * Ends a step: pushes the gradients of the last backward pass and sets the parameters to the values for the next
+   * step. Blocks as the mode demands.
+   */
+  @Override
+  public void step() {
+    initialized();
+    long begin = System.nanoTime();
+    long pulledBefore = times.nanos(StepTimes.Part.PULL);
+    long readBefore = times.nanos(StepTimes.Part.READ);
+    List<SparseIds> next = nextIds();
+    exchange.prefetch(next);
+    float[] denseGradient = dense.readGradients(optimizer.spec().clipNorm());
+    List<SparseRows> sparse = embeddings.takeGradients(tableClipNorms::get);
+    if (!getManager().getEngine().getEngineName().equals("MXNet")) {
+      dense.clearGradients();
+    }
+    long weight = examplesGiven >= 0 ? examplesGiven : examplesSeen;
+    float[] values = exchange.step(new Gradients(weight, denseGradient, sparse), next);
+    dense.write(values);
+    endStepScope();
+    steps++;
+    examples += weight;
+    examplesGiven = -1;
+    session.stepped(replica.group().steps().made());
+    times.add(StepTimes.Part.PUSH, System.nanoTime() - begin - (times.nanos(StepTimes.Part.PULL) - pulledBefore)
+        - (times.nanos(StepTimes.Part.READ) - readBefore));
+    addMetric("step", begin);
+  }
+
+  /** The ids of the batch after this one, if it comes out of the iteration that this step trains on. */
+  private List<SparseIds> nextIds() {
+    if (embeddings.isEmpty() || trainedFrom == null || trainedFrom != iteration) {
+      return List.of();
+    }
+    Batch next = trainedFrom.peek();
+    return next == null ? List.of() : embeddings.wish(next);
+  }
+
+  private void initialized() {
+    if (exchange == null) {
+      throw new IllegalStateException("call trainer.initialize(shapes) first: it registers the model with the shards");
+    }
+  }
+
+  private float[] rows(String table, int dim, long[] ids, boolean training) {
+    initialized();
+    return training ? exchange.rows(table, dim, ids) : exchange.evaluationRows(table, dim, ids);
+  }
+
+  private NDManager stepScope() {
+    if (stepScope == null) {
+      stepScope = getManager().newSubManager();
+    }
+    return stepScope;
+  }
+
+  private void endStepScope() {
+    if (stepScope != null) {
+      stepScope.close();
+      stepScope = null;
+    }
+  }
+
+  // ---- what programs may ask and tell
+
+  /** Steps taken so far by this replica over the whole run. */
+  public long steps() {
+    return steps;
+  }
+
+  /** Examples trained so far by this replica. */
+  public long examples() {
+    return examples;
+  }
+
+  /** Where this replica's time went. */
+  public StepTimes times() {
+    return times;
+  }
+
+  /**
+   * Number of examples behind the gradients of the next {@link #step}, its weight in the mean over replicas and ranks.
+   * Only needed where the first dimension of the data is not the number of examples.
+   */
+  public void setExamples(long count) {
+    if (count < 0) {
+      throw new InvalidInput("the number of examples must not be negative: " + count);
+    }
+    examplesGiven = count;
+  }
+
+  /** The client of the shards, for saving and for questions about where what lies. Null before {@link #initialize}. */
+  public ParameterClient client() {
+    return client;
+  }
+
+  /** The tables that the model has on the servers. */
+  public List<SparseTableSpec> tables() {
+    initialized();
+    return client.job().model().sparse();
+  }
+
+  /**
+   * After replicas have met outside of steps: goes on with the values of the step that they have agreed on. Called by
+   * the {@link io.regatta.trainer.Worker}.
+   */
+  public void resumed() {
+    if (exchange != null && !closed) {
+      float[] values = exchange.resumed();
+      if (values != null) {
+        dense.write(values);
+      }
+    }
+  }
+
+  /**
+   * Hands in what is outstanding (geo) and takes over the newest values. For one replica; where all ranks shall see
+   * the same, use {@link io.regatta.trainer.Worker#settle}.
+   */
+  public void flush() {
+    initialized();
+    if (!closed) {
+      dense.write(exchange.flush());
+    } else {
+      exchange.flush();
+    }
+  }
+
+  /** Closes the trainer; nobody waits for this replica's steps any more. The rank leaves when its program ends. */
+  @Override
+  public void close() {
+    if (closed) {
+      return;
+    }
+    closed = true;
+    endStepScope();
+    if (dense != null) {
+      dense.close();
+    }
+    super.close();
   }
 }

@@ -1,15 +1,116 @@
 package io.regatta.trainer.djl;
 
-/** Where the model threads of one rank meet: gradients are merged here before one push per step. */
+import io.regatta.trainer.TrainerSession;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Function;
+
+/**
+ * Where the model threads of one rank meet: for a step (gradients are merged, one of them exchanges for all) and for a
+ * collective operation. A meeting of a step waits for all replicas that are training: one that sits in a collective
+ * operation, or has ended, is not waited for; a collective operation waits for all that have not ended. The replica
+ * with the lowest number among those that came leads, so who came last changes nothing. Shared by the model threads;
+ * its lock is never held while a thread waits.
+ */
 public final class ReplicaGroup {
 
-  private final int size;
+  private enum State { RUNNING, STEPPING, MEETING, ENDED }
+
+  /** {@code all} is null for those who follow. */
+  private record Turn<C, R>(List<C> all, CompletableFuture<R> outcome) {}
+
+  private record Arrival<C, R>(C given, CompletableFuture<Turn<C, R>> turn) {}
+
+  private final State[] states;
+  private final Arrival<?, ?>[] arrivals;
+  private final RankSteps steps = new RankSteps();
 
   public ReplicaGroup(int size) {
-    this.size = size;
+    states = new State[size];
+    arrivals = new Arrival<?, ?>[size];
+    Arrays.fill(states, State.RUNNING);
   }
 
+  /** Number of replicas, ended ones included. */
   public int size() {
-    return size;
+    return states.length;
+  }
+
+  /** The rank's count of pushes. */
+  public RankSteps steps() {
+    return steps;
+  }
+
+  /**
+   * Meets the other training replicas; the leader applies {@code lead} to what all have brought, in replica order, and
+   * everybody gets its result, or its failure.
+   */
+  <C, R> R step(TrainerSession session, int replica, String operation, C given, Function<List<C>, R> lead) {
+    return meet(State.STEPPING, session, replica, operation, given, lead);
+  }
+
+  /** Meets all replicas that have not ended, for an operation outside of steps. */
+  public <C, R> R collective(TrainerSession session, int replica, String operation, C given,
+      Function<List<C>, R> lead) {
+    return meet(State.MEETING, session, replica, operation, given, lead);
+  }
+
+  /** The replica has ended its run: nobody waits for it any more. Repeating it changes nothing. */
+  public void end(int replica) {
+    release(enter(State.ENDED, replica, null));
+  }
+
+  private <C, R> R meet(State state, TrainerSession session, int replica, String operation, C given,
+      Function<List<C>, R> lead) {
+    Arrival<C, R> mine = new Arrival<>(given, new CompletableFuture<>());
+    release(enter(state, replica, mine));
+    Turn<C, R> turn = session.await(operation, mine.turn());
+    if (turn.all() == null) {
+      return session.await(operation, turn.outcome());
+    }
+    try {
+      R result = lead.apply(turn.all());
+      turn.outcome().complete(result);
+      return result;
+    } catch (RuntimeException | Error e) {
+      turn.outcome().completeExceptionally(e);
+      throw e;
+    }
+  }
+
+  /** Notes an arrival; returns those who have thereby become complete, in replica order. */
+  private synchronized List<Arrival<?, ?>> enter(State state, int replica, Arrival<?, ?> arrival) {
+    if (states[replica] == State.ENDED && state != State.ENDED) {
+      throw new IllegalStateException("replica " + replica + " has ended its run");
+    }
+    states[replica] = state;
+    arrivals[replica] = arrival;
+    List<State> all = Arrays.asList(states);
+    if (all.contains(State.RUNNING)) {
+      return List.of();
+    }
+    State complete = all.contains(State.STEPPING) ? State.STEPPING : State.MEETING;
+    List<Arrival<?, ?>> released = new ArrayList<>();
+    for (int r = 0; r < states.length; r++) {
+      if (states[r] == complete) {
+        released.add(arrivals[r]);
+        states[r] = State.RUNNING;
+        arrivals[r] = null;
+      }
+    }
+    return released;
+  }
+
+  /** All arrivals of one meeting are of one operation, and so of one type. */
+  @SuppressWarnings("unchecked")
+  private static <C, R> void release(List<Arrival<?, ?>> arrivals) {
+    CompletableFuture<R> outcome = new CompletableFuture<>();
+    List<C> all = new ArrayList<>(arrivals.size());
+    arrivals.forEach(a -> all.add((C) a.given()));
+    for (int i = 0; i < arrivals.size(); i++) {
+      ((Arrival<C, R>) arrivals.get(i)).turn().complete(new Turn<>(i == 0 ? all : null, outcome));
+    }
   }
 }

@@ -1,0 +1,119 @@
+package io.regatta.trainer.djl;
+
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.types.DataType;
+import ai.djl.nn.Block;
+import ai.djl.nn.Parameter;
+import ai.djl.util.Pair;
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.model.DenseVariable;
+import io.regatta.core.optim.GradientClipping;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * The trainable dense parameters of a model as one flat vector, in the order of its {@code ParameterList}; its keys
+ * are the names on the wire, since a parameter's own id is generated anew in every process. Belongs to the model
+ * thread. Arrays of parameters and gradients live as long as the model.
+ */
+final class DenseParameters implements AutoCloseable {
+
+  private final List<DenseVariable> variables = new ArrayList<>();
+  private final List<NDArray> values = new ArrayList<>();
+  private final List<NDArray> gradients = new ArrayList<>();
+  private final HostCopy host;
+  private final int numel;
+
+  /** Takes the initialized block's parameters that require a gradient, each once. */
+  DenseParameters(Block block, HostCopy host) {
+    this.host = host;
+    Set<Parameter> seen = Collections.newSetFromMap(new IdentityHashMap<>());
+    int total = 0;
+    for (Pair<String, Parameter> pair : block.getParameters()) {
+      Parameter parameter = pair.getValue();
+      if (!parameter.requiresGradient() || !seen.add(parameter)) {
+        continue;
+      }
+      NDArray array = parameter.getArray();
+      if (array.getDataType() != DataType.FLOAT32) {
+        throw new InvalidInput("parameter " + pair.getKey() + " has data type " + array.getDataType()
+            + "; only float32 parameters can be trained on servers");
+      }
+      List<Integer> shape = new ArrayList<>();
+      for (long d : array.getShape().getShape()) {
+        shape.add(Math.toIntExact(d));
+      }
+      DenseVariable variable = new DenseVariable(pair.getKey(), shape);
+      variables.add(variable);
+      values.add(array);
+      gradients.add(array.getGradient());
+      total = Math.addExact(total, variable.numel());
+    }
+    numel = total;
+  }
+
+  /** Names and shapes in flat order. */
+  List<DenseVariable> variables() {
+    return List.copyOf(variables);
+  }
+
+  /** Elements of the flat vector. */
+  int numel() {
+    return numel;
+  }
+
+  /** A copy of the current values. */
+  float[] read() {
+    float[] flat = new float[numel];
+    int off = 0;
+    for (NDArray value : values) {
+      off += host.read(value, flat, off);
+    }
+    return flat;
+  }
+
+  /** Sets all values. */
+  void write(float[] flat) {
+    int off = 0;
+    for (NDArray value : values) {
+      off += host.write(flat, off, value);
+    }
+  }
+
+  /**
+   * The gradients of the last backward pass, in a new array. Waits for the engine, from the last layer to the first:
+   * the order in which backward produces them.
+   *
+   * @param clipNorm L2 norm to which each variable's gradient is limited; 0: off
+   */
+  float[] readGradients(float clipNorm) {
+    float[] flat = new float[numel];
+    int off = numel;
+    for (int i = gradients.size() - 1; i >= 0; i--) {
+      NDArray gradient = gradients.get(i);
+      off -= Math.toIntExact(gradient.size());
+      int n = host.read(gradient, flat, off);
+      if (clipNorm > 0) {
+        GradientClipping.byNorm(flat, off, n, clipNorm);
+      }
+    }
+    return flat;
+  }
+
+  /** Sets the gradients to zero, for engines that add to them. */
+  void clearGradients() {
+    for (NDArray gradient : gradients) {
+      gradient.subi(gradient);
+    }
+  }
+
+  /** Gives back the handles of the gradients; the parameters are the model's. */
+  @Override
+  public void close() {
+    gradients.forEach(NDArray::close);
+    gradients.clear();
+  }
+}

@@ -1,0 +1,165 @@
+package io.regatta.trainer.djl;
+
+import ai.djl.engine.Engine;
+import ai.djl.mxnet.jna.JnaUtils;
+import com.sun.jna.Library;
+import com.sun.jna.Native;
+import io.regatta.core.error.RegattaException.InvalidInput;
+import java.util.List;
+import java.util.Locale;
+import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Starts and selects the DJL engine of this process, and owns what is one per process: the number of compute threads
+ * and the random seed. Any thread; starting and seeding happen under one lock.
+ */
+public final class Engines {
+
+  private static final Logger log = LoggerFactory.getLogger(Engines.class);
+  private static final Object LOCK = new Object();
+  /** Shared libraries that the natives need and that slim images lack, with Debian's package. */
+  private static final List<String[]> LIBRARIES = List.of(
+      new String[] {"libgomp", "libgomp1"},
+      new String[] {"libopenblas", "libopenblas0"},
+      new String[] {"libgfortran", "libgfortran5"},
+      new String[] {"libquadmath", "libquadmath0"},
+      new String[] {"libstdc++", "libstdc++6"},
+      new String[] {"libgcc_s", "libgcc-s1"});
+
+  private static Engine started;
+  private static int threads;
+
+  private interface LibC extends Library {
+    int setenv(String name, String value, int overwrite);
+  }
+
+  private Engines() {}
+
+  /**
+   * The engine of this process; the first call starts it.
+   *
+   * @param name {@code auto}: MXNet where its natives exist (x86-64), PyTorch elsewhere; or the name of a DJL engine
+   * @param computeThreads threads of the engine's kernels, for the whole process; 0: the engine's own default
+   */
+  public static Engine start(String name, int computeThreads) {
+    synchronized (LOCK) {
+      if (started == null) {
+        String chosen = choose(name, System.getProperty("os.name"), System.getProperty("os.arch"));
+        System.setProperty("OPT_OUT_TRACKING", "true");
+        System.setProperty("ai.djl.use_local_parameter_server", "true");
+        pinThreads(computeThreads);
+        started = load(chosen);
+        threads = computeThreads;
+      } else if (!matches(name)) {
+        throw new InvalidInput("engine: this process runs " + started.getEngineName() + " already, the job wants "
+            + name + "; start it in a process of its own");
+      } else if (computeThreads != threads) {
+        log.warn("compute_threads stays {}: the engine of this process was started with it, {} has no effect", threads,
+            computeThreads);
+      }
+      return started;
+    }
+  }
+
+  /** The engine of this process, started with its defaults if no job has done so. */
+  static Engine current() {
+    synchronized (LOCK) {
+      return started == null ? start("auto", 0) : started;
+    }
+  }
+
+  private static boolean matches(String name) {
+    return name == null || name.isBlank() || name.equalsIgnoreCase("auto")
+        || name.equalsIgnoreCase(started.getEngineName());
+  }
+
+  /** The engine's name for a wish and a platform. Says in one line why it is not MXNet, if it is not. */
+  static String choose(String wish, String os, String arch) {
+    boolean natives = os.toLowerCase(Locale.ROOT).contains("linux")
+        && (arch.equals("amd64") || arch.equals("x86_64"));
+    if (wish != null && !wish.isBlank() && !wish.equalsIgnoreCase("auto")) {
+      if (wish.equalsIgnoreCase("mxnet") && !natives && System.getenv("MXNET_LIBRARY_PATH") == null) {
+        throw new InvalidInput("engine: MXNet's natives exist for linux x86-64 only, this is " + os + " " + arch
+            + "; use engine: auto or PyTorch, or point MXNET_LIBRARY_PATH to a library of your own");
+      }
+      return wish.equalsIgnoreCase("mxnet") ? "MXNet" : wish.equalsIgnoreCase("pytorch") ? "PyTorch" : wish;
+    }
+    if (natives) {
+      return "MXNet";
+    }
+    log.info("MXNet's natives do not exist for {} {}: using the PyTorch engine for the same job", os, arch);
+    return "PyTorch";
+  }
+
+  /**
+   * The engines' OpenMP runtime reads its thread count from the environment when its library is loaded, so the value
+   * is put there before that. A value that the user has set stays.
+   */
+  private static void pinThreads(int computeThreads) {
+    if (computeThreads <= 0) {
+      return;
+    }
+    String given = System.getenv("OMP_NUM_THREADS");
+    if (given != null && !given.equals(Integer.toString(computeThreads))) {
+      log.warn("OMP_NUM_THREADS={} in the environment is overridden by compute_threads={}", given, computeThreads);
+    }
+    System.setProperty("ai.djl.pytorch.num_threads", Integer.toString(computeThreads));
+    System.setProperty("ai.djl.pytorch.num_interop_threads", "1");
+    try {
+      LibC c = Native.load("c", LibC.class);
+      c.setenv("OMP_NUM_THREADS", Integer.toString(computeThreads), 1);
+      c.setenv("MXNET_OMP_MAX_THREADS", Integer.toString(computeThreads), 1);
+    } catch (UnsatisfiedLinkError e) {
+      log.warn("compute_threads could not be set ({}); set OMP_NUM_THREADS={} in the environment", e.getMessage(),
+          computeThreads);
+    }
+  }
+
+  private static Engine load(String name) {
+    if (!Engine.getAllEngines().contains(name)) {
+      throw new InvalidInput("engine: " + name + " is not on the class path, known engines are "
+          + Engine.getAllEngines());
+    }
+    try {
+      Engine engine = Engine.getEngine(name);
+      log.debug("engine {} {} started", engine.getEngineName(), engine.getVersion());
+      return engine;
+    } catch (RuntimeException | LinkageError e) {
+      throw new InvalidInput("engine " + name + " could not be started: " + reason(e), e);
+    }
+  }
+
+  /** The innermost message, with the package to install where a shared library is missing. */
+  static String reason(Throwable failure) {
+    String message = failure.toString();
+    for (Throwable t = failure; t != null; t = t.getCause()) {
+      String text = String.valueOf(t.getMessage());
+      for (String[] library : LIBRARIES) {
+        if (text.contains(library[0]) && text.contains("cannot open shared object file")) {
+          return "the shared library " + library[0] + " is missing on this machine; install it, for example with: "
+              + "apt-get install " + library[1];
+        }
+      }
+      message = t.getMessage() == null ? t.toString() : t.getMessage();
+    }
+    return message.lines().findFirst().orElse(failure.toString());
+  }
+
+  /**
+   * Draws initial values: with the engine's generator set to {@code seed} and nobody else drawing at the same time, so
+   * they are the same in every run.
+   */
+  static <T> T seeded(long seed, Supplier<T> draw) {
+    synchronized (LOCK) {
+      Engine engine = current();
+      engine.setRandomSeed((int) (seed ^ (seed >>> 32)));
+      T drawn = draw.get();
+      if (engine.getEngineName().equals("MXNet")) {
+        JnaUtils.waitAll();
+      }
+      return drawn;
+    }
+  }
+}

@@ -1,0 +1,40 @@
+package io.regatta.trainer.djl;
+
+import io.regatta.core.shard.SparseIds;
+import java.util.List;
+
+/**
+ * How one replica trades gradients for values. Belongs to its model thread, which its calls block; they fail with a
+ * {@link io.regatta.core.error.RegattaException}.
+ */
+interface Exchange {
+
+  /** The dense values to start from, once rank 0 has set them. */
+  float[] start();
+
+  /** Values of rows for the forward pass of the coming step: {@code [ids.length × dim]}. */
+  float[] rows(String table, int dim, long[] ids);
+
+  /** Values of rows as they are now, for evaluation: waits for nobody and is not part of a step. */
+  float[] evaluationRows(String table, int dim, long[] ids);
+
+  /**
+   * The next batch's ids are known while this step's backward pass still runs; asks for their rows if the mode allows
+   * to have them without this step's update.
+   */
+  void prefetch(List<SparseIds> next);
+
+  /**
+   * Ends a step.
+   *
+   * @param next ids of the next batch, if known; empty otherwise
+   * @return dense values for the next step; read only, shared with other replicas
+   */
+  float[] step(Gradients gradients, List<SparseIds> next);
+
+  /** Takes over a step count that the ranks have agreed on. Returns newer dense values, or null to keep them. */
+  float[] resumed();
+
+  /** Hands in what is outstanding (geo) and returns the newest dense values. */
+  float[] flush();
+}

@@ -1,0 +1,59 @@
+package io.regatta.trainer.djl;
+
+import io.regatta.core.shard.SparseIds;
+import java.util.List;
+
+/** One replica's side of geo mode: meets the rank's other replicas, then reads the shared {@link GeoState}. */
+final class GeoExchange implements Exchange {
+
+  private final ReplicaContext replica;
+  private final GeoState state;
+  private final StepTimes times;
+
+  GeoExchange(ReplicaContext replica, GeoState state, StepTimes times) {
+    this.replica = replica;
+    this.state = state;
+    this.times = times;
+  }
+
+  @Override
+  public float[] start() {
+    return state.start();
+  }
+
+  @Override
+  public float[] rows(String table, int dim, long[] ids) {
+    long begin = System.nanoTime();
+    try {
+      return state.rows(table, dim, ids, true);
+    } finally {
+      times.add(StepTimes.Part.PULL, System.nanoTime() - begin);
+    }
+  }
+
+  @Override
+  public float[] evaluationRows(String table, int dim, long[] ids) {
+    return state.rows(table, dim, ids, false);
+  }
+
+  /** Rows are local after their first use; nothing to ask for. */
+  @Override
+  public void prefetch(List<SparseIds> next) {}
+
+  @Override
+  public float[] step(Gradients gradients, List<SparseIds> next) {
+    return replica.group().step(replica.session(), replica.replica(), "geo step",
+        gradients, all -> state.step(Gradients.merge(all)));
+  }
+
+  /** Local values are as new as they get without an exchange. */
+  @Override
+  public float[] resumed() {
+    return null;
+  }
+
+  @Override
+  public float[] flush() {
+    return state.flush();
+  }
+}

@@ -1,0 +1,33 @@
+package io.regatta.trainer.djl;
+
+import io.regatta.core.shard.Contributor;
+import io.regatta.core.shard.Push;
+import io.regatta.core.shard.RoundReducer;
+import io.regatta.core.shard.SparseRows;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * What one replica's backward pass produced, or several replicas' merged.
+ *
+ * @param examples weight in the mean over replicas and ranks
+ * @param dense gradient of the flat dense vector
+ * @param sparse gradients by table, ids distinct
+ */
+record Gradients(double examples, float[] dense, List<SparseRows> sparse) {
+
+  /** The weighted mean of replicas' gradients, in the order given; a single one stays as it is. */
+  static Gradients merge(List<Gradients> all) {
+    if (all.size() == 1) {
+      return all.get(0);
+    }
+    double examples = 0;
+    List<Push> pushes = new ArrayList<>(all.size());
+    for (Gradients g : all) {
+      examples += g.examples();
+      pushes.add(new Push(List.of(new Contributor(pushes.size(), 1, 1, g.examples())), 0, 0, g.dense(), g.sparse()));
+    }
+    Push merged = RoundReducer.merge(pushes);
+    return new Gradients(examples, merged.dense(), merged.sparse());
+  }
+}

@@ -1,0 +1,62 @@
+package io.regatta.trainer.djl;
+
+import ai.djl.mxnet.engine.MxNDArray;
+import ai.djl.mxnet.jna.JnaUtils;
+import ai.djl.ndarray.NDArray;
+import com.sun.jna.Native;
+import com.sun.jna.Pointer;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.FloatBuffer;
+
+/**
+ * Copies float32 arrays between the engine and the Java heap. One per model thread: it reuses one direct buffer, which
+ * grows to the largest array seen. A read waits until the engine has computed that array, and only that one.
+ */
+final class HostCopy {
+
+  private ByteBuffer staging = ByteBuffer.allocateDirect(0);
+  private Pointer pointer;
+
+  /** Copies all elements of {@code array} to {@code out[off ..)}; returns how many. */
+  int read(NDArray array, float[] out, int off) {
+    int n = Math.toIntExact(array.size());
+    if (n == 0) {
+      return 0;
+    }
+    if (array instanceof MxNDArray mx) {
+      FloatBuffer floats = staging(n);
+      JnaUtils.syncCopyToCPU(mx.getHandle(), pointer, n);
+      floats.get(out, off, n);
+    } else {
+      System.arraycopy(array.toFloatArray(), 0, out, off, n);
+    }
+    return n;
+  }
+
+  /** Sets all elements of {@code array} from {@code in[off ..)}; returns how many. */
+  int write(float[] in, int off, NDArray array) {
+    int n = Math.toIntExact(array.size());
+    if (n > 0) {
+      staging(n).put(in, off, n);
+      array.set(slice(n));
+    }
+    return n;
+  }
+
+  /** The staging buffer's first {@code n} floats, to fill before {@link #slice} hands them to the engine. */
+  FloatBuffer staging(int n) {
+    int bytes = Math.multiplyExact(n, Float.BYTES);
+    if (staging.capacity() < bytes) {
+      staging = ByteBuffer.allocateDirect(bytes).order(ByteOrder.nativeOrder());
+      pointer = Native.getDirectBufferPointer(staging);
+    }
+    return slice(n);
+  }
+
+  /** What was put into {@link #staging}; engines copy out of it before {@code NDArray.set} returns. */
+  FloatBuffer slice(int n) {
+    return staging.duplicate().order(ByteOrder.nativeOrder()).clear().limit(n * Float.BYTES)
+        .order(ByteOrder.nativeOrder()).asFloatBuffer();
+  }
+}

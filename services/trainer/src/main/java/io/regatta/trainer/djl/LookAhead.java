@@ -1,0 +1,59 @@
+package io.regatta.trainer.djl;
+
+import ai.djl.training.dataset.Batch;
+import java.util.Iterator;
+import java.util.NoSuchElementException;
+import java.util.function.BooleanSupplier;
+
+/**
+ * Batches of a data set, of which the next one can be looked at while the current one is being trained, to ask for its
+ * rows ahead of time. Belongs to the model thread. A batch that was looked at and never taken is closed with its
+ * trainer's manager.
+ */
+final class LookAhead implements Iterator<Batch> {
+
+  private final Iterator<Batch> batches;
+  private final StepTimes times;
+  private final BooleanSupplier enough;
+  private Batch next;
+  private boolean trained;
+
+  /** @param enough ends the iteration early, once a batch of it has been trained */
+  LookAhead(Iterator<Batch> batches, StepTimes times, BooleanSupplier enough) {
+    this.batches = batches;
+    this.times = times;
+    this.enough = enough;
+  }
+
+  /** A batch of this iteration is being trained, not evaluated. */
+  void markTrained() {
+    trained = true;
+  }
+
+  /** The next batch, or null at the end. */
+  Batch peek() {
+    if (next == null && !(trained && enough.getAsBoolean())) {
+      long begin = System.nanoTime();
+      if (batches.hasNext()) {
+        next = batches.next();
+      }
+      times.add(StepTimes.Part.READ, System.nanoTime() - begin);
+    }
+    return next;
+  }
+
+  @Override
+  public boolean hasNext() {
+    return !(trained && enough.getAsBoolean()) && peek() != null;
+  }
+
+  @Override
+  public Batch next() {
+    if (!hasNext()) {
+      throw new NoSuchElementException("no more batches");
+    }
+    Batch batch = next;
+    next = null;
+    return batch;
+  }
+}

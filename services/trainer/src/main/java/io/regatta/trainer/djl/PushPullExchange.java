@@ -1,0 +1,258 @@
+package io.regatta.trainer.djl;
+
+import io.regatta.core.shard.Mode;
+import io.regatta.core.shard.ParameterClient;
+import io.regatta.core.shard.ParameterClient.Values;
+import io.regatta.core.shard.SparseIds;
+import io.regatta.core.shard.SparseRows;
+import io.regatta.trainer.TrainerSession;
+import it.unimi.dsi.fastutil.longs.Long2IntOpenHashMap;
+import it.unimi.dsi.fastutil.longs.LongArrayList;
+import it.unimi.dsi.fastutil.longs.LongLinkedOpenHashSet;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+
+/**
+ * Sync, half-async, async and ssp: a step pushes gradients and pulls values. In sync and half-async the replicas of a
+ * rank are merged first ({@code RoundReducer}'s rule) and push once; in async and ssp each pushes on its own. In sync
+ * the next batch's rows are pulled together with the dense vector, after the push; in the other modes they are asked
+ * for while backward still runs, so they may lack this step's own update. Belongs to a replica's model thread.
+ */
+final class PushPullExchange implements Exchange {
+
+  /** What a replica brings to a merged step. */
+  private record Contribution(Gradients gradients, List<SparseIds> next, long[] versions) {}
+
+  /** What a step gives to every replica that took part. */
+  private record Outcome(long step, float[] dense, Map<String, Rows> rows, long[] versions) {}
+
+  private final ReplicaContext replica;
+  private final TrainerSession session;
+  private final ParameterClient client;
+  private final RankSteps steps;
+  private final StepTimes times;
+  private final Mode mode;
+  private final Map<String, Integer> dims;
+
+  private Map<String, Rows> rows = new HashMap<>();
+  private List<SparseIds> wished = List.of();
+  private CompletableFuture<Values> ahead;
+  private long[] versions;
+  private long valuesOf;
+
+  PushPullExchange(ReplicaContext replica, ParameterClient client, StepTimes times) {
+    this.replica = replica;
+    this.client = client;
+    this.times = times;
+    session = replica.session();
+    steps = replica.group().steps();
+    mode = client.job().mode();
+    dims = new HashMap<>();
+    client.job().model().sparse().forEach(t -> dims.put(t.name(), t.dim()));
+  }
+
+  @Override
+  public float[] start() {
+    return pullDense("pull of initial values");
+  }
+
+  private float[] pullDense(String operation) {
+    long made = steps.made();
+    Values v = await(operation, client.pull(made, true, List.of(), false));
+    versions = v.versions();
+    valuesOf = made;
+    return v.dense();
+  }
+
+  @Override
+  public float[] rows(String table, int dim, long[] ids) {
+    takePrefetched();
+    float[] out = new float[ids.length * dim];
+    LongArrayList missing = fill(table, dim, ids, out);
+    if (!missing.isEmpty()) {
+      SparseIds wish = new SparseIds(table, missing.toLongArray());
+      long made = steps.made();
+      keep(await("pull of rows of table " + table + " for step " + made,
+          client.pull(made, false, List.of(wish), false)), List.of(wish));
+      if (!fill(table, dim, ids, out).isEmpty()) {
+        throw new IllegalStateException("the shards did not answer with all rows of table " + table);
+      }
+    }
+    return out;
+  }
+
+  /** Copies the rows that are here; returns the ids that are not. */
+  private LongArrayList fill(String table, int dim, long[] ids, float[] out) {
+    Rows have = rows.get(table);
+    LongArrayList missing = new LongArrayList();
+    for (int i = 0; i < ids.length; i++) {
+      if (have == null || !have.copy(ids[i], out, i * dim)) {
+        missing.add(ids[i]);
+      }
+    }
+    return missing;
+  }
+
+  private void takePrefetched() {
+    if (ahead != null) {
+      CompletableFuture<Values> pulled = ahead;
+      ahead = null;
+      keep(await("pull of rows for step " + steps.made(), pulled), wished);
+    }
+  }
+
+  private void keep(Values v, List<SparseIds> asked) {
+    older(v.versions());
+    for (int i = 0; i < asked.size(); i++) {
+      String table = asked.get(i).table();
+      Rows fresh = rows(asked.get(i), v.sparse().get(i), dims.get(table));
+      rows.merge(table, fresh, PushPullExchange::united);
+    }
+  }
+
+  private static Rows rows(SparseIds asked, SparseRows answer, int dim) {
+    Long2IntOpenHashMap index = new Long2IntOpenHashMap(asked.ids().length);
+    index.defaultReturnValue(-1);
+    for (int i = 0; i < asked.ids().length; i++) {
+      index.put(asked.ids()[i], i);
+    }
+    return new Rows(index, answer.values(), dim);
+  }
+
+  private static Rows united(Rows a, Rows b) {
+    float[] values = new float[a.values().length + b.values().length];
+    System.arraycopy(a.values(), 0, values, 0, a.values().length);
+    System.arraycopy(b.values(), 0, values, a.values().length, b.values().length);
+    Long2IntOpenHashMap index = new Long2IntOpenHashMap(a.index());
+    index.defaultReturnValue(-1);
+    int shift = a.values().length / a.dim();
+    b.index().long2IntEntrySet().fastForEach(e -> index.put(e.getLongKey(), e.getIntValue() + shift));
+    return new Rows(index, values, a.dim());
+  }
+
+  /** Staleness is measured against the oldest values that a gradient was computed on. */
+  private void older(long[] other) {
+    if (versions == null) {
+      versions = other;
+      return;
+    }
+    long[] oldest = versions.clone();
+    for (int s = 0; s < oldest.length; s++) {
+      oldest[s] = Math.min(oldest[s], other[s]);
+    }
+    versions = oldest;
+  }
+
+  @Override
+  public float[] evaluationRows(String table, int dim, long[] ids) {
+    return await("pull of rows of table " + table + " for evaluation",
+        client.pull(0, false, List.of(new SparseIds(table, ids)), false)).sparse().get(0).values();
+  }
+
+  @Override
+  public void prefetch(List<SparseIds> next) {
+    if (mode != Mode.SYNC && !next.isEmpty()) {
+      wished = next;
+      ahead = client.pull(steps.made() + 1, false, next, false);
+    }
+  }
+
+  @Override
+  public float[] step(Gradients gradients, List<SparseIds> next) {
+    Contribution mine = new Contribution(gradients, mode == Mode.SYNC ? next : List.of(), versions);
+    boolean merged = mode == Mode.SYNC || mode == Mode.HALF_ASYNC;
+    String operation = "step " + steps.made();
+    Outcome o = merged && replica.group().size() > 1
+        ? replica.group().step(session, replica.replica(), operation, mine, this::pushAndPull)
+        : pushAndPull(List.of(mine));
+    rows = new HashMap<>(o.rows());
+    versions = o.versions();
+    valuesOf = o.step();
+    return o.dense();
+  }
+
+  /** Runs on the leader's thread for all who came. */
+  private Outcome pushAndPull(List<Contribution> all) {
+    Gradients g = Gradients.merge(all.stream().map(Contribution::gradients).toList());
+    List<SparseIds> wish = union(all);
+    long[] oldest = all.get(0).versions().clone();
+    for (Contribution c : all) {
+      for (int s = 0; s < oldest.length; s++) {
+        oldest[s] = Math.min(oldest[s], c.versions()[s]);
+      }
+    }
+    CompletableFuture<ParameterClient.Pushed> pushed =
+        steps.next(n -> client.push(n, g.examples(), oldest, g.dense(), g.sparse()));
+    long made = steps.made();
+    CompletableFuture<Values> pulled = client.pull(made, true, wish, false);
+    ParameterClient.Pushed ack = await("push and pull of step " + (made - 1), both(pushed, pulled));
+    steps.acknowledged(ack.staleness(), ack.skipped());
+    Values v = pulled.join();
+    Map<String, Rows> fresh = new LinkedHashMap<>();
+    for (int i = 0; i < wish.size(); i++) {
+      fresh.put(wish.get(i).table(), rows(wish.get(i), v.sparse().get(i), dims.get(wish.get(i).table())));
+    }
+    return new Outcome(made, v.dense(), fresh, v.versions());
+  }
+
+  /** Completes with the first when both have, and fails as soon as one does: the other may then never end. */
+  static <A, B> CompletableFuture<A> both(CompletableFuture<A> first, CompletableFuture<B> second) {
+    CompletableFuture<A> out = first.thenCombine(second, (a, b) -> a);
+    first.whenComplete((v, e) -> failed(out, e));
+    second.whenComplete((v, e) -> failed(out, e));
+    return out;
+  }
+
+  private static void failed(CompletableFuture<?> out, Throwable e) {
+    if (e != null) {
+      out.completeExceptionally(e);
+    }
+  }
+
+  /** The rows that any replica needs next, each table once. */
+  private static List<SparseIds> union(List<Contribution> all) {
+    if (all.size() == 1) {
+      return all.get(0).next();
+    }
+    Map<String, LongLinkedOpenHashSet> tables = new LinkedHashMap<>();
+    for (Contribution c : all) {
+      for (SparseIds s : c.next()) {
+        LongLinkedOpenHashSet ids = tables.computeIfAbsent(s.table(), t -> new LongLinkedOpenHashSet());
+        for (long id : s.ids()) {
+          ids.add(id);
+        }
+      }
+    }
+    List<SparseIds> union = new ArrayList<>(tables.size());
+    tables.forEach((table, ids) -> union.add(new SparseIds(table, ids.toLongArray())));
+    return union;
+  }
+
+  @Override
+  public float[] resumed() {
+    if (valuesOf == steps.made()) {
+      return null;
+    }
+    return flush();
+  }
+
+  @Override
+  public float[] flush() {
+    rows = new HashMap<>();
+    ahead = null;
+    return pullDense("pull of the newest values");
+  }
+
+  private <T> T await(String operation, CompletableFuture<T> future) {
+    long begin = System.nanoTime();
+    try {
+      return session.await(operation, future);
+    } finally {
+      times.add(StepTimes.Part.PULL, System.nanoTime() - begin);
+    }
+  }
+}

@@ -1,0 +1,46 @@
+package io.regatta.trainer.djl;
+
+import java.util.function.LongFunction;
+
+/**
+ * Counts the pushes of one rank, over all its replicas, and adds up what the shards say about them. Shared by the
+ * replicas' model threads; its lock is held only while a push is handed over, which keeps the numbers in the order in
+ * which the links send them.
+ */
+public final class RankSteps {
+
+  private long made;
+  private long stalenessMax;
+  private long skipped;
+
+  /** Pushes made by this rank so far, empty ones included: the step that the next one is for. */
+  public synchronized long made() {
+    return made;
+  }
+
+  /** Highest staleness that a shard has reported for a push of this rank. */
+  public synchronized long stalenessMax() {
+    return stalenessMax;
+  }
+
+  /** Pushes dropped by the NaN policy. */
+  public synchronized long skipped() {
+    return skipped;
+  }
+
+  /** Hands over one push under the next number. */
+  synchronized <T> T next(LongFunction<T> push) {
+    return push.apply(made++);
+  }
+
+  /** Goes on from a later step, agreed upon by all ranks. */
+  synchronized void resumeAt(long step) {
+    made = Math.max(made, step);
+  }
+
+  /** Notes what the shards answered. */
+  synchronized void acknowledged(long staleness, boolean wasSkipped) {
+    stalenessMax = Math.max(stalenessMax, staleness);
+    skipped += wasSkipped ? 1 : 0;
+  }
+}

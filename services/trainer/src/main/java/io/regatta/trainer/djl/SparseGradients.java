@@ -1,0 +1,80 @@
+package io.regatta.trainer.djl;
+
+import io.regatta.core.optim.GradientClipping;
+import io.regatta.core.shard.SparseRows;
+import it.unimi.dsi.fastutil.longs.Long2IntOpenHashMap;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.ToDoubleFunction;
+
+/**
+ * Puts the row gradients of one step together: blocks that share a table are summed by id in the order in which they
+ * were added. Belongs to the model thread.
+ */
+final class SparseGradients {
+
+  private static final class Table {
+    final Long2IntOpenHashMap index = new Long2IntOpenHashMap();
+    final int dim;
+    long[] ids;
+    float[] sums;
+
+    Table(int dim, DistinctIds first, float[] rows) {
+      this.dim = dim;
+      ids = first.ids();
+      sums = rows;
+      index.defaultReturnValue(-1);
+    }
+
+    void add(DistinctIds more, float[] rows) {
+      if (index.isEmpty()) {
+        for (int i = 0; i < ids.length; i++) {
+          index.put(ids[i], i);
+        }
+      }
+      int known = ids.length;
+      ids = Arrays.copyOf(ids, known + more.size());
+      sums = Arrays.copyOf(sums, ids.length * dim);
+      for (int i = 0; i < more.size(); i++) {
+        int at = index.putIfAbsent(more.ids()[i], known);
+        if (at < 0) {
+          at = known++;
+          ids[at] = more.ids()[i];
+        }
+        for (int k = 0; k < dim; k++) {
+          sums[at * dim + k] += rows[i * dim + k];
+        }
+      }
+      ids = Arrays.copyOf(ids, known);
+      sums = Arrays.copyOf(sums, known * dim);
+    }
+  }
+
+  private final Map<String, Table> tables = new LinkedHashMap<>();
+
+  /** Adds one block's gradients; {@code rows} is {@code [ids.size() × dim]} and belongs to this object afterwards. */
+  void add(String table, int dim, DistinctIds ids, float[] rows) {
+    Table known = tables.get(table);
+    if (known == null) {
+      tables.put(table, new Table(dim, ids, rows));
+    } else {
+      known.add(ids, rows);
+    }
+  }
+
+  /** The sums; each table's is limited to the L2 norm that {@code clipNorm} says, 0: off. */
+  List<SparseRows> toRows(ToDoubleFunction<String> clipNorm) {
+    List<SparseRows> out = new ArrayList<>(tables.size());
+    tables.forEach((name, t) -> {
+      float limit = (float) clipNorm.applyAsDouble(name);
+      if (limit > 0) {
+        GradientClipping.byNorm(t.sums, 0, t.sums.length, limit);
+      }
+      out.add(new SparseRows(name, t.ids, t.sums));
+    });
+    return out;
+  }
+}
