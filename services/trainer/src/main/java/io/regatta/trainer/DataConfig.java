@@ -1,25 +1,44 @@
 package io.regatta.trainer;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.node.Setting;
 import java.util.List;
 
 /**
  * The {@code data} section of a job: where the examples are and how they are read. Paths are relative to the working
  * directory.
- *
- * @param dir directory of the data set
- * @param files training files, relative to {@code dir}; empty: the program's own names
- * @param testFiles test files, relative to {@code dir}; empty: the program's own names
- * @param format the reader's name, as known to the program; empty: the program's own
- * @param onBadLine what to do with a line that cannot be read
- * @param shuffleBuffer examples held back to draw from at random; 0: file order
- * @param prefetchDepth batches read ahead per replica
- * @param readerThreads threads that parse files, per replica
- * @param dropLast leave out the last batch of an epoch if it is not full
- * @param ordered examples come in file order whatever the number of reader threads
  */
-public record DataConfig(String dir, List<String> files, List<String> testFiles, String format, OnBadLine onBadLine,
-    int shuffleBuffer, int prefetchDepth, int readerThreads, boolean dropLast, boolean ordered) {
+public record DataConfig(
+    @Setting(doc = "Directory of the data set, relative to the working directory.")
+    String dir,
+
+    @Setting(doc = "Training files, relative to dir; empty: the program's own names.")
+    List<String> files,
+
+    @Setting(doc = "Test files, relative to dir; empty: the program's own names.")
+    List<String> testFiles,
+
+    @Setting(doc = "Format of the files, as the program knows it; empty: the program's own.")
+    String format,
+
+    @Setting(value = "fail", doc = "A line that cannot be read ends the run (file, line and column are named), or is "
+        + "skipped and counted.")
+    OnBadLine onBadLine,
+
+    @Setting(value = "0", unit = "examples", doc = "Examples that are shuffled together; 0: file order.")
+    int shuffleBuffer,
+
+    @Setting(value = "8", unit = "batches", doc = "Batches read ahead, per replica.")
+    int prefetchDepth,
+
+    @Setting(value = "1", doc = "Threads that parse, per replica.")
+    int readerThreads,
+
+    @Setting(value = "false", doc = "Leave out the last batch of an epoch if it is not full.")
+    boolean dropLast,
+
+    @Setting(value = "true", doc = "Batches come in the (shuffled) order of the files however many threads read.")
+    boolean ordered) {
 
   /** Policy for broken data lines. */
   public enum OnBadLine {
@@ -30,13 +49,10 @@ public record DataConfig(String dir, List<String> files, List<String> testFiles,
   }
 
   public DataConfig {
-    dir = dir == null ? "" : dir;
-    files = files == null ? List.of() : List.copyOf(files);
-    testFiles = testFiles == null ? List.of() : List.copyOf(testFiles);
-    format = format == null ? "" : format;
-    onBadLine = onBadLine == null ? OnBadLine.FAIL : onBadLine;
+    files = List.copyOf(files);
+    testFiles = List.copyOf(testFiles);
     if (shuffleBuffer < 0 || prefetchDepth < 0 || readerThreads < 1) {
-      throw new InvalidInput("data: shuffle_buffer and prefetch_depth must be at least 0 and reader_threads at least 1,"
+      throw new InvalidInput("shuffle_buffer and prefetch_depth must be at least 0 and reader_threads at least 1,"
           + " not " + shuffleBuffer + ", " + prefetchDepth + " and " + readerThreads);
     }
   }

@@ -3,72 +3,121 @@ package io.regatta.trainer;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.shard.Mode;
 import io.regatta.core.shard.NanPolicy;
+import io.regatta.node.Setting;
+import io.regatta.node.Settings;
+import io.vertx.core.json.JsonObject;
+import java.util.Locale;
 import java.util.Map;
 
 /**
  * A training job as configured: one YAML or JSON file, keys in snake case. Immutable and free of DJL types, so that
  * every role can read it.
- *
- * @param job name, unique in the cluster; the group's name at the rendezvous
- * @param program class name of the {@link TrainingProgram}
- * @param programJar jar that holds it; empty: the class path
- * @param mode exchange mode
- * @param servers parameter-server processes
- * @param shards shards per server
- * @param trainers trainer ranks
- * @param threads model replicas per trainer
- * @param kSteps geo: steps between exchanges
- * @param stalenessBound ssp: steps that a trainer may be ahead of the slowest
- * @param seed of initial values, shuffling and generated data
- * @param epochs passes over the training data
- * @param batchSize examples per replica and step
- * @param maxSteps steps per replica after which a run ends; 0: no limit
- * @param optimizer of the dense parameters
- * @param sparseOptimizer of the sparse tables; null: as {@code optimizer}
- * @param data where examples come from
- * @param engine {@code auto}, {@code MXNet} or {@code PyTorch}
- * @param computeThreads threads of the engine per process, pinned so that runs are comparable; 0: the engine's own
- * @param nanPolicy treatment of NaN and infinite gradients
- * @param aggregator push through the host's gradient aggregator (sync and half-async)
- * @param minBlock smallest dense block, elements
- * @param readyTimeoutMs how long to wait for services and peers to appear
- * @param output directory for what the run writes; empty: nothing is saved
- * @param settings the program's own keys
  */
-public record JobConfig(String job, String program, String programJar, Mode mode, int servers, int shards,
-    int trainers, int threads, int kSteps, int stalenessBound, long seed, int epochs, int batchSize, long maxSteps,
-    OptimizerConfig optimizer, OptimizerConfig sparseOptimizer, DataConfig data, String engine, int computeThreads,
-    NanPolicy nanPolicy, boolean aggregator, int minBlock, long readyTimeoutMs, String output,
+public record JobConfig(
+    @Setting(required = true, doc = "Name, unique in the cluster; the name of its group at the rendezvous.")
+    String job,
+
+    @Setting(doc = "Class name of the TrainingProgram; may be empty where the program is given in code.")
+    String program,
+
+    @Setting(doc = "Jar that holds the program, relative to the working directory; empty: the class path.")
+    String programJar,
+
+    @Setting(value = "sync", doc = "How pushes of several trainers become updates.")
+    Mode mode,
+
+    @Setting(value = "1", doc = "Parameter-server processes.")
+    int servers,
+
+    @Setting(value = "1", doc = "Shards per server.")
+    int shards,
+
+    @Setting(value = "1", doc = "Trainer ranks.")
+    int trainers,
+
+    @Setting(value = "1", doc = "Model replicas per trainer, each on a thread of its own.")
+    int threads,
+
+    @Setting(value = "100", unit = "steps", doc = "geo: steps between two exchanges.")
+    int kSteps,
+
+    @Setting(value = "4", unit = "steps", doc = "ssp: steps that a trainer may be ahead of the slowest.")
+    int stalenessBound,
+
+    @Setting(value = "1", doc = "Seed of initial values, shuffling and generated data.")
+    long seed,
+
+    @Setting(value = "1", doc = "Passes over the training data.")
+    int epochs,
+
+    @Setting(value = "64", unit = "examples", doc = "Examples per replica and step.")
+    int batchSize,
+
+    @Setting(value = "0", unit = "steps", doc = "Steps per replica after which training ends: data sets that have been "
+        + "trained on give no more batches. 0: no limit.")
+    long maxSteps,
+
+    @Setting(doc = "Update rule of the dense parameters.")
+    OptimizerConfig optimizer,
+
+    @Setting(doc = "Update rule of the sparse tables; without kind: as optimizer.")
+    OptimizerConfig sparseOptimizer,
+
+    @Setting(doc = "Where the examples come from.")
+    DataConfig data,
+
+    @Setting(value = "auto", doc = "DJL engine: MXNet, PyTorch; auto: MXNet where its natives exist (linux x86-64), "
+        + "PyTorch elsewhere.")
+    String engine,
+
+    @Setting(value = "1", doc = "Threads of the engine's kernels, per process: pinned, so that runs are comparable. "
+        + "0: the engine's own choice.")
+    int computeThreads,
+
+    @Setting(value = "fail", doc = "A gradient with NaN or infinite values ends the run, or is dropped and counted.")
+    NanPolicy nanPolicy,
+
+    @Setting(value = "false", doc = "Push through the host's gradient aggregator (sync and half_async only).")
+    boolean aggregator,
+
+    @Setting(value = "8192", unit = "elements", doc = "Smallest block that a dense variable is cut into.")
+    int minBlock,
+
+    @Setting(value = "120000", unit = "ms", doc = "How long to wait for servers and for the other trainers to appear.")
+    long readyTimeoutMs,
+
+    @Setting(doc = "Directory for the model that the run saves; empty: nothing is saved.")
+    String output,
+
+    @Setting(doc = "Keys of the program's own.")
     Map<String, Object> settings) {
 
   public JobConfig {
-    if (job == null || job.isBlank()) {
+    if (job.isBlank()) {
       throw new InvalidInput("job: a name is missing");
     }
-    mode = mode == null ? Mode.SYNC : mode;
-    nanPolicy = nanPolicy == null ? NanPolicy.FAIL : nanPolicy;
-    settings = settings == null ? Map.of() : settings;
-    sparseOptimizer = sparseOptimizer == null ? optimizer : sparseOptimizer;
+    sparseOptimizer = OptimizerConfig.sparse(sparseOptimizer, optimizer);
     atLeast("servers", servers, 1);
     atLeast("shards", shards, 1);
     atLeast("trainers", trainers, 1);
     atLeast("threads", threads, 1);
+    atLeast("k_steps", kSteps, 1);
+    atLeast("staleness_bound", stalenessBound, 0);
     atLeast("epochs", epochs, 0);
     atLeast("batch_size", batchSize, 1);
     atLeast("max_steps", maxSteps, 0);
     atLeast("compute_threads", computeThreads, 0);
     atLeast("min_block", minBlock, 1);
     atLeast("ready_timeout_ms", readyTimeoutMs, 1);
-    if (mode == Mode.GEO) {
-      atLeast("k_steps", kSteps, 1);
-    }
-    if (mode == Mode.SSP) {
-      atLeast("staleness_bound", stalenessBound, 0);
-    }
     if (aggregator && mode != Mode.SYNC && mode != Mode.HALF_ASYNC) {
-      throw new InvalidInput("aggregator: only sync and half-async pushes can go through an aggregator, the mode is "
-          + mode.name().toLowerCase(java.util.Locale.ROOT) + "; set aggregator: false");
+      throw new InvalidInput("aggregator: only sync and half_async pushes can go through an aggregator, the mode is "
+          + mode.name().toLowerCase(Locale.ROOT) + "; set aggregator: false");
     }
+  }
+
+  /** Binds a job from JSON; missing keys get their defaults. */
+  public static JobConfig of(JsonObject json) {
+    return Settings.bind(json, JobConfig.class);
   }
 
   /** Shards of all servers. */

@@ -2,19 +2,48 @@ package io.regatta.trainer;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.optim.LearningRate;
+import io.regatta.node.Setting;
+import io.regatta.node.Settings;
 import java.util.List;
 
 /**
  * Learning-rate schedule of an optimizer section; the rate at its start is the optimizer's {@code learning_rate}.
  * See {@link LearningRate} for the formulas.
  */
-public record ScheduleConfig(LearningRate.Kind kind, long decaySteps, double decayRate, boolean staircase,
-    List<Long> boundaries, List<Double> values, int modelDim, double minimum, long warmupSteps, double warmupStart) {
+public record ScheduleConfig(
+    @Setting(value = "constant", doc = "Curve of the learning rate after the warm-up.")
+    LearningRate.Kind kind,
+
+    @Setting(value = "0", unit = "steps", doc = "step, exponential: steps per decay; cosine: whole length.")
+    long decaySteps,
+
+    @Setting(value = "1", doc = "step, exponential: factor per decay_steps.")
+    double decayRate,
+
+    @Setting(value = "false", doc = "exponential: decay in whole powers only.")
+    boolean staircase,
+
+    @Setting(unit = "steps", doc = "piecewise: first steps of the second, third ... piece.")
+    List<Long> boundaries,
+
+    @Setting(doc = "piecewise: rates of the pieces, one more than boundaries; learning_rate has no part in it.")
+    List<Double> values,
+
+    @Setting(value = "0", doc = "noam: width d of the model; base * d^-0.5 * min(n^-0.5, n * warmup_steps^-1.5).")
+    int modelDim,
+
+    @Setting(value = "0", doc = "cosine: floor of the rate.")
+    double minimum,
+
+    @Setting(value = "0", unit = "steps", doc = "Linear warm-up before the curve; noam: its own parameter. 0: none.")
+    long warmupSteps,
+
+    @Setting(value = "0", doc = "Rate at step 0 of the linear warm-up.")
+    double warmupStart) {
 
   public ScheduleConfig {
-    kind = kind == null ? LearningRate.Kind.CONSTANT : kind;
-    boundaries = boundaries == null ? List.of() : List.copyOf(boundaries);
-    values = values == null ? List.of() : List.copyOf(values);
+    boundaries = List.copyOf(boundaries);
+    values = List.copyOf(values);
     if (kind == LearningRate.Kind.PIECEWISE && values.size() != boundaries.size() + 1) {
       throw new InvalidInput("optimizer.schedule: piecewise needs one value more than boundaries, not "
           + values.size() + " values for " + boundaries.size() + " boundaries");
@@ -31,7 +60,7 @@ public record ScheduleConfig(LearningRate.Kind kind, long decaySteps, double dec
 
   /** No schedule. */
   public static ScheduleConfig constant() {
-    return new ScheduleConfig(LearningRate.Kind.CONSTANT, 0, 1, false, List.of(), List.of(), 0, 0, 0, 0);
+    return Settings.defaults(ScheduleConfig.class);
   }
 
   /** The schedule as core's value. */

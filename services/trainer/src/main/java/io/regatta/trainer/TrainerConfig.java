@@ -1,10 +1,31 @@
 package io.regatta.trainer;
 
-/**
- * Configuration of one trainer process or verticle.
- *
- * @param job what to train
- * @param rank wished for; -1: any that is free
- * @param endpoint {@code host:port} announced to the other trainers, may be empty
- */
-public record TrainerConfig(JobConfig job, int rank, String endpoint) {}
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.node.Setting;
+
+/** Configuration of one trainer process or verticle: the section {@code trainer}. */
+public record TrainerConfig(
+    @Setting(doc = "What to train: the keys of a job file.")
+    JobConfig job,
+
+    @Setting(value = "-1", doc = "Rank in [0, trainers); -1: any that is free.")
+    int rank,
+
+    @Setting(doc = "host:port announced to the other trainers; may be empty.")
+    String endpoint,
+
+    @Setting(doc = "File to write the run's result to, as JSON; empty: none. Written by rank 0.")
+    String result) {
+
+  public TrainerConfig {
+    if (rank < -1 || rank >= job.trainers()) {
+      throw new InvalidInput("rank " + rank + " is not one of the job's " + job.trainers()
+          + " trainers; ranks count from 0, -1 takes any that is free");
+    }
+  }
+
+  /** A trainer inside another program, which does its own reporting. */
+  public TrainerConfig(JobConfig job, int rank, String endpoint) {
+    this(job, rank, endpoint, "");
+  }
+}

@@ -5,6 +5,8 @@ import io.regatta.core.shard.JobSpec;
 import io.regatta.core.shard.ParameterClient;
 import io.regatta.core.shard.TrainerId;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
@@ -52,8 +54,14 @@ public interface TrainerSession {
    */
   <T> T await(String operation, CompletionStage<T> stage);
 
+  /** The client that {@link #connect} made, once it has. */
+  Optional<ParameterClient> client();
+
   /** Tells how far this rank is, for heartbeats and {@code status}. */
   void stepped(long step);
+
+  /** Process ids of the services that this session knows of, by name, e.g. {@code parameter-server-0}. */
+  Map<String, Long> serverPids();
 
   /** The job as the shards are told. */
   default JobSpec spec(Strategy strategy, ModelSpec model) {

@@ -77,7 +77,11 @@ public interface Worker {
   /** This replica's files: a contiguous part, the first {@code size % shardCount()} replicas get one more. */
   List<String> shard(List<String> files);
 
-  /** Returns when all replicas of all active trainers have called it as often as this one. */
+  /**
+   * Returns when all replicas of all active trainers have called it as often as this one. While a trainer waits here
+   * the steps of the others do not wait for it; they may have made different numbers of steps, and all go on from the
+   * highest.
+   */
   void barrier();
 
   /** Combines small host values over all replicas of all trainers in rank order; everybody gets the same bits. */
@@ -85,6 +89,12 @@ public interface Worker {
 
   /** The metrics over all replicas of all trainers, exactly those of one process with the same histograms. */
   BinaryMetrics global(BinaryMetrics local);
+
+  /**
+   * Brings all replicas of all trainers to the same values outside of steps, before they evaluate or save: hands in
+   * what is outstanding (geo), waits for all, and takes over the newest parameters. All must call it.
+   */
+  void settle(FleetTrainer trainer);
 
   /**
    * One pass over a data set: forward, backward and step for every batch, on the calling model thread.

@@ -7,7 +7,6 @@ import ai.djl.nn.Parameter;
 import ai.djl.util.Pair;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.model.DenseVariable;
-import io.regatta.core.optim.GradientClipping;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.IdentityHashMap;
@@ -86,19 +85,14 @@ final class DenseParameters implements AutoCloseable {
   /**
    * The gradients of the last backward pass, in a new array. Waits for the engine, from the last layer to the first:
    * the order in which backward produces them.
-   *
-   * @param clipNorm L2 norm to which each variable's gradient is limited; 0: off
    */
-  float[] readGradients(float clipNorm) {
+  float[] readGradients() {
     float[] flat = new float[numel];
     int off = numel;
     for (int i = gradients.size() - 1; i >= 0; i--) {
       NDArray gradient = gradients.get(i);
       off -= Math.toIntExact(gradient.size());
-      int n = host.read(gradient, flat, off);
-      if (clipNorm > 0) {
-        GradientClipping.byNorm(flat, off, n, clipNorm);
-      }
+      host.read(gradient, flat, off);
     }
     return flat;
   }

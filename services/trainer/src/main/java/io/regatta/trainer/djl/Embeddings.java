@@ -19,7 +19,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Supplier;
-import java.util.function.ToDoubleFunction;
 
 /** All {@link DistributedEmbedding}s of a model, in the order in which its block tree holds them. Model thread only. */
 final class Embeddings {
@@ -117,10 +116,10 @@ final class Embeddings {
   }
 
   /** The gradients of the step that ends. */
-  List<SparseRows> takeGradients(ToDoubleFunction<String> clipNorm) {
+  List<SparseRows> takeGradients() {
     SparseGradients sums = new SparseGradients();
     blocks.forEach(b -> b.takeGradients(sums));
-    return sums.toRows(clipNorm);
+    return sums.toRows();
   }
 
   /** Drops forward passes that no step followed. */

@@ -35,6 +35,9 @@ interface Exchange {
   /** Takes over a step count that the ranks have agreed on. Returns newer dense values, or null to keep them. */
   float[] resumed();
 
-  /** Hands in what is outstanding (geo) and returns the newest dense values. */
-  float[] flush();
+  /** Hands in what the servers do not have yet. */
+  void handIn();
+
+  /** The servers' newest dense values. */
+  float[] newest();
 }

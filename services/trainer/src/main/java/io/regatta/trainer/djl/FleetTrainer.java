@@ -25,9 +25,10 @@ import io.regatta.core.shard.SparseRows;
 import io.regatta.trainer.Strategy;
 import io.regatta.trainer.TrainerSession;
 import java.io.IOException;
-import java.util.HashMap;
+import java.util.Collections;
+import java.util.IdentityHashMap;
 import java.util.List;
-import java.util.Map;
+import java.util.Set;
 import java.util.function.Predicate;
 
 /**
@@ -45,7 +46,8 @@ public final class FleetTrainer extends Trainer {
   private final RegattaOptimizer optimizer;
   private final StepTimes times = new StepTimes();
   private final Embeddings embeddings;
-  private final Map<String, Float> tableClipNorms = new HashMap<>();
+
+  private final Set<Dataset> trainedSets = Collections.newSetFromMap(new IdentityHashMap<>());
 
   private DenseParameters dense;
   private ParameterClient client;
@@ -57,6 +59,8 @@ public final class FleetTrainer extends Trainer {
   private long examplesSeen;
   private long steps;
   private long examples;
+  private long firstNanos;
+  private long lastStepNanos;
   private boolean closed;
 
   /**
@@ -118,7 +122,6 @@ public final class FleetTrainer extends Trainer {
     });
     ModelSpec model = new ModelSpec(session.job().seed(), dense.variables(), optimizer.spec(),
         embeddings.tables(session.job().sparseOptimizer().toSpec()));
-    model.sparse().forEach(t -> tableClipNorms.put(t.name(), t.optimizer().clipNorm()));
     int rank = session.trainer().rank();
     client = replica.group().collective(session, replica.replica(), "registration with the shards", model, models -> {
       ParameterClient c = session.await("registration with the shards", session.connect(strategy, models.get(0)));
@@ -149,7 +152,14 @@ public final class FleetTrainer extends Trainer {
     Iterable<Batch> batches = super.iterateDataset(dataset);
     long limit = session.job().maxSteps();
     return () -> {
-      iteration = new LookAhead(batches.iterator(), times, () -> limit > 0 && steps >= limit);
+      if (iteration != null) {
+        iteration.close();
+      }
+      iteration = new LookAhead(batches.iterator(), times, () -> limit > 0 && steps >= limit,
+          () -> trainedSets.add(dataset));
+      if (trainedSets.contains(dataset)) {
+        iteration.markTrained();
+      }
       return iteration;
     };
   }
@@ -182,6 +192,9 @@ public final class FleetTrainer extends Trainer {
 
   private void begin(NDList data) {
     initialized();
+    if (firstNanos == 0) {
+      firstNanos = System.nanoTime();
+    }
     examplesSeen = data.get(0).getShape().get(0);
     trainedFrom = iteration;
     if (iteration != null) {
@@ -206,8 +219,8 @@ public final class FleetTrainer extends Trainer {
     long readBefore = times.nanos(StepTimes.Part.READ);
     List<SparseIds> next = nextIds();
     exchange.prefetch(next);
-    float[] denseGradient = dense.readGradients(optimizer.spec().clipNorm());
-    List<SparseRows> sparse = embeddings.takeGradients(tableClipNorms::get);
+    float[] denseGradient = dense.readGradients();
+    List<SparseRows> sparse = embeddings.takeGradients();
     if (!getManager().getEngine().getEngineName().equals("MXNet")) {
       dense.clearGradients();
     }
@@ -221,6 +234,7 @@ public final class FleetTrainer extends Trainer {
     session.stepped(replica.group().steps().made());
     times.add(StepTimes.Part.PUSH, System.nanoTime() - begin - (times.nanos(StepTimes.Part.PULL) - pulledBefore)
         - (times.nanos(StepTimes.Part.READ) - readBefore));
+    lastStepNanos = System.nanoTime();
     addMetric("step", begin);
   }
 
@@ -286,6 +300,11 @@ public final class FleetTrainer extends Trainer {
     examplesGiven = count;
   }
 
+  /** Wall clock of this replica's training so far, first forward pass to last step, s. */
+  public double seconds() {
+    return steps == 0 ? 0 : (lastStepNanos - firstNanos) / 1e9;
+  }
+
   /** The client of the shards, for saving and for questions about where what lies. Null before {@link #initialize}. */
   public ParameterClient client() {
     return client;
@@ -310,17 +329,29 @@ public final class FleetTrainer extends Trainer {
     }
   }
 
+  /** Hands in what the servers do not have yet (geo); works on a closed trainer too. */
+  public void handIn() {
+    if (exchange != null) {
+      exchange.handIn();
+    }
+  }
+
+  /** Takes over the servers' newest values. */
+  public void newest() {
+    initialized();
+    float[] values = exchange.newest();
+    if (!closed) {
+      dense.write(values);
+    }
+  }
+
   /**
-   * Hands in what is outstanding (geo) and takes over the newest values. For one replica; where all ranks shall see
-   * the same, use {@link io.regatta.trainer.Worker#settle}.
+   * {@link #handIn}, then {@link #newest}, for this replica alone. Where all shall see the same, use
+   * {@link io.regatta.trainer.Worker#settle}.
    */
   public void flush() {
-    initialized();
-    if (!closed) {
-      dense.write(exchange.flush());
-    } else {
-      exchange.flush();
-    }
+    handIn();
+    newest();
   }
 
   /** Closes the trainer; nobody waits for this replica's steps any more. The rank leaves when its program ends. */

@@ -53,7 +53,12 @@ final class GeoExchange implements Exchange {
   }
 
   @Override
-  public float[] flush() {
-    return state.flush();
+  public void handIn() {
+    state.handIn();
+  }
+
+  @Override
+  public float[] newest() {
+    return state.newest();
   }
 }

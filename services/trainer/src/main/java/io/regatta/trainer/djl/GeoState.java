@@ -1,8 +1,10 @@
 package io.regatta.trainer.djl;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.model.DenseVariable;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.SparseTableSpec;
+import io.regatta.core.optim.GradientClipping;
 import io.regatta.core.optim.Optimizer;
 import io.regatta.core.optim.OptimizerSpec;
 import io.regatta.core.shard.NanPolicy;
@@ -96,6 +98,7 @@ final class GeoState {
   /** One local step of SGD with the replicas' merged gradients, and an exchange if one is due. */
   synchronized float[] step(Gradients g) {
     if (finite(g)) {
+      clip(g);
       update(model.denseOptimizer(), local, 0, g.dense(), 0, local.length);
       for (SparseRows rows : g.sparse()) {
         GeoTable t = tables.get(rows.table());
@@ -114,10 +117,39 @@ final class GeoState {
     return local.clone();
   }
 
-  /** Hands in what is left over at the end of a run, and takes the others' changes. */
-  synchronized float[] flush() {
-    exchange();
+  /** Pushes what has been trained since the last exchange, if anything. */
+  synchronized void handIn() {
+    if (sinceExchange > 0) {
+      exchange();
+    }
+  }
+
+  /** The servers' values alone: what is local beyond them (the other trainers' share of the last deltas) is dropped. */
+  synchronized float[] newest() {
+    Values v = session.await("pull of the newest values", client.pull(steps.made(), true, List.of(), false));
+    local = v.dense();
+    old = local.clone();
+    versions = v.versions();
+    tables.values().forEach(GeoTable::clear);
     return local.clone();
+  }
+
+  /** By norm, per variable and per table's batch, as {@code ParameterClient} does in the other modes. */
+  private void clip(Gradients g) {
+    float limit = model.denseOptimizer().clipNorm();
+    if (limit > 0 && g.dense() != null) {
+      int off = 0;
+      for (DenseVariable v : model.dense()) {
+        GradientClipping.byNorm(g.dense(), off, v.numel(), limit);
+        off += v.numel();
+      }
+    }
+    for (SparseRows rows : g.sparse()) {
+      float tableLimit = spec(rows.table()).optimizer().clipNorm();
+      if (tableLimit > 0) {
+        GradientClipping.byNorm(rows.values(), 0, rows.values().length, tableLimit);
+      }
+    }
   }
 
   private void update(OptimizerSpec spec, float[] w, int wOff, float[] g, int gOff, int n) {
@@ -175,7 +207,11 @@ final class GeoState {
     var pulled = client.pull(steps.made(), true, List.of(), true);
     var ack = session.await("exchange of step " + localSteps, PushPullExchange.both(pushed, pulled));
     steps.acknowledged(ack.staleness(), ack.skipped());
-    Values v = pulled.join();
+    take(pulled.join());
+    sinceExchange = 0;
+  }
+
+  private void take(Values v) {
     versions = v.versions();
     for (int i = 0; i < local.length; i++) {
       local[i] += v.dense()[i] - old[i];
@@ -184,6 +220,5 @@ final class GeoState {
     for (SparseRows changed : v.sparse()) {
       tables.get(changed.table()).merge(changed.ids(), changed.values());
     }
-    sinceExchange = 0;
   }
 }

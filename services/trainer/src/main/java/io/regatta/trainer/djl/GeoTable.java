@@ -56,6 +56,12 @@ final class GeoTable {
     }
   }
 
+  /** Forgets all rows; they are pulled again when they are next used. */
+  void clear() {
+    index.clear();
+    touched.clear();
+  }
+
   /** The local values, to update in place. */
   float[] values() {
     return local;

@@ -7,8 +7,7 @@ import java.util.function.BooleanSupplier;
 
 /**
  * Batches of a data set, of which the next one can be looked at while the current one is being trained, to ask for its
- * rows ahead of time. Belongs to the model thread. A batch that was looked at and never taken is closed with its
- * trainer's manager.
+ * rows ahead of time. Belongs to the model thread. A batch that was looked at and never taken is closed with the iteration.
  */
 final class LookAhead implements Iterator<Batch> {
 
@@ -16,18 +15,34 @@ final class LookAhead implements Iterator<Batch> {
   private final StepTimes times;
   private final BooleanSupplier enough;
   private Batch next;
+  private final Runnable onTrained;
   private boolean trained;
 
-  /** @param enough ends the iteration early, once a batch of it has been trained */
-  LookAhead(Iterator<Batch> batches, StepTimes times, BooleanSupplier enough) {
+  /**
+   * @param enough ends the iteration early, once a batch of its data set has been trained
+   * @param onTrained called when the first batch is trained
+   */
+  LookAhead(Iterator<Batch> batches, StepTimes times, BooleanSupplier enough, Runnable onTrained) {
     this.batches = batches;
     this.times = times;
     this.enough = enough;
+    this.onTrained = onTrained;
   }
 
-  /** A batch of this iteration is being trained, not evaluated. */
+  /** The data set of this iteration is being trained on, not evaluated. */
   void markTrained() {
-    trained = true;
+    if (!trained) {
+      trained = true;
+      onTrained.run();
+    }
+  }
+
+  /** Gives back a batch that was looked at and not taken. */
+  void close() {
+    if (next != null) {
+      next.close();
+      next = null;
+    }
   }
 
   /** The next batch, or null at the end. */

@@ -237,11 +237,15 @@ final class PushPullExchange implements Exchange {
     if (valuesOf == steps.made()) {
       return null;
     }
-    return flush();
+    return newest();
   }
 
+  /** Every step has pushed what it had. */
   @Override
-  public float[] flush() {
+  public void handIn() {}
+
+  @Override
+  public float[] newest() {
     rows = new HashMap<>();
     ahead = null;
     return pullDense("pull of the newest values");

@@ -1,6 +1,5 @@
 package io.regatta.trainer.djl;
 
-import io.regatta.core.optim.GradientClipping;
 import io.regatta.core.shard.SparseRows;
 import it.unimi.dsi.fastutil.longs.Long2IntOpenHashMap;
 import java.util.ArrayList;
@@ -8,7 +7,6 @@ import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.function.ToDoubleFunction;
 
 /**
  * Puts the row gradients of one step together: blocks that share a table are summed by id in the order in which they
@@ -65,16 +63,10 @@ final class SparseGradients {
     }
   }
 
-  /** The sums; each table's is limited to the L2 norm that {@code clipNorm} says, 0: off. */
-  List<SparseRows> toRows(ToDoubleFunction<String> clipNorm) {
+  /** The sums, in the order in which the tables were first added. */
+  List<SparseRows> toRows() {
     List<SparseRows> out = new ArrayList<>(tables.size());
-    tables.forEach((name, t) -> {
-      float limit = (float) clipNorm.applyAsDouble(name);
-      if (limit > 0) {
-        GradientClipping.byNorm(t.sums, 0, t.sums.length, limit);
-      }
-      out.add(new SparseRows(name, t.ids, t.sums));
-    });
+    tables.forEach((name, t) -> out.add(new SparseRows(name, t.ids, t.sums)));
     return out;
   }
 }

@@ -1,0 +1,68 @@
+package io.regatta.trainer;
+
+import io.regatta.core.shard.Mode;
+import io.regatta.core.shard.ParameterClient;
+import io.regatta.trainer.djl.ReplicaGroup;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * What the ranks of a job do together outside of steps. While a rank is in here it sits out: in sync and ssp mode it
+ * tells the shards so, and nobody's step waits for it; otherwise a rank with fewer steps would wait here for one that
+ * waits for its pushes. When all have come, everybody goes on from the highest step among them. One per rank; called
+ * by the leader of the replicas' meeting, one at a time, which the meeting orders.
+ */
+final class RankCollectives {
+
+  private final TrainerSession session;
+  private final ReplicaGroup group;
+  private long number;
+
+  RankCollectives(TrainerSession session, ReplicaGroup group) {
+    this.session = session;
+    this.group = group;
+  }
+
+  /** All active ranks' values in rank order. */
+  List<double[]> gather(String operation, double[] values) {
+    String key = operation + "-" + number++;
+    if (!sitsOut()) {
+      return session.await(operation, session.gather(key, values));
+    }
+    ParameterClient client = session.client().orElseThrow();
+    List<double[]> all = sittingOut(client, operation, key, values);
+    session.await("return from " + operation, client.register());
+    long resume = 0;
+    List<double[]> out = new ArrayList<>(all.size());
+    for (double[] of : all) {
+      resume = Math.max(resume, (long) of[of.length - 1]);
+      out.add(Arrays.copyOf(of, of.length - 1));
+    }
+    group.steps().resumeAt(resume);
+    session.await("return from " + operation, session.gather(key + "/resume", new double[0]));
+    return out;
+  }
+
+  /** As {@link #gather}, as the last thing: the rank does not come back to training. */
+  List<double[]> gatherLast(String operation, double[] values) {
+    if (!sitsOut()) {
+      return session.await(operation, session.gather(operation, values));
+    }
+    return sittingOut(session.client().orElseThrow(), operation, operation, values);
+  }
+
+  private boolean sitsOut() {
+    Optional<ParameterClient> client = session.client();
+    Mode mode = client.map(c -> c.job().mode()).orElse(Mode.ASYNC);
+    return session.worldSize() > 1 && (mode == Mode.SYNC || mode == Mode.SSP);
+  }
+
+  private List<double[]> sittingOut(ParameterClient client, String operation, String key, double[] values) {
+    session.await(operation, client.sitOut());
+    double[] more = Arrays.copyOf(values, values.length + 1);
+    more[values.length] = group.steps().made();
+    return session.await(operation, session.gather(key, more));
+  }
+}

@@ -1,0 +1,218 @@
+package io.regatta.trainer;
+
+import ai.djl.Model;
+import ai.djl.training.TrainingConfig;
+import ai.djl.training.dataset.Dataset;
+import ai.djl.training.dataset.RandomAccessDataset;
+import ai.djl.translate.TranslateException;
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.metrics.BinaryMetrics;
+import io.regatta.core.model.DensePartition;
+import io.regatta.node.Settings;
+import io.regatta.trainer.data.SlotDataset;
+import io.regatta.trainer.djl.FleetTrainer;
+import io.regatta.trainer.djl.RegattaOptimizer;
+import io.regatta.trainer.djl.ReplicaContext;
+import io.vertx.core.json.JsonObject;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/** The {@link Worker} of one replica. Belongs to its model thread. */
+final class ReplicaWorker implements Worker {
+
+  private final ReplicaContext context;
+  private final TrainerSession session;
+  private final RankCollectives collectives;
+  private final Progress progress;
+  private final Map<String, Double> reported = new LinkedHashMap<>();
+  private FleetTrainer trainer;
+  private String model = "";
+
+  ReplicaWorker(ReplicaContext context, RankCollectives collectives, Progress progress) {
+    this.context = context;
+    this.collectives = collectives;
+    this.progress = progress;
+    session = context.session();
+  }
+
+  @Override
+  public int rank() {
+    return session.trainer().rank();
+  }
+
+  @Override
+  public int worldSize() {
+    return session.worldSize();
+  }
+
+  @Override
+  public int replica() {
+    return context.replica();
+  }
+
+  @Override
+  public int replicas() {
+    return context.group().size();
+  }
+
+  @Override
+  public boolean isFirstWorker() {
+    return shardIndex() == 0;
+  }
+
+  @Override
+  public List<String> serverEndpoints() {
+    return session.serverEndpoints();
+  }
+
+  @Override
+  public List<String> workerEndpoints() {
+    return session.workerEndpoints();
+  }
+
+  @Override
+  public String serverShardMap() {
+    return session.client().map(client -> {
+      StringBuilder map = new StringBuilder();
+      for (DensePartition.Block b : client.partition().blocks()) {
+        map.append(String.format(java.util.Locale.ROOT, "%s:%d:%d shard %d%n", b.variable(), b.blockId(), b.size(),
+            b.shard()));
+      }
+      client.job().model().sparse().forEach(t -> map.append(String.format(java.util.Locale.ROOT,
+          "%s (rows of %d) over %d shards by hash of the id%n", t.name(), t.dim(), client.job().shards())));
+      return map.toString();
+    }).orElse("");
+  }
+
+  @Override
+  public JobConfig job() {
+    return session.job();
+  }
+
+  @Override
+  public <R extends Record> R settings(Class<R> type) {
+    return Settings.bind(new JsonObject(new LinkedHashMap<>(job().settings())), type);
+  }
+
+  @Override
+  public RegattaOptimizer optimizer() {
+    return RegattaOptimizer.of(job().optimizer().toSpec());
+  }
+
+  @Override
+  public FleetTrainer distributedTrainer(Model model, TrainingConfig config, Strategy strategy) {
+    if (trainer != null) {
+      throw new InvalidInput("job " + job().job() + ": this program has made a trainer already; a run trains one "
+          + "model, start another job for a second one");
+    }
+    trainer = new FleetTrainer(model, config, strategy, context);
+    return trainer;
+  }
+
+  @Override
+  public Dataset shard(Dataset dataset) {
+    if (dataset instanceof SlotDataset slots) {
+      return slots.shard(shardIndex(), shardCount());
+    }
+    if (!(dataset instanceof RandomAccessDataset indexed)) {
+      throw new InvalidInput("cannot take a part of a " + dataset.getClass().getName()
+          + ": only RandomAccessDataset and SlotDataset can be indexed; use shardIndex() and shardCount()");
+    }
+    try {
+      indexed.prepare();
+    } catch (IOException | TranslateException e) {
+      throw new InvalidInput("the data set " + dataset.getClass().getName() + " could not be prepared: "
+          + e.getMessage(), e);
+    }
+    List<Long> mine = new ArrayList<>();
+    for (long i = shardIndex(); i < indexed.size(); i += shardCount()) {
+      mine.add(i);
+    }
+    return indexed.subDataset(mine);
+  }
+
+  @Override
+  public List<String> shard(List<String> files) {
+    int each = files.size() / shardCount();
+    int more = files.size() % shardCount();
+    int from = shardIndex() * each + Math.min(shardIndex(), more);
+    return List.copyOf(files.subList(from, from + each + (shardIndex() < more ? 1 : 0)));
+  }
+
+  @Override
+  public void barrier() {
+    combine("barrier", new double[0], ReduceOp.SUM);
+  }
+
+  @Override
+  public double[] allReduce(double[] values, ReduceOp op) {
+    return combine("all-reduce", values, op);
+  }
+
+  @Override
+  public BinaryMetrics global(BinaryMetrics local) {
+    return BinaryMetrics.ofSums(combine("global metrics", local.sums(), ReduceOp.SUM));
+  }
+
+  private double[] combine(String operation, double[] values, ReduceOp op) {
+    double[] result = context.group().collective(session, replica(), operation, values,
+        replicas -> Reduction.finish(op,
+            Reduction.ranks(op, collectives.gather(operation, Reduction.replicas(op, replicas)))));
+    if (trainer != null) {
+      trainer.resumed();
+    }
+    return result.clone();
+  }
+
+  @Override
+  public void settle(FleetTrainer of) {
+    of.handIn();
+    barrier();
+    of.newest();
+  }
+
+  @Override
+  public TrainingReport trainFromDataset(FleetTrainer of, Dataset dataset, FetchHandler fetch, int everyBatches,
+      boolean debug) {
+    return new DatasetLoop(this, of, fetch, everyBatches, debug).run(dataset);
+  }
+
+  @Override
+  public Progress progress() {
+    return progress;
+  }
+
+  @Override
+  public void report(String key, double value) {
+    reported.put(key, value);
+  }
+
+  @Override
+  public Path save(FleetTrainer of, Path dir) {
+    settle(of);
+    if (isFirstWorker()) {
+      SavedModel.write(dir, session, of);
+      model = dir.toString();
+    }
+    barrier();
+    return dir;
+  }
+
+  /** What the program has made; null if it has not. */
+  FleetTrainer trainer() {
+    return trainer;
+  }
+
+  Map<String, Double> reported() {
+    return reported;
+  }
+
+  /** Where the model was saved, empty if it was not by this worker. */
+  String model() {
+    return model;
+  }
+}
