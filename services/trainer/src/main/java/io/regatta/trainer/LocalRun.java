@@ -1,15 +1,36 @@
 package io.regatta.trainer;
 
+import io.regatta.core.error.RegattaException.Cancelled;
+import java.util.concurrent.ExecutionException;
+
 /**
  * Runs a program in this process without any service ({@code --local}): same core, tables in process, one rank with
- * {@code threads} replicas, each on its own model thread. The calling thread waits.
+ * {@code threads} replicas, each on its own model thread. Whatever the job's mode, it runs as sync; see
+ * {@link LocalSession}.
  */
 public final class LocalRun {
 
   private LocalRun() {}
 
-  /** Runs to the end. {@code program} may be null: then the job's class is loaded. */
+  /**
+   * Runs to the end; the calling thread waits. Interrupting it stops the run.
+   *
+   * @param program null: the job's class
+   * @param progress null: on the console
+   */
   public static RunResult run(JobConfig job, TrainingProgram program, Progress progress) {
-    throw new UnsupportedOperationException("TODO trainer helper");
+    try (LocalSession session = new LocalSession(job)) {
+      RankRun run = new RankRun(session, program, progress);
+      try {
+        return run.start().get();
+      } catch (InterruptedException e) {
+        session.close();
+        run.interrupt();
+        Thread.currentThread().interrupt();
+        throw new Cancelled("job " + job.job() + " was interrupted");
+      } catch (ExecutionException e) {
+        throw Awaiting.rethrown(e.getCause());
+      }
+    }
   }
 }

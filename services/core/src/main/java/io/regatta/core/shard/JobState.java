@@ -106,6 +106,12 @@ final class JobState {
       repeat(push, from, done);
       return;
     }
+    if (push.sitsOut()) {
+      check.empty(push, who);
+      sitOut(push, from, done);
+      return;
+    }
+    check.takePart(from, who);
     if (spec.mode() == Mode.SYNC) {
       check.round(push, from, who);
     }
@@ -126,6 +132,17 @@ final class JobState {
     long births = bad != null ? 0 : rowLimit.births(push);
     rowLimit.check(births, who);
     accept(push, from, bad != null, births, done);
+    settle();
+  }
+
+  private void sitOut(Push push, List<TrainerState> from, BiConsumer<PushAck, Throwable> done) {
+    for (int i = 0; i < from.size(); i++) {
+      TrainerState t = from.get(i);
+      t.lastSequence = push.contributors().get(i).sequence();
+      t.sitsOut = true;
+      seen(t);
+    }
+    completions.value(done, new PushAck(version, 0, false, false));
     settle();
   }
 

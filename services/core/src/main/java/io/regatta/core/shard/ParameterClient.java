@@ -114,6 +114,14 @@ public final class ParameterClient {
     });
   }
 
+  /**
+   * Tells all shards, behind everything pushed so far, that nobody shall wait for this trainer's steps until it
+   * registers again: what it does before it waits in a barrier. See {@link Push#SITTING_OUT}.
+   */
+  public CompletableFuture<Void> sitOut() {
+    return push(Push.SITTING_OUT, 0, null, null, List.of()).thenApply(p -> null);
+  }
+
   /** Pulls the flat dense vector and/or rows; {@code sparse} in the answer is in the order of the wish. */
   public CompletableFuture<Values> pull(long minStep, boolean dense, List<SparseIds> sparse, boolean changed) {
     return planned(() -> {

@@ -8,11 +8,25 @@ import java.util.List;
  *
  * @param contributors whose gradients are inside, ordered by rank; one for a trainer, several for an aggregator, whose
  *     gradient is the weighted mean of theirs
- * @param step the step (from 0) that the gradient belongs to; in sync mode the round
+ * @param step the step (from 0) that the gradient belongs to; in sync mode the round; {@link #SITTING_OUT} in a push
+ *     without gradients
  * @param version shard version that the gradient was computed on (from {@link Pulled#version}); staleness is measured
  *     against it
  * @param dense gradient of the shard's dense vector, or null if there is none in this push
  * @param sparse gradients of sparse rows; in geo mode deltas, as is {@code dense}
  */
 public record Push(List<Contributor> contributors, long step, long version, float[] dense,
-    List<SparseRows> sparse) {}
+    List<SparseRows> sparse) {
+
+  /**
+   * Step of an empty push that says: do not wait for my pushes until I register again. A trainer that stands in a
+   * barrier sends it, so that the others' steps go on. It is acknowledged at once. Registering again, when all active
+   * trainers sit out, puts all on the highest step among them.
+   */
+  public static final long SITTING_OUT = Long.MAX_VALUE;
+
+  /** Whether this push announces that its trainers sit out. */
+  public boolean sitsOut() {
+    return step == SITTING_OUT;
+  }
+}

@@ -77,6 +77,23 @@ final class PushCheck {
     return known > 0;
   }
 
+  /** A push that only announces something holds no gradients. */
+  void empty(Push push, String who) {
+    if (push.dense() != null || !push.sparse().isEmpty()) {
+      throw new InvalidInput(who + " refused at " + where + ": a push that says that its trainer sits out holds no "
+          + "gradients; push them first, under their step");
+    }
+  }
+
+  /** Whoever sits out registers before it pushes again. */
+  void takePart(List<TrainerState> from, String who) {
+    for (TrainerState t : from) {
+      if (t.sitsOut) {
+        throw new InvalidInput(who + " refused at " + where + ": trainer " + t.rank + " sits out; register again first");
+      }
+    }
+  }
+
   /** Sync: the push is the next of each of its trainers, and not too far ahead of the slowest. */
   void round(Push push, List<TrainerState> from, String who) {
     for (TrainerState t : from) {

@@ -16,6 +16,8 @@ final class TrainerState {
   final int rank;
   final long incarnation;
   Phase phase = Phase.ACTIVE;
+  /** It has asked not to be waited for until it registers again. */
+  boolean sitsOut;
   /** Highest sequence taken in; this and lower ones are repetitions. Gaps are refused pushes. */
   long lastSequence;
   /** Pushes taken in, empty and skipped ones included. */
@@ -36,6 +38,11 @@ final class TrainerState {
 
   boolean active() {
     return phase == Phase.ACTIVE;
+  }
+
+  /** Whether others wait for its pushes. */
+  boolean takesPart() {
+    return phase == Phase.ACTIVE && !sitsOut;
   }
 
   String name() {

@@ -27,7 +27,8 @@ final class Trainers {
 
   /**
    * Notes a life of a rank. A new life takes part from the first open round on (or the first that its last life has not
-   * pushed) and starts level with the slowest clock, so that nobody waits for what it cannot make up.
+   * pushed) and starts level with the slowest clock, so that nobody waits for what it cannot make up. One that sat out
+   * takes part again, from the first open round on and level with the fastest clock.
    */
   void register(TrainerId id, long firstOpenRound, long nowMillis) {
     TrainerState old = byRank.get(id.rank());
@@ -43,6 +44,10 @@ final class Trainers {
       t.nextStep = old == null ? firstOpenRound : Math.max(firstOpenRound, old.nextStep);
       t.clock = old == null ? 0 : Math.max(old.clock, minClock(0));
       byRank.put(id.rank(), t);
+    } else if (old.sitsOut) {
+      old.sitsOut = false;
+      old.nextStep = Math.max(old.nextStep, firstOpenRound);
+      old.clock = active().stream().mapToLong(t -> t.clock).max().orElse(old.clock);
     }
     byRank.get(id.rank()).lastSeenMillis = nowMillis;
   }
@@ -103,41 +108,41 @@ final class Trainers {
     return byRank.values().stream().filter(TrainerState::active).toList();
   }
 
-  /** Lowest clock of the live trainers, 0 while a rank is still to come; {@code none} if there are none. */
+  /** Lowest clock of the trainers that take part, 0 while a rank is still to come; {@code none} if there are none. */
   long minClock(long none) {
     if (byRank.size() < worldSize) {
       return 0;
     }
     long min = Long.MAX_VALUE;
     for (TrainerState t : byRank.values()) {
-      if (t.active()) {
+      if (t.takesPart()) {
         min = Math.min(min, t.clock);
       }
     }
     return min == Long.MAX_VALUE ? none : min;
   }
 
-  /** Whether every rank has come (some may have gone), and no live one is behind. */
+  /** Whether every rank has come (some may have gone), and none that takes part is behind. */
   boolean noneMissing(Predicate<TrainerState> behind) {
     if (byRank.size() < worldSize) {
       return false;
     }
     for (TrainerState t : byRank.values()) {
-      if (t.active() && behind.test(t)) {
+      if (t.takesPart() && behind.test(t)) {
         return false;
       }
     }
     return true;
   }
 
-  /** Live trainers that are behind, and ranks that have never come. */
+  /** Trainers that take part and are behind, and ranks that have never come. */
   List<Wait.Peer> missing(Predicate<TrainerState> behind) {
     List<Wait.Peer> peers = new ArrayList<>();
     for (int rank = 0; rank < worldSize; rank++) {
       TrainerState t = byRank.get(rank);
       if (t == null) {
         peers.add(new Wait.Peer("trainer " + rank, -1, 0));
-      } else if (t.active() && behind.test(t)) {
+      } else if (t.takesPart() && behind.test(t)) {
         peers.add(t.peer());
       }
     }

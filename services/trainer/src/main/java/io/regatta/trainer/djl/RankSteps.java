@@ -34,7 +34,7 @@ public final class RankSteps {
   }
 
   /** Goes on from a later step, agreed upon by all ranks. */
-  synchronized void resumeAt(long step) {
+  public synchronized void resumeAt(long step) {
     made = Math.max(made, step);
   }
 

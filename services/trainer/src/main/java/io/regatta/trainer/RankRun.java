@@ -1,0 +1,166 @@
+package io.regatta.trainer;
+
+import io.regatta.core.error.RegattaException;
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.shard.ParameterClient;
+import io.regatta.trainer.djl.Engines;
+import io.regatta.trainer.djl.ModelExecutor;
+import io.regatta.trainer.djl.ReplicaContext;
+import io.regatta.trainer.djl.ReplicaGroup;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
+
+/**
+ * The program on one rank: a model thread per replica, and at the end what the ranks tell each other about the run.
+ * Made by whoever owns the session; {@link #result} completes on a model thread.
+ */
+final class RankRun {
+
+  private final TrainerSession session;
+  private final TrainingProgram program;
+  private final Progress progress;
+  private final ReplicaGroup group;
+  private final RankCollectives collectives;
+  private final List<ModelExecutor> executors = new ArrayList<>();
+  private final CompletableFuture<RunResult> result = new CompletableFuture<>();
+
+  /**
+   * @param program null: the job's class, one instance per replica
+   * @param progress of the first worker; null: on the console
+   */
+  RankRun(TrainerSession session, TrainingProgram program, Progress progress) {
+    this.session = session;
+    this.program = program;
+    this.progress = progress;
+    group = new ReplicaGroup(session.job().threads());
+    collectives = new RankCollectives(session, group);
+  }
+
+  /** Starts the model threads. */
+  CompletableFuture<RunResult> start() {
+    JobConfig job = session.job();
+    List<CompletableFuture<RunResult>> ends = new ArrayList<>();
+    for (int replica = 0; replica < group.size(); replica++) {
+      int r = replica;
+      CompletableFuture<RunResult> end = new CompletableFuture<>();
+      ends.add(end);
+      end.whenComplete((v, e) -> {
+        if (e != null) {
+          result.completeExceptionally(explained(e));
+        }
+      });
+      executors.add(ModelExecutor.start("regatta-model-" + job.job() + "-" + session.trainer().rank() + "." + r,
+          () -> run(r), end));
+    }
+    CompletableFuture.allOf(ends.toArray(CompletableFuture[]::new)).thenRun(() -> result.complete(ends.get(0).join()));
+    return result;
+  }
+
+  /** Completes when all replicas have ended, and fails with the first failure of one. */
+  CompletableFuture<RunResult> result() {
+    return result;
+  }
+
+  /** Interrupts the model threads; the session has been ended before, so that they find a reason. */
+  void interrupt() {
+    executors.forEach(ModelExecutor::interrupt);
+  }
+
+  private RunResult run(int replica) throws Exception {
+    JobConfig job = session.job();
+    Engines.start(job.engine(), job.computeThreads());
+    try (Progress shown = progress(replica)) {
+      ReplicaWorker worker = new ReplicaWorker(new ReplicaContext(session, group, replica), collectives, shown);
+      TrainingProgram own = program != null ? program : ProgramLoader.load(job);
+      own.run(worker);
+      if (worker.trainer() != null) {
+        worker.trainer().handIn();
+      }
+      return group.collective(session, replica, "end of the run", worker, this::finish);
+    } finally {
+      group.end(replica);
+    }
+  }
+
+  private Progress progress(int replica) {
+    if (session.trainer().rank() > 0 || replica > 0) {
+      return Progress.none();
+    }
+    return progress != null ? progress : ConsoleProgress.create(session.job().job());
+  }
+
+  /** The leader's last act: all ranks' figures, the parameters' hash, and the rank's leave. */
+  private RunResult finish(List<ReplicaWorker> workers) {
+    List<RankStats> ranks = collectives.gatherLast("end of the run", stats(workers).toRow()).stream()
+        .map(RankStats::ofRow).toList();
+    String parameters = "";
+    if (session.client().isPresent()) {
+      ParameterClient client = session.client().get();
+      double[] hash = new double[2];
+      if (session.trainer().rank() == ranks.get(0).rank()) {
+        long digest = session.await("hash of all parameters", client.digest());
+        hash = new double[] {digest >>> 32, digest & 0xffff_ffffL};
+      }
+      double[] first = session.await("hash of all parameters", session.gather("hash", hash)).get(0);
+      parameters = String.format(Locale.ROOT, "%08x%08x", (long) first[0], (long) first[1]);
+      session.await("leave", client.leave());
+    }
+    return result(ranks, workers.get(0), parameters);
+  }
+
+  private RankStats stats(List<ReplicaWorker> workers) {
+    long examples = 0;
+    double seconds = 0;
+    for (ReplicaWorker w : workers) {
+      if (w.trainer() != null) {
+        examples += w.trainer().examples();
+        seconds = Math.max(seconds, w.trainer().seconds());
+      }
+    }
+    ReplicaWorker first = workers.get(0);
+    return RankStats.of(session.trainer().rank(), first.trainer() == null ? 0 : first.trainer().steps(), examples,
+        seconds, group.steps().stalenessMax(), group.steps().skipped(), first.reported());
+  }
+
+  private RunResult result(List<RankStats> ranks, ReplicaWorker first, String parameters) {
+    JobConfig job = session.job();
+    RankStats lowest = ranks.get(0);
+    long examples = 0;
+    double seconds = 0;
+    long stalenessMax = 0;
+    long skipped = 0;
+    Map<String, Long> pids = new TreeMap<>(session.serverPids());
+    List<Double> rates = new ArrayList<>();
+    for (RankStats r : ranks) {
+      examples += r.examples();
+      seconds = Math.max(seconds, r.seconds());
+      stalenessMax = Math.max(stalenessMax, r.stalenessMax());
+      skipped += r.skipped();
+      pids.put("trainer-" + r.rank(), r.pid());
+      rates.add(r.examplesPerSecond());
+    }
+    Map<String, Double> metrics = new LinkedHashMap<>(first.reported());
+    List.of("loss", "auc", "accuracy", "logloss").forEach(metrics::remove);
+    int servers = session.serverEndpoints().size();
+    return new RunResult(job.job(), job.mode().name().toLowerCase(Locale.ROOT), servers, session.worldSize(),
+        job.threads(), session.shards(), job.seed(), session.trainer().rank(), lowest.steps(), examples, seconds,
+        seconds > 0 ? examples / seconds : 0, lowest.loss(), lowest.auc(), lowest.accuracy(), lowest.logloss(),
+        stalenessMax, skipped, pids, first.model(), parameters, metrics, rates);
+  }
+
+  /** What ended the program, in one line that says where. Ours say that themselves. */
+  private RegattaException explained(Throwable e) {
+    if (e instanceof RegattaException ours) {
+      return ours;
+    }
+    JobConfig job = session.job();
+    String name = program != null ? program.getClass().getName() : job.program();
+    return new InvalidInput("program " + name + " of job " + job.job() + " failed on trainer "
+        + session.trainer().rank() + " after " + group.steps().made() + " steps: " + e, e);
+  }
+}
