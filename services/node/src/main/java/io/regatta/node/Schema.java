@@ -2,6 +2,7 @@ package io.regatta.node;
 
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
+import java.lang.invoke.MethodType;
 import java.lang.reflect.ParameterizedType;
 import java.lang.reflect.RecordComponent;
 import java.lang.reflect.Type;
@@ -180,7 +181,8 @@ public final class Schema {
       if (p.getRawType() == Map.class && p.getActualTypeArguments()[0] == String.class) {
         return new MapOf(shape(p.getActualTypeArguments()[1], owner, component));
       }
-    } else if (type instanceof Class<?> c) {
+    } else if (type instanceof Class<?> boxed) {
+      Class<?> c = MethodType.methodType(boxed).unwrap().returnType();
       if (c.isRecord()) {
         return section(c);
       }
