@@ -1,0 +1,312 @@
+package io.regatta.aggregator;
+
+import io.regatta.core.error.RegattaException;
+import io.regatta.core.error.RegattaException.Cancelled;
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.error.RegattaException.Overloaded;
+import io.regatta.core.error.RegattaException.PeerLost;
+import io.regatta.core.error.RegattaException.StaleGeneration;
+import io.regatta.core.shard.Contributor;
+import io.regatta.core.shard.Push;
+import io.regatta.core.shard.PushAck;
+import io.regatta.core.shard.RoundReducer;
+import io.regatta.core.shard.SparseRows;
+import io.regatta.core.shard.TrainerId;
+import io.regatta.core.shard.Wait;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.BiConsumer;
+import java.util.function.LongSupplier;
+
+/**
+ * The open reduction rounds of one job towards one shard: collects the pushes of a step from the trainers of this
+ * host, merges them in rank order and passes one push on; who pushed is acknowledged when the shard has acknowledged.
+ * Owned by {@link AggregatorVerticle}, on its event loop; it changes its state first and answers last.
+ *
+ * <p>A round waits for every registered trainer that has not pushed its step or a later one. A trainer that has left
+ * is waited for no longer, but what it pushed counts; a trainer declared lost takes its unsent pushes with it, because
+ * the shard may know of the loss already and would refuse the whole round. A push whose round has been sent before
+ * (repeated after a broken stream, or from a trainer that registered late) goes to the shard by itself: the shard
+ * knows what it has applied.
+ */
+final class AggregationRounds {
+
+  /** The way to the shard. Answers on the owner's thread, with exactly one of the two. */
+  interface Shard {
+    void push(Push push, BiConsumer<PushAck, RegattaException> done);
+  }
+
+  private static final class Trainer {
+    final TrainerId id;
+    /** Highest step pushed, -1 if none. */
+    long lastStep = -1;
+    long lastSeenMillis;
+    /** Pushes that have not been answered. */
+    int pending;
+    /** To be told when the last of them is, once the trainer has left. */
+    Runnable whenAnswered;
+
+    Trainer(TrainerId id) {
+      this.id = id;
+    }
+
+    String name() {
+      return "trainer " + id.rank();
+    }
+  }
+
+  private record Part(Trainer trainer, Push push, long bytes, long sinceMillis,
+      BiConsumer<PushAck, RegattaException> done) {}
+
+  private final String where;
+  private final AggregatorConfig.Limits limits;
+  private final Shard shard;
+  private final LongSupplier clock;
+  /** Registered and neither left nor lost, by rank. */
+  private final Map<Integer, Trainer> active = new TreeMap<>();
+  /** By step, then by rank. */
+  private final TreeMap<Long, TreeMap<Integer, Part>> open = new TreeMap<>();
+  /** Parts that have not been answered, and their payload. */
+  private int held;
+  private long bytes;
+  private long merged;
+
+  AggregationRounds(String job, int shardIndex, AggregatorConfig.Limits limits, Shard shard, LongSupplier clock) {
+    this.where = "aggregator of shard " + shardIndex + " of job " + job;
+    this.limits = limits;
+    this.shard = shard;
+    this.clock = clock;
+  }
+
+  /** From now on rounds wait for this trainer. A higher incarnation replaces a former life, which is lost. */
+  void register(TrainerId id) {
+    Trainer known = active.get(id.rank());
+    if (known != null && known.id.incarnation() > id.incarnation()) {
+      throw new StaleGeneration("incarnation " + id.incarnation() + " of trainer " + id.rank() + " at " + where
+          + " has been replaced by " + known.id.incarnation() + "; join the group again");
+    }
+    if (known == null || known.id.incarnation() < id.incarnation()) {
+      Trainer trainer = new Trainer(id);
+      trainer.lastSeenMillis = clock.getAsLong();
+      active.put(id.rank(), trainer);
+      if (known != null) {
+        dropParts(known);
+        settle();
+      }
+    }
+  }
+
+  /** Takes a push of one trainer into the round of its step. */
+  void push(Push push, BiConsumer<PushAck, RegattaException> done) {
+    if (push.contributors().size() != 1) {
+      throw new InvalidInput("a push of step " + push.step() + " at " + where + " has " + push.contributors().size()
+          + " contributors; an aggregator takes the pushes of single trainers");
+    }
+    Contributor from = push.contributors().get(0);
+    Trainer trainer = requireActive(from.rank(), from.incarnation());
+    long size = sizeOf(push);
+    if (bytes + size > limits.bytes()) {
+      throw new Overloaded("push of step " + push.step() + " of " + trainer.name() + " (" + size + " bytes) at " + where
+          + " would pass gradient_aggregator.limits.bytes " + limits.bytes() + ", of which " + bytes
+          + " are held; raise it, or push without the aggregator");
+    }
+    Part part = new Part(trainer, push, size, clock.getAsLong(), done);
+    Part before = open.containsKey(push.step()) ? open.get(push.step()).get(from.rank()) : null;
+    if (before != null) {
+      repeated(before, part);
+    } else if (push.step() <= trainer.lastStep) {
+      hold(part);
+      send(List.of(part));
+    } else {
+      join(part);
+    }
+  }
+
+  private Trainer requireActive(int rank, long incarnation) {
+    Trainer trainer = active.get(rank);
+    if (trainer == null || trainer.id.incarnation() != incarnation) {
+      throw new StaleGeneration("incarnation " + incarnation + " of trainer " + rank + " is not registered at " + where
+          + (trainer == null ? "" : ", but incarnation " + trainer.id.incarnation())
+          + "; register before pushing, or join the group again if it has left or was declared lost");
+    }
+    trainer.lastSeenMillis = clock.getAsLong();
+    return trainer;
+  }
+
+  private void repeated(Part before, Part part) {
+    if (before.push.contributors().get(0).sequence() != part.push.contributors().get(0).sequence()) {
+      throw new InvalidInput(part.trainer.name() + " has pushed step " + part.push.step() + " at " + where
+          + " already, with another sequence number");
+    }
+    open.get(part.push.step()).put(part.trainer.id.rank(), part);
+    hold(part);
+    answer(before, null, new Cancelled("push of step " + part.push.step() + " was repeated by " + part.trainer.name()));
+  }
+
+  private void join(Part part) {
+    long step = part.push.step();
+    if (!open.containsKey(step) && open.size() >= limits.openRounds()) {
+      throw new Overloaded("push of step " + step + " of " + part.trainer.name() + " would open one more round at " + where
+          + " than gradient_aggregator.limits.open_rounds " + limits.openRounds() + "; the first open one, step "
+          + open.firstKey() + ", waits for " + names(missing(open.firstKey())));
+    }
+    part.trainer.lastStep = step;
+    open.computeIfAbsent(step, s -> new TreeMap<>()).put(part.trainer.id.rank(), part);
+    hold(part);
+    settle();
+  }
+
+  private void hold(Part part) {
+    held++;
+    bytes += part.bytes;
+    part.trainer.pending++;
+  }
+
+  /**
+   * The trainer has ended its run.
+   *
+   * @param answered run when all its pushes have been answered
+   */
+  void leave(TrainerId id, Runnable answered) {
+    Trainer trainer = active.get(id.rank());
+    if (trainer == null || trainer.id.incarnation() != id.incarnation()) {
+      answered.run();
+      return;
+    }
+    active.remove(id.rank());
+    trainer.whenAnswered = answered;
+    settle();
+    tellIfAnswered(trainer);
+  }
+
+  /** The trainer was declared lost. A no-op for any other incarnation than the registered one or an older one. */
+  void lost(TrainerId id) {
+    Trainer trainer = active.get(id.rank());
+    if (trainer != null && trainer.id.incarnation() <= id.incarnation()) {
+      active.remove(id.rank());
+      dropParts(trainer);
+      settle();
+    }
+  }
+
+  private void dropParts(Trainer trainer) {
+    List<Part> dropped = new ArrayList<>();
+    open.values().forEach(parts -> {
+      Part part = parts.get(trainer.id.rank());
+      if (part != null && part.trainer == trainer) {
+        dropped.add(parts.remove(trainer.id.rank()));
+      }
+    });
+    open.values().removeIf(Map::isEmpty);
+    dropped.forEach(part -> answer(part, null, new PeerLost("push of step " + part.push.step() + " of " + trainer.name()
+        + " at " + where + " was dropped: the trainer was declared lost before its round was complete")));
+  }
+
+  /** Sends every round that waits for nobody any more, in the order of steps. */
+  private void settle() {
+    while (!open.isEmpty() && missing(open.firstKey()).isEmpty()) {
+      send(List.copyOf(open.pollFirstEntry().getValue().values()));
+    }
+  }
+
+  private List<Trainer> missing(long step) {
+    return active.values().stream().filter(t -> t.lastStep < step).toList();
+  }
+
+  private static String names(List<Trainer> trainers) {
+    return String.join(", ", trainers.stream().map(Trainer::name).toList());
+  }
+
+  private void send(List<Part> parts) {
+    Push push;
+    try {
+      push = RoundReducer.merge(parts.stream().map(Part::push).toList());
+    } catch (RegattaException e) {
+      parts.forEach(part -> answer(part, null, e));
+      return;
+    }
+    merged++;
+    shard.push(push, (ack, error) -> {
+      if (error instanceof StaleGeneration && parts.size() > 1) {
+        takeApart(parts);
+      } else {
+        parts.forEach(part -> answer(part, ack, error));
+      }
+    });
+  }
+
+  /** One contributor was lost before we knew: each goes by itself, so that only that one is refused. */
+  private void takeApart(List<Part> parts) {
+    parts.forEach(part -> shard.push(part.push, (ack, error) -> answer(part, ack, error)));
+  }
+
+  private void answer(Part part, PushAck ack, RegattaException error) {
+    held--;
+    bytes -= part.bytes;
+    part.trainer.pending--;
+    part.done.accept(ack, error);
+    tellIfAnswered(part.trainer);
+  }
+
+  private static void tellIfAnswered(Trainer trainer) {
+    Runnable answered = trainer.whenAnswered;
+    if (trainer.pending == 0 && answered != null) {
+      trainer.whenAnswered = null;
+      answered.run();
+    }
+  }
+
+  /** Fails every push that has not been sent. */
+  void close(RegattaException reason) {
+    List<Part> parts = open.values().stream().flatMap(round -> round.values().stream()).toList();
+    open.clear();
+    active.clear();
+    parts.forEach(part -> answer(part, null, reason));
+  }
+
+  /** Whether nobody is registered and nothing is owed to anybody. */
+  boolean isEmpty() {
+    return active.isEmpty() && held == 0;
+  }
+
+  /** The registered trainers. */
+  List<TrainerId> trainers() {
+    return active.values().stream().map(t -> t.id).toList();
+  }
+
+  int openRounds() {
+    return open.size();
+  }
+
+  /** Payload of the pushes held, sent ones included until they are answered. */
+  long bytes() {
+    return bytes;
+  }
+
+  /** Pushes made towards the shard, retries of parts not counted. */
+  long merged() {
+    return merged;
+  }
+
+  /** Every push that waits for its round, with whom it waits for. */
+  List<Wait> waits() {
+    List<Wait> waits = new ArrayList<>();
+    open.forEach((step, parts) -> {
+      List<Wait.Peer> peers = missing(step).stream()
+          .map(t -> new Wait.Peer(t.name(), t.lastStep, t.lastSeenMillis)).toList();
+      parts.values().forEach(part ->
+          waits.add(new Wait(part.trainer.name(), "push of step " + step, where, part.sinceMillis, peers)));
+    });
+    return waits;
+  }
+
+  private static long sizeOf(Push push) {
+    long size = push.dense() == null ? 0 : 4L * push.dense().length;
+    for (SparseRows rows : push.sparse()) {
+      size += 8L * rows.ids().length + 4L * rows.values().length;
+    }
+    return size;
+  }
+}

@@ -1,0 +1,182 @@
+package io.regatta.aggregator;
+
+import io.regatta.core.error.RegattaException;
+import io.regatta.core.error.RegattaException.Conflict;
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.error.RegattaException.Overloaded;
+import io.regatta.core.error.RegattaException.StaleGeneration;
+import io.regatta.core.shard.Contributor;
+import io.regatta.core.shard.JobSpec;
+import io.regatta.core.shard.Mode;
+import io.regatta.core.shard.Pull;
+import io.regatta.core.shard.Pulled;
+import io.regatta.core.shard.Push;
+import io.regatta.core.shard.PushAck;
+import io.regatta.core.shard.Wait;
+import io.regatta.protocol.ShardStreamHandler;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.Function;
+import java.util.function.Supplier;
+
+/**
+ * What stands behind the streams of an aggregator's trainers: registrations, pushes and leaves go to the job's
+ * {@link AggregationRounds}, everything else is refused. Owned by the verticle's event loop.
+ */
+final class AggregatorEndpoint implements ShardStreamHandler {
+  private final int maxJobs;
+  private final Function<JobSpec, JobAggregation> make;
+  private final Map<String, JobAggregation> jobs = new TreeMap<>();
+  private long pushes;
+
+  /** @param make makes a job's aggregation and begins its watch */
+  AggregatorEndpoint(int maxJobs, Function<JobSpec, JobAggregation> make) {
+    this.maxJobs = maxJobs;
+    this.make = make;
+  }
+
+  @Override
+  public Future<Void> register(Origin from, JobSpec spec) {
+    return attempt(() -> {
+      check(from, spec);
+      JobAggregation job = jobs.get(spec.job());
+      if (job == null) {
+        if (jobs.size() >= maxJobs) {
+          throw new Overloaded("the aggregator serves " + jobs.size() + " jobs, the limit "
+              + "(gradient_aggregator.limits.jobs); wait until one has ended, or raise it");
+        }
+        job = make.apply(spec);
+        jobs.put(spec.job(), job);
+      } else if (!job.spec.equals(spec)) {
+        throw new Conflict("trainer " + from.trainer().rank() + " brings another model or other settings for job "
+            + spec.job() + " than the first trainer at this aggregator; use the same on every trainer, or another name");
+      }
+      job.seen(from.generation());
+      job.roundsOrNew(from.shard()).register(from.trainer());
+      return Future.succeededFuture();
+    });
+  }
+
+  private static void check(Origin from, JobSpec spec) {
+    if (spec.mode() != Mode.SYNC && spec.mode() != Mode.HALF_ASYNC) {
+      throw new InvalidInput("job " + spec.job() + " trains in mode " + spec.mode() + ", which no aggregator serves; "
+          + "push to the shards directly, or use sync or half_async");
+    }
+    if (from.shard() < 0 || from.shard() >= spec.shards()) {
+      throw new InvalidInput("shard " + from.shard() + " is not among the " + spec.shards() + " of job " + spec.job());
+    }
+    if (from.trainer().rank() < 0 || from.trainer().rank() >= spec.trainers()) {
+      throw new InvalidInput("rank " + from.trainer().rank() + " is outside job " + spec.job() + " of "
+          + spec.trainers() + " trainers");
+    }
+  }
+
+  @Override
+  public Future<PushAck> push(Origin from, Push push) {
+    return attempt(() -> {
+      for (Contributor contributor : push.contributors()) {
+        if (contributor.rank() != from.trainer().rank() || contributor.incarnation() != from.trainer().incarnation()) {
+          throw new InvalidInput("trainer " + from.trainer().rank() + " of job " + from.job()
+              + " pushes in the name of trainer " + contributor.rank());
+        }
+      }
+      JobAggregation job = jobs.get(from.job());
+      AggregationRounds rounds = job == null ? null : job.rounds(from.shard());
+      if (rounds == null) {
+        throw new StaleGeneration("trainer " + from.trainer().rank() + " of job " + from.job() + " is not registered for "
+            + "shard " + from.shard() + " at this aggregator, or was declared lost; join the group again");
+      }
+      job.seen(from.generation());
+      pushes++;
+      Promise<PushAck> answer = Promise.promise();
+      rounds.push(push, (ack, error) -> {
+        if (error != null) {
+          answer.fail(error);
+        } else {
+          answer.complete(ack);
+        }
+        prune(from.job());
+      });
+      return answer.future();
+    });
+  }
+
+  @Override
+  public Future<Void> leave(Origin from) {
+    JobAggregation job = jobs.get(from.job());
+    AggregationRounds rounds = job == null ? null : job.rounds(from.shard());
+    if (rounds == null) {
+      return Future.succeededFuture();
+    }
+    Promise<Void> answered = Promise.promise();
+    rounds.leave(from.trainer(), answered::complete);
+    return answered.future().onSuccess(v -> prune(from.job()));
+  }
+
+  @Override
+  public Future<Void> initialize(Origin from, float[] dense) {
+    return goToTheShard("INITIALIZE", from);
+  }
+
+  @Override
+  public Future<Pulled> pull(Origin from, Pull pull) {
+    return goToTheShard("PULL", from);
+  }
+
+  @Override
+  public Future<ExportCursor> export(Origin from, String table) {
+    return goToTheShard("EXPORT", from);
+  }
+
+  private static <T> Future<T> goToTheShard(String what, Origin from) {
+    return Future.failedFuture(new InvalidInput("an aggregator serves no " + what + "; send it to shard " + from.shard()
+        + " of job " + from.job() + " directly"));
+  }
+
+  private static <T> Future<T> attempt(Supplier<Future<T>> call) {
+    try {
+      return call.get();
+    } catch (RegattaException e) {
+      return Future.failedFuture(e);
+    }
+  }
+
+  /** Forgets what nobody needs any more of a job; called after anything that may have ended it. */
+  void prune(String name) {
+    JobAggregation job = jobs.get(name);
+    if (job != null && job.prune()) {
+      jobs.remove(name);
+      job.watch.close();
+    }
+  }
+
+  Future<Void> close(RegattaException reason) {
+    List<Future<Void>> closed = new ArrayList<>();
+    List.copyOf(jobs.values()).forEach(job -> closed.add(job.close(reason)));
+    jobs.clear();
+    return Future.join(closed).mapEmpty();
+  }
+
+  List<Wait> waits() {
+    List<Wait> waits = new ArrayList<>();
+    jobs.values().forEach(job -> job.addWaits(waits));
+    return waits;
+  }
+
+  /** Pushes taken in from trainers so far. */
+  long pushes() {
+    return pushes;
+  }
+
+  long openRounds() {
+    return jobs.values().stream().mapToLong(JobAggregation::openRounds).sum();
+  }
+
+  long bytes() {
+    return jobs.values().stream().mapToLong(JobAggregation::bytes).sum();
+  }
+}

@@ -1,0 +1,55 @@
+package io.regatta.aggregator;
+
+import io.regatta.core.error.RegattaException.PeerLost;
+import io.regatta.node.Directory;
+import io.regatta.node.Directory.Instance;
+import io.regatta.protocol.ParameterServerControl;
+import io.regatta.protocol.parameterserver.Shard;
+import io.regatta.protocol.parameterserver.ShardMapReply;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+
+/** Finds shards: asks the parameter servers in the directory for their shard maps. Stateless; the caller's context. */
+final class ShardAddresses {
+  private final Vertx vertx;
+  private final Directory directory;
+  private final long lookupMillis;
+
+  ShardAddresses(Vertx vertx, Directory directory, long lookupMillis) {
+    this.vertx = vertx;
+    this.directory = directory;
+    this.lookupMillis = lookupMillis;
+  }
+
+  /**
+   * The shard of this global index; of two that claim it, the one with the higher incarnation. A server that does not
+   * answer is passed over.
+   *
+   * @return fails with {@link PeerLost} if no server that answers has it
+   */
+  Future<Shard> find(int index) {
+    return directory.list(Directory.PARAMETER_SERVER).compose(servers -> {
+      List<Future<Optional<Shard>>> asked = servers.stream().map(server -> ask(server, index)).toList();
+      return Future.join(asked).map(all -> asked.stream().flatMap(answer -> answer.result().stream())
+          .max(Comparator.comparingLong(Shard::getIncarnation))
+          .orElseThrow(() -> new PeerLost("no parameter server that answers has shard " + index + "; the directory names "
+              + servers.stream().map(Instance::endpoint).toList())));
+    });
+  }
+
+  private Future<Optional<Shard>> ask(Instance server, int index) {
+    ParameterServerControl control = new ParameterServerControl(vertx, server.host(), server.controlPort());
+    return control.shardMap().timeout(lookupMillis, TimeUnit.MILLISECONDS)
+        .map(reply -> shard(reply, index))
+        .otherwise(Optional.empty())
+        .eventually(control::close);
+  }
+
+  private static Optional<Shard> shard(ShardMapReply reply, int index) {
+    return reply.getShardsList().stream().filter(shard -> shard.getIndex() == index).findFirst();
+  }
+}

@@ -1,0 +1,98 @@
+package io.regatta.aggregator;
+
+import io.regatta.core.error.RegattaException;
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.shard.Contributor;
+import io.regatta.core.shard.JobSpec;
+import io.regatta.core.shard.Push;
+import io.regatta.core.shard.PushAck;
+import io.regatta.core.shard.ShardLink;
+import io.regatta.core.shard.TrainerId;
+import io.regatta.protocol.ErrorMapping;
+import io.regatta.protocol.GrpcShardLink;
+import io.regatta.protocol.parameterserver.Shard;
+import io.regatta.protocol.stream.StreamOptions;
+import io.regatta.protocol.stream.TensorStreamClient;
+import io.vertx.core.Context;
+import io.vertx.core.Future;
+import java.util.function.BiConsumer;
+import java.util.function.LongSupplier;
+
+/**
+ * The aggregator's own way to one shard for one job, owned by the verticle's event loop: a link opened when the first
+ * push needs it, and opened anew by the first push after it has failed. A failed push is not repeated here: its
+ * contributors are told.
+ */
+final class ShardConnection implements AggregationRounds.Shard {
+  private static final String EXCHANGE = "/regatta.ParameterShard/Exchange";
+
+  private final Context context;
+  private final JobSpec job;
+  private final int index;
+  private final ShardAddresses addresses;
+  private final TensorStreamClient client;
+  private final LongSupplier generation;
+  private final StreamOptions options;
+  /** Null while there is none. */
+  private Future<ShardLink> link;
+
+  ShardConnection(Context context, JobSpec job, int index, ShardAddresses addresses, TensorStreamClient client,
+      LongSupplier generation, StreamOptions options) {
+    this.context = context;
+    this.job = job;
+    this.index = index;
+    this.addresses = addresses;
+    this.client = client;
+    this.generation = generation;
+    this.options = options;
+  }
+
+  @Override
+  public void push(Push push, BiConsumer<PushAck, RegattaException> done) {
+    if (link == null) {
+      link = open(push.contributors().get(0));
+    }
+    Future<ShardLink> used = link;
+    used.compose(open -> Future.fromCompletionStage(open.push(push), context)).onComplete(pushed -> {
+      if (pushed.succeeded()) {
+        done.accept(pushed.result(), null);
+      } else {
+        discard(used);
+        done.accept(null, ErrorMapping.regatta(pushed.cause()));
+      }
+    });
+  }
+
+  /** A stream begins with a registration: that of a contributor, which the shard knows already. */
+  private Future<ShardLink> open(Contributor first) {
+    return addresses.find(index).compose(shard -> client.open(shard.getHost(), shard.getPort(), EXCHANGE)
+        .compose(stream -> {
+          ShardLink opened = new GrpcShardLink(stream, name(shard), index, shard.getIncarnation(), generation,
+              unused -> Future.failedFuture(new InvalidInput("an aggregator asks for no digest")), options);
+          return Future.fromCompletionStage(opened.register(job, new TrainerId(first.rank(), first.incarnation())),
+              context).map(registered -> opened);
+        }));
+  }
+
+  private static String name(Shard shard) {
+    return "shard " + shard.getIndex() + " at " + shard.getHost() + ":" + shard.getPort();
+  }
+
+  private void discard(Future<ShardLink> failed) {
+    if (link == failed) {
+      link = null;
+      close(failed);
+    }
+  }
+
+  /** Closes the link if there is one; what is under way fails. */
+  Future<Void> close() {
+    Future<ShardLink> last = link;
+    link = null;
+    return last == null ? Future.succeededFuture() : close(last);
+  }
+
+  private Future<Void> close(Future<ShardLink> opened) {
+    return opened.compose(l -> Future.fromCompletionStage(l.close(), context)).otherwiseEmpty();
+  }
+}

@@ -1,0 +1,264 @@
+package io.regatta.aggregator;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.regatta.core.error.RegattaException;
+import io.regatta.core.error.RegattaException.Cancelled;
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.error.RegattaException.Overloaded;
+import io.regatta.core.error.RegattaException.PeerLost;
+import io.regatta.core.error.RegattaException.StaleGeneration;
+import io.regatta.core.shard.Contributor;
+import io.regatta.core.shard.Push;
+import io.regatta.core.shard.TrainerId;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Stories of the rounds towards one shard, whose end the test holds. */
+class AggregationRoundsTest {
+  private long nowMillis = 1000;
+  private final RecordingShard shard = new RecordingShard();
+  private final AggregationRounds rounds = new AggregationRounds("census", 0, new AggregatorConfig.Limits(1, 2, 100),
+      shard, () -> nowMillis);
+
+  private void register(int... ranks) {
+    for (int rank : ranks) {
+      rounds.register(id(rank));
+    }
+  }
+
+  private static TrainerId id(int rank) {
+    return new TrainerId(rank, 10 + rank);
+  }
+
+  private static Push push(int rank, long step, double weight, float... dense) {
+    return new Push(List.of(new Contributor(rank, 10 + rank, step + 1, weight)), step, 0, dense, List.of());
+  }
+
+  private Answers give(int rank, long step) {
+    return give(push(rank, step, 1, rank));
+  }
+
+  private Answers give(Push push) {
+    Answers answers = new Answers();
+    rounds.push(push, answers);
+    return answers;
+  }
+
+  @ParameterizedTest
+  @CsvSource({"0,1,2", "0,2,1", "1,0,2", "1,2,0", "2,0,1", "2,1,0"})
+  void whenAllHavePushedInAnyOrder_thenTheirWeightedMeanGoesOnInRankOrder(int first, int second, int third) {
+    register(0, 1, 2);
+    float[] gradients = {0.1f, 0.7f, 1e7f};
+    double[] weights = {3, 1, 4};
+    for (int rank : new int[] {first, second, third}) {
+      assertThat(shard.pushes).isEmpty();
+      give(push(rank, 5, weights[rank], gradients[rank]));
+    }
+    float expected = (float) (3 / 8.0) * 0.1f;
+    expected += (float) (1 / 8.0) * 0.7f;
+    expected += (float) (4 / 8.0) * 1e7f;
+    assertThat(shard.pushes).hasSize(1);
+    assertThat(shard.pushes.get(0).dense()).containsExactly(expected);
+    assertThat(shard.pushes.get(0).step()).isEqualTo(5);
+    assertThat(shard.pushes.get(0).contributors()).containsExactly(new Contributor(0, 10, 6, 3),
+        new Contributor(1, 11, 6, 1), new Contributor(2, 12, 6, 4));
+  }
+
+  @Test
+  void whenTheShardAcknowledges_thenAndOnlyThenEveryContributorIsAcknowledged() {
+    register(0, 1);
+    Answers zero = give(0, 0);
+    Answers one = give(1, 0);
+    assertThat(zero.isDone() || one.isDone()).isFalse();
+    assertThat(rounds.bytes()).isEqualTo(8);
+    assertThat(shard.acknowledge(0)).isSameAs(zero.ack).isSameAs(one.ack);
+    assertThat(rounds.bytes()).isZero();
+  }
+
+  @Test
+  void whenTheShardRefuses_thenEveryContributorGetsTheSameError() {
+    register(0, 1);
+    Answers zero = give(0, 0);
+    Answers one = give(1, 0);
+    RegattaException refusal = new InvalidInput("push of step 0 of trainer 0, 1 has 7 dense elements");
+    shard.refuse(0, refusal);
+    assertThat(zero.error).isSameAs(refusal).isSameAs(one.error);
+    Answers next = give(0, 1);
+    give(1, 1);
+    shard.acknowledge(1);
+    assertThat(next.ack).isNotNull();
+  }
+
+  @Test
+  void whenATrainerLeaves_thenItIsWaitedForNoLongerButWhatItPushedCounts() {
+    register(0, 1, 2);
+    AtomicBoolean answered = new AtomicBoolean();
+    Answers zero = give(0, 0);
+    Answers two = give(2, 0);
+    rounds.leave(id(0), () -> answered.set(true));
+    assertThat(shard.pushes).isEmpty();
+    rounds.leave(id(1), () -> { });
+    assertThat(shard.ranks(0)).containsExactly(0, 2);
+    assertThat(answered).isFalse();
+    shard.acknowledge(0);
+    assertThat(answered).as("told after its last acknowledgement").isTrue();
+    assertThat(zero.ack).isEqualTo(two.ack);
+    assertThat(rounds.isEmpty()).isFalse();
+    rounds.leave(id(2), () -> { });
+    rounds.leave(id(2), () -> { });
+    assertThat(rounds.isEmpty()).isTrue();
+  }
+
+  @Test
+  void whenATrainerIsLost_thenItsRoundIsReleasedAndItsUnsentPushesGoWithIt() {
+    register(0, 1, 2);
+    Answers zero = give(0, 0);
+    Answers lost = give(1, 0);
+    give(0, 1);
+    give(1, 1);
+    rounds.lost(new TrainerId(1, 10));
+    assertThat(lost.isDone()).as("an older life is meant").isFalse();
+    rounds.lost(id(1));
+    assertThat(lost.error).isInstanceOf(PeerLost.class).hasMessageContaining("step 0 of trainer 1");
+    assertThat(shard.pushes).isEmpty();
+    rounds.lost(id(2));
+    assertThat(shard.ranks(0)).containsExactly(0);
+    assertThat(shard.ranks(1)).containsExactly(0);
+    assertThat(zero.isDone()).isFalse();
+    assertThatThrownBy(() -> give(1, 2)).isInstanceOf(StaleGeneration.class).hasMessageContaining("not registered");
+  }
+
+  @Test
+  void whenTheShardKnewOfALossFirst_thenTheRoundIsTakenApartAndOnlyTheLostOneIsRefused() {
+    register(0, 1);
+    Answers zero = give(0, 0);
+    Answers one = give(1, 0);
+    shard.refuse(0, new StaleGeneration("trainer 1 was declared lost"));
+    assertThat(shard.ranks(1)).containsExactly(0);
+    assertThat(shard.ranks(2)).containsExactly(1);
+    shard.acknowledge(1);
+    shard.refuse(2, new StaleGeneration("trainer 1 was declared lost"));
+    assertThat(zero.ack).isNotNull();
+    assertThat(one.error).isInstanceOf(StaleGeneration.class);
+  }
+
+  @Test
+  void whenAPushIsRepeatedBeforeItsRoundIsSent_thenTheLaterCallIsAnswered() {
+    register(0, 1);
+    Answers first = give(0, 0);
+    Answers second = give(0, 0);
+    assertThat(first.error).isInstanceOf(Cancelled.class);
+    assertThatThrownBy(() -> give(new Push(List.of(new Contributor(0, 10, 99, 1)), 0, 0, null, List.of())))
+        .isInstanceOf(InvalidInput.class).hasMessageContaining("another sequence");
+    give(1, 0);
+    assertThat(shard.pushes).hasSize(1);
+    assertThat(shard.ranks(0)).containsExactly(0, 1);
+    shard.acknowledge(0);
+    assertThat(second.ack).isNotNull();
+  }
+
+  @Test
+  void whenAPushIsRepeatedAfterItsRoundWasSent_thenItGoesByItself() {
+    register(0, 1);
+    give(0, 0);
+    give(1, 0);
+    Answers again = give(0, 0);
+    assertThat(shard.ranks(1)).containsExactly(0);
+    shard.acknowledge(1);
+    assertThat(again.ack).isNotNull();
+  }
+
+  @Test
+  void whenATrainerRegistersLate_thenItWaitsForNobodyWhoIsFurther() {
+    register(0);
+    give(0, 0);
+    give(0, 1);
+    register(1);
+    give(1, 0);
+    assertThat(shard.ranks(2)).containsExactly(1);
+    give(0, 2);
+    assertThat(shard.pushes).as("step 2 waits for trainer 1").hasSize(3);
+    give(1, 1);
+    give(1, 2);
+    assertThat(shard.ranks(4)).containsExactly(0, 1);
+  }
+
+  @Test
+  void whenANewLifeOfARankRegisters_thenTheFormerOneIsLost() {
+    register(0, 1);
+    Answers old = give(0, 0);
+    rounds.register(new TrainerId(0, 99));
+    assertThat(old.error).isInstanceOf(PeerLost.class);
+    assertThatThrownBy(() -> give(0, 1)).isInstanceOf(StaleGeneration.class).hasMessageContaining("incarnation 99");
+    assertThatThrownBy(() -> rounds.register(id(0))).isInstanceOf(StaleGeneration.class);
+    give(1, 0);
+    assertThat(shard.pushes).isEmpty();
+    give(new Push(List.of(new Contributor(0, 99, 1, 1)), 0, 0, new float[1], List.of()));
+    assertThat(shard.ranks(0)).containsExactly(0, 1);
+  }
+
+  @Test
+  void whenTheFastRunAhead_thenRoundsGoOnInTheOrderOfStepsUpToTheLimit() {
+    register(0, 1);
+    give(0, 0);
+    give(0, 1);
+    assertThatThrownBy(() -> give(0, 2)).isInstanceOf(Overloaded.class)
+        .hasMessageContaining("limits.open_rounds 2").hasMessageContaining("waits for trainer 1");
+    give(1, 0);
+    give(1, 1);
+    assertThat(shard.pushes).extracting(Push::step).containsExactly(0L, 1L);
+    give(0, 2);
+  }
+
+  @Test
+  void whenTooManyBytesAreHeld_thenThePushIsRefusedAndNothingChanges() {
+    register(0, 1);
+    give(push(0, 0, 1, new float[20]));
+    assertThatThrownBy(() -> give(push(1, 0, 1, new float[20]))).isInstanceOf(Overloaded.class)
+        .hasMessageContaining("80 bytes").hasMessageContaining("limits.bytes 100");
+    give(push(1, 0, 0));
+    assertThat(shard.ranks(0)).containsExactly(0, 1);
+  }
+
+  @Test
+  void whenPushesDoNotFitTogether_thenTheRoundFailsForAllAndTheShardSeesNothing() {
+    register(0, 1);
+    Answers zero = give(push(0, 0, 1, 1f));
+    Answers one = give(push(1, 0, 1, 1f, 2f));
+    assertThat(zero.error).isInstanceOf(InvalidInput.class).isSameAs(one.error);
+    assertThat(shard.pushes).isEmpty();
+  }
+
+  @Test
+  void whenAMergedPushComes_thenItIsRefused() {
+    register(0, 1);
+    Push merged = new Push(List.of(new Contributor(0, 10, 1, 1), new Contributor(1, 11, 1, 1)), 0, 0, null, List.of());
+    assertThatThrownBy(() -> give(merged)).isInstanceOf(InvalidInput.class).hasMessageContaining("single trainers");
+  }
+
+  @Test
+  void whenSomebodyWaits_thenWaitsSaysForWhom() {
+    register(0, 1);
+    give(1, 0);
+    give(0, 0);
+    give(0, 1);
+    nowMillis += 2500;
+    assertThat(rounds.waits()).singleElement().satisfies(wait -> assertThat(wait.sentence(nowMillis)).isEqualTo(
+        "trainer 0 waits at aggregator of shard 0 of job census for trainer 1 (last step 0), push of step 1, since 2.5 s"));
+  }
+
+  @Test
+  void whenItCloses_thenUnsentPushesFail() {
+    register(0, 1);
+    Answers zero = give(0, 0);
+    PeerLost reason = new PeerLost("the aggregator is shutting down");
+    rounds.close(reason);
+    assertThat(zero.error).isSameAs(reason);
+    assertThat(rounds.isEmpty()).isTrue();
+  }
+}

@@ -1,0 +1,86 @@
+package io.regatta.protocol;
+
+import io.regatta.core.shard.JobSpec;
+import io.regatta.core.shard.Mode;
+import io.regatta.core.shard.Pull;
+import io.regatta.core.shard.Pulled;
+import io.regatta.core.shard.Push;
+import io.regatta.core.shard.PushAck;
+import io.regatta.core.shard.ShardLink;
+import io.regatta.core.shard.SparseRows;
+import io.regatta.core.shard.TrainerId;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Consumer;
+
+/**
+ * A trainer's link to one shard through its host's aggregator: pushes go through the aggregator's stream, everything
+ * else over the direct link; registrations and leaves go to both. Owned by the context of the two links, which must be
+ * the same; calls are made and complete on it. Modes sync and half-async only: an aggregator refuses the others.
+ *
+ * <p>The two streams keep no order between them, so the link makes the order that counts: in half-async mode a pull
+ * waits until this trainer's pushes have been acknowledged (in sync mode the shard itself makes it wait for the round),
+ * and a leave waits in every mode, so that the shard does not refuse the last merged push for a trainer that has left.
+ */
+public final class AggregatedShardLink implements ShardLink {
+  private final ShardLink direct;
+  private final ShardLink aggregator;
+  private CompletionStage<?> lastPush = CompletableFuture.completedFuture(null);
+  private boolean pullsWait;
+
+  /**
+   * @param direct to the shard
+   * @param aggregator to the aggregator, addressed to the same shard
+   */
+  public AggregatedShardLink(ShardLink direct, ShardLink aggregator) {
+    this.direct = direct;
+    this.aggregator = aggregator;
+  }
+
+  /** At the shard first, which creates the job; then at the aggregator. */
+  @Override
+  public CompletionStage<Void> register(JobSpec job, TrainerId trainer) {
+    pullsWait = job.mode() == Mode.HALF_ASYNC;
+    return direct.register(job, trainer).thenCompose(v -> aggregator.register(job, trainer));
+  }
+
+  @Override
+  public CompletionStage<Void> initialize(float[] dense) {
+    return direct.initialize(dense);
+  }
+
+  @Override
+  public CompletionStage<PushAck> push(Push push) {
+    CompletionStage<PushAck> pushed = aggregator.push(push);
+    lastPush = lastPush.handle((ack, error) -> null).thenCombine(pushed.handle((ack, error) -> null), (a, b) -> null);
+    return pushed;
+  }
+
+  @Override
+  public CompletionStage<Pulled> pull(Pull pull) {
+    return pullsWait ? lastPush.thenCompose(v -> direct.pull(pull)) : direct.pull(pull);
+  }
+
+  /** Leaves the shard even if the aggregator is lost, and then fails with the aggregator's error. */
+  @Override
+  public CompletionStage<Void> leave() {
+    return lastPush.thenCompose(v -> aggregator.leave()).handle((left, error) -> error)
+        .thenCompose(error -> direct.leave().thenCompose(left -> error == null
+            ? CompletableFuture.<Void>completedFuture(null) : CompletableFuture.failedFuture(error)));
+  }
+
+  @Override
+  public CompletionStage<Long> digest() {
+    return direct.digest();
+  }
+
+  @Override
+  public CompletionStage<Void> export(String table, Consumer<SparseRows> slice) {
+    return direct.export(table, slice);
+  }
+
+  @Override
+  public CompletionStage<Void> close() {
+    return aggregator.close().handle((v, error) -> null).thenCompose(v -> direct.close());
+  }
+}
