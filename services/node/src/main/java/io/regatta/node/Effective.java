@@ -47,8 +47,8 @@ public final class Effective {
   }
 
   private static String parent(String key) {
-    int dot = key.lastIndexOf('.');
-    return dot < 0 ? null : key.substring(0, dot);
+    int end = Math.max(key.lastIndexOf('.'), key.lastIndexOf('['));
+    return end < 0 ? null : key.substring(0, end);
   }
 
   /** The root as a record; the schema must be that record's. */

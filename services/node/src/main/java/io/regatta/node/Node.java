@@ -14,6 +14,7 @@ import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
 import io.vertx.ext.healthchecks.HealthChecks;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -108,17 +109,30 @@ public final class Node {
       String host = config.host().isBlank() ? started.address() : config.host();
       Node node = new Node(config, role, started.vertx(), true, null, host, metrics,
           new Waits(config.longWaitSeconds()));
-      return node.open().recover(e -> node.close().transform(v -> Future.failedFuture(e)));
+      return closingOnFailure(node.open(), node::close);
     }).onComplete(starting.promise);
     return starting;
   }
 
+  /** Bound to no context: the failure must come through although the Vertx is closed by then. */
+  private static <T> Future<T> closingOnFailure(Future<T> start, Supplier<Future<Void>> close) {
+    Promise<T> promise = Promise.promise();
+    start.onComplete(result -> {
+      if (result.succeeded()) {
+        promise.complete(result.result());
+      } else {
+        close.get().onComplete(closed -> promise.fail(result.cause()));
+      }
+    });
+    return promise.future();
+  }
+
   private static Future<ClusteredVertx.Started> local(NodeConfig config, MeterRegistry metrics) {
     Vertx vertx = ClusteredVertx.local(config.eventLoops(), metrics);
-    return vertx.executeBlocking(() -> {
+    return closingOnFailure(vertx.executeBlocking(() -> {
       PublishedAddress address = PublishedAddress.choose(config.cluster().address(), config.cluster().seedMembers());
       return new ClusteredVertx.Started(vertx, address.address());
-    }).recover(e -> vertx.close().transform(v -> Future.failedFuture(e)));
+    }), vertx::close);
   }
 
   /**
@@ -139,7 +153,7 @@ public final class Node {
     String host = config.host().isBlank() ? "127.0.0.1" : config.host();
     Node node = new Node(config, role, vertx, false, directory, host,
         new PrometheusMeterRegistry(PrometheusConfig.DEFAULT), new Waits(config.longWaitSeconds()));
-    return node.open().recover(e -> node.close().transform(v -> Future.failedFuture(e)));
+    return closingOnFailure(node.open(), node::close);
   }
 
   private Future<Node> open() {
@@ -215,16 +229,22 @@ public final class Node {
     }
     vertx.cancelTimer(longWaitTimer);
     AdminServer server = admin;
-    Future<Void> stopped = server == null ? Future.succeededFuture() : server.close();
-    stopped
+    Future.<Void>succeededFuture()
+        .compose(v -> server == null ? Future.<Void>succeededFuture() : server.close())
         .transform(done -> undeployOwn())
         .transform(done -> ownsDirectory ? directory.close() : Future.succeededFuture())
-        .transform(done -> {
-          metrics.close();
-          return ownsVertx ? vertx.close() : Future.<Void>succeededFuture();
-        })
-        .onComplete(closed);
+        .onComplete(done -> closeVertx());
     return closed.future();
+  }
+
+  /** Last, and not part of the chain above: a future bound to a loop of this Vertx could not complete any more. */
+  private void closeVertx() {
+    metrics.close();
+    if (ownsVertx) {
+      vertx.close().onComplete(closed);
+    } else {
+      closed.complete();
+    }
   }
 
   private Future<Void> undeployOwn() {

@@ -177,8 +177,12 @@ public final class ServiceMain<R extends Record> {
     sections.put(section(), configClass);
     Vertx reader = ClusteredVertx.local(1, null);
     List<String> others = SERVICES.stream().filter(name -> !name.equals(section())).toList();
-    return get(Settings.load(reader, Schema.sections(sections), Settings.Sources.ofProcess(options.conf,
-        options.overrides).without(others)).eventually(reader::close));
+    try {
+      return get(Settings.load(reader, Schema.sections(sections),
+          Settings.Sources.ofProcess(options.conf, options.overrides).without(others)));
+    } finally {
+      get(reader.close());
+    }
   }
 
   private int serve(NodeConfig config, R own) {

@@ -167,7 +167,7 @@ public final class Settings {
       } else {
         String lower = name.substring("REGATTA_".length()).toLowerCase(Locale.ROOT);
         sectionOf(schema, lower, '_').ifPresent(section -> {
-          throw SettingsBinder.unknown(schema, section + "." + lower.substring(section.length() + 1), origin);
+          throw SettingsBinder.unknown(schema.paths(), section + "." + lower.substring(section.length() + 1), origin);
         });
       }
     });
@@ -185,7 +185,7 @@ public final class Settings {
       if (schema.find(split(path)).isPresent()) {
         put(schema, layer, path, property.getValue(), origin, origins);
       } else if (sectionOf(schema, path, '.').isPresent()) {
-        throw SettingsBinder.unknown(schema, path, origin);
+        throw SettingsBinder.unknown(schema.paths(), path, origin);
       }
     });
     return layer;
@@ -208,7 +208,7 @@ public final class Settings {
       String path = override.substring(0, equals).strip();
       String origin = "--set " + path;
       if (schema.find(split(path)).isEmpty()) {
-        throw SettingsBinder.unknown(schema, path, origin);
+        throw SettingsBinder.unknown(schema.paths(), path, origin);
       }
       put(schema, layer, path, override.substring(equals + 1), origin, origins);
     }

@@ -17,6 +17,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -85,7 +86,9 @@ final class SettingsBinder {
   private Map<String, Object> bindKeys(Section section, JsonObject json, String prefix) {
     for (String name : json.fieldNames()) {
       if (!section.keys().containsKey(name)) {
-        throw unknown(schema, prefix + name, origin.apply(prefix + name));
+        List<String> known = new ArrayList<>(schema.paths());
+        section.keys().keySet().forEach(key -> known.add(prefix + key));
+        throw unknown(known, prefix + name, origin.apply(prefix + name));
       }
     }
     Map<String, Object> values = new LinkedHashMap<>();
@@ -210,22 +213,16 @@ final class SettingsBinder {
   }
 
   /** An unknown key, with the known one that is nearest to it: by the whole path, or by the last name anywhere. */
-  static InvalidInput unknown(Schema schema, String path, String origin) {
-    String last = path.substring(path.lastIndexOf('.') + 1);
-    String best = null;
-    int bestDistance = Integer.MAX_VALUE;
-    for (String known : schema.paths()) {
-      int whole = LevenshteinDistance.getDefaultInstance().apply(path, known);
-      String knownLast = known.substring(known.lastIndexOf('.') + 1);
-      int name = LevenshteinDistance.getDefaultInstance().apply(last, knownLast) + 1;
-      int distance = Math.min(whole, name);
-      if (distance < bestDistance) {
-        best = known;
-        bestDistance = distance;
-      }
-    }
+  static InvalidInput unknown(List<String> knownPaths, String path, String origin) {
+    LevenshteinDistance distance = LevenshteinDistance.getDefaultInstance();
+    String nearest = knownPaths.stream().min(Comparator.comparingInt(known ->
+        Math.min(distance.apply(path, known), 1 + distance.apply(lastName(path), lastName(known))))).orElse(null);
     return new InvalidInput("unknown key '" + path + "'" + from(origin)
-        + (best == null ? "" : "; the nearest known key is '" + best + "'"));
+        + (nearest == null ? "" : "; the nearest known key is '" + nearest + "'"));
+  }
+
+  private static String lastName(String path) {
+    return path.substring(path.lastIndexOf('.') + 1);
   }
 
   private static String from(String origin) {

@@ -1,0 +1,231 @@
+package io.regatta.node;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.node.Settings.Sources;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import io.vertx.core.json.JsonObject;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class SettingsTest {
+
+  enum Kind { PLAIN, HALF_ASYNC }
+
+  record Rate(
+      @Setting(value = "0.01", doc = "step size") double learningRate,
+      @Setting(value = "plain", doc = "kind") Kind kind) {
+    Rate {
+      if (learningRate <= 0) {
+        throw new InvalidInput("learning_rate must be positive, got " + learningRate);
+      }
+    }
+  }
+
+  record Table(@Setting(doc = "name", required = true) String name, @Setting(value = "10", doc = "width") int dim) {}
+
+  record Job(
+      @Setting(value = "2", unit = "steps", doc = "steps") int maxSteps,
+      @Setting(value = "7", doc = "seed") long seed,
+      @Setting(value = "true", doc = "shuffle") boolean shuffle,
+      @Setting(doc = "label") String label,
+      @Setting(doc = "optimizer") Rate optimizer,
+      @Setting(doc = "hosts") List<String> hosts,
+      @Setting(value = "1,2", doc = "sizes") List<Integer> sizes,
+      @Setting(doc = "tables") List<Table> tables,
+      @Setting(doc = "named tables") Map<String, Table> named,
+      @Setting(doc = "labels") Map<String, String> labels,
+      @Setting(doc = "the program's own") JsonObject settings) {}
+
+  private static Vertx vertx;
+
+  @TempDir
+  Path dir;
+
+  @BeforeAll
+  static void open() {
+    vertx = Vertx.vertx();
+  }
+
+  @AfterAll
+  static void close() {
+    get(vertx.close());
+  }
+
+  @Test
+  void defaultsComeFromTheAnnotations() {
+    Job job = Settings.defaults(Job.class);
+    assertThat(job).isEqualTo(new Job(2, 7, true, "", new Rate(0.01, Kind.PLAIN), List.of(), List.of(1, 2), List.of(),
+        Map.of(), Map.of(), new JsonObject()));
+  }
+
+  @Test
+  void jsonAndYamlSayTheSame() throws IOException {
+    Path json = write("job.json", """
+        {"max_steps": 5, "optimizer": {"learning_rate": 1e-3, "kind": "half-async"}, "hosts": ["a", "b"],
+         "sizes": [3], "tables": [{"name": "user", "dim": 4}, {"name": "item"}], "named": {"x": {"name": "y"}},
+         "labels": {"team": "red"}, "settings": {"depth": {"deep": 3}, "words": [1, "two"]}}""");
+    Path yaml = write("job.yaml", """
+        # a comment
+        max_steps: 5
+        optimizer:
+          learning_rate: 1e-3
+          kind: half_async
+        hosts: [a, b]
+        sizes: [3]
+        tables:
+          - name: user
+            dim: 4
+          - name: item
+        named: {x: {name: y}}
+        labels: {team: red}
+        settings:
+          depth: {deep: 3}
+          words: [1, two]
+        """);
+    Job expected = new Job(5, 7, true, "", new Rate(0.001, Kind.HALF_ASYNC), List.of("a", "b"), List.of(3),
+        List.of(new Table("user", 4), new Table("item", 10)), Map.of("x", new Table("y", 10)), Map.of("team", "red"),
+        new JsonObject("{\"depth\": {\"deep\": 3}, \"words\": [1, \"two\"]}"));
+    assertThat(load(Sources.ofFile(json))).isEqualTo(expected);
+    assertThat(load(Sources.ofFile(yaml))).isEqualTo(expected);
+  }
+
+  @Test
+  void anEmptyFileMeansDefaults() throws IOException {
+    assertThat(load(Sources.ofFile(write("a.yaml", "")))).isEqualTo(Settings.defaults(Job.class));
+    assertThat(load(Sources.ofFile(write("b.yaml", "# nothing\n")))).isEqualTo(Settings.defaults(Job.class));
+    assertThat(load(Sources.ofFile(write("c.json", "{}")))).isEqualTo(Settings.defaults(Job.class));
+  }
+
+  @Test
+  void eachSourceWinsOverTheOnesBeforeItAndIsNamed() throws IOException {
+    Path file = write("job.yaml", """
+        max_steps: 1
+        seed: 1
+        label: file
+        shuffle: false
+        hosts: [file]
+        optimizer: {learning_rate: 0.5, kind: half_async}
+        """);
+    Sources sources = new Sources(file,
+        Map.of("REGATTA_SEED", "2", "REGATTA_LABEL", "environment", "REGATTA_HOSTS", "e1, e2",
+            "REGATTA_SHUFFLE", "true", "REGATTA_LOG", "DEBUG", "PATH", "/bin"),
+        Map.of("regatta.label", "property", "regatta.hosts", "[\"p\"]", "regatta.root", "/x", "java.home", "/y"),
+        List.of("hosts=cli", "optimizer.learning_rate=2e-1", "settings.a.b=[1,2]", "settings.a.c=text",
+            "labels=x=1,y=2"),
+        new JsonObject().put("labels", new JsonObject().put("y", "code")), List.of());
+
+    Effective effective = get(Settings.load(vertx, Schema.of(Job.class), sources));
+    assertThat(effective.bind(Job.class)).isEqualTo(new Job(1, 2, true, "property", new Rate(0.2, Kind.HALF_ASYNC),
+        List.of("cli"), List.of(1, 2), List.of(), Map.of(), Map.of("x", "1", "y", "code"),
+        new JsonObject("{\"a\": {\"b\": [1, 2], \"c\": \"text\"}}")));
+    assertThat(effective.origin("max_steps")).isEqualTo("file " + file);
+    assertThat(effective.origin("seed")).isEqualTo("environment variable REGATTA_SEED");
+    assertThat(effective.origin("label")).isEqualTo("system property regatta.label");
+    assertThat(effective.origin("hosts")).isEqualTo("--set hosts");
+    assertThat(effective.origin("labels.y")).isEqualTo("code");
+    assertThat(effective.origin("tables")).isEqualTo("default");
+    assertThat(effective.lines()).extracting(Effective.Line::toString)
+        .contains("seed = 2  (environment variable REGATTA_SEED)", "sizes = 1,2  (default)",
+            "optimizer.learning_rate = 2e-1  (--set optimizer.learning_rate)");
+  }
+
+  @Test
+  void anUnknownKeyIsNamedWithTheNearestKnownOne() throws IOException {
+    refused(Sources.ofFile(write("a.yaml", "optimiser: {learning_rate: 1}")), "'optimiser'", "'optimizer'", "a.yaml");
+    refused(Sources.ofFile(write("b.yaml", "optimizer: {lerning_rate: 1}")), "'optimizer.lerning_rate'",
+        "'optimizer.learning_rate'");
+    refused(Sources.ofFile(write("c.yaml", "learning_rate: 1")), "'learning_rate'", "'optimizer.learning_rate'");
+    refused(Sources.ofFile(write("d.yaml", "tables: [{name: x, dims: 3}]")), "'tables[0].dims'", "'tables[0].dim'", "d.yaml");
+    refused(override("optimizer.kinds=plain"), "'optimizer.kinds'", "'optimizer.kind'", "--set");
+    refused(environment("REGATTA_OPTIMIZER_LEARNIN_RATE", "1"), "REGATTA_OPTIMIZER_LEARNIN_RATE",
+        "'optimizer.learning_rate'");
+    refused(new Sources(null, Map.of(), Map.of("regatta.optimizer.rate", "1"), List.of(), null, List.of()),
+        "system property regatta.optimizer.rate");
+  }
+
+  @Test
+  void aMistypedValueIsNamedWithItsSourceAndTheExpectedType() throws IOException {
+    refused(Sources.ofFile(write("a.json", "{\"max_steps\": \"many\"}")), "'max_steps'", "expected int", "\"many\"",
+        "a.json");
+    refused(Sources.ofFile(write("b.json", "{\"max_steps\": 1.5}")), "'max_steps'", "expected int", "1.5");
+    refused(Sources.ofFile(write("c.json", "{\"shuffle\": \"si\"}")), "'shuffle'", "expected boolean");
+    refused(Sources.ofFile(write("d.json", "{\"optimizer\": 3}")), "'optimizer'", "expected section", "3");
+    refused(Sources.ofFile(write("e.json", "{\"hosts\": {\"a\": 1}}")), "'hosts'", "expected list of string");
+    refused(Sources.ofFile(write("f.json", "{\"sizes\": [1, \"x\"]}")), "'sizes[1]'", "expected int");
+    refused(override("optimizer.kind=quick"), "'optimizer.kind'", "plain | half_async", "\"quick\"", "--set");
+    refused(environment("REGATTA_SEED", "99999999999999999999"), "'seed'", "expected long", "REGATTA_SEED");
+    refused(Sources.ofFile(write("g.json", "{\"tables\": [{\"dim\": 1}]}")), "'tables[0].name'", "missing");
+    refused(override("optimizer.learning_rate=-1"), "section 'optimizer'", "must be positive");
+    refused(override("nonsense"), "--set nonsense", "key=value");
+  }
+
+  @Test
+  void aBrokenFileIsNamedWithLineAndColumn() throws IOException {
+    refused(Sources.ofFile(write("a.json", "{\n  \"seed\": 1,\n  \"label\": x\n}")), "a.json, line 3, column 1");
+    refused(Sources.ofFile(write("b.yaml", "seed: 1\nlabel: [a, b\nhosts: x\n")), "b.yaml, line 3, column ");
+    refused(Sources.ofFile(write("c.yaml", "- a\n- b\n")), "c.yaml", "mapping of keys to values");
+    refused(Sources.ofFile(write("d.json", "[1]")), "d.json");
+    refused(Sources.ofFile(write("e.toml", "x")), "e.toml", ".json, .yaml or .yml");
+    refused(Sources.ofFile(dir.resolve("none.json")), "none.json", "no such file");
+    refused(Sources.ofFile(Files.createDirectory(dir.resolve("dir.json"))), "dir.json", "cannot read");
+  }
+
+  @Test
+  void everyKeyIsDescribed() {
+    assertThat(Settings.describe(Job.class)).extracting(Schema.Entry::key).containsExactly("max_steps", "seed",
+        "shuffle", "label", "optimizer.learning_rate", "optimizer.kind", "hosts", "sizes", "tables[].name",
+        "tables[].dim", "named.<name>.name", "named.<name>.dim", "labels", "settings");
+    assertThat(Settings.describe(Job.class).get(0))
+        .isEqualTo(new Schema.Entry("max_steps", "int", "steps", "2", false, "steps"));
+  }
+
+  @Test
+  void everyNodeSettingHasADefaultAndADescription() {
+    assertThat(NodeConfig.defaults().cluster().leaseSeconds()).isEqualTo(10);
+    assertThat(Settings.describe(NodeConfig.class))
+        .allSatisfy(entry -> assertThat(entry.doc()).as(entry.key()).isNotBlank())
+        .allSatisfy(entry -> assertThat(entry.required()).as(entry.key()).isFalse());
+  }
+
+  private Job load(Sources sources) {
+    return get(Settings.load(vertx, Job.class, sources));
+  }
+
+  private void refused(Sources sources, String... parts) {
+    assertThatThrownBy(() -> load(sources)).isInstanceOf(InvalidInput.class).message()
+        .contains(parts).doesNotContain("\n");
+  }
+
+  private static Sources override(String text) {
+    return new Sources(null, Map.of(), Map.of(), List.of(text), null, List.of());
+  }
+
+  private static Sources environment(String name, String value) {
+    return new Sources(null, Map.of(name, value), Map.of(), List.of(), null, List.of());
+  }
+
+  private Path write(String name, String text) throws IOException {
+    return Files.writeString(dir.resolve(name), text);
+  }
+
+  private static <T> T get(Future<T> future) {
+    try {
+      return future.await(20, TimeUnit.SECONDS);
+    } catch (TimeoutException e) {
+      throw new AssertionError(e);
+    }
+  }
+}

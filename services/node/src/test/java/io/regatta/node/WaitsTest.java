@@ -1,0 +1,66 @@
+package io.regatta.node;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
+import io.regatta.core.shard.Wait;
+import io.vertx.core.Context;
+import io.vertx.core.Vertx;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.Test;
+import org.slf4j.LoggerFactory;
+
+class WaitsTest {
+
+  private static final Wait.Peer PEER = new Wait.Peer("trainer 3", 402, 0);
+
+  @Test
+  void theOldestComesFirstWhereverItIsKept() {
+    Vertx vertx = Vertx.vertx();
+    Context owner = vertx.getOrCreateContext();
+    Waits waits = new Waits();
+    AtomicReference<Context> asked = new AtomicReference<>();
+    Wait old = new Wait("trainer 1", "pull of step 1", "shard 0", 1000, List.of(PEER));
+    Waits.Source source = waits.source(owner, () -> {
+      asked.set(Vertx.currentContext());
+      return List.of(old);
+    });
+    waits.source(() -> List.of(new Wait("trainer 2", "push", "shard 1", 2000, List.of())));
+    Waits.Source broken = waits.source(owner, () -> {
+      throw new IllegalStateException("no");
+    });
+    try (Waits.Handle handle = waits.begin("trainer 0", "barrier", "job census", List.of(PEER))) {
+      assertThat(waits.list().await()).extracting(Wait::who).containsExactly("trainer 1", "trainer 2", "trainer 0");
+      assertThat(asked.get()).isSameAs(owner);
+    }
+    source.close();
+    broken.close();
+    assertThat(waits.list().await()).extracting(Wait::who).containsExactly("trainer 2");
+    vertx.close().await();
+  }
+
+  @Test
+  void aLongWaitIsLoggedAtTheThresholdAndThenAtDoubleAge() {
+    ListAppender<ILoggingEvent> log = new ListAppender<>();
+    log.start();
+    Logger logger = (Logger) LoggerFactory.getLogger(Waits.class);
+    logger.addAppender(log);
+    try {
+      Waits waits = new Waits(10);
+      waits.source(() -> List.of(new Wait("trainer 1", "pull of step 418", "shard 0 of job census", 0,
+          List.of(PEER))));
+      for (long now = 0; now <= 45_000; now += 1000) {
+        waits.logLong(now).await();
+      }
+      assertThat(log.list).extracting(ILoggingEvent::getFormattedMessage).containsExactly(
+          "trainer 1 waits at shard 0 of job census for trainer 3 (last step 402), pull of step 418, since 10.0 s",
+          "trainer 1 waits at shard 0 of job census for trainer 3 (last step 402), pull of step 418, since 20.0 s",
+          "trainer 1 waits at shard 0 of job census for trainer 3 (last step 402), pull of step 418, since 40.0 s");
+    } finally {
+      logger.detachAppender(log);
+    }
+  }
+}
