@@ -43,7 +43,7 @@ public final class BadLines {
   boolean report(Path file, long line, String column, String problem) {
     String text = file + ", line " + line + ", " + column + ": " + problem;
     if (policy == Policy.FAIL) {
-      throw new InvalidInput(text + ". Mend the line, or set data.bad_lines=skip to leave such lines out");
+      throw new InvalidInput(text + ". Mend the line, or set data.on_bad_line=skip to leave such lines out");
     }
     long count = skipped.incrementAndGet();
     if (count <= LOGGED_MAX) {

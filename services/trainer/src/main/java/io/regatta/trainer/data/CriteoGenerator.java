@@ -17,6 +17,7 @@ import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.SplittableRandom;
+import java.util.UUID;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
@@ -277,8 +278,9 @@ public final class CriteoGenerator {
         (double) positives / labels.length, files);
   }
 
-  private static Path unfinished(Path directory, String name) throws IOException {
-    return Files.createTempFile(directory, "." + name, ".unfinished");
+  /** A name of its own for every writer, with the permissions of an ordinary file. */
+  private static Path unfinished(Path directory, String name) {
+    return directory.resolve("." + name + "." + UUID.randomUUID() + ".unfinished");
   }
 
   private static MessageDigest sha256() {

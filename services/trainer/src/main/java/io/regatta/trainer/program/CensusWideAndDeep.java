@@ -1,0 +1,39 @@
+package io.regatta.trainer.program;
+
+import io.regatta.node.Setting;
+import io.regatta.trainer.JobConfig;
+import io.regatta.trainer.TrainingProgram;
+import io.regatta.trainer.Worker;
+import io.regatta.trainer.data.BadLines;
+import io.regatta.trainer.data.Census;
+import java.nio.file.Path;
+import java.util.List;
+
+/**
+ * Wide and deep on the Census Income data: is the income above 50K? Wide: one weight per category and cross, and a
+ * linear function of the six numeric columns; deep: embeddings and numeric columns through relu layers. Runs on a model
+ * thread.
+ */
+public final class CensusWideAndDeep implements TrainingProgram {
+
+  /** The {@code settings} section of the job. */
+  public record CensusSettings(
+      @Setting(value = "8", doc = "Values per id in the deep part.") int embedding,
+      @Setting(value = "0.05", doc = "Embeddings start uniform in plus or minus this.") double embeddingBound,
+      @Setting(value = "64,32", doc = "Widths of the relu layers.") List<Integer> hidden,
+      @Setting(value = "1", doc = "Layers start Normal(0, gain / sqrt(fan in)); 1.414 suits relu layers.") double gain) {}
+
+  @Override
+  public void run(Worker worker) throws Exception {
+    JobConfig job = worker.job();
+    CensusSettings settings = worker.settings(CensusSettings.class);
+    BadLines badLines = Loading.badLines(job.data());
+    Path directory = Loading.directory(job);
+    Census census = Census.read(Loading.file(directory, job.data().files(), "adult.data"),
+        Loading.file(directory, job.data().testFiles(), "adult.test"), badLines);
+    worker.report("bad_lines", badLines.skipped());
+    WideAndDeepBlock block = new WideAndDeepBlock(census.train().layout(), settings.embedding(),
+        (float) settings.embeddingBound(), settings.hidden(), settings.gain(), true);
+    new BinaryClassification(worker, "census").run(block, census.train(), census.test());
+  }
+}

@@ -1,0 +1,59 @@
+package io.regatta.trainer.program;
+
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.trainer.DataConfig;
+import io.regatta.trainer.JobConfig;
+import io.regatta.trainer.Worker;
+import io.regatta.trainer.data.BadLines;
+import io.regatta.trainer.data.LoaderOptions;
+import io.regatta.trainer.data.SlotDataset;
+import io.regatta.trainer.data.SlotSource;
+import java.nio.file.Path;
+import java.util.List;
+
+/** From the {@code data} section of a job to files and datasets of one replica. Stateless; model thread. */
+final class Loading {
+
+  private Loading() {}
+
+  /** This replica's part of the training data, as the job says. */
+  static SlotDataset training(Worker worker, SlotSource<?> source) {
+    JobConfig job = worker.job();
+    DataConfig data = job.data();
+    return new SlotDataset(source, new LoaderOptions(job.batchSize(), data.dropLast(), data.shuffleBuffer(),
+        job.seed(), Math.max(1, data.prefetchDepth()), data.readerThreads(), data.ordered(), worker.shardIndex(),
+        worker.shardCount()));
+  }
+
+  /** This replica's part of the test data: in order, all of it, in batches of {@code batchSize}. */
+  static SlotDataset test(Worker worker, SlotSource<?> source, int batchSize) {
+    return new SlotDataset(source, LoaderOptions.inOrder(batchSize).shard(worker.shardIndex(), worker.shardCount()));
+  }
+
+  static BadLines badLines(DataConfig data) {
+    return new BadLines(data.onBadLine() == DataConfig.OnBadLine.SKIP ? BadLines.Policy.SKIP : BadLines.Policy.FAIL);
+  }
+
+  /** The data directory, which the job must name. */
+  static Path directory(JobConfig job) {
+    if (job.data().dir().isBlank()) {
+      throw new InvalidInput("job " + job.job() + ": data.dir is missing; name the directory of the data set"
+          + " (--data DIR on the command line)");
+    }
+    return Path.of(job.data().dir());
+  }
+
+  /** Files named in the job, or else the program's own name, in the data directory. */
+  static List<Path> files(Path directory, List<String> named, String own) {
+    return (named.isEmpty() ? List.of(own) : named).stream().map(directory::resolve).toList();
+  }
+
+  /** The one file named in the job, or else the program's own, in the data directory. */
+  static Path file(Path directory, List<String> named, String own) {
+    List<Path> files = files(directory, named, own);
+    if (files.size() != 1) {
+      throw new InvalidInput("this program reads one file, but the job names " + files.size() + ": " + named);
+    }
+    return files.get(0);
+  }
+}

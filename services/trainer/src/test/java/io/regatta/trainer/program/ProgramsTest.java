@@ -1,0 +1,137 @@
+package io.regatta.trainer.program;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.within;
+
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.node.Settings;
+import io.regatta.trainer.JobConfig;
+import io.regatta.trainer.LocalRun;
+import io.regatta.trainer.Progress;
+import io.regatta.trainer.RunResult;
+import io.regatta.trainer.data.CriteoGenerator;
+import io.regatta.trainer.data.DataSets;
+import io.vertx.core.Vertx;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** The built-in programs with the job files that come with Regatta, alone in this process. */
+class ProgramsTest {
+
+  @TempDir
+  Path dir;
+
+  private final Vertx vertx = Vertx.vertx();
+  private final List<String> lines = new ArrayList<>();
+
+  @AfterEach
+  void close() throws Exception {
+    vertx.close().toCompletionStage().toCompletableFuture().get(10, TimeUnit.SECONDS);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"fit-a-line", "fit-a-line-converged", "census", "wide-and-deep"})
+  void jobFilesNameProgramsThatExist(String name) throws Exception {
+    JobConfig job = job(name);
+    assertThat(job.job()).isEqualTo(name);
+    assertThat(Class.forName(job.program()).getConstructor()).isNotNull();
+  }
+
+  @Test
+  void quickStartPrintsALineEveryTenBatches() throws Exception {
+    Path data = DataSets.directory("boston_housing");
+    RunResult result = run("fit-a-line", "data.dir=" + data, "epochs=2");
+
+    assertThat(lines).hasSize(10);
+    assertThat(lines.get(0)).matches("Epoch: 0, Batch: 9, loss: [0-9.]+");
+    assertThat(lines.get(9)).matches("Epoch: 1, Batch: 49, loss: [0-9.]+");
+    assertThat(result.steps()).isEqualTo(102);
+    assertThat(result.loss()).isLessThan(600);
+  }
+
+  @Test
+  void convergedSettingsReachLeastSquares() throws Exception {
+    Path data = DataSets.directory("boston_housing");
+    RunResult result = run("fit-a-line-converged", "data.dir=" + data, "batch_size=102");
+
+    assertThat(result.loss()).isCloseTo(22.7784, within(0.01 * 22.7784));
+  }
+
+  @Test
+  void censusReachesTheAucOfATunedModel() throws Exception {
+    Path data = DataSets.directory("adult_census");
+    RunResult result = run("census", "data.dir=" + data, "batch_size=128");
+
+    assertThat(result.auc()).isGreaterThan(0.912);
+    assertThat(result.accuracy()).isGreaterThan(0.85);
+    assertThat(result.logloss()).isLessThan(0.31);
+  }
+
+  @Test
+  void wideAndDeepMakesItsDataAndSavesItsModel() throws Exception {
+    Path data = dir.resolve("criteo");
+    Path output = dir.resolve("model");
+    RunResult result = run("wide-and-deep", "data.dir=" + data, "output=" + output, "settings.train_rows=20000",
+        "settings.test_rows=5000", "settings.hidden=16,8", "epochs=1", "max_steps=40");
+
+    assertThat(CriteoGenerator.described(data)).isNotNull();
+    assertThat(lines).anyMatch(line -> line.contains("best possible test AUC 0."));
+    assertThat(result.steps()).isEqualTo(40);
+    assertThat(result.metrics()).containsKeys("best_auc", "bad_lines");
+    assertThat(result.auc()).isBetween(0.4, 0.9);
+    assertThat(result.model()).isEqualTo(output.toString());
+  }
+
+  @Test
+  void missingDataIsOneClearLine() {
+    assertThatThrownBy(() -> run("census", "data.dir=" + dir.resolve("nowhere"))).isInstanceOf(InvalidInput.class)
+        .hasMessageContaining("adult.data").hasMessageContaining("does not exist");
+    assertThatThrownBy(() -> run("census", "data.dir=")).isInstanceOf(InvalidInput.class)
+        .hasMessageContaining("data.dir is missing");
+  }
+
+  private RunResult run(String config, String... overrides) throws Exception {
+    return LocalRun.run(job(config, overrides), null, new Lines());
+  }
+
+  private JobConfig job(String config, String... overrides) throws Exception {
+    Path file = Path.of(System.getProperty("regatta.root", "../.."), "configs", config + ".yaml");
+    Settings.Sources sources = new Settings.Sources(file, Map.of(), Map.of(),
+        Stream.of(overrides).toList(), null, List.of());
+    return Settings.load(vertx, JobConfig.class, sources).toCompletionStage().toCompletableFuture()
+        .get(10, TimeUnit.SECONDS);
+  }
+
+  /** Keeps the lines that a program prints. */
+  private final class Lines implements Progress {
+    @Override
+    public void begin(String phase, long examples) {}
+
+    @Override
+    public void advance(long examples) {}
+
+    @Override
+    public void metric(String name, double value) {}
+
+    @Override
+    public void line(String text) {
+      lines.add(text);
+    }
+
+    @Override
+    public void end() {}
+
+    @Override
+    public void close() {}
+  }
+}
