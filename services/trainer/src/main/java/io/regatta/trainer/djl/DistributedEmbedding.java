@@ -192,7 +192,7 @@ public final class DistributedEmbedding extends AbstractBlock {
       return this;
     }
 
-    /** Update rule of the rows; default: the job's {@code sparse_optimizer}. */
+    /** Update rule of the rows; default: the job's {@code sparse_optimizer}, or else the TrainingConfig's. */
     public Builder optOptimizer(OptimizerSpec spec) {
       this.optimizer = Objects.requireNonNull(spec);
       return this;

@@ -18,10 +18,12 @@ import ai.djl.util.Pair;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.SparseTableSpec;
+import io.regatta.core.optim.OptimizerSpec;
 import io.regatta.core.shard.Mode;
 import io.regatta.core.shard.ParameterClient;
 import io.regatta.core.shard.SparseIds;
 import io.regatta.core.shard.SparseRows;
+import io.regatta.trainer.JobConfig;
 import io.regatta.trainer.Strategy;
 import io.regatta.trainer.TrainerSession;
 import java.io.IOException;
@@ -121,7 +123,7 @@ public final class FleetTrainer extends Trainer {
       return dense.read();
     });
     ModelSpec model = new ModelSpec(session.job().seed(), dense.variables(), optimizer.spec(),
-        embeddings.tables(session.job().sparseOptimizer().toSpec()));
+        embeddings.tables(sparseOptimizer()));
     int rank = session.trainer().rank();
     client = replica.group().collective(session, replica.replica(), "registration with the shards", model, models -> {
       ParameterClient c = session.await("registration with the shards", session.connect(strategy, models.get(0)));
@@ -134,6 +136,12 @@ public final class FleetTrainer extends Trainer {
     session.await("registration with the shards", session.connect(strategy, model));
     exchange = newExchange();
     dense.write(exchange.start());
+  }
+
+  /** The job file's, if it has one for sparse tables; otherwise what the TrainingConfig says for all parameters. */
+  private OptimizerSpec sparseOptimizer() {
+    JobConfig job = session.job();
+    return job.sparseOptimizer().equals(job.optimizer()) ? optimizer.spec() : job.sparseOptimizer().toSpec();
   }
 
   private Exchange newExchange() {

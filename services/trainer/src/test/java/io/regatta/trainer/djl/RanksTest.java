@@ -1,0 +1,199 @@
+package io.regatta.trainer.djl;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import ai.djl.Model;
+import ai.djl.training.EasyTrain;
+import io.regatta.trainer.LocalRun;
+import io.regatta.trainer.Progress;
+import io.regatta.trainer.ReduceOp;
+import io.regatta.trainer.RunResult;
+import io.regatta.trainer.SharedShards;
+import io.regatta.trainer.TrainingProgram;
+import io.vertx.core.json.JsonObject;
+import java.util.List;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Several ranks and replicas on shards in this process, against one rank that sees all the data. */
+class RanksTest {
+
+  private static final int ROWS = 160;
+
+  /** Trains on this replica's part in order and hands out the values that it ends with. */
+  private static TrainingProgram program(int epochs, Map<Integer, float[]> ends) {
+    return worker -> {
+      try (Model model = Toy.model();
+          FleetTrainer trainer = worker.distributedTrainer(model, Toy.config(worker.optimizer()))) {
+        trainer.initialize(Toy.input(worker.job().batchSize()));
+        EasyTrain.fit(trainer, epochs, Toy.data(trainer.getManager(), ROWS, worker.job().batchSize(),
+            worker.shardIndex(), worker.shardCount()), null);
+        worker.settle(trainer);
+        ends.put(worker.shardIndex(), Toy.values(model));
+      }
+    };
+  }
+
+  private static JsonObject job(String optimizer, int batch) {
+    return new JsonObject().put("batch_size", batch)
+        .put("optimizer", new JsonObject().put("kind", optimizer).put("learning_rate", 0.05));
+  }
+
+  private static float[] local(String optimizer, int batch, int epochs) {
+    Map<Integer, float[]> ends = new ConcurrentHashMap<>();
+    LocalRun.run(Toy.job(job(optimizer, batch)), program(epochs, ends), Progress.none());
+    return ends.get(0);
+  }
+
+  private static Map<Integer, float[]> distributed(JsonObject job, int epochs) {
+    Map<Integer, float[]> ends = new ConcurrentHashMap<>();
+    try (SharedShards shards = new SharedShards(Toy.job(job))) {
+      List<RunResult> results = shards.run(program(epochs, ends));
+      assertThat(results).allSatisfy(r -> assertThat(r.parameters()).isEqualTo(results.get(0).parameters()));
+      assertThat(shards.jobs(0)).as("jobs left behind").isEmpty();
+    }
+    return ends;
+  }
+
+  @ParameterizedTest
+  @CsvSource({"sgd, 2, 1", "adagrad, 2, 1", "sgd, 1, 2", "sgd, 2, 2"})
+  void ranksAndReplicasWhoseBatchesConcatenateEqualOne(String optimizer, int trainers, int threads) {
+    float[] reference = local(optimizer, 40, 10);
+    Map<Integer, float[]> ends = distributed(job(optimizer, 40 / trainers / threads).put("trainers", trainers)
+        .put("threads", threads).put("shards", 2), 10);
+    assertThat(ends).hasSize(trainers * threads);
+    ends.values().forEach(end -> assertThat(end).containsExactly(ends.get(0)));
+    assertThat(Toy.distance(ends.get(0), reference)).isLessThanOrEqualTo(1e-4);
+  }
+
+  @Test
+  void oneRankInSyncEqualsLocalBitForBitOnAnyNumberOfShards() {
+    float[] reference = local("adam", 20, 3);
+    for (int shards : new int[] {1, 2, 5}) {
+      assertThat(distributed(job("adam", 20).put("shards", shards), 3).get(0)).containsExactly(reference);
+    }
+  }
+
+  @Test
+  void twoSyncRunsGiveTheSameBits() {
+    JsonObject job = job("momentum", 8).put("trainers", 3).put("shards", 2);
+    float[] once = distributed(job, 4).get(0);
+    assertThat(distributed(job, 4).get(0)).containsExactly(once);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"half_async", "async", "ssp"})
+  void theOtherModesLearnToo(String mode) {
+    float[] reference = local("sgd", 40, 20);
+    Map<Integer, float[]> ends =
+        distributed(job("sgd", 20).put("trainers", 2).put("mode", mode).put("staleness_bound", 1), 20);
+    assertThat(ends.get(1)).containsExactly(ends.get(0));
+    assertThat(Toy.distance(ends.get(0), reference)).isLessThan(0.5);
+  }
+
+  @Test
+  void geoWithOneTrainerAndAnExchangeEveryStepIsPlainSgd() {
+    float[] reference = local("sgd", 20, 5);
+    float[] geo = distributed(job("sgd", 20).put("mode", "geo").put("k_steps", 1), 5).get(0);
+    assertThat(Toy.distance(geo, reference)).isLessThanOrEqualTo(1e-5);
+  }
+
+  @Test
+  void geoTrainersAgreeInTheEnd() {
+    Map<Integer, float[]> ends = distributed(job("sgd", 20).put("trainers", 2).put("mode", "geo").put("k_steps", 3), 5);
+    assertThat(ends.get(1)).containsExactly(ends.get(0));
+  }
+
+  @Test
+  void geoRefusesOtherOptimizers() {
+    try (SharedShards shards = new SharedShards(Toy.job(job("adam", 20).put("mode", "geo")))) {
+      assertThatThrownBy(() -> shards.run(program(1, new ConcurrentHashMap<>())))
+          .hasMessageContaining("geo").hasMessageContaining("SGD");
+    }
+  }
+
+  /** Rank 0 takes 3 steps per epoch, rank 1 takes 5; between epochs they meet. */
+  @ParameterizedTest
+  @ValueSource(strings = {"sync", "ssp", "async"})
+  void ranksWithDifferentNumbersOfStepsMeetInABarrier(String mode) {
+    JsonObject job = job("sgd", 4).put("trainers", 2).put("mode", mode).put("staleness_bound", 1);
+    try (SharedShards shards = new SharedShards(Toy.job(job))) {
+      List<RunResult> results = shards.run(worker -> {
+        try (Model model = Toy.model();
+            FleetTrainer trainer = worker.distributedTrainer(model, Toy.config(worker.optimizer()))) {
+          trainer.initialize(Toy.input(4));
+          int rows = worker.rank() == 0 ? 12 : 20;
+          for (int epoch = 0; epoch < 3; epoch++) {
+            EasyTrain.fit(trainer, 1, Toy.data(trainer.getManager(), rows, 4, 0, 1), null);
+            double[] sum = worker.allReduce(new double[] {rows, worker.rank()}, ReduceOp.SUM);
+            assertThat(sum).containsExactly(32, 1);
+          }
+          assertThat(worker.allReduce(new double[] {trainer.steps()}, ReduceOp.MAX)).containsExactly(15);
+        }
+      });
+      assertThat(results.get(0).examples()).isEqualTo(3 * 32);
+      assertThat(results.get(0).steps()).isEqualTo(9);
+    }
+  }
+
+  @Test
+  void sgdStepsAreCountedFromTheHighestAfterABarrier() {
+    JsonObject job = job("sgd", 4).put("trainers", 2);
+    Map<Integer, float[]> first = uneven(job);
+    Map<Integer, float[]> second = uneven(job);
+    assertThat(second.get(0)).containsExactly(first.get(0));
+    assertThat(first.get(1)).containsExactly(first.get(0));
+  }
+
+  private static Map<Integer, float[]> uneven(JsonObject job) {
+    Map<Integer, float[]> ends = new ConcurrentHashMap<>();
+    try (SharedShards shards = new SharedShards(Toy.job(job))) {
+      shards.run(worker -> {
+        try (Model model = Toy.model();
+            FleetTrainer trainer = worker.distributedTrainer(model, Toy.config(worker.optimizer()))) {
+          trainer.initialize(Toy.input(4));
+          for (int epoch = 0; epoch < 3; epoch++) {
+            EasyTrain.fit(trainer, 1, Toy.data(trainer.getManager(), worker.rank() == 0 ? 12 : 28, 4, 0, 1), null);
+            worker.barrier();
+          }
+          ends.put(worker.rank(), Toy.values(model));
+        }
+      });
+    }
+    return ends;
+  }
+
+  @Test
+  void aReplicaThatEndsEarlyLeavesTheBarrier() {
+    JsonObject job = job("sgd", 4).put("threads", 2);
+    RunResult result = LocalRun.run(Toy.job(job), worker -> {
+      try (Model model = Toy.model();
+          FleetTrainer trainer = worker.distributedTrainer(model, Toy.config(worker.optimizer()))) {
+        trainer.initialize(Toy.input(4));
+        EasyTrain.fit(trainer, 1, Toy.data(trainer.getManager(), worker.replica() == 0 ? 12 : 40, 4, 0, 1), null);
+      }
+    }, Progress.none());
+    assertThat(result.examples()).isEqualTo(52);
+  }
+
+  @Test
+  void maxStepsEndsTraining() {
+    RunResult result = LocalRun.run(Toy.job(job("sgd", 4).put("max_steps", 17)), program(5, new ConcurrentHashMap<>()),
+        Progress.none());
+    assertThat(result.steps()).isEqualTo(17);
+  }
+
+  @Test
+  void aFailingProgramIsNamed() {
+    TrainingProgram broken = worker -> {
+      throw new IllegalArgumentException("no such column");
+    };
+    assertThatThrownBy(() -> LocalRun.run(Toy.job(), broken, Progress.none()))
+        .hasMessageContaining("of job toy failed on trainer 0").hasMessageContaining("no such column");
+  }
+}
