@@ -18,9 +18,10 @@ import java.util.function.Consumer;
  * else over the direct link; registrations and leaves go to both. Owned by the context of the two links, which must be
  * the same; calls are made and complete on it. Modes sync and half-async only: an aggregator refuses the others.
  *
- * <p>The two streams keep no order between them, so the link makes the order that counts: in half-async mode a pull
- * waits until this trainer's pushes have been acknowledged (in sync mode the shard itself makes it wait for the round),
- * and a leave waits in every mode, so that the shard does not refuse the last merged push for a trainer that has left.
+ * <p>The two streams keep no order between them, so the link makes the order that counts. What changes who is waited
+ * for (leave, sitting out) is told to the aggregator, then to the shard, when this trainer's pushes have been
+ * acknowledged: else the shard would refuse the merged push behind it. In half-async mode a pull waits for them, too,
+ * so that a trainer reads its own writes; in sync mode the shard itself makes it wait for the round.
  */
 public final class AggregatedShardLink implements ShardLink {
   private final ShardLink direct;
@@ -51,7 +52,9 @@ public final class AggregatedShardLink implements ShardLink {
 
   @Override
   public CompletionStage<PushAck> push(Push push) {
-    CompletionStage<PushAck> pushed = aggregator.push(push);
+    CompletionStage<PushAck> pushed = push.sitsOut()
+        ? lastPush.thenCompose(v -> aggregator.push(push)).thenCompose(v -> direct.push(push))
+        : aggregator.push(push);
     lastPush = lastPush.handle((ack, error) -> null).thenCombine(pushed.handle((ack, error) -> null), (a, b) -> null);
     return pushed;
   }

@@ -25,8 +25,8 @@ import java.util.function.LongSupplier;
  * host, merges them in rank order and passes one push on; who pushed is acknowledged when the shard has acknowledged.
  * Owned by {@link AggregatorVerticle}, on its event loop; it changes its state first and answers last.
  *
- * <p>A round waits for every registered trainer that has not pushed its step or a later one. A trainer that has left
- * is waited for no longer, but what it pushed counts; a trainer declared lost takes its unsent pushes with it, because
+ * <p>A round waits for every registered trainer that has not pushed its step or a later one and does not sit out. A
+ * trainer that has left is waited for no longer, but what it pushed counts; a trainer declared lost takes its unsent pushes with it, because
  * the shard may know of the loss already and would refuse the whole round. A push whose round has been sent before
  * (repeated after a broken stream, or from a trainer that registered late) goes to the shard by itself: the shard
  * knows what it has applied.
@@ -42,6 +42,8 @@ final class AggregationRounds {
     final TrainerId id;
     /** Highest step pushed, -1 if none. */
     long lastStep = -1;
+    /** Stands in a barrier: rounds do not wait for it until it registers again. */
+    boolean sitsOut;
     long lastSeenMillis;
     /** Pushes that have not been answered. */
     int pending;
@@ -80,7 +82,10 @@ final class AggregationRounds {
     this.clock = clock;
   }
 
-  /** From now on rounds wait for this trainer. A higher incarnation replaces a former life, which is lost. */
+  /**
+   * From now on rounds wait for this trainer (again, if it sat out). A higher incarnation replaces a former life, which
+   * is lost.
+   */
   void register(TrainerId id) {
     Trainer known = active.get(id.rank());
     if (known != null && known.id.incarnation() > id.incarnation()) {
@@ -95,6 +100,8 @@ final class AggregationRounds {
         dropParts(known);
         settle();
       }
+    } else {
+      known.sitsOut = false;
     }
   }
 
@@ -106,6 +113,14 @@ final class AggregationRounds {
     }
     Contributor from = push.contributors().get(0);
     Trainer trainer = requireActive(from.rank(), from.incarnation());
+    if (push.sitsOut()) {
+      sitOut(trainer, push, done);
+      return;
+    }
+    if (trainer.sitsOut) {
+      throw new InvalidInput("push of step " + push.step() + " refused at " + where + ": " + trainer.name()
+          + " sits out; register again first");
+    }
     long size = sizeOf(push);
     if (bytes + size > limits.bytes()) {
       throw new Overloaded("push of step " + push.step() + " of " + trainer.name() + " (" + size + " bytes) at " + where
@@ -122,6 +137,13 @@ final class AggregationRounds {
     } else {
       join(part);
     }
+  }
+
+  /** Acknowledged here and now: the trainer tells the shard itself, behind the acknowledgements of its pushes. */
+  private void sitOut(Trainer trainer, Push push, BiConsumer<PushAck, RegattaException> done) {
+    trainer.sitsOut = true;
+    done.accept(new PushAck(push.version(), 0, false, false), null);
+    settle();
   }
 
   private Trainer requireActive(int rank, long incarnation) {
@@ -212,7 +234,7 @@ final class AggregationRounds {
   }
 
   private List<Trainer> missing(long step) {
-    return active.values().stream().filter(t -> t.lastStep < step).toList();
+    return active.values().stream().filter(t -> !t.sitsOut && t.lastStep < step).toList();
   }
 
   private static String names(List<Trainer> trainers) {

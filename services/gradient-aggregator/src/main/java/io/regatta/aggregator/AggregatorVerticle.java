@@ -99,7 +99,7 @@ public final class AggregatorVerticle extends VerticleBase {
       return new JobAggregation.ToShard(new AggregationRounds(spec.job(), shard, config.limits(), connection,
           System::currentTimeMillis), connection);
     });
-    watch.begin();
+    watch.start();
     return job[0];
   }
 

@@ -115,6 +115,23 @@ class AggregationRoundsTest {
   }
 
   @Test
+  void whenATrainerSitsOut_thenRoundsGoOnWithoutItUntilItRegistersAgain() {
+    register(0, 1);
+    give(1, 0);
+    Answers sitting = give(new Push(List.of(new Contributor(0, 10, 1, 0)), Push.SITTING_OUT, 0, null, List.of()));
+    assertThat(sitting.ack).isNotNull();
+    assertThat(shard.ranks(0)).containsExactly(1);
+    give(1, 1);
+    assertThat(shard.ranks(1)).containsExactly(1);
+    assertThatThrownBy(() -> give(0, 2)).isInstanceOf(InvalidInput.class).hasMessageContaining("sits out");
+    register(0);
+    give(1, 2);
+    assertThat(shard.pushes).hasSize(2);
+    give(0, 2);
+    assertThat(shard.ranks(2)).containsExactly(0, 1);
+  }
+
+  @Test
   void whenATrainerIsLost_thenItsRoundIsReleasedAndItsUnsentPushesGoWithIt() {
     register(0, 1, 2);
     Answers zero = give(0, 0);
