@@ -225,6 +225,10 @@ final class JobState {
     seen(t);
   }
 
+  void withdraw(BiConsumer<Pulled, Throwable> done) {
+    pulls.withdraw(done);
+  }
+
   // ---- what a change releases
 
   /** Closes the rounds that are complete, then answers the pulls that need wait no longer. */

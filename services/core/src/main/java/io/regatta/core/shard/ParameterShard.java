@@ -137,6 +137,26 @@ public final class ParameterShard {
     completions.drain();
   }
 
+  /** As {@link #pull(String, Pull, BiConsumer)}, for a caller that knows which life of the rank asks. */
+  public void pull(String job, TrainerId from, Pull pull, BiConsumer<Pulled, Throwable> done) {
+    try {
+      job(job).trainers.live(from.rank(), from.incarnation(), PullQueue.name(pull));
+    } catch (RegattaException e) {
+      completions.error(done, e);
+      completions.drain();
+      return;
+    }
+    pull(job, pull, done);
+  }
+
+  /** Takes a parked pull back, known by its callback, which is not called any more: its stream is gone. */
+  public void withdraw(String job, BiConsumer<Pulled, Throwable> done) {
+    JobState state = jobs.get(job);
+    if (state != null) {
+      state.withdraw(done);
+    }
+  }
+
   /**
    * The trainer has ended its run: nobody waits for it any more; frees its state; the last one frees the job. A no-op
    * for an unknown job and for any but the live incarnation, so that it can be repeated.

@@ -71,6 +71,11 @@ final class PullQueue {
     }
   }
 
+  /** Forgets a parked pull: nobody is there to take the answer. */
+  void withdraw(BiConsumer<Pulled, Throwable> done) {
+    parked.removeIf(p -> p.done == done);
+  }
+
   /** Highest lead of a trainer's clock over the slowest, seen when a pull was answered. */
   long clockGapMax() {
     return clockGapMax;

@@ -13,6 +13,11 @@ public final class RowCursor {
   private long[] ids = {};
   private int next;
 
+  /** Values per row. */
+  public int dim() {
+    return table.spec().dim();
+  }
+
   RowCursor(SparseTable table) {
     this.table = table;
   }

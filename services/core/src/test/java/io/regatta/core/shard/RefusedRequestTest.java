@@ -120,6 +120,23 @@ class RefusedRequestTest {
     assertThat(shard.status("job").rows()).containsEntry(LocalJob.WIDE, 0L);
   }
 
+  @Test
+  void aPullOfAnOlderLifeIsRefusedAndAWithdrawnOneIsNotAnswered() {
+    ParameterShard shard = shard(Mode.SYNC, NanPolicy.FAIL);
+    Pull next = new Pull(1, 1, true, List.of(), false);
+    Answer<Pulled> stale = new Answer<>();
+    shard.pull("job", new TrainerId(1, 0), next, stale);
+    assertThat(stale.error).isInstanceOf(StaleGeneration.class);
+    Answer<Pulled> withdrawn = new Answer<>();
+    shard.pull("job", new TrainerId(1, 1), next, withdrawn);
+    shard.withdraw("job", withdrawn);
+    assertThat(shard.waits()).isEmpty();
+    shard.push("job", push(ME, 0, 0, null), new Answer<>());
+    shard.push("job", push(new Contributor(0, 1, 1, 1), 0, 0, null), new Answer<>());
+    assertThat(withdrawn.value).isNull();
+    assertThat(withdrawn.error).isNull();
+  }
+
   private static void assertPullRefused(ParameterShard shard, Pull pull, String text) {
     Answer<Pulled> answer = new Answer<>();
     shard.pull("job", pull, answer);

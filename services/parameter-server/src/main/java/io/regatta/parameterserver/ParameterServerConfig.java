@@ -1,0 +1,82 @@
+package io.regatta.parameterserver;
+
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.shard.ParameterShard;
+import io.regatta.node.Setting;
+import io.regatta.node.Settings;
+import io.regatta.node.StreamConfig;
+
+/** Configuration of one parameter server: the section {@code parameter_server}. Validated in the constructor, immutable. */
+public record ParameterServerConfig(
+    @Setting(value = "-1", doc = "This server's index among the servers, from 0; -1: the rendezvous gives one.")
+    int index,
+
+    @Setting(value = "1", doc = "Parameter servers in the cluster; matters when the rendezvous gives the index.")
+    int servers,
+
+    @Setting(value = "1", doc = "Shards of this server, each on an event loop of its own; the same on every server.")
+    int shards,
+
+    @Setting(value = "0", doc = "Control port, on the node's host; shard i listens on port + 1 + i. 0: any free ones.")
+    int port,
+
+    @Setting(doc = "What one shard holds at most. A request beyond a limit is refused, names it, and changes nothing.")
+    Limits limits,
+
+    @Setting(doc = "Tensor streams.")
+    StreamConfig stream) {
+
+  /** What one shard holds at most. */
+  public record Limits(
+      @Setting(value = "64", doc = "Jobs.")
+      int jobs,
+
+      @Setting(value = "64", doc = "Sync rounds of a job that a fast trainer may open.")
+      int openRounds,
+
+      @Setting(value = "4096", doc = "Pulls of a job that wait for a round, a clock or the initialisation.")
+      int parkedPulls,
+
+      @Setting(value = "200000000", doc = "Sparse rows of a job, all its tables together.")
+      long rows) {
+
+    public Limits {
+      positive("limits.jobs", jobs);
+      positive("limits.open_rounds", openRounds);
+      positive("limits.parked_pulls", parkedPulls);
+      positive("limits.rows", rows);
+    }
+
+    ParameterShard.Limits core() {
+      return new ParameterShard.Limits(jobs, openRounds, parkedPulls, rows);
+    }
+  }
+
+  public ParameterServerConfig {
+    positive("servers", servers);
+    positive("shards", shards);
+    if (index < -1 || index >= servers) {
+      throw new InvalidInput("index must be -1 or within 0 .. servers - 1 = " + (servers - 1) + ", got " + index);
+    }
+    if (port < 0 || port + shards > 65_535) {
+      throw new InvalidInput("port must be 0, or leave room for the control port and " + shards
+          + " shard ports up to 65535, got " + port);
+    }
+  }
+
+  /** Everything by default: one shard on any port. */
+  public static ParameterServerConfig defaults() {
+    return Settings.defaults(ParameterServerConfig.class);
+  }
+
+  /** The same in another place: for tests and for clusters within one JVM. */
+  public ParameterServerConfig at(int newIndex, int newServers, int newShards) {
+    return new ParameterServerConfig(newIndex, newServers, newShards, port, limits, stream);
+  }
+
+  private static void positive(String key, long value) {
+    if (value < 1) {
+      throw new InvalidInput(key + " must be at least 1, got " + value);
+    }
+  }
+}

@@ -1,0 +1,162 @@
+package io.regatta.parameterserver;
+
+import io.regatta.core.error.RegattaException.PeerLost;
+import io.regatta.core.shard.DigestCursor;
+import io.regatta.core.shard.ParameterShard;
+import io.regatta.node.Node;
+import io.regatta.node.ServicePort;
+import io.regatta.node.Waits;
+import io.regatta.protocol.ErrorMapping;
+import io.regatta.protocol.ShardStreamSession;
+import io.regatta.protocol.parameterserver.DigestReply;
+import io.regatta.protocol.parameterserver.DigestRequest;
+import io.regatta.protocol.parameterserver.ParameterShardGrpcService;
+import io.regatta.protocol.parameterserver.ParameterShardService;
+import io.regatta.protocol.parameterserver.Shard;
+import io.regatta.protocol.parameterserver.ShardStatus;
+import io.regatta.protocol.stream.StreamOptions;
+import io.regatta.protocol.stream.TensorStream;
+import io.regatta.protocol.stream.TensorStreamServer;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import io.vertx.core.VerticleBase;
+import io.vertx.core.http.HttpServer;
+import io.vertx.grpc.server.GrpcServer;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One shard: owns one {@link ParameterShard} on its event loop and serves it on a port of its own. Started when it
+ * listens; stopped when every stream has been told. {@link #status} and {@link #place} may be asked on any thread.
+ */
+final class ParameterShardVerticle extends VerticleBase {
+
+  private static final Logger LOG = LoggerFactory.getLogger(ParameterShardVerticle.class);
+  private static final String EXCHANGE = "/" + ParameterShardGrpcService.SERVICE_NAME.fullyQualifiedName() + "/Exchange";
+  private static final long MEASURE_MILLIS = 1000;
+  private static final long SHUTDOWN_MILLIS = 500;
+  /** Values hashed in one turn: about a millisecond. */
+  private static final long DIGEST_SLICE = 200_000;
+
+  private final Node node;
+  private final int index;
+  private final int wantedPort;
+  private final long incarnation;
+  private final ParameterShard shard;
+  private final StreamOptions options;
+  private final Map<String, JobWatch> watches = new HashMap<>();
+  private final Set<TensorStream> streams = new HashSet<>();
+  private ShardMetrics metrics;
+  private ServicePort port;
+  private Waits.Source waits;
+  private long measurer = -1;
+
+  /**
+   * @param index global
+   * @param port to listen on, 0 for any
+   * @param incarnation told to clients, so that they notice a restart
+   */
+  ParameterShardVerticle(Node node, ParameterServerConfig config, int index, int port, long incarnation) {
+    this.node = node;
+    this.index = index;
+    this.wantedPort = port;
+    this.incarnation = incarnation;
+    options = config.stream().options();
+    shard = new ParameterShard(index, config.limits().core(), System::currentTimeMillis);
+  }
+
+  @Override
+  public Future<?> start() {
+    metrics = new ShardMetrics(node.metrics(), index);
+    GrpcServer control = GrpcServer.server(vertx);
+    ParameterShardGrpcService.builder(new Control()).bind(ParameterShardGrpcService.Digest).build().bind(control);
+    Supplier<HttpServer> server = () -> TensorStreamServer.create(vertx, options)
+        .requestHandler(TensorStreamServer.handler(vertx, Map.of(EXCHANGE, this::serve), control, options));
+    return ServicePort.listen(vertx, server, node.host(), wantedPort, "shard " + index, ParameterServerVerticle.PORT_KEY)
+        .onFailure(e -> metrics.close()) // a verticle that did not start is not stopped
+        .onSuccess(listening -> {
+          port = listening;
+          waits = node.waits().source(context, shard::waits);
+          measurer = vertx.setPeriodic(MEASURE_MILLIS, id -> measure());
+        });
+  }
+
+  private void measure() {
+    metrics.measure(shard.jobs().stream().map(shard::status).toList());
+  }
+
+  private void serve(TensorStream stream) {
+    ShardStreamSession.serve(stream, new ShardStreams(index, incarnation, shard, metrics, this::jobChanged,
+        () -> streams.add(stream), () -> streams.remove(stream)), options);
+  }
+
+  /** Watches the group of a job that has come, and no longer that of one that has gone. */
+  private void jobChanged(String job) {
+    boolean here = shard.jobs().contains(job);
+    JobWatch watch = watches.get(job);
+    if (here && watch == null) {
+      LOG.info("shard {}: job {} begins", index, job);
+      JobWatch begun = new JobWatch(vertx, node.directory(), shard, job, "shard " + index, () -> jobChanged(job));
+      watches.put(job, begun);
+      begun.start();
+    } else if (!here && watch != null) {
+      LOG.info("shard {}: job {} has ended and is freed", index, job);
+      watches.remove(job);
+      watch.close();
+    }
+  }
+
+  /** Where this shard is, once started. */
+  Shard place() {
+    return Shard.newBuilder().setIndex(index).setHost(node.host()).setPort(port.port())
+        .setIncarnation(incarnation).build();
+  }
+
+  /** What runs here; completes on this shard's event loop. */
+  Future<ShardStatus> status(String job) {
+    Promise<ShardStatus> promise = Promise.promise();
+    context.runOnContext(
+        v -> promise.complete(StatusMessages.of(index, shard, job, System.currentTimeMillis())));
+    return promise.future();
+  }
+
+  private final class Control extends ParameterShardService {
+    @Override
+    public Future<DigestReply> digest(DigestRequest request) {
+      Promise<Long> promise = Promise.promise();
+      try {
+        digestOn(shard.digestCursor(request.getJob()), promise);
+      } catch (RuntimeException e) {
+        promise.fail(e);
+      }
+      return promise.future().map(sum -> DigestReply.newBuilder().setDigest(sum).build())
+          .recover(e -> Future.failedFuture(ErrorMapping.toStatus(e)));
+    }
+
+    /** One slice in this turn, the rest in the next ones. */
+    private void digestOn(DigestCursor cursor, Promise<Long> promise) {
+      if (cursor.advance(DIGEST_SLICE)) {
+        context.runOnContext(v -> digestOn(cursor, promise));
+      } else {
+        promise.complete(cursor.value());
+      }
+    }
+  }
+
+  @Override
+  public Future<?> stop() {
+    vertx.cancelTimer(measurer);
+    waits.close();
+    watches.values().forEach(JobWatch::close);
+    watches.clear();
+    metrics.close();
+    PeerLost why = new PeerLost("shard " + index + " at " + node.host() + " is shutting down");
+    Set.copyOf(streams).forEach(stream -> stream.fail(why));
+    return port.shutdown(SHUTDOWN_MILLIS);
+  }
+}

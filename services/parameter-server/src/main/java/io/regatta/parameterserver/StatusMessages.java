@@ -1,0 +1,40 @@
+package io.regatta.parameterserver;
+
+import io.regatta.core.shard.ParameterShard;
+import io.regatta.core.shard.Wait;
+import io.regatta.protocol.parameterserver.JobStatus;
+import io.regatta.protocol.parameterserver.ShardStatus;
+import io.regatta.protocol.parameterserver.TrainerStatus;
+import java.util.Locale;
+
+/** A shard's state as the message that {@code regatta status} asks for. Used on the shard's event loop. */
+final class StatusMessages {
+
+  private StatusMessages() {}
+
+  /** @param job name, or empty for all */
+  static ShardStatus of(int index, ParameterShard shard, String job, long nowMillis) {
+    ShardStatus.Builder status = ShardStatus.newBuilder().setShard(index);
+    for (String name : shard.jobs()) {
+      if (job.isEmpty() || job.equals(name)) {
+        status.addJobs(of(shard.status(name)));
+      }
+    }
+    for (Wait wait : shard.waits()) {
+      status.addWaits(wait.sentence(nowMillis));
+    }
+    return status.build();
+  }
+
+  private static JobStatus of(ParameterShard.JobStatus s) {
+    JobStatus.Builder status = JobStatus.newBuilder().setJob(s.job()).setMode(s.mode().name().toLowerCase(Locale.ROOT))
+        .setVersion(s.version()).setDenseSize(s.denseSize()).putAllRows(s.rows()).setStalenessMax(s.stalenessMax())
+        .setStalenessSum(s.stalenessSum()).setClockGapMax(s.clockGapMax()).setPushes(s.pushes()).setSkipped(s.skipped())
+        .setRepeatedPushes(s.repeated()).putAllRoundWaitMs(s.roundWaitMillis());
+    for (ParameterShard.TrainerStatus t : s.trainers()) {
+      status.addTrainers(TrainerStatus.newBuilder().setRank(t.rank()).setIncarnation(t.incarnation())
+          .setState(t.state()).setLastStep(t.lastStep()).setLastSeenMs(t.lastSeenMillis()));
+    }
+    return status.build();
+  }
+}

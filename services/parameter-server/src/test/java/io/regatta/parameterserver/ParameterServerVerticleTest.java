@@ -1,0 +1,298 @@
+package io.regatta.parameterserver;
+
+import static io.regatta.parameterserver.RunningServers.get;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.regatta.core.error.RegattaException.Conflict;
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.error.RegattaException.NotOwner;
+import io.regatta.core.error.RegattaException.PeerLost;
+import io.regatta.core.error.RegattaException.StaleGeneration;
+import io.regatta.core.init.InitializerSpec;
+import io.regatta.core.model.DenseVariable;
+import io.regatta.core.model.ModelSpec;
+import io.regatta.core.model.SparseTableSpec;
+import io.regatta.core.optim.OptimizerSpec;
+import io.regatta.core.shard.JobSpec;
+import io.regatta.core.shard.Mode;
+import io.regatta.core.shard.NanPolicy;
+import io.regatta.core.shard.ParameterClient;
+import io.regatta.core.shard.ParameterShard;
+import io.regatta.core.shard.SparseIds;
+import io.regatta.core.shard.TrainerId;
+import io.regatta.node.Directory;
+import io.regatta.node.testing.BlockedLoopGuard;
+import io.regatta.node.testing.FreePorts;
+import io.regatta.node.testing.LeftoverThreads;
+import io.regatta.protocol.GrpcShardLink;
+import io.regatta.protocol.JobSpecs;
+import io.regatta.protocol.parameterserver.JobStatus;
+import io.regatta.protocol.parameterserver.Shard;
+import io.regatta.protocol.stream.TensorFrame;
+import io.regatta.protocol.stream.TensorStream;
+import io.regatta.protocol.tensor.Contributor;
+import io.regatta.protocol.tensor.Kind;
+import io.regatta.protocol.tensor.TensorMessage;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.BooleanSupplier;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+/** Real verticles on any free ports, real links; the oracle is the same job in one process. */
+@ExtendWith(BlockedLoopGuard.class)
+class ParameterServerVerticleTest {
+
+  private static final int STEPS = 4;
+
+  @Test
+  void twoServersOfTwoShardsTrainLikeOneProcessAndFreeTheJobAfterTheLastLeave() throws Exception {
+    LeftoverThreads threads = LeftoverThreads.snapshot();
+    try (RunningServers servers = RunningServers.start(2, 2)) {
+      JobSpec job = Jobs.spec("train", Mode.SYNC, 2, 4);
+      List<ParameterClient> clients = List.of(servers.client(job, 0, 1), servers.client(job, 1, 1));
+      clients.forEach(c -> get(c.register()));
+      get(clients.get(0).initialize(Jobs.ramp(Jobs.NUMEL, 1)));
+      for (long step = 0; step < STEPS; step++) {
+        List<CompletableFuture<?>> acks = new ArrayList<>();
+        for (int rank = 1; rank >= 0; rank--) {
+          var values = get(clients.get(rank).pull(step, true, List.of(new SparseIds("emb", Jobs.IDS)), false));
+          acks.add(clients.get(rank).push(step, 8 + rank, values.versions(), Jobs.dense(rank, step),
+              Jobs.rows(rank, step)));
+        }
+        acks.forEach(RunningServers::get);
+      }
+      assertThat(get(clients.get(1).digest())).isEqualTo(Jobs.reference(job, STEPS));
+      assertThat(exported(clients.get(0))).hasSize(Jobs.IDS.length);
+
+      JobStatus status = servers.status(1).getShards(1).getJobs(0);
+      assertThat(servers.status(1).getShards(1).getShard()).isEqualTo(3);
+      assertThat(status.getJob()).isEqualTo("train");
+      assertThat(status.getMode()).isEqualTo("sync");
+      assertThat(status.getVersion()).isEqualTo(STEPS);
+      assertThat(status.getTrainersList()).hasSize(2).allMatch(t -> t.getLastStep() == STEPS - 1);
+
+      get(clients.get(0).leave());
+      assertThat(servers.status(0).getShards(0).getJobs(0).getTrainers(0).getState()).isEqualTo("left");
+      get(clients.get(1).leave());
+      for (int server = 0; server < 2; server++) {
+        assertThat(servers.status(server).getShardsList()).hasSize(2).allMatch(s -> s.getJobsCount() == 0);
+      }
+    }
+    threads.assertNone();
+  }
+
+  private static Set<Long> exported(ParameterClient client) {
+    Set<Long> ids = new HashSet<>();
+    get(client.export("emb", rows -> {
+      for (long id : rows.ids()) {
+        assertThat(ids.add(id)).isTrue();
+      }
+    }));
+    return ids;
+  }
+
+  @Test
+  void aPullSaysInWhyForWhomItWaitsAndMetricsShowTheJob() throws Exception {
+    try (RunningServers servers = RunningServers.start(1, 1)) {
+      JobSpec job = Jobs.spec("why", Mode.SYNC, 2, 1);
+      ParameterClient first = servers.client(job, 0, 1);
+      ParameterClient second = servers.client(job, 1, 1);
+      get(first.register());
+      get(second.register());
+      get(first.initialize(Jobs.ramp(Jobs.NUMEL, 1)));
+      first.push(0, 8, null, Jobs.dense(0, 0), List.of());
+      var waiting = first.pull(1, true, List.of(), false);
+      eventually(servers, () -> servers.status(0).getShards(0).getWaitsCount() == 2);
+      assertThat(servers.status(0).getShards(0).getWaitsList())
+          .allMatch(s -> s.contains("trainer 0 waits at shard 0 of job why for trainer 1"));
+      assertThat(get(servers.node.waits().list())).anyMatch(w -> w.operation().equals("pull of step 1"));
+      get(second.push(0, 8, null, Jobs.dense(1, 0), List.of()));
+      get(waiting);
+      assertThat(servers.node.metrics().get("regatta.shard.pushes").tag("shard", "0").counter().count()).isEqualTo(2);
+      assertThat(servers.node.metrics().get("regatta.shard.received").counter().count())
+          .isEqualTo(3 * 4.0 * Jobs.NUMEL);
+      eventually(servers, () -> servers.node.metrics().find("regatta.job.round.wait.seconds").tag("rank", "1")
+          .tag("job", "why").gauge() != null);
+      get(first.leave());
+      get(second.leave());
+      eventually(servers, () -> servers.node.metrics().find("regatta.job.version").gauge() == null);
+    }
+  }
+
+  @Test
+  void aRefusedTrainerReadsWhyAndTheOthersTrainOn() throws Exception {
+    try (RunningServers servers = RunningServers.start(1, 2)) {
+      JobSpec job = Jobs.spec("refusals", Mode.ASYNC, 2, 2);
+      ParameterClient good = servers.client(job, 0, 1);
+      get(good.register());
+      get(good.initialize(Jobs.ramp(Jobs.NUMEL, 1)));
+      JobSpec otherModel = new JobSpec(job.job(), job.mode(), 2, 2, NanPolicy.FAIL, 2, 256, new ModelSpec(7,
+          job.model().dense(), OptimizerSpec.adam(0.01),
+          List.of(new SparseTableSpec("emb", 5, InitializerSpec.uniform(-1, 1), OptimizerSpec.adagrad(0.1)))));
+      assertThatThrownBy(() -> get(servers.client(otherModel, 1, 1).register())).isInstanceOf(Conflict.class)
+          .hasMessageContaining("row dimension of sparse table 'emb' is 3 on the shard and 5 in the trainer");
+      assertThatThrownBy(() -> get(servers.client(job, 0, 2).register())).isInstanceOf(Conflict.class)
+          .hasMessageContaining("rank 0 is held by incarnation 1");
+      assertThatThrownBy(() -> get(servers.client(job, 2, 1).register())).isInstanceOf(InvalidInput.class)
+          .hasMessageContaining("rank 2 is outside job 'refusals'");
+      get(good.push(0, 8, null, Jobs.dense(0, 0), Jobs.rows(0, 0)));
+    }
+  }
+
+  @Test
+  void aMessageForAnotherShardOrAnotherLifeOfItIsRefused() throws Exception {
+    try (RunningServers servers = RunningServers.start(1, 1)) {
+      Shard shard = servers.shards().get(0);
+      JobSpec job = Jobs.spec("addressed", Mode.ASYNC, 1, 1);
+      assertThatThrownBy(() -> get(link(servers, shard, 5, shard.getIncarnation()).register(job, new TrainerId(0, 1))))
+          .isInstanceOf(NotOwner.class).hasMessageContaining("for shard 5 came to shard 0");
+      assertThatThrownBy(() -> get(link(servers, shard, 0, 17).register(job, new TrainerId(0, 1))))
+          .isInstanceOf(StaleGeneration.class).hasMessageContaining("incarnation 17");
+      assertThat(servers.status(0).getShards(0).getJobsCount()).isZero();
+    }
+  }
+
+  private static GrpcShardLink link(RunningServers servers, Shard shard, int index, long incarnation) {
+    TensorStream stream = servers.stream(shard);
+    return get(servers.on(() -> Future.succeededFuture(new GrpcShardLink(stream, "the shard", index, incarnation,
+        () -> 1, j -> Future.succeededFuture(0L), RunningServers.OPTIONS))));
+  }
+
+  @Test
+  void aStreamCutInTheMiddleOfAPushHarmsNothing() throws Exception {
+    try (RunningServers servers = RunningServers.start(1, 1)) {
+      JobSpec job = Jobs.spec("cut", Mode.ASYNC, 2, 1);
+      ParameterClient survivor = servers.client(job, 0, 1);
+      get(survivor.register());
+      get(survivor.initialize(Jobs.ramp(Jobs.NUMEL, 1)));
+      long before = get(survivor.digest());
+
+      TensorStream stream = servers.stream(servers.shards().get(0));
+      TensorMessage.Builder common = TensorMessage.newBuilder().setJob("cut").setRank(1).setIncarnation(9);
+      Promise<Void> registered = Promise.promise();
+      get(servers.on(() -> {
+        stream.exceptionHandler(registered::tryFail);
+        stream.endHandler(v -> registered.tryFail("ended"));
+        stream.handler(frame -> registered.tryComplete());
+        return stream.send(TensorFrame.of(common.clone().setKind(Kind.REGISTER).setRequest(1).setChunkCount(1)
+            .setRegister(JobSpecs.toProto(job)).build()));
+      }));
+      get(registered.future());
+      ByteBuffer half = ByteBuffer.allocate(4 * Jobs.NUMEL / 2);
+      get(servers.on(() -> stream.send(new TensorFrame(common.clone().setKind(Kind.PUSH).setRequest(2).setChunkIndex(0)
+          .setChunkCount(2).setTotal(Jobs.NUMEL).addContributors(Contributor.newBuilder().setRank(1).setIncarnation(9)
+              .setSequence(1).setWeight(1)).build(), half))));
+      get(servers.on(() -> stream.fail(new PeerLost("cut"))));
+
+      ParameterClient again = servers.client(job, 1, 9);
+      get(again.register());
+      assertThat(get(survivor.digest())).isEqualTo(before);
+      assertThat(servers.status(0).getShards(0).getJobs(0).getTrainers(1).getState()).isEqualTo("active");
+      get(again.push(0, 8, null, Jobs.dense(1, 0), List.of()));
+      get(survivor.push(0, 8, null, Jobs.dense(0, 0), List.of()));
+      assertThat(servers.status(0).getShards(0).getJobs(0).getPushes()).isEqualTo(2);
+    }
+  }
+
+  @Test
+  void aStreamThatIsGoneLeavesNoParkedPullBehind() throws Exception {
+    try (RunningServers servers = RunningServers.start(1, 1)) {
+      JobSpec job = Jobs.spec("parked", Mode.SYNC, 2, 1);
+      ParameterClient client = servers.client(job, 0, 1);
+      get(client.register());
+      client.pull(0, true, List.of(), false);
+      eventually(servers, () -> servers.status(0).getShards(0).getWaitsCount() == 1);
+      get(client.close());
+      eventually(servers, () -> servers.status(0).getShards(0).getWaitsCount() == 0);
+      assertThat(servers.status(0).getShards(0).getJobs(0).getTrainers(0).getState()).isEqualTo("active");
+    }
+  }
+
+  @Test
+  void aServerThatStopsTellsItsClients() throws Exception {
+    try (RunningServers servers = RunningServers.start(1, 1)) {
+      ParameterClient client = servers.client(Jobs.spec("stop", Mode.SYNC, 2, 1), 0, 1);
+      get(client.register());
+      var waiting = client.pull(0, true, List.of(), false);
+      eventually(servers, () -> servers.status(0).getShards(0).getWaitsCount() == 1);
+      get(servers.vertx.undeploy(servers.deployments.get(0)));
+      assertThatThrownBy(() -> get(waiting)).isInstanceOf(PeerLost.class)
+          .hasMessageContaining("shard 0 at 127.0.0.1 is shutting down");
+      assertThat(get(servers.directory.list(Directory.PARAMETER_SERVER))).isEmpty();
+      assertThat(servers.node.metrics().getMeters()).noneMatch(m -> m.getId().getName().startsWith("regatta.shard")
+          || m.getId().getName().startsWith("regatta.job"));
+      assertThat(get(servers.node.waits().list())).isEmpty();
+    }
+  }
+
+  @Test
+  void aPortInUseIsNamedAndNothingStaysBehind() throws Exception {
+    try (RunningServers servers = new RunningServers()) {
+      int port = FreePorts.one();
+      ParameterServerConfig defaults = ParameterServerConfig.defaults();
+      ParameterServerConfig config = new ParameterServerConfig(0, 1, 1, port, defaults.limits(), defaults.stream());
+      try (ServerSocket other = new ServerSocket(port + 1, 1, InetAddress.getByName("127.0.0.1"))) {
+        assertThatThrownBy(() -> servers.deploy(config)).isInstanceOf(InvalidInput.class)
+            .hasMessageContaining("shard 0 cannot listen on 127.0.0.1:" + other.getLocalPort())
+            .hasMessageContaining("parameter_server.port");
+      }
+      servers.deploy(config);
+      assertThat(servers.shards()).extracting(Shard::getPort).containsExactly(port + 1);
+      assertThatThrownBy(() -> servers.deploy(config)).isInstanceOf(InvalidInput.class)
+          .hasMessageContaining("the parameter server cannot listen on 127.0.0.1:" + port + ": it is held by");
+      assertThat(get(servers.directory.list(Directory.PARAMETER_SERVER))).hasSize(1);
+    }
+  }
+
+  @Test
+  void configurationIsChecked() {
+    ParameterServerConfig defaults = ParameterServerConfig.defaults();
+    assertThat(defaults.index()).isEqualTo(-1);
+    assertThat(defaults.limits().core()).isEqualTo(ParameterShard.Limits.defaults());
+    assertThatThrownBy(() -> defaults.at(2, 2, 1)).isInstanceOf(InvalidInput.class).hasMessageContaining("index");
+    assertThatThrownBy(() -> defaults.at(0, 1, 0)).isInstanceOf(InvalidInput.class).hasMessageContaining("shards");
+    assertThatThrownBy(() -> new ParameterServerConfig(0, 1, 4, 65_533, defaults.limits(), defaults.stream()))
+        .isInstanceOf(InvalidInput.class).hasMessageContaining("port");
+  }
+
+  /** A model without dense variables needs no initialisation; a table of many rows is digested and exported in turns. */
+  @Test
+  void aLargeTableIsDigestedAndExportedInTurns() throws Exception {
+    try (RunningServers servers = RunningServers.start(1, 1)) {
+      JobSpec job = new JobSpec("large", Mode.ASYNC, 1, 0, NanPolicy.FAIL, 1, 8192, new ModelSpec(1,
+          List.<DenseVariable>of(), OptimizerSpec.sgd(1),
+          List.of(new SparseTableSpec("emb", 8, InitializerSpec.normal(0, 1), OptimizerSpec.adagrad(1)))));
+      ParameterClient client = servers.client(job, 0, 1);
+      get(client.register());
+      long[] ids = new long[20_000];
+      for (int batch = 0; batch < 5; batch++) {
+        for (int i = 0; i < ids.length; i++) {
+          ids[i] = (long) batch * ids.length + i;
+        }
+        get(client.pull(0, false, List.of(new SparseIds("emb", ids)), false));
+      }
+      assertThat(exported(client)).hasSize(100_000);
+      assertThat(get(client.digest())).isEqualTo(get(client.digest()));
+      assertThat(servers.status(0).getShards(0).getJobs(0).getRowsMap()).containsEntry("emb", 100_000L);
+    }
+  }
+
+  /** Asks again on a timer until the answer is yes, for at most 20 s. */
+  private static void eventually(RunningServers servers, BooleanSupplier condition) {
+    long deadline = System.nanoTime() + 20_000_000_000L;
+    while (!condition.getAsBoolean()) {
+      assertThat(System.nanoTime()).as("time").isLessThan(deadline);
+      get(servers.vertx.timer(20).mapEmpty());
+    }
+  }
+}
