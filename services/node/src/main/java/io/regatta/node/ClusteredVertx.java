@@ -125,6 +125,7 @@ public final class ClusteredVertx {
       if (lite) {
         awaitDataMember(hazelcast);
       }
+      hazelcast.getMap(HazelcastDirectory.MAP); // made here, since its first use can block
       build(hazelcast, address.address());
     } catch (RuntimeException e) {
       if (hazelcast != null) {

@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -27,6 +28,8 @@ public final class HazelcastDirectory extends WaitingDirectory {
 
   static final String MAP = "regatta.directory";
   private static final long RETRY_MILLIS = 200;
+  /** A close must not wait for a cluster whose other members have gone. */
+  private static final long REMOVE_MILLIS = 1000;
   private static final Logger LOG = LoggerFactory.getLogger(HazelcastDirectory.class);
 
   private final long leaseMillis;
@@ -173,7 +176,7 @@ public final class HazelcastDirectory extends WaitingDirectory {
       ended = true;
       leases.remove(this);
       vertx.cancelTimer(timer);
-      return remove().recover(e -> {
+      return remove().timeout(REMOVE_MILLIS, TimeUnit.MILLISECONDS).recover(e -> {
         LOG.debug("entry of {} {} is left to its lease: {}", instance.service(), instance.id(), e.toString());
         return Future.succeededFuture();
       });

@@ -1,5 +1,6 @@
 package io.regatta.node;
 
+import com.hazelcast.cluster.MembershipEvent;
 import com.hazelcast.config.Config;
 import com.hazelcast.config.JoinConfig;
 import com.hazelcast.config.NetworkConfig;
@@ -50,6 +51,14 @@ final class HazelcastMember extends HazelcastClusterManager {
     });
   }
 
+  /** With lite members alone there is no map left to clean; a data member that comes later starts afresh. */
+  @Override
+  public synchronized void memberRemoved(MembershipEvent event) {
+    if (event.getMembers().stream().anyMatch(member -> !member.isLiteMember())) {
+      super.memberRemoved(event);
+    }
+  }
+
   /**
    * Hazelcast's configuration: joining over TCP through the given seeds only, quick failure detection, few threads,
    * nothing reported anywhere, no shutdown hook of its own.
@@ -82,8 +91,8 @@ final class HazelcastMember extends HazelcastClusterManager {
     config.setProperty("hazelcast.max.no.heartbeat.seconds", Integer.toString(cluster.silenceSeconds()));
     config.setProperty("hazelcast.operation.call.timeout.millis", "10000");
     config.setProperty("hazelcast.graceful.shutdown.max.wait", "2");
-    config.setProperty("hazelcast.merge.first.run.delay.seconds", "10");
-    config.setProperty("hazelcast.merge.next.run.delay.seconds", "10");
+    config.setProperty("hazelcast.merge.first.run.delay.seconds", "5");
+    config.setProperty("hazelcast.merge.next.run.delay.seconds", "5");
     config.setProperty("hazelcast.partition.count", "31");
     config.setProperty("hazelcast.operation.thread.count", "2");
     config.setProperty("hazelcast.operation.generic.thread.count", "2");

@@ -54,6 +54,10 @@ public final class ServiceMain<R extends Record> {
     @Option(names = "--set", paramLabel = "KEY=VALUE", description = "overrides one key, e.g. node.admin.port=9000")
     List<String> overrides = new ArrayList<>();
 
+    @Option(names = "--ready-timeout", paramLabel = "SECONDS",
+        description = "how long to wait for other services; short for --set node.ready_timeout_seconds=SECONDS")
+    Integer readyTimeout;
+
     @Option(names = "--show-config", description = "prints every key with its value and source, and ends")
     boolean showConfig;
   }
@@ -142,6 +146,9 @@ public final class ServiceMain<R extends Record> {
     if (commandLine.isVersionHelpRequested()) {
       commandLine.printVersionHelp(out);
       return 0;
+    }
+    if (options.readyTimeout != null) {
+      options.overrides.add("node.ready_timeout_seconds=" + options.readyTimeout);
     }
     try {
       Effective effective = load(options);

@@ -14,6 +14,8 @@ import io.vertx.core.Vertx;
 import io.vertx.core.json.DecodeException;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
+import java.lang.reflect.Method;
+import java.lang.reflect.RecordComponent;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -120,6 +122,39 @@ public final class Settings {
   /** A record of nothing but defaults. */
   public static <R extends Record> R defaults(Class<R> type) {
     return bind(new JsonObject(), type);
+  }
+
+  /** The inverse of {@link #bind}: a record as it would stand in a file, every key written out. */
+  public static JsonObject toJson(Record record) {
+    JsonObject json = new JsonObject();
+    for (RecordComponent component : record.getClass().getRecordComponents()) {
+      try {
+        Method accessor = component.getAccessor();
+        accessor.setAccessible(true);
+        json.put(Schema.snake(component.getName()), jsonValue(accessor.invoke(record)));
+      } catch (ReflectiveOperationException e) {
+        throw new IllegalStateException("cannot read " + record.getClass().getName() + "." + component.getName(), e);
+      }
+    }
+    return json;
+  }
+
+  private static Object jsonValue(Object value) {
+    if (value instanceof Record nested) {
+      return toJson(nested);
+    }
+    if (value instanceof List<?> list) {
+      JsonArray array = new JsonArray();
+      list.forEach(item -> array.add(jsonValue(item)));
+      return array;
+    }
+    if (value instanceof Map<?, ?> map) {
+      JsonObject object = new JsonObject();
+      map.forEach((name, item) -> object.put(name.toString(), jsonValue(item)));
+      return object;
+    }
+    return value instanceof Enum<?> constant ? Schema.enumText(constant) : value instanceof Path ? value.toString()
+        : value;
   }
 
   /** The keys of a record with type, unit, default and meaning: the material of docs/configuration.md. */

@@ -101,6 +101,37 @@ class HazelcastDirectoryTest {
   }
 
   @Test
+  void aTrainerClosesPromptlyWhenAllServicesHaveGone() {
+    Node seed = get(start(seedPort, "rendezvous"));
+    Node trainer = get(start(0, "trainer"));
+    get(trainer.directory().register(instance("trainer", "t", 0, 1)));
+    Future<List<Instance>> waiting =
+        trainer.directory().await("parameter-server", 1, Duration.ofSeconds(60), "trainer 0");
+    get(seed.close());
+    long asked = System.nanoTime();
+    get(trainer.close());
+    assertThat(Duration.ofNanos(System.nanoTime() - asked)).isLessThan(Duration.ofSeconds(4));
+    assertThatThrownBy(() -> get(waiting)).isInstanceOf(Cancelled.class);
+  }
+
+  @Test
+  void aTrainerFindsServicesAgainAfterTheSeedHasRestarted() {
+    Node seed = get(start(seedPort, "rendezvous"));
+    Node trainer = get(start(0, "trainer"));
+    get(seed.directory().register(instance("rendezvous", "first", 0, 1)));
+    poll(trainer, "rendezvous", 1);
+    get(seed.close());
+    Node again = get(start(seedPort, "rendezvous"));
+    get(again.directory().register(instance("rendezvous", "second", 0, 1)));
+    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
+    List<Instance> seen = List.of();
+    while (seen.stream().noneMatch(i -> i.id().equals("second")) && System.nanoTime() < deadline) {
+      seen = get(trainer.directory().list("rendezvous").recover(e -> Future.succeededFuture(List.of())));
+    }
+    assertThat(seen).extracting(Instance::id).containsExactly("second");
+  }
+
+  @Test
   void aTrainerAloneWaitsForASeedAndGivesUpNamingIt() {
     NodeConfig d = config(0);
     NodeConfig impatient = new NodeConfig(d.cluster(), d.admin(), d.host(), 1, d.longWaitSeconds(), 0, false);
@@ -122,7 +153,7 @@ class HazelcastDirectoryTest {
         .hasMessageContaining("port " + seedPort).hasMessageContaining("in use");
   }
 
-  private void poll(Node node, String service, int size) {
+  static void poll(Node node, String service, int size) {
     long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(10);
     while (get(node.directory().list(service)).size() != size) {
       assertThat(System.nanoTime()).as("%d x %s within 10 s", size, service).isLessThan(deadline);

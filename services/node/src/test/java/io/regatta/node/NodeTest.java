@@ -65,6 +65,17 @@ class NodeTest {
   }
 
   @Test
+  void vertxsOwnMetricsAreShownWhereAskedFor() throws Exception {
+    NodeConfig d = fixed();
+    Node node = get(Node.start(new NodeConfig(d.cluster(), d.admin(), d.host(), 5, 5, 2, true), "rendezvous"));
+    fetch(node, "/health", "*/*");
+    assertThat(fetch(node, "/metrics", "*/*").body()).contains("vertx_http_server");
+    assertThat(node.vertx().isNativeTransportEnabled())
+        .isEqualTo(System.getProperty("os.name").equals("Linux"));
+    get(node.close());
+  }
+
+  @Test
   void anAdminPortInUseIsSaidAndLeavesNothingBehind() {
     LeftoverThreads threads = LeftoverThreads.snapshot();
     Node first = get(Node.start(fixed(), "first"));

@@ -48,7 +48,8 @@ class ServiceMainTest {
     @Override
     public Future<?> start() {
       return config.trouble() == EchoConfig.Trouble.REFUSE
-          ? Future.failedFuture(new InvalidInput("port 7164 is in use")) : Future.succeededFuture();
+          ? Future.failedFuture(new InvalidInput("port 7164 is in use"))
+          : node.directory().register(HazelcastDirectoryTest.instance("echo", "echo-" + config.word(), 0, 1));
     }
 
     @Override
@@ -152,6 +153,24 @@ class ServiceMainTest {
     joining.toHandle().destroy();
     assertThat(joining.waitFor(10, TimeUnit.SECONDS)).isTrue();
     assertThat(TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - signalled)).isLessThan(5000);
+  }
+
+  @Test
+  void theEntryOfAKilledProcessEndsWithItsLease() throws Exception {
+    int port = FreePorts.one();
+    String seeds = "127.0.0.1:" + port;
+    Node seed = HazelcastDirectoryTest.get(Node.start(
+        NodeConfig.defaults().withCluster(ClusterConfig.of("killed-" + port, List.of(seeds), port)), "rendezvous"));
+    Process other = fork("--set", "node.cluster.name=killed-" + port, "--set", "node.cluster.seeds=" + seeds,
+        "--set", "node.cluster.lease_seconds=2");
+    assertThat(new BufferedReader(new InputStreamReader(other.getInputStream(), UTF_8)).readLine())
+        .startsWith("ready echo ");
+    assertThat(HazelcastDirectoryTest.get(seed.directory().list("echo"))).hasSize(1);
+    other.destroyForcibly();
+    long killed = System.nanoTime();
+    HazelcastDirectoryTest.poll(seed, "echo", 0);
+    assertThat(TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - killed)).isLessThan(8);
+    HazelcastDirectoryTest.get(seed.close());
   }
 
   private Process fork(String... args) throws IOException {

@@ -184,6 +184,15 @@ class SettingsTest {
   }
 
   @Test
+  void aRecordWrittenOutIsReadBackTheSame() {
+    Job job = new Job(5, -7, false, "a, \"b\"", new Rate(1e-300, Kind.HALF_ASYNC), List.of("x", ""), List.of(-1),
+        List.of(new Table("t", 3)), Map.of("n", new Table("m", 1)), Map.of("k", "v"), new JsonObject().put("deep", 1));
+    assertThat(Settings.bind(new JsonObject(Settings.toJson(job).encode()), Job.class)).isEqualTo(job);
+    NodeConfig node = NodeConfig.defaults();
+    assertThat(Settings.bind(new JsonObject(Settings.toJson(node).encode()), NodeConfig.class)).isEqualTo(node);
+  }
+
+  @Test
   void everyKeyIsDescribed() {
     assertThat(Settings.describe(Job.class)).extracting(Schema.Entry::key).containsExactly("max_steps", "seed",
         "shuffle", "label", "optimizer.learning_rate", "optimizer.kind", "hosts", "sizes", "tables[].name",

@@ -59,7 +59,8 @@ public final class BlockedLoopGuard implements BeforeEachCallback, AfterEachCall
 
   private record Sample(long nanos, long cpuNanos) {}
 
-  private static final class Watch extends AppenderBase<ILoggingEvent> {
+  /** What goes on during one test. */
+  static final class Watch extends AppenderBase<ILoggingEvent> {
     final List<String> violations = new CopyOnWriteArrayList<>();
     private final Map<Long, Deque<Sample>> samples = new HashMap<>();
     private final ScheduledExecutorService sampler = Executors.newSingleThreadScheduledExecutor(task -> {
