@@ -9,6 +9,7 @@ import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.metrics.BinaryMetrics;
 import io.regatta.core.model.DensePartition;
 import io.regatta.node.Settings;
+import io.regatta.trainer.data.DataFiles;
 import io.regatta.trainer.data.SlotDataset;
 import io.regatta.trainer.djl.FleetTrainer;
 import io.regatta.trainer.djl.RegattaOptimizer;
@@ -137,10 +138,7 @@ final class ReplicaWorker implements Worker {
 
   @Override
   public List<String> shard(List<String> files) {
-    int each = files.size() / shardCount();
-    int more = files.size() % shardCount();
-    int from = shardIndex() * each + Math.min(shardIndex(), more);
-    return List.copyOf(files.subList(from, from + each + (shardIndex() < more ? 1 : 0)));
+    return DataFiles.shard(files, shardIndex(), shardCount());
   }
 
   @Override

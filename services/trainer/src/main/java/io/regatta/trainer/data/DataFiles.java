@@ -41,17 +41,19 @@ public final class DataFiles {
   }
 
   /**
-   * This worker's files when whole files are dealt out: contiguous runs in name order, the first
-   * {@code files % count} workers get one more (the rule of Paddle's {@code get_file_shard}).
+   * The files of one of {@code count} workers when whole files are dealt out: contiguous runs in the given order, the
+   * first {@code files % count} workers get one more (the rule of Paddle's {@code get_file_shard}).
+   *
+   * @param files names or paths
    */
-  public static List<Path> shard(List<Path> files, int index, int count) {
+  public static <T> List<T> shard(List<T> files, int index, int count) {
     if (index < 0 || index >= count) {
       throw new InvalidInput("shard " + index + " of " + count + " does not exist");
     }
     int each = files.size() / count;
     int more = files.size() % count;
     int from = index * each + Math.min(index, more);
-    return files.subList(from, from + each + (index < more ? 1 : 0));
+    return List.copyOf(files.subList(from, from + each + (index < more ? 1 : 0)));
   }
 
   static InvalidInput unreadable(Path file, IOException e) {

@@ -42,12 +42,17 @@ final class BinaryClassification {
     this.name = name;
   }
 
-  /** The whole run: train, test, report, save. */
-  void run(Block block, SlotSource<?> trainSource, SlotSource<?> testSource) throws Exception {
+  /**
+   * The whole run: train, test, report, save.
+   *
+   * @param train this replica's part of the training data; closed at the end
+   * @param testSource all of the test data
+   */
+  void run(Block block, SlotDataset train, SlotSource<?> testSource) throws Exception {
     DefaultTrainingConfig config = new DefaultTrainingConfig(Loss.sigmoidBinaryCrossEntropyLoss("loss"))
         .optOptimizer(worker.optimizer());
-    Layout layout = trainSource.layout();
-    try (SlotDataset train = Loading.training(worker, trainSource);
+    Layout layout = train.layout();
+    try (train;
         SlotDataset test = Loading.test(worker, testSource, TEST_BATCH);
         Model model = Model.newInstance(name)) {
       model.setBlock(block);

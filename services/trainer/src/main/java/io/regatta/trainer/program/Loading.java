@@ -16,13 +16,17 @@ final class Loading {
 
   private Loading() {}
 
-  /** This replica's part of the training data, as the job says. */
+  /** This replica's part, by position, of training data that all replicas read. */
   static SlotDataset training(Worker worker, SlotSource<?> source) {
+    return ownTraining(worker, source).shard(worker.shardIndex(), worker.shardCount());
+  }
+
+  /** Training data that are this replica's own already, read as the job says. */
+  static SlotDataset ownTraining(Worker worker, SlotSource<?> source) {
     JobConfig job = worker.job();
     DataConfig data = job.data();
     return new SlotDataset(source, new LoaderOptions(job.batchSize(), data.dropLast(), data.shuffleBuffer(),
-        job.seed(), Math.max(1, data.prefetchDepth()), data.readerThreads(), data.ordered(), worker.shardIndex(),
-        worker.shardCount()));
+        job.seed(), Math.max(1, data.prefetchDepth()), data.readerThreads(), data.ordered(), 0, 1));
   }
 
   /** This replica's part of the test data: in order, all of it, in batches of {@code batchSize}. */

@@ -1,5 +1,6 @@
 package io.regatta.trainer.program;
 
+import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.node.Setting;
 import io.regatta.trainer.JobConfig;
 import io.regatta.trainer.ReduceOp;
@@ -21,6 +22,14 @@ import java.util.Locale;
  */
 public final class WideAndDeep implements TrainingProgram {
 
+  /** How the training data are dealt out to the replicas. */
+  public enum ShardBy {
+    /** Every replica reads all lines and takes its part of each global batch: the same batches as one worker's. */
+    POSITION,
+    /** Whole files, each read by one replica only: for data too large to be read by all. */
+    FILE
+  }
+
   /** The {@code settings} section of the job. */
   public record WideAndDeepSettings(
       @Setting(value = "10", doc = "Values per id in the deep part.") int embedding,
@@ -28,6 +37,8 @@ public final class WideAndDeep implements TrainingProgram {
       @Setting(value = "400,400,400", doc = "Widths of the relu layers.") List<Integer> hidden,
       @Setting(value = "1", doc = "Layers start Normal(0, gain / sqrt(fan in)); 1.414 suits relu layers.") double gain,
       @Setting(value = "1000001", doc = "Number of sparse ids that values are hashed to.") long idSpace,
+      @Setting(value = "position", doc = "How training data are dealt out: by position in the global batch, or by file.")
+      ShardBy shardBy,
       @Setting(value = "200000", unit = "rows", doc = "Training rows to generate if there are no data.") int trainRows,
       @Setting(value = "40000", unit = "rows", doc = "Test rows to generate if there are no data.") int testRows,
       @Setting(value = "4", doc = "Training files to generate if there are no data.") int trainFiles) {}
@@ -41,12 +52,24 @@ public final class WideAndDeep implements TrainingProgram {
     WideAndDeepSettings settings = worker.settings(WideAndDeepSettings.class);
     Inputs files = inputs(worker, settings);
     BadLines badLines = Loading.badLines(job.data());
-    CriteoSource train = new CriteoSource(files.train(), settings.idSpace(), badLines);
+    boolean byFile = settings.shardBy() == ShardBy.FILE;
+    CriteoSource train = new CriteoSource(byFile ? ownFiles(worker, files.train()) : files.train(), settings.idSpace(),
+        badLines);
     CriteoSource test = new CriteoSource(files.test(), settings.idSpace(), badLines);
     WideAndDeepBlock block = new WideAndDeepBlock(CriteoSource.LAYOUT, settings.embedding(),
         (float) settings.embeddingBound(), settings.hidden(), settings.gain(), false);
-    new BinaryClassification(worker, "wide-and-deep").run(block, train, test);
+    new BinaryClassification(worker, "wide-and-deep").run(block,
+        byFile ? Loading.ownTraining(worker, train) : Loading.training(worker, train), test);
     worker.report("bad_lines", worker.allReduce(new double[] {badLines.skipped()}, ReduceOp.SUM)[0]);
+  }
+
+  private static List<Path> ownFiles(Worker worker, List<Path> all) {
+    List<Path> own = DataFiles.shard(all, worker.shardIndex(), worker.shardCount());
+    if (own.isEmpty()) {
+      throw new InvalidInput("settings.shard_by is file, but there are only " + all.size() + " training files for "
+          + worker.shardCount() + " workers; use shard_by: position or more files");
+    }
+    return own;
   }
 
   private static Inputs inputs(Worker worker, WideAndDeepSettings settings) {

@@ -93,6 +93,17 @@ class ProgramsTest {
   }
 
   @Test
+  void wholeFilesCanBeDealtOut() throws Exception {
+    RunResult result = run("wide-and-deep", "data.dir=" + dir.resolve("criteo"), "output=", "threads=2", "epochs=1",
+        "settings.train_rows=8000", "settings.test_rows=1000", "settings.hidden=8,4", "settings.shard_by=file");
+
+    assertThat(result.examples()).isEqualTo(2 * (4000 / 256) * 256);
+    assertThatThrownBy(() -> run("wide-and-deep", "data.dir=" + dir.resolve("other"), "threads=2",
+        "settings.train_rows=2000", "settings.test_rows=1000", "settings.train_files=1", "settings.shard_by=file"))
+        .isInstanceOf(InvalidInput.class).hasMessageContaining("only 1 training files for 2 workers");
+  }
+
+  @Test
   void missingDataIsOneClearLine() {
     assertThatThrownBy(() -> run("census", "data.dir=" + dir.resolve("nowhere"))).isInstanceOf(InvalidInput.class)
         .hasMessageContaining("adult.data").hasMessageContaining("does not exist");
