@@ -126,6 +126,11 @@ public final class LocalSession implements TrainerSession, AutoCloseable {
   public void stepped(long step) {}
 
   @Override
+  public CompletableFuture<Void> leave() {
+    return client().map(ParameterClient::leave).orElseGet(() -> CompletableFuture.completedFuture(null));
+  }
+
+  @Override
   public Map<String, Long> serverPids() {
     return Map.of();
   }

@@ -28,6 +28,7 @@ final class RankRun {
   private final RankCollectives collectives;
   private final List<ModelExecutor> executors = new ArrayList<>();
   private final CompletableFuture<RunResult> result = new CompletableFuture<>();
+  private final CompletableFuture<Void> ended = new CompletableFuture<>();
 
   /**
    * @param program null: the job's class, one instance per replica
@@ -57,13 +58,23 @@ final class RankRun {
       executors.add(ModelExecutor.start("regatta-model-" + job.job() + "-" + session.trainer().rank() + "." + r,
           () -> run(r), end));
     }
-    CompletableFuture.allOf(ends.toArray(CompletableFuture[]::new)).thenRun(() -> result.complete(ends.get(0).join()));
+    CompletableFuture.allOf(ends.toArray(CompletableFuture[]::new)).whenComplete((v, e) -> {
+      if (e == null) {
+        result.complete(ends.get(0).join());
+      }
+      ended.complete(null);
+    });
     return result;
   }
 
   /** Completes when all replicas have ended, and fails with the first failure of one. */
   CompletableFuture<RunResult> result() {
     return result;
+  }
+
+  /** Completes when all model threads are at their end, in any outcome. */
+  CompletableFuture<Void> ended() {
+    return ended;
   }
 
   /** Interrupts the model threads; the session has been ended before, so that they find a reason. */
@@ -108,8 +119,8 @@ final class RankRun {
       }
       double[] first = session.await("hash of all parameters", session.gather("hash", hash)).get(0);
       parameters = String.format(Locale.ROOT, "%08x%08x", (long) first[0], (long) first[1]);
-      session.await("leave", client.leave());
     }
+    session.await("leave", session.leave());
     return result(ranks, workers.get(0), parameters);
   }
 

@@ -1,10 +1,12 @@
 package io.regatta.trainer;
 
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
 import java.util.List;
 import java.util.Map;
 
 /**
- * The line of truth of a run: what {@code --result FILE} writes, in this order. Figures that the program did not
+ * The line of truth of a run: what {@code --result FILE} writes. Figures that the program did not
  * report are NaN (null in JSON).
  *
  * @param steps of this trainer's replica 0
@@ -19,4 +21,25 @@ import java.util.Map;
 public record RunResult(String job, String mode, int servers, int trainers, int threads, int shards, long seed,
     int rank, long steps, long examples, double seconds, double examplesPerSecond, double loss, double auc,
     double accuracy, double logloss, long stalenessMax, long skipped, Map<String, Long> pids, String model,
-    String parameters, Map<String, Double> metrics, List<Double> examplesPerSecondByRank) {}
+    String parameters, Map<String, Double> metrics, List<Double> examplesPerSecondByRank) {
+
+  /** The result as JSON, in the order of docs/configuration.md; figures that nobody reported are null. */
+  public JsonObject toJson() {
+    JsonObject pidsByName = new JsonObject();
+    pids.forEach(pidsByName::put);
+    JsonObject more = new JsonObject();
+    metrics.forEach((name, value) -> more.put(name, figure(value)));
+    return new JsonObject().put("job", job).put("mode", mode).put("servers", servers).put("trainers", trainers)
+        .put("shards", shards).put("seed", seed).put("steps", steps).put("examples", examples)
+        .put("seconds", figure(seconds)).put("examples_per_second", figure(examplesPerSecond))
+        .put("loss", figure(loss)).put("auc", figure(auc)).put("accuracy", figure(accuracy))
+        .put("logloss", figure(logloss)).put("staleness_max", stalenessMax).put("process_ids", pidsByName)
+        .put("model", model).put("parameters_hash", parameters).put("threads", threads)
+        .put("skipped_pushes", skipped).put("examples_per_second_by_rank", new JsonArray(examplesPerSecondByRank))
+        .put("metrics", more);
+  }
+
+  private static Double figure(double value) {
+    return Double.isFinite(value) ? value : null;
+  }
+}

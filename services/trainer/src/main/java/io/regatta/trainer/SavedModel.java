@@ -1,11 +1,176 @@
 package io.regatta.trainer;
 
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.model.DenseVariable;
+import io.regatta.core.model.SparseTableSpec;
+import io.regatta.core.shard.JobSpec;
+import io.regatta.core.shard.SparseRows;
 import io.regatta.trainer.djl.FleetTrainer;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.security.DigestInputStream;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
 
-/** TODO */
+/**
+ * A model on disk, readable by any safetensors tool: {@code dense.safetensors} (parameters by name, those that are not
+ * trained included), {@code table-NAME.safetensors} per sparse table ({@code ids} int64 {@code [n]}, {@code values}
+ * float32 {@code [n, dim]}, in the order in which the shards gave them) and {@code manifest.json} with their SHA-256.
+ * Each file appears whole or not at all, the manifest last. Written by the first worker, on its model thread.
+ */
 final class SavedModel {
-  private SavedModel() {}
 
-  static void write(Path dir, TrainerSession session, FleetTrainer trainer) {}
+  private static final String PART = ".part";
+  private static final int HEADER_BYTES_PER_TENSOR = 256;
+
+  private final Path dir;
+  private final TrainerSession session;
+  private final FleetTrainer trainer;
+  private final JsonArray files = new JsonArray();
+
+  private SavedModel(Path dir, TrainerSession session, FleetTrainer trainer) {
+    this.dir = dir;
+    this.session = session;
+    this.trainer = trainer;
+  }
+
+  /** Saves the servers' parameters; the caller has seen to it that nobody trains meanwhile. */
+  static void write(Path dir, TrainerSession session, FleetTrainer trainer) {
+    SavedModel model = new SavedModel(dir, session, trainer);
+    try {
+      Files.createDirectories(dir);
+      model.dense();
+      for (SparseTableSpec table : trainer.tables()) {
+        model.table(table);
+      }
+      model.manifest();
+    } catch (IOException | UncheckedIOException e) {
+      throw new InvalidInput("trainer " + session.trainer().rank() + " of job " + session.job().job()
+          + ": the model cannot be saved in " + dir.toAbsolutePath() + ": " + e + "; choose another output directory",
+          e);
+    }
+  }
+
+  private JobSpec spec() {
+    return trainer.client().job();
+  }
+
+  private void dense() throws IOException {
+    Map<String, float[]> frozen = trainer.frozenValues();
+    List<DenseVariable> variables = new ArrayList<>(spec().model().dense());
+    float[] flat = session.await("pull of the dense parameters to save",
+        trainer.client().pull(0, true, List.of(), false)).dense();
+    int names = variables.stream().mapToInt(v -> v.name().length()).sum()
+        + frozen.keySet().stream().mapToInt(String::length).sum();
+    Path part = dir.resolve("dense.safetensors" + PART);
+    try (SafetensorsWriter out = new SafetensorsWriter(part,
+        names + HEADER_BYTES_PER_TENSOR * (variables.size() + frozen.size() + 1), metadata())) {
+      int off = 0;
+      for (DenseVariable v : variables) {
+        out.begin();
+        out.floats(Arrays.copyOfRange(flat, off, off + v.numel()));
+        out.end(v.name(), "F32", v.shape());
+        off += v.numel();
+      }
+      for (Map.Entry<String, float[]> f : frozen.entrySet()) {
+        out.begin();
+        out.floats(f.getValue());
+        out.end(f.getKey(), "F32", List.of(f.getValue().length));
+      }
+      out.finish();
+    }
+    add(part);
+  }
+
+  private void table(SparseTableSpec table) throws IOException {
+    Path part = dir.resolve("table-" + table.name().replaceAll("[^A-Za-z0-9._-]", "_") + ".safetensors" + PART);
+    try (SafetensorsWriter out = new SafetensorsWriter(part, HEADER_BYTES_PER_TENSOR * 3 + table.name().length(),
+        metadata().put("table", table.name()))) {
+      Rows rows = new Rows(out);
+      out.begin();
+      session.await("export of table " + table.name(), trainer.client().export(table.name(), rows::add));
+      out.end("values", "F32", List.of(rows.count, table.dim()));
+      out.begin();
+      out.longs(rows.ids, rows.count);
+      out.end("ids", "I64", List.of(rows.count));
+      out.finish();
+    }
+    add(part);
+  }
+
+  /** Takes slices on whatever thread the links complete, one after another. */
+  private static final class Rows {
+    private final SafetensorsWriter out;
+    private long[] ids = new long[1024];
+    private int count;
+
+    Rows(SafetensorsWriter out) {
+      this.out = out;
+    }
+
+    void add(SparseRows slice) {
+      int n = slice.ids().length;
+      if (count + n > ids.length) {
+        ids = Arrays.copyOf(ids, Math.max(count + n, ids.length * 2));
+      }
+      System.arraycopy(slice.ids(), 0, ids, count, n);
+      count += n;
+      try {
+        out.floats(slice.values());
+      } catch (IOException e) {
+        throw new UncheckedIOException(e);
+      }
+    }
+  }
+
+  private JsonObject metadata() {
+    return new JsonObject().put("job", session.job().job());
+  }
+
+  /** Moves a finished file to its name and notes its hash. */
+  private void add(Path part) throws IOException {
+    String name = part.getFileName().toString().substring(0, part.getFileName().toString().length() - PART.length());
+    files.add(new JsonObject().put("file", name).put("bytes", Files.size(part)).put("sha256", sha256(part)));
+    Files.move(part, dir.resolve(name), StandardCopyOption.REPLACE_EXISTING, StandardCopyOption.ATOMIC_MOVE);
+  }
+
+  private static String sha256(Path file) throws IOException {
+    try {
+      MessageDigest digest = MessageDigest.getInstance("SHA-256");
+      try (InputStream in = new DigestInputStream(Files.newInputStream(file), digest)) {
+        in.transferTo(java.io.OutputStream.nullOutputStream());
+      }
+      return HexFormat.of().formatHex(digest.digest());
+    } catch (NoSuchAlgorithmException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  private void manifest() throws IOException {
+    long hash = session.await("hash of all parameters", trainer.client().digest());
+    JsonArray tables = new JsonArray();
+    for (SparseTableSpec t : trainer.tables()) {
+      tables.add(new JsonObject().put("table", t.name()).put("dim", t.dim()));
+    }
+    JsonObject manifest = new JsonObject().put("job", session.job().job())
+        .put("mode", spec().mode().name().toLowerCase(Locale.ROOT)).put("seed", session.job().seed())
+        .put("shards", spec().shards()).put("model_digest", spec().model().digest())
+        .put("parameters_hash", String.format(Locale.ROOT, "%016x", hash)).put("tables", tables).put("files", files);
+    Path part = dir.resolve("manifest.json" + PART);
+    Files.writeString(part, manifest.encodePrettily() + "\n");
+    Files.move(part, dir.resolve("manifest.json"), StandardCopyOption.REPLACE_EXISTING,
+        StandardCopyOption.ATOMIC_MOVE);
+  }
 }

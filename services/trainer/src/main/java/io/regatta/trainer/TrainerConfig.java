@@ -2,6 +2,7 @@ package io.regatta.trainer;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.node.Setting;
+import io.regatta.node.StreamConfig;
 
 /** Configuration of one trainer process or verticle: the section {@code trainer}. */
 public record TrainerConfig(
@@ -15,7 +16,10 @@ public record TrainerConfig(
     String endpoint,
 
     @Setting(doc = "File to write the run's result to, as JSON; empty: none. Written by rank 0.")
-    String result) {
+    String result,
+
+    @Setting(doc = "Tensor streams.")
+    StreamConfig stream) {
 
   public TrainerConfig {
     if (rank < -1 || rank >= job.trainers()) {
@@ -26,6 +30,6 @@ public record TrainerConfig(
 
   /** A trainer inside another program, which does its own reporting. */
   public TrainerConfig(JobConfig job, int rank, String endpoint) {
-    this(job, rank, endpoint, "");
+    this(job, rank, endpoint, "", StreamConfig.defaults());
   }
 }

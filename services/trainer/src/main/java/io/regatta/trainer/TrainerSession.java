@@ -60,6 +60,9 @@ public interface TrainerSession {
   /** Tells how far this rank is, for heartbeats and {@code status}. */
   void stepped(long step);
 
+  /** Takes this rank out of all shards, behind everything it has pushed: nobody waits for it, its state is freed. */
+  CompletableFuture<Void> leave();
+
   /** Process ids of the services that this session knows of, by name, e.g. {@code parameter-server-0}. */
   Map<String, Long> serverPids();
 

@@ -1,13 +1,177 @@
 package io.regatta.trainer;
 
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.Meter;
+import io.regatta.core.error.RegattaException;
+import io.regatta.core.error.RegattaException.Cancelled;
+import io.regatta.node.Directory;
+import io.regatta.node.FiniteService;
+import io.regatta.node.Node;
 import io.vertx.core.Future;
+import io.vertx.core.Promise;
 import io.vertx.core.VerticleBase;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.file.CopyOptions;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
-/** Owner of one rank: its membership, links and the exchange in flight, on its event loop. */
-public final class TrainerVerticle extends VerticleBase {
+/**
+ * Owner of one rank: its seat in the group, its links to the shards and the exchange in flight, on its event loop. The
+ * program runs on model threads of its own. Started when the rank has joined and the program runs; {@link #result} is
+ * the end of the run. Stopping it releases the model threads, leaves the shards and the group in order, and does not
+ * wait for a native call in flight.
+ */
+public final class TrainerVerticle extends VerticleBase implements FiniteService {
+
+  private static final Logger LOG = LoggerFactory.getLogger(TrainerVerticle.class);
+  /** How long stopping waits for the model threads to find out, and for each farewell. */
+  private static final long STOP_MILLIS = 1500;
+
+  private final Node node;
+  private final TrainerConfig config;
+  private final JobConfig job;
+  private final TrainingProgram program;
+  private final Promise<RunResult> result = Promise.promise();
+  private final List<Meter> meters = new ArrayList<>();
+  private GroupMembership group;
+  private ShardConnections connections;
+  private ClusterSession session;
+  private RankRun run;
+  private Future<Void> over;
+
+  /** Runs the job's program, loaded by class name. */
+  public TrainerVerticle(Node node, TrainerConfig config) {
+    this(node, config, null);
+  }
+
+  /** Runs a program given in code, the same object on all replicas; null: the job's. */
+  public TrainerVerticle(Node node, TrainerConfig config, TrainingProgram program) {
+    this.node = node;
+    this.config = config;
+    this.job = config.job();
+    this.program = program;
+  }
 
   /** Completes when the program has ended on this rank and the rank has left; fails with what ended it. */
   public Future<RunResult> result() {
-    throw new UnsupportedOperationException("TODO trainer helper");
+    return result.future();
+  }
+
+  @Override
+  public Future<?> finished() {
+    return result.future();
+  }
+
+  @Override
+  public Future<?> start() {
+    String who = "trainer " + (config.rank() < 0 ? "(any rank)" : config.rank()) + " of job " + job.job();
+    Duration timeout = Duration.ofMillis(job.readyTimeoutMs());
+    return node.directory().await(Directory.RENDEZVOUS, 1, timeout, who)
+        .map(TrainerVerticle::latest)
+        .compose(rendezvous -> join(rendezvous))
+        .compose(v -> new ShardFinder(vertx, node.directory(), job).find(name()))
+        .map(this::begin)
+        .recover(e -> {
+          result.tryFail(e);
+          return finish().transform(v -> Future.failedFuture(e));
+        });
+  }
+
+  /** A dead one may still be listed until its lease ends. */
+  private static Directory.Instance latest(List<Directory.Instance> instances) {
+    return instances.stream().max(Comparator.comparingLong(Directory.Instance::incarnation)).orElseThrow();
+  }
+
+  private Future<Void> join(Directory.Instance rendezvous) {
+    group = new GroupMembership(vertx, job, rendezvous, () -> session == null ? 0 : session.step(), this::givenUp);
+    return group.join(config.rank(), job.job() + "-" + UUID.randomUUID(), config.endpoint());
+  }
+
+  private void givenUp(RegattaException reason) {
+    LOG.error(reason.getMessage());
+    if (session != null) {
+      session.end(reason);
+    }
+  }
+
+  private Void begin(ShardFinder.Found found) {
+    connections = new ShardConnections(vertx, node.directory(), node.host(), job, group::generation,
+        config.stream().options());
+    session = new ClusterSession(node, context, job, group, found, connections);
+    measure();
+    LOG.info("{}: joined, {} shards on servers {}", name(), session.shards(), session.serverEndpoints());
+    run = new RankRun(session, program, null);
+    Future.fromCompletionStage(run.start(), context)
+        .onFailure(e -> session.end(new Cancelled(name() + " has failed in another replica: " + e.getMessage())))
+        .onComplete(end -> finish().onComplete(v -> {
+          if (end.succeeded()) {
+            write(end.result()).onComplete(result);
+          } else {
+            result.tryFail(end.cause());
+          }
+        }));
+    return null;
+  }
+
+  private void measure() {
+    ClusterSession measured = session;
+    meters.add(Gauge.builder("regatta.trainer.steps", measured, ClusterSession::step).tag("job", job.job())
+        .tag("rank", Integer.toString(group.id().rank())).register(node.metrics()));
+  }
+
+  /** Leaves in order: shards, group, connections. Once; each farewell has its time. */
+  private Future<Void> finish() {
+    if (over == null) {
+      meters.forEach(node.metrics()::remove);
+      Future<Void> shards = session == null ? Future.succeededFuture() : session.leaveShards();
+      over = soon(shards)
+          .compose(v -> group == null ? Future.succeededFuture() : soon(group.leave()))
+          .compose(v -> connections == null ? Future.succeededFuture() : soon(connections.close()));
+    }
+    return over;
+  }
+
+  private static Future<Void> soon(Future<Void> farewell) {
+    return farewell.timeout(STOP_MILLIS, TimeUnit.MILLISECONDS).otherwiseEmpty();
+  }
+
+  private Future<RunResult> write(RunResult end) {
+    if (config.result().isBlank() || end.rank() != 0) {
+      return Future.succeededFuture(end);
+    }
+    Path target = Path.of(config.result()).toAbsolutePath();
+    String part = target + ".part";
+    return vertx.fileSystem().mkdirs(target.getParent().toString())
+        .compose(v -> vertx.fileSystem().writeFile(part, Buffer.buffer(end.toJson().encodePrettily() + "\n")))
+        .compose(v -> vertx.fileSystem().move(part, target.toString(), new CopyOptions().setReplaceExisting(true)))
+        .map(end);
+  }
+
+  @Override
+  public Future<?> stop() {
+    Cancelled reason = new Cancelled("job " + job.job() + " was stopped before its end");
+    if (run == null) {
+      result.tryFail(reason);
+      return finish();
+    }
+    boolean running = !run.result().isDone();
+    session.end(reason);
+    if (running) {
+      run.interrupt();
+    }
+    return soon(Future.fromCompletionStage(run.ended(), context)).compose(v -> finish())
+        .onComplete(v -> result.tryFail(reason));
+  }
+
+  /** As messages name this trainer. */
+  private String name() {
+    return "trainer " + group.id().rank() + " of job " + job.job();
   }
 }

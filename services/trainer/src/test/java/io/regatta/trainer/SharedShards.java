@@ -151,6 +151,11 @@ public final class SharedShards implements AutoCloseable {
     public void stepped(long step) {}
 
     @Override
+    public CompletableFuture<Void> leave() {
+      return client().map(ParameterClient::leave).orElseGet(() -> CompletableFuture.completedFuture(null));
+    }
+
+    @Override
     public Map<String, Long> serverPids() {
       return Map.of();
     }

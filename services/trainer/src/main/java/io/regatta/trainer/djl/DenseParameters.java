@@ -10,7 +10,9 @@ import io.regatta.core.model.DenseVariable;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.IdentityHashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 
 /**
@@ -23,6 +25,7 @@ final class DenseParameters implements AutoCloseable {
   private final List<DenseVariable> variables = new ArrayList<>();
   private final List<NDArray> values = new ArrayList<>();
   private final List<NDArray> gradients = new ArrayList<>();
+  private final Map<String, NDArray> frozen = new LinkedHashMap<>();
   private final HostCopy host;
   private final int numel;
 
@@ -33,10 +36,14 @@ final class DenseParameters implements AutoCloseable {
     int total = 0;
     for (Pair<String, Parameter> pair : block.getParameters()) {
       Parameter parameter = pair.getValue();
-      if (!parameter.requiresGradient() || !seen.add(parameter)) {
+      if (!seen.add(parameter) || !parameter.isInitialized()) {
         continue;
       }
       NDArray array = parameter.getArray();
+      if (!parameter.requiresGradient()) {
+        frozen.put(pair.getKey(), array);
+        continue;
+      }
       if (array.getDataType() != DataType.FLOAT32) {
         throw new InvalidInput("parameter " + pair.getKey() + " has data type " + array.getDataType()
             + "; only float32 parameters can be trained on servers");
@@ -72,6 +79,19 @@ final class DenseParameters implements AutoCloseable {
       off += host.read(value, flat, off);
     }
     return flat;
+  }
+
+  /** Values of the float32 parameters that are not trained, by name; they are this replica's own. */
+  Map<String, float[]> frozenValues() {
+    Map<String, float[]> out = new LinkedHashMap<>();
+    frozen.forEach((name, array) -> {
+      if (array.getDataType() == DataType.FLOAT32) {
+        float[] copy = new float[Math.toIntExact(array.size())];
+        host.read(array, copy, 0);
+        out.put(name, copy);
+      }
+    });
+    return out;
   }
 
   /** Sets all values. */

@@ -30,6 +30,7 @@ import java.io.IOException;
 import java.util.Collections;
 import java.util.IdentityHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.function.Predicate;
 
@@ -316,6 +317,12 @@ public final class FleetTrainer extends Trainer {
   /** The client of the shards, for saving and for questions about where what lies. Null before {@link #initialize}. */
   public ParameterClient client() {
     return client;
+  }
+
+  /** Values of the parameters that are not trained (such as running means), by name: this replica's own. */
+  public Map<String, float[]> frozenValues() {
+    initialized();
+    return dense.frozenValues();
   }
 
   /** The tables that the model has on the servers. */

@@ -1,0 +1,201 @@
+package io.regatta.trainer;
+
+import io.regatta.core.error.RegattaException;
+import io.regatta.core.error.RegattaException.Cancelled;
+import io.regatta.core.error.RegattaException.Conflict;
+import io.regatta.core.model.ModelSpec;
+import io.regatta.core.shard.JobSpec;
+import io.regatta.core.shard.ParameterClient;
+import io.regatta.core.shard.TrainerId;
+import io.regatta.core.shard.Wait;
+import io.regatta.node.Directory;
+import io.regatta.node.Node;
+import io.regatta.node.Waits;
+import io.vertx.core.Context;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One rank's membership in a job on a cluster. Its state belongs to {@link TrainerVerticle}'s event loop; model threads
+ * ask there and wait in {@link #await}.
+ */
+final class ClusterSession implements TrainerSession {
+
+  private static final Logger LOG = LoggerFactory.getLogger(ClusterSession.class);
+
+  private final Node node;
+  private final Context context;
+  private final JobConfig job;
+  private final GroupMembership group;
+  private final ShardFinder.Found found;
+  private final ShardConnections connections;
+  private final Awaiting awaiting = new Awaiting();
+  private final String where;
+  private volatile long step;
+
+  // Touched on the loop only, but for the volatile one.
+  private JobSpec spec;
+  private Future<ParameterClient> connected;
+  private Future<Void> left;
+  private volatile ParameterClient client;
+
+  ClusterSession(Node node, Context context, JobConfig job, GroupMembership group, ShardFinder.Found found,
+      ShardConnections connections) {
+    this.node = node;
+    this.context = context;
+    this.job = job;
+    this.group = group;
+    this.found = found;
+    this.connections = connections;
+    where = "job " + job.job();
+  }
+
+  @Override
+  public JobConfig job() {
+    return job;
+  }
+
+  @Override
+  public TrainerId trainer() {
+    return group.id();
+  }
+
+  @Override
+  public int worldSize() {
+    return job.trainers();
+  }
+
+  @Override
+  public List<String> serverEndpoints() {
+    return found.servers().stream().map(Directory.Instance::endpoint).toList();
+  }
+
+  @Override
+  public List<String> workerEndpoints() {
+    return group.endpoints();
+  }
+
+  @Override
+  public int shards() {
+    return found.shards().size();
+  }
+
+  @Override
+  public Map<String, Long> serverPids() {
+    Map<String, Long> pids = new TreeMap<>();
+    for (Directory.Instance server : found.servers()) {
+      String pid = server.attributes().get("pid");
+      if (pid != null) {
+        pids.put(server.service() + "-" + server.index(), Long.parseLong(pid));
+      }
+    }
+    return pids;
+  }
+
+  @Override
+  public CompletableFuture<ParameterClient> connect(Strategy strategy, ModelSpec model) {
+    return onLoop(() -> {
+      JobSpec asked = spec(strategy, model);
+      if (connected == null) {
+        spec = asked;
+        connected = connections.open(found.shards(), name()).compose(links -> {
+          ParameterClient made = new ParameterClient(asked, trainer(), links, this::execute);
+          return Future.fromCompletionStage(made.register(), context).map(v -> {
+            client = made;
+            return made;
+          });
+        });
+      } else if (!asked.equals(spec)) {
+        return Future.failedFuture(new Conflict(name() + ": a replica's model or strategy differs from that of the "
+            + "replica that came first"));
+      }
+      return connected;
+    });
+  }
+
+  @Override
+  public Optional<ParameterClient> client() {
+    return Optional.ofNullable(client);
+  }
+
+  @Override
+  public CompletableFuture<List<double[]>> gather(String key, double[] values) {
+    return onLoop(() -> group.gather(key, values));
+  }
+
+  @Override
+  public <T> T await(String operation, CompletionStage<T> stage) {
+    try (Waits.Handle wait = node.waits().begin("trainer " + trainer().rank(), operation, where,
+        List.of(new Wait.Peer("the servers or the other trainers", step, 0)))) {
+      return awaiting.await(operation + " of " + name(), stage);
+    }
+  }
+
+  @Override
+  public void stepped(long made) {
+    step = made;
+  }
+
+  /** How far this rank is, from any thread. */
+  long step() {
+    return step;
+  }
+
+  @Override
+  public CompletableFuture<Void> leave() {
+    return onLoop(this::leaveShards);
+  }
+
+  /** Behind everything pushed; once. On the loop. */
+  Future<Void> leaveShards() {
+    if (left == null) {
+      left = client == null ? Future.succeededFuture() : Future.fromCompletionStage(client.leave(), context)
+          .onFailure(e -> LOG.warn("{} could not leave every shard in order, the rendezvous will tell them: {}", name(),
+              e.getMessage()));
+    }
+    return left;
+  }
+
+  /** Releases the model threads, now and to come. Any thread. */
+  void end(RegattaException reason) {
+    awaiting.end(reason);
+  }
+
+  /** As messages name this trainer. */
+  String name() {
+    return "trainer " + trainer().rank() + " of job " + job.job();
+  }
+
+  private void execute(Runnable task) {
+    context.runOnContext(v -> task.run());
+  }
+
+  /** Runs a call on the loop; its outcome may be waited for on another thread. */
+  private <T> CompletableFuture<T> onLoop(Supplier<Future<T>> call) {
+    CompletableFuture<T> outcome = new CompletableFuture<>();
+    Promise<T> promise = Promise.promise();
+    promise.future().onSuccess(outcome::complete).onFailure(outcome::completeExceptionally);
+    try {
+      context.runOnContext(v -> {
+        try {
+          call.get().onComplete(promise);
+        } catch (RegattaException e) {
+          promise.fail(e);
+        }
+      });
+    } catch (RejectedExecutionException e) {
+      promise.fail(new Cancelled(name() + " is stopped"));
+    }
+    return outcome;
+  }
+}

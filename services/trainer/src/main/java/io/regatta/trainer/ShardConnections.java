@@ -1,0 +1,107 @@
+package io.regatta.trainer;
+
+import io.regatta.core.error.RegattaException.PeerLost;
+import io.regatta.core.shard.ShardLink;
+import io.regatta.node.Directory;
+import io.regatta.protocol.AggregatedShardLink;
+import io.regatta.protocol.GrpcShardLink;
+import io.regatta.protocol.ParameterServerControl;
+import io.regatta.protocol.parameterserver.Shard;
+import io.regatta.protocol.stream.StreamOptions;
+import io.regatta.protocol.stream.TensorStreamClient;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.LongSupplier;
+
+/**
+ * Opens this trainer's link to every shard of its job, through its host's aggregator if the job says so. Owned by
+ * {@link TrainerVerticle}, on its event loop.
+ */
+final class ShardConnections {
+
+  private static final String SHARD_EXCHANGE = "/regatta.ParameterShard/Exchange";
+  private static final String AGGREGATOR_EXCHANGE = "/regatta.GradientAggregator/Exchange";
+  private static final long RETRY_MILLIS = 200;
+
+  private final Vertx vertx;
+  private final Directory directory;
+  private final String host;
+  private final JobConfig job;
+  private final LongSupplier generation;
+  private final StreamOptions options;
+  private final TensorStreamClient streams;
+
+  /** @param host this trainer's, to find the aggregator on the same one */
+  ShardConnections(Vertx vertx, Directory directory, String host, JobConfig job, LongSupplier generation,
+      StreamOptions options) {
+    this.vertx = vertx;
+    this.directory = directory;
+    this.host = host;
+    this.job = job;
+    this.generation = generation;
+    this.options = options;
+    streams = new TensorStreamClient(vertx, options);
+  }
+
+  /** Links in shard order. */
+  Future<List<ShardLink>> open(List<Shard> shards, String who) {
+    if (!job.aggregator()) {
+      return all(shards.stream().map(this::direct).toList());
+    }
+    long deadline = System.nanoTime() + Duration.ofMillis(job.readyTimeoutMs()).toNanos();
+    return aggregator(deadline, who).compose(aggregator ->
+        all(shards.stream().map(shard -> aggregated(shard, aggregator)).toList()));
+  }
+
+  private static Future<List<ShardLink>> all(List<Future<ShardLink>> links) {
+    return Future.all(links).map(done -> new ArrayList<>(done.<ShardLink>list()));
+  }
+
+  private Future<ShardLink> direct(Shard shard) {
+    return link(shard.getHost(), shard.getPort(), SHARD_EXCHANGE, shard,
+        "shard " + shard.getIndex() + " at " + shard.getHost() + ":" + shard.getPort());
+  }
+
+  private Future<ShardLink> aggregated(Shard shard, Directory.Instance aggregator) {
+    Future<ShardLink> direct = direct(shard);
+    Future<ShardLink> through = link(aggregator.host(), aggregator.controlPort(), AGGREGATOR_EXCHANGE, shard,
+        "gradient aggregator at " + aggregator.endpoint());
+    return Future.all(direct, through).map(both -> new AggregatedShardLink(direct.result(), through.result()));
+  }
+
+  private Future<ShardLink> link(String peerHost, int port, String path, Shard shard, String peer) {
+    return streams.open(peerHost, port, path).map(stream -> new GrpcShardLink(stream, peer, shard.getIndex(),
+        shard.getIncarnation(), generation, name -> digest(shard, name), options));
+  }
+
+  private Future<Long> digest(Shard shard, String name) {
+    ParameterServerControl control = new ParameterServerControl(vertx, shard.getHost(), shard.getPort());
+    return control.digest(name).eventually(control::close);
+  }
+
+  /** The aggregator of this host; others in the directory serve other hosts. */
+  private Future<Directory.Instance> aggregator(long deadline, String who) {
+    Duration left = Duration.ofNanos(Math.max(1, deadline - System.nanoTime()));
+    return directory.await(Directory.GRADIENT_AGGREGATOR, 1, left, who).compose(found -> {
+      for (Directory.Instance i : found) {
+        if (i.attributes().getOrDefault("host", i.host()).equals(host)) {
+          return Future.succeededFuture(i);
+        }
+      }
+      if (System.nanoTime() >= deadline) {
+        return Future.failedFuture(new PeerLost(who + ": no gradient aggregator runs on this host, " + host
+            + ", the directory knows " + found.stream().map(Directory.Instance::endpoint).toList()
+            + "; start one here, or set aggregator: false"));
+      }
+      return vertx.timer(RETRY_MILLIS).compose(t -> aggregator(deadline, who));
+    });
+  }
+
+  /** Closes all connections; open links break. */
+  Future<Void> close() {
+    return streams.close();
+  }
+}

@@ -1,0 +1,87 @@
+package io.regatta.trainer;
+
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.error.RegattaException.PeerLost;
+import io.regatta.node.Directory;
+import io.regatta.protocol.ParameterServerControl;
+import io.regatta.protocol.parameterserver.Shard;
+import io.regatta.protocol.parameterserver.ShardMapReply;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.TreeMap;
+import java.util.Map;
+import java.util.function.BinaryOperator;
+
+/** Finds a job's servers in the directory and asks each for its shards. Stateless; the caller's context. */
+final class ShardFinder {
+
+  /**
+   * The servers of a job.
+   *
+   * @param servers by index, from 0
+   * @param shards by global index, from 0
+   */
+  record Found(List<Directory.Instance> servers, List<Shard> shards) {}
+
+  private final Vertx vertx;
+  private final Directory directory;
+  private final JobConfig job;
+
+  ShardFinder(Vertx vertx, Directory directory, JobConfig job) {
+    this.vertx = vertx;
+    this.directory = directory;
+    this.job = job;
+  }
+
+  /** Waits for as many servers as the job says and reads their shard maps. */
+  Future<Found> find(String who) {
+    Duration timeout = Duration.ofMillis(job.readyTimeoutMs());
+    return directory.await(Directory.PARAMETER_SERVER, job.servers(), timeout, who).compose(instances -> {
+      List<Directory.Instance> servers = byIndex(instances, who);
+      List<Future<ShardMapReply>> maps = servers.stream().map(this::shardMap).toList();
+      return Future.all(maps).map(all -> new Found(servers, shards(servers, all.list(), who)));
+    });
+  }
+
+  /** One instance per index below the job's number of servers; of two that claim it, the later one. */
+  private List<Directory.Instance> byIndex(List<Directory.Instance> instances, String who) {
+    Map<Integer, Directory.Instance> byIndex = new TreeMap<>();
+    instances.forEach(i -> byIndex.merge(i.index(), i,
+        BinaryOperator.maxBy(Comparator.comparingLong(Directory.Instance::incarnation))));
+    List<Directory.Instance> servers = new ArrayList<>();
+    for (int index = 0; index < job.servers(); index++) {
+      Directory.Instance server = byIndex.get(index);
+      if (server == null) {
+        throw new PeerLost(who + ": no parameter server has index " + index + ", the directory knows indices "
+            + byIndex.keySet() + "; give every server an index of its own below servers: " + job.servers());
+      }
+      servers.add(server);
+    }
+    return servers;
+  }
+
+  private Future<ShardMapReply> shardMap(Directory.Instance server) {
+    ParameterServerControl control = new ParameterServerControl(vertx, server.host(), server.controlPort());
+    return control.shardMap().eventually(control::close);
+  }
+
+  private static List<Shard> shards(List<Directory.Instance> servers, List<ShardMapReply> maps, String who) {
+    Map<Integer, Shard> byIndex = new TreeMap<>();
+    for (ShardMapReply map : maps) {
+      map.getShardsList().forEach(s -> byIndex.put(s.getIndex(), s));
+    }
+    int count = maps.stream().mapToInt(ShardMapReply::getShardsCount).sum();
+    for (int index = 0; index < count; index++) {
+      if (!byIndex.containsKey(index)) {
+        throw new InvalidInput(who + ": the servers " + servers.stream().map(Directory.Instance::endpoint).toList()
+            + " together have shards " + byIndex.keySet() + ", but shard " + index
+            + " is missing; start all servers with the same number of shards");
+      }
+    }
+    return List.copyOf(byIndex.values());
+  }
+}

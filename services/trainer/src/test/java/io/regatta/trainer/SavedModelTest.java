@@ -1,0 +1,95 @@
+package io.regatta.trainer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import ai.djl.Model;
+import ai.djl.ndarray.NDList;
+import ai.djl.ndarray.types.Shape;
+import ai.djl.nn.SequentialBlock;
+import ai.djl.nn.core.Linear;
+import ai.djl.training.DefaultTrainingConfig;
+import ai.djl.training.GradientCollector;
+import ai.djl.training.loss.Loss;
+import io.regatta.core.init.InitializerSpec;
+import io.regatta.trainer.djl.DistributedEmbedding;
+import io.regatta.trainer.djl.FleetTrainer;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.MessageDigest;
+import java.util.HexFormat;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class SavedModelTest {
+
+  /** A tensor of a safetensors file, read by the format's definition. */
+  private static ByteBuffer tensor(Path file, String name, String dtype, long... shape) throws Exception {
+    ByteBuffer all = ByteBuffer.wrap(Files.readAllBytes(file)).order(ByteOrder.LITTLE_ENDIAN);
+    int headerBytes = Math.toIntExact(all.getLong());
+    byte[] json = new byte[headerBytes];
+    all.get(json);
+    JsonObject header = new JsonObject(new String(json, StandardCharsets.UTF_8));
+    JsonObject entry = header.getJsonObject(name);
+    assertThat(entry.getString("dtype")).isEqualTo(dtype);
+    assertThat(entry.getJsonArray("shape").stream().mapToLong(n -> ((Number) n).longValue()).toArray())
+        .containsExactly(shape);
+    JsonArray offsets = entry.getJsonArray("data_offsets");
+    return all.slice(8 + headerBytes + offsets.getInteger(0), offsets.getInteger(1) - offsets.getInteger(0))
+        .order(ByteOrder.LITTLE_ENDIAN);
+  }
+
+  @Test
+  void denseParametersAndTablesAreReadableAndHashed(@TempDir Path dir) throws Exception {
+    JobConfig job = JobConfig.of(new JsonObject().put("job", "saved").put("trainers", 2).put("shards", 2));
+    float[][] weights = new float[1][];
+    RunResult result;
+    try (SharedShards shards = new SharedShards(job)) {
+      result = shards.run(worker -> {
+        try (Model model = Model.newInstance("m")) {
+          model.setBlock(new SequentialBlock()
+              .add(DistributedEmbedding.builder().setTable("users").setDim(2)
+                  .optInitializer(InitializerSpec.uniform(-1, 1)).build())
+              .add(Linear.builder().setUnits(1).build()));
+          try (FleetTrainer trainer = worker.distributedTrainer(model,
+              new DefaultTrainingConfig(Loss.l2Loss()).optOptimizer(worker.optimizer()))) {
+            trainer.initialize(new Shape(2, 3));
+            NDList ids = new NDList(trainer.getManager().create(new long[] {1, 2, -3, 4, 5, 1}, new Shape(2, 3)));
+            try (GradientCollector collector = trainer.newGradientCollector()) {
+              collector.backward(trainer.forward(ids).singletonOrThrow().mean());
+            }
+            trainer.step();
+            worker.save(trainer, dir.resolve("model"));
+            if (worker.isFirstWorker()) {
+              weights[0] = model.getBlock().getParameters().valueAt(0).getArray().toFloatArray();
+            }
+          }
+        }
+      }).get(0);
+    }
+    Path saved = dir.resolve("model");
+    assertThat(result.model()).isEqualTo(saved.toString());
+    ByteBuffer dense = tensor(saved.resolve("dense.safetensors"), "02Linear_weight", "F32", 1, 2);
+    assertThat(new float[] {dense.getFloat(), dense.getFloat()}).containsExactly(weights[0]);
+    ByteBuffer ids = tensor(saved.resolve("table-users.safetensors"), "ids", "I64", 5);
+    long[] found = new long[5];
+    ids.asLongBuffer().get(found);
+    assertThat(found).containsExactlyInAnyOrder(1, 2, -3, 4, 5);
+    tensor(saved.resolve("table-users.safetensors"), "values", "F32", 5, 2);
+    JsonObject manifest = new JsonObject(Files.readString(saved.resolve("manifest.json")));
+    assertThat(manifest.getString("parameters_hash")).isEqualTo(result.parameters());
+    for (Object o : manifest.getJsonArray("files")) {
+      JsonObject file = (JsonObject) o;
+      byte[] bytes = Files.readAllBytes(saved.resolve(file.getString("file")));
+      assertThat(HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(bytes)))
+          .isEqualTo(file.getString("sha256"));
+    }
+    try (var left = Files.list(saved)) {
+      assertThat(left).hasSize(3);
+    }
+  }
+}
