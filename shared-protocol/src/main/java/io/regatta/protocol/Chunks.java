@@ -1,5 +1,7 @@
 package io.regatta.protocol;
 
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
 import io.regatta.core.shard.SparseIds;
 import io.regatta.core.shard.SparseRows;
 import io.regatta.protocol.stream.TensorFrame;
@@ -13,50 +15,49 @@ import java.util.NoSuchElementException;
 import java.util.function.Supplier;
 
 /**
- * Cuts a dense vector and sparse rows into frames of bounded size, made one at a time as they are sent, so that a
- * tensor is never in memory twice. Order: the dense vector, then the sparse entries in the order given; a new entry
- * starts at offset 0, so one table may occur twice. At least one frame comes out, an empty one if there is nothing.
+ * Cuts a dense vector and sparse rows into frames of bounded size, made one at a time as they are sent: the one copy
+ * that a tensor takes on its way out is that into the pooled direct memory of its chunk. Order: the dense vector, then
+ * the sparse entries in the order given; a new entry starts at offset 0, so one table may occur twice. At least one
+ * frame comes out, an empty one if there is nothing. Owned by the stream's loop; the arrays must not change meanwhile.
  */
-final class Chunks implements Iterator<TensorFrame> {
+final class Chunks implements Iterator<Outgoing> {
   private static final int FLOAT = Float.BYTES;
   private static final int ID = Long.BYTES;
 
-  private final TensorMessage.Builder common;
   private final TensorMessage first;
-  private final List<Supplier<TensorFrame>> parts = new ArrayList<>();
+  private final TensorMessage others;
+  private final List<Supplier<Outgoing>> parts = new ArrayList<>();
   private final int chunkBytes;
   private int next;
 
   /**
    * @param first header of the first frame: the fields of every frame and those that only the first one carries
-   * @param common header of the others
+   * @param others header of the others
+   * @param chunkBytes largest payload; a row that is larger has a chunk of its own
    */
-  Chunks(TensorMessage first, TensorMessage common, int chunkBytes) {
+  Chunks(TensorMessage first, TensorMessage others, int chunkBytes) {
     this.first = first;
-    this.common = common.toBuilder();
+    this.others = others;
     this.chunkBytes = chunkBytes;
   }
 
   /** Adds the dense vector; an empty one has one empty chunk. */
   Chunks dense(float[] values) {
     int step = Math.max(1, chunkBytes / FLOAT);
-    int offset = 0;
+    int from = 0;
     do {
-      int from = offset;
+      int offset = from;
       int n = Math.min(step, values.length - from);
-      parts.add(() -> {
-        ByteBuffer payload = ByteBuffer.allocate(n * FLOAT).order(ByteOrder.LITTLE_ENDIAN);
-        payload.asFloatBuffer().put(values, from, n);
-        return frame(header().setTable("").setOffset(from).setTotal(values.length), payload);
-      });
-      offset += step;
-    } while (offset < values.length);
+      parts.add(() -> frame(header().setOffset(offset).setTotal(values.length), n * FLOAT,
+          payload -> payload.asFloatBuffer().put(values, offset, n)));
+      from += n;
+    } while (from < values.length);
     return this;
   }
 
   /** Adds rows with their values. */
   Chunks rows(SparseRows rows) {
-    int dim = rows.ids().length == 0 ? 1 : rows.values().length / rows.ids().length;
+    int dim = rows.ids().length == 0 ? 0 : rows.values().length / rows.ids().length;
     return sparse(rows.table(), rows.ids(), rows.values(), dim);
   }
 
@@ -68,30 +69,40 @@ final class Chunks implements Iterator<TensorFrame> {
   private Chunks sparse(String table, long[] ids, float[] values, int dim) {
     int rowBytes = ID + dim * FLOAT;
     int step = Math.max(1, chunkBytes / rowBytes);
-    int offset = 0;
+    int from = 0;
     do {
-      int from = offset;
+      int offset = from;
       int n = Math.min(step, ids.length - from);
-      parts.add(() -> {
-        ByteBuffer payload = ByteBuffer.allocate(n * rowBytes).order(ByteOrder.LITTLE_ENDIAN);
-        payload.asLongBuffer().put(ids, from, n);
-        if (dim > 0) {
-          payload.slice(n * ID, n * dim * FLOAT).order(ByteOrder.LITTLE_ENDIAN).asFloatBuffer()
-              .put(values, from * dim, n * dim);
-        }
-        return frame(header().setTable(table).setOffset(from).setTotal(ids.length).setRowCount(n).setDim(dim), payload);
-      });
-      offset += step;
-    } while (offset < ids.length);
+      parts.add(() -> frame(
+          header().setTable(table).setOffset(offset).setTotal(ids.length).setRowCount(n).setDim(dim), n * rowBytes,
+          payload -> {
+            payload.asLongBuffer().put(ids, offset, n);
+            if (dim > 0) {
+              payload.slice(n * ID, n * dim * FLOAT).order(ByteOrder.LITTLE_ENDIAN).asFloatBuffer()
+                  .put(values, offset * dim, n * dim);
+            }
+          }));
+      from += n;
+    } while (from < ids.length);
     return this;
   }
 
   private TensorMessage.Builder header() {
-    return (next == 0 ? first.toBuilder() : common.clone()).setChunkIndex(next).setChunkCount(parts.size());
+    return (next == 0 ? first : others).toBuilder().setChunkIndex(next).setChunkCount(parts.size());
   }
 
-  private static TensorFrame frame(TensorMessage.Builder header, ByteBuffer payload) {
-    return new TensorFrame(header.build(), payload);
+  private interface Fill {
+    void into(ByteBuffer payload);
+  }
+
+  private static Outgoing frame(TensorMessage.Builder header, int bytes, Fill fill) {
+    if (bytes == 0) {
+      return new Outgoing(TensorFrame.of(header.build()), null);
+    }
+    ByteBuf memory = ByteBufAllocator.DEFAULT.directBuffer(bytes);
+    ByteBuffer payload = memory.nioBuffer(0, bytes).order(ByteOrder.LITTLE_ENDIAN);
+    fill.into(payload);
+    return new Outgoing(new TensorFrame(header.build(), payload), memory);
   }
 
   @Override
@@ -100,13 +111,14 @@ final class Chunks implements Iterator<TensorFrame> {
   }
 
   @Override
-  public TensorFrame next() {
+  public Outgoing next() {
     if (!hasNext()) {
       throw new NoSuchElementException();
     }
-    TensorFrame frame = parts.isEmpty() ? TensorFrame.of(first.toBuilder().setChunkIndex(0).setChunkCount(1).build())
+    Outgoing out = parts.isEmpty()
+        ? new Outgoing(TensorFrame.of(first.toBuilder().setChunkIndex(0).setChunkCount(1).build()), null)
         : parts.get(next).get();
     next++;
-    return frame;
+    return out;
   }
 }

@@ -11,14 +11,27 @@ import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.error.RegattaException.StaleGeneration;
 import io.vertx.grpc.common.GrpcStatus;
 import io.vertx.grpc.server.StatusException;
+import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutionException;
 
 /**
  * The one place where {@link RegattaException}s become gRPC status codes and back: InvalidInput ↔ INVALID_ARGUMENT,
  * Conflict ↔ ALREADY_EXISTS, StaleGeneration ↔ ABORTED, NotOwner ↔ FAILED_PRECONDITION, Overloaded ↔ RESOURCE_EXHAUSTED,
  * PeerLost ↔ UNAVAILABLE, Indeterminate ↔ UNKNOWN, Cancelled ↔ CANCELLED. The text travels in {@code grpc-message}.
+ * Pure functions, any thread.
  */
 public final class ErrorMapping {
+
+  /**
+   * Longest text, in percent-encoded characters. Peers limit all headers of a message together to 8 KiB by default, and
+   * break the whole connection if they are longer.
+   */
+  static final int MAX_ENCODED = 4096;
+
+  private static final String CUT = " ...";
+  private static final char[] HEX = "0123456789ABCDEF".toCharArray();
 
   private ErrorMapping() {}
 
@@ -44,7 +57,8 @@ public final class ErrorMapping {
 
   /** The error for a status that a peer answered with; null or unknown codes are taken as UNKNOWN. */
   public static RegattaException exception(GrpcStatus status, String message) {
-    String text = message == null || message.isBlank() ? "the peer answered " + status + " without a message" : message;
+    String text = message == null || message.isBlank() ? "the peer answered with status "
+        + (status == null ? GrpcStatus.UNKNOWN : status) + " and no message" : message;
     return switch (status == null ? GrpcStatus.UNKNOWN : status) {
       case INVALID_ARGUMENT, OUT_OF_RANGE, UNIMPLEMENTED, UNAUTHENTICATED, PERMISSION_DENIED -> new InvalidInput(text);
       case ALREADY_EXISTS -> new Conflict(text);
@@ -60,8 +74,7 @@ public final class ErrorMapping {
   /** Any failure as one of ours; what is not ours already is indeterminate. */
   public static RegattaException regatta(Throwable failure) {
     Throwable cause = failure;
-    while ((cause instanceof java.util.concurrent.CompletionException
-        || cause instanceof java.util.concurrent.ExecutionException) && cause.getCause() != null) {
+    while ((cause instanceof CompletionException || cause instanceof ExecutionException) && cause.getCause() != null) {
       cause = cause.getCause();
     }
     if (cause instanceof RegattaException ours) {
@@ -76,36 +89,65 @@ public final class ErrorMapping {
   /** What a generated Vert.x service fails its future with, so that the caller reads our text. */
   public static StatusException toStatus(Throwable failure) {
     RegattaException error = regatta(failure);
-    return new StatusException(status(error), error.getMessage());
+    return new StatusException(status(error), decode(encode(String.valueOf(error.getMessage()))));
   }
 
-  /** Percent-encoding of {@code grpc-message}, as the gRPC protocol over HTTP/2 wants it. */
+  /**
+   * Percent-encoding of {@code grpc-message}, as the gRPC protocol over HTTP/2 wants it: of UTF-8, all but printable
+   * ASCII and the percent sign itself. A text that would get longer than {@value #MAX_ENCODED} characters is cut.
+   */
   public static String encode(String message) {
-    StringBuilder out = new StringBuilder();
-    for (byte b : message.getBytes(StandardCharsets.UTF_8)) {
-      if (b >= ' ' && b <= '~' && b != '%') {
-        out.append((char) b);
-      } else {
-        out.append('%').append(String.format("%02X", b));
+    StringBuilder out = new StringBuilder(Math.min(message.length() + 16, MAX_ENCODED));
+    int room = 0;
+    for (int i = 0; i < message.length(); ) {
+      int c = message.codePointAt(i);
+      i += Character.charCount(c);
+      append(out, c);
+      if (out.length() > MAX_ENCODED) {
+        return out.delete(room, out.length()).append(CUT).toString();
+      }
+      if (out.length() <= MAX_ENCODED - CUT.length()) {
+        room = out.length();
       }
     }
     return out.toString();
   }
 
-  /** The reverse of {@link #encode}; bytes that are not well encoded are kept as they are. */
+  private static void append(StringBuilder out, int codePoint) {
+    if (codePoint >= ' ' && codePoint <= '~' && codePoint != '%') {
+      out.append((char) codePoint);
+      return;
+    }
+    for (byte b : Character.toString(codePoint).getBytes(StandardCharsets.UTF_8)) {
+      out.append('%').append(HEX[b >> 4 & 15]).append(HEX[b & 15]);
+    }
+  }
+
+  /** The reverse of {@link #encode}; what is not well encoded is kept as it is. */
   public static String decode(String encoded) {
-    java.io.ByteArrayOutputStream out = new java.io.ByteArrayOutputStream();
-    for (int i = 0; i < encoded.length(); i++) {
-      char c = encoded.charAt(i);
-      int high = c == '%' && i + 2 < encoded.length() ? Character.digit(encoded.charAt(i + 1), 16) : -1;
-      int low = high >= 0 ? Character.digit(encoded.charAt(i + 2), 16) : -1;
-      if (low >= 0) {
-        out.write(high << 4 | low);
-        i += 2;
+    ByteArrayOutputStream out = new ByteArrayOutputStream(encoded.length());
+    int i = 0;
+    while (i < encoded.length()) {
+      int b = encoded.charAt(i) == '%' ? hex(encoded, i + 1) : -1;
+      if (b >= 0) {
+        out.write(b);
+        i += 3;
       } else {
-        out.writeBytes(String.valueOf(c).getBytes(StandardCharsets.UTF_8));
+        int c = encoded.codePointAt(i);
+        out.writeBytes(Character.toString(c).getBytes(StandardCharsets.UTF_8));
+        i += Character.charCount(c);
       }
     }
     return out.toString(StandardCharsets.UTF_8);
+  }
+
+  /** The byte that two hexadecimal digits stand for, or -1. */
+  private static int hex(String text, int at) {
+    if (at + 1 >= text.length()) {
+      return -1;
+    }
+    int high = Character.digit(text.charAt(at), 16);
+    int low = Character.digit(text.charAt(at + 1), 16);
+    return high < 0 || low < 0 ? -1 : high << 4 | low;
   }
 }

@@ -1,21 +1,24 @@
 package io.regatta.protocol;
 
 import io.regatta.core.error.RegattaException;
-import io.regatta.protocol.stream.TensorFrame;
 import io.regatta.protocol.stream.TensorStream;
 import java.util.ArrayDeque;
 import java.util.Iterator;
 import java.util.function.Consumer;
 
 /**
- * Sends the frames of several messages over one stream, in order, as fast as its back-pressure allows: a frame is made
- * only when there is room for it. Bounded by the number of requests that its users allow. Owned by the stream's loop.
+ * Sends the frames of several messages over one stream, message after message, as fast as its back-pressure allows: a
+ * frame is made only when there is room for it. As many messages can wait as its users have in progress, and those are
+ * limited. Owned by the stream's loop.
  */
 final class FrameSender {
   private final TensorStream stream;
   private final Consumer<RegattaException> failed;
-  private final ArrayDeque<Iterator<TensorFrame>> queue = new ArrayDeque<>();
-  private final ArrayDeque<Runnable> waiting = new ArrayDeque<>();
+  private final ArrayDeque<Message> queue = new ArrayDeque<>();
+  private boolean pumping;
+  private boolean stopped;
+
+  private record Message(Iterator<Outgoing> frames, Runnable handedOver) {}
 
   /** @param failed told when a write fails; the stream is of no use then */
   FrameSender(TensorStream stream, Consumer<RegattaException> failed) {
@@ -24,37 +27,61 @@ final class FrameSender {
     stream.drainHandler(v -> pump());
   }
 
-  void send(TensorFrame frame) {
-    send(java.util.List.of(frame).iterator());
+  /**
+   * Queues a message.
+   *
+   * @param handedOver called when the stream has taken its last frame; not called if the stream breaks before
+   */
+  void send(Iterator<Outgoing> frames, Runnable handedOver) {
+    if (!stopped) {
+      queue.add(new Message(frames, handedOver));
+      pump();
+    }
   }
 
-  void send(Iterator<TensorFrame> frames) {
-    queue.add(frames);
-    pump();
+  /** Whether messages wait for room. */
+  boolean isBackedUp() {
+    return !queue.isEmpty();
   }
 
-  /** Messages not wholly handed to the stream yet. */
-  int queued() {
-    return queue.size();
-  }
-
-  /** Calls back once, when the queue is empty: everything has been handed to the stream. */
-  void whenEmpty(Runnable callback) {
-    waiting.add(callback);
-    pump();
+  /** Forgets what has not been sent. */
+  void stop() {
+    stopped = true;
+    queue.clear();
   }
 
   private void pump() {
-    while (!queue.isEmpty() && !stream.writeQueueFull()) {
-      Iterator<TensorFrame> frames = queue.peek();
-      if (frames.hasNext()) {
-        stream.send(frames.next()).onFailure(e -> failed.accept(ErrorMapping.regatta(e)));
-      } else {
+    if (pumping) {
+      return;
+    }
+    pumping = true;
+    try {
+      while (!queue.isEmpty()) {
+        Message message = queue.peek();
+        while (message.frames.hasNext()) {
+          if (stream.writeQueueFull()) {
+            return;
+          }
+          write(message.frames.next());
+          if (stopped) {
+            return;
+          }
+        }
         queue.poll();
+        message.handedOver.run();
       }
+    } finally {
+      pumping = false;
     }
-    while (queue.isEmpty() && !waiting.isEmpty()) {
-      waiting.poll().run();
-    }
+  }
+
+  private void write(Outgoing out) {
+    stream.send(out.frame()).onComplete(sent -> {
+      out.release();
+      if (sent.failed() && !stopped) {
+        stop();
+        failed.accept(ErrorMapping.regatta(sent.cause()));
+      }
+    });
   }
 }

@@ -7,6 +7,7 @@ import io.regatta.protocol.parameterserver.ShardMapReply;
 import io.regatta.protocol.parameterserver.ShardMapRequest;
 import io.regatta.protocol.parameterserver.StatusReply;
 import io.regatta.protocol.parameterserver.StatusRequest;
+import io.regatta.protocol.stream.StreamOptions;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 
@@ -15,12 +16,16 @@ import io.vertx.core.Vertx;
  * {@link #digest} on a shard's. Has a connection of its own, so that it does not queue behind tensors.
  */
 public final class ParameterServerControl {
-  private static final int CONNECT_TIMEOUT_MILLIS = 10_000;
-
   private final UnaryCalls calls;
 
+  /** A client with the default times for connecting and for signs of life. */
   public ParameterServerControl(Vertx vertx, String host, int port) {
-    calls = new UnaryCalls(vertx, host, port, "parameter server at " + host + ":" + port, CONNECT_TIMEOUT_MILLIS);
+    this(vertx, host, port, StreamOptions.defaults());
+  }
+
+  /** A client that connects at its first call; of the options, the times for connecting and signs of life are used. */
+  public ParameterServerControl(Vertx vertx, String host, int port, StreamOptions options) {
+    calls = new UnaryCalls(vertx, host, port, "parameter server at " + host + ":" + port, options);
   }
 
   /** The server's shards. */

@@ -19,6 +19,7 @@ import io.regatta.protocol.rendezvous.RendezvousGrpcClient;
 import io.regatta.protocol.rendezvous.SetRequest;
 import io.regatta.protocol.rendezvous.WaitRequest;
 import io.regatta.protocol.rendezvous.WatchRequest;
+import io.regatta.protocol.stream.StreamOptions;
 import io.vertx.core.Future;
 import io.vertx.core.Handler;
 import io.vertx.core.Vertx;
@@ -31,12 +32,16 @@ import java.util.Optional;
  * {@link io.regatta.core.error.RegattaException}s.
  */
 public final class RendezvousClient {
-  private static final int CONNECT_TIMEOUT_MILLIS = 10_000;
-
   private final UnaryCalls calls;
 
+  /** A client with the default times for connecting and for signs of life. */
   public RendezvousClient(Vertx vertx, String host, int port) {
-    calls = new UnaryCalls(vertx, host, port, "rendezvous at " + host + ":" + port, CONNECT_TIMEOUT_MILLIS);
+    this(vertx, host, port, StreamOptions.defaults());
+  }
+
+  /** A client that connects at its first call; of the options, the times for connecting and signs of life are used. */
+  public RendezvousClient(Vertx vertx, String host, int port, StreamOptions options) {
+    calls = new UnaryCalls(vertx, host, port, "rendezvous at " + host + ":" + port, options);
   }
 
   /**
@@ -65,9 +70,9 @@ public final class RendezvousClient {
         .setIncarnation(incarnation).setStep(step).build()).map(r -> r.getGeneration());
   }
 
-  /** Calls back with the group's view now and at every change; completes when the rendezvous ends the stream. */
-  public Future<Void> watch(String group, Handler<GroupView> view) {
-    return calls.stream(RendezvousGrpcClient.Watch, WatchRequest.newBuilder().setGroup(group).build(), view);
+  /** Calls back, on the caller's context, with the group's view now and at every change; ends when the group does. */
+  public Watch watch(String group, Handler<GroupView> view) {
+    return calls.watch(RendezvousGrpcClient.Watch, WatchRequest.newBuilder().setGroup(group).build(), view);
   }
 
   /** Barrier with a small payload: everybody's payloads in rank order, when all active members have come. */
@@ -120,7 +125,7 @@ public final class RendezvousClient {
     return calls.call(RendezvousGrpcClient.Groups, GroupsRequest.getDefaultInstance());
   }
 
-  /** Closes the connection; watches end with a failure. */
+  /** Closes the connection; what is under way, watches too, fails. */
   public Future<Void> close() {
     return calls.close();
   }

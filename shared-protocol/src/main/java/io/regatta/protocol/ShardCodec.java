@@ -7,7 +7,6 @@ import io.regatta.core.shard.Push;
 import io.regatta.core.shard.PushAck;
 import io.regatta.core.shard.SparseIds;
 import io.regatta.core.shard.SparseRows;
-import io.regatta.protocol.stream.TensorFrame;
 import io.regatta.protocol.tensor.Kind;
 import io.regatta.protocol.tensor.TensorMessage;
 import java.util.Iterator;
@@ -20,7 +19,7 @@ final class ShardCodec {
 
   private ShardCodec() {}
 
-  static Iterator<TensorFrame> push(TensorMessage.Builder common, long request, Push push, int chunkBytes) {
+  static Iterator<Outgoing> push(TensorMessage.Builder common, long request, Push push, int chunkBytes) {
     TensorMessage each = common.clone().setKind(Kind.PUSH).setRequest(request).setStep(push.step())
         .setVersion(push.version()).build();
     TensorMessage.Builder first = each.toBuilder().setDenseWanted(push.dense() != null);
@@ -42,16 +41,16 @@ final class ShardCodec {
         c.getSequence(), c.getWeight())).toList(), h.getStep(), h.getVersion(), a.dense(), a.rows());
   }
 
-  static TensorFrame ack(TensorMessage.Builder common, long request, PushAck ack) {
-    return TensorFrame.of(common.clone().setKind(Kind.PUSH_ACK).setRequest(request).setVersion(ack.version())
-        .setStaleness(ack.staleness()).setRepeatedPush(ack.repeated()).setSkipped(ack.skipped()).build());
+  static Iterator<Outgoing> ack(TensorMessage.Builder common, long request, PushAck ack) {
+    return Outgoing.one(common.clone().setKind(Kind.PUSH_ACK).setRequest(request).setVersion(ack.version())
+        .setStaleness(ack.staleness()).setRepeatedPush(ack.repeated()).setSkipped(ack.skipped()).setChunkCount(1).build());
   }
 
   static PushAck ack(TensorMessage h) {
     return new PushAck(h.getVersion(), h.getStaleness(), h.getRepeatedPush(), h.getSkipped());
   }
 
-  static Iterator<TensorFrame> pull(TensorMessage.Builder common, long request, Pull pull, int chunkBytes) {
+  static Iterator<Outgoing> pull(TensorMessage.Builder common, long request, Pull pull, int chunkBytes) {
     TensorMessage each = common.clone().setKind(Kind.PULL).setRequest(request).setStep(pull.minStep())
         .setDenseWanted(pull.dense()).setChangedWanted(pull.changed()).build();
     Chunks chunks = new Chunks(each, each, chunkBytes);
@@ -66,7 +65,7 @@ final class ShardCodec {
     return new Pull(h.getRank(), h.getStep(), h.getDenseWanted(), a.ids(), h.getChangedWanted());
   }
 
-  static Iterator<TensorFrame> values(TensorMessage.Builder common, long request, Pulled pulled, int chunkBytes) {
+  static Iterator<Outgoing> values(TensorMessage.Builder common, long request, Pulled pulled, int chunkBytes) {
     TensorMessage each = common.clone().setKind(Kind.PULL_VALUES).setRequest(request).setVersion(pulled.version())
         .setDenseWanted(pulled.dense() != null).build();
     Chunks chunks = new Chunks(each, each, chunkBytes);
@@ -81,12 +80,12 @@ final class ShardCodec {
     return new Pulled(a.first().getVersion(), a.dense(), a.rows());
   }
 
-  static Iterator<TensorFrame> initialize(TensorMessage.Builder common, long request, float[] dense, int chunkBytes) {
+  static Iterator<Outgoing> initialize(TensorMessage.Builder common, long request, float[] dense, int chunkBytes) {
     TensorMessage each = common.clone().setKind(Kind.INITIALIZE).setRequest(request).setDenseWanted(true).build();
     return new Chunks(each, each, chunkBytes).dense(dense);
   }
 
-  static Iterator<TensorFrame> exportSlice(TensorMessage.Builder common, long request, SparseRows rows, boolean last,
+  static Iterator<Outgoing> exportSlice(TensorMessage.Builder common, long request, SparseRows rows, boolean last,
       int chunkBytes) {
     TensorMessage each = common.clone().setKind(Kind.EXPORT_ROWS).setRequest(request).setLast(last).build();
     return new Chunks(each, each, chunkBytes).rows(rows);

@@ -2,6 +2,8 @@ package io.regatta.protocol;
 
 import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.error.RegattaException.Overloaded;
+import io.regatta.core.shard.JobSpec;
 import io.regatta.core.shard.SparseRows;
 import io.regatta.core.shard.TrainerId;
 import io.regatta.protocol.ShardStreamHandler.ExportCursor;
@@ -12,72 +14,60 @@ import io.regatta.protocol.stream.TensorStream;
 import io.regatta.protocol.tensor.Kind;
 import io.regatta.protocol.tensor.TensorMessage;
 import io.vertx.core.Future;
-import io.vertx.core.Handler;
 import java.util.HashMap;
 import java.util.Iterator;
-import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The server's side of one tensor stream: puts requests together from their chunks, calls a {@link ShardStreamHandler},
- * and sends the answers as fast as the peer takes them. Owned by the stream's context. While as many requests are in
- * progress as the options allow, nothing more is read. An error ends the stream with a status that says why; requests
- * of other streams are not touched.
+ * and sends the answers as fast as the peer takes them. Owned by the stream's context.
+ *
+ * <p>Nothing more is read while a registration is under way, while as many requests are in progress as the options
+ * allow, and while answers wait for room; so a peer that sends but does not read is held back. An error ends the stream
+ * with a status that says why; other streams are not touched.
  */
 public final class ShardStreamSession {
+  private static final Logger LOG = LoggerFactory.getLogger(ShardStreamSession.class);
+
   private final TensorStream stream;
   private final ShardStreamHandler handler;
   private final StreamOptions options;
   private final FrameSender sender;
-  private final Map<Long, Assembly> open = new HashMap<>();
+  private final ByteBudget budget;
+  private final Map<Long, Assembly> incomplete = new HashMap<>();
   private Origin registered;
+  private boolean registering;
   private int inProgress;
+  private boolean held;
+  private boolean peerEnded;
   private boolean over;
 
   /** Takes the stream over and serves it until it ends. */
   public static void serve(TensorStream stream, ShardStreamHandler handler, StreamOptions options) {
-    new ShardStreamSession(stream, handler, options);
+    new ShardStreamSession(stream, handler, options).start();
   }
 
   private ShardStreamSession(TensorStream stream, ShardStreamHandler handler, StreamOptions options) {
     this.stream = stream;
     this.handler = handler;
     this.options = options;
-    sender = new FrameSender(stream, e -> close());
-    stream.exceptionHandler(e -> close());
-    stream.endHandler(v -> ended());
-    stream.handler(this::received);
+    budget = new ByteBudget(options.maxRequestBytes());
+    sender = new FrameSender(stream, this::fail);
   }
 
-  private void ended() {
-    if (over) {
-      return;
-    }
-    if (open.isEmpty()) {
-      stream.end();
-    } else {
-      stream.fail(new InvalidInput("the stream ended in the middle of " + open.size()
-          + " request(s) whose chunks were incomplete; nothing of them was applied"));
-    }
-    close();
-  }
-
-  private void close() {
-    if (!over) {
-      over = true;
-      open.clear();
-      if (registered != null) {
-        handler.closed(registered);
-      }
-    }
-  }
-
-  private void fail(Throwable cause) {
-    if (!over) {
-      stream.fail(ErrorMapping.regatta(cause));
+  private void start() {
+    stream.exceptionHandler(e -> {
+      LOG.debug("tensor stream with {} is over: {}", stream.peer(), e.getMessage());
       close();
-    }
+    });
+    stream.endHandler(v -> {
+      peerEnded = true;
+      endIfIdle();
+    });
+    stream.handler(this::received);
   }
 
   private void received(TensorFrame frame) {
@@ -86,109 +76,189 @@ public final class ShardStreamSession {
     }
     try {
       TensorMessage h = frame.header();
-      Assembly assembly = open.get(h.getRequest());
-      if (assembly == null) {
-        if (open.size() >= options.maxRequests()) {
-          throw new InvalidInput("more than " + options.maxRequests() + " requests are incomplete on one stream; send "
-              + "the chunks of one request together");
-        }
-        assembly = new Assembly(h, options.maxRequestBytes());
-        open.put(h.getRequest(), assembly);
+      Assembly request = incomplete.get(h.getRequest());
+      if (request == null) {
+        request = begin(h);
       }
-      if (h.getKind() == Kind.EXPORT || assembly.add(frame)) {
-        open.remove(h.getRequest());
-        dispatch(assembly);
+      if (h.getKind() == Kind.EXPORT || request.add(frame)) {
+        incomplete.remove(h.getRequest());
+        request.giveBack();
+        dispatch(request);
       }
-    } catch (RegattaException e) {
+    } catch (RuntimeException e) {
       fail(e);
     }
+    holdOrRead();
+  }
+
+  /** Refuses by its first frame what cannot become a request. */
+  private Assembly begin(TensorMessage h) {
+    if (registered == null && h.getKind() != Kind.REGISTER) {
+      throw new InvalidInput("the first message of a tensor stream must be REGISTER, but is " + h.getKind());
+    }
+    if (registered != null && !(registered.job().equals(h.getJob()) && registered.trainer().equals(trainer(h)))) {
+      throw new InvalidInput(h.getKind() + " of job '" + h.getJob() + "', " + trainer(h) + " came on the stream of job '"
+          + registered.job() + "', " + registered.trainer() + "; open a stream for each trainer");
+    }
+    if (incomplete.size() >= options.maxRequests()) {
+      throw new Overloaded(incomplete.size() + " requests of " + registered + " are incomplete on one stream, the limit "
+          + "of stream.max_requests; send the chunks of one request together");
+    }
+    Assembly request = new Assembly(h, budget);
+    incomplete.put(h.getRequest(), request);
+    return request;
+  }
+
+  private static TrainerId trainer(TensorMessage h) {
+    return new TrainerId(h.getRank(), h.getIncarnation());
   }
 
   private void dispatch(Assembly a) {
     TensorMessage h = a.first();
-    Origin from = new Origin(h.getJob(), h.getShard(), h.getShardIncarnation(), h.getGeneration(),
-        new TrainerId(h.getRank(), h.getIncarnation()));
-    if (registered == null && h.getKind() != Kind.REGISTER) {
-      throw new InvalidInput("the first message of a tensor stream must be REGISTER, but is " + h.getKind());
-    }
+    Origin from = new Origin(h.getJob(), h.getShard(), h.getShardIncarnation(), h.getGeneration(), trainer(h));
     TensorMessage.Builder answer = TensorMessage.newBuilder().setJob(h.getJob()).setShard(h.getShard())
-        .setRank(h.getRank()).setStep(h.getStep()).setRequest(h.getRequest()).setChunkCount(1);
+        .setShardIncarnation(h.getShardIncarnation()).setRank(h.getRank()).setIncarnation(h.getIncarnation())
+        .setStep(h.getStep()).setRequest(h.getRequest()).setChunkCount(1);
     switch (h.getKind()) {
-      case REGISTER -> {
-        registered = from;
-        serve(handler.register(from, JobSpecs.ofProto(h.getJob(), h.getRegister())), v -> one(answer, Kind.REGISTER_ACK));
-      }
-      case INITIALIZE -> serve(handler.initialize(from, a.dense() == null ? new float[0] : a.dense()),
-          v -> one(answer, Kind.INITIALIZE_ACK));
-      case PUSH -> serve(handler.push(from, ShardCodec.push(a)),
-          ack -> List.of(ShardCodec.ack(answer, h.getRequest(), ack)).iterator());
+      case REGISTER -> register(from, h, answer);
+      case INITIALIZE -> serve(handler.initialize(from, dense(a)), v -> one(answer, Kind.INITIALIZE_ACK));
+      case PUSH -> serve(handler.push(from, ShardCodec.push(a)), ack -> ShardCodec.ack(answer, h.getRequest(), ack));
       case PULL -> serve(handler.pull(from, ShardCodec.pull(a)),
           pulled -> ShardCodec.values(answer, h.getRequest(), pulled, options.chunkBytes()));
       case LEAVE -> serve(handler.leave(from), v -> one(answer, Kind.LEAVE_ACK));
-      case EXPORT -> {
-        begin();
-        handler.export(from, h.getTable()).onComplete(r -> {
-          if (r.failed()) {
-            fail(r.cause());
-          } else {
-            export(answer, h.getTable(), r.result(), r.result().next());
-          }
-        });
-      }
+      case EXPORT -> export(answer, h.getTable(), handler.export(from, h.getTable()));
       default -> throw new InvalidInput(h.getKind() + " is not a request; send REGISTER, INITIALIZE, PUSH, PULL, EXPORT "
           + "or LEAVE");
     }
   }
 
-  private static Iterator<TensorFrame> one(TensorMessage.Builder answer, Kind kind) {
-    return List.of(TensorFrame.of(answer.setKind(kind).build())).iterator();
+  private void register(Origin from, TensorMessage h, TensorMessage.Builder answer) {
+    if (!h.hasRegister()) {
+      throw new InvalidInput("REGISTER of job '" + h.getJob() + "', rank " + h.getRank() + " comes without `register`");
+    }
+    JobSpec job = JobSpecs.ofProto(h.getJob(), h.getRegister());
+    registered = from;
+    registering = true;
+    serve(handler.register(from, job), v -> {
+      registering = false;
+      return one(answer, Kind.REGISTER_ACK);
+    });
   }
 
-  private <T> void serve(Future<T> result, Function<T, Iterator<TensorFrame>> frames) {
-    begin();
+  private static float[] dense(Assembly a) {
+    if (a.dense() == null) {
+      throw new InvalidInput("INITIALIZE of job '" + a.first().getJob() + "' comes without a dense vector; set "
+          + "dense_wanted, even if this shard's part is empty");
+    }
+    return a.dense();
+  }
+
+  private static Iterator<Outgoing> one(TensorMessage.Builder answer, Kind kind) {
+    return Outgoing.one(answer.setKind(kind).build());
+  }
+
+  /** Counts as in progress until the last frame of the answer has been taken by the stream. */
+  private <T> void serve(Future<T> result, Function<T, Iterator<Outgoing>> frames) {
+    inProgress++;
     result.onComplete(r -> {
-      done();
+      if (over) {
+        return;
+      }
       if (r.failed()) {
         fail(r.cause());
-      } else if (!over) {
-        sender.send(frames.apply(r.result()));
+        return;
+      }
+      sender.send(frames.apply(r.result()), this::answered);
+      holdOrRead();
+    });
+  }
+
+  private void answered() {
+    inProgress--;
+    holdOrRead();
+    endIfIdle();
+  }
+
+  private void export(TensorMessage.Builder answer, String table, Future<ExportCursor> begun) {
+    inProgress++;
+    begun.onComplete(r -> {
+      if (r.failed()) {
+        fail(r.cause());
+      } else {
+        exportSlice(answer, table, r.result());
       }
     });
   }
 
-  /** Sends one slice, and the next one in a later turn when this one is on its way. */
-  private void export(TensorMessage.Builder answer, String table, ExportCursor cursor, SparseRows slice) {
+  /** Sends one slice, and the next one in a later turn when the stream has taken this one. */
+  private void exportSlice(TensorMessage.Builder answer, String table, ExportCursor cursor) {
     if (over) {
-      done();
       return;
     }
-    SparseRows rows = slice == null ? new SparseRows(table, new long[0], new float[0]) : slice;
-    sender.send(ShardCodec.exportSlice(answer, answer.getRequest(), rows, slice == null, options.chunkBytes()));
-    if (slice == null) {
-      done();
-      return;
-    }
-    Handler<Void> next = v -> export(answer, table, cursor, cursor.next());
-    whenSent(next);
-  }
-
-  private void whenSent(Handler<Void> next) {
-    if (over || sender.queued() == 0) {
-      stream.context().runOnContext(next);
-    } else {
-      sender.whenEmpty(() -> stream.context().runOnContext(next));
+    try {
+      SparseRows slice = cursor.next();
+      if (slice == null) {
+        SparseRows none = new SparseRows(table, new long[0], new float[0]);
+        sender.send(ShardCodec.exportSlice(answer, answer.getRequest(), none, true, options.chunkBytes()),
+            this::answered);
+      } else {
+        sender.send(ShardCodec.exportSlice(answer, answer.getRequest(), slice, false, options.chunkBytes()),
+            () -> stream.context().runOnContext(v -> exportSlice(answer, table, cursor)));
+      }
+      holdOrRead();
+    } catch (RuntimeException e) {
+      fail(e);
     }
   }
 
-  private void begin() {
-    if (++inProgress == options.maxRequests()) {
+  private void holdOrRead() {
+    boolean hold = registering || inProgress >= options.maxRequests() || sender.isBackedUp();
+    if (over || hold == held) {
+      return;
+    }
+    held = hold;
+    if (hold) {
       stream.pause();
+    } else {
+      stream.resume();
     }
   }
 
-  private void done() {
-    if (inProgress-- == options.maxRequests()) {
-      stream.resume();
+  /** The peer has half-closed: it gets the answers that it still waits for, then the end. */
+  private void endIfIdle() {
+    if (over || !peerEnded) {
+      return;
+    }
+    if (!incomplete.isEmpty()) {
+      fail(new InvalidInput("the stream of " + registered + " ended with " + incomplete.size()
+          + " request(s) of which chunks are missing; nothing of them was applied"));
+    } else if (inProgress == 0) {
+      stream.end();
+      close();
+    }
+  }
+
+  private void fail(Throwable cause) {
+    if (over) {
+      return;
+    }
+    if (cause instanceof RegattaException) {
+      LOG.info("tensor stream with {} ends: {}", stream.peer(), cause.getMessage());
+    } else {
+      LOG.error("tensor stream with {} ends by a failure of this server", stream.peer(), cause);
+    }
+    stream.fail(ErrorMapping.regatta(cause));
+    close();
+  }
+
+  private void close() {
+    if (!over) {
+      over = true;
+      incomplete.clear();
+      sender.stop();
+      if (registered != null) {
+        handler.closed(registered);
+      }
     }
   }
 }

@@ -1,76 +1,119 @@
 package io.regatta.protocol;
 
-import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.PeerLost;
+import io.regatta.protocol.stream.Liveness;
+import io.regatta.protocol.stream.StreamOptions;
 import io.vertx.core.Future;
 import io.vertx.core.Handler;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
 import io.vertx.core.http.HttpClientOptions;
+import io.vertx.core.http.HttpConnection;
+import io.vertx.core.internal.ContextInternal;
 import io.vertx.core.net.SocketAddress;
 import io.vertx.grpc.client.GrpcClient;
 import io.vertx.grpc.client.GrpcClientOptions;
-import io.vertx.grpc.common.GrpcStatus;
+import io.vertx.grpc.client.GrpcClientRequest;
 import io.vertx.grpc.common.ServiceMethod;
+import java.util.concurrent.TimeUnit;
 
 /**
- * Control calls to one peer over Vert.x gRPC, whose failures are {@link RegattaException}s with the peer's own text
- * (the generated clients keep only the status code). Results come back on the caller's context.
+ * Control calls to one peer over one connection by Vert.x gRPC, whose failures are
+ * {@link io.regatta.core.error.RegattaException}s with the peer's own text (the generated clients keep only the status
+ * code). Owned by the context that made it; may be used from any, and results come back on the caller's. An answer may
+ * take as long as it likes while the peer lives.
  */
 final class UnaryCalls {
   private static final long MAX_MESSAGE_BYTES = 64L << 20;
 
   private final Vertx vertx;
+  private final ContextInternal context;
   private final GrpcClient client;
   private final SocketAddress address;
   private final String peer;
+  private final StreamOptions options;
+  private HttpConnection connection;
+  private Liveness liveness;
 
-  /** @param peer for messages, e.g. {@code rendezvous at 10.0.0.7:36000} */
-  UnaryCalls(Vertx vertx, String host, int port, String peer, int connectTimeoutMillis) {
+  /**
+   * A client that connects at its first call.
+   *
+   * @param peer for messages, e.g. {@code rendezvous at 10.0.0.7:36000}
+   * @param options of which the times for connecting and for signs of life are used
+   */
+  UnaryCalls(Vertx vertx, String host, int port, String peer, StreamOptions options) {
     this.vertx = vertx;
     this.peer = peer;
+    this.options = options;
+    context = (ContextInternal) vertx.getOrCreateContext();
     address = SocketAddress.inetSocketAddress(port, host);
     client = GrpcClient.client(vertx, new GrpcClientOptions().setMaxMessageSize(MAX_MESSAGE_BYTES),
-        new HttpClientOptions().setConnectTimeout(connectTimeoutMillis));
+        new HttpClientOptions().setConnectTimeout(options.connectTimeoutMillis()));
   }
 
   /** One request, one answer. */
   <Q, A> Future<A> call(ServiceMethod<A, Q> method, Q request) {
-    Promise<A> promise = ((io.vertx.core.internal.ContextInternal) vertx.getOrCreateContext()).promise();
-    Object[] answer = new Object[1];
-    stream(method, request, a -> answer[0] = a).onComplete(r -> {
-      if (r.failed()) {
-        promise.fail(r.cause());
-      } else if (answer[0] == null) {
-        promise.fail(new PeerLost(peer + " answered " + method.methodName() + " with nothing"));
-      } else {
-        @SuppressWarnings("unchecked")
-        A value = (A) answer[0];
-        promise.complete(value);
-      }
+    Promise<A> promise = caller().promise();
+    context.execute(() -> {
+      Answer<A> answer = new Answer<>();
+      new ControlCall<Q, A>(this, method, answer, context.promise()).start(request).onComplete(ended -> {
+        if (ended.failed()) {
+          promise.fail(ended.cause());
+        } else if (answer.value == null) {
+          promise.fail(new PeerLost(peer + " answered " + method.methodName() + " with nothing"));
+        } else {
+          promise.complete(answer.value);
+        }
+      });
     });
     return promise.future();
   }
 
-  /** One request, many answers; completes when the peer has ended the stream. */
-  <Q, A> Future<Void> stream(ServiceMethod<A, Q> method, Q request, Handler<A> each) {
-    return client.request(address, method).compose(r -> r.end(request).compose(v -> r.response()).compose(answer -> {
-      Promise<Void> done = Promise.promise();
-      answer.handler(each);
-      answer.exceptionHandler(e -> done.tryFail(lost(method, e)));
-      answer.endHandler(v -> {
-        if (answer.status() == GrpcStatus.OK) {
-          done.tryComplete();
-        } else {
-          done.tryFail(ErrorMapping.exception(answer.status(), answer.statusMessage()));
-        }
-      });
-      return done.future();
-    })).recover(e -> Future.failedFuture(e instanceof RegattaException ? e : lost(method, e)));
+  private static final class Answer<A> implements Handler<A> {
+    private A value;
+
+    @Override
+    public void handle(A answer) {
+      value = answer;
+    }
   }
 
-  private PeerLost lost(ServiceMethod<?, ?> method, Throwable e) {
-    return new PeerLost(peer + " is lost (" + method.methodName() + ": " + e.getMessage() + ")", e);
+  /** One request, many answers, which come on the caller's context. */
+  <Q, A> Watch watch(ServiceMethod<A, Q> method, Q request, Handler<A> each) {
+    ContextInternal caller = caller();
+    ControlCall<Q, A> call = new ControlCall<>(this, method, a -> caller.emit(a, each), caller.promise());
+    context.execute(() -> call.start(request));
+    return new Watch(call.ended(), () -> context.execute(call::cancel));
+  }
+
+  private ContextInternal caller() {
+    return (ContextInternal) vertx.getOrCreateContext();
+  }
+
+  /** A request that nothing has been sent of; on the owner's context. */
+  <Q, A> Future<GrpcClientRequest<Q, A>> request(ServiceMethod<A, Q> method) {
+    Future<GrpcClientRequest<Q, A>> request = client.request(address, method);
+    return request.timeout(options.connectTimeoutMillis(), TimeUnit.MILLISECONDS)
+        .onSuccess(r -> watch(r.connection()))
+        .onFailure(e -> request.onSuccess(GrpcClientRequest::cancel)); // It came too late.
+  }
+
+  private void watch(HttpConnection c) {
+    if (connection != c) {
+      Liveness watch = Liveness.watch(vertx, c, peer, options);
+      c.closeHandler(v -> watch.stop());
+      connection = c;
+      liveness = watch;
+    }
+  }
+
+  PeerLost lost(ServiceMethod<?, ?> method, String why, Throwable cause) {
+    PeerLost frozen = liveness == null ? null : liveness.failure();
+    return frozen != null ? frozen : new PeerLost(peer + " is lost (" + method.methodName() + ": " + why + ")", cause);
+  }
+
+  String peer() {
+    return peer;
   }
 
   Future<Void> close() {

@@ -75,7 +75,7 @@ final class GroupWatch {
       return Future.failedFuture(new PeerLost("there is no rendezvous in the directory"));
     }
     client = new RendezvousClient(vertx, latest.host(), latest.controlPort());
-    return client.watch(job, view -> seen(latest.id(), view)).recover(e ->
+    return client.watch(job, view -> seen(latest.id(), view)).ended().recover(e ->
         e instanceof NotOwner && latest.id().equals(seenAt) ? Future.succeededFuture() : Future.failedFuture(e));
   }
 

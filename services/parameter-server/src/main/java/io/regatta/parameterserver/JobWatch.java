@@ -72,7 +72,7 @@ final class JobWatch {
   private void watch(Directory.Instance rendezvous) {
     RendezvousClient watching = new RendezvousClient(vertx, rendezvous.host(), rendezvous.controlPort());
     client = watching;
-    watching.watch(job, this::view).onComplete(over -> {
+    watching.watch(job, this::view).ended().onComplete(over -> {
       client = null;
       close(watching);
       if (closed) {

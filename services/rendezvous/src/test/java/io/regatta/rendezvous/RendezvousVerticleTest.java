@@ -154,7 +154,7 @@ class RendezvousVerticleTest {
     start(RendezvousConfig.defaults());
     List<JoinReply> members = joinAll(2);
     BlockingQueue<String> events = new LinkedBlockingQueue<>();
-    rendezvous.client.watch("job", view -> events.add(states(view))).onSuccess(v -> events.add("end"));
+    rendezvous.client.watch("job", view -> events.add(states(view))).ended().onSuccess(v -> events.add("end"));
     assertThat(events.poll(10, TimeUnit.SECONDS)).isEqualTo("[active, active]");
     get(rendezvous.leave(members.get(1)));
     get(rendezvous.leave(members.get(0)));

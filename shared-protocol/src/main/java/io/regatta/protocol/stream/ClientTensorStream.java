@@ -1,6 +1,7 @@
 package io.regatta.protocol.stream;
 
 import io.regatta.core.error.RegattaException;
+import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.protocol.ErrorMapping;
 import io.vertx.core.Context;
@@ -11,59 +12,55 @@ import io.vertx.core.http.HttpClientResponse;
 import io.vertx.core.streams.WriteStream;
 import io.vertx.grpc.common.GrpcStatus;
 
-/**
- * The client's end of a tensor stream: writes the request's body, reads the response's, and asks the connection for a
- * sign of life, so that a frozen peer is noticed although waiting itself has no limit.
- */
+/** The client's end of a tensor stream: writes the request's body, reads the response's, status from the trailers. */
 final class ClientTensorStream extends HttpTensorStream {
   /** HTTP/2 error code CANCEL. */
   private static final long CANCEL = 8;
 
+  /** Kept, because an HTTP client that nobody refers to is closed. */
+  private final TensorStreamClient client;
   private final HttpClientRequest request;
-  private final StreamOptions options;
+  private final Liveness liveness;
   private HttpClientResponse response;
   private boolean ended;
-  private long pingTimer = -1;
 
-  ClientTensorStream(Context context, HttpClientRequest request, String peer, StreamOptions options) {
+  ClientTensorStream(TensorStreamClient client, Context context, HttpClientRequest request, Liveness liveness,
+      String peer, StreamOptions options) {
     super(context, peer, options);
+    this.client = client;
     this.request = request;
-    this.options = options;
-    request.exceptionHandler(this::lost);
-    request.response().onComplete(answer -> {
-      if (answer.failed()) {
-        lost(answer.cause());
-        return;
-      }
-      response = answer.result();
-      if (response.statusCode() != 200) {
-        lost(new PeerLost(peer + " answered HTTP " + response.statusCode()
-            + " to a tensor stream; is this the port of a Regatta service?"));
-        request.reset(CANCEL);
-        return;
-      }
-      read(response);
-    });
-    if (options.pingIntervalMillis() > 0) {
-      pingTimer = context.owner().setPeriodic(options.pingIntervalMillis(), t -> ping());
-    }
+    this.liveness = liveness;
+    request.exceptionHandler(this::broken);
+    request.response().onSuccess(this::answered).onFailure(this::broken);
   }
 
-  private void ping() {
-    request.connection().ping(Buffer.buffer(new byte[8]))
-        .timeout(options.pingTimeoutMillis(), java.util.concurrent.TimeUnit.MILLISECONDS)
-        .onFailure(e -> {
-          if (!isFinished()) {
-            lost(new PeerLost("no sign of life from " + peer() + " for " + options.pingTimeoutMillis()
-                + " ms (" + e.getMessage() + "); the process is frozen or the network is cut", e));
-            request.reset(CANCEL);
-          }
-        });
+  private void answered(HttpClientResponse answer) {
+    response = answer;
+    String type = answer.getHeader("content-type");
+    if (answer.statusCode() == 200 && type != null && type.startsWith("application/grpc")) {
+      read(answer);
+      return;
+    }
+    lost(new InvalidInput(peer() + " answered a tensor stream with HTTP status " + answer.statusCode()
+        + " and content type " + type + "; is this the port of a Regatta service?"));
+    close(GrpcStatus.CANCELLED, null);
+  }
+
+  @Override
+  void broken(Throwable cause) {
+    ended = true;
+    PeerLost frozen = liveness.failure();
+    lost(frozen == null ? cause : frozen);
   }
 
   @Override
   WriteStream<Buffer> sink() {
     return request;
+  }
+
+  @Override
+  boolean sinkEnded() {
+    return ended;
   }
 
   @Override
@@ -75,11 +72,14 @@ final class ClientTensorStream extends HttpTensorStream {
       message = response.getHeader("grpc-message");
     }
     if (status == null) {
-      return new PeerLost(peer() + " ended the tensor stream without a gRPC status");
+      return new PeerLost(peer() + " ended the tensor stream without a gRPC status; it was cut off");
     }
     GrpcStatus code = parse(status);
-    return code == GrpcStatus.OK ? null
-        : ErrorMapping.exception(code, message == null ? null : ErrorMapping.decode(message));
+    if (code == GrpcStatus.OK) {
+      return null;
+    }
+    return ErrorMapping.exception(code, message == null || message.isEmpty()
+        ? peer() + " ended the tensor stream with status " + status + " and no message" : ErrorMapping.decode(message));
   }
 
   private static GrpcStatus parse(String status) {
@@ -92,16 +92,7 @@ final class ClientTensorStream extends HttpTensorStream {
 
   @Override
   void over() {
-    if (pingTimer >= 0) {
-      context().owner().cancelTimer(pingTimer);
-      pingTimer = -1;
-    }
-    if (!ended) {
-      ended = true;
-      if (!isTransportBroken()) {
-        request.reset(CANCEL);
-      }
-    }
+    close(GrpcStatus.CANCELLED, null);
   }
 
   @Override
@@ -114,7 +105,7 @@ final class ClientTensorStream extends HttpTensorStream {
   }
 
   @Override
-  public Future<Void> fail(RegattaException error) {
+  Future<Void> close(GrpcStatus status, String message) {
     if (ended) {
       return Future.succeededFuture();
     }

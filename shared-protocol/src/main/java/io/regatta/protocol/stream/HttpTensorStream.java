@@ -3,12 +3,14 @@ package io.regatta.protocol.stream;
 import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.PeerLost;
+import io.regatta.protocol.ErrorMapping;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Handler;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.streams.ReadStream;
 import io.vertx.core.streams.WriteStream;
+import io.vertx.grpc.common.GrpcStatus;
 import java.util.ArrayDeque;
 
 /**
@@ -27,11 +29,13 @@ abstract class HttpTensorStream implements TensorStream {
   private Handler<RegattaException> exceptionHandler;
   private boolean paused;
   private boolean delivering;
+  /** The peer has ended its side: all its bytes have been read. */
   private boolean sourceEnded;
   /** Ended or broken: it must not be paused or resumed any more. */
   private boolean sourceGone;
-  private boolean transportBroken;
+  /** Why nothing more will be read; delivered behind the frames that came before. */
   private RegattaException failure;
+  /** The end or the failure has been delivered, or this side has given up: no handler is called any more. */
   private boolean finished;
 
   HttpTensorStream(Context context, String peer, StreamOptions options) {
@@ -45,9 +49,13 @@ abstract class HttpTensorStream implements TensorStream {
     source = from;
     from.exceptionHandler(e -> {
       sourceGone = true;
-      lost(e);
+      broken(e);
     });
-    from.endHandler(v -> sourceEnd());
+    from.endHandler(v -> {
+      sourceGone = true;
+      sourceEnded = true;
+      deliver();
+    });
     from.handler(this::bytes);
     flow();
   }
@@ -55,85 +63,88 @@ abstract class HttpTensorStream implements TensorStream {
   /** The write side. */
   abstract WriteStream<Buffer> sink();
 
+  /** Whether this side has been ended, so that nothing can be written. */
+  abstract boolean sinkEnded();
+
+  /** Ends this side with a status; a client resets. Nothing happens if it has ended before. */
+  abstract Future<Void> close(GrpcStatus status, String message);
+
   /** How the peer ended: null for cleanly. Called when all its bytes have been read. */
   abstract RegattaException endStatus();
 
-  /** Something to do when the stream is over, in whichever way. */
+  /** The transport failed; there is nobody left to write to. Ends in {@link #lost}. */
+  abstract void broken(Throwable cause);
+
+  /** Called once, when the stream is finished, before the user's handler. */
   void over() {}
 
   private void bytes(Buffer buffer) {
     if (failure != null || finished) {
-      return; // What still comes after an error is read and dropped, so that flow control does not get stuck.
+      return; // Read and dropped, so that the peer's last bytes do not hold the connection's window.
     }
     try {
       decoder.feed(buffer);
-    } catch (InvalidInput e) {
-      broken(new InvalidInput(peer + ": " + e.getMessage()));
-      return;
+    } catch (WireException e) {
+      String message = "from " + peer + " came " + e.getMessage();
+      failure = new InvalidInput(message);
+      close(e.status, message);
     }
     deliver();
   }
 
-  private void sourceEnd() {
-    sourceGone = true;
-    sourceEnded = true;
-    deliver();
-  }
-
-  /** The peer broke the protocol: it is told, and so is our own side, after the frames that were whole. */
-  private void broken(RegattaException e) {
-    failure = e;
-    fail(e);
-    deliver();
-  }
-
+  /** Nothing more will come, for this reason. */
   final void lost(Throwable cause) {
-    transportBroken |= !(cause instanceof RegattaException);
     if (failure == null && !finished) {
       failure = cause instanceof RegattaException r ? r
-          : new PeerLost("the tensor stream with " + peer + " broke: " + cause, cause);
+          : new PeerLost("the tensor stream with " + peer + " broke: " + cause.getMessage(), cause);
       deliver();
     }
   }
 
   private void deliver() {
-    if (delivering || finished || handler == null) {
-      flow();
-      return;
-    }
-    delivering = true;
-    try {
-      while (!paused && !finished && !received.isEmpty()) {
-        handler.handle(received.poll());
+    if (!delivering && !finished && handler != null) {
+      delivering = true;
+      try {
+        while (!paused && !finished && !received.isEmpty()) {
+          handler.handle(received.poll());
+        }
+      } finally {
+        delivering = false;
       }
-    } finally {
-      delivering = false;
-    }
-    if (!finished && received.isEmpty() && (failure != null || sourceEnded)) {
-      finish();
+      if (!finished && received.isEmpty() && (failure != null || sourceEnded)) {
+        finish();
+      }
     }
     flow();
   }
 
   private void finish() {
     finished = true;
-    RegattaException error = failure;
-    if (error == null) {
-      // A status explains more than a message that was cut short because of it.
-      error = endStatus();
+    if (failure == null) {
+      failure = endStatus(); // A status explains more than a message that was cut short because of it.
     }
-    if (error == null && !decoder.atBoundary()) {
-      error = new InvalidInput(peer + ": the stream ended in the middle of a message, after " + decoder.progress()
-          + "; it was not delivered");
-      fail(error);
+    if (failure == null && !decoder.atBoundary()) {
+      failure = new InvalidInput("the stream from " + peer + " ended in the middle of a message, after "
+          + decoder.progress() + "; that message was not delivered");
+      close(ErrorMapping.status(failure), failure.getMessage());
     }
     over();
-    if (error != null) {
-      if (exceptionHandler != null) {
-        exceptionHandler.handle(error);
+    if (failure == null) {
+      if (endHandler != null) {
+        endHandler.handle(null);
       }
-    } else if (endHandler != null) {
-      endHandler.handle(null);
+    } else if (exceptionHandler != null) {
+      exceptionHandler.handle(failure);
+    }
+  }
+
+  /** This side wants no more from the peer. */
+  final void giveUp() {
+    if (!finished) {
+      finished = true;
+      received.clear();
+      over();
+      flow();
     }
   }
 
@@ -148,20 +159,6 @@ abstract class HttpTensorStream implements TensorStream {
     }
   }
 
-  /** Whether there is nobody left to send a reset to. */
-  final boolean isTransportBroken() {
-    return transportBroken;
-  }
-
-  final boolean isFinished() {
-    return finished;
-  }
-
-  final Future<Void> gone() {
-    return Future.failedFuture(failure != null ? failure
-        : new PeerLost("the tensor stream with " + peer + " has ended; open a new one"));
-  }
-
   @Override
   public final Context context() {
     return context;
@@ -174,20 +171,25 @@ abstract class HttpTensorStream implements TensorStream {
 
   @Override
   public Future<Void> send(TensorFrame frame) {
-    if (failure != null || finished) {
-      return gone();
+    if (failure != null) {
+      return Future.failedFuture(failure);
+    }
+    if (finished || sinkEnded()) {
+      return Future.failedFuture(new PeerLost("the tensor stream with " + peer + " has ended; open a new one"));
     }
     return sink().write(TensorFrameEncoder.encode(frame));
   }
 
   @Override
   public boolean writeQueueFull() {
-    return failure == null && !finished && sink().writeQueueFull();
+    return failure == null && !finished && !sinkEnded() && sink().writeQueueFull();
   }
 
   @Override
   public TensorStream drainHandler(Handler<Void> drain) {
-    sink().drainHandler(drain);
+    if (!sinkEnded()) {
+      sink().drainHandler(drain);
+    }
     return this;
   }
 
@@ -222,5 +224,11 @@ abstract class HttpTensorStream implements TensorStream {
   public TensorStream exceptionHandler(Handler<RegattaException> error) {
     exceptionHandler = error;
     return this;
+  }
+
+  @Override
+  public Future<Void> fail(RegattaException error) {
+    giveUp();
+    return close(ErrorMapping.status(error), error.getMessage());
   }
 }

@@ -9,25 +9,29 @@ import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpServerResponse;
 import io.vertx.core.streams.WriteStream;
+import io.vertx.grpc.common.GrpcStatus;
 
 /** The server's end of a tensor stream: reads the request's body, answers in the response's, status in the trailers. */
 final class ServerTensorStream extends HttpTensorStream {
   private final HttpServerResponse response;
-  private boolean closed;
+  private boolean ended;
 
   ServerTensorStream(Context context, HttpServerRequest request, StreamOptions options) {
     super(context, String.valueOf(request.remoteAddress()), options);
     response = request.response();
     response.putHeader("content-type", "application/grpc");
-    response.exceptionHandler(this::lost);
-    response.closeHandler(v -> {
-      if (!closed) {
-        closed = true;
-        lost(new PeerLost("the connection with " + peer() + " was closed"));
-      }
-    });
-    response.writeHead();
+    response.exceptionHandler(this::broken);
+    response.closeHandler(v -> broken(new PeerLost("the connection with " + peer() + " was closed")));
+    response.writeHead().onFailure(this::broken);
     read(request);
+  }
+
+  @Override
+  void broken(Throwable cause) {
+    if (!ended) {
+      ended = true;
+      lost(cause);
+    }
   }
 
   @Override
@@ -36,28 +40,30 @@ final class ServerTensorStream extends HttpTensorStream {
   }
 
   @Override
+  boolean sinkEnded() {
+    return ended;
+  }
+
+  @Override
   RegattaException endStatus() {
-    return null;
+    return null; // A client that half-closes has nothing to say about how.
   }
 
   @Override
   public Future<Void> end() {
-    return close("0", null);
+    giveUp();
+    return close(GrpcStatus.OK, null);
   }
 
   @Override
-  public Future<Void> fail(RegattaException error) {
-    return close(Integer.toString(ErrorMapping.status(error).code), ErrorMapping.encode(String.valueOf(error.getMessage())));
-  }
-
-  private Future<Void> close(String status, String message) {
-    if (closed) {
+  Future<Void> close(GrpcStatus status, String message) {
+    if (ended) {
       return Future.succeededFuture();
     }
-    closed = true;
-    response.putTrailer("grpc-status", status);
+    ended = true;
+    response.putTrailer("grpc-status", Integer.toString(status.code));
     if (message != null) {
-      response.putTrailer("grpc-message", message);
+      response.putTrailer("grpc-message", ErrorMapping.encode(message));
     }
     return response.end();
   }

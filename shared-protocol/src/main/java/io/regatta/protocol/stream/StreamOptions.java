@@ -12,15 +12,18 @@ import io.vertx.core.http.HttpVersion;
  *
  * @param chunkBytes payload bytes per message; larger tensors travel as several
  * @param maxMessageBytes largest message accepted, header included
- * @param maxRequestBytes largest request or answer accepted, all chunks together
- * @param maxRequests requests of one stream in progress at a time; further ones are not read until one is answered
- * @param initialWindowBytes HTTP/2 flow-control window of a stream
+ * @param maxRequestBytes largest request or answer accepted, all chunks together; at a server, all requests of a stream
+ *     that are incomplete at a time
+ * @param maxRequests requests of one stream in progress at a time: a client refuses further ones, a server does not read
+ *     them until one is answered
+ * @param initialWindowBytes HTTP/2 flow-control window of a stream: what a peer may send while this side holds back
  * @param connectionWindowBytes HTTP/2 flow-control window of a connection; well above a stream's, or one stalled stream
  *     blocks all
  * @param maxFrameBytes largest HTTP/2 frame
- * @param pingIntervalMillis how often a client asks the peer for a sign of life; 0: never
- * @param pingTimeoutMillis a peer that does not answer for so long is lost
- * @param connectTimeoutMillis limit for opening a connection
+ * @param pingIntervalMillis how often each side asks the other for a sign of life; 0: never
+ * @param pingTimeoutMillis a peer that does not answer for so long is lost; it is noticed after one interval more at
+ *     most
+ * @param connectTimeoutMillis limit for a connection to be there and to speak HTTP/2
  */
 public record StreamOptions(int chunkBytes, int maxMessageBytes, long maxRequestBytes, int maxRequests,
     int initialWindowBytes, int connectionWindowBytes, int maxFrameBytes, long pingIntervalMillis,
@@ -38,9 +41,9 @@ public record StreamOptions(int chunkBytes, int maxMessageBytes, long maxRequest
         "at least initial_window_bytes");
     check(maxFrameBytes >= 16_384 && maxFrameBytes <= 16_777_215, "max_frame_bytes", maxFrameBytes,
         "in 16384..16777215");
-    check(pingIntervalMillis >= 0, "ping_interval_ms", pingIntervalMillis, "at least 0");
-    check(pingTimeoutMillis >= 1, "ping_timeout_ms", pingTimeoutMillis, "at least 1");
-    check(connectTimeoutMillis >= 1, "connect_timeout_ms", connectTimeoutMillis, "at least 1");
+    check(pingIntervalMillis >= 0, "ping_interval_millis", pingIntervalMillis, "at least 0");
+    check(pingTimeoutMillis >= 1, "ping_timeout_millis", pingTimeoutMillis, "at least 1");
+    check(connectTimeoutMillis >= 1, "connect_timeout_millis", connectTimeoutMillis, "at least 1");
   }
 
   private static void check(boolean condition, String key, long value, String must) {
@@ -49,16 +52,38 @@ public record StreamOptions(int chunkBytes, int maxMessageBytes, long maxRequest
     }
   }
 
-  /** Measured defaults: 1 MiB chunks, 16 MiB stream window, 64 MiB connection window, 64 KiB frames. */
+  /**
+   * Measured defaults: 1 MiB chunks in messages of at most 8 MiB, requests of at most 2 GiB, 256 at a time; 16 MiB stream
+   * window, 64 MiB connection window, 64 KiB frames; a frozen peer is noticed in 30 s at most.
+   */
   public static StreamOptions defaults() {
-    return new StreamOptions(1 << 20, 8 << 20, 2L << 30, 256, 16 << 20, 64 << 20, 64 << 10, 10_000, 30_000, 10_000);
+    return new StreamOptions(1 << 20, 8 << 20, 2L << 30, 256, 16 << 20, 64 << 20, 64 << 10, 10_000, 20_000, 10_000);
   }
 
-  /** The same with other chunk sizes. */
+  /** The same with another chunk size. */
   public StreamOptions withChunkBytes(int bytes) {
     return new StreamOptions(bytes, Math.max(maxMessageBytes, bytes + 4096), maxRequestBytes, maxRequests,
         initialWindowBytes, connectionWindowBytes, maxFrameBytes, pingIntervalMillis, pingTimeoutMillis,
         connectTimeoutMillis);
+  }
+
+  /** The same with other limits per message and per request, and for requests in progress. */
+  public StreamOptions withLimits(int messageBytes, long requestBytes, int requests) {
+    return new StreamOptions(Math.min(chunkBytes, messageBytes - 4096), messageBytes, requestBytes, requests,
+        initialWindowBytes, connectionWindowBytes, maxFrameBytes, pingIntervalMillis, pingTimeoutMillis,
+        connectTimeoutMillis);
+  }
+
+  /** The same with other flow-control windows. */
+  public StreamOptions withWindows(int stream, int connection) {
+    return new StreamOptions(chunkBytes, maxMessageBytes, maxRequestBytes, maxRequests, stream, connection,
+        maxFrameBytes, pingIntervalMillis, pingTimeoutMillis, connectTimeoutMillis);
+  }
+
+  /** The same with other times for signs of life. */
+  public StreamOptions withPing(long intervalMillis, long timeoutMillis) {
+    return new StreamOptions(chunkBytes, maxMessageBytes, maxRequestBytes, maxRequests, initialWindowBytes,
+        connectionWindowBytes, maxFrameBytes, intervalMillis, timeoutMillis, connectTimeoutMillis);
   }
 
   HttpServerOptions serverOptions() {

@@ -1,11 +1,10 @@
 package io.regatta.protocol.stream;
 
 import com.google.protobuf.CodedInputStream;
-import com.google.protobuf.InvalidProtocolBufferException;
 import com.google.protobuf.UnsafeByteOperations;
-import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.protocol.tensor.TensorMessage;
 import io.vertx.core.buffer.Buffer;
+import io.vertx.grpc.common.GrpcStatus;
 import java.io.IOException;
 import java.nio.ByteOrder;
 import java.util.function.Consumer;
@@ -21,6 +20,7 @@ final class TensorFrameDecoder {
   private final Consumer<TensorFrame> out;
   private final byte[] prefix = new byte[PREFIX];
   private int prefixFill;
+  /** The message being filled, null between messages. */
   private byte[] message;
   private int messageFill;
 
@@ -32,7 +32,7 @@ final class TensorFrameDecoder {
   /**
    * Takes the next bytes and delivers every message that they complete.
    *
-   * @throws InvalidInput if the bytes are no gRPC message of this type within the limit; nothing more may be fed then
+   * @throws WireException if the bytes are no gRPC message of this type within the limit; nothing more may be fed then
    */
   void feed(Buffer bytes) {
     int at = 0;
@@ -62,7 +62,7 @@ final class TensorFrameDecoder {
     }
   }
 
-  /** Whether the stream ended between messages; otherwise a message was cut short. */
+  /** Whether the stream may end here; otherwise a message was cut short. */
   boolean atBoundary() {
     return message == null && prefixFill == 0;
   }
@@ -74,13 +74,13 @@ final class TensorFrameDecoder {
 
   private int length() {
     if (prefix[0] != 0) {
-      throw new InvalidInput("a gRPC message on a tensor stream starts with flag " + (prefix[0] & 0xff)
-          + "; compression is not supported here, send identity-encoded messages");
+      throw new WireException(GrpcStatus.UNIMPLEMENTED, "a message starts with compression flag " + (prefix[0] & 0xff)
+          + ", but tensor streams are not compressed; send identity-encoded messages");
     }
     long length = (prefix[1] & 0xffL) << 24 | (prefix[2] & 0xff) << 16 | (prefix[3] & 0xff) << 8 | prefix[4] & 0xff;
     if (length > maxMessageBytes) {
-      throw new InvalidInput("a message of " + length + " bytes exceeds stream.max_message_bytes = " + maxMessageBytes
-          + "; send the tensor in smaller chunks");
+      throw new WireException(GrpcStatus.INVALID_ARGUMENT, "a message of " + length + " bytes exceeds the limit, "
+          + "stream.max_message_bytes = " + maxMessageBytes + "; send the tensor in smaller chunks");
     }
     return (int) length;
   }
@@ -91,10 +91,9 @@ final class TensorFrameDecoder {
       in.enableAliasing(true);
       TensorMessage header = TensorMessage.parseFrom(in);
       return new TensorFrame(header, header.getPayload().asReadOnlyByteBuffer().order(ByteOrder.LITTLE_ENDIAN));
-    } catch (InvalidProtocolBufferException e) {
-      throw new InvalidInput("a message of " + bytes.length + " bytes is no TensorMessage: " + e.getMessage(), e);
     } catch (IOException e) {
-      throw new InvalidInput("a message of " + bytes.length + " bytes cannot be read: " + e.getMessage(), e);
+      throw new WireException(GrpcStatus.INVALID_ARGUMENT,
+          "a message of " + bytes.length + " bytes is no regatta.TensorMessage: " + e.getMessage());
     }
   }
 }

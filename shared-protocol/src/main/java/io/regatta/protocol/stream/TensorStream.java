@@ -7,9 +7,9 @@ import io.vertx.core.Handler;
 
 /**
  * One duplex stream of {@link TensorFrame}s, the same for both ends and for every transport. Owned by one Vert.x
- * context: all calls are made and all handlers are called on it. A stream starts paused for reading until
- * {@link #handler} is set. After the end handler or the exception handler nothing more comes, and exactly one of the
- * two is called, once.
+ * context: all calls are made and all handlers are called on it. It reads nothing until {@link #handler} is set, so that
+ * is set last. Exactly one of end handler and exception handler is called, once, and nothing after it; none of them
+ * after this side has given the stream up by {@link #fail} (or, as a server, by {@link #end}).
  */
 public interface TensorStream {
 
@@ -43,9 +43,9 @@ public interface TensorStream {
   /** The peer failed, was lost, answered with another status, or sent garbage. */
   TensorStream exceptionHandler(Handler<RegattaException> handler);
 
-  /** Ends this side: a client half-closes, a server answers with status 0. */
+  /** Ends this side: a client half-closes and goes on reading; a server answers with status 0, and that is all. */
   Future<Void> end();
 
-  /** Ends the stream with an error: a server answers with the status, a client resets. */
+  /** Gives the stream up: a server answers with the error's status, a client resets and the text stays with it. */
   Future<Void> fail(RegattaException error);
 }

@@ -5,19 +5,22 @@ import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.http.HttpClient;
+import io.vertx.core.http.HttpConnection;
 import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.PoolOptions;
 import io.vertx.core.http.RequestOptions;
-import java.util.concurrent.TimeUnit;
+import java.util.HashMap;
+import java.util.Map;
 
 /**
- * Opens tensor streams. Streams to the same host and port share one connection. To be used on one context, which then
- * owns the streams.
+ * Opens tensor streams. Streams to the same host and port share one connection. Owned by one event loop: all calls are
+ * made on it, and the streams belong to the context that opened them.
  */
 public final class TensorStreamClient {
   private final Vertx vertx;
   private final StreamOptions options;
   private final HttpClient client;
+  private final Map<HttpConnection, Liveness> connections = new HashMap<>();
 
   public TensorStreamClient(Vertx vertx, StreamOptions options) {
     this.vertx = vertx;
@@ -30,20 +33,34 @@ public final class TensorStreamClient {
    * says so through the stream's exception handler.
    *
    * @param path full method name, e.g. {@code /regatta.ParameterShard/Exchange}
-   * @return fails with {@link PeerLost} if there is no connection
+   * @return fails with {@link PeerLost} if there is no connection within the time set for it
    */
   public Future<TensorStream> open(String host, int port, String path) {
     Context context = vertx.getOrCreateContext();
     String peer = host + ":" + port;
     RequestOptions request = new RequestOptions().setMethod(HttpMethod.POST).setHost(host).setPort(port).setURI(path)
+        // Until the peer speaks HTTP/2: a frozen one accepts the connection, and that is all.
+        .setConnectTimeout(options.connectTimeoutMillis())
         .putHeader("content-type", "application/grpc").putHeader("te", "trailers");
-    // A frozen peer accepts the connection and never sends its HTTP/2 settings; Vert.x alone would wait for ever.
-    return client.request(request).timeout(options.connectTimeoutMillis(), TimeUnit.MILLISECONDS).compose(r -> {
+    return client.request(request).compose(r -> {
       r.setChunked(true);
-      TensorStream stream = new ClientTensorStream(context, r, peer, options);
+      TensorStream stream =
+          new ClientTensorStream(this, context, r, liveness(context, r.connection(), peer), peer, options);
       return r.sendHead().map(stream);
     }).recover(e -> Future.failedFuture(
         new PeerLost("cannot open a tensor stream to " + peer + path + ": " + e.getMessage(), e)));
+  }
+
+  private Liveness liveness(Context context, HttpConnection connection, String peer) {
+    return connections.computeIfAbsent(connection, c -> {
+      c.closeHandler(v -> context.runOnContext(w -> {
+        Liveness watch = connections.remove(c);
+        if (watch != null) {
+          watch.stop();
+        }
+      }));
+      return Liveness.watch(vertx, c, peer, options);
+    });
   }
 
   /** Closes all connections; open streams break. */

@@ -5,6 +5,7 @@ import io.vertx.core.Vertx;
 import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.HttpServer;
 import io.vertx.core.http.HttpServerRequest;
+import io.vertx.core.http.HttpVersion;
 import java.util.Map;
 
 /** Serves tensor streams and ordinary gRPC calls on one HTTP/2 port. */
@@ -12,16 +13,22 @@ public final class TensorStreamServer {
 
   private TensorStreamServer() {}
 
-  /** An HTTP server with the options' windows and frame sizes; it has no request handler yet and does not listen. */
+  /**
+   * An HTTP server with the options' windows and frame sizes, which closes connections whose peer gives no sign of life;
+   * it has no request handler yet and does not listen. Its connection handler is taken.
+   */
   public static HttpServer create(Vertx vertx, StreamOptions options) {
-    return vertx.createHttpServer(options.serverOptions());
+    return vertx.createHttpServer(options.serverOptions()).connectionHandler(connection -> {
+      Liveness watch = Liveness.watch(vertx, connection, String.valueOf(connection.remoteAddress()), options);
+      connection.closeHandler(v -> watch.stop());
+    });
   }
 
   /**
    * Sends requests to one of these paths to its stream handler, all others on to the control calls.
    *
    * @param streams full method name, e.g. {@code /regatta.ParameterShard/Exchange}, to the one who takes the stream; it
-   *     must set the stream's handlers at once
+   *     sets the stream's handlers, the one for frames last
    * @param control everything else; a {@code GrpcServer}
    */
   public static Handler<HttpServerRequest> handler(Vertx vertx, Map<String, Handler<TensorStream>> streams,
@@ -29,13 +36,17 @@ public final class TensorStreamServer {
     Map<String, Handler<TensorStream>> paths = Map.copyOf(streams);
     return request -> {
       Handler<TensorStream> taker = paths.get(request.path());
-      String type = request.getHeader("content-type");
-      if (taker != null && request.method() == HttpMethod.POST && type != null
-          && type.startsWith("application/grpc") && !type.startsWith("application/grpc-web")) {
+      if (taker != null && isGrpc(request)) {
         taker.handle(new ServerTensorStream(vertx.getOrCreateContext(), request, options));
       } else {
         control.handle(request);
       }
     };
+  }
+
+  private static boolean isGrpc(HttpServerRequest request) {
+    String type = request.getHeader("content-type");
+    return request.version() == HttpVersion.HTTP_2 && request.method() == HttpMethod.POST && type != null
+        && type.startsWith("application/grpc") && !type.startsWith("application/grpc-web");
   }
 }

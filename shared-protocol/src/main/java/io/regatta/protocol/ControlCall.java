@@ -1,0 +1,86 @@
+package io.regatta.protocol;
+
+import io.regatta.core.error.RegattaException;
+import io.vertx.core.Future;
+import io.vertx.core.Handler;
+import io.vertx.core.Promise;
+import io.vertx.grpc.client.GrpcClientRequest;
+import io.vertx.grpc.client.GrpcClientResponse;
+import io.vertx.grpc.common.GrpcStatus;
+import io.vertx.grpc.common.ServiceMethod;
+
+/**
+ * One call of {@link UnaryCalls}. Owned by their context. Whatever way it ends (status, reset, broken connection, no
+ * connection), the promise is completed.
+ */
+final class ControlCall<Q, A> {
+  private final UnaryCalls calls;
+  private final ServiceMethod<A, Q> method;
+  private final Handler<A> each;
+  private final Promise<Void> ended;
+  private GrpcClientRequest<Q, A> request;
+  private boolean cancelled;
+
+  ControlCall(UnaryCalls calls, ServiceMethod<A, Q> method, Handler<A> each, Promise<Void> ended) {
+    this.calls = calls;
+    this.method = method;
+    this.each = each;
+    this.ended = ended;
+  }
+
+  Future<Void> ended() {
+    return ended.future();
+  }
+
+  Future<Void> start(Q message) {
+    if (!cancelled) {
+      calls.request(method).onFailure(this::lost).onSuccess(r -> {
+        request = r;
+        if (cancelled) {
+          r.cancel();
+          return;
+        }
+        r.exceptionHandler(this::lost);
+        r.response().onSuccess(this::answered).onFailure(this::lost);
+        r.end(message).onFailure(this::lost);
+      });
+    }
+    return ended.future();
+  }
+
+  private void answered(GrpcClientResponse<Q, A> answer) {
+    answer.handler(each);
+    answer.exceptionHandler(this::lost);
+    answer.errorHandler(error -> lost(new IllegalStateException("the call was reset, " + error)));
+    answer.endHandler(v -> {
+      if (answer.status() == GrpcStatus.OK) {
+        ended.tryComplete();
+      } else {
+        ended.tryFail(failure(answer));
+      }
+    });
+  }
+
+  /** Reads the text itself: the library looks for it in the headers only, and takes a plus sign for a space. */
+  private RegattaException failure(GrpcClientResponse<Q, A> answer) {
+    String message = answer.headers().get("grpc-message");
+    if (message == null) {
+      message = answer.trailers().get("grpc-message");
+    }
+    return ErrorMapping.exception(answer.status(), message == null || message.isEmpty()
+        ? calls.peer() + " answered " + method.methodName() + " with status " + answer.status() + " and no message"
+        : ErrorMapping.decode(message));
+  }
+
+  private void lost(Throwable cause) {
+    ended.tryFail(calls.lost(method, cause.getMessage() == null ? cause.toString() : cause.getMessage(), cause));
+  }
+
+  /** Gives the call up; it counts as ended. */
+  void cancel() {
+    cancelled = true;
+    if (ended.tryComplete() && request != null) {
+      request.cancel();
+    }
+  }
+}

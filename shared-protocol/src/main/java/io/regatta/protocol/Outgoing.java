@@ -1,0 +1,26 @@
+package io.regatta.protocol;
+
+import io.netty.buffer.ByteBuf;
+import io.regatta.protocol.stream.TensorFrame;
+import io.regatta.protocol.tensor.TensorMessage;
+import java.util.Iterator;
+import java.util.List;
+
+/**
+ * A frame on its way out and the pooled memory of its payload, which goes back to the pool when the send completes.
+ *
+ * @param memory null for a frame without payload
+ */
+record Outgoing(TensorFrame frame, ByteBuf memory) {
+
+  /** A message of one frame without payload. */
+  static Iterator<Outgoing> one(TensorMessage header) {
+    return List.of(new Outgoing(TensorFrame.of(header), null)).iterator();
+  }
+
+  void release() {
+    if (memory != null) {
+      memory.release();
+    }
+  }
+}

@@ -1,0 +1,75 @@
+package io.regatta.protocol;
+
+import io.regatta.protocol.stream.StreamOptions;
+import io.regatta.protocol.stream.TensorFrame;
+import io.regatta.protocol.tensor.Kind;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import java.util.function.Consumer;
+import java.util.function.Function;
+
+/** One request of a {@link GrpcShardLink} that waits for its answer. Owned by the stream's loop. */
+final class PendingAnswer<T> {
+  private final Kind kind;
+  private final StreamOptions options;
+  private final Function<Assembly, T> result;
+  private final Consumer<Assembly> slice;
+  private final Promise<T> promise = Promise.promise();
+  private Assembly assembly;
+
+  /**
+   * A request just made.
+   *
+   * @param result makes the result from the answer, the last one if there are several
+   * @param slice null for a request with one answer; otherwise takes each of several, up to the one marked last
+   */
+  PendingAnswer(Kind kind, StreamOptions options, Function<Assembly, T> result, Consumer<Assembly> slice) {
+    this.kind = kind;
+    this.options = options;
+    this.result = result;
+    this.slice = slice;
+  }
+
+  /** The kind of message that answers. */
+  Kind kind() {
+    return kind;
+  }
+
+  Future<T> future() {
+    return promise.future();
+  }
+
+  /** Takes a frame; true when the answer is complete. */
+  boolean take(TensorFrame frame) {
+    if (assembly == null || slice != null && assembly.isComplete()) {
+      assembly = new Assembly(frame.header(), new ByteBudget(options.maxRequestBytes()));
+    }
+    if (!assembly.add(frame)) {
+      return false;
+    }
+    if (slice == null) {
+      return true;
+    }
+    consume();
+    return assembly.first().getLast();
+  }
+
+  /** A consumer that throws gets nothing more; the rest of the answer is read and dropped. */
+  private void consume() {
+    if (!promise.future().isComplete()) {
+      try {
+        slice.accept(assembly);
+      } catch (RuntimeException e) {
+        promise.fail(e);
+      }
+    }
+  }
+
+  void complete() {
+    promise.tryComplete(result.apply(assembly));
+  }
+
+  void fail(Throwable cause) {
+    promise.tryFail(cause);
+  }
+}

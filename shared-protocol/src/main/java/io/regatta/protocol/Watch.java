@@ -1,0 +1,24 @@
+package io.regatta.protocol;
+
+import io.vertx.core.Future;
+
+/** Answers that keep coming until the peer, or this side, ends them. May be used on any thread. */
+public final class Watch {
+  private final Future<Void> ended;
+  private final Runnable cancel;
+
+  Watch(Future<Void> ended, Runnable cancel) {
+    this.ended = ended;
+    this.cancel = cancel;
+  }
+
+  /** Completes when the peer has ended the watch or it was cancelled; fails when the peer failed or is lost. */
+  public Future<Void> ended() {
+    return ended;
+  }
+
+  /** Ends the watch; answers that are already on their way may still come. */
+  public void cancel() {
+    cancel.run();
+  }
+}

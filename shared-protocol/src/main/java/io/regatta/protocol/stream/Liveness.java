@@ -1,0 +1,81 @@
+package io.regatta.protocol.stream;
+
+import io.regatta.core.error.RegattaException.PeerLost;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.http.HttpConnection;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+/**
+ * Asks the peer of one HTTP/2 connection for a sign of life (PING) again and again, and closes the connection when none
+ * comes: waiting for an answer has no limit here, waiting for a peer that is frozen or cut off has. Owned by the context
+ * that it was started on.
+ */
+public final class Liveness {
+  private static final Buffer PING = Buffer.buffer(new byte[8]);
+
+  private final Vertx vertx;
+  private final HttpConnection connection;
+  private final String peer;
+  private final StreamOptions options;
+  private final long timer;
+  private boolean asked;
+  private PeerLost failure;
+
+  /**
+   * Watches a connection until it is closed.
+   *
+   * @param peer for the message, e.g. {@code 10.0.0.7:36001}
+   */
+  public static Liveness watch(Vertx vertx, HttpConnection connection, String peer, StreamOptions options) {
+    return new Liveness(vertx, connection, peer, options);
+  }
+
+  private Liveness(Vertx vertx, HttpConnection connection, String peer, StreamOptions options) {
+    this.vertx = vertx;
+    this.connection = connection;
+    this.peer = peer;
+    this.options = options;
+    timer = options.pingIntervalMillis() == 0 ? -1
+        : vertx.setPeriodic(options.pingIntervalMillis(), t -> ping());
+  }
+
+  /** Why the connection was closed by this watch, or null if it was not. */
+  public PeerLost failure() {
+    return failure;
+  }
+
+  /** To be called when the connection is closed. */
+  public void stop() {
+    if (timer >= 0) {
+      vertx.cancelTimer(timer);
+    }
+  }
+
+  private void ping() {
+    if (asked) {
+      return;
+    }
+    asked = true;
+    Future<Buffer> pong;
+    try {
+      pong = connection.ping(PING);
+    } catch (UnsupportedOperationException e) {
+      stop(); // HTTP/1.1 has no PING, and carries no tensor streams.
+      return;
+    }
+    pong.timeout(options.pingTimeoutMillis(), TimeUnit.MILLISECONDS).onComplete(answer -> {
+      asked = false;
+      if (answer.cause() instanceof TimeoutException e) {
+        failure = new PeerLost(peer + " has given no sign of life for " + options.pingTimeoutMillis()
+            + " ms: the process is frozen, or the network to it is cut", e);
+        connection.shutdown(0, TimeUnit.MILLISECONDS);
+      }
+      if (answer.failed()) {
+        stop();
+      }
+    });
+  }
+}
