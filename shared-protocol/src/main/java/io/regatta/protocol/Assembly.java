@@ -111,10 +111,6 @@ final class Assembly {
   }
 
   private void addDense(TensorMessage h, ByteBuffer payload) {
-    if (!h.getDenseWanted() && !first.getDenseWanted()) {
-      throw wrong(h, "there are " + payload.remaining() + " bytes of a dense vector, but neither dense_wanted nor a "
-          + "table is set");
-    }
     if (dense == null) {
       reserve(h, h.getTotal(), Float.BYTES);
       denseTotal = (int) h.getTotal();

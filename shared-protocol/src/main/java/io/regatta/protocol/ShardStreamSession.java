@@ -121,7 +121,7 @@ public final class ShardStreamSession {
         .setStep(h.getStep()).setRequest(h.getRequest()).setChunkCount(1);
     switch (h.getKind()) {
       case REGISTER -> register(from, h, answer);
-      case INITIALIZE -> serve(handler.initialize(from, dense(a)), v -> one(answer, Kind.INITIALIZE_ACK));
+      case INITIALIZE -> serve(handler.initialize(from, a.dense() == null ? new float[0] : a.dense()), v -> one(answer, Kind.INITIALIZE_ACK));
       case PUSH -> serve(handler.push(from, ShardCodec.push(a)), ack -> ShardCodec.ack(answer, h.getRequest(), ack));
       case PULL -> serve(handler.pull(from, ShardCodec.pull(a)),
           pulled -> ShardCodec.values(answer, h.getRequest(), pulled, options.chunkBytes()));
@@ -143,14 +143,6 @@ public final class ShardStreamSession {
       registering = false;
       return one(answer, Kind.REGISTER_ACK);
     });
-  }
-
-  private static float[] dense(Assembly a) {
-    if (a.dense() == null) {
-      throw new InvalidInput("INITIALIZE of job '" + a.first().getJob() + "' comes without a dense vector; set "
-          + "dense_wanted, even if this shard's part is empty");
-    }
-    return a.dense();
   }
 
   private static Iterator<Outgoing> one(TensorMessage.Builder answer, Kind kind) {

@@ -60,20 +60,20 @@ class AssemblyTest {
   @Test
   void a_chunk_out_of_order_is_refused_and_named() {
     List<TensorFrame> frames = frames(ShardCodec.push(COMMON, 1, new Push(List.of(), 3, 0, floats(100), List.of()), 64));
-    Assembly a = new Assembly(frames.get(0).header(), 1 << 20);
+    Assembly a = new Assembly(frames.get(0).header(), new ByteBudget(1 << 20));
     a.add(frames.get(0));
     assertThatThrownBy(() -> a.add(frames.get(2))).isInstanceOf(InvalidInput.class)
         .hasMessageContaining("job 'census'").hasMessageContaining("rank 1").hasMessageContaining("step 3")
-        .hasMessageContaining("chunk 1 of 7 was expected");
+        .hasMessageContaining("chunk 1 of 7 of a PUSH was expected");
   }
 
   @Test
   void totals_beyond_the_limit_are_refused_before_anything_is_allocated() {
     TensorMessage huge = COMMON.clone().setChunkCount(1).setTotal(1L << 40).build();
-    assertThatThrownBy(() -> new Assembly(huge, 1 << 20).add(TensorFrame.of(huge))).isInstanceOf(InvalidInput.class)
+    assertThatThrownBy(() -> new Assembly(huge, new ByteBudget(1 << 20)).add(TensorFrame.of(huge))).isInstanceOf(InvalidInput.class)
         .hasMessageContaining("max_request_bytes");
     TensorMessage negative = COMMON.clone().setChunkCount(1).setTable("t").setTotal(-1).build();
-    assertThatThrownBy(() -> new Assembly(negative, 1 << 20).add(TensorFrame.of(negative)))
+    assertThatThrownBy(() -> new Assembly(negative, new ByteBudget(1 << 20)).add(TensorFrame.of(negative)))
         .isInstanceOf(InvalidInput.class);
   }
 
@@ -83,7 +83,7 @@ class AssemblyTest {
       @ForAll @IntRange(min = -3, max = 9) int offset, @ForAll @IntRange(max = 200) int bytes, @ForAll boolean sparse) {
     TensorMessage h = COMMON.clone().setChunkCount(1).setTable(sparse ? "t" : "").setRowCount(rows).setDim(dim)
         .setTotal(total).setOffset(offset).build();
-    Assembly a = new Assembly(h, 1 << 20);
+    Assembly a = new Assembly(h, new ByteBudget(1 << 20));
     try {
       a.add(new TensorFrame(h, ByteBuffer.allocate(bytes)));
       // What was accepted is complete and consistent.
@@ -93,18 +93,18 @@ class AssemblyTest {
     }
   }
 
-  private static Assembly whole(Iterator<TensorFrame> frames) {
+  private static Assembly whole(Iterator<Outgoing> frames) {
     List<TensorFrame> list = frames(frames);
-    Assembly a = new Assembly(list.get(0).header(), 64 << 20);
+    Assembly a = new Assembly(list.get(0).header(), new ByteBudget(64 << 20));
     for (int i = 0; i < list.size(); i++) {
       assertThat(a.add(list.get(i))).isEqualTo(i == list.size() - 1);
     }
     return a;
   }
 
-  private static List<TensorFrame> frames(Iterator<TensorFrame> frames) {
+  private static List<TensorFrame> frames(Iterator<Outgoing> frames) {
     List<TensorFrame> list = new ArrayList<>();
-    frames.forEachRemaining(list::add);
+    frames.forEachRemaining(o -> list.add(o.frame()));
     return list;
   }
 

@@ -29,10 +29,11 @@ public record StreamConfig(
     @Setting(value = "65536", unit = "bytes", doc = "Largest HTTP/2 frame.")
     int maxFrameBytes,
 
-    @Setting(value = "10000", unit = "ms", doc = "How often a client asks the peer for a sign of life; 0: never.")
+    @Setting(value = "10000", unit = "ms", doc = "How often each side asks the other for a sign of life; 0: never.")
     long pingIntervalMs,
 
-    @Setting(value = "30000", unit = "ms", doc = "A peer that does not answer for so long is lost.")
+    @Setting(value = "20000", unit = "ms", doc = "A peer that does not answer for so long is lost; that is "
+        + "noticed one interval later at most.")
     long pingTimeoutMs,
 
     @Setting(value = "10000", unit = "ms", doc = "Limit for opening a connection.")

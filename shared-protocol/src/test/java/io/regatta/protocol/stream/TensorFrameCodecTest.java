@@ -3,7 +3,6 @@ package io.regatta.protocol.stream;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.protocol.tensor.Kind;
 import io.regatta.protocol.tensor.TensorMessage;
 import io.vertx.core.buffer.Buffer;
@@ -57,10 +56,10 @@ class TensorFrameCodecTest {
   @Test
   void an_oversized_message_is_refused_before_it_is_allocated() {
     TensorFrameDecoder decoder = new TensorFrameDecoder(1000, f -> { });
-    assertThatThrownBy(() -> decoder.feed(Buffer.buffer(new byte[] {0, 127, -1, -1, -1}))).isInstanceOf(InvalidInput.class)
+    assertThatThrownBy(() -> decoder.feed(Buffer.buffer(new byte[] {0, 127, -1, -1, -1}))).isInstanceOf(WireException.class)
         .hasMessageContaining("2147483647").hasMessageContaining("max_message_bytes = 1000");
     TensorFrameDecoder unsigned = new TensorFrameDecoder(1000, f -> { });
-    assertThatThrownBy(() -> unsigned.feed(Buffer.buffer(new byte[] {0, -1, -1, -1, -1}))).isInstanceOf(InvalidInput.class)
+    assertThatThrownBy(() -> unsigned.feed(Buffer.buffer(new byte[] {0, -1, -1, -1, -1}))).isInstanceOf(WireException.class)
         .hasMessageContaining("4294967295");
   }
 
@@ -68,10 +67,10 @@ class TensorFrameCodecTest {
   void a_compressed_message_and_garbage_are_refused_and_not_delivered() {
     List<TensorFrame> received = new ArrayList<>();
     assertThatThrownBy(() -> new TensorFrameDecoder(1000, received::add).feed(Buffer.buffer(new byte[] {1, 0, 0, 0, 0})))
-        .isInstanceOf(InvalidInput.class).hasMessageContaining("compression");
+        .isInstanceOf(WireException.class).hasMessageContaining("compression");
     assertThatThrownBy(() -> new TensorFrameDecoder(1000, received::add)
-        .feed(Buffer.buffer(new byte[] {0, 0, 0, 0, 3, -1, -1, -1}))).isInstanceOf(InvalidInput.class)
-        .hasMessageContaining("no TensorMessage");
+        .feed(Buffer.buffer(new byte[] {0, 0, 0, 0, 3, -1, -1, -1}))).isInstanceOf(WireException.class)
+        .hasMessageContaining("no regatta.TensorMessage");
     assertThat(received).isEmpty();
   }
 
@@ -80,7 +79,7 @@ class TensorFrameCodecTest {
     TensorFrameDecoder decoder = new TensorFrameDecoder(1 << 16, f -> { });
     try {
       decoder.feed(Buffer.buffer(noise));
-    } catch (InvalidInput e) {
+    } catch (WireException e) {
       assertThat(e.getMessage()).isNotBlank();
     }
   }
