@@ -3,6 +3,7 @@ package io.regatta.aggregator;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.node.Setting;
 import io.regatta.node.Settings;
+import io.regatta.node.StreamConfig;
 
 /** Configuration of one aggregator: the section {@code gradient_aggregator}. Validated in the constructor, immutable. */
 public record AggregatorConfig(
@@ -17,7 +18,10 @@ public record AggregatorConfig(
     long lookupMs,
 
     @Setting(doc = "What the aggregator holds at most.")
-    Limits limits) {
+    Limits limits,
+
+    @Setting(doc = "Tensor streams.")
+    StreamConfig stream) {
 
   /** What one aggregator holds at most. A request beyond a limit fails with {@code Overloaded} and names the limit. */
   public record Limits(

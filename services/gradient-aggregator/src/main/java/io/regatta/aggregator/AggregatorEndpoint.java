@@ -1,6 +1,7 @@
 package io.regatta.aggregator;
 
 import io.regatta.core.error.RegattaException;
+import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.Conflict;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.Overloaded;
@@ -20,7 +21,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.function.Function;
 import java.util.function.Supplier;
 
 /**
@@ -28,15 +28,12 @@ import java.util.function.Supplier;
  * {@link AggregationRounds}, everything else is refused. Owned by the verticle's event loop.
  */
 final class AggregatorEndpoint implements ShardStreamHandler {
-  private final int maxJobs;
-  private final Function<JobSpec, JobAggregation> make;
+  private final Uplink uplink;
   private final Map<String, JobAggregation> jobs = new TreeMap<>();
   private long pushes;
 
-  /** @param make makes a job's aggregation and begins its watch */
-  AggregatorEndpoint(int maxJobs, Function<JobSpec, JobAggregation> make) {
-    this.maxJobs = maxJobs;
-    this.make = make;
+  AggregatorEndpoint(Uplink uplink) {
+    this.uplink = uplink;
   }
 
   @Override
@@ -45,13 +42,13 @@ final class AggregatorEndpoint implements ShardStreamHandler {
       check(from, spec);
       JobAggregation job = jobs.get(spec.job());
       if (job == null) {
-        if (jobs.size() >= maxJobs) {
+        if (jobs.size() >= uplink.limits().jobs()) {
           throw new Overloaded("the aggregator serves " + jobs.size() + " jobs, the limit "
               + "(gradient_aggregator.limits.jobs); wait until one has ended, or raise it");
         }
-        job = make.apply(spec);
+        job = new JobAggregation(spec, uplink, () -> prune(spec.job()));
         jobs.put(spec.job(), job);
-      } else if (!job.spec.equals(spec)) {
+      } else if (!job.spec().equals(spec)) {
         throw new Conflict("trainer " + from.trainer().rank() + " brings another model or other settings for job "
             + spec.job() + " than the first trainer at this aggregator; use the same on every trainer, or another name");
       }
@@ -146,11 +143,11 @@ final class AggregatorEndpoint implements ShardStreamHandler {
   }
 
   /** Forgets what nobody needs any more of a job; called after anything that may have ended it. */
-  void prune(String name) {
+  private void prune(String name) {
     JobAggregation job = jobs.get(name);
     if (job != null && job.prune()) {
       jobs.remove(name);
-      job.watch.close();
+      job.close(new Cancelled("job " + name + " has ended"));
     }
   }
 

@@ -10,25 +10,34 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.function.IntFunction;
 
 /** One job at one aggregator: its rounds and connections by shard. Owned by the verticle's event loop. */
 final class JobAggregation {
 
-  /** What belongs to one shard. */
-  record ToShard(AggregationRounds rounds, ShardConnection connection) {}
+  private record ToShard(AggregationRounds rounds, ShardConnection connection) {}
 
-  final JobSpec spec;
-  final GroupWatch watch;
-  private final IntFunction<ToShard> make;
+  private final JobSpec spec;
+  private final Uplink uplink;
+  private final GroupWatch watch;
+  private final Runnable changed;
   private final Map<Integer, ToShard> shards = new TreeMap<>();
   private long generation;
 
-  /** @param make makes what belongs to a shard that is addressed for the first time */
-  JobAggregation(JobSpec spec, GroupWatch watch, IntFunction<ToShard> make) {
+  /**
+   * Begins to follow the job's group.
+   *
+   * @param changed run when trainers have gone, when nobody may need this any more
+   */
+  JobAggregation(JobSpec spec, Uplink uplink, Runnable changed) {
     this.spec = spec;
-    this.watch = watch;
-    this.make = make;
+    this.uplink = uplink;
+    this.changed = changed;
+    watch = uplink.watch(spec.job(), this::lost, this::groupEnded);
+    watch.start();
+  }
+
+  JobSpec spec() {
+    return spec;
   }
 
   /** Notes the generation that a trainer knows of, which may be ahead of our watch. */
@@ -36,8 +45,7 @@ final class JobAggregation {
     generation = Math.max(generation, trainersGeneration);
   }
 
-  /** The latest generation of the job's group that anybody has told us. */
-  long generation() {
+  private long generation() {
     return Math.max(generation, watch.generation());
   }
 
@@ -48,23 +56,25 @@ final class JobAggregation {
   }
 
   AggregationRounds roundsOrNew(int shard) {
-    return shards.computeIfAbsent(shard, make::apply).rounds;
+    return shards.computeIfAbsent(shard, index -> {
+      ShardConnection connection = uplink.connection(spec, index, this::generation);
+      return new ToShard(new AggregationRounds(spec.job(), index, uplink.limits(), connection,
+          System::currentTimeMillis), connection);
+    }).rounds;
   }
 
-  /** The trainer is gone, in whatever way the rendezvous saw it. */
-  void lost(TrainerId trainer) {
-    List.copyOf(shards.values()).forEach(to -> to.rounds.lost(trainer));
+  private void lost(TrainerId trainer) {
+    shards.values().forEach(to -> to.rounds.lost(trainer));
+    changed.run();
   }
 
   /** Nobody up to this incarnation is in the job's group any more. */
-  void groupEnded(long lastIncarnation) {
-    for (ToShard to : List.copyOf(shards.values())) {
-      for (TrainerId trainer : to.rounds.trainers()) {
-        if (trainer.incarnation() <= lastIncarnation) {
-          to.rounds.lost(trainer);
-        }
-      }
+  private void groupEnded(long lastIncarnation) {
+    for (ToShard to : shards.values()) {
+      to.rounds.trainers().stream().filter(trainer -> trainer.incarnation() <= lastIncarnation)
+          .forEach(to.rounds::lost);
     }
+    changed.run();
   }
 
   /** Forgets the shards that nobody needs any more; true if none is left. */
@@ -79,6 +89,7 @@ final class JobAggregation {
     return shards.isEmpty();
   }
 
+  /** Fails what has not been sent, ends the watch and the connections. */
   Future<Void> close(RegattaException reason) {
     watch.close();
     List<Future<Void>> closed = new ArrayList<>();

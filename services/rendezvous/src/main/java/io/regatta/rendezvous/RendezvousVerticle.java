@@ -2,15 +2,14 @@ package io.regatta.rendezvous;
 
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.Meter;
-import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.node.Directory;
 import io.regatta.node.Node;
 import io.regatta.node.Registration;
+import io.regatta.node.ServicePort;
 import io.regatta.node.Waits;
 import io.vertx.core.Future;
 import io.vertx.core.VerticleBase;
 import io.vertx.core.http.Http2Settings;
-import io.vertx.core.http.HttpServer;
 import io.vertx.core.http.HttpServerOptions;
 import io.vertx.grpc.server.GrpcServer;
 import io.vertx.grpc.server.GrpcServerOptions;
@@ -39,7 +38,7 @@ public final class RendezvousVerticle extends VerticleBase {
   private final AtomicLong activeMembers = new AtomicLong();
   private final AtomicLong waitingCalls = new AtomicLong();
   private Groups groups;
-  private HttpServer server;
+  private ServicePort port;
   private Registration registration;
   private Waits.Source waits;
   private long ticker = -1;
@@ -53,7 +52,7 @@ public final class RendezvousVerticle extends VerticleBase {
 
   /** The port that it serves on, once started. */
   public int port() {
-    return server.actualPort();
+    return port.port();
   }
 
   @Override
@@ -64,11 +63,10 @@ public final class RendezvousVerticle extends VerticleBase {
     new RendezvousEndpoint(groups, clock).bind(grpc);
     HttpServerOptions options = new HttpServerOptions().setTcpKeepAlive(true)
         .setInitialSettings(new Http2Settings().setMaxConcurrentStreams(STREAMS_PER_CONNECTION));
-    return vertx.createHttpServer(options).requestHandler(grpc).listen(config.port(), node.host())
-        .recover(e -> Future.failedFuture(new InvalidInput("the rendezvous cannot listen on " + node.host() + ":"
-            + config.port() + ": " + e.getMessage() + "; give another rendezvous.port, or 0 for any free one", e)))
+    return ServicePort.listen(vertx, () -> vertx.createHttpServer(options).requestHandler(grpc), node.host(),
+            config.port(), "the rendezvous", "rendezvous.port")
         .compose(listening -> {
-          server = listening;
+          port = listening;
           waits = node.waits().source(context, groups::waits);
           gauge("regatta.rendezvous.groups", openGroups);
           gauge("regatta.rendezvous.members", activeMembers);
@@ -76,7 +74,7 @@ public final class RendezvousVerticle extends VerticleBase {
           ticker = vertx.setPeriodic(config.tickMs(), id -> groups.expire());
           measurer = vertx.setPeriodic(MEASURE_MILLIS, id -> measure());
           return node.directory().register(new Directory.Instance(Directory.RENDEZVOUS, UUID.randomUUID().toString(), 0,
-              node.host(), server.actualPort(), clock.getAsLong(), Map.of()));
+              node.host(), port.port(), clock.getAsLong(), Map.of()));
         })
         .onSuccess(registered -> registration = registered)
         .recover(e -> stop().transform(stopped -> Future.failedFuture(e)));
@@ -110,7 +108,7 @@ public final class RendezvousVerticle extends VerticleBase {
     Future<Void> unregistered = registration == null ? Future.succeededFuture() : registration.close();
     return unregistered.transform(done -> {
       groups.close();
-      return server == null ? Future.succeededFuture() : server.shutdown(SHUTDOWN_MILLIS, TimeUnit.MILLISECONDS);
+      return port == null ? Future.succeededFuture() : port.shutdown(SHUTDOWN_MILLIS);
     });
   }
 }

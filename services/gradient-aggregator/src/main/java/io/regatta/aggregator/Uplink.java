@@ -1,0 +1,53 @@
+package io.regatta.aggregator;
+
+import io.regatta.core.shard.JobSpec;
+import io.regatta.core.shard.TrainerId;
+import io.regatta.node.Directory;
+import io.regatta.protocol.stream.StreamOptions;
+import io.regatta.protocol.stream.TensorStreamClient;
+import io.vertx.core.Context;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import java.util.function.Consumer;
+import java.util.function.LongConsumer;
+import java.util.function.LongSupplier;
+
+/** What an aggregator reaches shards and rendezvous with; owned by the verticle's event loop. */
+final class Uplink {
+  private final Vertx vertx;
+  private final Context context;
+  private final Directory directory;
+  private final AggregatorConfig config;
+  private final StreamOptions options;
+  private final TensorStreamClient client;
+  private final ShardAddresses addresses;
+
+  Uplink(Vertx vertx, Context context, Directory directory, AggregatorConfig config) {
+    this.vertx = vertx;
+    this.context = context;
+    this.directory = directory;
+    this.config = config;
+    options = config.stream().options();
+    client = new TensorStreamClient(vertx, options);
+    addresses = new ShardAddresses(vertx, directory, config.lookupMs());
+  }
+
+  /** A connection to one shard for one job; not open yet. */
+  ShardConnection connection(JobSpec job, int shard, LongSupplier generation) {
+    return new ShardConnection(context, job, shard, addresses, client, generation, options);
+  }
+
+  /** A watch on a job's group; not started yet. */
+  GroupWatch watch(String job, Consumer<TrainerId> gone, LongConsumer ended) {
+    return new GroupWatch(vertx, directory, job, config.retryMs(), gone, ended);
+  }
+
+  AggregatorConfig.Limits limits() {
+    return config.limits();
+  }
+
+  /** Closes all connections to shards; what is under way fails. */
+  Future<Void> close() {
+    return client.close();
+  }
+}
