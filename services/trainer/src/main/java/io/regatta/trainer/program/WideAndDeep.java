@@ -84,12 +84,16 @@ public final class WideAndDeep implements TrainingProgram {
     }
     CriteoGenerator.Size size = new CriteoGenerator.Size(job.seed(), settings.trainRows(), settings.testRows(),
         settings.trainFiles());
+    if (worker.isFirstWorker() && CriteoGenerator.described(directory) == null) {
+      worker.progress().line("no data in " + directory + ": generating " + (size.trainRows() + size.testRows())
+          + " rows in the Criteo format");
+    }
     if (!worker.isFirstWorker()) {
       worker.barrier(); // the first worker makes the data; on another machine it is made again below
     }
     CriteoGenerator.Made made = CriteoGenerator.ensure(directory, size);
     if (worker.isFirstWorker()) {
-      worker.progress().line(String.format(Locale.ROOT, "generated data in %s: %d training and %d test rows, seed %d;"
+      worker.progress().line(String.format(Locale.ROOT, "data in %s, generated: %d training and %d test rows, seed %d;"
           + " best possible test AUC %.4f, log loss %.4f", directory, size.trainRows(), size.testRows(), size.seed(),
           made.bestAuc(), made.bestLogloss()));
       worker.report("best_auc", made.bestAuc());

@@ -10,11 +10,22 @@ import io.regatta.trainer.JobConfig;
 import io.regatta.trainer.LocalRun;
 import io.regatta.trainer.Progress;
 import io.regatta.trainer.RunResult;
+import io.regatta.trainer.data.BadLines;
 import io.regatta.trainer.data.CriteoGenerator;
 import io.regatta.trainer.data.DataSets;
+import io.regatta.trainer.data.Housing;
+import io.regatta.trainer.data.SlotBatch;
 import io.vertx.core.Vertx;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -62,9 +73,13 @@ class ProgramsTest {
   @Test
   void convergedSettingsReachLeastSquares() throws Exception {
     Path data = DataSets.directory("boston_housing");
-    RunResult result = run("fit-a-line-converged", "data.dir=" + data, "batch_size=102");
+    RunResult result = run("fit-a-line-converged", "data.dir=" + data, "batch_size=102", "output=" + dir.resolve("model"));
 
+    SlotBatch train = Housing.read(data.resolve("housing.data"), new BadLines(BadLines.Policy.FAIL)).train().table();
+    double[] best = LeastSquares.fit(train);
+    assertThat(LeastSquares.meanSquaredError(train, best)).isCloseTo(22.78, within(0.005));
     assertThat(result.loss()).isCloseTo(22.7784, within(0.01 * 22.7784));
+    assertThat(distance(weights(dir.resolve("model")), best) / norm(best)).isLessThan(0.05);
   }
 
   @Test
@@ -90,6 +105,8 @@ class ProgramsTest {
     assertThat(result.metrics()).containsKeys("best_auc", "bad_lines");
     assertThat(result.auc()).isBetween(0.4, 0.9);
     assertThat(result.model()).isEqualTo(output.toString());
+    assertThat(output.resolve("manifest.json")).isRegularFile();
+    assertThat(output.resolve("table-embedding.safetensors")).isRegularFile();
   }
 
   @Test
@@ -109,6 +126,34 @@ class ProgramsTest {
         .hasMessageContaining("adult.data").hasMessageContaining("does not exist");
     assertThatThrownBy(() -> run("census", "data.dir=")).isInstanceOf(InvalidInput.class)
         .hasMessageContaining("data.dir is missing");
+  }
+
+  /** The only two-dimensional parameter of a saved model. */
+  private static double[] weights(Path model) throws IOException {
+    ByteBuffer file = ByteBuffer.wrap(Files.readAllBytes(model.resolve("dense.safetensors")))
+        .order(ByteOrder.LITTLE_ENDIAN);
+    int header = (int) file.getLong();
+    JsonObject tensors = new JsonObject(new String(file.array(), Long.BYTES, header, StandardCharsets.UTF_8));
+    JsonArray place = tensors.fieldNames().stream().filter(name -> name.endsWith("weight")).findFirst()
+        .map(tensors::getJsonObject).orElseThrow().getJsonArray("data_offsets");
+    double[] weights = new double[(place.getInteger(1) - place.getInteger(0)) / Float.BYTES];
+    for (int i = 0; i < weights.length; i++) {
+      weights[i] = file.getFloat(Long.BYTES + header + place.getInteger(0) + i * Float.BYTES);
+    }
+    return weights;
+  }
+
+  private static double distance(double[] weights, double[] best) {
+    double[] difference = weights.clone();
+    for (int i = 0; i < difference.length; i++) {
+      difference[i] -= best[i];
+    }
+    return norm(difference);
+  }
+
+  /** Of the 13 weights, without the bias. */
+  private static double norm(double[] weights) {
+    return Math.sqrt(Arrays.stream(weights, 0, 13).map(w -> w * w).sum());
   }
 
   private RunResult run(String config, String... overrides) throws Exception {
