@@ -166,6 +166,11 @@ final class ClusterSession implements TrainerSession {
     return left;
   }
 
+  /** Ends the links' streams, so that the servers see their end before the connection's. On the loop. */
+  Future<Void> closeLinks() {
+    return client == null ? Future.succeededFuture() : Future.fromCompletionStage(client.close(), context);
+  }
+
   /** Releases the model threads, now and to come. Any thread. */
   void end(RegattaException reason) {
     awaiting.end(reason);

@@ -133,6 +133,7 @@ public final class TrainerVerticle extends VerticleBase implements FiniteService
       Future<Void> shards = session == null ? Future.succeededFuture() : session.leaveShards();
       over = soon(shards)
           .compose(v -> group == null ? Future.succeededFuture() : soon(group.leave()))
+          .compose(v -> session == null ? Future.succeededFuture() : soon(session.closeLinks()))
           .compose(v -> connections == null ? Future.succeededFuture() : soon(connections.close()));
     }
     return over;

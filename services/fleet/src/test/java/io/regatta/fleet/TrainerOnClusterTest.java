@@ -1,0 +1,297 @@
+package io.regatta.fleet;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import ai.djl.Model;
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDList;
+import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.DataType;
+import ai.djl.ndarray.types.Shape;
+import ai.djl.nn.AbstractBlock;
+import ai.djl.nn.core.Linear;
+import ai.djl.training.DefaultTrainingConfig;
+import ai.djl.training.EasyTrain;
+import ai.djl.training.ParameterStore;
+import ai.djl.training.dataset.ArrayDataset;
+import ai.djl.training.loss.Loss;
+import ai.djl.util.PairList;
+import io.regatta.aggregator.AggregatorConfig;
+import io.regatta.aggregator.AggregatorVerticle;
+import io.regatta.core.error.RegattaException.PeerLost;
+import io.regatta.core.init.InitializerSpec;
+import io.regatta.node.Node;
+import io.regatta.node.Settings;
+import io.regatta.parameterserver.ParameterServerConfig;
+import io.regatta.parameterserver.ParameterServerVerticle;
+import io.regatta.rendezvous.RendezvousConfig;
+import io.regatta.rendezvous.RendezvousVerticle;
+import io.regatta.trainer.JobConfig;
+import io.regatta.trainer.LocalRun;
+import io.regatta.trainer.Progress;
+import io.regatta.trainer.ReduceOp;
+import io.regatta.trainer.RunResult;
+import io.regatta.trainer.TrainerConfig;
+import io.regatta.trainer.TrainerVerticle;
+import io.regatta.trainer.TrainingProgram;
+import io.regatta.trainer.djl.DistributedEmbedding;
+import io.regatta.trainer.djl.FleetTrainer;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import io.vertx.core.json.JsonObject;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Trainer verticles against a real rendezvous, parameter servers and an aggregator, all over gRPC in one JVM. */
+class TrainerOnClusterTest {
+
+  private static final int ROWS = 128;
+  private static final int SLOTS = 3;
+
+  private Vertx vertx;
+  private Node node;
+
+  @BeforeEach
+  void start() {
+    vertx = Vertx.vertx();
+    node = Node.embedded(vertx, null, "test");
+  }
+
+  @AfterEach
+  void stop() throws Exception {
+    get(node.close().eventually(vertx::close));
+  }
+
+  private static <T> T get(Future<T> future) throws Exception {
+    return future.toCompletionStage().toCompletableFuture().get(60, TimeUnit.SECONDS);
+  }
+
+  /** Starts the services of a job. */
+  private void services(JobConfig job) throws Exception {
+    List<Future<String>> deployed = new ArrayList<>();
+    deployed.add(vertx.deployVerticle(new RendezvousVerticle(node, RendezvousConfig.defaults())));
+    for (int i = 0; i < job.servers(); i++) {
+      deployed.add(vertx.deployVerticle(new ParameterServerVerticle(node,
+          ParameterServerConfig.defaults().at(i, job.servers(), job.shards()))));
+    }
+    if (job.aggregator()) {
+      deployed.add(vertx.deployVerticle(new AggregatorVerticle(node, Settings.defaults(AggregatorConfig.class))));
+    }
+    get(Future.all(deployed));
+  }
+
+  private List<TrainerVerticle> trainers(JobConfig job, TrainingProgram program) throws Exception {
+    List<TrainerVerticle> trainers = new ArrayList<>();
+    List<Future<String>> deployed = new ArrayList<>();
+    for (int rank = 0; rank < job.trainers(); rank++) {
+      TrainerVerticle trainer = new TrainerVerticle(node, new TrainerConfig(job, rank, ""), program);
+      trainers.add(trainer);
+      deployed.add(vertx.deployVerticle(trainer));
+    }
+    get(Future.all(deployed));
+    return trainers;
+  }
+
+  private List<RunResult> run(JobConfig job, TrainingProgram program) throws Exception {
+    services(job);
+    return get(Future.all(trainers(job, program).stream().map(TrainerVerticle::result).toList())).list();
+  }
+
+  private static JobConfig job(JsonObject more) {
+    return JobConfig.of(new JsonObject().put("job", "cluster").put("min_block", 4).put("servers", 2).put("trainers", 2)
+        .put("batch_size", 8).put("ready_timeout_ms", 20_000)
+        .put("optimizer", new JsonObject().put("kind", "sgd").put("learning_rate", 0.05)).mergeIn(more, true));
+  }
+
+  /** Rows of an embedding and dense features through one linear layer. */
+  static final class Net extends AbstractBlock {
+    private final DistributedEmbedding rows = addChildBlock("rows", DistributedEmbedding.builder().setTable("rows")
+        .setDim(4).optInitializer(InitializerSpec.uniform(-0.5f, 0.5f)).optInputIndex(1).build());
+    private final Linear linear = addChildBlock("linear", Linear.builder().setUnits(1).build());
+
+    @Override
+    protected NDList forwardInternal(ParameterStore store, NDList in, boolean training, PairList<String, Object> p) {
+      long batch = in.get(0).getShape().get(0);
+      NDArray features = rows.forward(store, new NDList(in.get(1)), training).singletonOrThrow()
+          .reshape(batch, SLOTS * 4).concat(in.get(0), 1);
+      return linear.forward(store, new NDList(features), training);
+    }
+
+    @Override
+    protected void initializeChildBlocks(NDManager manager, DataType type, Shape... shapes) {
+      rows.initialize(manager, type, shapes[1]);
+      linear.initialize(manager, type, new Shape(shapes[0].get(0), SLOTS * 4 + 2));
+    }
+
+    @Override
+    public Shape[] getOutputShapes(Shape[] inputShapes) {
+      return new Shape[] {new Shape(inputShapes[0].get(0), 1)};
+    }
+  }
+
+  private static ArrayDataset data(NDManager manager, int batch, int first, int every) {
+    Random random = new Random(11);
+    int mine = ROWS / every;
+    float[] dense = new float[mine * 2];
+    long[] ids = new long[mine * SLOTS];
+    float[] labels = new float[mine];
+    for (int i = 0; i < ROWS; i++) {
+      float a = (float) random.nextGaussian();
+      float b = (float) random.nextGaussian();
+      long[] row = random.longs(SLOTS, 0, 20).toArray();
+      if (i % every == first) {
+        int at = i / every;
+        dense[2 * at] = a;
+        dense[2 * at + 1] = b;
+        System.arraycopy(row, 0, ids, at * SLOTS, SLOTS);
+        labels[at] = a - b + (row[0] % 3);
+      }
+    }
+    return new ArrayDataset.Builder()
+        .setData(manager.create(dense, new Shape(mine, 2)), manager.create(ids, new Shape(mine, SLOTS)))
+        .optLabels(manager.create(labels, new Shape(mine, 1))).setSampling(batch, false).build();
+  }
+
+  private static TrainingProgram program(int epochs) {
+    return worker -> {
+      try (Model model = Model.newInstance("net")) {
+        model.setBlock(new Net());
+        try (FleetTrainer trainer = worker.distributedTrainer(model,
+            new DefaultTrainingConfig(Loss.l2Loss("loss", 1)).optOptimizer(worker.optimizer()))) {
+          int batch = worker.job().batchSize();
+          trainer.initialize(new Shape(batch, 2), new Shape(batch, SLOTS));
+          EasyTrain.fit(trainer, epochs, data(trainer.getManager(), batch, worker.shardIndex(), worker.shardCount()),
+              null);
+          worker.report("loss", worker.allReduce(new double[] {worker.rank()}, ReduceOp.SUM)[0]);
+        }
+      }
+    };
+  }
+
+  @ParameterizedTest
+  @CsvSource({"sync, 1, false", "sync, 2, true", "half_async, 1, true", "async, 1, false", "ssp, 2, false",
+      "geo, 1, false"})
+  void everyModeRunsToItsEnd(String mode, int threads, boolean aggregator) throws Exception {
+    JobConfig job = job(new JsonObject().put("mode", mode).put("threads", threads).put("aggregator", aggregator)
+        .put("k_steps", 3).put("staleness_bound", 1));
+    List<RunResult> results = run(job, program(3));
+    RunResult first = results.get(0);
+    assertThat(first.examples()).isEqualTo(3 * ROWS);
+    assertThat(first.steps()).isEqualTo(3 * ROWS / 8 / 2 / threads);
+    assertThat(first.loss()).isEqualTo(threads > 1 ? 2 : 1);
+    assertThat(first.shards()).isEqualTo(2);
+    assertThat(first.pids()).containsKeys("trainer-0", "trainer-1");
+    assertThat(results).extracting(RunResult::parameters).containsOnly(first.parameters()).doesNotContain("");
+  }
+
+  @Test
+  void oneTrainerInSyncHasTheBitsOfALocalRun() throws Exception {
+    JobConfig job = job(new JsonObject().put("trainers", 1).put("shards", 2));
+    RunResult remote = run(job, program(3)).get(0);
+    RunResult local = LocalRun.run(job, program(3), Progress.none());
+    assertThat(remote.parameters()).isEqualTo(local.parameters());
+  }
+
+  @Test
+  void aFailingTrainerDoesNotHoldUpTheOthers() throws Exception {
+    JobConfig job = job(new JsonObject());
+    services(job);
+    TrainingProgram good = program(3);
+    List<TrainerVerticle> trainers = trainers(job, worker -> {
+      if (worker.rank() == 1) {
+        try (Model model = Model.newInstance("net")) {
+          model.setBlock(new Net());
+          try (FleetTrainer trainer = worker.distributedTrainer(model,
+              new DefaultTrainingConfig(Loss.l2Loss()).optOptimizer(worker.optimizer()))) {
+            trainer.initialize(new Shape(8, 2), new Shape(8, SLOTS));
+            throw new IllegalStateException("out of luck");
+          }
+        }
+      }
+      good.run(worker);
+    });
+    assertThatThrownBy(() -> get(trainers.get(1).result())).hasMessageContaining("failed on trainer 1")
+        .hasMessageContaining("out of luck");
+    assertThat(get(trainers.get(0).result()).examples()).isEqualTo(3 * ROWS / 2);
+  }
+
+  @Test
+  void anotherModelIsRefusedInOneLine() throws Exception {
+    JobConfig job = job(new JsonObject());
+    services(job);
+    List<TrainerVerticle> trainers = trainers(job, worker -> {
+      try (Model model = Model.newInstance("net")) {
+        model.setBlock(Linear.builder().setUnits(worker.rank() + 1).build());
+        try (FleetTrainer trainer = worker.distributedTrainer(model,
+            new DefaultTrainingConfig(Loss.l2Loss()).optOptimizer(worker.optimizer()))) {
+          trainer.initialize(new Shape(8, 3));
+        }
+      }
+    });
+    assertThatThrownBy(() -> {
+      get(trainers.get(0).result());
+      get(trainers.get(1).result());
+    }).hasMessageContaining("is registered with another specification").message().doesNotContain("\n");
+  }
+
+  @Test
+  void aDeadServerReleasesTheModelThreadsWithItsName() throws Exception {
+    JobConfig job = job(new JsonObject().put("servers", 1).put("trainers", 1));
+    get(vertx.deployVerticle(new RendezvousVerticle(node, RendezvousConfig.defaults())));
+    String server = get(vertx.deployVerticle(new ParameterServerVerticle(node, ParameterServerConfig.defaults())));
+    CountDownLatch training = new CountDownLatch(1);
+    TrainerVerticle trainer = trainers(job, worker -> {
+      try (Model model = Model.newInstance("net")) {
+        model.setBlock(new Net());
+        try (FleetTrainer t = worker.distributedTrainer(model,
+            new DefaultTrainingConfig(Loss.l2Loss()).optOptimizer(worker.optimizer()))) {
+          t.initialize(new Shape(8, 2), new Shape(8, SLOTS));
+          for (;;) {
+            EasyTrain.fit(t, 1, data(t.getManager(), 8, 0, 1), null);
+            training.countDown();
+          }
+        }
+      }
+    }).get(0);
+    assertThat(training.await(20, TimeUnit.SECONDS)).isTrue();
+    get(vertx.undeploy(server));
+    assertThatThrownBy(() -> get(trainer.result())).hasCauseInstanceOf(PeerLost.class)
+        .hasMessageContaining("shard 0 at 127.0.0.1:");
+  }
+
+  @Test
+  void stoppingAVerticleReleasesItsModelThread() throws Exception {
+    JobConfig job = job(new JsonObject());
+    services(job);
+    CountDownLatch waiting = new CountDownLatch(1);
+    List<String> ids = new ArrayList<>();
+    List<TrainerVerticle> trainers = new ArrayList<>();
+    for (int rank = 0; rank < 2; rank++) {
+      trainers.add(new TrainerVerticle(node, new TrainerConfig(job, rank, ""), worker -> {
+        if (worker.rank() == 0) {
+          waiting.countDown();
+          worker.barrier();
+        } else {
+          new CountDownLatch(1).await();
+        }
+      }));
+    }
+    for (Object id : get(Future.all(trainers.stream().map(vertx::deployVerticle).toList())).list()) {
+      ids.add((String) id);
+    }
+    assertThat(waiting.await(20, TimeUnit.SECONDS)).isTrue();
+    get(vertx.undeploy(ids.get(0)));
+    get(vertx.undeploy(ids.get(1)));
+    assertThatThrownBy(() -> get(trainers.get(0).result())).hasMessageContaining("stopped");
+    assertThat(Thread.getAllStackTraces().keySet()).noneMatch(t -> t.getName().startsWith("regatta-model-"));
+  }
+}
