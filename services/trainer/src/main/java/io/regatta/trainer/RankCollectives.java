@@ -9,9 +9,9 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What the ranks of a job do together outside of steps. While a rank is in here it sits out: in sync and ssp mode it
- * tells the shards so, and nobody's step waits for it; otherwise a rank with fewer steps would wait here for one that
- * waits for its pushes. When all have come, everybody goes on from the highest step among them. One per rank; called
+ * What the ranks of a job do together outside of steps. While a rank is in here it sits out: where steps wait for each
+ * other (sync and ssp mode, and half-async behind an aggregator) it tells the shards so, and nobody's step waits for
+ * it; otherwise a rank with fewer steps would wait here for one that waits for its pushes. When all have come, everybody goes on from the highest step among them. One per rank; called
  * by the leader of the replicas' meeting, one at a time, which the meeting orders.
  */
 final class RankCollectives {
@@ -56,7 +56,8 @@ final class RankCollectives {
   private boolean sitsOut() {
     Optional<ParameterClient> client = session.client();
     Mode mode = client.map(c -> c.job().mode()).orElse(Mode.ASYNC);
-    return session.worldSize() > 1 && (mode == Mode.SYNC || mode == Mode.SSP);
+    return session.worldSize() > 1 && (mode == Mode.SYNC || mode == Mode.SSP
+        || mode == Mode.HALF_ASYNC && session.job().aggregator());
   }
 
   private List<double[]> sittingOut(ParameterClient client, String operation, String key, double[] values) {
