@@ -1,0 +1,99 @@
+package io.regatta.parameterserver;
+
+import static io.regatta.parameterserver.RunningServers.get;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.regatta.core.shard.JobSpec;
+import io.regatta.core.shard.Mode;
+import io.regatta.core.shard.ParameterClient;
+import io.regatta.node.Directory;
+import io.regatta.node.testing.BlockedLoopGuard;
+import io.regatta.protocol.RendezvousClient;
+import io.regatta.protocol.parameterserver.Shard;
+import io.regatta.protocol.rendezvous.GroupView;
+import io.regatta.protocol.rendezvous.JoinReply;
+import io.regatta.protocol.rendezvous.Member;
+import io.regatta.rendezvous.RendezvousConfig;
+import io.regatta.rendezvous.RendezvousVerticle;
+import io.vertx.core.Future;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+/** Parameter servers beside a real rendezvous: indices, and losses that it declares. */
+@ExtendWith(BlockedLoopGuard.class)
+class ServersAndRendezvousTest {
+
+  private static final long LEASE_MILLIS = 1500;
+
+  @Test
+  void serversGetIndicesFromTheRendezvousWhicheverStartsFirst() throws Exception {
+    try (RunningServers cluster = new RunningServers()) {
+      ParameterServerVerticle a = new ParameterServerVerticle(cluster.node, anyIndex());
+      ParameterServerVerticle b = new ParameterServerVerticle(cluster.node, anyIndex());
+      Future<String> first = cluster.vertx.deployVerticle(a);
+      Future<String> second = cluster.vertx.deployVerticle(b);
+      RendezvousClient rendezvous = rendezvous(cluster);
+      get(first);
+      get(second);
+      assertThat(Set.of(a.index(), b.index())).containsExactlyInAnyOrder(0, 1);
+      assertThat(get(cluster.directory.list(Directory.PARAMETER_SERVER))).extracting(Directory.Instance::index)
+          .containsExactly(0, 1);
+      List<Shard> shards = cluster.shards();
+      assertThat(shards).extracting(Shard::getIndex).containsExactly(0, 1, 2, 3);
+      assertThat(shards.stream().map(Shard::getIncarnation).collect(Collectors.toSet())).hasSize(2);
+
+      get(cluster.vertx.undeploy(get(first)));
+      GroupView servers = get(rendezvous.groups()).getGroupsList().stream()
+          .filter(g -> g.getGroup().equals(ServerSeat.GROUP)).findFirst().orElseThrow();
+      assertThat(servers.getMembers(a.index()).getState()).isEqualTo("left");
+      assertThat(servers.getMembers(b.index()).getState()).isEqualTo("active");
+      get(cluster.vertx.undeploy(get(second)));
+      assertThat(get(rendezvous.groups()).getGroupsList()).isEmpty();
+      get(rendezvous.close());
+    }
+  }
+
+  @Test
+  void aTrainerThatTheRendezvousDeclaresLostIsNotWaitedForAndTheLastLossFreesTheJob() throws Exception {
+    try (RunningServers cluster = RunningServers.start(1, 2)) {
+      RendezvousClient rendezvous = rendezvous(cluster);
+      JobSpec job = Jobs.spec("lost", Mode.SYNC, 2, 2);
+      Future<JoinReply> firstJoin = rendezvous.join("lost", 2, 0, "trainer-0", "", 10_000);
+      JoinReply second = get(rendezvous.join("lost", 2, 1, "trainer-1", "", 10_000));
+      JoinReply first = get(firstJoin);
+      long heart = cluster.vertx.setPeriodic(LEASE_MILLIS / 5,
+          id -> rendezvous.heartbeat("lost", 0, first.getIncarnation(), 0));
+      ParameterClient survivor = cluster.client(job, 0, first.getIncarnation());
+      ParameterClient frozen = cluster.client(job, 1, second.getIncarnation());
+      get(survivor.register());
+      get(frozen.register());
+      get(survivor.initialize(Jobs.ramp(Jobs.NUMEL, 1)));
+      get(survivor.push(0, 8, null, Jobs.dense(0, 0), List.of())); // waits until trainer 1 is declared lost
+      assertThat(cluster.status(0).getShards(1).getJobs(0).getTrainers(1).getState()).isEqualTo("lost");
+      assertThat(get(rendezvous.groups()).getGroups(0).getMembersList()).extracting(Member::getState)
+          .containsExactly("active", "lost");
+
+      cluster.vertx.cancelTimer(heart); // the last one dies, too
+      while (cluster.status(0).getShardsList().stream().anyMatch(s -> s.getJobsCount() > 0)) {
+        get(cluster.vertx.timer(50).mapEmpty());
+      }
+      get(rendezvous.close());
+    }
+  }
+
+  private static ParameterServerConfig anyIndex() {
+    return ParameterServerConfig.defaults().at(-1, 2, 2);
+  }
+
+  /** A rendezvous whose leases are short enough to wait for a loss. */
+  private static RendezvousClient rendezvous(RunningServers cluster) {
+    RendezvousConfig defaults = RendezvousConfig.defaults();
+    RendezvousVerticle verticle = new RendezvousVerticle(cluster.node, new RendezvousConfig(0, LEASE_MILLIS, 20,
+        defaults.maxWaitMs(), defaults.messageBytes(), defaults.limits()));
+    get(cluster.vertx.deployVerticle(verticle));
+    return new RendezvousClient(cluster.vertx, "127.0.0.1", verticle.port());
+  }
+}

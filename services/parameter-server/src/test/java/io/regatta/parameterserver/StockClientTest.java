@@ -1,0 +1,180 @@
+package io.regatta.parameterserver;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import com.google.protobuf.ByteString;
+import com.google.protobuf.Message;
+import io.grpc.CallOptions;
+import io.grpc.ManagedChannel;
+import io.grpc.MethodDescriptor;
+import io.grpc.Status;
+import io.grpc.netty.NettyChannelBuilder;
+import io.grpc.protobuf.ProtoUtils;
+import io.grpc.stub.ClientCalls;
+import io.grpc.stub.StreamObserver;
+import io.regatta.core.model.DenseVariable;
+import io.regatta.core.model.ModelSpec;
+import io.regatta.core.optim.OptimizerSpec;
+import io.regatta.core.shard.JobSpec;
+import io.regatta.core.shard.Mode;
+import io.regatta.core.shard.NanPolicy;
+import io.regatta.node.testing.BlockedLoopGuard;
+import io.regatta.protocol.JobSpecs;
+import io.regatta.protocol.parameterserver.Shard;
+import io.regatta.protocol.parameterserver.ShardMapReply;
+import io.regatta.protocol.parameterserver.ShardMapRequest;
+import io.regatta.protocol.tensor.Contributor;
+import io.regatta.protocol.tensor.Kind;
+import io.regatta.protocol.tensor.TensorMessage;
+import io.vertx.grpc.health.v1.HealthCheckRequest;
+import io.vertx.grpc.health.v1.HealthCheckResponse;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+/** grpc-java with our .proto and nothing else of ours on the client's side. */
+@ExtendWith(BlockedLoopGuard.class)
+class StockClientTest {
+
+  private static final int NUMEL = 6;
+
+  @Test
+  void findsTheShardPushesAndPullsATensorAndReadsWhyABadOneIsRefused() throws Exception {
+    try (RunningServers servers = RunningServers.start(1, 1)) {
+      ManagedChannel control = channel("127.0.0.1", servers.servers.get(0).port());
+      ManagedChannel data = null;
+      try {
+        assertThat(call(control, "grpc.health.v1.Health/Check", HealthCheckRequest.getDefaultInstance(),
+            HealthCheckResponse.getDefaultInstance()).getStatus()).isEqualTo(HealthCheckResponse.ServingStatus.SERVING);
+        ShardMapReply map = call(control, "regatta.ParameterServer/ShardMap", ShardMapRequest.getDefaultInstance(),
+            ShardMapReply.getDefaultInstance());
+        Shard shard = map.getShards(0);
+        data = channel(shard.getHost(), shard.getPort());
+        Exchange exchange = new Exchange(data);
+        exchange.send(message(Kind.REGISTER, 1).setRegister(JobSpecs.toProto(job())));
+        assertThat(exchange.receive().getKind()).isEqualTo(Kind.REGISTER_ACK);
+        exchange.send(message(Kind.INITIALIZE, 2).setTotal(NUMEL).setPayload(floats(0, 1, 2, 3, 4, 5)));
+        assertThat(exchange.receive().getKind()).isEqualTo(Kind.INITIALIZE_ACK);
+        exchange.send(push(3, 1).setTotal(NUMEL).setPayload(floats(2, 2, 2, 2, 2, 2)));
+        TensorMessage ack = exchange.receive();
+        assertThat(ack.getKind()).isEqualTo(Kind.PUSH_ACK);
+        assertThat(ack.getVersion()).isEqualTo(1);
+        exchange.send(message(Kind.PULL, 4).setStep(1).setDenseWanted(true));
+        TensorMessage values = exchange.receive();
+        assertThat(values.getRequest()).isEqualTo(4);
+        ByteBuffer payload = values.getPayload().asReadOnlyByteBuffer().order(ByteOrder.LITTLE_ENDIAN);
+        for (int i = 0; i < NUMEL; i++) {
+          assertThat(payload.getFloat()).isCloseTo(i - 0.5f * 2, within(1e-6f));
+        }
+
+        exchange.send(push(5, 2).setStep(1).setTotal(4).setPayload(floats(1, 1, 1, 1)));
+        Status refused = exchange.failure();
+        assertThat(refused.getCode()).isEqualTo(Status.Code.INVALID_ARGUMENT);
+        assertThat(refused.getDescription()).contains("push of step 1 of trainer 0", "shard 0 of job stock",
+            "has 4 dense elements", "has 6");
+
+        Exchange again = new Exchange(data);
+        again.send(message(Kind.REGISTER, 1).setRegister(JobSpecs.toProto(job())));
+        assertThat(again.receive().getKind()).isEqualTo(Kind.REGISTER_ACK);
+        again.send(push(2, 2).setStep(1).setTotal(NUMEL).setPayload(floats(0, 0, 0, 0, 0, 0)));
+        assertThat(again.receive().getVersion()).as("the refused one changed nothing").isEqualTo(2);
+        again.send(message(Kind.LEAVE, 3));
+        assertThat(again.receive().getKind()).isEqualTo(Kind.LEAVE_ACK);
+        assertThat(servers.status(0).getShards(0).getJobsCount()).isZero();
+      } finally {
+        control.shutdownNow().awaitTermination(5, TimeUnit.SECONDS);
+        if (data != null) {
+          data.shutdownNow().awaitTermination(5, TimeUnit.SECONDS);
+        }
+      }
+    }
+  }
+
+  private static JobSpec job() {
+    return new JobSpec("stock", Mode.ASYNC, 1, 0, NanPolicy.FAIL, 1, 8192,
+        new ModelSpec(1, List.of(new DenseVariable("w", List.of(NUMEL))), OptimizerSpec.sgd(0.5), List.of()));
+  }
+
+  private static TensorMessage.Builder message(Kind kind, long request) {
+    return TensorMessage.newBuilder().setKind(kind).setRequest(request).setJob("stock").setIncarnation(1)
+        .setChunkCount(1);
+  }
+
+  private static TensorMessage.Builder push(long request, long sequence) {
+    return message(Kind.PUSH, request).addContributors(
+        Contributor.newBuilder().setRank(0).setIncarnation(1).setSequence(sequence).setWeight(8));
+  }
+
+  private static ByteString floats(float... values) {
+    ByteBuffer bytes = ByteBuffer.allocate(Float.BYTES * values.length).order(ByteOrder.LITTLE_ENDIAN);
+    for (float v : values) {
+      bytes.putFloat(v);
+    }
+    return ByteString.copyFrom(bytes.flip());
+  }
+
+  private static ManagedChannel channel(String host, int port) {
+    return NettyChannelBuilder.forAddress(host, port).usePlaintext().build();
+  }
+
+  private static <Q extends Message, A extends Message> A call(ManagedChannel channel, String method, Q request,
+      A answer) {
+    @SuppressWarnings("unchecked")
+    Q type = (Q) request.getDefaultInstanceForType();
+    return ClientCalls.blockingUnaryCall(channel, MethodDescriptor.<Q, A>newBuilder()
+        .setType(MethodDescriptor.MethodType.UNARY).setFullMethodName(method)
+        .setRequestMarshaller(ProtoUtils.marshaller(type)).setResponseMarshaller(ProtoUtils.marshaller(answer)).build(),
+        CallOptions.DEFAULT.withDeadlineAfter(20, TimeUnit.SECONDS), request);
+  }
+
+  /** One bidi stream; answers wait in a queue for the test. */
+  private static final class Exchange implements StreamObserver<TensorMessage> {
+    private final BlockingQueue<Object> received = new LinkedBlockingQueue<>();
+    private final StreamObserver<TensorMessage> requests;
+
+    Exchange(ManagedChannel channel) {
+      MethodDescriptor<TensorMessage, TensorMessage> method = MethodDescriptor.<TensorMessage, TensorMessage>newBuilder()
+          .setType(MethodDescriptor.MethodType.BIDI_STREAMING).setFullMethodName("regatta.ParameterShard/Exchange")
+          .setRequestMarshaller(ProtoUtils.marshaller(TensorMessage.getDefaultInstance()))
+          .setResponseMarshaller(ProtoUtils.marshaller(TensorMessage.getDefaultInstance())).build();
+      requests = ClientCalls.asyncBidiStreamingCall(channel.newCall(method, CallOptions.DEFAULT), this);
+    }
+
+    void send(TensorMessage.Builder message) {
+      requests.onNext(message.build());
+    }
+
+    TensorMessage receive() throws InterruptedException {
+      Object next = received.poll(20, TimeUnit.SECONDS);
+      assertThat(next).isInstanceOf(TensorMessage.class);
+      return (TensorMessage) next;
+    }
+
+    Status failure() throws InterruptedException {
+      Object next = received.poll(20, TimeUnit.SECONDS);
+      assertThat(next).isInstanceOf(Throwable.class);
+      return Status.fromThrowable((Throwable) next);
+    }
+
+    @Override
+    public void onNext(TensorMessage message) {
+      received.add(message);
+    }
+
+    @Override
+    public void onError(Throwable error) {
+      received.add(error);
+    }
+
+    @Override
+    public void onCompleted() {
+      received.add("completed");
+    }
+  }
+}
