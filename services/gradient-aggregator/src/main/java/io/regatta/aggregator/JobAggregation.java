@@ -4,6 +4,7 @@ import io.regatta.core.error.RegattaException;
 import io.regatta.core.shard.JobSpec;
 import io.regatta.core.shard.TrainerId;
 import io.regatta.core.shard.Wait;
+import io.regatta.node.GroupWatch;
 import io.vertx.core.Future;
 import java.util.ArrayList;
 import java.util.Iterator;
@@ -32,7 +33,7 @@ final class JobAggregation {
     this.spec = spec;
     this.uplink = uplink;
     this.changed = changed;
-    watch = uplink.watch(spec.job(), this::lost, this::groupEnded);
+    watch = uplink.watch(spec.job(), new Follower());
     watch.start();
   }
 
@@ -63,18 +64,35 @@ final class JobAggregation {
     }).rounds;
   }
 
-  private void lost(TrainerId trainer) {
-    shards.values().forEach(to -> to.rounds.lost(trainer));
-    changed.run();
-  }
-
-  /** Nobody up to this incarnation is in the job's group any more. */
-  private void groupEnded(long lastIncarnation) {
-    for (ToShard to : shards.values()) {
-      to.rounds.trainers().stream().filter(trainer -> trainer.incarnation() <= lastIncarnation)
-          .forEach(to.rounds::lost);
+  /** Who is gone is lost here, however it went: one that left has told us so on its stream, before. */
+  private final class Follower implements GroupWatch.Follower {
+    @Override
+    public void active(TrainerId holder) {
+      lost(new TrainerId(holder.rank(), holder.incarnation() - 1));
     }
-    changed.run();
+
+    @Override
+    public void gone(TrainerId life, boolean left) {
+      lost(life);
+    }
+
+    @Override
+    public void viewed() {
+      changed.run();
+    }
+
+    @Override
+    public void ended(long lastIncarnation) {
+      for (ToShard to : shards.values()) {
+        to.rounds.trainers().stream().filter(trainer -> trainer.incarnation() <= lastIncarnation)
+            .forEach(to.rounds::lost);
+      }
+      changed.run();
+    }
+
+    private void lost(TrainerId last) {
+      shards.values().forEach(to -> to.rounds.lost(last));
+    }
   }
 
   /** Forgets the shards that nobody needs any more; true if none is left. */

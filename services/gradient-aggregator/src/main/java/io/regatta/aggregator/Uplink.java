@@ -1,15 +1,13 @@
 package io.regatta.aggregator;
 
 import io.regatta.core.shard.JobSpec;
-import io.regatta.core.shard.TrainerId;
 import io.regatta.node.Directory;
+import io.regatta.node.GroupWatch;
 import io.regatta.protocol.stream.StreamOptions;
 import io.regatta.protocol.stream.TensorStreamClient;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
-import java.util.function.Consumer;
-import java.util.function.LongConsumer;
 import java.util.function.LongSupplier;
 
 /** What an aggregator reaches shards and rendezvous with; owned by the verticle's event loop. */
@@ -38,8 +36,8 @@ final class Uplink {
   }
 
   /** A watch on a job's group; not started yet. */
-  GroupWatch watch(String job, Consumer<TrainerId> gone, LongConsumer ended) {
-    return new GroupWatch(vertx, directory, job, config.retryMs(), gone, ended);
+  GroupWatch watch(String job, GroupWatch.Follower follower) {
+    return new GroupWatch(vertx, directory, job, "the aggregator", config.retryMs(), follower);
   }
 
   AggregatorConfig.Limits limits() {

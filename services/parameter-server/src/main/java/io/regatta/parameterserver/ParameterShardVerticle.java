@@ -3,6 +3,7 @@ package io.regatta.parameterserver;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.shard.DigestCursor;
 import io.regatta.core.shard.ParameterShard;
+import io.regatta.node.GroupWatch;
 import io.regatta.node.Node;
 import io.regatta.node.ServicePort;
 import io.regatta.node.Waits;
@@ -39,6 +40,7 @@ final class ParameterShardVerticle extends VerticleBase {
   private static final Logger LOG = LoggerFactory.getLogger(ParameterShardVerticle.class);
   private static final String EXCHANGE = "/" + ParameterShardGrpcService.SERVICE_NAME.fullyQualifiedName() + "/Exchange";
   private static final long MEASURE_MILLIS = 1000;
+  private static final long WATCH_RETRY_MILLIS = 1000;
   private static final long SHUTDOWN_MILLIS = 500;
   /** Values hashed in one turn: about a millisecond. */
   private static final long DIGEST_SLICE = 200_000;
@@ -49,7 +51,7 @@ final class ParameterShardVerticle extends VerticleBase {
   private final long incarnation;
   private final ParameterShard shard;
   private final StreamOptions options;
-  private final Map<String, JobWatch> watches = new HashMap<>();
+  private final Map<String, GroupWatch> watches = new HashMap<>();
   private final Set<TensorStream> streams = new HashSet<>();
   private ShardMetrics metrics;
   private ServicePort port;
@@ -98,10 +100,11 @@ final class ParameterShardVerticle extends VerticleBase {
   /** Watches the group of a job that has come, and no longer that of one that has gone. */
   private void jobChanged(String job) {
     boolean here = shard.jobs().contains(job);
-    JobWatch watch = watches.get(job);
+    GroupWatch watch = watches.get(job);
     if (here && watch == null) {
       LOG.info("shard {}: job {} begins", index, job);
-      JobWatch begun = new JobWatch(vertx, node.directory(), shard, job, "shard " + index, () -> jobChanged(job));
+      GroupWatch begun = new GroupWatch(vertx, node.directory(), job, "shard " + index, WATCH_RETRY_MILLIS,
+          new ShardFollower(shard, index, job, () -> jobChanged(job)));
       watches.put(job, begun);
       begun.start();
     } else if (!here && watch != null) {
@@ -152,7 +155,7 @@ final class ParameterShardVerticle extends VerticleBase {
   public Future<?> stop() {
     vertx.cancelTimer(measurer);
     waits.close();
-    watches.values().forEach(JobWatch::close);
+    watches.values().forEach(GroupWatch::close);
     watches.clear();
     metrics.close();
     PeerLost why = new PeerLost("shard " + index + " at " + node.host() + " is shutting down");

@@ -5,6 +5,9 @@ import io.regatta.core.error.RegattaException.InvalidInput;
 /** Checks that a job that came over the wire makes sense, before a table is made for it; models check themselves. */
 final class JobCheck {
 
+  /** Trainers, and shards, of a job: far above any real one, and low enough to list. */
+  private static final int PARTIES = 1 << 16;
+
   private JobCheck() {}
 
   static void check(JobSpec job, int shard) {
@@ -12,8 +15,10 @@ final class JobCheck {
     require(job.job() != null && !job.job().isBlank(), "a job needs a name");
     require(job.mode() != null && job.nanPolicy() != null && job.model() != null,
         who + " needs a mode, a NaN policy and a model");
-    require(job.trainers() >= 1, who + " has " + job.trainers() + " trainers; at least 1 is needed");
-    require(job.shards() >= 1, who + " has " + job.shards() + " shards; at least 1 is needed");
+    require(job.trainers() >= 1 && job.trainers() <= PARTIES,
+        who + " has " + job.trainers() + " trainers; 1 to " + PARTIES + " are possible");
+    require(job.shards() >= 1 && job.shards() <= PARTIES,
+        who + " has " + job.shards() + " shards; 1 to " + PARTIES + " are possible");
     require(shard < job.shards(), who + " is cut over " + job.shards() + " shards, 0 to " + (job.shards() - 1)
         + "; this is shard " + shard + "; read the shard map again");
     require(job.minBlock() >= 1, who + " has a smallest dense block of " + job.minBlock() + " elements; at least 1");

@@ -1,6 +1,7 @@
 package io.regatta.core.shard;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.error.RegattaException.Overloaded;
 import io.regatta.core.model.DensePartition;
 import io.regatta.core.model.SparseTableSpec;
 import io.regatta.core.optim.OptimizerSpec;
@@ -44,7 +45,12 @@ final class JobTables {
   }
 
   void initialize(float[] values) {
-    dense = new DenseVector(values, denseOptimizer);
+    try {
+      dense = new DenseVector(values, denseOptimizer);
+    } catch (OutOfMemoryError e) { // of two large arrays: nothing else is lost
+      throw new Overloaded("no memory for " + values.length + " dense elements and their optimizer slots at " + where
+          + "; give the server a larger heap, or use more shards");
+    }
   }
 
   float[] denseCopy() {

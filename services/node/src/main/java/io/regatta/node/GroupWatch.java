@@ -1,9 +1,8 @@
-package io.regatta.aggregator;
+package io.regatta.node;
 
 import io.regatta.core.error.RegattaException.NotOwner;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.shard.TrainerId;
-import io.regatta.node.Directory;
 import io.regatta.node.Directory.Instance;
 import io.regatta.protocol.RendezvousClient;
 import io.regatta.protocol.rendezvous.GroupView;
@@ -13,26 +12,47 @@ import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import java.util.Comparator;
 import java.util.List;
-import java.util.function.Consumer;
-import java.util.function.LongConsumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Follows the group of one job at the rendezvous, the only one who declares losses, and reports who is gone. Owned by
- * the verticle's event loop. A watch that breaks is begun again after a pause until this is closed; a rendezvous that
- * is gone, or was started anew and does not know the group, declares nobody lost.
+ * Follows the group of one job at the rendezvous, the only one who declares losses, and tells who is gone. Owned by the
+ * event loop on which {@link #start} is called; the follower is called there. A watch that breaks is begun again after
+ * a pause until this is closed; a rendezvous that is gone, or was started anew and does not know the group, declares
+ * nobody lost.
  */
-final class GroupWatch {
+public final class GroupWatch {
+
+  /** Who wants to know. Told the same thing again at every view of the group: each call must be harmless repeated. */
+  public interface Follower {
+
+    /** A rank is held by this life; its older ones are gone. Views may be skipped, so this may be their only trace. */
+    void active(TrainerId holder);
+
+    /**
+     * A life of a rank is over, and its older ones with it.
+     *
+     * @param left it went by its own will; else it was lost
+     */
+    void gone(TrainerId life, boolean left);
+
+    /** A view of the group is complete. */
+    void viewed();
+
+    /** The group has ended: nobody up to this incarnation is in it any more. */
+    void ended(long lastIncarnation);
+  }
+
   private static final Logger LOG = LoggerFactory.getLogger(GroupWatch.class);
   private static final String ACTIVE = "active";
+  private static final String LEFT = "left";
 
   private final Vertx vertx;
   private final Directory directory;
   private final String job;
+  private final String who;
   private final long retryMillis;
-  private final Consumer<TrainerId> gone;
-  private final LongConsumer ended;
+  private final Follower follower;
   private RendezvousClient client;
   /** The rendezvous that has shown us the group. */
   private String seenAt = "";
@@ -42,27 +62,23 @@ final class GroupWatch {
   private boolean complained;
   private boolean closed;
 
-  /**
-   * @param gone told of every trainer that has left or was lost; older incarnations of its rank are gone as well
-   * @param ended told when the group has ended: nobody up to this incarnation is in it any more
-   */
-  GroupWatch(Vertx vertx, Directory directory, String job, long retryMillis, Consumer<TrainerId> gone,
-      LongConsumer ended) {
+  /** @param who who follows, for the log, e.g. {@code shard 0} */
+  public GroupWatch(Vertx vertx, Directory directory, String job, String who, long retryMillis, Follower follower) {
     this.vertx = vertx;
     this.directory = directory;
     this.job = job;
+    this.who = who;
     this.retryMillis = retryMillis;
-    this.gone = gone;
-    this.ended = ended;
+    this.follower = follower;
   }
 
   /** The latest generation seen, 0 before the first view. */
-  long generation() {
+  public long generation() {
     return generation;
   }
 
   /** Begins; called once. */
-  void start() {
+  public void start() {
     directory.list(Directory.RENDEZVOUS)
         .compose(found -> closed ? Future.succeededFuture() : watch(found))
         .onComplete(this::over);
@@ -86,12 +102,16 @@ final class GroupWatch {
     complained = false;
     seenAt = rendezvous;
     generation = view.getGeneration();
-    for (Member member : view.getMembersList()) {
-      lastIncarnation = Math.max(lastIncarnation, member.getIncarnation());
-      // Views may be skipped: an active holder says that the former lives of its rank are gone.
-      long last = member.getState().equals(ACTIVE) ? member.getIncarnation() - 1 : member.getIncarnation();
-      gone.accept(new TrainerId(member.getRank(), last));
+    for (Member m : view.getMembersList()) {
+      lastIncarnation = Math.max(lastIncarnation, m.getIncarnation());
+      TrainerId life = new TrainerId(m.getRank(), m.getIncarnation());
+      if (m.getState().equals(ACTIVE)) {
+        follower.active(life);
+      } else {
+        follower.gone(life, m.getState().equals(LEFT));
+      }
     }
+    follower.viewed();
   }
 
   private void over(AsyncResult<Void> end) {
@@ -100,11 +120,11 @@ final class GroupWatch {
       return;
     }
     if (end.succeeded()) {
-      ended.accept(lastIncarnation);
+      follower.ended(lastIncarnation);
     } else if (!complained) {
       complained = true;
-      LOG.warn("job {}: the aggregator cannot follow its group and would not see a trainer die: {}. It tries again every "
-          + "{} ms; training goes on", job, end.cause().getMessage(), retryMillis);
+      LOG.warn("{} cannot follow group {} at the rendezvous and would not see a trainer die: {}. It tries again every "
+          + "{} ms; training goes on", who, job, end.cause().getMessage(), retryMillis);
     }
     if (!closed) {
       retry = vertx.setTimer(retryMillis, id -> start());
@@ -120,7 +140,7 @@ final class GroupWatch {
   }
 
   /** Ends the watch; nothing is told after it. */
-  void close() {
+  public void close() {
     closed = true;
     vertx.cancelTimer(retry);
     closeClient();

@@ -1,0 +1,68 @@
+package io.regatta.parameterserver;
+
+import io.regatta.core.shard.ParameterShard;
+import io.regatta.core.shard.TrainerId;
+import io.regatta.node.GroupWatch;
+import java.util.List;
+import java.util.function.Predicate;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Tells a shard who of a job's group is gone. Owned by the shard's event loop. */
+final class ShardFollower implements GroupWatch.Follower {
+
+  private static final Logger LOG = LoggerFactory.getLogger(ShardFollower.class);
+
+  private final ParameterShard shard;
+  private final int index;
+  private final String job;
+  private final Runnable changed;
+
+  /** @param changed called when the job may have been freed */
+  ShardFollower(ParameterShard shard, int index, String job, Runnable changed) {
+    this.shard = shard;
+    this.index = index;
+    this.job = job;
+    this.changed = changed;
+  }
+
+  @Override
+  public void active(TrainerId holder) {
+    loseThose(t -> t.rank() == holder.rank() && t.incarnation() < holder.incarnation());
+  }
+
+  @Override
+  public void gone(TrainerId life, boolean left) {
+    active(life);
+    if (left) {
+      shard.leave(job, life);
+    }
+    loseThose(life::equals);
+    shard.lost(job, life); // one that went without ever having come here is not waited for either
+  }
+
+  @Override
+  public void viewed() {
+    changed.run();
+  }
+
+  /** Nobody is left in the group: who has not said so here never will. */
+  @Override
+  public void ended(long lastIncarnation) {
+    loseThose(t -> t.incarnation() <= lastIncarnation);
+    changed.run();
+  }
+
+  private void loseThose(Predicate<TrainerId> which) {
+    if (!shard.jobs().contains(job)) {
+      return;
+    }
+    List<TrainerId> lost = shard.status(job).trainers().stream().filter(t -> t.state().equals("active"))
+        .map(t -> new TrainerId(t.rank(), t.incarnation())).filter(which).toList();
+    for (TrainerId id : lost) {
+      LOG.warn("trainer {} (incarnation {}) of job {} is lost; shard {} goes on without it", id.rank(),
+          id.incarnation(), job, index);
+      shard.lost(job, id);
+    }
+  }
+}
