@@ -8,7 +8,7 @@ import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.constraints.IntRange;
 
-class ShardingProperties {
+class ShardingPropertyTest {
 
   @Property(tries = 100)
   void shardsConcatenateToTheBatchesOfOneWorker(@ForAll @IntRange(max = 200) int records,
