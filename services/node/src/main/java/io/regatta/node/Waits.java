@@ -11,6 +11,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -39,6 +40,8 @@ public final class Waits {
   }
 
   private static final Logger LOG = LoggerFactory.getLogger(Waits.class);
+
+  private static final long SOURCE_SECONDS = 2;
 
   private record Key(String who, String operation, String where, long sinceMillis) {}
 
@@ -98,7 +101,7 @@ public final class Waits {
     };
   }
 
-  /** All waits now, the oldest first. A source that fails adds nothing but a line in the log. */
+  /** All waits now, the oldest first. A source that fails, or does not answer in 2 s, adds only a log line. */
   public Future<List<Wait>> list() {
     List<Wait> out = new ArrayList<>();
     List<Supplier<Future<List<Wait>>>> asked;
@@ -108,8 +111,8 @@ public final class Waits {
     }
     List<Future<List<Wait>>> answers = new ArrayList<>();
     for (Supplier<Future<List<Wait>>> source : asked) {
-      answers.add(source.get().recover(e -> {
-        LOG.warn("a source of waits failed: {}", e.toString());
+      answers.add(ask(source).recover(e -> {
+        LOG.warn("a source of waits failed or did not answer within {} s: {}", SOURCE_SECONDS, e.toString());
         return Future.succeededFuture(List.of());
       }));
     }
@@ -118,6 +121,15 @@ public final class Waits {
       out.sort(Comparator.comparingLong(Wait::sinceMillis));
       return out;
     });
+  }
+
+  /** A source whose loop is blocked or closed must not keep the others from being shown. */
+  private static Future<List<Wait>> ask(Supplier<Future<List<Wait>>> source) {
+    try {
+      return source.get().timeout(SOURCE_SECONDS, TimeUnit.SECONDS);
+    } catch (RuntimeException e) {
+      return Future.failedFuture(e);
+    }
   }
 
   /**

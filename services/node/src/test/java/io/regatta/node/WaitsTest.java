@@ -43,6 +43,21 @@ class WaitsTest {
   }
 
   @Test
+  void aSourceWhoseLoopIsClosedDoesNotHideTheOthers() {
+    Vertx gone = Vertx.vertx();
+    Context closed = gone.getOrCreateContext();
+    gone.close().await();
+    Waits waits = new Waits();
+    waits.source(closed, List::of);
+    waits.source(() -> {
+      throw new IllegalStateException("no");
+    });
+    try (Waits.Handle handle = waits.begin("trainer 0", "barrier", "job census", List.of(PEER))) {
+      assertThat(waits.list().await()).extracting(Wait::who).containsExactly("trainer 0");
+    }
+  }
+
+  @Test
   void aLongWaitIsLoggedAtTheThresholdAndThenAtDoubleAge() {
     ListAppender<ILoggingEvent> log = new ListAppender<>();
     log.start();
