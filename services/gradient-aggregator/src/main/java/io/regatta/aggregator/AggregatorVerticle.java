@@ -21,6 +21,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicLong;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The gradient aggregator of one host as a service: owns the {@link AggregationRounds} of its trainers on its event
@@ -28,6 +30,7 @@ import java.util.concurrent.atomic.AtomicLong;
  * directory with the attribute {@code host}; stopped when every trainer that waits here has been told.
  */
 public final class AggregatorVerticle extends VerticleBase {
+  private static final Logger LOG = LoggerFactory.getLogger(AggregatorVerticle.class);
   private static final String EXCHANGE = "/regatta.GradientAggregator/Exchange";
   private static final long SHUTDOWN_MILLIS = 1000;
   private static final long MEASURE_MILLIS = 1000;
@@ -72,7 +75,10 @@ public final class AggregatorVerticle extends VerticleBase {
               UUID.randomUUID().toString(), -1, node.host(), port.port(), System.currentTimeMillis(),
               Map.of("host", node.host())));
         })
-        .onSuccess(registered -> registration = registered)
+        .onSuccess(registered -> {
+          registration = registered;
+          LOG.info("gradient aggregator of this host serves on {}:{}", node.host(), port());
+        })
         .recover(e -> stop().transform(stopped -> Future.failedFuture(e)));
   }
 

@@ -20,12 +20,15 @@ import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The rendezvous as a service: owns {@link Groups} on its event loop, serves them over gRPC and lets their time pass.
  * Started when it listens and stands in the directory; stopped when everybody who waited here has been told.
  */
 public final class RendezvousVerticle extends VerticleBase {
+  private static final Logger LOG = LoggerFactory.getLogger(RendezvousVerticle.class);
   /** Calls that may wait on one connection: a process may host many members. */
   private static final int STREAMS_PER_CONNECTION = 10_000;
   private static final long SHUTDOWN_MILLIS = 1000;
@@ -76,7 +79,10 @@ public final class RendezvousVerticle extends VerticleBase {
           return node.directory().register(new Directory.Instance(Directory.RENDEZVOUS, UUID.randomUUID().toString(), 0,
               node.host(), port.port(), clock.getAsLong(), Map.of()));
         })
-        .onSuccess(registered -> registration = registered)
+        .onSuccess(registered -> {
+          registration = registered;
+          LOG.info("rendezvous serves on {}:{}", node.host(), port());
+        })
         .recover(e -> stop().transform(stopped -> Future.failedFuture(e)));
   }
 
