@@ -83,7 +83,7 @@ final class JobAggregation {
 
     @Override
     public void ended(long lastIncarnation) {
-      for (ToShard to : shards.values()) {
+      for (ToShard to : List.copyOf(shards.values())) {
         to.rounds.trainers().stream().filter(trainer -> trainer.incarnation() <= lastIncarnation)
             .forEach(to.rounds::lost);
       }
@@ -91,7 +91,7 @@ final class JobAggregation {
     }
 
     private void lost(TrainerId last) {
-      shards.values().forEach(to -> to.rounds.lost(last));
+      List.copyOf(shards.values()).forEach(to -> to.rounds.lost(last)); // what is answered may prune
     }
   }
 
