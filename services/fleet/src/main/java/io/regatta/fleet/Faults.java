@@ -1,0 +1,28 @@
+package io.regatta.fleet;
+
+import java.util.Map;
+
+/**
+ * What goes wrong on purpose in a {@link LocalCluster}. Immutable.
+ *
+ * @param stepDelayMillis by rank: time added to every step of that trainer, spent on its model thread, ms
+ */
+public record Faults(Map<Integer, Long> stepDelayMillis) {
+
+  public Faults {
+    stepDelayMillis = Map.copyOf(stepDelayMillis);
+  }
+
+  public static Faults none() {
+    return new Faults(Map.of());
+  }
+
+  /** Slow trainers: milliseconds per step by rank. */
+  public static Faults slow(Map<Integer, Long> stepDelayMillis) {
+    return new Faults(stepDelayMillis);
+  }
+
+  long stepDelayMillis(int rank) {
+    return stepDelayMillis.getOrDefault(rank, 0L);
+  }
+}

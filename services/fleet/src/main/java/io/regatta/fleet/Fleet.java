@@ -1,0 +1,214 @@
+package io.regatta.fleet;
+
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.node.NodeConfig;
+import io.regatta.trainer.JobConfig;
+import io.regatta.trainer.ReduceOp;
+import io.regatta.trainer.RunResult;
+import io.regatta.trainer.TrainerConfig;
+import io.regatta.trainer.TrainingProgram;
+import io.regatta.trainer.Worker;
+import io.regatta.trainer.djl.FleetTrainer;
+import io.vertx.core.json.JsonObject;
+import java.nio.file.Path;
+import java.util.List;
+
+/**
+ * The door to distributed training: one program, whatever this process is. Either whole,
+ *
+ * <pre>{@code System.exit(Fleet.run(args, worker -> { ... }));}</pre>
+ *
+ * where the command line (or the environment, or a file) says whether the job runs alone, simulated, or as one role of
+ * a cluster; or in single steps, from {@link #builder} to {@link #stopWorker}, for programs that keep their main
+ * thread to themselves. What this process is comes from code, command line, environment or file; the earlier one wins.
+ *
+ * <p>A fleet belongs to the thread that made it; {@link #close} may be called from any thread.
+ */
+public final class Fleet implements AutoCloseable {
+
+  private final FleetConfig config;
+  private final NodeConfig node;
+  private final JobConfig job;
+  private Steps steps;
+  private volatile ServerProcess server;
+
+  private Fleet(FleetOptions.Place place, JobConfig job) {
+    this.config = place.fleet();
+    this.node = place.node();
+    this.job = job;
+  }
+
+  /**
+   * Does what the command line says with this program: {@code simulate JOB}, {@code train JOB}, {@code parity JOB}, a
+   * service's role, or with a job file alone what {@code fleet.role} says. The calling thread waits.
+   *
+   * @return exit status for {@link System#exit}: 0 done, 1 failed, 2 bad input; failures are printed as one line
+   */
+  public static int run(String[] args, TrainingProgram program) {
+    return Regatta.execute(program, args);
+  }
+
+  /** A fleet described in code; what the code leaves out comes from arguments, environment or files. */
+  public static FleetBuilder builder() {
+    return new FleetBuilder();
+  }
+
+  /** As {@link #builder()} with nothing but a command line. */
+  public static Fleet init(String... args) {
+    return builder().args(args).init();
+  }
+
+  static Fleet of(FleetOptions.Place place, JobConfig job) {
+    return new Fleet(place, job);
+  }
+
+  public Role role() {
+    return config.role();
+  }
+
+  public boolean isServer() {
+    return role() == Role.PSERVER;
+  }
+
+  /** True for a trainer, and for a process that runs the job alone. */
+  public boolean isWorker() {
+    return role() == Role.TRAINER || role() == Role.LOCAL;
+  }
+
+  public boolean isFirstWorker() {
+    return isWorker() && workerIndex() == 0;
+  }
+
+  /** This trainer's rank; -1 if it is not a trainer, or has not joined and asked for no particular rank. */
+  public int workerIndex() {
+    if (steps != null) {
+      return steps.worker().rank();
+    }
+    return role() == Role.LOCAL ? 0 : role() == Role.TRAINER ? config.id() : -1;
+  }
+
+  public int workerNum() {
+    return role() == Role.LOCAL ? 1 : job().trainers();
+  }
+
+  /** What the trainers announced, by rank; known once this one has joined. */
+  public List<String> workerEndpoints() {
+    return steps == null ? List.of() : steps.worker().workerEndpoints();
+  }
+
+  /** This server's index; -1 if it is not a server or takes any index. */
+  public int serverIndex() {
+    return isServer() ? config.id() : -1;
+  }
+
+  public int serverNum() {
+    return role() == Role.LOCAL ? 0
+        : config.serverEndpoints().isEmpty() ? job().servers() : config.serverEndpoints().size();
+  }
+
+  /** Control ports of the servers by index: as given, or as found once this trainer has joined. */
+  public List<String> serverEndpoints() {
+    return steps == null ? config.serverEndpoints() : steps.worker().serverEndpoints();
+  }
+
+  /** The job as configured. */
+  public JobConfig job() {
+    if (job == null) {
+      throw new InvalidInput("no job was given: name a job file on the command line or in Fleet.builder().job(file)");
+    }
+    return job;
+  }
+
+  /** Runs the program on this rank to its end, on model threads of its own, and leaves. The calling thread waits. */
+  public RunResult train(TrainingProgram program) {
+    Run run = start(program);
+    try (Interrupt interrupt = Interrupt.closes(run::close)) {
+      return Blocking.get(run.result());
+    } finally {
+      Blocking.get(run.close());
+    }
+  }
+
+  /** Runs this process's service until {@link #close}, Ctrl-C or SIGTERM. The calling thread waits. */
+  public void runServer() {
+    ServerProcess process = ServerProcess.start(config, node, job);
+    server = process;
+    try (Interrupt interrupt = Interrupt.closes(process::close)) {
+      Blocking.get(process.ended());
+    } finally {
+      Blocking.get(process.close());
+    }
+  }
+
+  /**
+   * Joins the job as a trainer. From here to {@link #stopWorker} the calling thread is the model thread: it builds,
+   * trains and closes its models, and calls the worker.
+   */
+  public Worker initWorker() {
+    if (!isWorker()) {
+      throw new InvalidInput("initWorker: this process is a " + role().name().toLowerCase(java.util.Locale.ROOT)
+          + "; call runServer");
+    }
+    if (steps == null) {
+      steps = Steps.begin(job(), this::start);
+    }
+    return steps.worker();
+  }
+
+  private Run start(TrainingProgram program) {
+    return role() == Role.LOCAL ? LocalProcess.start(job(), program)
+        : TrainerProcess.start(node, new TrainerConfig(job(), config.id(), config.endpoint()), program);
+  }
+
+  /** Returns when all trainers have called it as often as this one. */
+  public void barrier() {
+    joined("barrier").barrier();
+  }
+
+  /** Combines small host values over all trainers in rank order; everybody gets the same bits. */
+  public double[] allReduce(double[] values, ReduceOp op) {
+    return joined("allReduce").allReduce(values, op);
+  }
+
+  /** Saves all parameters in {@code dir}; all trainers must call it, the first one writes. */
+  public Path save(FleetTrainer trainer, Path dir) {
+    return joined("save").save(trainer, dir);
+  }
+
+  /** Which dense block lies on which shard, one line each; known once a trainer is initialized. */
+  public String serverShardMap() {
+    return joined("serverShardMap").serverShardMap();
+  }
+
+  private Worker joined(String step) {
+    if (steps == null) {
+      throw new InvalidInput(step + ": call initWorker first");
+    }
+    return steps.worker();
+  }
+
+  /** Ends this trainer's run: it leaves every server, which frees its state there at once. */
+  public RunResult stopWorker() {
+    joined("stopWorker");
+    Steps ending = steps;
+    steps = null;
+    return ending.end();
+  }
+
+  /** Ends whatever still runs. */
+  @Override
+  public void close() {
+    ServerProcess running = server;
+    if (running != null) {
+      Blocking.get(running.close());
+    }
+    Steps open = steps;
+    if (open != null) {
+      Blocking.get(open.cancel());
+    }
+  }
+
+  static JsonObject role(Role role) {
+    return new JsonObject().put("fleet", new JsonObject().put("role", role.name().toLowerCase(java.util.Locale.ROOT)));
+  }
+}

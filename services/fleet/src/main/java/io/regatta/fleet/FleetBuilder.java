@@ -1,0 +1,99 @@
+package io.regatta.fleet;
+
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.trainer.JobConfig;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Locale;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+
+/** What code says about this process's place in a fleet; it goes before command line, environment and files. */
+public final class FleetBuilder {
+
+  @Command(name = "fleet")
+  private static final class Arguments {
+    @Mixin
+    private JobOptions job;
+
+    @Mixin
+    private FleetOptions place;
+  }
+
+  private final JsonObject fleet = new JsonObject();
+  private final JsonObject job = new JsonObject();
+  private String[] args = {};
+  private Path jobFile;
+
+  FleetBuilder() {}
+
+  /** A command line; what it says goes before environment and files, and after everything else said here. */
+  public FleetBuilder args(String... commandLine) {
+    args = commandLine.clone();
+    return this;
+  }
+
+  public FleetBuilder role(Role role) {
+    fleet.put("role", role.name().toLowerCase(Locale.ROOT));
+    return this;
+  }
+
+  /** Rank of a trainer, index of a server. */
+  public FleetBuilder id(int id) {
+    fleet.put("id", id);
+    return this;
+  }
+
+  /** Fixed control ports of the servers by index, {@code host:port} each; goes with {@link #rendezvousEndpoint}. */
+  public FleetBuilder serverEndpoints(List<String> endpoints) {
+    fleet.put("server_endpoints", new JsonArray(endpoints));
+    job.put("servers", endpoints.size());
+    return this;
+  }
+
+  public FleetBuilder rendezvousEndpoint(String endpoint) {
+    fleet.put("rendezvous_endpoint", endpoint);
+    return this;
+  }
+
+  /** What this trainer announces to the others. */
+  public FleetBuilder endpoint(String endpoint) {
+    fleet.put("endpoint", endpoint);
+    return this;
+  }
+
+  public FleetBuilder trainers(int trainers) {
+    job.put("trainers", trainers);
+    return this;
+  }
+
+  /** The job file, unless the command line names another one. */
+  public FleetBuilder job(Path file) {
+    jobFile = file;
+    return this;
+  }
+
+  /** Keys of the job, nested as in its file; they go before the file's. */
+  public FleetBuilder job(JsonObject keys) {
+    job.mergeIn(keys, true);
+    return this;
+  }
+
+  /** Reads everything and checks it; starts nothing yet. */
+  public Fleet init() {
+    Arguments given = new Arguments();
+    try {
+      new CommandLine(given).parseArgs(args);
+    } catch (CommandLine.ParameterException e) {
+      throw new InvalidInput(e.getMessage());
+    }
+    FleetOptions.Place place = given.place.load(given.job.readyTimeout(), new JsonObject().put("fleet", fleet));
+    given.job.file(jobFile);
+    boolean described = given.job.given() || !job.isEmpty();
+    JobConfig config = described ? given.job.load(null, job) : null;
+    return Fleet.of(place, config);
+  }
+}

@@ -1,0 +1,40 @@
+package io.regatta.fleet;
+
+import io.vertx.core.Future;
+import java.time.Duration;
+import java.util.function.Supplier;
+
+/**
+ * What Ctrl-C and SIGTERM do while a command runs: an ordered close, given at most four seconds, then the JVM ends
+ * with its usual status (130, 143). A model thread inside a native call is not waited for. Owned by the main thread.
+ */
+final class Interrupt implements AutoCloseable {
+
+  private static final Duration LIMIT = Duration.ofSeconds(4);
+
+  private final Thread hook;
+
+  private Interrupt(Supplier<Future<Void>> close) {
+    hook = new Thread(() -> {
+      if (!Blocking.settles(close.get(), LIMIT)) {
+        System.err.println("regatta: not everything ended within " + LIMIT.toSeconds() + " s; the process ends now");
+      }
+    }, "regatta-interrupt");
+  }
+
+  static Interrupt closes(Supplier<Future<Void>> close) {
+    Interrupt interrupt = new Interrupt(close);
+    Runtime.getRuntime().addShutdownHook(interrupt.hook);
+    return interrupt;
+  }
+
+  /** Ordinary end: nothing is left to close. */
+  @Override
+  public void close() {
+    try {
+      Runtime.getRuntime().removeShutdownHook(hook);
+    } catch (IllegalStateException shuttingDown) {
+      // The signal came first: the hook is closing, and the JVM ends with the signal's status whatever we return.
+    }
+  }
+}

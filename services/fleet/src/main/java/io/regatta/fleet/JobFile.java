@@ -1,0 +1,47 @@
+package io.regatta.fleet;
+
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.node.Effective;
+import io.regatta.node.Schema;
+import io.regatta.node.Settings;
+import io.regatta.trainer.JobConfig;
+import io.vertx.core.Vertx;
+import io.vertx.core.VertxOptions;
+import io.vertx.core.json.JsonObject;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+
+/**
+ * Reads a job: file, environment, system properties, command line, code, the later one wins. Blocks the caller, who is
+ * the main thread.
+ */
+final class JobFile {
+
+  private JobFile() {}
+
+  /**
+   * @param file .yaml, .yml or .json; null if the code gives everything
+   * @param overrides {@code key=value} each
+   * @param code values given by the program
+   */
+  static JobConfig load(Path file, List<String> overrides, JsonObject code) {
+    if (file != null && !Files.isReadable(file)) {
+      throw new InvalidInput("job file " + file + " "
+          + (Files.exists(file) ? "cannot be read: check its permissions" : "does not exist: give the path of a job, for "
+          + "example configs/wide-and-deep.yaml"));
+    }
+    return load(Schema.of(JobConfig.class), Settings.Sources.ofProcess(file, overrides).withCode(code))
+        .bind(JobConfig.class);
+  }
+
+  /** Configuration is read before there is a cluster, so with a small Vertx of its own. */
+  static Effective load(Schema schema, Settings.Sources sources) {
+    Vertx reader = Vertx.vertx(new VertxOptions().setEventLoopPoolSize(1));
+    try {
+      return Blocking.get(Settings.load(reader, schema, sources));
+    } finally {
+      Blocking.get(reader.close());
+    }
+  }
+}

@@ -1,0 +1,99 @@
+package io.regatta.fleet;
+
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.trainer.JobConfig;
+import io.regatta.trainer.TrainingProgram;
+import io.vertx.core.json.JsonObject;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** The job on a command line: its file, and options that override its keys. */
+final class JobOptions {
+
+  @Parameters(index = "0", arity = "0..1", paramLabel = "JOB", description = "job file: .yaml, .yml or .json")
+  private Path file;
+
+  @Option(names = "--mode", paramLabel = "MODE", description = "sync, half-async, async, geo or ssp")
+  private String mode;
+
+  @Option(names = "--servers", paramLabel = "N", description = "parameter servers")
+  private String servers;
+
+  @Option(names = "--shards", paramLabel = "N", description = "shards per server")
+  private String shards;
+
+  @Option(names = "--trainers", paramLabel = "N", description = "trainers")
+  private String trainers;
+
+  @Option(names = "--max-steps", paramLabel = "N", description = "steps after which a run ends")
+  private String maxSteps;
+
+  @Option(names = "--data", paramLabel = "DIR", description = "directory of the data set")
+  private String data;
+
+  @Option(names = "--output", paramLabel = "DIR", description = "where the run saves its model")
+  private String output;
+
+  @Option(names = "--ready-timeout", paramLabel = "SECONDS", description = "how long to wait for services and peers")
+  private Integer readyTimeout;
+
+  @Option(names = "--set", paramLabel = "KEY=VALUE",
+      description = "overrides any key of the job, e.g. optimizer.learning_rate=0.05 (docs/configuration.md)")
+  private List<String> keys = new ArrayList<>();
+
+  /** The file to take if the command line names none. */
+  void file(Path otherwise) {
+    if (file == null) {
+      file = otherwise;
+    }
+  }
+
+  boolean given() {
+    return file != null;
+  }
+
+  /** {@code --ready-timeout} in seconds, or null. */
+  Integer readyTimeout() {
+    return readyTimeout;
+  }
+
+  /** The effective job; with a program given in code, the job file needs to name none. */
+  JobConfig load(TrainingProgram program) {
+    return load(program, new JsonObject());
+  }
+
+  /** The effective job with values that the program gives; they come last. */
+  JobConfig load(TrainingProgram program, JsonObject code) {
+    if (file == null && code.isEmpty()) {
+      throw new InvalidInput("a job file is missing: give its path, for example configs/wide-and-deep.yaml");
+    }
+    JsonObject values = code.copy();
+    if (program != null && !values.containsKey("program")) {
+      values.put("program", program.getClass().getName());
+    }
+    return JobFile.load(file, overrides(), values);
+  }
+
+  private List<String> overrides() {
+    List<String> all = new ArrayList<>();
+    add(all, "mode", mode == null ? null : mode.replace('-', '_'));
+    add(all, "servers", servers);
+    add(all, "shards", shards);
+    add(all, "trainers", trainers);
+    add(all, "max_steps", maxSteps);
+    add(all, "data.dir", data);
+    add(all, "output", output);
+    add(all, "ready_timeout_ms", readyTimeout == null ? null : String.valueOf(readyTimeout * 1000L));
+    all.addAll(keys);
+    return all;
+  }
+
+  private static void add(List<String> all, String key, String value) {
+    if (value != null) {
+      all.add(key + "=" + value);
+    }
+  }
+}

@@ -1,0 +1,190 @@
+package io.regatta.fleet;
+
+import io.regatta.aggregator.AggregatorConfig;
+import io.regatta.aggregator.AggregatorVerticle;
+import io.regatta.core.error.RegattaException.Cancelled;
+import io.regatta.node.Node;
+import io.regatta.node.NodeConfig;
+import io.regatta.node.Settings;
+import io.regatta.parameterserver.ParameterServerConfig;
+import io.regatta.parameterserver.ParameterServerVerticle;
+import io.regatta.rendezvous.RendezvousConfig;
+import io.regatta.rendezvous.RendezvousVerticle;
+import io.regatta.trainer.JobConfig;
+import io.regatta.trainer.Progress;
+import io.regatta.trainer.RunResult;
+import io.regatta.trainer.TrainerConfig;
+import io.regatta.trainer.TrainerVerticle;
+import io.regatta.trainer.TrainingProgram;
+import io.vertx.core.Deployable;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import io.vertx.core.Vertx;
+import io.vertx.core.VertxOptions;
+import io.vertx.core.json.JsonObject;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.Stream;
+
+/**
+ * A whole job in one JVM: a rendezvous, the job's parameter servers and trainers, and an aggregator if the job wants
+ * one, talking gRPC on free loopback ports and found through the directory, as they would be as processes. Owned by
+ * whoever starts it; any thread. Services are started all at once: each waits for those it needs.
+ */
+public final class LocalCluster {
+
+  /**
+   * What to start.
+   *
+   * @param job the job; its servers, shards, trainers and aggregator say what is started
+   * @param program what every trainer runs; null: the class that the job names
+   * @param clustered true: a Vertx of its own joined through Hazelcast (one member, a free port), as processes do it;
+   *     false: the same directory on a Vertx without cluster, which starts in no time
+   * @param node the section {@code node}
+   * @param faults what goes wrong on purpose
+   * @param progress where the first trainer reports; null: a bar on a terminal, lines elsewhere
+   */
+  public record Options(JobConfig job, TrainingProgram program, boolean clustered, NodeConfig node, Faults faults,
+      Progress progress) {
+
+    /** The job as it is, in a Hazelcast cluster of its own. */
+    public static Options of(JobConfig job) {
+      return new Options(job, null, true, NodeConfig.defaults(), Faults.none(), null);
+    }
+
+    public Options withProgram(TrainingProgram other) {
+      return new Options(job, other, clustered, node, faults, progress);
+    }
+
+    public Options withoutHazelcast() {
+      return new Options(job, program, false, node, faults, progress);
+    }
+
+    public Options withFaults(Faults other) {
+      return new Options(job, program, clustered, node, other, progress);
+    }
+
+    public Options withProgress(Progress other) {
+      return new Options(job, program, clustered, node, faults, other);
+    }
+
+    public Options withNode(NodeConfig other) {
+      return new Options(job, program, clustered, other, faults, progress);
+    }
+  }
+
+  private final Options options;
+  private final Promise<List<RunResult>> results = Promise.promise();
+  private final Promise<Void> closed = Promise.promise();
+  private final AtomicBoolean closing = new AtomicBoolean();
+  private volatile Future<Services> services = Future.failedFuture(new Cancelled("not started"));
+
+  /** The Vertx, its node, and deployments in the order in which they are ended. */
+  private record Services(Vertx vertx, boolean ownsVertx, Node node, List<Future<String>> trainers,
+      List<Future<String>> others) {}
+
+  private LocalCluster(Options options) {
+    this.options = options;
+  }
+
+  /** Starts everything; problems show in {@link #results}. */
+  public static LocalCluster start(Options options) {
+    LocalCluster cluster = new LocalCluster(options);
+    cluster.services = cluster.node().map(cluster::deploy);
+    cluster.services.onFailure(cluster.results::tryFail);
+    return cluster;
+  }
+
+  /** One job from start to end. Blocks; not for event loops. */
+  public static List<RunResult> run(Options options) {
+    LocalCluster cluster = start(options);
+    try {
+      return Blocking.get(cluster.results());
+    } finally {
+      Blocking.get(cluster.close());
+    }
+  }
+
+  /** What the trainers report, by rank; fails with the first failure of any service. */
+  public Future<List<RunResult>> results() {
+    return results.future();
+  }
+
+  /** The node that all services share, once it is there. */
+  public Future<Node> nodeReady() {
+    return services.map(Services::node);
+  }
+
+  private Future<Services> node() {
+    if (options.clustered()) {
+      return Node.start(options.node(), "simulation")
+          .map(node -> new Services(node.vertx(), false, node, new ArrayList<>(), new ArrayList<>()));
+    }
+    Vertx vertx = Vertx.vertx(new VertxOptions().setPreferNativeTransport(true));
+    return Node.embedded(vertx, null, options.node(), "simulation")
+        .map(node -> new Services(vertx, true, node, new ArrayList<>(), new ArrayList<>()))
+        .recover(e -> vertx.close().transform(v -> Future.failedFuture(e)));
+  }
+
+  private Services deploy(Services s) {
+    JobConfig job = options.job();
+    Node node = s.node();
+    deploy(s, s.others(), new RendezvousVerticle(node, Settings.defaults(RendezvousConfig.class)));
+    for (int i = 0; i < job.servers(); i++) {
+      JsonObject server = new JsonObject().put("index", i).put("servers", job.servers()).put("shards", job.shards());
+      deploy(s, s.others(), new ParameterServerVerticle(node, Settings.bind(server, ParameterServerConfig.class)));
+    }
+    if (job.aggregator()) {
+      deploy(s, s.others(), new AggregatorVerticle(node, Settings.defaults(AggregatorConfig.class)));
+    }
+    List<TrainerVerticle> trainers = Stream.iterate(0, rank -> rank + 1).limit(job.trainers())
+        .map(rank -> new TrainerVerticle(node, new TrainerConfig(job, rank, ""), program(rank))).toList();
+    trainers.forEach(trainer -> deploy(s, s.trainers(), trainer));
+    trainers.forEach(trainer -> trainer.result().onFailure(results::tryFail));
+    Future.all(trainers.stream().map(TrainerVerticle::result).toList())
+        .onSuccess(all -> results.tryComplete(all.list()));
+    return s;
+  }
+
+  private TrainingProgram program(int rank) {
+    return options.program();
+  }
+
+  private void deploy(Services s, List<Future<String>> deployments, Deployable verticle) {
+    Future<String> deployment = s.vertx().deployVerticle(verticle);
+    deployments.add(deployment);
+    deployment.onFailure(results::tryFail);
+  }
+
+  /**
+   * Ends everything, trainers first, then servers and rendezvous, and leaves no thread, port or directory entry
+   * behind. A model thread inside a native call is not waited for. A later call returns the same future.
+   */
+  public Future<Void> close() {
+    if (closing.compareAndSet(false, true)) {
+      results.tryFail(new Cancelled("job " + options.job().job() + " was stopped before its end"));
+      services.onSuccess(this::closeAll).onFailure(notStarted -> closed.complete());
+    }
+    return closed.future();
+  }
+
+  /** Callbacks in place of a chain: a future of a Vertx that has closed never completes. */
+  private void closeAll(Services s) {
+    undeploy(s.vertx(), s.trainers()).onComplete(trainersEnded ->
+        undeploy(s.vertx(), s.others()).onComplete(allEnded ->
+            s.node().close().onComplete(nodeClosed -> {
+              if (s.ownsVertx()) {
+                s.vertx().close().onComplete(vertxClosed -> closed.complete());
+              } else {
+                closed.complete();
+              }
+            })));
+  }
+
+  /** Those that still start are not waited for: they fail when the node ends their waits. */
+  private static Future<Void> undeploy(Vertx vertx, List<Future<String>> deployments) {
+    return Future.join(deployments.stream().filter(Future::succeeded)
+        .map(deployment -> vertx.undeploy(deployment.result())).toList()).mapEmpty();
+  }
+}

@@ -1,0 +1,42 @@
+package io.regatta.fleet;
+
+import io.regatta.trainer.JobConfig;
+import io.regatta.trainer.LocalRun;
+import io.regatta.trainer.RunResult;
+import io.regatta.trainer.TrainingProgram;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+
+/** A whole job in this process without services, waited for by a thread of its own. */
+final class LocalProcess implements Run {
+
+  private final Promise<RunResult> result = Promise.promise();
+  private final Thread thread;
+
+  private LocalProcess(JobConfig job, TrainingProgram program) {
+    thread = new Thread(() -> {
+      try {
+        result.tryComplete(LocalRun.run(job, program, null));
+      } catch (RuntimeException e) {
+        result.tryFail(e);
+      }
+    }, "regatta-local-" + job.job());
+  }
+
+  static LocalProcess start(JobConfig job, TrainingProgram program) {
+    LocalProcess process = new LocalProcess(job, program);
+    process.thread.start();
+    return process;
+  }
+
+  @Override
+  public Future<RunResult> result() {
+    return result.future();
+  }
+
+  @Override
+  public Future<Void> close() {
+    thread.interrupt();
+    return result.future().transform(ended -> Future.succeededFuture());
+  }
+}

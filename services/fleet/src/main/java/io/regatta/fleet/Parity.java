@@ -1,0 +1,167 @@
+package io.regatta.fleet;
+
+import io.regatta.core.optim.OptimizerSpec;
+import io.regatta.core.shard.Mode;
+import io.regatta.trainer.JobConfig;
+import io.regatta.trainer.LocalRun;
+import io.regatta.trainer.Progress;
+import io.regatta.trainer.RunResult;
+import io.regatta.trainer.TrainingProgram;
+import io.vertx.core.json.JsonObject;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.function.Consumer;
+import java.util.function.Function;
+
+/**
+ * Whether distribution changes what a job computes. Trains the job over and over for a few hundred steps, with one
+ * compute thread and ordered reading: alone, with one trainer, with several whose batches together are the lone one's,
+ * and on different numbers of shards; and compares hashes of the parameters, or the distance ‖Δ‖₂ / ‖w‖₂ of the saved
+ * models. Runs on the calling thread, which waits.
+ *
+ * <p>What the comparison presumes: the program's loss is the mean over the batch, it saves its model where
+ * {@code output} says, has no dropout and no batch normalisation, and reads by position ({@code Worker.shard}).
+ */
+public final class Parity {
+
+  /**
+   * One comparison.
+   *
+   * @param what what was compared
+   * @param distance ‖Δ‖₂ / ‖w‖₂, 0 if the bits are equal
+   * @param limit the distance allowed; infinite: only reported
+   * @param bits whether equal bits are demanded, and found
+   */
+  public record Check(String what, double distance, double limit, boolean bits) {
+
+    public boolean passed() {
+      return distance <= limit;
+    }
+
+    @Override
+    public String toString() {
+      String found = bits ? "same bits" : String.format(Locale.ROOT, "distance %.2e", distance);
+      String wanted = limit == 0 ? "same bits" : Double.isInfinite(limit) ? "reported only"
+          : String.format(Locale.ROOT, "at most %.0e", limit);
+      return String.format(Locale.ROOT, "%-6s %-58s %s (%s)", passed() ? "ok" : "DRIFT", what, found, wanted);
+    }
+  }
+
+  /** Distance allowed between several trainers and one with the whole batch: float sums in another order. */
+  static final double SAME_BATCH = 1e-4;
+
+  private static final long STEPS = 200;
+  private static final int[] SHARDS = {1, 2, 5};
+
+  private final Function<JsonObject, JobConfig> variants;
+  private final JobConfig job;
+  private final TrainingProgram program;
+  private final List<Check> checks = new ArrayList<>();
+  private Consumer<Check> report = check -> {};
+
+  /**
+   * @param variants gives the job with some keys, nested as in its file, set to other values; its {@code max_steps}
+   *     limits the runs, 200 if it is 0
+   * @param program null: the class that the job names
+   */
+  public Parity(Function<JsonObject, JobConfig> variants, TrainingProgram program) {
+    this.variants = variants;
+    this.job = variants.apply(new JsonObject());
+    this.program = program;
+  }
+
+  /** Makes all comparisons, and hands each to {@code report} as it is made. */
+  public List<Check> run(Consumer<Check> eachCheck) {
+    report = eachCheck;
+    try (ScratchDirectory scratch = ScratchDirectory.create("regatta-parity-")) {
+      compare(scratch);
+    }
+    return List.copyOf(checks);
+  }
+
+  private void compare(ScratchDirectory scratch) {
+    int trainers = Math.max(2, job.trainers());
+    Trained alone = local(scratch, 1);
+    sameBits("alone, twice", alone, local(scratch, 1));
+    sameBits("1 trainer, sync, over services = alone", alone, cluster(scratch, Mode.SYNC, 1, 1));
+
+    Trained several = cluster(scratch, Mode.SYNC, trainers, 1);
+    sameBits(trainers + " trainers, sync, twice", several, cluster(scratch, Mode.SYNC, trainers, 1));
+    for (int shards : SHARDS) {
+      if (shards > 1) {
+        sameBits(trainers + " trainers, sync, " + shards + " shards = 1 shard", several,
+            cluster(scratch, Mode.SYNC, trainers, shards));
+      }
+    }
+
+    Trained whole = local(scratch, trainers);
+    distance(trainers + " trainers, sync = alone with the batches together", whole, several, sameBatchLimit());
+    for (Mode mode : Mode.values()) {
+      if (mode != Mode.SYNC && (mode != Mode.GEO || job.optimizer().toSpec().kind() == OptimizerSpec.Kind.SGD)) {
+        distance(trainers + " trainers, " + name(mode) + ", to alone with the batches together", whole,
+            cluster(scratch, mode, trainers, 1), Double.POSITIVE_INFINITY);
+      }
+    }
+  }
+
+  /** Adam divides by the root of small second moments, which magnifies the last bit: its distance is reported only. */
+  private double sameBatchLimit() {
+    return job.optimizer().toSpec().kind() == OptimizerSpec.Kind.ADAM ? Double.POSITIVE_INFINITY : SAME_BATCH;
+  }
+
+  /** A finished run: hash and saved parameters. */
+  private record Trained(String hash, Path model) {
+    static Trained of(RunResult result) {
+      return new Trained(result.parameters(), result.model().isEmpty() ? null : Path.of(result.model()));
+    }
+  }
+
+  private void sameBits(String what, Trained a, Trained b) {
+    boolean same = a.hash().equals(b.hash());
+    add(new Check(what, same ? 0 : distanceOf(a, b), 0, same));
+  }
+
+  private void distance(String what, Trained reference, Trained other, double limit) {
+    boolean same = reference.hash().equals(other.hash());
+    add(new Check(what, same ? 0 : distanceOf(reference, other), limit, same));
+  }
+
+  /** NaN, which passes no limit, where the program saved nothing to compare. */
+  private static double distanceOf(Trained a, Trained b) {
+    return a.model() == null || b.model() == null ? Double.NaN
+        : SavedParameters.read(a.model()).distance(SavedParameters.read(b.model()));
+  }
+
+  private void add(Check check) {
+    checks.add(check);
+    report.accept(check);
+  }
+
+  private Trained local(ScratchDirectory scratch, int batches) {
+    return Trained.of(LocalRun.run(variant(scratch, Mode.SYNC, 1, 1, job.batchSize() * batches), program,
+        Progress.none()));
+  }
+
+  private Trained cluster(ScratchDirectory scratch, Mode mode, int trainers, int shards) {
+    JobConfig variant = variant(scratch, mode, trainers, shards, job.batchSize());
+    return Trained.of(LocalCluster.run(LocalCluster.Options.of(variant).withProgram(program).withoutHazelcast()
+        .withProgress(Progress.none())).get(0));
+  }
+
+  private JobConfig variant(ScratchDirectory scratch, Mode mode, int trainers, int shards, int batchSize) {
+    JsonObject changes = new JsonObject()
+        .put("mode", mode.name().toLowerCase(Locale.ROOT)).put("trainers", trainers)
+        .put("servers", shards).put("shards", 1).put("threads", 1).put("compute_threads", 1)
+        .put("batch_size", batchSize).put("max_steps", job.maxSteps() > 0 ? job.maxSteps() : STEPS)
+        .put("aggregator", false).put("output", scratch.next().toString())
+        .put("data", new JsonObject().put("ordered", true).put("shuffle_buffer", 0).put("drop_last", true)
+            .put("prefetch_depth", 0));
+    return variants.apply(changes);
+  }
+
+  private static String name(Mode mode) {
+    return mode.name().toLowerCase(Locale.ROOT).replace('_', '-');
+  }
+}

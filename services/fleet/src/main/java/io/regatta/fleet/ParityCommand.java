@@ -1,0 +1,40 @@
+package io.regatta.fleet;
+
+import java.io.PrintWriter;
+import java.util.List;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.ParentCommand;
+import picocli.CommandLine.Spec;
+
+/** Answers whether distribution changes what a job computes, and by how much. */
+@Command(name = "parity", mixinStandardHelpOptions = true, description = {
+    "Trains a job alone, with one trainer, with several, and on 1, 2 and 5 shards, and compares the parameters.",
+    "Ends with status 1 if they differ more than they may."})
+final class ParityCommand implements Callable<Integer> {
+
+  @ParentCommand
+  private Regatta regatta;
+
+  @Spec
+  private CommandSpec spec;
+
+  @Mixin
+  private JobOptions job;
+
+  @Override
+  public Integer call() {
+    PrintWriter out = spec.commandLine().getOut();
+    List<Parity.Check> checks = new Parity(changes -> job.load(regatta.program(), changes), regatta.program()).run(check -> {
+      out.println(check);
+      out.flush();
+    });
+    long failed = checks.stream().filter(check -> !check.passed()).count();
+    out.println(failed == 0 ? "parity holds" : failed + " of " + checks.size() + " checks failed: the run depends on "
+        + "how it is distributed");
+    out.flush();
+    return failed == 0 ? Regatta.DONE : Regatta.FAILED;
+  }
+}

@@ -1,0 +1,50 @@
+package io.regatta.fleet;
+
+import io.regatta.trainer.RunResult;
+import java.util.Locale;
+import java.util.StringJoiner;
+
+/** What {@link ResultFile} says, in words. */
+final class RunSummary {
+
+  private RunSummary() {}
+
+  static String of(RunResult run) {
+    StringBuilder text = new StringBuilder();
+    text.append(String.format(Locale.ROOT,
+        "%s: %s, %d server%s with %d shard%s in all, %d trainer%s: %d steps, %d examples in %.1f s (%.0f examples/s",
+        run.job(), run.mode(), run.servers(), s(run.servers()), run.shards(), s(run.shards()), run.trainers(),
+        s(run.trainers()), run.steps(), run.examples(), run.seconds(), run.examplesPerSecond()));
+    if (run.examplesPerSecondByRank().size() > 1) {
+      StringJoiner rates = new StringJoiner(", ", "; by trainer: ", "");
+      run.examplesPerSecondByRank().forEach(rate -> rates.add(String.format(Locale.ROOT, "%.0f", rate)));
+      text.append(rates);
+    }
+    text.append(")");
+    StringJoiner figures = new StringJoiner(", ", "\n  ", "");
+    figure(figures, "AUC", run.auc());
+    figure(figures, "accuracy", run.accuracy());
+    figure(figures, "log loss", run.logloss());
+    figure(figures, "loss", run.loss());
+    run.metrics().forEach((name, value) -> figure(figures, name.replace('_', ' '), value));
+    figures.add("staleness at most " + run.stalenessMax());
+    if (run.skipped() > 0) {
+      figures.add(run.skipped() + " pushes skipped (NaN or infinite)");
+    }
+    text.append(figures).append("\n  parameters ").append(run.parameters());
+    if (!run.model().isEmpty()) {
+      text.append(", model saved in ").append(run.model());
+    }
+    return text.toString();
+  }
+
+  private static void figure(StringJoiner figures, String name, double value) {
+    if (Double.isFinite(value)) {
+      figures.add(String.format(Locale.ROOT, "%s %.5f", name, value));
+    }
+  }
+
+  private static String s(int count) {
+    return count == 1 ? "" : "s";
+  }
+}

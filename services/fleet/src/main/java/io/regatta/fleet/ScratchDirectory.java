@@ -1,0 +1,43 @@
+package io.regatta.fleet;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Comparator;
+import java.util.stream.Stream;
+
+/** A temporary directory that goes when it is closed, with all that was put into it. One owner; blocks. */
+final class ScratchDirectory implements AutoCloseable {
+
+  private final Path root;
+  private int count;
+
+  private ScratchDirectory(Path root) {
+    this.root = root;
+  }
+
+  static ScratchDirectory create(String prefix) {
+    try {
+      return new ScratchDirectory(Files.createTempDirectory(prefix));
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** A name inside that was not given out before. */
+  Path next() {
+    return root.resolve("run-" + count++);
+  }
+
+  @Override
+  public void close() {
+    try (Stream<Path> all = Files.walk(root)) {
+      for (Path path : all.sorted(Comparator.reverseOrder()).toList()) {
+        Files.delete(path);
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+}

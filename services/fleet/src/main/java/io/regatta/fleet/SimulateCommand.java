@@ -1,0 +1,74 @@
+package io.regatta.fleet;
+
+import io.regatta.node.NodeConfig;
+import io.regatta.trainer.JobConfig;
+import io.regatta.trainer.LocalRun;
+import io.regatta.trainer.RunResult;
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParentCommand;
+import picocli.CommandLine.Spec;
+
+/** Runs a whole job in this JVM: over gRPC between services found through Hazelcast, or without any service. */
+@Command(name = "simulate", mixinStandardHelpOptions = true,
+    description = "Runs a job's rendezvous, servers and trainers in one JVM.")
+final class SimulateCommand implements Callable<Integer> {
+
+  @ParentCommand
+  private Regatta regatta;
+
+  @Spec
+  private CommandSpec spec;
+
+  @Mixin
+  private JobOptions job;
+
+  @Option(names = "--local", description = "one trainer, tables in process, no services")
+  private boolean local;
+
+  @Option(names = "--slow", paramLabel = "RANK=MS",
+      description = "makes a trainer slower: adds so many milliseconds to each of its steps")
+  private java.util.Map<Integer, Long> slow = new java.util.TreeMap<>();
+
+  @Option(names = "--result", paramLabel = "FILE", description = "writes the run's figures there, as JSON")
+  private Path result;
+
+  @Override
+  public Integer call() {
+    JobConfig config = job.load(regatta.program());
+    RunResult run = local ? LocalRun.run(config, regatta.program(), null) : simulate(config);
+    return finish(run, result, spec.commandLine().getOut());
+  }
+
+  private RunResult simulate(JobConfig config) {
+    LocalCluster cluster = LocalCluster.start(LocalCluster.Options.of(config).withProgram(regatta.program())
+        .withNode(node()).withFaults(Faults.slow(slow)));
+    try (Interrupt interrupt = Interrupt.closes(cluster::close)) {
+      List<RunResult> all = Blocking.get(cluster.results());
+      return all.get(0);
+    } finally {
+      Blocking.get(cluster.close());
+    }
+  }
+
+  private NodeConfig node() {
+    return NodeConfig.defaults();
+  }
+
+  /** Prints and writes what came out. */
+  static int finish(RunResult run, Path file, PrintWriter out) {
+    out.println(RunSummary.of(run));
+    if (file != null) {
+      ResultFile.write(run, file);
+      out.println("Result written to " + file);
+    }
+    out.flush();
+    return Regatta.DONE;
+  }
+}

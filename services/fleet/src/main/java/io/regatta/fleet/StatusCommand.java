@@ -1,0 +1,92 @@
+package io.regatta.fleet;
+
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.node.ClusterConfig.DirectoryKind;
+import io.regatta.node.Directory;
+import io.regatta.node.Node;
+import io.regatta.node.NodeConfig;
+import io.regatta.protocol.ParameterServerControl;
+import io.regatta.protocol.RendezvousClient;
+import io.regatta.protocol.parameterserver.StatusReply;
+import io.regatta.protocol.rendezvous.GroupsReply;
+import io.vertx.core.Future;
+import io.vertx.core.json.JsonObject;
+import java.io.PrintWriter;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** Asks every server of a running cluster, found through the directory, what its shards do. */
+@Command(name = "status", mixinStandardHelpOptions = true,
+    description = "Shows, per server and shard of a running cluster, the jobs, each trainer's state and last step.")
+final class StatusCommand implements Callable<Integer> {
+
+  private static final int READY_TIMEOUT_SECONDS = 10;
+
+  private static final JsonObject NO_ADMIN =
+      new JsonObject().put("node", new JsonObject().put("admin", new JsonObject().put("enabled", false)));
+
+  @Spec
+  private CommandSpec spec;
+
+  @Mixin
+  private FleetOptions place;
+
+  @Option(names = "--job", paramLabel = "NAME", defaultValue = "", description = "this job only")
+  private String job;
+
+  @Option(names = "--ready-timeout", paramLabel = "SECONDS", description = "how long to look for servers")
+  private int readyTimeout = READY_TIMEOUT_SECONDS;
+
+  @Override
+  public Integer call() {
+    NodeConfig config = place.load(readyTimeout, NO_ADMIN).node();
+    if (config.cluster().directory() == DirectoryKind.HAZELCAST && config.cluster().seeds().isEmpty()) {
+      throw new InvalidInput("status: which cluster? Give its seed members with --seeds HOST:PORT,... or -conf FILE, or "
+          + "fixed endpoints");
+    }
+    Future<Node> node = Node.start(config, "client");
+    try (Interrupt interrupt = Interrupt.closes(() -> node.compose(Node::close))) {
+      Node started = Blocking.get(node);
+      print(Blocking.get(ask(started)), spec.commandLine().getOut());
+      return Regatta.DONE;
+    } finally {
+      Blocking.settles(node.compose(Node::close), Duration.ofSeconds(4));
+    }
+  }
+
+  /** What all that were asked said. */
+  private record Answers(List<StatusReply> servers, List<GroupsReply> groups) {}
+
+  private Future<Answers> ask(Node node) {
+    return node.directory().await(Directory.PARAMETER_SERVER, 1, Duration.ofSeconds(readyTimeout), "status")
+        .compose(servers -> Future.all(servers.stream().map(server -> server(node, server)).toList()))
+        .compose(servers -> node.directory().list(Directory.RENDEZVOUS)
+            .compose(found -> Future.all(found.stream().map(at -> groups(node, at)).toList()))
+            .map(groups -> new Answers(servers.list(), groups.list())));
+  }
+
+  private Future<StatusReply> server(Node node, Directory.Instance server) {
+    ParameterServerControl control = new ParameterServerControl(node.vertx(), server.host(), server.controlPort());
+    return control.status(job).eventually(control::close);
+  }
+
+  private static Future<GroupsReply> groups(Node node, Directory.Instance rendezvous) {
+    RendezvousClient client = new RendezvousClient(node.vertx(), rendezvous.host(), rendezvous.controlPort());
+    return client.groups().eventually(client::close);
+  }
+
+  private void print(Answers answers, PrintWriter out) {
+    List<StatusReply> servers = new ArrayList<>(answers.servers());
+    servers.sort((a, b) -> Integer.compare(a.getServerIndex(), b.getServerIndex()));
+    servers.forEach(server -> StatusPage.server(server, System.currentTimeMillis(), out));
+    answers.groups().forEach(reply -> StatusPage.groups(reply, job, out));
+    out.flush();
+  }
+}

@@ -1,0 +1,63 @@
+package io.regatta.fleet;
+
+import io.regatta.protocol.parameterserver.JobStatus;
+import io.regatta.protocol.parameterserver.ShardStatus;
+import io.regatta.protocol.parameterserver.StatusReply;
+import io.regatta.protocol.parameterserver.TrainerStatus;
+import io.regatta.protocol.rendezvous.GroupView;
+import io.regatta.protocol.rendezvous.GroupsReply;
+import io.regatta.protocol.rendezvous.Member;
+import java.io.PrintWriter;
+import java.util.Locale;
+
+/** The lines of {@code regatta status}. */
+final class StatusPage {
+
+  private StatusPage() {}
+
+  static void server(StatusReply server, long nowMillis, PrintWriter out) {
+    out.println("server " + server.getServerIndex());
+    for (ShardStatus shard : server.getShardsList()) {
+      out.println("  shard " + shard.getShard() + (shard.getJobsCount() == 0 ? ": no job" : ""));
+      shard.getJobsList().forEach(job -> job(job, nowMillis, out));
+      shard.getWaitsList().forEach(wait -> out.println("    waiting: " + wait));
+    }
+  }
+
+  private static void job(JobStatus job, long nowMillis, PrintWriter out) {
+    out.printf(Locale.ROOT, "    job %s, %s: %d updates, %d dense values%s, staleness at most %d, %d pushes%s%s%n",
+        job.getJob(), job.getMode(), job.getVersion(), job.getDenseSize(), rows(job), job.getStalenessMax(),
+        job.getPushes(), counted(job.getSkipped(), "skipped"), counted(job.getRepeatedPushes(), "repeated"));
+    for (TrainerStatus trainer : job.getTrainersList()) {
+      out.printf(Locale.ROOT, "      trainer %d %s, %s, seen %.1f s ago%n", trainer.getRank(), trainer.getState(),
+          trainer.getLastStep() < 0 ? "no step yet" : "last step " + trainer.getLastStep(),
+          Math.max(0, nowMillis - trainer.getLastSeenMs()) / 1000.0);
+    }
+  }
+
+  private static String rows(JobStatus job) {
+    StringBuilder text = new StringBuilder();
+    job.getRowsMap().entrySet().stream().sorted(java.util.Map.Entry.comparingByKey())
+        .forEach(table -> text.append(", ").append(table.getValue()).append(" rows of ").append(table.getKey()));
+    return text.toString();
+  }
+
+  private static String counted(long count, String what) {
+    return count == 0 ? "" : ", " + count + " " + what;
+  }
+
+  static void groups(GroupsReply reply, String job, PrintWriter out) {
+    for (GroupView group : reply.getGroupsList()) {
+      if (!job.isEmpty() && !job.equals(group.getGroup())) {
+        continue;
+      }
+      out.println("group " + group.getGroup() + ", generation " + group.getGeneration() + ", world size "
+          + group.getWorldSize());
+      for (Member member : group.getMembersList()) {
+        out.println("  rank " + member.getRank() + " " + member.getState()
+            + (member.getEndpoint().isEmpty() ? "" : " at " + member.getEndpoint()));
+      }
+    }
+    reply.getWaitsList().forEach(wait -> out.println("waiting: " + wait));
+  }
+}

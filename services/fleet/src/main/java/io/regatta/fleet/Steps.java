@@ -1,0 +1,70 @@
+package io.regatta.fleet;
+
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.trainer.JobConfig;
+import io.regatta.trainer.RunResult;
+import io.regatta.trainer.TrainingProgram;
+import io.regatta.trainer.Worker;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import java.util.concurrent.CountDownLatch;
+import java.util.function.Function;
+
+/**
+ * A run whose program is the caller's own thread: between {@link #begin} and {@link #end} the model thread that the
+ * trainer made hands its worker over and waits. Owned by the caller's thread.
+ */
+final class Steps {
+
+  private final Run run;
+  private final Worker worker;
+  private final CountDownLatch ended;
+
+  private Steps(Run run, Worker worker, CountDownLatch ended) {
+    this.run = run;
+    this.worker = worker;
+    this.ended = ended;
+  }
+
+  /** Starts the run and waits until this rank has joined. */
+  static Steps begin(JobConfig job, Function<TrainingProgram, Run> start) {
+    if (job.threads() != 1) {
+      throw new InvalidInput("initWorker serves one model replica, the calling thread, but threads is " + job.threads()
+          + ": set threads: 1, or run the program with Fleet.run");
+    }
+    Promise<Worker> handedOver = Promise.promise();
+    CountDownLatch ended = new CountDownLatch(1);
+    Run run = start.apply(worker -> {
+      handedOver.complete(worker);
+      ended.await();
+    });
+    run.result().onFailure(handedOver::tryFail);
+    try {
+      return new Steps(run, Blocking.get(handedOver.future()), ended);
+    } catch (RuntimeException e) {
+      Blocking.get(run.close());
+      throw e;
+    }
+  }
+
+  Worker worker() {
+    return worker;
+  }
+
+  /** Leaves the job in order. */
+  RunResult end() {
+    ended.countDown();
+    try {
+      return Blocking.get(run.result());
+    } finally {
+      Blocking.get(run.close());
+    }
+  }
+
+  /** Gives the run up. */
+  Future<Void> cancel() {
+    Future<Void> closed = run.close();
+    ended.countDown();
+    return closed;
+  }
+}

@@ -1,0 +1,46 @@
+package io.regatta.fleet;
+
+import io.regatta.trainer.JobConfig;
+import io.regatta.trainer.RunResult;
+import java.nio.file.Path;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParentCommand;
+import picocli.CommandLine.Spec;
+
+/** Trains one rank of a job on services that run elsewhere, or the whole job in process with {@code --local}. */
+@Command(name = "train", mixinStandardHelpOptions = true,
+    description = "Trains one rank of a job against running services, or all of it here with --local.")
+final class TrainCommand implements Callable<Integer> {
+
+  @ParentCommand
+  private Regatta regatta;
+
+  @Spec
+  private CommandSpec spec;
+
+  @Mixin
+  private JobOptions job;
+
+  @Mixin
+  private FleetOptions place;
+
+  @Option(names = "--local", description = "one trainer, tables in process, no services")
+  private boolean local;
+
+  @Option(names = "--result", paramLabel = "FILE", description = "writes the run's figures there, as JSON")
+  private Path result;
+
+  @Override
+  public Integer call() {
+    JobConfig config = job.load(regatta.program());
+    Role role = local ? Role.LOCAL : Role.TRAINER;
+    try (Fleet fleet = Fleet.of(place.load(job.readyTimeout(), Fleet.role(role)), config)) {
+      RunResult run = fleet.train(regatta.program());
+      return SimulateCommand.finish(run, result, spec.commandLine().getOut());
+    }
+  }
+}

@@ -1,0 +1,42 @@
+package io.regatta.fleet;
+
+import io.regatta.core.error.RegattaException.Cancelled;
+import io.regatta.node.Directory;
+import io.regatta.node.Node;
+import io.regatta.node.NodeConfig;
+import io.regatta.trainer.RunResult;
+import io.regatta.trainer.TrainerConfig;
+import io.regatta.trainer.TrainerVerticle;
+import io.regatta.trainer.TrainingProgram;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+
+/** One trainer rank of a cluster in this process: its node and its verticle. Any thread. */
+final class TrainerProcess implements Run {
+
+  private final Promise<RunResult> result = Promise.promise();
+  private final Future<Node> node;
+
+  private TrainerProcess(NodeConfig config, TrainerConfig trainer, TrainingProgram program) {
+    node = Node.start(config, Directory.TRAINER);
+    node.compose(n -> {
+      TrainerVerticle verticle = new TrainerVerticle(n, trainer, program);
+      return n.vertx().deployVerticle(verticle).compose(id -> verticle.result());
+    }).onSuccess(result::tryComplete).onFailure(result::tryFail);
+  }
+
+  static TrainerProcess start(NodeConfig config, TrainerConfig trainer, TrainingProgram program) {
+    return new TrainerProcess(config, trainer, program);
+  }
+
+  @Override
+  public Future<RunResult> result() {
+    return result.future();
+  }
+
+  @Override
+  public Future<Void> close() {
+    result.tryFail(new Cancelled("the trainer was stopped before the end of its run"));
+    return node.compose(Node::close).recover(notStarted -> Future.succeededFuture());
+  }
+}

@@ -1,0 +1,126 @@
+package io.regatta.fleet;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import ai.djl.Model;
+import ai.djl.ndarray.types.Shape;
+import ai.djl.nn.core.Linear;
+import ai.djl.training.DefaultTrainingConfig;
+import ai.djl.training.loss.Loss;
+import ai.djl.training.optimizer.Optimizer;
+import io.regatta.node.testing.LeftoverThreads;
+import io.regatta.trainer.TrainingProgram;
+import java.io.IOException;
+import java.net.ServerSocket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Bad input on the command line: one line that says what and where and what to do, and status 2 (or 1 in a run). */
+class BadInputTest {
+
+  @TempDir
+  Path dir;
+  private Path job;
+
+  @BeforeEach
+  void write() throws IOException {
+    job = Files.writeString(dir.resolve("job.yaml"), "job: tiny\nprogram: org.example.Missing\n");
+  }
+
+  @ParameterizedTest
+  @CsvSource(delimiter = '|', quoteCharacter = '"', textBlock = """
+      simulate                                        | a job file is missing
+      simulate NOWHERE.yaml                           | NOWHERE.yaml does not exist
+      simulate JOB --mode fast                        | mode
+      simulate JOB --set optimizer.learning_rat=1     | optimizer.learning_rate
+      simulate JOB --set batch_size=many              | batch_size
+      simulate JOB --set batch_size=0                 | batch_size must be at least 1
+      simulate JOB --set nothing                      | key=value
+      simulate JOB --trainers 0                       | trainers must be at least 1
+      simulate JOB --set aggregator=true --mode async | only sync and half-async
+      simulate JOB --set engine=TensorFlow            | engine
+      simulate JOB --frobnicate                       | --frobnicate
+      simulate JOB --slow one=2                       | --slow
+      simulate JOB                                    | org.example.Missing
+      train JOB --local                               | org.example.Missing
+      simulate JOB --set program_jar=NOWHERE.jar      | NOWHERE.jar
+      parity NOWHERE.yaml                             | NOWHERE.yaml does not exist
+      status                                          | --seeds
+      status --seeds nowhere                          | seeds
+      train JOB --server-endpoints a:1                | go together
+      frobnicate                                      | frobnicate
+      """)
+  void is_named(String command, String wanted) {
+    LeftoverThreads threads = LeftoverThreads.snapshot();
+    CommandLineRun run = CommandLineRun.regatta(command.strip().replace("JOB", job.toString()).split(" +"));
+    assertThat(run.status()).as(run.err()).isEqualTo(2);
+    assertThat(run.failure().lines()).hasSize(1);
+    assertThat(run.failure()).contains(wanted);
+    threads.assertNone();
+  }
+
+  @Test
+  void broken_files_are_named_with_their_place() throws IOException {
+    Files.writeString(job, "job: tiny\n  mode: [sync\n");
+    CommandLineRun run = CommandLineRun.regatta("simulate", job.toString());
+    assertThat(run.status()).isEqualTo(2);
+    assertThat(run.failure()).contains("job.yaml").contains("line");
+  }
+
+  @Test
+  void data_that_are_not_there_end_the_run() {
+    CommandLineRun run = CommandLineRun.regatta("simulate", Checkout.file("configs/census.yaml").toString(), "--data",
+        dir.resolve("nowhere").toString());
+    assertThat(run.status()).isEqualTo(2);
+    assertThat(run.failure()).contains("nowhere");
+  }
+
+  @Test
+  void a_result_that_cannot_be_written_is_named_before_the_run() throws IOException {
+    Path file = Files.writeString(dir.resolve("file"), "");
+    CommandLineRun run = CommandLineRun.regatta("simulate", job.toString(), "--result", file.resolve("r").toString());
+    assertThat(run.status()).isEqualTo(2);
+    assertThat(run.failure()).contains(file.toString());
+  }
+
+  @Test
+  void a_stock_optimizer_is_refused_with_ours_named() {
+    TrainingProgram stock = worker -> {
+      try (Model model = Model.newInstance("stock")) {
+        model.setBlock(Linear.builder().setUnits(1).build());
+        worker.distributedTrainer(model, new DefaultTrainingConfig(Loss.l2Loss())
+            .optOptimizer(Optimizer.sgd().build())).initialize(new Shape(1, 3));
+      }
+    };
+    CommandLineRun run = CommandLineRun.with(stock, "simulate", job.toString());
+    assertThat(run.status()).isEqualTo(2);
+    assertThat(run.failure()).contains("io.regatta.trainer.djl.Sgd");
+  }
+
+  @Test
+  void a_failing_program_ends_the_run_with_its_message() {
+    CommandLineRun run = CommandLineRun.with(worker -> {
+      throw new IllegalStateException("the well is dry on rank " + worker.rank());
+    }, "simulate", job.toString(), "--trainers", "2");
+    assertThat(run.status()).isNotZero();
+    assertThat(run.failure()).contains("the well is dry on rank");
+  }
+
+  @Test
+  void a_port_in_use_is_named() throws IOException {
+    try (ServerSocket taken = new ServerSocket(0)) {
+      List<String> conf = new ArrayList<>(List.of("run", job.toString(), "--role", "pserver", "--id", "0",
+          "--server-endpoints", "127.0.0.1:" + taken.getLocalPort(), "--rendezvous-endpoint", "127.0.0.1:1"));
+      CommandLineRun run = CommandLineRun.regatta(conf.toArray(String[]::new));
+      assertThat(run.status()).isNotZero();
+      assertThat(run.failure()).contains(String.valueOf(taken.getLocalPort()));
+    }
+  }
+}

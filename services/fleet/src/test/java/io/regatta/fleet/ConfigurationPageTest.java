@@ -1,0 +1,92 @@
+package io.regatta.fleet;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.regatta.aggregator.AggregatorConfig;
+import io.regatta.node.NodeConfig;
+import io.regatta.node.Schema;
+import io.regatta.node.Settings;
+import io.regatta.parameterserver.ParameterServerConfig;
+import io.regatta.rendezvous.RendezvousConfig;
+import io.regatta.trainer.JobConfig;
+import io.regatta.trainer.TrainerConfig;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestFactory;
+import org.junit.jupiter.api.DynamicTest;
+import java.util.stream.Stream;
+
+/**
+ * docs/configuration.md lists every key, type, unit and default of the configuration records. Its tables stand between
+ * markers and are made from the records: {@code -Dregatta.docs.update=true} writes them anew.
+ */
+class ConfigurationPageTest {
+
+  private static final String PAGE = "docs/configuration.md";
+
+  private static Map<String, Class<? extends Record>> sections() {
+    Map<String, Class<? extends Record>> sections = new LinkedHashMap<>();
+    sections.put("job", JobConfig.class);
+    sections.put("node", NodeConfig.class);
+    sections.put("fleet", FleetConfig.class);
+    sections.put("rendezvous", RendezvousConfig.class);
+    sections.put("parameter_server", ParameterServerConfig.class);
+    sections.put("gradient_aggregator", AggregatorConfig.class);
+    sections.put("trainer", TrainerConfig.class);
+    return sections;
+  }
+
+  @TestFactory
+  Stream<DynamicTest> lists_every_key() {
+    return sections().entrySet().stream().map(section -> DynamicTest.dynamicTest(section.getKey(), () -> {
+      String wanted = table(section.getValue());
+      if (Boolean.getBoolean("regatta.docs.update")) {
+        Files.writeString(Checkout.file(PAGE), replaced(Checkout.text(PAGE), section.getKey(), wanted));
+      }
+      assertThat(between(Checkout.text(PAGE), section.getKey()))
+          .as("the table of section %s in %s; -Dregatta.docs.update=true writes it anew", section.getKey(), PAGE)
+          .isEqualTo(wanted);
+    }));
+  }
+
+  @Test
+  void every_key_says_what_it_means() {
+    sections().forEach((name, type) -> assertThat(Settings.describe(type))
+        .as(name)
+        .allSatisfy(entry -> assertThat(entry.doc()).as(entry.key()).isNotBlank()));
+  }
+
+  private static String table(Class<? extends Record> type) {
+    StringBuilder table = new StringBuilder("| Key | Type | Unit | Default | Meaning |\n|---|---|---|---|---|\n");
+    for (Schema.Entry e : Settings.describe(type)) {
+      if (type == TrainerConfig.class && e.key().startsWith("job.")) {
+        continue; // the section's own page part: a whole job, listed once
+      }
+      String value = e.required() ? "required" : e.defaultValue().isEmpty() ? "empty" : "`" + e.defaultValue() + "`";
+      table.append("| `").append(e.key()).append("` | ").append(e.type().replace("|", "\\|")).append(" | ")
+          .append(e.unit()).append(" | ").append(value).append(" | ").append(e.doc().replace("|", "\\|"))
+          .append(" |\n");
+    }
+    return table.toString();
+  }
+
+  private static String begin(String section) {
+    return "<!-- keys of " + section + " -->\n";
+  }
+
+  private static final String END = "<!-- end -->";
+
+  private static String between(String page, String section) {
+    assertThat(page).contains(begin(section));
+    int from = page.indexOf(begin(section)) + begin(section).length();
+    return page.substring(from, page.indexOf(END, from));
+  }
+
+  private static String replaced(String page, String section, String table) throws IOException {
+    int from = page.indexOf(begin(section)) + begin(section).length();
+    return page.substring(0, from) + table + page.substring(page.indexOf(END, from));
+  }
+}

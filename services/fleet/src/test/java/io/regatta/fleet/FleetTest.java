@@ -1,0 +1,143 @@
+package io.regatta.fleet;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import ai.djl.Model;
+import ai.djl.nn.core.Linear;
+import ai.djl.training.DefaultTrainingConfig;
+import ai.djl.training.loss.Loss;
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.node.testing.FreePorts;
+import io.regatta.node.testing.LeftoverThreads;
+import io.regatta.trainer.ReduceOp;
+import io.regatta.trainer.RunResult;
+import io.regatta.trainer.Worker;
+import io.regatta.trainer.djl.FleetTrainer;
+import io.vertx.core.json.JsonObject;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The door in code: where a process's place comes from, and the single steps. */
+class FleetTest {
+
+  @TempDir
+  Path dir;
+
+  private static JsonObject line() {
+    return new JsonObject().put("job", "line").put("epochs", 2).put("batch_size", 8).put("compute_threads", 1);
+  }
+
+  @Test
+  void code_goes_before_command_line_before_file() throws Exception {
+    Path conf = Files.writeString(dir.resolve("conf.yaml"), "fleet:\n  role: pserver\n  id: 3\n");
+    Path job = Files.writeString(dir.resolve("job.yaml"), "job: line\ntrainers: 3\nservers: 4\nbatch_size: 5\n");
+    String[] file = {job.toString(), "-conf", conf.toString()};
+    try (Fleet fleet = Fleet.init(file)) {
+      assertThat(fleet.isServer()).isTrue();
+      assertThat(fleet.isWorker()).isFalse();
+      assertThat(fleet.serverIndex()).isEqualTo(3);
+      assertThat(fleet.serverNum()).isEqualTo(4);
+      assertThat(fleet.workerNum()).isEqualTo(3);
+    }
+    String[] both = {job.toString(), "-conf", conf.toString(), "--role", "trainer", "--id", "1", "--trainers", "7"};
+    try (Fleet fleet = Fleet.init(both)) {
+      assertThat(fleet.role()).isEqualTo(Role.TRAINER);
+      assertThat(fleet.workerIndex()).isEqualTo(1);
+      assertThat(fleet.isFirstWorker()).isFalse();
+      assertThat(fleet.workerNum()).isEqualTo(7);
+    }
+    try (Fleet fleet = Fleet.builder().args(both).id(0).trainers(2).serverEndpoints(List.of("a:1", "b:2"))
+        .rendezvousEndpoint("c:3").init()) {
+      assertThat(fleet.isFirstWorker()).isTrue();
+      assertThat(fleet.workerNum()).isEqualTo(2);
+      assertThat(fleet.serverNum()).isEqualTo(2);
+      assertThat(fleet.serverEndpoints()).containsExactly("a:1", "b:2");
+      assertThat(fleet.job().batchSize()).isEqualTo(5);
+    }
+  }
+
+  @Test
+  void bad_places_are_refused() {
+    assertThatThrownBy(() -> Fleet.init("--role", "captain")).isInstanceOf(InvalidInput.class)
+        .hasMessageContaining("fleet.role").hasMessageContaining("pserver");
+    assertThatThrownBy(() -> Fleet.builder().role(Role.PSERVER).id(2).serverEndpoints(List.of("a:1"))
+        .rendezvousEndpoint("b:2").init()).isInstanceOf(InvalidInput.class).hasMessageContaining("index");
+    assertThatThrownBy(() -> Fleet.init().job()).isInstanceOf(InvalidInput.class).hasMessageContaining("job");
+    assertThatThrownBy(() -> Fleet.builder().role(Role.PSERVER).init().initWorker())
+        .isInstanceOf(InvalidInput.class).hasMessageContaining("runServer");
+    assertThatThrownBy(() -> Fleet.builder().job(line()).init().runServer())
+        .isInstanceOf(InvalidInput.class).hasMessageContaining("not a server");
+    assertThatThrownBy(() -> Fleet.builder().job(line()).init().barrier())
+        .isInstanceOf(InvalidInput.class).hasMessageContaining("initWorker");
+  }
+
+  @Test
+  void single_steps_alone_compute_what_run_computes() throws Exception {
+    LeftoverThreads threads = LeftoverThreads.snapshot();
+    RunResult whole;
+    try (Fleet fleet = Fleet.builder().job(line()).init()) {
+      whole = fleet.train(new LineProgram());
+    }
+    try (Fleet fleet = Fleet.builder().job(line()).init()) {
+      assertThat(fleet.isFirstWorker()).isTrue();
+      assertThat(steps(fleet).parameters()).isEqualTo(whole.parameters());
+    }
+    threads.assertNone();
+  }
+
+  /** A rendezvous, a server and two trainers at fixed endpoints, as one would place them by hand. */
+  @Test
+  void single_steps_at_fixed_endpoints() throws Exception {
+    LeftoverThreads threads = LeftoverThreads.snapshot();
+    FleetBuilder[] places = new FleetBuilder[4];
+    String server = "127.0.0.1:" + FreePorts.one();
+    String rendezvous = "127.0.0.1:" + FreePorts.one();
+    Role[] roles = {Role.RENDEZVOUS, Role.PSERVER, Role.TRAINER, Role.TRAINER};
+    int[] ids = {-1, 0, 0, 1};
+    for (int i = 0; i < places.length; i++) {
+      places[i] = Fleet.builder().role(roles[i]).id(ids[i]).trainers(2).serverEndpoints(List.of(server))
+          .rendezvousEndpoint(rendezvous).job(line());
+    }
+    try (Fleet services0 = places[0].init(); Fleet services1 = places[1].init();
+        Fleet trainer0 = places[2].init(); Fleet trainer1 = places[3].init()) {
+      CompletableFuture<Void> running = CompletableFuture.allOf(CompletableFuture.runAsync(services0::runServer, on()),
+          CompletableFuture.runAsync(services1::runServer, on()));
+      CompletableFuture<RunResult> second = CompletableFuture.supplyAsync(() -> steps(trainer1), on());
+      RunResult first = CompletableFuture.supplyAsync(() -> steps(trainer0), on()).get(60, TimeUnit.SECONDS);
+      assertThat(second.get(60, TimeUnit.SECONDS).parameters()).isEqualTo(first.parameters());
+      assertThat(first.trainers()).isEqualTo(2);
+      services1.close();
+      services0.close();
+      running.get(10, TimeUnit.SECONDS);
+    }
+    threads.assertNone();
+  }
+
+  private static java.util.concurrent.Executor on() {
+    return task -> new Thread(task, "test-step").start();
+  }
+
+  private static RunResult steps(Fleet fleet) {
+    Worker worker = fleet.initWorker();
+    try (Model model = Model.newInstance("line")) {
+      model.setBlock(Linear.builder().setUnits(1).build());
+      try (FleetTrainer trainer = worker.distributedTrainer(model,
+          new DefaultTrainingConfig(Loss.l2Loss()).optOptimizer(worker.optimizer()))) {
+        new LineProgram().train(worker, trainer);
+        assertThat(fleet.serverShardMap()).contains("weight");
+        fleet.barrier();
+        double[] sum = fleet.allReduce(new double[] {fleet.workerIndex() + 1}, ReduceOp.SUM);
+        assertThat(sum).containsExactly(fleet.workerNum() == 1 ? 1 : 3);
+      }
+    } catch (Exception e) {
+      throw new AssertionError(e);
+    }
+    return fleet.stopWorker();
+  }
+}

@@ -1,0 +1,123 @@
+package io.regatta.fleet;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.UncheckedIOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Predicate;
+
+/** A process of its own under test, with all it printed. It ends with the test at the latest. */
+final class JavaProcess implements AutoCloseable {
+
+  private record Awaited(Predicate<String> line, CompletableFuture<String> found) {}
+
+  private final String name;
+  private final Process process;
+  private final List<String> lines = new CopyOnWriteArrayList<>();
+  private final List<Awaited> awaited = new CopyOnWriteArrayList<>();
+  private final Thread reader;
+
+  private JavaProcess(String name, Process process) {
+    this.name = name;
+    this.process = process;
+    reader = new Thread(this::read, "output-of-" + name);
+    reader.setDaemon(true);
+    reader.start();
+  }
+
+  /** {@code java -jar} as a user would call it, in the checkout's directory; signals have their default effect. */
+  static JavaProcess jar(String name, Path jar, String... args) {
+    List<String> command = new ArrayList<>(List.of("env", "--default-signal=INT,TERM",
+        Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xmx512m", "-jar", jar.toString()));
+    command.addAll(List.of(args));
+    return start(name, Checkout.root(), command);
+  }
+
+  static JavaProcess start(String name, Path directory, List<String> command) {
+    try {
+      ProcessBuilder builder = new ProcessBuilder(command).directory(directory.toFile()).redirectErrorStream(true);
+      builder.environment().keySet().removeIf(variable -> variable.startsWith("MAVEN_"));
+      Process process = builder.start();
+      process.getOutputStream().close();
+      return new JavaProcess(name, process);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private void read() {
+    try (BufferedReader output = new BufferedReader(new InputStreamReader(process.getInputStream()))) {
+      for (String line = output.readLine(); line != null; line = output.readLine()) {
+        lines.add(line);
+        for (Awaited a : awaited) {
+          if (a.line.test(line)) {
+            a.found.complete(line);
+          }
+        }
+      }
+    } catch (IOException closed) {
+      lines.add("(" + closed.getMessage() + ")");
+    }
+  }
+
+  long pid() {
+    return process.pid();
+  }
+
+  String output() {
+    return String.join("\n", lines);
+  }
+
+  /** Waits for a line; fails with all output if the process ends or the time is over first. */
+  String await(Predicate<String> line, int seconds) throws Exception {
+    Awaited wanted = new Awaited(line, new CompletableFuture<>());
+    awaited.add(wanted);
+    lines.stream().filter(line).findFirst().ifPresent(wanted.found::complete);
+    process.onExit().thenAcceptAsync(ended -> {
+      joinReader();
+      wanted.found.completeExceptionally(new AssertionError(name + " ended without the line:\n" + output()));
+    });
+    try {
+      return wanted.found.get(seconds, TimeUnit.SECONDS);
+    } catch (TimeoutException e) {
+      throw new AssertionError(name + " did not print the line within " + seconds + " s:\n" + output());
+    }
+  }
+
+  /** Waits for its end and gives its exit status; fails with all output after the time. */
+  int status(int seconds) throws InterruptedException {
+    if (!process.waitFor(seconds, TimeUnit.SECONDS)) {
+      throw new AssertionError(name + " still runs after " + seconds + " s:\n" + output());
+    }
+    joinReader();
+    return process.exitValue();
+  }
+
+  private void joinReader() {
+    try {
+      reader.join(TimeUnit.SECONDS.toMillis(5));
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  /** {@code INT} is Ctrl-C. */
+  void signal(String signal) throws Exception {
+    int status = new ProcessBuilder("kill", "-" + signal, String.valueOf(pid())).inheritIO().start().waitFor();
+    if (status != 0) {
+      throw new AssertionError("kill -" + signal + " " + pid() + " of " + name + " ended with " + status);
+    }
+  }
+
+  @Override
+  public void close() {
+    process.destroyForcibly();
+  }
+}

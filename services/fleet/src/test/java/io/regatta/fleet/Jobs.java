@@ -1,0 +1,43 @@
+package io.regatta.fleet;
+
+import io.regatta.trainer.JobConfig;
+import io.vertx.core.json.JsonObject;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Assumptions;
+
+/** Small jobs for tests, made from those in configs/. */
+final class Jobs {
+
+  private Jobs() {}
+
+  /** What makes wide & deep small: 2000 rows, 16 steps of 64 per epoch and two trainers, a few thousand parameters. */
+  static List<String> tiny(Path dir) {
+    return List.of("data.dir=" + dir.resolve("data"), "output=" + dir.resolve("output"), "epochs=1", "batch_size=64",
+        "optimizer.learning_rate=0.05", "sparse_optimizer.learning_rate=1", "settings.train_rows=2000",
+        "settings.test_rows=500", "settings.id_space=1001", "settings.embedding=4", "settings.hidden=[16,8]",
+        "compute_threads=1");
+  }
+
+  /** A tiny wide & deep job, with keys of its own last. */
+  static JobConfig wideAndDeep(Path dir, String... keys) {
+    List<String> overrides = new ArrayList<>(tiny(dir));
+    overrides.addAll(List.of(keys));
+    return config("wide-and-deep", overrides.toArray(String[]::new));
+  }
+
+  /** A job of configs/ with some keys changed. */
+  static JobConfig config(String name, String... keys) {
+    return JobFile.load(Checkout.file("configs/" + name + ".yaml"), List.of(keys), new JsonObject());
+  }
+
+  /** A public data set; where there is none the test is skipped, by the name of what is missing. */
+  static Path data(String set) {
+    String data = System.getProperty("regatta.data", "");
+    Path dir = Path.of(data.isEmpty() ? "none" : data, set);
+    Assumptions.assumeTrue(Files.isDirectory(dir), "data set " + set + " is not there: set -Dregatta.data=DIR");
+    return dir;
+  }
+}

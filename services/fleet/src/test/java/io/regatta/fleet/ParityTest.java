@@ -1,0 +1,61 @@
+package io.regatta.fleet;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.regatta.fleet.Parity.Check;
+import io.regatta.trainer.TrainingProgram;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** {@code regatta parity}: distribution does not change what wide & deep computes, and what does not repeat is found. */
+class ParityTest {
+
+  @TempDir
+  static Path dir;
+
+  private List<Check> parity(TrainingProgram program, String... keys) {
+    List<String> overrides = new ArrayList<>(Jobs.tiny(dir));
+    overrides.add("settings.train_rows=26000"); // 200 steps of two trainers
+    overrides.addAll(List.of(keys));
+    return new Parity(changes -> JobFile.load(Checkout.file("configs/wide-and-deep.yaml"), overrides, changes), program)
+        .run(check -> System.out.println(check));
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"sgd", "adagrad", "adam"})
+  void holds_for_wide_and_deep(String optimizer) {
+    List<Check> checks = parity(null, "optimizer.kind=" + optimizer, "sparse_optimizer.kind=" + optimizer,
+        "optimizer.learning_rate=0.01", "sparse_optimizer.learning_rate=0.01");
+    assertThat(checks).hasSizeGreaterThanOrEqualTo(8).allSatisfy(check -> assertThat(check.passed())
+        .as(check.toString()).isTrue());
+    assertThat(checks).filteredOn(check -> Double.isInfinite(check.limit()))
+        .allSatisfy(check -> assertThat(check.distance()).as(check.toString()).isBetween(0.0, 1.0));
+  }
+
+  @Test
+  void a_program_that_does_not_repeat_itself_drifts() throws IOException {
+    AtomicInteger runs = new AtomicInteger();
+    Path job = Files.writeString(dir.resolve("line.yaml"), "job: line\ntrainers: 2\nbatch_size: 8\n");
+    CommandLineRun run = CommandLineRun.with(new LineProgram(runs::incrementAndGet), "parity", job.toString(),
+        "--max-steps", "4");
+    assertThat(run.status()).as(run.err()).isEqualTo(Regatta.FAILED);
+    assertThat(run.out()).containsPattern("DRIFT +alone, twice").contains("checks failed");
+  }
+
+  @Test
+  void a_dense_program_that_saves_nothing_is_compared_by_hash() throws IOException {
+    Path job = Files.writeString(dir.resolve("line.yaml"), "job: line\ntrainers: 1\nbatch_size: 8\n");
+    CommandLineRun run = CommandLineRun.with(new LineProgram(), "parity", job.toString(), "--max-steps", "4");
+    assertThat(run.out()).containsPattern("ok +alone, twice +same bits")
+        .containsPattern("ok +1 trainer, sync, over services = alone +same bits")
+        .containsPattern("ok +2 trainers, sync, 5 shards = 1 shard +same bits");
+  }
+}

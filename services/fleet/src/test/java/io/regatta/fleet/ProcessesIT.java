@@ -1,0 +1,138 @@
+package io.regatta.fleet;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.regatta.node.testing.FreePorts;
+import io.regatta.trainer.JobConfig;
+import io.regatta.trainer.Progress;
+import io.vertx.core.json.JsonObject;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.yaml.snakeyaml.Yaml;
+
+/** Each service as a {@code java -jar} process of its own, found through Hazelcast. Needs the packaged jars. */
+class ProcessesIT {
+
+  private static final int START_SECONDS = 90;
+
+  @TempDir
+  Path dir;
+  private final List<JavaProcess> processes = new ArrayList<>();
+  private final int seed = FreePorts.one();
+
+  @AfterEach
+  void end() {
+    processes.forEach(JavaProcess::close);
+  }
+
+  private static Path jar(String service) {
+    return Checkout.file("services/" + service + "/target/" + service + ".jar");
+  }
+
+  /** A service with its section, told nothing but the seed. */
+  private JavaProcess service(String service, String name, JsonObject own) throws Exception {
+    boolean isSeed = service.equals("rendezvous");
+    JsonObject cluster = new JsonObject().put("seeds", List.of("127.0.0.1:" + seed)).put("port", isSeed ? seed : 0);
+    JsonObject conf = new JsonObject().put("node", new JsonObject().put("cluster", cluster))
+        .put(service.replace('-', '_'), own);
+    Path file = Files.writeString(dir.resolve(name + ".json"), conf.encodePrettily());
+    JavaProcess process = JavaProcess.jar(name, jar(service), "-conf", file.toString());
+    processes.add(process);
+    return process;
+  }
+
+  /** The tiny wide & deep job, nested as in a file. */
+  private JsonObject job() throws Exception {
+    JsonObject job = new JsonObject(new Yaml().<Map<String, Object>>load(Checkout.text("configs/wide-and-deep.yaml")));
+    for (String key : Jobs.tiny(dir)) {
+      String[] path = key.substring(0, key.indexOf('=')).split("\\.");
+      String text = key.substring(key.indexOf('=') + 1);
+      JsonObject at = path.length == 1 ? job : job.getJsonObject(path[0]);
+      at.put(path[path.length - 1], text.startsWith("[") ? new Yaml().load(text) : text);
+    }
+    return job;
+  }
+
+  @Test
+  void sync_over_processes_gives_the_bits_of_the_simulation() throws Exception {
+    JobConfig simulated = Jobs.wideAndDeep(dir, "mode=sync");
+    String hash = LocalCluster.run(LocalCluster.Options.of(simulated).withoutHazelcast()
+        .withProgress(Progress.none())).get(0).parameters();
+
+    // Any order will do: here trainers come first, and wait for the others.
+    List<JavaProcess> trainers = new ArrayList<>();
+    for (int rank = 0; rank < 2; rank++) {
+      trainers.add(service("trainer", "trainer-" + rank, new JsonObject().put("job", job()).put("rank", rank)
+          .put("result", rank == 0 ? dir.resolve("result.json").toString() : "")));
+    }
+    List<JavaProcess> servers = new ArrayList<>();
+    for (int index = 0; index < 2; index++) {
+      servers.add(service("parameter-server", "server-" + index,
+          new JsonObject().put("index", index).put("servers", 2).put("shards", 1)));
+    }
+    JavaProcess rendezvous = service("rendezvous", "rendezvous", new JsonObject());
+    for (JavaProcess server : servers) {
+      server.await(line -> line.startsWith("ready parameter-server"), START_SECONDS);
+    }
+    for (JavaProcess trainer : trainers) {
+      assertThat(trainer.status(START_SECONDS)).as(trainer.output()).isZero();
+    }
+
+    JsonNode result = new ObjectMapper().readTree(dir.resolve("result.json").toFile());
+    assertThat(result.get("parameters_hash").asText()).isEqualTo(hash);
+    assertThat(result.get("process_ids").get("trainer-0").asLong()).isEqualTo(trainers.get(0).pid());
+    assertThat(result.get("process_ids").get("trainer-1").asLong()).isEqualTo(trainers.get(1).pid());
+    List<Long> pids = new ArrayList<>();
+    result.get("process_ids").forEach(pid -> pids.add(pid.asLong()));
+    assertThat(new HashSet<>(pids)).hasSameSizeAs(pids);
+
+    CommandLineRun status = CommandLineRun.regatta("status", "--seeds", "127.0.0.1:" + seed);
+    assertThat(status.status()).as(status.err()).isZero();
+    assertThat(status.out()).contains("server 0", "server 1", "no job").doesNotContain("job wide-and-deep");
+
+    List<JavaProcess> stopped = new ArrayList<>(servers);
+    stopped.add(rendezvous);
+    Collections.shuffle(stopped);
+    for (JavaProcess service : stopped) {
+      Instant asked = Instant.now();
+      service.signal("TERM");
+      assertThat(service.status(10)).as(service.output()).isEqualTo(143);
+      assertThat(Duration.between(asked, Instant.now())).isLessThan(Duration.ofSeconds(5));
+    }
+  }
+
+  @Test
+  void ctrl_c_ends_a_simulation_in_order() throws Exception {
+    Path job = Files.writeString(dir.resolve("job.json"), job().put("epochs", 100_000).encode());
+    try (JavaProcess simulation = JavaProcess.jar("simulation", jar("fleet"), "simulate", job.toString())) {
+      simulation.await(line -> line.contains("examples/s") || line.matches(".*train.*/s.*"), START_SECONDS);
+      Instant asked = Instant.now();
+      simulation.signal("INT");
+      assertThat(simulation.status(10)).as(simulation.output()).isEqualTo(130);
+      assertThat(Duration.between(asked, Instant.now())).isLessThan(Duration.ofSeconds(5));
+      assertThat(simulation.output()).doesNotContain("Exception", "not everything ended");
+    }
+  }
+
+  @Test
+  void ctrl_c_ends_a_wait_for_services_that_never_come() throws Exception {
+    JavaProcess trainer = service("trainer", "trainer", new JsonObject().put("job", job()));
+    trainer.await(line -> line.contains("not ready") || line.contains("waits"), START_SECONDS);
+    Instant asked = Instant.now();
+    trainer.signal("INT");
+    assertThat(trainer.status(10)).as(trainer.output()).isEqualTo(130);
+    assertThat(Duration.between(asked, Instant.now())).isLessThan(Duration.ofSeconds(5));
+  }
+}

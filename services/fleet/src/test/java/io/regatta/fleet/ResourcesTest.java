@@ -1,0 +1,108 @@
+package io.regatta.fleet;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.regatta.node.testing.LeftoverThreads;
+import io.regatta.trainer.Progress;
+import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.net.ServerSocket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A job that ends leaves nothing behind, and ten of them one after another cost no more memory than three. */
+class ResourcesTest {
+
+  @TempDir
+  Path dir;
+
+  private void job() {
+    LocalCluster.run(LocalCluster.Options.of(Jobs.wideAndDeep(dir, "max_steps=8")).withProgress(Progress.none()));
+  }
+
+  @Test
+  void ten_jobs_in_one_jvm() throws IOException {
+    job(); // classes, natives, and what they keep for good
+    LeftoverThreads threads = LeftoverThreads.snapshot();
+    Set<String> temporary = temporaryFiles();
+    Set<Integer> ports = listening();
+    List<Long> heap = new ArrayList<>();
+    List<Long> resident = new ArrayList<>();
+    for (int i = 2; i <= 10; i++) {
+      job();
+      heap.add(usedHeap());
+      resident.add(residentBytes());
+    }
+    threads.assertNone();
+    assertThat(temporaryFiles()).isEqualTo(temporary);
+    assertThat(listening()).isEqualTo(ports);
+    assertThat(heap.get(8)).as("heap after the tenth job, bytes; all from the second: %s", heap)
+        .isLessThanOrEqualTo(heap.get(1) + heap.get(1) / 20);
+    assertThat(resident.get(8)).as("resident set after the tenth job, bytes; all from the second: %s", resident)
+        .isLessThanOrEqualTo(resident.get(1) + resident.get(1) / 20);
+  }
+
+  /** Live bytes: after collections, the second of which finishes what finalizers and cleaners of the first let go. */
+  private static long usedHeap() {
+    for (int i = 0; i < 3; i++) {
+      System.gc();
+    }
+    return ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed();
+  }
+
+  /** VmRSS of this process; Linux only. */
+  private static long residentBytes() throws IOException {
+    return Files.readAllLines(Path.of("/proc/self/status")).stream().filter(line -> line.startsWith("VmRSS:"))
+        .mapToLong(line -> Long.parseLong(line.replaceAll("\\D", "")) * 1024).findFirst().orElseThrow();
+  }
+
+  private static Set<String> temporaryFiles() throws IOException {
+    try (Stream<Path> files = Files.list(Path.of(System.getProperty("java.io.tmpdir")))) {
+      return files.map(file -> file.getFileName().toString())
+          .filter(name -> name.startsWith("vertx") || name.startsWith("regatta") || name.startsWith("hazelcast"))
+          .collect(Collectors.toCollection(TreeSet::new));
+    }
+  }
+
+  /** Ports on which this process listens: sockets of ours in state LISTEN (0A). */
+  private static Set<Integer> listening() throws IOException {
+    Set<String> ours;
+    try (Stream<Path> descriptors = Files.list(Path.of("/proc/self/fd"))) {
+      ours = descriptors.map(ResourcesTest::target).filter(t -> t.startsWith("socket:["))
+          .map(t -> t.replaceAll("\\D", "")).collect(Collectors.toSet());
+    }
+    Set<Integer> ports = new TreeSet<>();
+    for (String table : List.of("/proc/net/tcp", "/proc/net/tcp6")) {
+      for (String line : Files.readAllLines(Path.of(table))) {
+        String[] fields = line.strip().split("\\s+");
+        if (fields.length > 9 && fields[3].equals("0A") && ours.contains(fields[9])) {
+          ports.add(Integer.parseInt(fields[1].substring(fields[1].indexOf(':') + 1), 16));
+        }
+      }
+    }
+    return ports;
+  }
+
+  private static String target(Path descriptor) {
+    try {
+      return Files.readSymbolicLink(descriptor).toString();
+    } catch (IOException gone) {
+      return "";
+    }
+  }
+
+  @Test
+  void listening_ports_are_seen() throws IOException {
+    try (ServerSocket socket = new ServerSocket(0)) {
+      assertThat(listening()).contains(socket.getLocalPort());
+    }
+  }
+}
