@@ -139,7 +139,7 @@ public final class LocalCluster {
       deploy(s, s.others(), new AggregatorVerticle(node, Settings.defaults(AggregatorConfig.class)));
     }
     List<TrainerVerticle> trainers = Stream.iterate(0, rank -> rank + 1).limit(job.trainers())
-        .map(rank -> new TrainerVerticle(node, new TrainerConfig(job, rank, ""), program(rank))).toList();
+        .map(rank -> trainer(node, rank)).toList();
     trainers.forEach(trainer -> deploy(s, s.trainers(), trainer));
     trainers.forEach(trainer -> trainer.result().onFailure(results::tryFail));
     Future.all(trainers.stream().map(TrainerVerticle::result).toList())
@@ -147,8 +147,10 @@ public final class LocalCluster {
     return s;
   }
 
-  private TrainingProgram program(int rank) {
-    return options.program();
+  private TrainerVerticle trainer(Node node, int rank) {
+    TrainerConfig config = new TrainerConfig(options.job(), rank, "")
+        .slowedBy(options.faults().stepDelayMillis(rank));
+    return new TrainerVerticle(node, config, options.program(), options.progress());
   }
 
   private void deploy(Services s, List<Future<String>> deployments, Deployable verticle) {

@@ -1,9 +1,5 @@
 package io.regatta.fleet;
 
-import com.fasterxml.jackson.core.JsonProcessingException;
-import com.fasterxml.jackson.databind.ObjectMapper;
-import com.fasterxml.jackson.databind.node.ArrayNode;
-import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.trainer.RunResult;
 import java.io.IOException;
@@ -11,70 +7,52 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 
-/**
- * The JSON that {@code --result FILE} writes: one line of truth per run. Figures that a program did not report are
- * null. Stateless, any thread; writing blocks.
- */
-public final class ResultFile {
+/** The file that {@code --result FILE} names. Owned by the main thread; blocks. */
+final class ResultFile {
 
-  private static final ObjectMapper JSON = new ObjectMapper();
+  private final Path file;
+  private final Path part;
 
-  private ResultFile() {}
+  private ResultFile(Path file) {
+    this.file = file.toAbsolutePath();
+    part = this.file.resolveSibling(this.file.getFileName() + ".part");
+  }
 
-  /** The result as a JSON object, fields in the order of docs/configuration.md. */
-  public static ObjectNode json(RunResult run) {
-    ObjectNode json = JSON.createObjectNode();
-    json.put("job", run.job());
-    json.put("mode", run.mode());
-    json.put("servers", run.servers());
-    json.put("trainers", run.trainers());
-    json.put("shards", run.shards());
-    json.put("seed", run.seed());
-    json.put("steps", run.steps());
-    json.put("examples", run.examples());
-    figure(json, "seconds", run.seconds());
-    figure(json, "examples_per_second", run.examplesPerSecond());
-    figure(json, "loss", run.loss());
-    figure(json, "auc", run.auc());
-    figure(json, "accuracy", run.accuracy());
-    figure(json, "logloss", run.logloss());
-    json.put("staleness_max", run.stalenessMax());
-    ObjectNode pids = json.putObject("process_ids");
-    run.pids().forEach(pids::put);
-    json.put("model", run.model());
-    json.put("parameters_hash", run.parameters());
-    json.put("threads", run.threads());
-    json.put("skipped_pushes", run.skipped());
-    ArrayNode rates = json.putArray("examples_per_second_by_rank");
-    run.examplesPerSecondByRank().forEach(rates::add);
-    ObjectNode metrics = json.putObject("metrics");
-    run.metrics().forEach((name, value) -> figure(metrics, name, value));
-    return json;
+  /** Checks, before a run, that its result can be written there; null for no file. */
+  static ResultFile at(Path file) {
+    if (file == null) {
+      return null;
+    }
+    ResultFile result = new ResultFile(file);
+    try {
+      if (Files.isDirectory(result.file)) {
+        throw new IOException("it is a directory");
+      }
+      Files.createDirectories(result.file.getParent());
+      Files.deleteIfExists(Files.createFile(result.part));
+      return result;
+    } catch (IOException e) {
+      throw result.unwritable(e);
+    }
   }
 
   /** Writes the result whole or not at all. */
-  public static void write(RunResult run, Path file) {
-    Path target = file.toAbsolutePath();
-    Path part = target.resolveSibling(target.getFileName() + ".part");
+  void write(RunResult run) {
     try {
-      if (target.getParent() != null) {
-        Files.createDirectories(target.getParent());
-      }
-      Files.writeString(part, JSON.writerWithDefaultPrettyPrinter().writeValueAsString(json(run)) + "\n");
-      Files.move(part, target, StandardCopyOption.REPLACE_EXISTING, StandardCopyOption.ATOMIC_MOVE);
-    } catch (JsonProcessingException e) {
-      throw new IllegalStateException(e);
+      Files.writeString(part, run.toJson().encodePrettily() + "\n");
+      Files.move(part, file, StandardCopyOption.REPLACE_EXISTING, StandardCopyOption.ATOMIC_MOVE);
     } catch (IOException e) {
-      throw new InvalidInput("the result cannot be written to " + file + ": " + e.getMessage() + "; choose another "
-          + "place with --result", e);
+      throw unwritable(e);
     }
   }
 
-  private static void figure(ObjectNode json, String name, double value) {
-    if (Double.isFinite(value)) {
-      json.put(name, value);
-    } else {
-      json.putNull(name);
-    }
+  private InvalidInput unwritable(IOException e) {
+    return new InvalidInput("the result cannot be written to " + file + ": " + e.getMessage() + "; choose another place "
+        + "with --result", e);
+  }
+
+  @Override
+  public String toString() {
+    return file.toString();
   }
 }

@@ -32,10 +32,11 @@ final class RunCommand implements Callable<Integer> {
 
   @Override
   public Integer call() {
+    ResultFile file = ResultFile.at(result);
     FleetOptions.Place here = place.load(job.readyTimeout(), new JsonObject());
     try (Fleet fleet = Fleet.of(here, job.given() ? job.load(regatta.program()) : null)) {
       if (fleet.isWorker()) {
-        return SimulateCommand.finish(fleet.train(regatta.program()), result, spec.commandLine().getOut());
+        return SimulateCommand.finish(fleet.train(regatta.program()), file, spec.commandLine().getOut());
       }
       fleet.runServer();
       return Regatta.DONE;

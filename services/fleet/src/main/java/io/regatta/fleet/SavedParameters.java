@@ -1,8 +1,8 @@
 package io.regatta.fleet;
 
-import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -16,69 +16,65 @@ import java.util.TreeMap;
 import java.util.stream.Stream;
 
 /**
- * The parameters in a saved model's directory, to be compared with another's. Reads every safetensors file there:
- * float32 tensors by name, and tables, whose ids stand in a tensor named {@code TABLE.ids} beside {@code TABLE.rows},
- * by id. Immutable; reading blocks.
+ * The parameters in a saved model's directory, to be compared with another's: dense variables by name, and of each
+ * {@code table-*.safetensors} the rows by id. Immutable; reading blocks.
  */
 final class SavedParameters {
 
-  private static final String IDS = ".ids";
-  private static final String ROWS = ".rows";
-
   private final Map<String, float[]> dense = new TreeMap<>();
-  /** By table and id. */
+  /** By table's file and id. */
   private final Map<String, Map<Long, float[]>> rows = new TreeMap<>();
 
   private SavedParameters() {}
 
   static SavedParameters read(Path dir) {
     SavedParameters saved = new SavedParameters();
-    Map<String, long[]> ids = new TreeMap<>();
     try (Stream<Path> files = Files.list(dir)) {
       for (Path file : files.filter(f -> f.toString().endsWith(".safetensors")).sorted().toList()) {
-        saved.add(file, ids);
+        Map<String, ByteBuffer> tensors = tensors(file);
+        if (tensors.containsKey("ids")) {
+          saved.rows.put(file.getFileName().toString(), rows(tensors.get("ids"), tensors.get("values")));
+        } else {
+          tensors.forEach((name, data) -> saved.dense.put(name, floats(data)));
+        }
       }
     } catch (IOException e) {
       throw new InvalidInput("saved model " + dir + " cannot be read: " + e.getMessage(), e);
     }
-    saved.nameRows(ids);
     return saved;
   }
 
   /** safetensors: 8 bytes header length, JSON header with types, shapes and offsets, data. */
-  private void add(Path file, Map<String, long[]> ids) throws IOException {
+  private static Map<String, ByteBuffer> tensors(Path file) throws IOException {
     ByteBuffer bytes = ByteBuffer.wrap(Files.readAllBytes(file)).order(ByteOrder.LITTLE_ENDIAN);
     int headerLength = Math.toIntExact(bytes.getLong());
-    JsonNode header = new ObjectMapper().readTree(new String(bytes.array(), 8, headerLength, StandardCharsets.UTF_8));
-    for (Map.Entry<String, JsonNode> tensor : header.properties()) {
-      if (tensor.getKey().equals("__metadata__")) {
-        continue;
-      }
-      JsonNode offsets = tensor.getValue().get("data_offsets");
-      int from = 8 + headerLength + offsets.get(0).asInt();
-      ByteBuffer data = bytes.slice(from, offsets.get(1).asInt() - offsets.get(0).asInt()).order(ByteOrder.LITTLE_ENDIAN);
-      if (tensor.getKey().endsWith(IDS)) {
-        long[] values = new long[data.remaining() / Long.BYTES];
-        data.asLongBuffer().get(values);
-        ids.put(tensor.getKey().substring(0, tensor.getKey().length() - IDS.length()), values);
-      } else {
-        float[] values = new float[data.remaining() / Float.BYTES];
-        data.asFloatBuffer().get(values);
-        dense.put(tensor.getKey(), values);
+    JsonObject header = new JsonObject(new String(bytes.array(), Long.BYTES, headerLength, StandardCharsets.UTF_8));
+    Map<String, ByteBuffer> tensors = new TreeMap<>();
+    for (String name : header.fieldNames()) {
+      if (!name.equals("__metadata__")) {
+        JsonArray offsets = header.getJsonObject(name).getJsonArray("data_offsets");
+        tensors.put(name, bytes.slice(Long.BYTES + headerLength + offsets.getInteger(0),
+            offsets.getInteger(1) - offsets.getInteger(0)).order(ByteOrder.LITTLE_ENDIAN));
       }
     }
+    return tensors;
   }
 
-  private void nameRows(Map<String, long[]> ids) {
-    ids.forEach((table, tableIds) -> {
-      float[] values = dense.remove(table + ROWS);
-      int dim = tableIds.length == 0 ? 0 : values.length / tableIds.length;
-      Map<Long, float[]> byId = new HashMap<>();
-      for (int row = 0; row < tableIds.length; row++) {
-        byId.put(tableIds[row], Arrays.copyOfRange(values, row * dim, (row + 1) * dim));
-      }
-      rows.put(table, byId);
-    });
+  private static Map<Long, float[]> rows(ByteBuffer ids, ByteBuffer values) {
+    int count = ids.remaining() / Long.BYTES;
+    float[] all = floats(values);
+    int dim = count == 0 ? 0 : all.length / count;
+    Map<Long, float[]> rows = new HashMap<>();
+    for (int row = 0; row < count; row++) {
+      rows.put(ids.getLong(row * Long.BYTES), Arrays.copyOfRange(all, row * dim, (row + 1) * dim));
+    }
+    return rows;
+  }
+
+  private static float[] floats(ByteBuffer data) {
+    float[] values = new float[data.remaining() / Float.BYTES];
+    data.asFloatBuffer().get(values);
+    return values;
   }
 
   /**

@@ -22,11 +22,11 @@ import io.vertx.core.json.JsonObject;
 final class ServerProcess {
 
   private final Promise<Void> ended = Promise.promise();
-  private final Future<Node> node;
+  private final Node.Starting node;
 
   private ServerProcess(FleetConfig config, NodeConfig nodeConfig, JobConfig job) {
-    node = Node.start(nodeConfig, service(config.role()));
-    node.compose(n -> n.vertx().deployVerticle(verticle(config, n, job))).onFailure(ended::tryFail);
+    node = Node.begin(nodeConfig, service(config.role()));
+    node.future().compose(n -> n.vertx().deployVerticle(verticle(config, n, job))).onFailure(ended::tryFail);
   }
 
   static ServerProcess start(FleetConfig config, NodeConfig node, JobConfig job) {
@@ -39,7 +39,7 @@ final class ServerProcess {
   }
 
   Future<Void> close() {
-    return node.compose(Node::close).recover(notStarted -> Future.succeededFuture()).onComplete(v -> ended.tryComplete());
+    return node.close().onComplete(v -> ended.tryComplete());
   }
 
   private static String service(Role role) {

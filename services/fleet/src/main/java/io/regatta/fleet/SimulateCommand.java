@@ -41,9 +41,10 @@ final class SimulateCommand implements Callable<Integer> {
 
   @Override
   public Integer call() {
+    ResultFile file = ResultFile.at(result);
     JobConfig config = job.load(regatta.program());
     RunResult run = local ? LocalRun.run(config, regatta.program(), null) : simulate(config);
-    return finish(run, result, spec.commandLine().getOut());
+    return finish(run, file, spec.commandLine().getOut());
   }
 
   private RunResult simulate(JobConfig config) {
@@ -62,10 +63,10 @@ final class SimulateCommand implements Callable<Integer> {
   }
 
   /** Prints and writes what came out. */
-  static int finish(RunResult run, Path file, PrintWriter out) {
+  static int finish(RunResult run, ResultFile file, PrintWriter out) {
     out.println(RunSummary.of(run));
     if (file != null) {
-      ResultFile.write(run, file);
+      file.write(run);
       out.println("Result written to " + file);
     }
     out.flush();

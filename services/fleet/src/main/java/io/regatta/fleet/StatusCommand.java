@@ -51,13 +51,13 @@ final class StatusCommand implements Callable<Integer> {
       throw new InvalidInput("status: which cluster? Give its seed members with --seeds HOST:PORT,... or -conf FILE, or "
           + "fixed endpoints");
     }
-    Future<Node> node = Node.start(config, "client");
-    try (Interrupt interrupt = Interrupt.closes(() -> node.compose(Node::close))) {
-      Node started = Blocking.get(node);
+    Node.Starting node = Node.begin(config, "client");
+    try (Interrupt interrupt = Interrupt.closes(node::close)) {
+      Node started = Blocking.get(node.future());
       print(Blocking.get(ask(started)), spec.commandLine().getOut());
       return Regatta.DONE;
     } finally {
-      Blocking.settles(node.compose(Node::close), Duration.ofSeconds(4));
+      Blocking.get(node.close());
     }
   }
 

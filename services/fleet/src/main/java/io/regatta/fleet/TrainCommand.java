@@ -36,11 +36,12 @@ final class TrainCommand implements Callable<Integer> {
 
   @Override
   public Integer call() {
+    ResultFile file = ResultFile.at(result);
     JobConfig config = job.load(regatta.program());
     Role role = local ? Role.LOCAL : Role.TRAINER;
     try (Fleet fleet = Fleet.of(place.load(job.readyTimeout(), Fleet.role(role)), config)) {
       RunResult run = fleet.train(regatta.program());
-      return SimulateCommand.finish(run, result, spec.commandLine().getOut());
+      return SimulateCommand.finish(run, file, spec.commandLine().getOut());
     }
   }
 }

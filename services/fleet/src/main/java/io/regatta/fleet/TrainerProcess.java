@@ -15,11 +15,11 @@ import io.vertx.core.Promise;
 final class TrainerProcess implements Run {
 
   private final Promise<RunResult> result = Promise.promise();
-  private final Future<Node> node;
+  private final Node.Starting node;
 
   private TrainerProcess(NodeConfig config, TrainerConfig trainer, TrainingProgram program) {
-    node = Node.start(config, Directory.TRAINER);
-    node.compose(n -> {
+    node = Node.begin(config, Directory.TRAINER);
+    node.future().compose(n -> {
       TrainerVerticle verticle = new TrainerVerticle(n, trainer, program);
       return n.vertx().deployVerticle(verticle).compose(id -> verticle.result());
     }).onSuccess(result::tryComplete).onFailure(result::tryFail);
@@ -37,6 +37,6 @@ final class TrainerProcess implements Run {
   @Override
   public Future<Void> close() {
     result.tryFail(new Cancelled("the trainer was stopped before the end of its run"));
-    return node.compose(Node::close).recover(notStarted -> Future.succeededFuture());
+    return node.close();
   }
 }

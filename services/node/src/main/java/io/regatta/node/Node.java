@@ -74,24 +74,32 @@ public final class Node {
     return begin(config, role).future();
   }
 
-  /** A node that is starting and can be given up meanwhile. */
-  static final class Starting {
+  /** A node that is starting and can be given up meanwhile. Any thread. */
+  public static final class Starting {
     private final Promise<Node> promise = Promise.promise();
     private volatile ClusteredVertx joining;
 
-    Future<Node> future() {
+    /** Completes with the node, or fails with what kept it from starting. */
+    public Future<Node> future() {
       return promise.future();
     }
 
+    /** Gives the start up, and closes the node if it came first. Never fails. */
+    public Future<Void> close() {
+      cancel();
+      return promise.future().compose(Node::close).recover(notStarted -> Future.succeededFuture());
+    }
+
     /** Ends the start; its future fails, or the node came first and is the caller's to close. */
-    void cancel() {
+    public void cancel() {
       if (joining != null) {
         joining.cancel();
       }
     }
   }
 
-  static Starting begin(NodeConfig config, String role) {
+  /** As {@link #start}, for callers that may have to stop while the cluster is still being joined. */
+  public static Starting begin(NodeConfig config, String role) {
     Starting starting = new Starting();
     PrometheusMeterRegistry metrics = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
     MeterRegistry vertxMetrics = config.vertxMetrics() ? metrics : null;

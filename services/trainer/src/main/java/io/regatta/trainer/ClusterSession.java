@@ -21,6 +21,8 @@ import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -36,6 +38,7 @@ final class ClusterSession implements TrainerSession {
   private final Node node;
   private final Context context;
   private final JobConfig job;
+  private final long stepDelayMillis;
   private final GroupMembership group;
   private final ShardFinder.Found found;
   private final ShardConnections connections;
@@ -49,11 +52,12 @@ final class ClusterSession implements TrainerSession {
   private Future<Void> left;
   private volatile ParameterClient client;
 
-  ClusterSession(Node node, Context context, JobConfig job, GroupMembership group, ShardFinder.Found found,
-      ShardConnections connections) {
+  ClusterSession(Node node, Context context, JobConfig job, long stepDelayMillis, GroupMembership group,
+      ShardFinder.Found found, ShardConnections connections) {
     this.node = node;
     this.context = context;
     this.job = job;
+    this.stepDelayMillis = stepDelayMillis;
     this.group = group;
     this.found = found;
     this.connections = connections;
@@ -144,6 +148,9 @@ final class ClusterSession implements TrainerSession {
   @Override
   public void stepped(long made) {
     step = made;
+    if (stepDelayMillis > 0) { // on a model thread
+      LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(stepDelayMillis));
+    }
   }
 
   /** How far this rank is, from any thread. */

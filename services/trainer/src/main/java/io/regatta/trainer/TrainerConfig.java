@@ -18,6 +18,10 @@ public record TrainerConfig(
     @Setting(doc = "File to write the run's result to, as JSON; empty: none. Written by rank 0.")
     String result,
 
+    @Setting(value = "0", unit = "ms", doc = "Added to every step of this trainer: shows what a slow machine does to the "
+        + "others in each mode.")
+    long stepDelayMs,
+
     @Setting(doc = "Tensor streams.")
     StreamConfig stream) {
 
@@ -26,10 +30,18 @@ public record TrainerConfig(
       throw new InvalidInput("rank " + rank + " is not one of the job's " + job.trainers()
           + " trainers; ranks count from 0, -1 takes any that is free");
     }
+    if (stepDelayMs < 0) {
+      throw new InvalidInput("step_delay_ms must be at least 0, not " + stepDelayMs);
+    }
   }
 
   /** A trainer inside another program, which does its own reporting. */
   public TrainerConfig(JobConfig job, int rank, String endpoint) {
-    this(job, rank, endpoint, "", StreamConfig.defaults());
+    this(job, rank, endpoint, "", 0, StreamConfig.defaults());
+  }
+
+  /** The same with so many milliseconds added to every step. */
+  public TrainerConfig slowedBy(long delayMs) {
+    return new TrainerConfig(job, rank, endpoint, result, delayMs, stream);
   }
 }

@@ -38,6 +38,7 @@ public final class TrainerVerticle extends VerticleBase implements FiniteService
   private final TrainerConfig config;
   private final JobConfig job;
   private final TrainingProgram program;
+  private final Progress progress;
   private final Promise<RunResult> result = Promise.promise();
   private final List<Meter> meters = new ArrayList<>();
   private GroupMembership group;
@@ -53,10 +54,16 @@ public final class TrainerVerticle extends VerticleBase implements FiniteService
 
   /** Runs a program given in code, the same object on all replicas; null: the job's. */
   public TrainerVerticle(Node node, TrainerConfig config, TrainingProgram program) {
+    this(node, config, program, null);
+  }
+
+  /** As above, reporting to {@code progress}; null: on the console. */
+  public TrainerVerticle(Node node, TrainerConfig config, TrainingProgram program, Progress progress) {
     this.node = node;
     this.config = config;
     this.job = config.job();
     this.program = program;
+    this.progress = progress;
   }
 
   /** Completes when the program has ended on this rank and the rank has left; fails with what ended it. */
@@ -104,10 +111,10 @@ public final class TrainerVerticle extends VerticleBase implements FiniteService
   private Void begin(ShardFinder.Found found) {
     connections = new ShardConnections(vertx, node.directory(), node.host(), job, group::generation,
         config.stream().options());
-    session = new ClusterSession(node, context, job, group, found, connections);
+    session = new ClusterSession(node, context, job, config.stepDelayMs(), group, found, connections);
     measure();
     LOG.info("{}: joined, {} shards on servers {}", name(), session.shards(), session.serverEndpoints());
-    run = new RankRun(session, program, null);
+    run = new RankRun(session, program, progress);
     Future.fromCompletionStage(run.start(), context)
         .onFailure(e -> session.end(new Cancelled(name() + " has failed in another replica: " + e.getMessage())))
         .onComplete(end -> finish().onComplete(v -> {
