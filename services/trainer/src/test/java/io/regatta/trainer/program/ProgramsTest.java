@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
-import io.regatta.node.Settings;
 import io.regatta.trainer.JobConfig;
 import io.regatta.trainer.LocalRun;
 import io.regatta.trainer.Progress;
@@ -15,22 +14,14 @@ import io.regatta.trainer.data.CriteoGenerator;
 import io.regatta.trainer.data.DataSets;
 import io.regatta.trainer.data.Housing;
 import io.regatta.trainer.data.SlotBatch;
-import io.vertx.core.Vertx;
-import io.vertx.core.json.JsonArray;
-import io.vertx.core.json.JsonObject;
 import java.io.IOException;
-import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -42,18 +33,12 @@ class ProgramsTest {
   @TempDir
   Path dir;
 
-  private final Vertx vertx = Vertx.vertx();
   private final List<String> lines = new ArrayList<>();
-
-  @AfterEach
-  void close() throws Exception {
-    vertx.close().toCompletionStage().toCompletableFuture().get(10, TimeUnit.SECONDS);
-  }
 
   @ParameterizedTest
   @ValueSource(strings = {"fit-a-line", "fit-a-line-converged", "census", "wide-and-deep"})
   void jobFilesNameProgramsThatExist(String name) throws Exception {
-    JobConfig job = job(name);
+    JobConfig job = Jobs.job(name);
     assertThat(job.job()).isEqualTo(name);
     assertThat(Class.forName(job.program()).getConstructor()).isNotNull();
   }
@@ -128,19 +113,12 @@ class ProgramsTest {
         .hasMessageContaining("data.dir is missing");
   }
 
-  /** The only two-dimensional parameter of a saved model. */
+  /** The weights of the only layer of a saved model. */
   private static double[] weights(Path model) throws IOException {
-    ByteBuffer file = ByteBuffer.wrap(Files.readAllBytes(model.resolve("dense.safetensors")))
-        .order(ByteOrder.LITTLE_ENDIAN);
-    int header = (int) file.getLong();
-    JsonObject tensors = new JsonObject(new String(file.array(), Long.BYTES, header, StandardCharsets.UTF_8));
-    JsonArray place = tensors.fieldNames().stream().filter(name -> name.endsWith("weight")).findFirst()
-        .map(tensors::getJsonObject).orElseThrow().getJsonArray("data_offsets");
-    double[] weights = new double[(place.getInteger(1) - place.getInteger(0)) / Float.BYTES];
-    for (int i = 0; i < weights.length; i++) {
-      weights[i] = file.getFloat(Long.BYTES + header + place.getInteger(0) + i * Float.BYTES);
-    }
-    return weights;
+    Map<String, float[]> tensors = Safetensors.floats(model.resolve("dense.safetensors"));
+    float[] values = tensors.entrySet().stream().filter(e -> e.getKey().endsWith("weight")).findFirst().orElseThrow()
+        .getValue();
+    return IntStream.range(0, values.length).mapToDouble(k -> values[k]).toArray();
   }
 
   private static double distance(double[] weights, double[] best) {
@@ -157,15 +135,7 @@ class ProgramsTest {
   }
 
   private RunResult run(String config, String... overrides) throws Exception {
-    return LocalRun.run(job(config, overrides), null, new Lines());
-  }
-
-  private JobConfig job(String config, String... overrides) throws Exception {
-    Path file = Path.of(System.getProperty("regatta.root", "../.."), "configs", config + ".yaml");
-    Settings.Sources sources = new Settings.Sources(file, Map.of(), Map.of(),
-        Stream.of(overrides).toList(), null, List.of());
-    return Settings.load(vertx, JobConfig.class, sources).toCompletionStage().toCompletableFuture()
-        .get(10, TimeUnit.SECONDS);
+    return LocalRun.run(Jobs.job(config, overrides), null, new Lines());
   }
 
   /** Keeps the lines that a program prints. */
