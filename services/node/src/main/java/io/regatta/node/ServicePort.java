@@ -54,9 +54,14 @@ public final class ServicePort {
   }
 
   private static Future<HttpServer> bind(Vertx vertx, Supplier<HttpServer> server, String host, int port, int tries) {
-    return server.get().listen(port, host).recover(e -> e instanceof BindException && tries > 1
+    return server.get().listen(port, host).recover(e -> inUse(e) && tries > 1
         ? vertx.timer(BIND_RETRY_MILLIS, TimeUnit.MILLISECONDS).compose(v -> bind(vertx, server, host, port, tries - 1))
         : Future.failedFuture(e));
+  }
+
+  /** With native transport the exception is not a {@link BindException}. */
+  private static boolean inUse(Throwable e) {
+    return e instanceof BindException || String.valueOf(e.getMessage()).contains("in use");
   }
 
   private static InvalidInput taken(String service, String place, String why, String key, Throwable cause) {

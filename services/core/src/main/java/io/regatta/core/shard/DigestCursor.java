@@ -17,6 +17,8 @@ public final class DigestCursor {
   private int inBlock;
   private SparseTable table;
   private int segment;
+  private long[] ids = {};
+  private int nextId;
   private long sum;
 
   DigestCursor(JobTables tables) {
@@ -26,12 +28,12 @@ public final class DigestCursor {
   }
 
   /**
-   * Hashes at least {@code elements} more values, and at most one table segment more than that.
+   * Hashes about {@code values} more values (≥ 1): not more, but for a row begun and the cost of stepping on.
    *
    * @return whether there is more to do
    */
-  public boolean advance(long elements) {
-    long left = elements;
+  public boolean advance(long values) {
+    long left = values;
     while (left > 0) {
       if (block != null && inBlock < block.size()) {
         int n = (int) Math.min(left, block.size() - inBlock);
@@ -41,9 +43,16 @@ public final class DigestCursor {
       } else if (blocks.hasNext()) {
         block = blocks.next();
         inBlock = 0;
+      } else if (nextId < ids.length) {
+        int dim = table.spec().dim();
+        int n = (int) Math.min((left + dim - 1) / dim, ids.length - nextId);
+        sum += table.digest(ids, nextId, nextId + n);
+        nextId += n;
+        left -= (long) n * dim;
       } else if (table != null && segment < SparseTable.SEGMENTS) {
-        left -= 1 + (long) table.segmentSize(segment) * table.spec().dim();
-        sum += table.digest(segment++);
+        ids = table.ids(segment++);
+        nextId = 0;
+        left--;
       } else if (sparse.hasNext()) {
         table = sparse.next();
         segment = 0;

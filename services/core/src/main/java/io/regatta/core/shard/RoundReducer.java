@@ -113,9 +113,7 @@ public final class RoundReducer {
         if (g.length != sum.length) {
           throw new InvalidInput("dense gradients of " + sum.length + " and " + g.length + " elements in one round");
         }
-        for (int i = 0; i < sum.length; i++) {
-          sum[i] += factors[p] * g[i];
-        }
+        addScaled(factors[p], g, sum);
       }
     }
     return sum;
@@ -124,6 +122,12 @@ public final class RoundReducer {
   private static void scale(float factor, float[] g, float[] out) {
     for (int i = 0; i < g.length; i++) {
       out[i] = factor * g[i];
+    }
+  }
+
+  private static void addScaled(float factor, float[] g, float[] out) {
+    for (int i = 0; i < out.length; i++) {
+      out[i] += factor * g[i];
     }
   }
 
@@ -165,14 +169,23 @@ public final class RoundReducer {
       }
       for (int i = 0; i < rows.ids().length; i++) {
         int row = rowOf.putIfAbsent(rows.ids()[i], n);
-        boolean added = row < 0;
-        if (added) {
-          row = append(rows.ids()[i]);
+        if (row < 0) { // not 0 + part: that would turn -0 into 0
+          scale(factor, rows.values(), i * dim, append(rows.ids()[i]) * dim);
+        } else {
+          addScaled(factor, rows.values(), i * dim, row * dim);
         }
-        for (int k = 0; k < dim; k++) {
-          float part = factor * rows.values()[i * dim + k];
-          values[row * dim + k] = added ? part : values[row * dim + k] + part;
-        }
+      }
+    }
+
+    private void scale(float factor, float[] g, int from, int to) {
+      for (int k = 0; k < dim; k++) {
+        values[to + k] = factor * g[from + k];
+      }
+    }
+
+    private void addScaled(float factor, float[] g, int from, int to) {
+      for (int k = 0; k < dim; k++) {
+        values[to + k] += factor * g[from + k];
       }
     }
 

@@ -99,11 +99,6 @@ public final class SparseTable {
     }
   }
 
-  /** Rows of one segment in [0, {@value #SEGMENTS}). */
-  public int segmentSize(int segment) {
-    return segments[segment].size();
-  }
-
   /** Ids of one segment in [0, {@value #SEGMENTS}), in no particular order. */
   public long[] ids(int segment) {
     return segments[segment].ids();
@@ -133,13 +128,15 @@ public final class SparseTable {
     return n == found.length ? found : Arrays.copyOf(found, n);
   }
 
-  /** Sum of the row hashes of one segment; sums over segments, tables and shards add up to the job's digest. */
-  public long digest(int segment) {
-    SparseSegment s = segments[segment];
+  /** Sum of the hashes of those of the rows {@code ids[from .. to)} that exist; sums over all rows make the digest. */
+  public long digest(long[] ids, int from, int to) {
     long sum = 0;
-    for (long id : s.ids()) {
-      int row = s.find(id);
-      sum += ParameterHash.row(spec.name(), id, s.slab(row), s.offset(row), dim);
+    for (int i = from; i < to; i++) {
+      SparseSegment s = segment(ids[i]);
+      int row = s.find(ids[i]);
+      if (row >= 0) {
+        sum += ParameterHash.row(spec.name(), ids[i], s.slab(row), s.offset(row), dim);
+      }
     }
     return sum;
   }
