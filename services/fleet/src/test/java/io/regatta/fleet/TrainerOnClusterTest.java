@@ -265,7 +265,7 @@ class TrainerOnClusterTest {
     assertThat(training.await(20, TimeUnit.SECONDS)).isTrue();
     get(vertx.undeploy(server));
     assertThatThrownBy(() -> get(trainer.result())).hasCauseInstanceOf(PeerLost.class)
-        .hasMessageContaining("shard 0 at 127.0.0.1:");
+        .hasMessageContaining("shard 0 at 127.0.0.1");
   }
 
   @Test
