@@ -120,7 +120,7 @@ public final class SlotDataset implements Dataset, AutoCloseable {
     ByteBuffer buffer = staging(4L * rows * width);
     buffer.asFloatBuffer().put(values, 0, rows * width);
     NDArray array = scope.create(new Shape(rows, width), DataType.FLOAT32);
-    array.set(buffer);
+    array.set(buffer.asFloatBuffer());
     return array;
   }
 
@@ -128,11 +128,14 @@ public final class SlotDataset implements Dataset, AutoCloseable {
     ByteBuffer buffer = staging(8L * rows * width);
     buffer.asLongBuffer().put(values, 0, rows * width);
     NDArray array = scope.create(new Shape(rows, width), DataType.INT64);
-    array.set(buffer);
+    array.set(buffer.asLongBuffer());
     return array;
   }
 
-  /** The reused direct buffer, cut to a size: engines copy out of it before {@code set} returns. */
+  /**
+   * The reused direct buffer, cut to a size. Engines copy out of a view of it before {@code set} returns; PyTorch
+   * would go on using a plain byte buffer.
+   */
   private ByteBuffer staging(long bytes) {
     if (staging.capacity() < bytes) {
       staging = ByteBuffer.allocateDirect(Math.toIntExact(bytes));

@@ -1,6 +1,7 @@
 package io.regatta.trainer.djl;
 
 import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.index.NDIndex;
 import ai.djl.ndarray.types.DataType;
 import ai.djl.nn.Block;
 import ai.djl.nn.Parameter;
@@ -22,8 +23,11 @@ import java.util.Set;
  */
 final class DenseParameters implements AutoCloseable {
 
+  private static final NDIndex ALL = new NDIndex("...");
+
   private final List<DenseVariable> variables = new ArrayList<>();
   private final List<NDArray> values = new ArrayList<>();
+  /** Handles of the gradients where the engine keeps their arrays (MXNet); empty where it makes new ones. */
   private final List<NDArray> gradients = new ArrayList<>();
   private final Map<String, NDArray> frozen = new LinkedHashMap<>();
   private final HostCopy host;
@@ -55,7 +59,9 @@ final class DenseParameters implements AutoCloseable {
       DenseVariable variable = new DenseVariable(pair.getKey(), shape);
       variables.add(variable);
       values.add(array);
-      gradients.add(array.getGradient());
+      if (Engines.isMxnet(array.getManager().getEngine())) {
+        gradients.add(array.getGradient());
+      }
       total = Math.addExact(total, variable.numel());
     }
     numel = total;
@@ -104,24 +110,23 @@ final class DenseParameters implements AutoCloseable {
 
   /**
    * The gradients of the last backward pass, in a new array. Waits for the engine, from the last layer to the first:
-   * the order in which backward produces them.
+   * the order in which backward produces them. An engine that adds to gradients finds them at zero afterwards.
    */
   float[] readGradients() {
     float[] flat = new float[numel];
     int off = numel;
-    for (int i = gradients.size() - 1; i >= 0; i--) {
-      NDArray gradient = gradients.get(i);
-      off -= Math.toIntExact(gradient.size());
-      host.read(gradient, flat, off);
+    for (int i = values.size() - 1; i >= 0; i--) {
+      off -= Math.toIntExact(values.get(i).size());
+      if (!gradients.isEmpty()) {
+        host.read(gradients.get(i), flat, off);
+        continue;
+      }
+      try (NDArray gradient = values.get(i).getGradient()) {
+        host.read(gradient, flat, off);
+        gradient.set(ALL, 0f); // in place; NDArray.set(Buffer) would leave PyTorch with memory that is ours to free
+      }
     }
     return flat;
-  }
-
-  /** Sets the gradients to zero, for engines that add to them. */
-  void clearGradients() {
-    for (NDArray gradient : gradients) {
-      gradient.subi(gradient);
-    }
   }
 
   /** Gives back the handles of the gradients; the parameters are the model's. */

@@ -2,6 +2,7 @@ package io.regatta.trainer.djl;
 
 import ai.djl.engine.Engine;
 import ai.djl.mxnet.jna.JnaUtils;
+import ai.djl.training.GradientCollector;
 import com.sun.jna.Library;
 import com.sun.jna.Native;
 import io.regatta.core.error.RegattaException.InvalidInput;
@@ -40,7 +41,8 @@ public final class Engines {
   /**
    * The engine of this process; the first call starts it.
    *
-   * @param name {@code auto}: MXNet where its natives exist (x86-64), PyTorch elsewhere; or the name of a DJL engine
+   * @param name {@code auto}: what DJL's own {@code ai.djl.default_engine} says, else MXNet where its natives exist
+   *     (x86-64), PyTorch elsewhere; or the name of a DJL engine
    * @param computeThreads threads of the engine's kernels, for the whole process; 0: the engine's own default
    */
   public static Engine start(String name, int computeThreads) {
@@ -48,6 +50,7 @@ public final class Engines {
       if (started == null) {
         String chosen = choose(name, System.getProperty("os.name"), System.getProperty("os.arch"));
         System.setProperty("OPT_OUT_TRACKING", "true");
+        System.setProperty("ai.djl.default_engine", chosen);
         System.setProperty("ai.djl.use_local_parameter_server", "true");
         pinThreads(computeThreads);
         started = load(chosen);
@@ -85,6 +88,10 @@ public final class Engines {
             + "; use engine: auto or PyTorch, or point MXNET_LIBRARY_PATH to a library of your own");
       }
       return wish.equalsIgnoreCase("mxnet") ? "MXNet" : wish.equalsIgnoreCase("pytorch") ? "PyTorch" : wish;
+    }
+    String given = System.getProperty("ai.djl.default_engine", System.getenv("DJL_DEFAULT_ENGINE"));
+    if (given != null && !given.isBlank()) {
+      return given;
     }
     if (natives) {
       return "MXNet";
@@ -131,6 +138,17 @@ public final class Engines {
     }
   }
 
+  /** A collector for the calling thread. Several threads may each have one, whatever the engine. */
+  static GradientCollector newGradientCollector() {
+    Engine engine = current();
+    return isMxnet(engine) ? engine.newGradientCollector() : PyTorchCollectors.open(engine);
+  }
+
+  /** Whether gradients are overwritten by backward and their arrays stay; other engines add to them. */
+  static boolean isMxnet(Engine engine) {
+    return engine.getEngineName().equals("MXNet");
+  }
+
   /** The innermost message, with the package to install where a shared library is missing. */
   static String reason(Throwable failure) {
     String message = failure.toString();
@@ -156,7 +174,7 @@ public final class Engines {
       Engine engine = current();
       engine.setRandomSeed((int) (seed ^ (seed >>> 32)));
       T drawn = draw.get();
-      if (engine.getEngineName().equals("MXNet")) {
+      if (isMxnet(engine)) {
         JnaUtils.waitAll();
       }
       return drawn;

@@ -176,7 +176,7 @@ public final class FleetTrainer extends Trainer {
   @Override
   public GradientCollector newGradientCollector() {
     embeddings.forget();
-    return new TimedCollector(super.newGradientCollector(), times);
+    return new TimedCollector(Engines.newGradientCollector(), times);
   }
 
   @Override
@@ -230,9 +230,6 @@ public final class FleetTrainer extends Trainer {
     exchange.prefetch(next);
     float[] denseGradient = dense.readGradients();
     List<SparseRows> sparse = embeddings.takeGradients();
-    if (!getManager().getEngine().getEngineName().equals("MXNet")) {
-      dense.clearGradients();
-    }
     long weight = examplesGiven >= 0 ? examplesGiven : examplesSeen;
     float[] values = exchange.step(new Gradients(weight, denseGradient, sparse), next);
     dense.write(values);

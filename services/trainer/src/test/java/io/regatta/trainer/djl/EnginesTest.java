@@ -1,0 +1,46 @@
+package io.regatta.trainer.djl;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import ai.djl.engine.EngineException;
+import io.regatta.core.error.RegattaException.InvalidInput;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.DisabledIfSystemProperty;
+
+class EnginesTest {
+
+  @Test
+  @DisabledIfSystemProperty(named = "ai.djl.default_engine", matches = "PyTorch")
+  void autoIsMxnetWhereItsNativesExistAndPyTorchElsewhere() {
+    String given = System.clearProperty("ai.djl.default_engine");
+    try {
+      assertThat(Engines.choose("auto", "Linux", "amd64")).isEqualTo("MXNet");
+      assertThat(Engines.choose("", "Linux", "aarch64")).isEqualTo("PyTorch");
+      assertThat(Engines.choose(null, "Mac OS X", "aarch64")).isEqualTo("PyTorch");
+      assertThat(Engines.choose("pytorch", "Linux", "amd64")).isEqualTo("PyTorch");
+      assertThatThrownBy(() -> Engines.choose("MXNet", "Linux", "aarch64")).isInstanceOf(InvalidInput.class)
+          .hasMessageContaining("linux x86-64 only").hasMessageContaining("PyTorch");
+    } finally {
+      if (given != null) {
+        System.setProperty("ai.djl.default_engine", given);
+      }
+    }
+  }
+
+  @Test
+  void aMissingSharedLibraryIsNamedWithItsPackage() {
+    Throwable failure = new EngineException("Failed to load MXNet native library", new UnsatisfiedLinkError(
+        "Unable to load library '/root/.djl.ai/libmxnet.so':\n"
+            + "libgomp.so.1: cannot open shared object file: No such file or directory"));
+    assertThat(Engines.reason(failure)).contains("libgomp is missing").contains("apt-get install libgomp1")
+        .doesNotContain("\n");
+  }
+
+  @Test
+  void anotherEngineInTheSameProcessIsRefused() {
+    Engines.start("auto", 1);
+    assertThatThrownBy(() -> Engines.start("OnnxRuntime", 1)).isInstanceOf(InvalidInput.class)
+        .hasMessageContaining("already");
+  }
+}
