@@ -67,8 +67,9 @@ final class ControlCall<Q, A> {
     if (message == null) {
       message = answer.trailers().get("grpc-message");
     }
-    return ErrorMapping.exception(answer.status(), message == null || message.isEmpty()
-        ? calls.peer() + " answered " + method.methodName() + " with status " + answer.status() + " and no message"
+    GrpcStatus status = answer.status() == null ? GrpcStatus.UNKNOWN : answer.status();
+    return ErrorMapping.exception(status, message == null || message.isEmpty()
+        ? calls.peer() + " answered " + method.methodName() + " with status " + status.name() + " and no message"
         : ErrorMapping.decode(message));
   }
 

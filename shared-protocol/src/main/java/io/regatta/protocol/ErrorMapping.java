@@ -58,7 +58,7 @@ public final class ErrorMapping {
   /** The error for a status that a peer answered with; null or unknown codes are taken as UNKNOWN. */
   public static RegattaException exception(GrpcStatus status, String message) {
     String text = message == null || message.isBlank() ? "the peer answered with status "
-        + (status == null ? GrpcStatus.UNKNOWN : status) + " and no message" : message;
+        + (status == null ? GrpcStatus.UNKNOWN : status).name() + " and no message" : message;
     return switch (status == null ? GrpcStatus.UNKNOWN : status) {
       case INVALID_ARGUMENT, OUT_OF_RANGE, UNIMPLEMENTED, UNAUTHENTICATED, PERMISSION_DENIED -> new InvalidInput(text);
       case ALREADY_EXISTS -> new Conflict(text);

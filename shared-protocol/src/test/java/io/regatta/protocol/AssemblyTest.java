@@ -11,9 +11,11 @@ import io.regatta.core.shard.Push;
 import io.regatta.core.shard.SparseIds;
 import io.regatta.core.shard.SparseRows;
 import io.regatta.protocol.stream.TensorFrame;
+import io.regatta.protocol.tensor.DType;
 import io.regatta.protocol.tensor.TensorMessage;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Iterator;
 import java.util.List;
 import net.jqwik.api.ForAll;
@@ -31,7 +33,7 @@ class AssemblyTest {
       @ForAll @IntRange(max = 300) int rowsB) {
     Push push = new Push(List.of(new Contributor(1, 9, 4, 32), new Contributor(2, 8, 4, 16)), 77, 5,
         dense < 0 ? null : floats(dense), List.of(rows("a", rowsA, 3), rows("b", rowsB, 1)));
-    Push back = ShardCodec.push(whole(ShardCodec.push(COMMON, 12, push, chunkBytes)));
+    Push back = ShardCodec.push(whole(ShardCodec.push(COMMON, 12, push, chunkBytes), chunkBytes));
     assertThat(back.contributors()).isEqualTo(push.contributors());
     assertThat(back.step()).isEqualTo(77);
     assertThat(back.version()).isEqualTo(5);
@@ -45,16 +47,55 @@ class AssemblyTest {
     // A table may occur twice: as asked for, and as changed.
     Pulled pulled = new Pulled(3, rows % 2 == 0 ? null : floats(rows), List.of(rows("a", rows, 2), rows("b", 0, 2),
         rows("a", 7, 2)));
-    Pulled back = ShardCodec.values(whole(ShardCodec.values(COMMON, 1, pulled, chunkBytes)));
+    Pulled back = ShardCodec.values(whole(ShardCodec.values(COMMON, 1, pulled, chunkBytes), chunkBytes));
     assertThat(back.version()).isEqualTo(3);
     assertThat(back.dense()).isEqualTo(pulled.dense());
     assertSame(back.sparse(), pulled.sparse());
     Pull pull = new Pull(1, 9, true, List.of(new SparseIds("a", ids(rows)), new SparseIds("b", ids(2))), true);
-    Pull wish = ShardCodec.pull(whole(ShardCodec.pull(COMMON, 1, pull, chunkBytes)));
+    Pull wish = ShardCodec.pull(whole(ShardCodec.pull(COMMON, 1, pull, chunkBytes), chunkBytes));
     assertThat(wish.sparse().get(0).ids()).isEqualTo(ids(rows));
     assertThat(wish.sparse().get(1).ids()).isEqualTo(ids(2));
     assertThat(wish.dense()).isTrue();
     assertThat(wish.changed()).isTrue();
+  }
+
+  @Test
+  void an_empty_push_is_one_frame_and_tells_none_from_an_empty_dense_vector() {
+    for (float[] dense : new float[][] {null, {}}) {
+      List<TensorFrame> frames = frames(ShardCodec.push(COMMON, 1, new Push(List.of(), 3, 0, dense, List.of()), 64));
+      assertThat(frames).hasSize(1);
+      assertThat(ShardCodec.push(assemble(frames)).dense()).isEqualTo(dense);
+    }
+  }
+
+  /** Frames dropped, repeated or exchanged: never taken as whole. */
+  @Property(tries = 300)
+  void no_other_sequence_of_chunks_is_a_request(@ForAll @IntRange(max = 10) int a, @ForAll @IntRange(max = 10) int b,
+      @ForAll @IntRange(max = 2) int how) {
+    List<TensorFrame> frames = frames(ShardCodec.push(COMMON, 1,
+        new Push(List.of(), 3, 0, floats(60), List.of(rows("a", 10, 2), rows("b", 20, 1))), 64));
+    assertThat(frames).hasSize(11);
+    List<TensorFrame> other = new ArrayList<>(frames);
+    switch (how) {
+      case 0 -> other.remove(a);
+      case 1 -> other.add(a, frames.get(b));
+      default -> Collections.swap(other, a, b);
+    }
+    if (other.equals(frames)) {
+      return;
+    }
+    Assembly assembly = new Assembly(other.get(0).header(), new ByteBudget(1 << 20));
+    boolean refused = false;
+    boolean whole = false;
+    for (int i = 0; i < other.size() && !refused && !whole; i++) {
+      try {
+        whole = assembly.add(other.get(i));
+      } catch (InvalidInput e) {
+        refused = true;
+      }
+    }
+    // Behind a whole request there may be a chunk too many: to the stream it begins the next one, and is refused there.
+    assertThat(!whole || other.subList(0, frames.size()).equals(frames)).isTrue();
   }
 
   @Test
@@ -68,13 +109,45 @@ class AssemblyTest {
   }
 
   @Test
-  void totals_beyond_the_limit_are_refused_before_anything_is_allocated() {
-    TensorMessage huge = COMMON.clone().setChunkCount(1).setTotal(1L << 40).build();
-    assertThatThrownBy(() -> new Assembly(huge, new ByteBudget(1 << 20)).add(TensorFrame.of(huge))).isInstanceOf(InvalidInput.class)
-        .hasMessageContaining("max_request_bytes");
-    TensorMessage negative = COMMON.clone().setChunkCount(1).setTable("t").setTotal(-1).build();
-    assertThatThrownBy(() -> new Assembly(negative, new ByteBudget(1 << 20)).add(TensorFrame.of(negative)))
-        .isInstanceOf(InvalidInput.class);
+  void another_dtype_is_refused_and_named() {
+    TensorMessage h = COMMON.clone().setDtypeValue(9).setTotal(1).build();
+    assertThat(h.getDtype()).isEqualTo(DType.UNRECOGNIZED);
+    assertThatThrownBy(() -> add(h, 4, 1 << 20)).isInstanceOf(InvalidInput.class).hasMessageContaining("dtype 9");
+  }
+
+  @Test
+  void totals_beyond_the_limit_are_refused() {
+    long[][] totalAndDim = {{1L << 40, 1}, {Integer.MAX_VALUE - 8, Integer.MAX_VALUE}, {300_000, 0}, {-1, 1},
+        {Long.MIN_VALUE, 1}};
+    for (long[] c : totalAndDim) {
+      for (String table : List.of("", "t")) {
+        TensorMessage h = COMMON.clone().setTable(table).setTotal(c[0]).setDim((int) c[1]).build();
+        assertThatThrownBy(() -> add(h, 0, 1 << 20)).isInstanceOf(InvalidInput.class)
+            .hasMessageContaining("stream.max_request_bytes = 1048576");
+      }
+    }
+  }
+
+  @Test
+  void memory_follows_what_has_come_and_not_what_is_announced() {
+    // 8 GiB of floats and 24 GiB of rows announced, a few bytes sent; this JVM has much less.
+    TensorMessage dense = COMMON.clone().setChunkCount(9).setTotal(Integer.MAX_VALUE - 8).build();
+    assertThat(add(dense, 400, Long.MAX_VALUE).dense()).hasSize(1600);
+    TensorMessage rows = COMMON.clone().setChunkCount(9).setTable("t").setRowCount(2).setDim(1)
+        .setTotal(Integer.MAX_VALUE - 8).build();
+    assertThat(add(rows, 24, Long.MAX_VALUE).rows().get(0).ids()).hasSize(32);
+  }
+
+  @Test
+  void incomplete_requests_share_one_budget_and_give_it_back() {
+    ByteBudget budget = new ByteBudget(1000);
+    TensorMessage h = COMMON.clone().setChunkCount(2).setTotal(200).build();
+    Assembly first = new Assembly(h, budget);
+    first.add(new TensorFrame(h, ByteBuffer.allocate(400)));
+    assertThatThrownBy(() -> new Assembly(h, budget).add(new TensorFrame(h, ByteBuffer.allocate(400))))
+        .isInstanceOf(InvalidInput.class).hasMessageContaining("1000");
+    first.giveBack();
+    assertThat(new Assembly(h, budget).add(new TensorFrame(h, ByteBuffer.allocate(400)))).isFalse();
   }
 
   @Property(tries = 500)
@@ -83,9 +156,8 @@ class AssemblyTest {
       @ForAll @IntRange(min = -3, max = 9) int offset, @ForAll @IntRange(max = 200) int bytes, @ForAll boolean sparse) {
     TensorMessage h = COMMON.clone().setChunkCount(1).setTable(sparse ? "t" : "").setRowCount(rows).setDim(dim)
         .setTotal(total).setOffset(offset).build();
-    Assembly a = new Assembly(h, new ByteBudget(1 << 20));
     try {
-      a.add(new TensorFrame(h, ByteBuffer.allocate(bytes)));
+      Assembly a = add(h, bytes, 1 << 20);
       // What was accepted is complete and consistent.
       a.rows().forEach(r -> assertThat(r.values()).hasSize(r.ids().length * dim));
     } catch (InvalidInput e) {
@@ -93,19 +165,35 @@ class AssemblyTest {
     }
   }
 
-  private static Assembly whole(Iterator<Outgoing> frames) {
-    List<TensorFrame> list = frames(frames);
-    Assembly a = new Assembly(list.get(0).header(), new ByteBudget(64 << 20));
-    for (int i = 0; i < list.size(); i++) {
-      assertThat(a.add(list.get(i))).isEqualTo(i == list.size() - 1);
+  private static Assembly add(TensorMessage h, int bytes, long limit) {
+    Assembly a = new Assembly(h, new ByteBudget(limit));
+    a.add(new TensorFrame(h, ByteBuffer.allocate(bytes)));
+    return a;
+  }
+
+  private static Assembly whole(Iterator<Outgoing> out, int chunkBytes) {
+    List<TensorFrame> frames = frames(out);
+    assertThat(frames).allSatisfy(f -> assertThat(f.read().remaining()).isLessThanOrEqualTo(Math.max(chunkBytes, 20)));
+    return assemble(frames);
+  }
+
+  private static Assembly assemble(List<TensorFrame> frames) {
+    Assembly a = new Assembly(frames.get(0).header(), new ByteBudget(64 << 20));
+    for (int i = 0; i < frames.size(); i++) {
+      assertThat(a.add(frames.get(i))).isEqualTo(i == frames.size() - 1);
     }
     return a;
   }
 
-  private static List<TensorFrame> frames(Iterator<Outgoing> frames) {
-    List<TensorFrame> list = new ArrayList<>();
-    frames.forEachRemaining(o -> list.add(o.frame()));
-    return list;
+  /** Copies: the pooled memory goes back at once. */
+  private static List<TensorFrame> frames(Iterator<Outgoing> out) {
+    List<TensorFrame> frames = new ArrayList<>();
+    out.forEachRemaining(o -> {
+      ByteBuffer copy = ByteBuffer.allocate(o.frame().read().remaining()).put(o.frame().read()).flip();
+      frames.add(new TensorFrame(o.frame().header(), copy));
+      o.release();
+    });
+    return frames;
   }
 
   private static void assertSame(List<SparseRows> actual, List<SparseRows> expected) {

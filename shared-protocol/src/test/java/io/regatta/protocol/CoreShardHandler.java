@@ -6,7 +6,7 @@ import io.regatta.core.shard.Pull;
 import io.regatta.core.shard.Pulled;
 import io.regatta.core.shard.Push;
 import io.regatta.core.shard.PushAck;
-import io.regatta.core.shard.SparseRows;
+import io.regatta.core.shard.RowCursor;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import java.util.function.BiConsumer;
@@ -42,17 +42,8 @@ record CoreShardHandler(ParameterShard shard) implements ShardStreamHandler {
 
   @Override
   public Future<ExportCursor> export(Origin from, String table) {
-    long[] ids = shard.ids(from.job(), table);
-    int[] at = {0};
-    return Future.succeededFuture(() -> {
-      if (at[0] >= ids.length) {
-        return null;
-      }
-      int begin = at[0];
-      at[0] = Math.min(ids.length, begin + 100);
-      SparseRows rows = shard.rows(from.job(), table, ids, begin, at[0]);
-      return rows;
-    });
+    RowCursor cursor = shard.rowCursor(from.job(), table);
+    return Future.succeededFuture(() -> cursor.next(100));
   }
 
   private static Future<Void> run(Runnable call) {

@@ -1,78 +1,80 @@
 package io.regatta.protocol;
 
+import static io.regatta.protocol.TestJobs.DIM;
+import static io.regatta.protocol.TestJobs.ids;
+import static io.regatta.protocol.TestJobs.job;
+import static io.regatta.protocol.TestJobs.ramp;
+import static io.regatta.protocol.stream.Loop.get;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.Conflict;
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.error.RegattaException.Overloaded;
 import io.regatta.core.error.RegattaException.PeerLost;
-import io.regatta.core.init.InitializerSpec;
-import io.regatta.core.model.DenseVariable;
-import io.regatta.core.model.ModelSpec;
-import io.regatta.core.model.SparseTableSpec;
-import io.regatta.core.optim.OptimizerSpec;
 import io.regatta.core.shard.JobSpec;
+import io.regatta.core.shard.LocalShardLink;
 import io.regatta.core.shard.Mode;
-import io.regatta.core.shard.NanPolicy;
 import io.regatta.core.shard.ParameterClient;
 import io.regatta.core.shard.ParameterShard;
+import io.regatta.core.shard.Pull;
+import io.regatta.core.shard.Pulled;
 import io.regatta.core.shard.SparseIds;
 import io.regatta.core.shard.SparseRows;
 import io.regatta.core.shard.TrainerId;
+import io.regatta.protocol.stream.FreezableProxy;
+import io.regatta.protocol.stream.Loop;
 import io.regatta.protocol.stream.StreamOptions;
+import io.regatta.protocol.stream.TensorFrame;
+import io.regatta.protocol.stream.TensorStream;
 import io.regatta.protocol.stream.TensorStreamClient;
-import io.regatta.protocol.stream.TensorStreamServer;
+import io.regatta.protocol.tensor.Kind;
+import io.regatta.protocol.tensor.TensorMessage;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
-import io.vertx.core.Vertx;
+import io.vertx.core.Handler;
+import io.vertx.core.Promise;
 import io.vertx.core.http.HttpServer;
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Function;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** A trainer's client against a shard over a real connection, in chunks much smaller than the tensors. */
+/** A trainer's link to a shard over a real connection, in chunks much smaller than the tensors. */
 class GrpcShardLinkTest {
-  private static final StreamOptions OPTIONS = StreamOptions.defaults().withChunkBytes(1024);
-  private static final int DIM = 3;
+  private static final String PATH = "/regatta.ParameterShard/Exchange";
+  private static final StreamOptions OPTIONS = StreamOptions.defaults().withChunkBytes(1024)
+      .withLimits(8192, 1 << 20, 16).withPing(50, 500);
+  private static final Pull DENSE = new Pull(0, 0, true, List.of(), false);
 
-  private final Vertx vertx = Vertx.vertx();
+  private final Loop loop = new Loop();
   private final ParameterShard shard = new ParameterShard(0, ParameterShard.Limits.defaults(), System::currentTimeMillis);
-  private Context context;
   private HttpServer server;
 
   @BeforeEach
   void listen() throws Exception {
-    context = vertx.getOrCreateContext();
-    server = get(on(() -> {
-      HttpServer s = TensorStreamServer.create(vertx, OPTIONS);
-      s.requestHandler(TensorStreamServer.handler(vertx, Map.of("/regatta.ParameterShard/Exchange",
-          stream -> ShardStreamSession.serve(stream, new CoreShardHandler(shard), OPTIONS)), r -> r.response().end(),
-          OPTIONS));
-      return s.listen(0, "127.0.0.1");
-    }));
+    server = loop.serve(PATH, OPTIONS, s -> ShardStreamSession.serve(s, new CoreShardHandler(shard), OPTIONS));
   }
 
   @AfterEach
   void close() throws Exception {
-    get(vertx.close());
+    loop.close();
   }
 
   @Test
   void a_job_trains_over_the_wire_as_in_process() throws Exception {
-    JobSpec job = job("train", 1);
+    JobSpec job = job("train", Mode.ASYNC, 1, 5000);
     ParameterClient client = client(job, 0);
     ParameterShard reference = new ParameterShard(0, ParameterShard.Limits.defaults(), () -> 0);
-    ParameterClient local = new ParameterClient(job, new TrainerId(0, 1),
-        List.of(new io.regatta.core.shard.LocalShardLink(reference)), Runnable::run);
-    long[] ids = new long[700];
-    for (int i = 0; i < ids.length; i++) {
-      ids[i] = i * 31L;
-    }
+    ParameterClient local = new ParameterClient(job, new TrainerId(0, 1), List.of(new LocalShardLink(reference)),
+        Runnable::run);
+    long[] ids = ids(700);
     for (ParameterClient c : List.of(client, local)) {
       get(c.register());
       get(c.initialize(ramp(5000, 1)));
@@ -93,68 +95,145 @@ class GrpcShardLinkTest {
       }
     }));
     assertThat(exported).hasSize(700).doesNotHaveDuplicates();
-    assertThat(shard.digest("train")).isEqualTo(reference.digest("train"));
+    assertThat(get(client.digest())).isEqualTo(get(local.digest()));
     get(client.leave());
-    assertThat(shard.jobs()).isEmpty();
+    assertThat(get(loop.on(() -> Future.succeededFuture(shard.jobs())))).isEmpty();
   }
 
   @Test
   void a_refused_request_says_why() throws Exception {
-    ParameterClient first = client(job("refused", 1), 0);
-    get(first.register());
-    assertThatThrownBy(() -> get(client(job("refused", 2), 1).register())).isInstanceOf(Conflict.class)
+    get(client(job("refused", Mode.ASYNC, 1, 8), 0).register());
+    assertThatThrownBy(() -> get(client(job("refused", Mode.ASYNC, 2, 8), 1).register())).isInstanceOf(Conflict.class)
         .hasMessageContaining("refused");
-    assertThatThrownBy(() -> get(client(job("refused", 1), 7).register())).isInstanceOf(InvalidInput.class)
-        .hasMessageContaining("rank 7");
+    assertThatThrownBy(() -> get(client(job("refused", Mode.ASYNC, 1, 8), 7).register()))
+        .isInstanceOf(InvalidInput.class).hasMessageContaining("rank 7");
   }
 
   @Test
-  void a_lost_server_fails_what_is_pending_and_is_named() throws Exception {
-    ParameterClient client = client(job("lost", 1), 0);
-    get(client.register());
-    var waiting = client.pull(0, true, List.of(), false);
-    assertThat(waiting.isDone()).isFalse();
+  void everything_pending_fails_with_the_lost_peers_name_and_so_does_what_comes_later() throws Exception {
+    GrpcShardLink link = registered("lost");
+    List<CompletionStage<Pulled>> waiting = List.of(call(link, l -> l.pull(DENSE)), call(link, l -> l.pull(DENSE)));
     get(server.close());
-    assertThatThrownBy(() -> get(waiting)).isInstanceOf(PeerLost.class).hasMessageContaining("127.0.0.1");
+    for (CompletionStage<Pulled> w : waiting) {
+      assertThatThrownBy(() -> get(w)).isInstanceOf(PeerLost.class)
+          .hasMessageContaining("shard 0 at 127.0.0.1:" + server.actualPort() + " is lost");
+    }
+    assertThatThrownBy(() -> get(call(link, l -> l.pull(DENSE)))).isInstanceOf(PeerLost.class)
+        .hasMessageContaining("shard 0 at 127.0.0.1");
   }
 
-  private JobSpec job(String name, int trainers) {
-    return new JobSpec(name, Mode.ASYNC, trainers, 0, NanPolicy.FAIL, 1, 8192,
-        new ModelSpec(7, List.of(new DenseVariable("w", List.of(5000))), OptimizerSpec.sgd(0.5),
-            List.of(new SparseTableSpec("emb", DIM, InitializerSpec.uniform(-1, 1), OptimizerSpec.adagrad(0.1)))));
+  @Test
+  void a_pull_waits_without_limit_while_the_shard_lives_and_no_longer_when_it_freezes() throws Exception {
+    FreezableProxy proxy = new FreezableProxy(loop.vertx, server.actualPort());
+    GrpcShardLink link = get(open(proxy.port(), OPTIONS));
+    get(call(link, l -> l.register(job("frozen", Mode.ASYNC, 1, 8), new TrainerId(0, 1))));
+    CompletableFuture<Pulled> waiting = call(link, l -> l.pull(DENSE)).toCompletableFuture();
+    Promise<Void> longer = Promise.promise();
+    loop.vertx.setTimer(1500, t -> longer.complete()); // three times the limit for a sign of life
+    get(longer.future());
+    assertThat(waiting).isNotDone();
+    proxy.freeze();
+    assertThatThrownBy(() -> get(waiting)).isInstanceOf(PeerLost.class).hasMessageContaining("shard 0 at")
+        .hasMessageContaining("no sign of life for 500 ms");
+  }
+
+  @Test
+  void answers_complete_on_the_links_context() throws Exception {
+    GrpcShardLink link = registered("context");
+    Promise<Context> where = Promise.promise();
+    loop.context.runOnContext(v -> link.leave().whenComplete((x, e) -> where.complete(loop.vertx.getOrCreateContext())));
+    assertThat(get(where.future())).isSameAs(loop.context);
+  }
+
+  @Test
+  void more_unanswered_requests_than_the_limit_are_refused_here() throws Exception {
+    GrpcShardLink link = registered("many");
+    List<CompletionStage<Pulled>> waiting = new ArrayList<>();
+    for (int i = 0; i < OPTIONS.maxRequests(); i++) {
+      waiting.add(call(link, l -> l.pull(DENSE)));
+    }
+    assertThatThrownBy(() -> get(call(link, l -> l.pull(DENSE)))).isInstanceOf(Overloaded.class)
+        .hasMessageContaining("16 requests").hasMessageContaining("stream.max_requests");
+    get(loop.on(() -> {
+      shard.initialize("many", new TrainerId(0, 1), new float[8]);
+      return Future.succeededFuture();
+    }));
+    for (CompletionStage<Pulled> w : waiting) {
+      assertThat(get(w).dense()).hasSize(8);
+    }
+  }
+
+  @Test
+  void a_consumer_that_throws_fails_its_export_and_nothing_else() throws Exception {
+    GrpcShardLink link = registered("export");
+    get(call(link, l -> l.initialize(new float[8])));
+    get(call(link, l -> l.pull(new Pull(0, 0, false, List.of(new SparseIds("emb", ids(500))), false))));
+    IllegalStateException full = new IllegalStateException("disk full");
+    assertThatThrownBy(() -> get(call(link, l -> l.export("emb", rows -> {
+      throw full;
+    })))).isSameAs(full);
+    assertThat(get(call(link, l -> l.pull(DENSE))).dense()).hasSize(8);
+    assertThatThrownBy(() -> get(call(link, l -> l.export("other", rows -> { })))).isInstanceOf(InvalidInput.class)
+        .hasMessageContaining("other");
+  }
+
+  @Test
+  void closing_cancels_what_is_pending() throws Exception {
+    GrpcShardLink link = registered("closing");
+    CompletionStage<Pulled> waiting = call(link, l -> l.pull(DENSE));
+    get(call(link, GrpcShardLink::close));
+    assertThatThrownBy(() -> get(waiting)).isInstanceOf(Cancelled.class).hasMessageContaining("shard 0 at");
+    assertThat(get(loop.on(() -> Future.succeededFuture(shard.jobs())))).as("closing is not leaving")
+        .containsExactly("closing");
+  }
+
+  @Test
+  void bad_answers_break_the_link_with_a_reason() throws Exception {
+    assertBroken(h -> h.setKind(Kind.PUSH_ACK), 0, "is to be answered by PULL_VALUES");
+    assertBroken(h -> h.setRequest(99), 0, "request 99, which is not open");
+    assertBroken(h -> h.setTotal(8), 31, "no whole number of 4-byte floats");
+    assertBroken(h -> h.setTotal(1L << 30), 32, "stream.max_request_bytes");
+  }
+
+  private void assertBroken(Function<TensorMessage.Builder, TensorMessage.Builder> answer, int bytes, String reason)
+      throws Exception {
+    Handler<TensorStream> liar = s -> s.handler(f -> s.send(new TensorFrame(answer.apply(TensorMessage.newBuilder()
+        .setKind(Kind.PULL_VALUES).setRequest(f.header().getRequest()).setDenseWanted(true)).build(),
+        ByteBuffer.allocate(bytes))));
+    GrpcShardLink link = get(open(loop.serve(PATH, OPTIONS, liar).actualPort(), OPTIONS));
+    assertThatThrownBy(() -> get(call(link, l -> l.pull(DENSE)))).isInstanceOf(InvalidInput.class)
+        .hasMessageContaining("shard 0 at 127.0.0.1").hasMessageContaining(reason);
+  }
+
+  private GrpcShardLink registered(String job) throws Exception {
+    GrpcShardLink link = get(open(server.actualPort(), OPTIONS));
+    get(call(link, l -> l.register(job(job, Mode.ASYNC, 1, 8), new TrainerId(0, 1))));
+    return link;
   }
 
   private ParameterClient client(JobSpec job, int rank) throws Exception {
-    GrpcShardLink link = get(on(() -> new TensorStreamClient(vertx, OPTIONS)
-        .open("127.0.0.1", server.actualPort(), "/regatta.ParameterShard/Exchange")
-        .map(s -> new GrpcShardLink(s, "shard 0 at 127.0.0.1:" + server.actualPort(), 0, 0, () -> 1,
-            j -> Future.succeededFuture(shard.digest(j)), OPTIONS))));
-    return new ParameterClient(job, new TrainerId(rank, 1), List.of(link), r -> context.runOnContext(v -> r.run()));
+    return new ParameterClient(job, new TrainerId(rank, 1), List.of(get(open(server.actualPort(), OPTIONS))),
+        r -> loop.context.runOnContext(v -> r.run()));
   }
 
-  private <T> Future<T> on(java.util.function.Supplier<Future<T>> call) {
-    io.vertx.core.Promise<T> p = io.vertx.core.Promise.promise();
-    context.runOnContext(v -> call.get().onComplete(p));
-    return p.future();
+  private Future<GrpcShardLink> open(int port, StreamOptions options) {
+    Promise<GrpcShardLink> link = Promise.promise();
+    loop.context.runOnContext(v -> new TensorStreamClient(loop.vertx, options)
+        .open("127.0.0.1", port, PATH).map(s -> new GrpcShardLink(s, "shard 0 at 127.0.0.1:" + port, 0, 0, () -> 1,
+            j -> Future.succeededFuture(shard.digest(j)), options)).onComplete(link));
+    return link.future();
   }
 
-  private static float[] ramp(int n, float scale) {
-    float[] f = new float[n];
-    for (int i = 0; i < n; i++) {
-      f[i] = scale * (i % 17 - 8);
-    }
-    return f;
-  }
-
-  private static <T> T get(Future<T> f) throws Exception {
-    return get(f.toCompletionStage().toCompletableFuture());
-  }
-
-  private static <T> T get(java.util.concurrent.CompletableFuture<T> f) throws Exception {
-    try {
-      return f.get(20, TimeUnit.SECONDS);
-    } catch (ExecutionException e) {
-      throw e.getCause() instanceof Exception x ? x : e;
-    }
+  /** A call on the link's context. */
+  private <T> CompletionStage<T> call(GrpcShardLink link, Function<GrpcShardLink, CompletionStage<T>> call) {
+    CompletableFuture<T> result = new CompletableFuture<>();
+    loop.context.runOnContext(v -> call.apply(link).whenComplete((value, error) -> {
+      if (error != null) {
+        result.completeExceptionally(error);
+      } else {
+        result.complete(value);
+      }
+    }));
+    return result;
   }
 }

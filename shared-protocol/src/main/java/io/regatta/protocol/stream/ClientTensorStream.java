@@ -22,7 +22,9 @@ final class ClientTensorStream extends HttpTensorStream {
   private final HttpClientRequest request;
   private final Liveness liveness;
   private HttpClientResponse response;
-  private boolean ended;
+  private boolean halfClosed;
+  /** Reset, broken, or ended by both sides: there is nothing left to tell the peer. */
+  private boolean gone;
 
   ClientTensorStream(TensorStreamClient client, Context context, HttpClientRequest request, Liveness liveness,
       String peer, StreamOptions options) {
@@ -48,7 +50,7 @@ final class ClientTensorStream extends HttpTensorStream {
 
   @Override
   void broken(Throwable cause) {
-    ended = true;
+    gone = true;
     PeerLost frozen = liveness.failure();
     lost(frozen == null ? cause : frozen);
   }
@@ -60,7 +62,7 @@ final class ClientTensorStream extends HttpTensorStream {
 
   @Override
   boolean sinkEnded() {
-    return ended;
+    return halfClosed || gone;
   }
 
   @Override
@@ -92,24 +94,28 @@ final class ClientTensorStream extends HttpTensorStream {
 
   @Override
   void over() {
-    close(GrpcStatus.CANCELLED, null);
+    if (halfClosed) {
+      gone = true;
+    } else {
+      close(GrpcStatus.CANCELLED, null);
+    }
   }
 
   @Override
   public Future<Void> end() {
-    if (ended) {
+    if (sinkEnded()) {
       return Future.succeededFuture();
     }
-    ended = true;
+    halfClosed = true;
     return request.end();
   }
 
   @Override
   Future<Void> close(GrpcStatus status, String message) {
-    if (ended) {
+    if (gone) {
       return Future.succeededFuture();
     }
-    ended = true;
+    gone = true;
     return request.reset(CANCEL).mapEmpty();
   }
 }

@@ -35,8 +35,10 @@ abstract class HttpTensorStream implements TensorStream {
   private boolean sourceGone;
   /** Why nothing more will be read; delivered behind the frames that came before. */
   private RegattaException failure;
-  /** The end or the failure has been delivered, or this side has given up: no handler is called any more. */
+  /** The end or the failure has been delivered, or this side has given up: nothing more is read. */
   private boolean finished;
+  /** The peer's clean end has been delivered, and this side may still write. */
+  private boolean halfClosed;
 
   HttpTensorStream(Context context, String peer, StreamOptions options) {
     this.context = context;
@@ -75,7 +77,7 @@ abstract class HttpTensorStream implements TensorStream {
   /** The transport failed; there is nobody left to write to. Ends in {@link #lost}. */
   abstract void broken(Throwable cause);
 
-  /** Called once, when the stream is finished, before the user's handler. */
+  /** The peer's side is over, in whatever way; called once, before the user's handler, unless this side gave up. */
   void over() {}
 
   private void bytes(Buffer buffer) {
@@ -94,9 +96,14 @@ abstract class HttpTensorStream implements TensorStream {
 
   /** Nothing more will come, for this reason. */
   final void lost(Throwable cause) {
-    if (failure == null && !finished) {
-      failure = cause instanceof RegattaException r ? r
-          : new PeerLost("the tensor stream with " + peer + " broke: " + cause.getMessage(), cause);
+    if (failure != null || finished && !halfClosed) {
+      return;
+    }
+    failure = cause instanceof RegattaException r ? r
+        : new PeerLost("the tensor stream with " + peer + " broke: " + cause.getMessage(), cause);
+    if (halfClosed) {
+      tellFailure();
+    } else {
       deliver();
     }
   }
@@ -129,21 +136,29 @@ abstract class HttpTensorStream implements TensorStream {
       close(ErrorMapping.status(failure), failure.getMessage());
     }
     over();
-    if (failure == null) {
-      if (endHandler != null) {
-        endHandler.handle(null);
-      }
-    } else if (exceptionHandler != null) {
+    if (failure != null) {
+      tellFailure();
+      return;
+    }
+    halfClosed = !sinkEnded();
+    if (endHandler != null) {
+      endHandler.handle(null);
+    }
+  }
+
+  private void tellFailure() {
+    halfClosed = false;
+    if (exceptionHandler != null) {
       exceptionHandler.handle(failure);
     }
   }
 
-  /** This side wants no more from the peer. */
+  /** This side wants no more from the peer; {@link #close} follows. */
   final void giveUp() {
+    halfClosed = false;
     if (!finished) {
       finished = true;
       received.clear();
-      over();
       flow();
     }
   }
@@ -174,7 +189,7 @@ abstract class HttpTensorStream implements TensorStream {
     if (failure != null) {
       return Future.failedFuture(failure);
     }
-    if (finished || sinkEnded()) {
+    if (sinkEnded()) {
       return Future.failedFuture(new PeerLost("the tensor stream with " + peer + " has ended; open a new one"));
     }
     return sink().write(TensorFrameEncoder.encode(frame));
@@ -182,7 +197,7 @@ abstract class HttpTensorStream implements TensorStream {
 
   @Override
   public boolean writeQueueFull() {
-    return failure == null && !finished && !sinkEnded() && sink().writeQueueFull();
+    return failure == null && !sinkEnded() && sink().writeQueueFull();
   }
 
   @Override

@@ -90,6 +90,7 @@ final class TensorFrameDecoder {
       CodedInputStream in = UnsafeByteOperations.unsafeWrap(bytes).newCodedInput();
       in.enableAliasing(true);
       TensorMessage header = TensorMessage.parseFrom(in);
+      in.checkLastTagWas(0); // Without it, what follows a stray end-group tag is silently dropped.
       return new TensorFrame(header, header.getPayload().asReadOnlyByteBuffer().order(ByteOrder.LITTLE_ENDIAN));
     } catch (IOException e) {
       throw new WireException(GrpcStatus.INVALID_ARGUMENT,

@@ -8,8 +8,9 @@ import io.vertx.core.Handler;
 /**
  * One duplex stream of {@link TensorFrame}s, the same for both ends and for every transport. Owned by one Vert.x
  * context: all calls are made and all handlers are called on it. It reads nothing until {@link #handler} is set, so that
- * is set last. Exactly one of end handler and exception handler is called, once, and nothing after it; none of them
- * after this side has given the stream up by {@link #fail} (or, as a server, by {@link #end}).
+ * is set last. After the frames comes either the end handler or the exception handler, once; a server, which may still
+ * answer after the end, is told by the exception handler if the client is lost meanwhile. Nothing comes after this side
+ * has given the stream up by {@link #fail} (or, as a server, by {@link #end}).
  */
 public interface TensorStream {
 

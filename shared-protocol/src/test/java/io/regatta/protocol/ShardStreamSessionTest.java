@@ -1,0 +1,307 @@
+package io.regatta.protocol;
+
+import static io.regatta.protocol.stream.Loop.get;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.regatta.core.error.RegattaException;
+import io.regatta.core.error.RegattaException.Indeterminate;
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.error.RegattaException.PeerLost;
+import io.regatta.core.shard.JobSpec;
+import io.regatta.core.shard.Mode;
+import io.regatta.core.shard.Pull;
+import io.regatta.core.shard.Pulled;
+import io.regatta.core.shard.Push;
+import io.regatta.core.shard.PushAck;
+import io.regatta.protocol.stream.Loop;
+import io.regatta.protocol.stream.StreamOptions;
+import io.regatta.protocol.stream.TensorFrame;
+import io.regatta.protocol.stream.TensorStream;
+import io.regatta.protocol.tensor.Kind;
+import io.regatta.protocol.tensor.TensorMessage;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** What a session refuses, what it waits for, and what bounds it, seen by a client that writes its own frames. */
+class ShardStreamSessionTest {
+  private static final String PATH = "/regatta.ParameterShard/Exchange";
+  private static final StreamOptions OPTIONS = StreamOptions.defaults().withWindows(65_535, 1 << 20)
+      .withChunkBytes(32 << 10).withLimits(64 << 10, 1 << 20, 4);
+
+  private final Loop loop = new Loop();
+  private final Recorder shard = new Recorder();
+  private final BlockingQueue<Object> answers = new LinkedBlockingQueue<>();
+
+  /** A shard whose answers the test gives, or gives beforehand. Its fields are read by the test between events. */
+  private static final class Recorder implements ShardStreamHandler {
+    final BlockingQueue<String> calls = new LinkedBlockingQueue<>();
+    final List<Promise<Pulled>> pulls = new ArrayList<>();
+    Future<Void> registered = Future.succeededFuture();
+    float[] values;
+
+    @Override
+    public Future<Void> register(Origin from, JobSpec job) {
+      calls.add("register " + from.trainer().rank());
+      return registered;
+    }
+
+    @Override
+    public Future<Void> initialize(Origin from, float[] dense) {
+      calls.add("initialize " + dense.length);
+      throw new IllegalStateException("a bug");
+    }
+
+    @Override
+    public Future<PushAck> push(Origin from, Push push) {
+      calls.add("push " + push.dense().length);
+      return Future.succeededFuture(new PushAck(1, 0, false, false));
+    }
+
+    @Override
+    public Future<Pulled> pull(Origin from, Pull pull) {
+      calls.add("pull");
+      if (values != null) {
+        return Future.succeededFuture(new Pulled(1, values, List.of()));
+      }
+      Promise<Pulled> promise = Promise.promise();
+      pulls.add(promise);
+      return promise.future();
+    }
+
+    @Override
+    public Future<Void> leave(Origin from) {
+      calls.add("leave");
+      return Future.succeededFuture();
+    }
+
+    @Override
+    public Future<ExportCursor> export(Origin from, String table) {
+      return Future.failedFuture(new InvalidInput("no table " + table));
+    }
+
+    @Override
+    public void closed(Origin from) {
+      calls.add("closed " + from.trainer().rank());
+    }
+  }
+
+  @AfterEach
+  void close() throws Exception {
+    loop.close();
+  }
+
+  @Test
+  void a_stream_starts_with_a_registration() throws Exception {
+    send(connect(), message(Kind.PULL, 1));
+    assertRefused(InvalidInput.class, "must be REGISTER, but is PULL");
+    assertThat(shard.calls).isEmpty();
+  }
+
+  @Test
+  void a_registration_without_a_job_is_refused() throws Exception {
+    send(connect(), message(Kind.REGISTER, 1));
+    assertRefused(InvalidInput.class, "without `register`");
+    assertThat(shard.calls).isEmpty();
+  }
+
+  @Test
+  void requests_wait_for_the_registration_before_them() throws Exception {
+    Promise<Void> later = Promise.promise();
+    shard.registered = later.future();
+    TensorStream s = connect();
+    send(s, register(), message(Kind.LEAVE, 2));
+    assertCalls("register 3");
+    loop.context.runOnContext(v -> {
+      assertThat(shard.calls).isEmpty();
+      later.complete();
+    });
+    assertThat(answer().getKind()).isEqualTo(Kind.REGISTER_ACK);
+    assertThat(answer().getKind()).isEqualTo(Kind.LEAVE_ACK);
+    assertCalls("leave");
+  }
+
+  @Test
+  void a_message_of_another_trainer_is_refused_on_this_stream() throws Exception {
+    TensorStream s = registered();
+    send(s, message(Kind.PULL, 2).setRank(5));
+    assertRefused(InvalidInput.class, "rank=5");
+    assertCalls("closed 3");
+  }
+
+  @Test
+  void an_answer_is_no_request() throws Exception {
+    TensorStream s = registered();
+    send(s, message(Kind.PUSH_ACK, 2));
+    assertRefused(InvalidInput.class, "PUSH_ACK is not a request");
+  }
+
+  @Test
+  void a_bug_in_the_server_is_told_as_not_known_to_have_happened() throws Exception {
+    TensorStream s = registered();
+    send(s, message(Kind.INITIALIZE, 2).setDenseWanted(true));
+    assertRefused(Indeterminate.class, "a bug");
+    assertCalls("initialize 0", "closed 3");
+  }
+
+  @Test
+  void a_half_closed_stream_gets_the_answers_that_it_waits_for_and_then_the_end() throws Exception {
+    TensorStream s = registered();
+    send(s, message(Kind.PULL, 2));
+    loop.context.runOnContext(v -> s.end());
+    assertCalls("pull");
+    loop.context.runOnContext(v -> shard.pulls.get(0).complete(new Pulled(4, new float[] {1}, List.of())));
+    assertThat(answer().getVersion()).isEqualTo(4);
+    assertThat(next()).isEqualTo("end");
+    assertCalls("closed 3");
+  }
+
+  @Test
+  void a_stream_that_ends_in_the_middle_of_a_request_is_refused_and_nothing_is_applied() throws Exception {
+    TensorStream s = registered();
+    send(s, message(Kind.PUSH, 2).setChunkCount(2).setTotal(8), 16);
+    loop.context.runOnContext(v -> s.end());
+    assertRefused(InvalidInput.class, "ended with 1 request(s) of which chunks are missing");
+    assertCalls("closed 3");
+  }
+
+  @Test
+  void chunks_of_several_requests_may_be_mixed_within_one_budget() throws Exception {
+    TensorStream s = registered();
+    send(s, message(Kind.PUSH, 2).setChunkCount(2).setTotal(8), 16);
+    send(s, message(Kind.PUSH, 3).setChunkCount(2).setTotal(4), 8);
+    send(s, message(Kind.PUSH, 3).setChunkCount(2).setChunkIndex(1).setTotal(4).setOffset(2), 8);
+    send(s, message(Kind.PUSH, 2).setChunkCount(2).setChunkIndex(1).setTotal(8).setOffset(4), 16);
+    assertThat(answer().getRequest()).isEqualTo(3);
+    assertThat(answer().getRequest()).isEqualTo(2);
+    assertCalls("push 4", "push 8");
+    send(s, message(Kind.PUSH, 4).setChunkCount(2).setTotal(200_000), 16);
+    send(s, message(Kind.PUSH, 5).setChunkCount(2).setTotal(200_000), 16);
+    assertRefused(InvalidInput.class, "stream.max_request_bytes = 1048576");
+  }
+
+  @Test
+  void requests_beyond_the_limit_are_not_read_until_one_is_answered() throws Exception {
+    TensorStream s = registered();
+    for (int i = 0; i < 7; i++) {
+      send(s, message(Kind.PULL, 10 + i));
+    }
+    assertCalls("pull", "pull", "pull", "pull");
+    loop.context.runOnContext(v -> {
+      assertThat(shard.calls).isEmpty();
+      shard.pulls.get(0).complete(new Pulled(1, null, List.of()));
+    });
+    assertThat(answer().getRequest()).isEqualTo(10);
+    assertCalls("pull");
+    assertThat(shard.calls).isEmpty();
+  }
+
+  @Test
+  void a_peer_that_asks_and_does_not_read_is_held_back() throws Exception {
+    shard.values = new float[100_000];
+    TensorStream s = registered();
+    loop.context.runOnContext(v -> s.pause());
+    for (int i = 0; i < 50; i++) {
+      send(s, message(Kind.PULL, 10 + i));
+    }
+    assertCalls("pull", "pull");
+    // 64 KiB of window and the sender's queue hold one answer of 400 kB and a part of the second; no third is made.
+    Promise<Void> turns = Promise.promise();
+    loop.context.runOnContext(v -> loop.vertx.setTimer(100, t -> turns.complete()));
+    get(turns.future());
+    assertThat(shard.calls.size()).isLessThan(3);
+    loop.context.runOnContext(v -> s.resume());
+    for (int i = 0; i < 50; i++) {
+      TensorMessage last;
+      do {
+        last = answer();
+      } while (last.getChunkIndex() < last.getChunkCount() - 1);
+      assertThat(last.getRequest()).isEqualTo(10 + i);
+    }
+  }
+
+  @Test
+  void a_client_that_vanishes_closes_its_session() throws Exception {
+    TensorStream s = registered();
+    send(s, message(Kind.PULL, 2));
+    loop.context.runOnContext(v -> s.end());
+    assertCalls("pull");
+    loop.context.runOnContext(v -> s.fail(new PeerLost("gone")));
+    assertCalls("closed 3");
+    // An answer that comes too late has nowhere to go, and does no harm.
+    Promise<Void> late = Promise.promise();
+    loop.context.runOnContext(v -> {
+      shard.pulls.get(0).complete(new Pulled(4, new float[] {1}, List.of()));
+      late.complete();
+    });
+    get(late.future());
+  }
+
+  private TensorStream connect() throws Exception {
+    int port = loop.serve(PATH, OPTIONS, s -> ShardStreamSession.serve(s, shard, OPTIONS)).actualPort();
+    return loop.open(port, PATH, OPTIONS, s -> {
+      s.exceptionHandler(answers::add).endHandler(v -> answers.add("end"));
+      s.handler(answers::add);
+    });
+  }
+
+  private TensorStream registered() throws Exception {
+    TensorStream s = connect();
+    send(s, register());
+    assertThat(answer().getKind()).isEqualTo(Kind.REGISTER_ACK);
+    assertCalls("register 3");
+    return s;
+  }
+
+  private static TensorMessage.Builder register() {
+    return message(Kind.REGISTER, 1).setRegister(JobSpecs.toProto(TestJobs.job("job", Mode.ASYNC, 9, 8)));
+  }
+
+  private static TensorMessage.Builder message(Kind kind, long request) {
+    return TensorMessage.newBuilder().setKind(kind).setRequest(request).setJob("job").setRank(3).setIncarnation(1)
+        .setChunkCount(1);
+  }
+
+  private void send(TensorStream s, TensorMessage.Builder... messages) {
+    for (TensorMessage.Builder m : messages) {
+      send(s, m, 0);
+    }
+  }
+
+  private void send(TensorStream s, TensorMessage.Builder message, int bytes) {
+    loop.context.runOnContext(v -> s.send(new TensorFrame(message.build(), ByteBuffer.allocate(bytes))));
+  }
+
+  private Object next() throws Exception {
+    Object next = answers.poll(20, TimeUnit.SECONDS);
+    assertThat(next).as("the server says something").isNotNull();
+    return next;
+  }
+
+  private TensorMessage answer() throws Exception {
+    Object next = next();
+    assertThat(next).isInstanceOf(TensorFrame.class);
+    return ((TensorFrame) next).header();
+  }
+
+  private void assertRefused(Class<? extends RegattaException> type, String reason) throws Exception {
+    Object next = next();
+    while (next instanceof TensorFrame) {
+      next = next();
+    }
+    assertThat((Throwable) next).isInstanceOf(type).hasMessageContaining(reason);
+  }
+
+  private void assertCalls(String... expected) throws Exception {
+    for (String call : expected) {
+      assertThat(shard.calls.poll(20, TimeUnit.SECONDS)).isEqualTo(call);
+    }
+  }
+}

@@ -1,0 +1,60 @@
+package io.regatta.protocol.stream;
+
+import io.vertx.core.Context;
+import io.vertx.core.Future;
+import io.vertx.core.Handler;
+import io.vertx.core.Promise;
+import io.vertx.core.Vertx;
+import io.vertx.core.http.HttpServer;
+import java.util.Map;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+
+/** A Vert.x with one event loop in use, servers on free ports, and a test thread that waits for what happens there. */
+public final class Loop implements AutoCloseable {
+  public final Vertx vertx = Vertx.vertx();
+  public final Context context = vertx.getOrCreateContext();
+
+  /** Serves tensor streams on a free port. */
+  public HttpServer serve(String path, StreamOptions options, Handler<TensorStream> taker) throws Exception {
+    return get(on(() -> {
+      HttpServer server = TensorStreamServer.create(vertx, options);
+      server.requestHandler(TensorStreamServer.handler(vertx, Map.of(path, taker),
+          r -> r.response().setStatusCode(404).end(), options));
+      return server.listen(0, "127.0.0.1");
+    }));
+  }
+
+  /** Opens a stream and lets its handlers be set before anything arrives. */
+  public TensorStream open(int port, String path, StreamOptions options, Handler<TensorStream> use) throws Exception {
+    return get(on(() -> new TensorStreamClient(vertx, options).open("127.0.0.1", port, path).onSuccess(use)));
+  }
+
+  /** Makes a call on the event loop. */
+  public <T> Future<T> on(Supplier<Future<T>> call) {
+    Promise<T> promise = Promise.promise();
+    context.runOnContext(v -> call.get().onComplete(promise));
+    return promise.future();
+  }
+
+  /** Waits; a failure is thrown as it is. */
+  public static <T> T get(Future<T> future) throws Exception {
+    return get(future.toCompletionStage());
+  }
+
+  /** Waits; a failure is thrown as it is. */
+  public static <T> T get(CompletionStage<T> stage) throws Exception {
+    try {
+      return stage.toCompletableFuture().get(20, TimeUnit.SECONDS);
+    } catch (ExecutionException e) {
+      throw e.getCause() instanceof Exception cause ? cause : e;
+    }
+  }
+
+  @Override
+  public void close() throws Exception {
+    get(vertx.close());
+  }
+}
