@@ -32,6 +32,9 @@ final class Gathers {
   private record Part(long incarnation, ByteString payload, long sinceMillis,
       BiConsumer<GatherReply, RegattaException> done) {}
 
+  /** How a gather ended: why it failed, or the empty text; and who was in the group when it was opened. */
+  private record Ended(String failure, long lastIncarnation) {}
+
   /** An open gather: its parts by rank, and when the first of their timeouts ends. */
   private static final class Gather {
     final String key;
@@ -50,8 +53,7 @@ final class Gathers {
   private final Issuer issuer;
   private final LongSupplier clock;
   private final Map<String, Gather> open = new LinkedHashMap<>();
-  /** Key to why it failed, or to the empty text if it completed. */
-  private final Map<String, String> ended = new LinkedHashMap<>();
+  private final Map<String, Ended> ended = new LinkedHashMap<>();
   private long bytes;
 
   Gathers(Group group, RendezvousConfig.Limits limits, Issuer issuer, LongSupplier clock) {
@@ -69,7 +71,7 @@ final class Gathers {
    */
   Runnable give(Holder holder, String key, ByteString payload, long timeoutMillis,
       BiConsumer<GatherReply, RegattaException> done) {
-    refuseEnded(key);
+    refuseEnded(holder, key);
     Gather gather = open.get(key);
     Part before = gather == null ? null : gather.parts.get(holder.rank);
     boolean again = before != null && before.incarnation == holder.incarnation;
@@ -96,13 +98,19 @@ final class Gathers {
     return () -> mine.parts.replace(holder.rank, part, new Part(part.incarnation, payload, now, (reply, error) -> { }));
   }
 
-  private void refuseEnded(String key) {
-    String end = ended.get(key);
-    if (end != null) {
-      throw end.isEmpty()
-          ? new Conflict("gather " + key + " of group " + group.name() + " is over; use a new key for every gather")
-          : new PeerLost(end);
+  private void refuseEnded(Holder holder, String key) {
+    Ended end = ended.get(key);
+    if (end == null) {
+      return;
     }
+    if (!end.failure.isEmpty()) {
+      throw new PeerLost(end.failure);
+    }
+    String over = "gather " + key + " of group " + group.name() + " is over";
+    throw new Conflict(holder.incarnation > end.lastIncarnation
+        ? over + ": rank " + holder.rank + " (" + holder.name() + ") joined after it had begun. The group is under way and"
+            + " cannot take a newcomer in; start all members again, or use another group name"
+        : over + "; use a new key for every gather");
   }
 
   private void checkLimits(boolean opens, String key, ByteString payload, Part before) {
@@ -146,7 +154,7 @@ final class Gathers {
       return false;
     }
     bytes -= gather.parts.values().stream().mapToLong(p -> p.payload.size()).sum();
-    ended.put(gather.key, failure);
+    ended.put(gather.key, new Ended(failure, gather.lastIncarnation));
     if (ended.size() > limits.gathers()) {
       ended.remove(ended.keySet().iterator().next());
     }

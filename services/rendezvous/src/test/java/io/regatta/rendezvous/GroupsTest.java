@@ -238,6 +238,8 @@ class GroupsTest {
     assertThat(zero.isDone()).isFalse();
     g.gather(2, "k", "c");
     assertThat(zero.value.getRanksList()).containsExactly(0, 2);
+    assertThatThrownBy(() -> g.gather(1, "k", "b")).isInstanceOf(Conflict.class)
+        .hasMessageContaining("rank 1 (new life) joined after it had begun");
   }
 
   @Test
