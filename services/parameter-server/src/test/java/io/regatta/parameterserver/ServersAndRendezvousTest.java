@@ -26,7 +26,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @ExtendWith(BlockedLoopGuard.class)
 class ServersAndRendezvousTest {
 
-  private static final long LEASE_MILLIS = 1500;
+  private static final long LEASE_MILLIS = 2500;
 
   @Test
   void serversGetIndicesFromTheRendezvousWhicheverStartsFirst() throws Exception {
