@@ -21,6 +21,7 @@ import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
@@ -44,6 +45,7 @@ final class ClusterSession implements TrainerSession {
   private final ShardConnections connections;
   private final Awaiting awaiting = new Awaiting();
   private final String where;
+  private final AtomicInteger gathers = new AtomicInteger();
   private volatile long step;
 
   // Touched on the loop only, but for the volatile one.
@@ -134,13 +136,14 @@ final class ClusterSession implements TrainerSession {
 
   @Override
   public CompletableFuture<List<double[]>> gather(String key, double[] values) {
-    return onLoop(() -> group.gather(key, values));
+    gathers.incrementAndGet();
+    return onLoop(() -> group.gather(key, values)).whenComplete((v, e) -> gathers.decrementAndGet());
   }
 
   @Override
   public <T> T await(String operation, CompletionStage<T> stage) {
     try (Waits.Handle wait = node.waits().begin("trainer " + trainer().rank(), operation, where,
-        List.of(new Wait.Peer("the servers or the other trainers", step, 0)))) {
+        List.of(Wait.Peer.named(gathers.get() > 0 ? "the other trainers" : "the shards")))) {
       return awaiting.await(operation + " of " + name(), stage);
     }
   }

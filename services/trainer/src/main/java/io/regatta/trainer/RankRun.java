@@ -1,10 +1,13 @@
 package io.regatta.trainer;
 
 import io.regatta.core.error.RegattaException;
+import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.shard.Mode;
 import io.regatta.core.shard.ParameterClient;
 import io.regatta.trainer.djl.Engines;
 import io.regatta.trainer.djl.ModelExecutor;
+import io.regatta.trainer.djl.RankSteps;
 import io.regatta.trainer.djl.ReplicaContext;
 import io.regatta.trainer.djl.ReplicaGroup;
 import java.util.ArrayList;
@@ -70,6 +73,11 @@ final class RankRun {
   /** Completes when all replicas have ended, and fails with the first failure of one. */
   CompletableFuture<RunResult> result() {
     return result;
+  }
+
+  /** This rank's pushes and what the shards said about them. */
+  RankSteps steps() {
+    return group.steps();
   }
 
   /** Completes when all model threads are at their end, in any outcome. */
@@ -158,7 +166,8 @@ final class RankRun {
     Map<String, Double> metrics = new LinkedHashMap<>(first.reported());
     List.of("loss", "auc", "accuracy", "logloss").forEach(metrics::remove);
     int servers = session.serverEndpoints().size();
-    return new RunResult(job.job(), job.mode().name().toLowerCase(Locale.ROOT), servers, session.worldSize(),
+    Mode mode = session.client().map(c -> c.job().mode()).orElse(job.mode());
+    return new RunResult(job.job(), mode.name().toLowerCase(Locale.ROOT), servers, session.worldSize(),
         job.threads(), session.shards(), job.seed(), session.trainer().rank(), lowest.steps(), examples, seconds,
         seconds > 0 ? examples / seconds : 0, lowest.loss(), lowest.auc(), lowest.accuracy(), lowest.logloss(),
         stalenessMax, skipped, pids, first.model(), parameters, metrics, rates);
@@ -170,6 +179,9 @@ final class RankRun {
       return ours;
     }
     JobConfig job = session.job();
+    if (e instanceof InterruptedException) {
+      return new Cancelled("job " + job.job() + " was stopped before its end");
+    }
     String name = program != null ? program.getClass().getName() : job.program();
     return new InvalidInput("program " + name + " of job " + job.job() + " failed on trainer "
         + session.trainer().rank() + " after " + group.steps().made() + " steps: " + e, e);

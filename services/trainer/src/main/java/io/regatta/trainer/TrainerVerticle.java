@@ -7,6 +7,7 @@ import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.node.Directory;
 import io.regatta.node.FiniteService;
 import io.regatta.node.Node;
+import io.regatta.trainer.djl.RankSteps;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.VerticleBase;
@@ -19,6 +20,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -112,7 +114,6 @@ public final class TrainerVerticle extends VerticleBase implements FiniteService
     connections = new ShardConnections(vertx, node.directory(), node.host(), job, group::generation,
         config.stream().options());
     session = new ClusterSession(node, context, job, config.stepDelayMs(), group, found, connections);
-    measure();
     LOG.info("{}: joined, {} shards on servers {}", name(), session.shards(), session.serverEndpoints());
     run = new RankRun(session, program, progress);
     Future.fromCompletionStage(run.start(), context)
@@ -129,8 +130,16 @@ public final class TrainerVerticle extends VerticleBase implements FiniteService
 
   private void measure() {
     ClusterSession measured = session;
-    meters.add(Gauge.builder("regatta.trainer.steps", measured, ClusterSession::step).tag("job", job.job())
-        .tag("rank", Integer.toString(group.id().rank())).register(node.metrics()));
+    RankSteps steps = run.steps();
+    gauge("regatta.trainer.steps", measured::step);
+    gauge("regatta.trainer.pushes", steps::made);
+    gauge("regatta.trainer.pushes.skipped", steps::skipped);
+    gauge("regatta.trainer.staleness.max", steps::stalenessMax);
+  }
+
+  private void gauge(String name, Supplier<Number> value) {
+    meters.add(Gauge.builder(name, value).tag("job", job.job()).tag("rank", Integer.toString(group.id().rank()))
+        .register(node.metrics()));
   }
 
   /** Leaves in order: shards, group, connections. Once; each farewell has its time. */

@@ -15,18 +15,26 @@ public record Wait(String who, String operation, String where, long sinceMillis,
 
   /**
    * @param name e.g. {@code trainer 3}
-   * @param lastStep the last step seen from it, -1 if none
+   * @param lastStep the last step seen from it, -1 if none, -2 if steps are not what it has or they are not known here
    * @param lastSeenMillis wall clock of the last message from it, 0 if none
    */
-  public record Peer(String name, long lastStep, long lastSeenMillis) {}
+  public record Peer(String name, long lastStep, long lastSeenMillis) {
+
+    /** Somebody of whom this process knows no step, e.g. {@code the shards}. */
+    public static Peer named(String name) {
+      return new Peer(name, -2, 0);
+    }
+
+    private String described() {
+      return lastStep < -1 ? name : name + (lastStep < 0 ? " (nothing seen yet)" : " (last step " + lastStep + ")");
+    }
+  }
 
   /** One sentence: {@code trainer 1 waits at shard 0 of job census for trainer 3 (last step 402), pull of step 418, since 12.3 s}. */
   public String sentence(long nowMillis) {
     StringBuilder b = new StringBuilder(who).append(" waits at ").append(where).append(" for ");
     for (int i = 0; i < waitsFor.size(); i++) {
-      Peer p = waitsFor.get(i);
-      b.append(i == 0 ? "" : ", ").append(p.name());
-      b.append(p.lastStep() < 0 ? " (nothing seen yet)" : " (last step " + p.lastStep() + ")");
+      b.append(i == 0 ? "" : ", ").append(waitsFor.get(i).described());
     }
     return b.append(", ").append(operation).append(", since ")
         .append(String.format(java.util.Locale.ROOT, "%.1f s", (nowMillis - sinceMillis) / 1000.0)).toString();

@@ -64,6 +64,7 @@ public final class FleetTrainer extends Trainer {
   private long examples;
   private long firstNanos;
   private long lastStepNanos;
+  private boolean forwarded;
   private boolean closed;
 
   /**
@@ -204,6 +205,7 @@ public final class FleetTrainer extends Trainer {
     if (firstNanos == 0) {
       firstNanos = System.nanoTime();
     }
+    forwarded = true;
     examplesSeen = data.get(0).getShape().get(0);
     trainedFrom = iteration;
     if (iteration != null) {
@@ -223,6 +225,10 @@ public final class FleetTrainer extends Trainer {
   @Override
   public void step() {
     initialized();
+    if (!forwarded) {
+      throw new IllegalStateException("step() without a forward pass since the last one: call trainer.forward(data) "
+          + "within a gradient collector of trainer.newGradientCollector(), then its backward(loss), then step()");
+    }
     long begin = System.nanoTime();
     long pulledBefore = times.nanos(StepTimes.Part.PULL);
     long readBefore = times.nanos(StepTimes.Part.READ);
@@ -237,7 +243,8 @@ public final class FleetTrainer extends Trainer {
     steps++;
     examples += weight;
     examplesGiven = -1;
-    session.stepped(replica.group().steps().made());
+    forwarded = false;
+    session.stepped(Math.max(steps, replica.group().steps().made()));
     times.add(StepTimes.Part.PUSH, System.nanoTime() - begin - (times.nanos(StepTimes.Part.PULL) - pulledBefore)
         - (times.nanos(StepTimes.Part.READ) - readBefore));
     lastStepNanos = System.nanoTime();
