@@ -1,6 +1,5 @@
 package io.regatta.trainer.data;
 
-import com.fasterxml.jackson.databind.ObjectMapper;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import java.io.IOException;
@@ -11,7 +10,6 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.security.DigestOutputStream;
 import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HexFormat;
@@ -34,15 +32,11 @@ import java.util.concurrent.Future;
  */
 public final class CriteoGenerator {
 
-  /** Name of the description. */
-  public static final String DESCRIPTION = "criteo.json";
-
   private static final String MARK = "criteo.unfinished";
   private static final int VERSION = 1;
   private static final int BLOCK_ROWS = 10_000;
   private static final int THREADS_MAX = 8;
   private static final int TEST_STREAM = -1;
-  private static final ObjectMapper JSON = new ObjectMapper();
 
   /**
    * What to make.
@@ -67,30 +61,6 @@ public final class CriteoGenerator {
     }
   }
 
-  /** A file that was made. */
-  public record MadeFile(String name, long bytes, String sha256) {}
-
-  /**
-   * What was made, as written in {@link #DESCRIPTION}.
-   *
-   * @param bestAuc AUC of the true probabilities on the test file: no model can do better but by chance
-   * @param bestLogloss log loss of the true probabilities on the test file
-   * @param positiveRate share of label 1 in the test file
-   */
-  public record Made(int version, Size size, double bestAuc, double bestLogloss, double positiveRate,
-      List<MadeFile> files) {
-
-    /** Training files in {@code directory}, in order. */
-    public List<Path> train(Path directory) {
-      return files.subList(0, files.size() - 1).stream().map(file -> directory.resolve(file.name())).toList();
-    }
-
-    /** Test file in {@code directory}. */
-    public Path test(Path directory) {
-      return directory.resolve(files.get(files.size() - 1).name());
-    }
-  }
-
   /** A block of rows as text, with the true probabilities and labels. */
   private record Block(byte[] text, double[] probabilities, boolean[] labels) {}
 
@@ -103,16 +73,16 @@ public final class CriteoGenerator {
   }
 
   /** Makes the data in {@code directory}, unless exactly these are there already, complete and unchanged. */
-  public static Made ensure(Path directory, Size size) {
+  public static GeneratedCriteo ensure(Path directory, Size size) {
     try {
-      Made there = described(directory);
-      if (there != null && there.version() == VERSION && there.size().equals(size) && intact(directory, there)) {
+      GeneratedCriteo there = GeneratedCriteo.in(directory);
+      if (there != null && there.version() == VERSION && there.size().equals(size) && there.intact(directory)) {
         return there;
       }
       Files.createDirectories(directory);
       Files.write(directory.resolve(MARK), new byte[0]);
-      Files.deleteIfExists(directory.resolve(DESCRIPTION));
-      Made made = new CriteoGenerator(size).make(directory);
+      Files.deleteIfExists(directory.resolve(GeneratedCriteo.NAME));
+      GeneratedCriteo made = new CriteoGenerator(size).make(directory);
       Files.deleteIfExists(directory.resolve(MARK));
       return made;
     } catch (IOException e) {
@@ -121,39 +91,12 @@ public final class CriteoGenerator {
     }
   }
 
-  /** The description in {@code directory}, or null if there is none that can be read. */
-  public static Made described(Path directory) {
-    Path file = directory.resolve(DESCRIPTION);
-    try {
-      return Files.isRegularFile(file) ? JSON.readValue(file.toFile(), Made.class) : null;
-    } catch (IOException damaged) {
-      return null;
-    }
-  }
-
   /** Whether the files in {@code directory} are the generator's, complete or not. */
   public static boolean owns(Path directory) {
-    return Files.exists(directory.resolve(DESCRIPTION)) || Files.exists(directory.resolve(MARK));
+    return Files.exists(directory.resolve(GeneratedCriteo.NAME)) || Files.exists(directory.resolve(MARK));
   }
 
-  private static boolean intact(Path directory, Made made) throws IOException {
-    for (MadeFile file : made.files()) {
-      Path path = directory.resolve(file.name());
-      if (!Files.isRegularFile(path) || Files.size(path) != file.bytes()) {
-        return false;
-      }
-      MessageDigest digest = sha256();
-      try (OutputStream out = new DigestOutputStream(OutputStream.nullOutputStream(), digest)) {
-        Files.copy(path, out);
-      }
-      if (!HexFormat.of().formatHex(digest.digest()).equals(file.sha256())) {
-        return false;
-      }
-    }
-    return true;
-  }
-
-  private Made make(Path directory) throws IOException {
+  private GeneratedCriteo make(Path directory) throws IOException {
     int threads = Math.min(THREADS_MAX, Runtime.getRuntime().availableProcessors());
     ExecutorService pool = Executors.newFixedThreadPool(threads, task -> {
       Thread thread = new Thread(task, "regatta-generate");
@@ -161,7 +104,7 @@ public final class CriteoGenerator {
       return thread;
     });
     try {
-      List<MadeFile> files = new ArrayList<>();
+      List<GeneratedCriteo.File> files = new ArrayList<>();
       for (int file = 0; file < size.trainFiles(); file++) {
         int from = (int) ((long) size.trainRows() * file / size.trainFiles());
         int to = (int) ((long) size.trainRows() * (file + 1) / size.trainFiles());
@@ -169,11 +112,11 @@ public final class CriteoGenerator {
       }
       List<Block> test = new ArrayList<>();
       files.add(write(directory, "test.tsv", TEST_STREAM, size.testRows(), threads, pool, test));
-      Made made = describe(test, files);
-      Path unfinished = unfinished(directory, DESCRIPTION);
+      GeneratedCriteo made = describe(test, files);
+      Path unfinished = unfinished(directory, GeneratedCriteo.NAME);
       try {
-        JSON.writerWithDefaultPrettyPrinter().writeValue(unfinished.toFile(), made);
-        Files.move(unfinished, directory.resolve(DESCRIPTION), StandardCopyOption.ATOMIC_MOVE);
+        made.write(unfinished);
+        Files.move(unfinished, directory.resolve(GeneratedCriteo.NAME), StandardCopyOption.ATOMIC_MOVE);
       } finally {
         Files.deleteIfExists(unfinished);
       }
@@ -184,15 +127,15 @@ public final class CriteoGenerator {
   }
 
   /** Writes a file, {@code threads} blocks at a time; keeps the blocks in {@code kept} if that is not null. */
-  private MadeFile write(Path directory, String name, int stream, int rows, int threads, ExecutorService pool,
+  private GeneratedCriteo.File write(Path directory, String name, int stream, int rows, int threads, ExecutorService pool,
       List<Block> kept) throws IOException {
     Path unfinished = unfinished(directory, name);
     try {
-      MessageDigest digest = sha256();
+      MessageDigest digest = GeneratedCriteo.sha256();
       writeRows(unfinished, digest, stream, rows, threads, pool, kept);
       long bytes = Files.size(unfinished);
       Files.move(unfinished, directory.resolve(name), StandardCopyOption.ATOMIC_MOVE);
-      return new MadeFile(name, bytes, HexFormat.of().formatHex(digest.digest()));
+      return new GeneratedCriteo.File(name, bytes, HexFormat.of().formatHex(digest.digest()));
     } finally {
       Files.deleteIfExists(unfinished); // only there if something failed
     }
@@ -259,7 +202,7 @@ public final class CriteoGenerator {
     }
   }
 
-  private Made describe(List<Block> test, List<MadeFile> files) {
+  private GeneratedCriteo describe(List<Block> test, List<GeneratedCriteo.File> files) {
     double[] probabilities = test.stream().flatMapToDouble(block -> Arrays.stream(block.probabilities()))
         .toArray();
     boolean[] labels = new boolean[probabilities.length];
@@ -274,20 +217,12 @@ public final class CriteoGenerator {
       logloss -= Math.log(labels[i] ? probabilities[i] : 1 - probabilities[i]);
       positives += labels[i] ? 1 : 0;
     }
-    return new Made(VERSION, size, ExactAuc.of(probabilities, labels), logloss / labels.length,
+    return new GeneratedCriteo(VERSION, size, ExactAuc.of(probabilities, labels), logloss / labels.length,
         (double) positives / labels.length, files);
   }
 
   /** A name of its own for every writer, with the permissions of an ordinary file. */
   private static Path unfinished(Path directory, String name) {
     return directory.resolve("." + name + "." + UUID.randomUUID() + ".unfinished");
-  }
-
-  private static MessageDigest sha256() {
-    try {
-      return MessageDigest.getInstance("SHA-256");
-    } catch (NoSuchAlgorithmException e) {
-      throw new IllegalStateException("every Java platform has SHA-256", e);
-    }
   }
 }

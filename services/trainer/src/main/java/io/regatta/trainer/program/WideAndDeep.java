@@ -10,6 +10,7 @@ import io.regatta.trainer.data.BadLines;
 import io.regatta.trainer.data.CriteoGenerator;
 import io.regatta.trainer.data.CriteoSource;
 import io.regatta.trainer.data.DataFiles;
+import io.regatta.trainer.data.GeneratedCriteo;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -84,14 +85,14 @@ public final class WideAndDeep implements TrainingProgram {
     }
     CriteoGenerator.Size size = new CriteoGenerator.Size(job.seed(), settings.trainRows(), settings.testRows(),
         settings.trainFiles());
-    if (worker.isFirstWorker() && CriteoGenerator.described(directory) == null) {
+    if (worker.isFirstWorker() && GeneratedCriteo.in(directory) == null) {
       worker.progress().line("no data in " + directory + ": generating " + (size.trainRows() + size.testRows())
           + " rows in the Criteo format");
     }
     if (!worker.isFirstWorker()) {
       worker.barrier(); // the first worker makes the data; on another machine it is made again below
     }
-    CriteoGenerator.Made made = CriteoGenerator.ensure(directory, size);
+    GeneratedCriteo made = CriteoGenerator.ensure(directory, size);
     if (worker.isFirstWorker()) {
       worker.progress().line(String.format(Locale.ROOT, "data in %s, generated: %d training and %d test rows, seed %d;"
           + " best possible test AUC %.4f, log loss %.4f", directory, size.trainRows(), size.testRows(), size.seed(),

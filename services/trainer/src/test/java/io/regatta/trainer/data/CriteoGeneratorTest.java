@@ -2,7 +2,6 @@ package io.regatta.trainer.data;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.regatta.trainer.data.CriteoGenerator.Made;
 import io.regatta.trainer.data.CriteoGenerator.Size;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -26,7 +25,7 @@ class CriteoGeneratorTest {
   @ParameterizedTest
   @ValueSource(longs = {1, 2026})
   void bestAucIsInRangeAndLogisticRegressionIsWellBelow(long seed) {
-    Made made = CriteoGenerator.ensure(dir, new Size(seed, 120_000, 40_000, 2));
+    GeneratedCriteo made = CriteoGenerator.ensure(dir, new Size(seed, 120_000, 40_000, 2));
     assertThat(made.bestAuc()).isBetween(0.78, 0.82);
     assertThat(made.positiveRate()).isBetween(0.22, 0.28);
 
@@ -37,9 +36,9 @@ class CriteoGeneratorTest {
 
   @Test
   void sameSeedGivesTheSameFilesAndAnotherSeedOthers() throws Exception {
-    Made made = CriteoGenerator.ensure(dir.resolve("a"), new Size(7, 25_000, 5_000, 2));
-    Made again = CriteoGenerator.ensure(dir.resolve("b"), new Size(7, 25_000, 5_000, 2));
-    Made other = CriteoGenerator.ensure(dir.resolve("c"), new Size(8, 25_000, 5_000, 2));
+    GeneratedCriteo made = CriteoGenerator.ensure(dir.resolve("a"), new Size(7, 25_000, 5_000, 2));
+    GeneratedCriteo again = CriteoGenerator.ensure(dir.resolve("b"), new Size(7, 25_000, 5_000, 2));
+    GeneratedCriteo other = CriteoGenerator.ensure(dir.resolve("c"), new Size(8, 25_000, 5_000, 2));
 
     assertThat(again).isEqualTo(made);
     assertThat(other.files()).doesNotContainAnyElementsOf(made.files());
@@ -50,7 +49,7 @@ class CriteoGeneratorTest {
   @Test
   void completeDataIsKeptAndDamagedDataMadeAgain() throws Exception {
     Size size = new Size(7, 3_000, 1_000, 1);
-    Made made = CriteoGenerator.ensure(dir, size);
+    GeneratedCriteo made = CriteoGenerator.ensure(dir, size);
     FileTime old = FileTime.from(Instant.EPOCH);
     Path test = dir.resolve("test.tsv");
     Files.setLastModifiedTime(test, old);
@@ -64,8 +63,8 @@ class CriteoGeneratorTest {
     text[0] ^= 1;
     assertThat(Files.readAllBytes(test)).isEqualTo(text);
 
-    Files.delete(dir.resolve(CriteoGenerator.DESCRIPTION));
-    assertThat(CriteoGenerator.described(dir)).isNull();
+    Files.delete(dir.resolve(GeneratedCriteo.NAME));
+    assertThat(GeneratedCriteo.in(dir)).isNull();
     assertThat(CriteoGenerator.ensure(dir, size)).isEqualTo(made);
   }
 

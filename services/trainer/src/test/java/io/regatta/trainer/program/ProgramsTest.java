@@ -10,8 +10,8 @@ import io.regatta.trainer.LocalRun;
 import io.regatta.trainer.Progress;
 import io.regatta.trainer.RunResult;
 import io.regatta.trainer.data.BadLines;
-import io.regatta.trainer.data.CriteoGenerator;
 import io.regatta.trainer.data.DataSets;
+import io.regatta.trainer.data.GeneratedCriteo;
 import io.regatta.trainer.data.Housing;
 import io.regatta.trainer.data.SlotBatch;
 import java.io.IOException;
@@ -84,7 +84,7 @@ class ProgramsTest {
     RunResult result = run("wide-and-deep", "data.dir=" + data, "output=" + output, "settings.train_rows=20000",
         "settings.test_rows=5000", "settings.hidden=16,8", "epochs=1", "max_steps=40");
 
-    assertThat(CriteoGenerator.described(data)).isNotNull();
+    assertThat(GeneratedCriteo.in(data)).isNotNull();
     assertThat(lines).anyMatch(line -> line.contains("best possible test AUC 0."));
     assertThat(result.steps()).isEqualTo(40);
     assertThat(result.metrics()).containsKeys("best_auc", "bad_lines");
