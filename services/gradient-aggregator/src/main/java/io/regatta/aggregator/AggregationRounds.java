@@ -26,40 +26,22 @@ import java.util.function.LongSupplier;
  * Owned by {@link AggregatorVerticle}, on its event loop; it changes its state first and answers last.
  *
  * <p>A round waits for every registered trainer that has not pushed its step or a later one and does not sit out. A
- * trainer that has left is waited for no longer, but what it pushed counts; a trainer declared lost takes its unsent pushes with it, because
- * the shard may know of the loss already and would refuse the whole round. A push whose round has been sent before
- * (repeated after a broken stream, or from a trainer that registered late) goes to the shard by itself: the shard
- * knows what it has applied.
+ * trainer that has left is waited for no longer, but what it pushed counts; a trainer declared lost takes its unsent
+ * pushes with it, because the shard may know of the loss already and would refuse the whole round. Should the shard
+ * have known of it first, the refused round is taken apart. A push whose round has been sent before (repeated after a
+ * broken stream) goes to the shard by itself: the shard knows what it has applied.
  */
 final class AggregationRounds {
 
   /** The way to the shard. Answers on the owner's thread, with exactly one of the two. */
   interface Shard {
     void push(Push push, BiConsumer<PushAck, RegattaException> done);
+
+    /** In such a way that a refusal touches no other push. */
+    void pushAlone(Push push, BiConsumer<PushAck, RegattaException> done);
   }
 
-  private static final class Trainer {
-    final TrainerId id;
-    /** Highest step pushed, -1 if none. */
-    long lastStep = -1;
-    /** Stands in a barrier: rounds do not wait for it until it registers again. */
-    boolean sitsOut;
-    long lastSeenMillis;
-    /** Pushes that have not been answered. */
-    int pending;
-    /** To be told when the last of them is, once the trainer has left. */
-    Runnable whenAnswered;
-
-    Trainer(TrainerId id) {
-      this.id = id;
-    }
-
-    String name() {
-      return "trainer " + id.rank();
-    }
-  }
-
-  private record Part(Trainer trainer, Push push, long bytes, long sinceMillis,
+  private record Part(HostTrainer trainer, Push push, long bytes, long sinceMillis,
       BiConsumer<PushAck, RegattaException> done) {}
 
   private final String where;
@@ -67,13 +49,12 @@ final class AggregationRounds {
   private final Shard shard;
   private final LongSupplier clock;
   /** Registered and neither left nor lost, by rank. */
-  private final Map<Integer, Trainer> active = new TreeMap<>();
+  private final Map<Integer, HostTrainer> active = new TreeMap<>();
   /** By step, then by rank. */
   private final TreeMap<Long, TreeMap<Integer, Part>> open = new TreeMap<>();
   /** Parts that have not been answered, and their payload. */
   private int held;
   private long bytes;
-  private long merged;
 
   AggregationRounds(String job, int shardIndex, AggregatorConfig.Limits limits, Shard shard, LongSupplier clock) {
     this.where = "aggregator of shard " + shardIndex + " of job " + job;
@@ -87,15 +68,13 @@ final class AggregationRounds {
    * is lost.
    */
   void register(TrainerId id) {
-    Trainer known = active.get(id.rank());
+    HostTrainer known = active.get(id.rank());
     if (known != null && known.id.incarnation() > id.incarnation()) {
       throw new StaleGeneration("incarnation " + id.incarnation() + " of trainer " + id.rank() + " at " + where
           + " has been replaced by " + known.id.incarnation() + "; join the group again");
     }
     if (known == null || known.id.incarnation() < id.incarnation()) {
-      Trainer trainer = new Trainer(id);
-      trainer.lastSeenMillis = clock.getAsLong();
-      active.put(id.rank(), trainer);
+      active.put(id.rank(), new HostTrainer(id, clock.getAsLong()));
       if (known != null) {
         dropParts(known);
         settle();
@@ -112,7 +91,7 @@ final class AggregationRounds {
           + " contributors; an aggregator takes the pushes of single trainers");
     }
     Contributor from = push.contributors().get(0);
-    Trainer trainer = requireActive(from.rank(), from.incarnation());
+    HostTrainer trainer = requireActive(from.rank(), from.incarnation());
     if (push.sitsOut()) {
       sitOut(trainer, push, done);
       return;
@@ -133,21 +112,21 @@ final class AggregationRounds {
       repeated(before, part);
     } else if (push.step() <= trainer.lastStep) {
       hold(part);
-      send(List.of(part));
+      sendAlone(part);
     } else {
       join(part);
     }
   }
 
   /** Acknowledged here and now: the trainer tells the shard itself, behind the acknowledgements of its pushes. */
-  private void sitOut(Trainer trainer, Push push, BiConsumer<PushAck, RegattaException> done) {
+  private void sitOut(HostTrainer trainer, Push push, BiConsumer<PushAck, RegattaException> done) {
     trainer.sitsOut = true;
     done.accept(new PushAck(push.version(), 0, false, false), null);
     settle();
   }
 
-  private Trainer requireActive(int rank, long incarnation) {
-    Trainer trainer = active.get(rank);
+  private HostTrainer requireActive(int rank, long incarnation) {
+    HostTrainer trainer = active.get(rank);
     if (trainer == null || trainer.id.incarnation() != incarnation) {
       throw new StaleGeneration("incarnation " + incarnation + " of trainer " + rank + " is not registered at " + where
           + (trainer == null ? "" : ", but incarnation " + trainer.id.incarnation())
@@ -192,7 +171,7 @@ final class AggregationRounds {
    * @param answered run when all its pushes have been answered
    */
   void leave(TrainerId id, Runnable answered) {
-    Trainer trainer = active.get(id.rank());
+    HostTrainer trainer = active.get(id.rank());
     if (trainer == null || trainer.id.incarnation() != id.incarnation()) {
       answered.run();
       return;
@@ -200,12 +179,12 @@ final class AggregationRounds {
     active.remove(id.rank());
     trainer.whenAnswered = answered;
     settle();
-    tellIfAnswered(trainer);
+    trainer.tellIfAnswered();
   }
 
   /** The trainer was declared lost. A no-op for any other incarnation than the registered one or an older one. */
   void lost(TrainerId id) {
-    Trainer trainer = active.get(id.rank());
+    HostTrainer trainer = active.get(id.rank());
     if (trainer != null && trainer.id.incarnation() <= id.incarnation()) {
       active.remove(id.rank());
       dropParts(trainer);
@@ -213,7 +192,7 @@ final class AggregationRounds {
     }
   }
 
-  private void dropParts(Trainer trainer) {
+  private void dropParts(HostTrainer trainer) {
     List<Part> dropped = new ArrayList<>();
     open.values().forEach(parts -> {
       Part part = parts.get(trainer.id.rank());
@@ -233,12 +212,12 @@ final class AggregationRounds {
     }
   }
 
-  private List<Trainer> missing(long step) {
-    return active.values().stream().filter(t -> !t.sitsOut && t.lastStep < step).toList();
+  private List<HostTrainer> missing(long step) {
+    return active.values().stream().filter(t -> t.isDue(step)).toList();
   }
 
-  private static String names(List<Trainer> trainers) {
-    return String.join(", ", trainers.stream().map(Trainer::name).toList());
+  private static String names(List<HostTrainer> trainers) {
+    return String.join(", ", trainers.stream().map(HostTrainer::name).toList());
   }
 
   private void send(List<Part> parts) {
@@ -249,19 +228,17 @@ final class AggregationRounds {
       parts.forEach(part -> answer(part, null, e));
       return;
     }
-    merged++;
     shard.push(push, (ack, error) -> {
-      if (error instanceof StaleGeneration && parts.size() > 1) {
-        takeApart(parts);
+      if (error instanceof StaleGeneration) {
+        parts.forEach(this::sendAlone); // one of them was lost before we knew: only that one is to be refused
       } else {
         parts.forEach(part -> answer(part, ack, error));
       }
     });
   }
 
-  /** One contributor was lost before we knew: each goes by itself, so that only that one is refused. */
-  private void takeApart(List<Part> parts) {
-    parts.forEach(part -> shard.push(part.push, (ack, error) -> answer(part, ack, error)));
+  private void sendAlone(Part part) {
+    shard.pushAlone(part.push, (ack, error) -> answer(part, ack, error));
   }
 
   private void answer(Part part, PushAck ack, RegattaException error) {
@@ -269,15 +246,7 @@ final class AggregationRounds {
     bytes -= part.bytes;
     part.trainer.pending--;
     part.done.accept(ack, error);
-    tellIfAnswered(part.trainer);
-  }
-
-  private static void tellIfAnswered(Trainer trainer) {
-    Runnable answered = trainer.whenAnswered;
-    if (trainer.pending == 0 && answered != null) {
-      trainer.whenAnswered = null;
-      answered.run();
-    }
+    part.trainer.tellIfAnswered();
   }
 
   /** Fails every push that has not been sent. */
@@ -307,17 +276,11 @@ final class AggregationRounds {
     return bytes;
   }
 
-  /** Pushes made towards the shard, retries of parts not counted. */
-  long merged() {
-    return merged;
-  }
-
   /** Every push that waits for its round, with whom it waits for. */
   List<Wait> waits() {
     List<Wait> waits = new ArrayList<>();
     open.forEach((step, parts) -> {
-      List<Wait.Peer> peers = missing(step).stream()
-          .map(t -> new Wait.Peer(t.name(), t.lastStep, t.lastSeenMillis)).toList();
+      List<Wait.Peer> peers = missing(step).stream().map(HostTrainer::peer).toList();
       parts.values().forEach(part ->
           waits.add(new Wait(part.trainer.name(), "push of step " + step, where, part.sinceMillis, peers)));
     });

@@ -2,6 +2,7 @@ package io.regatta.aggregator;
 
 import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.error.RegattaException.StaleGeneration;
 import io.regatta.core.shard.Contributor;
 import io.regatta.core.shard.JobSpec;
 import io.regatta.core.shard.Push;
@@ -13,6 +14,7 @@ import io.regatta.protocol.GrpcShardLink;
 import io.regatta.protocol.parameterserver.Shard;
 import io.regatta.protocol.stream.StreamOptions;
 import io.regatta.protocol.stream.TensorStreamClient;
+import io.vertx.core.AsyncResult;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import java.util.function.BiConsumer;
@@ -49,18 +51,52 @@ final class ShardConnection implements AggregationRounds.Shard {
 
   @Override
   public void push(Push push, BiConsumer<PushAck, RegattaException> done) {
-    if (link == null) {
-      link = open(push.contributors().get(0));
+    push(push, 0, done);
+  }
+
+  /** @param next the contributor of this push that opens a link if there is none; those before it were refused */
+  private void push(Push push, int next, BiConsumer<PushAck, RegattaException> done) {
+    boolean opensHere = link == null;
+    if (opensHere) {
+      link = open(push.contributors().get(next));
     }
     Future<ShardLink> used = link;
-    used.compose(open -> Future.fromCompletionStage(open.push(push), context)).onComplete(pushed -> {
-      if (pushed.succeeded()) {
-        done.accept(pushed.result(), null);
+    used.onComplete(opened -> {
+      if (opened.succeeded()) {
+        Future.fromCompletionStage(opened.result().push(push), context).onComplete(pushed -> {
+          if (pushed.failed()) {
+            discard(used);
+          }
+          answer(pushed, done);
+        });
+        return;
+      }
+      discard(used);
+      int other = opensHere ? next + 1 : next;
+      if (opened.cause() instanceof StaleGeneration && other < push.contributors().size()) {
+        push(push, other, done); // whose registration opened it is no longer welcome; another's may be
       } else {
-        discard(used);
-        done.accept(null, ErrorMapping.regatta(pushed.cause()));
+        answer(opened, done);
       }
     });
+  }
+
+  /** On a link of its own, opened for it and closed behind it: a refusal ends a link with all that is under way on it. */
+  @Override
+  public void pushAlone(Push push, BiConsumer<PushAck, RegattaException> done) {
+    Future<ShardLink> own = open(push.contributors().get(0));
+    own.compose(opened -> Future.fromCompletionStage(opened.push(push), context)).onComplete(pushed -> {
+      close(own);
+      answer(pushed, done);
+    });
+  }
+
+  private static void answer(AsyncResult<?> result, BiConsumer<PushAck, RegattaException> done) {
+    if (result.succeeded()) {
+      done.accept((PushAck) result.result(), null);
+    } else {
+      done.accept(null, ErrorMapping.regatta(result.cause()));
+    }
   }
 
   /** A stream begins with a registration: that of a contributor, which the shard knows already. */

@@ -158,6 +158,7 @@ class AggregationRoundsTest {
     shard.refuse(0, new StaleGeneration("trainer 1 was declared lost"));
     assertThat(shard.ranks(1)).containsExactly(0);
     assertThat(shard.ranks(2)).containsExactly(1);
+    assertThat(shard.alone).containsExactlyElementsOf(shard.pushes.subList(1, 3));
     shard.acknowledge(1);
     shard.refuse(2, new StaleGeneration("trainer 1 was declared lost"));
     assertThat(zero.ack).isNotNull();
@@ -186,6 +187,7 @@ class AggregationRoundsTest {
     give(1, 0);
     Answers again = give(0, 0);
     assertThat(shard.ranks(1)).containsExactly(0);
+    assertThat(shard.alone).hasSize(1);
     shard.acknowledge(1);
     assertThat(again.ack).isNotNull();
   }

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.regatta.aggregator.RunningCluster.Trainer;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.PeerLost;
+import io.regatta.core.error.RegattaException.StaleGeneration;
 import io.regatta.core.init.InitializerSpec;
 import io.regatta.core.model.DenseVariable;
 import io.regatta.core.model.ModelSpec;
@@ -193,6 +194,23 @@ class AggregatorVerticleTest {
       CompletableFuture<?> one = push(members.get(1).client, 1, 5);
       assertThat(failure(zero)).isInstanceOf(InvalidInput.class).hasMessageContaining("has skipped step 0");
       assertThat(failure(one)).isInstanceOf(InvalidInput.class).hasMessageContaining("has skipped step 0");
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {0, 1, 2})
+  void whenAShardKnowsFirstThatATrainerIsGoneOnlyThatOneIsRefused(int gone) {
+    try (RunningCluster cluster = new RunningCluster(job(Mode.SYNC, 3, RunningCluster.SHARDS), 1)) {
+      List<Trainer> members = cluster.trainers(wave(NUMEL, 1), 0, 0, 0);
+      members.get(gone).leaveShardsDirectly();
+      List<CompletableFuture<ParameterClient.Pushed>> pushes =
+          members.stream().map(member -> push(member.client, member.id.rank(), 0)).toList();
+      assertThat(failure(pushes.get(gone))).isInstanceOf(StaleGeneration.class).hasMessageContaining("has left");
+      for (int rank = 0; rank < 3; rank++) {
+        if (rank != gone) {
+          get(pushes.get(rank));
+        }
+      }
     }
   }
 

@@ -11,12 +11,19 @@ import java.util.function.BiConsumer;
 /** A shard's end that keeps what comes and answers when the test says so. */
 final class RecordingShard implements AggregationRounds.Shard {
   final List<Push> pushes = new ArrayList<>();
+  final List<Push> alone = new ArrayList<>();
   private final List<BiConsumer<PushAck, RegattaException>> owed = new ArrayList<>();
 
   @Override
   public void push(Push push, BiConsumer<PushAck, RegattaException> done) {
     pushes.add(push);
     owed.add(done);
+  }
+
+  @Override
+  public void pushAlone(Push push, BiConsumer<PushAck, RegattaException> done) {
+    alone.add(push);
+    push(push, done);
   }
 
   PushAck acknowledge(int i) {

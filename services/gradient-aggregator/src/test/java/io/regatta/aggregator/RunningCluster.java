@@ -77,6 +77,15 @@ final class RunningCluster implements AutoCloseable {
           control::digest, OPTIONS))));
     }
 
+    /** Leaves the shards behind the aggregator's back. */
+    void leaveShardsDirectly() {
+      for (Shard shard : shards()) {
+        ShardLink direct = link(shard.getHost(), shard.getPort(), SHARD, shard);
+        get(direct.register(job, id));
+        get(direct.leave());
+      }
+    }
+
     /** Silence: no heartbeat from now on. */
     void die() {
       vertx.cancelTimer(heart);

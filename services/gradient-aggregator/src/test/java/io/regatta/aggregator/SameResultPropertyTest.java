@@ -16,6 +16,7 @@ import io.regatta.core.shard.ParameterShard;
 import io.regatta.core.shard.Pull;
 import io.regatta.core.shard.Pulled;
 import io.regatta.core.shard.Push;
+import io.regatta.core.shard.PushAck;
 import io.regatta.core.shard.SparseIds;
 import io.regatta.core.shard.SparseRows;
 import io.regatta.core.shard.TrainerId;
@@ -23,6 +24,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Random;
+import java.util.function.BiConsumer;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import net.jqwik.api.ForAll;
@@ -78,8 +80,7 @@ class SameResultPropertyTest {
     AggregationRounds[] hosts = new AggregationRounds[trainers];
     for (int rank = 0; rank < trainers; rank++) {
       shard.register(job, new TrainerId(rank, 100 + rank));
-      hosts[rank] = new AggregationRounds("job", 0, AggregatorConfig.defaults().limits(), (push, done) ->
-          shard.push("job", push, (ack, error) -> done.accept(ack, (RegattaException) error)), () -> 0);
+      hosts[rank] = new AggregationRounds("job", 0, AggregatorConfig.defaults().limits(), to(shard), () -> 0);
     }
     for (int rank = 0; rank < trainers; rank++) {
       if (hostOf[rank] >= 0) {
@@ -114,6 +115,20 @@ class SameResultPropertyTest {
     });
     assertThat(result).hasSize(DENSE + 2 * IDS.length);
     return result;
+  }
+
+  private static AggregationRounds.Shard to(ParameterShard shard) {
+    return new AggregationRounds.Shard() {
+      @Override
+      public void push(Push push, BiConsumer<PushAck, RegattaException> done) {
+        shard.push("job", push, (ack, error) -> done.accept(ack, (RegattaException) error));
+      }
+
+      @Override
+      public void pushAlone(Push push, BiConsumer<PushAck, RegattaException> done) {
+        push(push, done);
+      }
+    };
   }
 
   private static int[] all(int trainers, int host) {
