@@ -9,6 +9,7 @@ import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
 import io.vertx.core.http.HttpClientOptions;
 import io.vertx.core.http.HttpConnection;
+import io.vertx.core.http.HttpVersion;
 import io.vertx.core.internal.ContextInternal;
 import io.vertx.core.net.SocketAddress;
 import io.vertx.grpc.client.GrpcClient;
@@ -48,7 +49,8 @@ final class UnaryCalls {
     context = (ContextInternal) vertx.getOrCreateContext();
     address = SocketAddress.inetSocketAddress(port, host);
     client = GrpcClient.client(vertx, new GrpcClientOptions().setMaxMessageSize(MAX_MESSAGE_BYTES),
-        new HttpClientOptions().setConnectTimeout(options.connectTimeoutMillis()));
+        new HttpClientOptions().setProtocolVersion(HttpVersion.HTTP_2).setHttp2ClearTextUpgrade(false)
+            .setConnectTimeout(options.connectTimeoutMillis()));
   }
 
   /** One request, one answer. */

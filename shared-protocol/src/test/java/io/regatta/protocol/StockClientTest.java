@@ -41,7 +41,7 @@ import org.junit.jupiter.api.Test;
 
 /** A stock grpc-java client, with nothing of ours but the .proto, talks to a shard. docs/protocol.md quotes this. */
 class StockClientTest {
-  private static final MethodDescriptor<TensorMessage, TensorMessage> EXCHANGE = MethodDescriptor
+  static final MethodDescriptor<TensorMessage, TensorMessage> EXCHANGE = MethodDescriptor
       .<TensorMessage, TensorMessage>newBuilder().setType(MethodDescriptor.MethodType.BIDI_STREAMING)
       .setFullMethodName("regatta.ParameterShard/Exchange")
       .setRequestMarshaller(ProtoUtils.marshaller(TensorMessage.getDefaultInstance()))

@@ -1,0 +1,185 @@
+package io.regatta.protocol;
+
+import static io.regatta.protocol.stream.Loop.get;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.grpc.BindableService;
+import io.grpc.MethodDescriptor;
+import io.grpc.Server;
+import io.grpc.ServerServiceDefinition;
+import io.grpc.Status;
+import io.grpc.netty.NettyServerBuilder;
+import io.grpc.protobuf.ProtoUtils;
+import io.grpc.stub.ServerCallStreamObserver;
+import io.grpc.stub.ServerCalls;
+import io.grpc.stub.StreamObserver;
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.error.RegattaException.NotOwner;
+import io.regatta.core.error.RegattaException.PeerLost;
+import io.regatta.core.error.RegattaException.StaleGeneration;
+import io.regatta.protocol.rendezvous.AddReply;
+import io.regatta.protocol.rendezvous.AddRequest;
+import io.regatta.protocol.rendezvous.GroupView;
+import io.regatta.protocol.rendezvous.WatchRequest;
+import io.regatta.protocol.stream.FreezableProxy;
+import io.regatta.protocol.stream.Loop;
+import io.regatta.protocol.stream.StreamOptions;
+import io.vertx.core.Context;
+import io.vertx.core.Promise;
+import io.vertx.core.internal.VertxInternal;
+import java.net.InetSocketAddress;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Control calls against a stock grpc-java server: answers, statuses with their text, watches, lost and frozen peers. */
+class ControlCallsTest {
+  private static final StreamOptions QUICK = StreamOptions.defaults().withPing(20, 300);
+  private static final MethodDescriptor<AddRequest, AddReply> ADD = MethodDescriptor.<AddRequest, AddReply>newBuilder()
+      .setType(MethodDescriptor.MethodType.UNARY).setFullMethodName("regatta.Rendezvous/Add")
+      .setRequestMarshaller(ProtoUtils.marshaller(AddRequest.getDefaultInstance()))
+      .setResponseMarshaller(ProtoUtils.marshaller(AddReply.getDefaultInstance())).build();
+  private static final MethodDescriptor<WatchRequest, GroupView> WATCH =
+      MethodDescriptor.<WatchRequest, GroupView>newBuilder().setType(MethodDescriptor.MethodType.SERVER_STREAMING)
+          .setFullMethodName("regatta.Rendezvous/Watch")
+          .setRequestMarshaller(ProtoUtils.marshaller(WatchRequest.getDefaultInstance()))
+          .setResponseMarshaller(ProtoUtils.marshaller(GroupView.getDefaultInstance())).build();
+
+  private final Loop loop = new Loop();
+  private final Counters counters = new Counters();
+  private Server server;
+
+  /** Adds; group {@code bad} is refused, group {@code mute} never answered. Watches are the test's to answer. */
+  private static final class Counters implements BindableService {
+    final BlockingQueue<ServerCallStreamObserver<GroupView>> watchers = new LinkedBlockingQueue<>();
+    final BlockingQueue<String> cancelled = new LinkedBlockingQueue<>();
+
+    void add(AddRequest request, StreamObserver<AddReply> answer) {
+      switch (request.getGroup()) {
+        case "bad" -> answer.onError(Status.INVALID_ARGUMENT.withDescription("größer + 100 %").asRuntimeException());
+        case "silent" -> answer.onError(Status.ABORTED.asRuntimeException());
+        case "mute" -> { }
+        default -> {
+          answer.onNext(AddReply.newBuilder().setValue(40 + request.getDelta()).build());
+          answer.onCompleted();
+        }
+      }
+    }
+
+    void watch(WatchRequest request, StreamObserver<GroupView> views) {
+      ServerCallStreamObserver<GroupView> watcher = (ServerCallStreamObserver<GroupView>) views;
+      watcher.setOnCancelHandler(() -> cancelled.add(request.getGroup()));
+      watchers.add(watcher);
+    }
+
+    @Override
+    public ServerServiceDefinition bindService() {
+      return ServerServiceDefinition.builder("regatta.Rendezvous").addMethod(ADD, ServerCalls.asyncUnaryCall(this::add))
+          .addMethod(WATCH, ServerCalls.asyncServerStreamingCall(this::watch)).build();
+    }
+  }
+
+  @BeforeEach
+  void serve() throws Exception {
+    server = NettyServerBuilder.forAddress(new InetSocketAddress("127.0.0.1", 0)).addService(counters).build().start();
+  }
+
+  @AfterEach
+  void close() throws Exception {
+    server.shutdownNow().awaitTermination(20, TimeUnit.SECONDS);
+    loop.close();
+  }
+
+  @Test
+  void answers_come_back_on_the_callers_context() throws Exception {
+    RendezvousClient client = new RendezvousClient(loop.vertx, "127.0.0.1", server.getPort());
+    assertThat(get(client.add("job", "key", 2))).isEqualTo(42);
+    Context other = ((VertxInternal) loop.vertx).createEventLoopContext();
+    Promise<Context> where = Promise.promise();
+    other.runOnContext(v -> client.add("job", "key", 1).onComplete(r -> where.complete(loop.vertx.getOrCreateContext())));
+    assertThat(get(where.future())).isSameAs(other);
+  }
+
+  @Test
+  void statuses_become_our_errors_with_their_text() {
+    RendezvousClient client = new RendezvousClient(loop.vertx, "127.0.0.1", server.getPort());
+    assertThatThrownBy(() -> get(client.add("bad", "key", 1))).isInstanceOf(InvalidInput.class)
+        .hasMessage("größer + 100 %");
+    assertThatThrownBy(() -> get(client.add("silent", "key", 1))).isInstanceOf(StaleGeneration.class)
+        .hasMessageContaining("rendezvous at 127.0.0.1:" + server.getPort()).hasMessageContaining("Add")
+        .hasMessageContaining("ABORTED");
+    assertThatThrownBy(() -> get(client.get("job", "key"))).as("a method that the server has not")
+        .isInstanceOf(InvalidInput.class).hasMessageContaining("Rendezvous/Get");
+  }
+
+  @Test
+  void a_watch_delivers_views_until_it_is_cancelled() throws Exception {
+    RendezvousClient client = new RendezvousClient(loop.vertx, "127.0.0.1", server.getPort());
+    BlockingQueue<Long> generations = new LinkedBlockingQueue<>();
+    Watch watch = client.watch("job", view -> generations.add(view.getGeneration()));
+    ServerCallStreamObserver<GroupView> server = counters.watchers.poll(20, TimeUnit.SECONDS);
+    for (long g = 1; g <= 3; g++) {
+      server.onNext(GroupView.newBuilder().setGeneration(g).build());
+      assertThat(generations.poll(20, TimeUnit.SECONDS)).isEqualTo(g);
+    }
+    assertThat(watch.ended().isComplete()).isFalse();
+    watch.cancel();
+    get(watch.ended());
+    assertThat(counters.cancelled.poll(20, TimeUnit.SECONDS)).isEqualTo("job");
+    assertThat(get(client.add("job", "key", 2))).as("the connection lives").isEqualTo(42);
+  }
+
+  @Test
+  void a_watch_that_the_server_breaks_off_says_why_after_the_views_before() throws Exception {
+    RendezvousClient client = new RendezvousClient(loop.vertx, "127.0.0.1", server.getPort());
+    BlockingQueue<Long> generations = new LinkedBlockingQueue<>();
+    Watch watch = client.watch("job", view -> generations.add(view.getGeneration()));
+    ServerCallStreamObserver<GroupView> server = counters.watchers.poll(20, TimeUnit.SECONDS);
+    server.onNext(GroupView.newBuilder().setGeneration(1).build());
+    server.onError(Status.FAILED_PRECONDITION.withDescription("größer + anderswo").asRuntimeException());
+    assertThatThrownBy(() -> get(watch.ended())).isInstanceOf(NotOwner.class).hasMessage("größer + anderswo");
+    assertThat(generations).containsExactly(1L);
+    Watch ended = client.watch("job", view -> { });
+    counters.watchers.poll(20, TimeUnit.SECONDS).onCompleted();
+    get(ended.ended());
+  }
+
+  @Test
+  void a_lost_peer_is_named() throws Exception {
+    RendezvousClient client = new RendezvousClient(loop.vertx, "127.0.0.1", server.getPort());
+    Watch watch = client.watch("job", view -> { });
+    counters.watchers.poll(20, TimeUnit.SECONDS);
+    var waiting = client.add("mute", "key", 1);
+    String peer = "rendezvous at 127.0.0.1:" + server.getPort();
+    server.shutdownNow();
+    assertThatThrownBy(() -> get(watch.ended())).isInstanceOf(PeerLost.class);
+    assertThatThrownBy(() -> get(waiting)).isInstanceOf(PeerLost.class);
+    server.awaitTermination(20, TimeUnit.SECONDS);
+    assertThatThrownBy(() -> get(client.add("job", "key", 1))).isInstanceOf(PeerLost.class).hasMessageContaining(peer)
+        .hasMessageContaining("Add");
+  }
+
+  @Test
+  void a_frozen_peer_is_noticed() throws Exception {
+    FreezableProxy proxy = new FreezableProxy(loop.vertx, server.getPort());
+    RendezvousClient client = new RendezvousClient(loop.vertx, "127.0.0.1", proxy.port(), QUICK);
+    Watch watch = client.watch("job", view -> { });
+    counters.watchers.poll(20, TimeUnit.SECONDS);
+    proxy.freeze();
+    assertThatThrownBy(() -> get(watch.ended())).isInstanceOf(PeerLost.class)
+        .hasMessageContaining("rendezvous at 127.0.0.1:" + proxy.port()).hasMessageContaining("no sign of life");
+  }
+
+  @Test
+  void a_peer_that_never_speaks_is_given_up() throws Exception {
+    StreamOptions hasty = new StreamOptions(1024, 8192, 1 << 20, 4, 65_535, 65_535, 16_384, 50, 200, 300);
+    int port = get(loop.vertx.createNetServer().connectHandler(s -> s.pause()).listen(0, "127.0.0.1")).actualPort();
+    ParameterServerControl control = new ParameterServerControl(loop.vertx, "127.0.0.1", port, hasty);
+    assertThatThrownBy(() -> get(control.shardMap())).isInstanceOf(PeerLost.class)
+        .hasMessageContaining("parameter server at 127.0.0.1:" + port);
+  }
+}
