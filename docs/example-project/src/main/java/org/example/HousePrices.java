@@ -11,6 +11,7 @@ import ai.djl.training.Trainer;
 import ai.djl.training.TrainingConfig;
 import ai.djl.training.dataset.ArrayDataset;
 import ai.djl.training.dataset.Dataset;
+import ai.djl.training.listener.TrainingListener;
 import ai.djl.training.loss.Loss;
 import io.regatta.fleet.Fleet;
 import io.regatta.trainer.TrainingProgram;
@@ -31,7 +32,8 @@ public final class HousePrices implements TrainingProgram {
   public void run(Worker worker) throws Exception {
     try (Model model = Model.newInstance("house-prices")) {
       model.setBlock(Linear.builder().setUnits(1).build());
-      TrainingConfig config = new DefaultTrainingConfig(Loss.l2Loss()).optOptimizer(worker.optimizer());
+      TrainingConfig config = new DefaultTrainingConfig(Loss.l2Loss()).optOptimizer(worker.optimizer())
+          .addTrainingListeners(TrainingListener.Defaults.basic());
       try (Trainer trainer = worker.distributedTrainer(model, config)) {
         trainer.initialize(new Shape(1, FEATURES));
         Dataset houses = houses(trainer.getManager(), worker.job().batchSize());

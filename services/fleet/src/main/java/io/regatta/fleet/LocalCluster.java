@@ -24,13 +24,13 @@ import io.vertx.core.VertxOptions;
 import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.stream.Stream;
 
 /**
  * A whole job in one JVM: a rendezvous, the job's parameter servers and trainers, and an aggregator if the job wants
  * one, talking gRPC on free loopback ports and found through the directory, as they would be as processes. Owned by
- * whoever starts it; any thread. Services are started all at once: each waits for those it needs.
+ * whoever starts it; any thread.
  */
 public final class LocalCluster {
 
@@ -91,8 +91,8 @@ public final class LocalCluster {
   /** Starts everything; problems show in {@link #results}. */
   public static LocalCluster start(Options options) {
     LocalCluster cluster = new LocalCluster(options);
-    cluster.services = cluster.node().map(cluster::deploy);
-    cluster.services.onFailure(cluster.results::tryFail);
+    cluster.services = cluster.node();
+    cluster.services.onSuccess(cluster::deploy).onFailure(cluster.results::tryFail);
     return cluster;
   }
 
@@ -119,32 +119,47 @@ public final class LocalCluster {
   private Future<Services> node() {
     if (options.clustered()) {
       return Node.start(options.node(), "simulation")
-          .map(node -> new Services(node.vertx(), false, node, new ArrayList<>(), new ArrayList<>()));
+          .map(node -> new Services(node.vertx(), false, node, new CopyOnWriteArrayList<>(), new CopyOnWriteArrayList<>()));
     }
     Vertx vertx = Vertx.vertx(new VertxOptions().setPreferNativeTransport(true));
     return Node.embedded(vertx, null, options.node(), "simulation")
-        .map(node -> new Services(vertx, true, node, new ArrayList<>(), new ArrayList<>()))
+        .map(node -> new Services(vertx, true, node, new CopyOnWriteArrayList<>(), new CopyOnWriteArrayList<>()))
         .recover(e -> vertx.close().transform(v -> Future.failedFuture(e)));
   }
 
-  private Services deploy(Services s) {
+  /**
+   * Rendezvous, then servers, then trainers: any order works, but this one spares the log the lines of those who wait.
+   */
+  private void deploy(Services s) {
     JobConfig job = options.job();
     Node node = s.node();
-    deploy(s, s.others(), new RendezvousVerticle(node, Settings.defaults(RendezvousConfig.class)));
+    deploy(s, s.others(), List.of(new RendezvousVerticle(node, Settings.defaults(RendezvousConfig.class))))
+        .compose(up -> deploy(s, s.others(), servers(node)))
+        .compose(up -> deploy(s, s.others(), job.aggregator()
+            ? List.of(new AggregatorVerticle(node, Settings.defaults(AggregatorConfig.class))) : List.of()))
+        .onSuccess(up -> deployTrainers(s))
+        .onFailure(results::tryFail);
+  }
+
+  private List<Deployable> servers(Node node) {
+    JobConfig job = options.job();
+    List<Deployable> servers = new ArrayList<>();
     for (int i = 0; i < job.servers(); i++) {
       JsonObject server = new JsonObject().put("index", i).put("servers", job.servers()).put("shards", job.shards());
-      deploy(s, s.others(), new ParameterServerVerticle(node, Settings.bind(server, ParameterServerConfig.class)));
+      servers.add(new ParameterServerVerticle(node, Settings.bind(server, ParameterServerConfig.class)));
     }
-    if (job.aggregator()) {
-      deploy(s, s.others(), new AggregatorVerticle(node, Settings.defaults(AggregatorConfig.class)));
+    return servers;
+  }
+
+  private void deployTrainers(Services s) {
+    List<TrainerVerticle> trainers = new ArrayList<>();
+    for (int rank = 0; rank < options.job().trainers(); rank++) {
+      trainers.add(trainer(s.node(), rank));
     }
-    List<TrainerVerticle> trainers = Stream.iterate(0, rank -> rank + 1).limit(job.trainers())
-        .map(rank -> trainer(node, rank)).toList();
-    trainers.forEach(trainer -> deploy(s, s.trainers(), trainer));
+    deploy(s, s.trainers(), trainers).onFailure(results::tryFail);
     trainers.forEach(trainer -> trainer.result().onFailure(results::tryFail));
     Future.all(trainers.stream().map(TrainerVerticle::result).toList())
         .onSuccess(all -> results.tryComplete(all.list()));
-    return s;
   }
 
   private TrainerVerticle trainer(Node node, int rank) {
@@ -153,10 +168,13 @@ public final class LocalCluster {
     return new TrainerVerticle(node, config, options.program(), options.progress());
   }
 
-  private void deploy(Services s, List<Future<String>> deployments, Deployable verticle) {
-    Future<String> deployment = s.vertx().deployVerticle(verticle);
-    deployments.add(deployment);
-    deployment.onFailure(results::tryFail);
+  private Future<Void> deploy(Services s, List<Future<String>> deployments, List<? extends Deployable> verticles) {
+    if (closing.get()) {
+      return Future.failedFuture(new Cancelled("the cluster is closing"));
+    }
+    List<Future<String>> starting = verticles.stream().map(s.vertx()::deployVerticle).toList();
+    deployments.addAll(starting);
+    return Future.all(starting).mapEmpty();
   }
 
   /**

@@ -40,7 +40,7 @@ final class RunSummary {
 
   private static void figure(StringJoiner figures, String name, double value) {
     if (Double.isFinite(value)) {
-      figures.add(String.format(Locale.ROOT, "%s %.5f", name, value));
+      figures.add(String.format(Locale.ROOT, value == Math.rint(value) ? "%s %.0f" : "%s %.5f", name, value));
     }
   }
 

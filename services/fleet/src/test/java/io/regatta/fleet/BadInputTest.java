@@ -8,6 +8,7 @@ import ai.djl.nn.core.Linear;
 import ai.djl.training.DefaultTrainingConfig;
 import ai.djl.training.loss.Loss;
 import ai.djl.training.optimizer.Optimizer;
+import ai.djl.training.tracker.Tracker;
 import io.regatta.node.testing.LeftoverThreads;
 import io.regatta.trainer.TrainingProgram;
 import java.io.IOException;
@@ -44,7 +45,7 @@ class BadInputTest {
       simulate JOB --set batch_size=0                 | batch_size must be at least 1
       simulate JOB --set nothing                      | key=value
       simulate JOB --trainers 0                       | trainers must be at least 1
-      simulate JOB --set aggregator=true --mode async | only sync and half-async
+      simulate JOB --set aggregator=true --mode async | only sync and half_async
       simulate JOB --set engine=TensorFlow            | engine
       simulate JOB --frobnicate                       | --frobnicate
       simulate JOB --slow one=2                       | --slow
@@ -53,7 +54,7 @@ class BadInputTest {
       simulate JOB --set program_jar=NOWHERE.jar      | NOWHERE.jar
       parity NOWHERE.yaml                             | NOWHERE.yaml does not exist
       status                                          | --seeds
-      status --seeds nowhere                          | seeds
+      status --seeds a:b                              | seeds: expected host:port
       train JOB --server-endpoints a:1                | go together
       frobnicate                                      | frobnicate
       """)
@@ -96,7 +97,7 @@ class BadInputTest {
       try (Model model = Model.newInstance("stock")) {
         model.setBlock(Linear.builder().setUnits(1).build());
         worker.distributedTrainer(model, new DefaultTrainingConfig(Loss.l2Loss())
-            .optOptimizer(Optimizer.sgd().build())).initialize(new Shape(1, 3));
+            .optOptimizer(Optimizer.sgd().setLearningRateTracker(Tracker.fixed(0.1f)).build())).initialize(new Shape(1, 3));
       }
     };
     CommandLineRun run = CommandLineRun.with(stock, "simulate", job.toString());

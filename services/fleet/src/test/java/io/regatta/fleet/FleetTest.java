@@ -5,8 +5,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import ai.djl.Model;
 import ai.djl.nn.core.Linear;
-import ai.djl.training.DefaultTrainingConfig;
-import ai.djl.training.loss.Loss;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.node.testing.FreePorts;
 import io.regatta.node.testing.LeftoverThreads;
@@ -127,8 +125,7 @@ class FleetTest {
     Worker worker = fleet.initWorker();
     try (Model model = Model.newInstance("line")) {
       model.setBlock(Linear.builder().setUnits(1).build());
-      try (FleetTrainer trainer = worker.distributedTrainer(model,
-          new DefaultTrainingConfig(Loss.l2Loss()).optOptimizer(worker.optimizer()))) {
+      try (FleetTrainer trainer = worker.distributedTrainer(model, LineProgram.config(worker))) {
         new LineProgram().train(worker, trainer);
         assertThat(fleet.serverShardMap()).contains("weight");
         fleet.barrier();

@@ -6,7 +6,9 @@ import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.core.Linear;
 import ai.djl.training.DefaultTrainingConfig;
 import ai.djl.training.EasyTrain;
+import ai.djl.training.TrainingConfig;
 import ai.djl.training.dataset.ArrayDataset;
+import ai.djl.training.listener.TrainingListener;
 import ai.djl.training.loss.Loss;
 import io.regatta.trainer.TrainingProgram;
 import io.regatta.trainer.Worker;
@@ -33,10 +35,15 @@ public final class LineProgram implements TrainingProgram {
     try (Model model = Model.newInstance("line")) {
       model.setBlock(Linear.builder().setUnits(1).build());
       try (FleetTrainer trainer = worker.distributedTrainer(model,
-          new DefaultTrainingConfig(Loss.l2Loss()).optOptimizer(worker.optimizer()))) {
+          config(worker))) {
         train(worker, trainer);
       }
     }
+  }
+
+  static TrainingConfig config(Worker worker) {
+    return new DefaultTrainingConfig(Loss.l2Loss()).optOptimizer(worker.optimizer())
+        .addTrainingListeners(TrainingListener.Defaults.basic());
   }
 
   /** On the calling thread, which must be the worker's. */

@@ -38,7 +38,7 @@ class ModesTest {
     assertThat(first.servers()).isEqualTo(2);
     assertThat(first.shards()).isEqualTo(2);
     assertThat(first.examples()).isEqualTo(2 * first.steps() * 64);
-    assertThat(first.auc()).isBetween(0.5, 0.85);
+    assertThat(first.auc()).isBetween(0.55, 0.77); // best possible: 0.763
     assertThat(first.parameters()).hasSize(16).isEqualTo(results.get(1).parameters());
     assertThat(Path.of(first.model())).isNotEmptyDirectory();
     threads.assertNone();

@@ -64,12 +64,19 @@ class ResourcesTest {
         .mapToLong(line -> Long.parseLong(line.replaceAll("\\D", "")) * 1024).findFirst().orElseThrow();
   }
 
+  /** Where Vert.x keeps its files in this test's JVM, and what we ourselves put into the common place. */
   private static Set<String> temporaryFiles() throws IOException {
-    try (Stream<Path> files = Files.list(Path.of(System.getProperty("java.io.tmpdir")))) {
-      return files.map(file -> file.getFileName().toString())
-          .filter(name -> name.startsWith("vertx") || name.startsWith("regatta") || name.startsWith("hazelcast"))
-          .collect(Collectors.toCollection(TreeSet::new));
+    Path cache = Path.of(System.getProperty("vertx.cacheDirBase"));
+    Set<String> names = new TreeSet<>();
+    for (Path parent : List.of(cache.getParent(), cache, Path.of(System.getProperty("java.io.tmpdir")))) {
+      if (Files.isDirectory(parent)) {
+        try (Stream<Path> files = Files.list(parent)) {
+          files.map(Path::toString).filter(name -> name.contains("vertx-cache-") && name.startsWith(cache.getParent().toString())
+              || name.contains("regatta-parity-")).forEach(names::add);
+        }
+      }
     }
+    return names;
   }
 
   /** Ports on which this process listens: sockets of ours in state LISTEN (0A). */
