@@ -59,7 +59,10 @@ class ProcessesIT {
     for (String key : Jobs.tiny(dir)) {
       String[] path = key.substring(0, key.indexOf('=')).split("\\.");
       String text = key.substring(key.indexOf('=') + 1);
-      JsonObject at = path.length == 1 ? job : job.getJsonObject(path[0]);
+      JsonObject at = job;
+      for (int i = 0; i < path.length - 1; i++) {
+        at = at.getJsonObject(path[i]);
+      }
       at.put(path[path.length - 1], text.startsWith("[") ? new Yaml().load(text) : text);
     }
     return job;
