@@ -149,8 +149,8 @@ final class AggregationRounds {
   private void join(Part part) {
     long step = part.push.step();
     if (!open.containsKey(step) && open.size() >= limits.openRounds()) {
-      throw new Overloaded("push of step " + step + " of " + part.trainer.name() + " would open one more round at " + where
-          + " than gradient_aggregator.limits.open_rounds " + limits.openRounds() + "; the first open one, step "
+      throw new Overloaded("push of step " + step + " of " + part.trainer.name() + " would open one more round at "
+          + where + " than gradient_aggregator.limits.open_rounds " + limits.openRounds() + "; the first open one, step "
           + open.firstKey() + ", waits for " + names(missing(open.firstKey())));
     }
     part.trainer.lastStep = step;

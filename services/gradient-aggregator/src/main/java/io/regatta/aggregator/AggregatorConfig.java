@@ -5,7 +5,7 @@ import io.regatta.node.Setting;
 import io.regatta.node.Settings;
 import io.regatta.node.StreamConfig;
 
-/** Configuration of one aggregator: the section {@code gradient_aggregator}. Validated in the constructor, immutable. */
+/** Configuration of an aggregator: the section {@code gradient_aggregator}. Validated in the constructor, immutable. */
 public record AggregatorConfig(
     @Setting(value = "0", doc = "Port to serve on, on the node's host; 0: any free one.")
     int port,

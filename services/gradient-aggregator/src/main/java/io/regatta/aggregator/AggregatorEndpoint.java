@@ -50,7 +50,8 @@ final class AggregatorEndpoint implements ShardStreamHandler {
         jobs.put(spec.job(), job);
       } else if (!job.spec().equals(spec)) {
         throw new Conflict("trainer " + from.trainer().rank() + " brings another model or other settings for job "
-            + spec.job() + " than the first trainer at this aggregator; use the same on every trainer, or another name");
+            + spec.job() + " than the first trainer at this aggregator; use the same on every trainer, or another "
+            + "name");
       }
       job.seen(from.generation());
       job.roundsOrNew(from.shard()).register(from.trainer());
@@ -84,8 +85,8 @@ final class AggregatorEndpoint implements ShardStreamHandler {
       JobAggregation job = jobs.get(from.job());
       AggregationRounds rounds = job == null ? null : job.rounds(from.shard());
       if (rounds == null) {
-        throw new StaleGeneration("trainer " + from.trainer().rank() + " of job " + from.job() + " is not registered for "
-            + "shard " + from.shard() + " at this aggregator, or was declared lost; join the group again");
+        throw new StaleGeneration("trainer " + from.trainer().rank() + " of job " + from.job() + " is not registered "
+            + "for shard " + from.shard() + " at this aggregator, or was declared lost; join the group again");
       }
       job.seen(from.generation());
       pushes++;

@@ -36,8 +36,8 @@ final class ShardAddresses {
       List<Future<Optional<Shard>>> asked = servers.stream().map(server -> ask(server, index)).toList();
       return Future.join(asked).map(all -> asked.stream().flatMap(answer -> answer.result().stream())
           .max(Comparator.comparingLong(Shard::getIncarnation))
-          .orElseThrow(() -> new PeerLost("no parameter server that answers has shard " + index + "; the directory names "
-              + servers.stream().map(Instance::endpoint).toList())));
+          .orElseThrow(() -> new PeerLost("no parameter server that answers has shard " + index
+              + "; the directory names " + servers.stream().map(Instance::endpoint).toList())));
     });
   }
 

@@ -81,7 +81,7 @@ final class ShardConnection implements AggregationRounds.Shard {
     });
   }
 
-  /** On a link of its own, opened for it and closed behind it: a refusal ends a link with all that is under way on it. */
+  /** On a link of its own, opened for it and closed behind it: a refusal ends its link with all that is under way. */
   @Override
   public void pushAlone(Push push, BiConsumer<PushAck, RegattaException> done) {
     Future<ShardLink> own = open(push.contributors().get(0));

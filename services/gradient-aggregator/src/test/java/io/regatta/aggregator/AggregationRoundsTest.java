@@ -268,7 +268,8 @@ class AggregationRoundsTest {
     give(0, 1);
     nowMillis += 2500;
     assertThat(rounds.waits()).singleElement().satisfies(wait -> assertThat(wait.sentence(nowMillis)).isEqualTo(
-        "trainer 0 waits at aggregator of shard 0 of job census for trainer 1 (last step 0), push of step 1, since 2.5 s"));
+        "trainer 0 waits at aggregator of shard 0 of job census for trainer 1 (last step 0), push of step 1, "
+            + "since 2.5 s"));
   }
 
   @Test

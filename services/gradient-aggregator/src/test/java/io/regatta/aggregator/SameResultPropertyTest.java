@@ -105,7 +105,8 @@ class SameResultPropertyTest {
       assertThat(acks).allMatch(ack -> ack.ack != null);
     }
     List<Float> result = new ArrayList<>();
-    shard.pull("job", new Pull(0, STEPS, true, List.of(new SparseIds("words", IDS)), false), (Pulled pulled, Throwable e) -> {
+    Pull everything = new Pull(0, STEPS, true, List.of(new SparseIds("words", IDS)), false);
+    shard.pull("job", everything, (Pulled pulled, Throwable e) -> {
       for (float x : pulled.dense()) {
         result.add(x);
       }

@@ -72,7 +72,8 @@ final class Call<Q, A> {
     begun = true;
     try {
       if (!message.encoding().equals("identity")) {
-        throw new InvalidInput(method.fullMethodName() + " takes no " + message.encoding() + " messages; send them plain");
+        throw new InvalidInput(method.fullMethodName() + " takes no " + message.encoding()
+            + " messages; send them plain");
       }
       Runnable withdraw = serve.apply(method.decoder().decode(message), this);
       if (!over) {

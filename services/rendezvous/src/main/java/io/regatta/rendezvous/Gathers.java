@@ -108,8 +108,8 @@ final class Gathers {
     }
     String over = "gather " + key + " of group " + group.name() + " is over";
     throw new Conflict(holder.incarnation > end.lastIncarnation
-        ? over + ": rank " + holder.rank + " (" + holder.name() + ") joined after it had begun. The group is under way and"
-            + " cannot take a newcomer in; start all members again, or use another group name"
+        ? over + ": rank " + holder.rank + " (" + holder.name() + ") joined after it had begun. The group is under "
+            + "way and cannot take a newcomer in; start all members again, or use another group name"
         : over + "; use a new key for every gather");
   }
 

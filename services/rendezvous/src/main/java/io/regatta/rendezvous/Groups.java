@@ -203,8 +203,8 @@ public final class Groups {
   private Group open(String name) {
     Group group = groups.get(name);
     if (group == null) {
-      throw new NotOwner("no group " + name + " is open at this rendezvous: nobody has joined it yet, its last member is"
-          + " gone, or the rendezvous was restarted");
+      throw new NotOwner("no group " + name + " is open at this rendezvous: nobody has joined it yet, its last member "
+          + "is gone, or the rendezvous was restarted");
     }
     return group;
   }

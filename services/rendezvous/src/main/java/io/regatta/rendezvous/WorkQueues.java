@@ -98,8 +98,8 @@ final class WorkQueues {
     Holder owner = queue.leased.get(item);
     boolean doneBefore = owner == null && !queue.waiting.contains(item) && queue.items.contains(item);
     if (owner != holder && !doneBefore) {
-      throw new InvalidInput("rank " + holder.rank + " reports item " + item + " of queue " + name + " of group " + group
-          + " as done, which " + (owner == null ? "was not handed out" : "lies with rank " + owner.rank));
+      throw new InvalidInput("rank " + holder.rank + " reports item " + item + " of queue " + name + " of group "
+          + group + " as done, which " + (owner == null ? "was not handed out" : "lies with rank " + owner.rank));
     }
   }
 

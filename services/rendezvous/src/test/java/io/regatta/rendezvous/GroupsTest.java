@@ -360,7 +360,8 @@ class GroupsTest {
     assertThatThrownBy(() -> g.gather(0, "k", "12345")).isInstanceOf(InvalidInput.class)
         .hasMessageContaining("limits.payload_bytes");
     Answer<GatherReply> open = g.gather(0, "k", "1234");
-    assertThatThrownBy(() -> g.gather(0, "l", "")).isInstanceOf(Overloaded.class).hasMessageContaining("limits.gathers");
+    assertThatThrownBy(() -> g.gather(0, "l", "")).isInstanceOf(Overloaded.class)
+        .hasMessageContaining("limits.gathers");
     assertThatThrownBy(() -> g.gather(1, "k", "123")).isInstanceOf(Overloaded.class)
         .hasMessageContaining("limits.gather_bytes");
     g.gather(1, "k", "12");

@@ -29,6 +29,7 @@ import io.regatta.protocol.rendezvous.GroupView;
 import io.regatta.protocol.rendezvous.GroupsReply;
 import io.regatta.protocol.rendezvous.JoinReply;
 import io.regatta.protocol.rendezvous.JoinRequest;
+import io.regatta.protocol.rendezvous.LeaseReply;
 import io.regatta.protocol.rendezvous.Member;
 import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
@@ -216,7 +217,9 @@ class RendezvousVerticleTest {
   }
 
   private Future<Void> work(JoinReply member, List<String> files, List<String> done, List<String> handedOut) {
-    return rendezvous.client.lease("job", member.getRank(), member.getIncarnation(), "files", files, done).compose(reply -> {
+    Future<LeaseReply> asked =
+        rendezvous.client.lease("job", member.getRank(), member.getIncarnation(), "files", files, done);
+    return asked.compose(reply -> {
       if (reply.getFinished()) {
         return Future.succeededFuture();
       }
