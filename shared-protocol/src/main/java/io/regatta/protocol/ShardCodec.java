@@ -66,7 +66,7 @@ final class ShardCodec {
   }
 
   static Iterator<Outgoing> values(TensorMessage.Builder common, long request, Pulled pulled, int chunkBytes) {
-    TensorMessage each = common.clone().setKind(Kind.PULL_VALUES).setRequest(request).setVersion(pulled.version())
+    TensorMessage each = common.clone().setKind(Kind.PULL_VALUES).setRequest(request).setVersion(pulled.version()).setStaleness(pulled.lead())
         .setDenseWanted(pulled.dense() != null).build();
     Chunks chunks = new Chunks(each, each, chunkBytes);
     if (pulled.dense() != null) {
@@ -77,7 +77,7 @@ final class ShardCodec {
   }
 
   static Pulled values(Assembly a) {
-    return new Pulled(a.first().getVersion(), a.dense(), a.rows());
+    return new Pulled(a.first().getVersion(), a.dense(), a.rows(), a.first().getStaleness());
   }
 
   static Iterator<Outgoing> initialize(TensorMessage.Builder common, long request, float[] dense, int chunkBytes) {

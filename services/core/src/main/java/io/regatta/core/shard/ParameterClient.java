@@ -29,9 +29,10 @@ public final class ParameterClient {
 
   /**
    * All values of a pull. {@code versions} by shard goes back into the next push; {@code dense} is the flat vector or
-   * null; {@code sparse} one entry per wish, then (geo) one per table with changed rows.
+   * null; {@code sparse} one entry per wish, then (geo) one per table with changed rows;
+   * {@code lead} the most clocks that a shard found this trainer ahead of the slowest one.
    */
-  public record Values(long[] versions, float[] dense, List<SparseRows> sparse) {}
+  public record Values(long[] versions, float[] dense, List<SparseRows> sparse, long lead) {}
 
   /** What all shards said to a push: the highest staleness, whether any skipped. */
   public record Pushed(long staleness, boolean skipped) {}

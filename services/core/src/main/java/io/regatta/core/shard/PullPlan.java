@@ -70,7 +70,8 @@ final class PullPlan {
         uniteChanged(t, answers, sparse);
       }
     }
-    return new ParameterClient.Values(versions, flat, sparse);
+    return new ParameterClient.Values(versions, flat, sparse,
+        answers.stream().mapToLong(Pulled::lead).max().orElse(0));
   }
 
   private void uniteChanged(SparseTableSpec table, List<Pulled> answers, List<SparseRows> out) {

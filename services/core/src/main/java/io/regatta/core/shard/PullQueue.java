@@ -114,7 +114,8 @@ final class PullQueue {
 
   private Pulled answer(Pull pull, TrainerState trainer) {
     job.rowLimit.check(job.rowLimit.births(pull.sparse()), name(pull));
-    clockGapMax = Math.max(clockGapMax, trainer.clock - job.trainers.minClock(trainer.clock));
+    long lead = trainer.clock - job.trainers.minClock(trainer.clock);
+    clockGapMax = Math.max(clockGapMax, lead);
     List<SparseRows> rows = new ArrayList<>(pull.sparse().size());
     for (SparseIds s : pull.sparse()) {
       rows.add(new SparseRows(s.table(), s.ids(), job.tables.table(s.table()).pull(s.ids())));
@@ -128,6 +129,6 @@ final class PullQueue {
         }
       }
     }
-    return new Pulled(job.version(), pull.dense() ? job.tables.denseCopy() : null, rows);
+    return new Pulled(job.version(), pull.dense() ? job.tables.denseCopy() : null, rows, lead);
   }
 }

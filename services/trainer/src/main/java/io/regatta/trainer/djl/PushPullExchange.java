@@ -63,6 +63,7 @@ final class PushPullExchange implements Exchange {
   private float[] pullDense(String operation) {
     long made = steps.made();
     Values v = await(operation, client.pull(made, true, List.of(), false));
+    steps.pulled(v.lead());
     versions = v.versions();
     valuesOf = made;
     return v.dense();
@@ -106,6 +107,7 @@ final class PushPullExchange implements Exchange {
   }
 
   private void keep(Values v, List<SparseIds> asked) {
+    steps.pulled(v.lead());
     older(v.versions());
     for (int i = 0; i < asked.size(); i++) {
       String table = asked.get(i).table();
@@ -192,6 +194,7 @@ final class PushPullExchange implements Exchange {
     ParameterClient.Pushed ack = await("push and pull of step " + (made - 1), both(pushed, pulled));
     steps.acknowledged(ack.staleness(), ack.skipped());
     Values v = pulled.join();
+    steps.pulled(v.lead());
     Map<String, Rows> fresh = new LinkedHashMap<>();
     for (int i = 0; i < wish.size(); i++) {
       fresh.put(wish.get(i).table(), rows(wish.get(i), v.sparse().get(i), dims.get(wish.get(i).table())));

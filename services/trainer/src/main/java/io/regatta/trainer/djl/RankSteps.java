@@ -12,6 +12,7 @@ public final class RankSteps {
   private long made;
   private long stalenessMax;
   private long skipped;
+  private long leadMax;
 
   /** Pushes made by this rank so far, empty ones included: the step that the next one is for. */
   public synchronized long made() {
@@ -21,6 +22,11 @@ public final class RankSteps {
   /** Highest staleness that a shard has reported for a push of this rank. */
   public synchronized long stalenessMax() {
     return stalenessMax;
+  }
+
+  /** Most clocks that this rank was ahead of the slowest one at a pull; at most the bound in SSP. */
+  public synchronized long leadMax() {
+    return leadMax;
   }
 
   /** Pushes dropped by the NaN policy. */
@@ -38,7 +44,12 @@ public final class RankSteps {
     made = Math.max(made, step);
   }
 
-  /** Notes what the shards answered. */
+  /** Notes how far ahead a pull found this rank. */
+  synchronized void pulled(long lead) {
+    leadMax = Math.max(leadMax, lead);
+  }
+
+  /** Notes what the shards answered to a push. */
   synchronized void acknowledged(long staleness, boolean wasSkipped) {
     stalenessMax = Math.max(stalenessMax, staleness);
     skipped += wasSkipped ? 1 : 0;

@@ -1,0 +1,45 @@
+package io.regatta.fleet;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import io.regatta.core.shard.Mode;
+import io.regatta.trainer.Progress;
+import io.regatta.trainer.RunResult;
+import java.nio.file.Path;
+import java.util.EnumMap;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/**
+ * The whole Census job in all five modes, two servers, two trainers of which one is slower: what a mode costs in
+ * quality. Prints the table that docs/results.md shows.
+ */
+class CensusModesTest {
+  private static final int STALENESS_BOUND = 4;
+  private static final double MODE_TOLERANCE = 0.003;
+
+  @Test
+  @Timeout(value = 8, unit = TimeUnit.MINUTES)
+  void every_mode_reaches_the_quality_of_sync() {
+    Path data = Jobs.data("adult_census");
+    Map<Mode, RunResult> results = new EnumMap<>(Mode.class);
+    for (Mode mode : Mode.values()) {
+      RunResult r = LocalCluster.run(LocalCluster.Options.of(Jobs.config("census", "data.dir=" + data,
+          "mode=" + mode.name().toLowerCase(Locale.ROOT), "k_steps=100", "staleness_bound=" + STALENESS_BOUND,
+          "output=")).withoutHazelcast().withProgress(Progress.none()).withFaults(Faults.slow(Map.of(1, 2L)))).get(0);
+      results.put(mode, r);
+      System.out.printf(Locale.ROOT, "| %s | %.4f | %.4f | %.4f | %.0f | %d | %d |%n", mode, r.auc(), r.accuracy(),
+          r.logloss(), r.examplesPerSecond(), r.stalenessMax(), r.leadMax());
+    }
+    RunResult sync = results.get(Mode.SYNC);
+    assertThat(sync.auc()).isGreaterThanOrEqualTo(0.912);
+    assertThat(sync.stalenessMax()).isZero();
+    results.values().forEach(r -> assertThat(r.auc()).as(r.mode()).isCloseTo(sync.auc(), within(MODE_TOLERANCE)));
+    assertThat(results.get(Mode.ASYNC).stalenessMax()).isPositive();
+    assertThat(results.get(Mode.SSP).leadMax()).as("the bound is reached and kept").isEqualTo(STALENESS_BOUND);
+  }
+}
