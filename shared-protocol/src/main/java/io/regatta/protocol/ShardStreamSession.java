@@ -121,7 +121,8 @@ public final class ShardStreamSession {
         .setStep(h.getStep()).setRequest(h.getRequest()).setChunkCount(1);
     switch (h.getKind()) {
       case REGISTER -> register(from, h, answer);
-      case INITIALIZE -> serve(handler.initialize(from, a.dense() == null ? new float[0] : a.dense()), v -> one(answer, Kind.INITIALIZE_ACK));
+      case INITIALIZE -> serve(handler.initialize(from, a.dense() == null ? new float[0] : a.dense()),
+          v -> one(answer, Kind.INITIALIZE_ACK));
       case PUSH -> serve(handler.push(from, ShardCodec.push(a)), ack -> ShardCodec.ack(answer, h.getRequest(), ack));
       case PULL -> serve(handler.pull(from, ShardCodec.pull(a)),
           pulled -> ShardCodec.values(answer, h.getRequest(), pulled, options.chunkBytes()));

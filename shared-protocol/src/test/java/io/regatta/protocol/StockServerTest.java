@@ -88,7 +88,7 @@ class StockServerTest {
   void connect() throws Exception {
     server = NettyServerBuilder.forAddress(new InetSocketAddress("127.0.0.1", 0))
         .addService(ServerServiceDefinition.builder("regatta.ParameterShard")
-            .addMethod(StockClientTest.EXCHANGE, ServerCalls.asyncBidiStreamingCall(VectorShard::new)).build())
+            .addMethod(StockClientExample.EXCHANGE, ServerCalls.asyncBidiStreamingCall(VectorShard::new)).build())
         .build().start();
     Promise<GrpcShardLink> opened = Promise.promise();
     loop.context.runOnContext(v -> new TensorStreamClient(loop.vertx, OPTIONS)

@@ -7,14 +7,19 @@ import io.vertx.core.buffer.Buffer;
 import io.vertx.grpc.common.GrpcStatus;
 import java.io.IOException;
 import java.nio.ByteOrder;
+import java.util.Arrays;
 import java.util.function.Consumer;
 
 /**
- * Cuts a byte stream into gRPC messages and parses them, however the network has cut it. One array per message, whose
- * size is checked against the limit before it is allocated; the payload is a view of it. Owned by its stream's loop.
+ * Cuts a byte stream into gRPC messages and parses them, however the network has cut it. One array per message, of which
+ * the payload is a view; its announced size is checked against the limit, and believed as far as bytes have come. Owned
+ * by its stream's loop.
  */
 final class TensorFrameDecoder {
   private static final int PREFIX = 5;
+  /** Room is made for so many times what has come, as far as the announced length goes: for a chunk usually once. */
+  private static final int GROWTH = 16;
+  private static final int MIN_ROOM = 4096;
 
   private final int maxMessageBytes;
   private final Consumer<TensorFrame> out;
@@ -22,6 +27,7 @@ final class TensorFrameDecoder {
   private int prefixFill;
   /** The message being filled, null between messages. */
   private byte[] message;
+  private int messageLength;
   private int messageFill;
 
   TensorFrameDecoder(int maxMessageBytes, Consumer<TensorFrame> out) {
@@ -46,19 +52,27 @@ final class TensorFrameDecoder {
         if (prefixFill < PREFIX) {
           return;
         }
-        message = new byte[length()];
+        messageLength = length();
         messageFill = 0;
+        message = new byte[0];
       }
-      int n = Math.min(message.length - messageFill, end - at);
+      int n = Math.min(messageLength - messageFill, end - at);
+      makeRoom(messageFill + n);
       bytes.getBytes(at, at + n, message, messageFill);
       messageFill += n;
       at += n;
-      if (messageFill == message.length) {
+      if (messageFill == messageLength) {
         byte[] whole = message;
         message = null;
         prefixFill = 0;
         out.accept(parse(whole));
       }
+    }
+  }
+
+  private void makeRoom(int needed) {
+    if (needed > message.length) {
+      message = Arrays.copyOf(message, (int) Math.min(messageLength, Math.max(MIN_ROOM, (long) GROWTH * needed)));
     }
   }
 
@@ -69,7 +83,7 @@ final class TensorFrameDecoder {
 
   /** What was cut short, for the error. */
   String progress() {
-    return message == null ? prefixFill + " of 5 prefix bytes" : messageFill + " of " + message.length + " bytes";
+    return message == null ? prefixFill + " of 5 prefix bytes" : messageFill + " of " + messageLength + " bytes";
   }
 
   private int length() {

@@ -4,7 +4,10 @@ import static io.regatta.protocol.stream.Loop.get;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.regatta.core.error.RegattaException;
+import io.regatta.core.error.RegattaException.Indeterminate;
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.error.RegattaException.Overloaded;
+import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.protocol.ErrorMapping;
 import io.regatta.protocol.tensor.Kind;
 import io.regatta.protocol.tensor.TensorMessage;
@@ -19,6 +22,7 @@ import io.vertx.grpc.common.GrpcStatus;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Function;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -106,20 +110,20 @@ class BadBytesTest {
   void a_client_is_told_of_a_servers_garbage_and_of_a_missing_status() throws Exception {
     assertThat(answeredWith(r -> r.end(Buffer.buffer().appendByte((byte) 0).appendInt(1).appendByte((byte) 7))))
         .isInstanceOf(InvalidInput.class).hasMessageContaining("no regatta.TensorMessage");
-    assertThat(answeredWith(r -> r.end())).isInstanceOf(RegattaException.PeerLost.class)
+    assertThat(answeredWith(r -> r.end())).isInstanceOf(PeerLost.class)
         .hasMessageContaining("without a gRPC status");
     assertThat(answeredWith(r -> {
       r.putTrailer("grpc-status", "8").putTrailer("grpc-message", "slow%20down");
       return r.end(message().getBuffer(0, 20));
-    })).as("a status explains more than the message it cut").isInstanceOf(RegattaException.Overloaded.class)
+    })).as("a status explains more than the message it cut").isInstanceOf(Overloaded.class)
         .hasMessage("slow down");
     assertThat(answeredWith(r -> {
       r.putTrailer("grpc-status", "seven");
       return r.end();
-    })).isInstanceOf(RegattaException.Indeterminate.class).hasMessageContaining("status seven");
+    })).isInstanceOf(Indeterminate.class).hasMessageContaining("status seven");
   }
 
-  private RegattaException answeredWith(java.util.function.Function<HttpServerResponse, Future<Void>> answer)
+  private RegattaException answeredWith(Function<HttpServerResponse, Future<Void>> answer)
       throws Exception {
     int bad = get(loop.vertx.createHttpServer(OPTIONS.serverOptions()).requestHandler(r -> {
       answer.apply(r.response().putHeader("content-type", "application/grpc"));

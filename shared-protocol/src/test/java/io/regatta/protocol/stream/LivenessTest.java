@@ -9,6 +9,7 @@ import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.protocol.tensor.TensorMessage;
 import io.vertx.core.Promise;
 import io.vertx.core.net.NetServer;
+import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -32,7 +33,7 @@ class LivenessTest {
     Promise<RegattaException> failed = Promise.promise();
     Promise<RegattaException> other = Promise.promise();
     TensorStreamClient client = new TensorStreamClient(loop.vertx, QUICK);
-    for (Promise<RegattaException> p : java.util.List.of(failed, other)) {
+    for (Promise<RegattaException> p : List.of(failed, other)) {
       get(loop.on(() -> client.open("127.0.0.1", proxy.port(), PATH)
           .onSuccess(s -> s.exceptionHandler(p::complete).handler(f -> { }))));
     }

@@ -9,6 +9,7 @@ import io.vertx.core.buffer.Buffer;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
@@ -47,27 +48,47 @@ class TensorFrameCodecTest {
   void the_bytes_are_those_of_protobuf() throws Exception {
     TensorFrame f = frame(3, 100);
     byte[] ours = TensorFrameEncoder.encode(f).getBytes();
-    TensorMessage theirs = TensorMessage.parseFrom(java.util.Arrays.copyOfRange(ours, 5, ours.length));
+    TensorMessage theirs = TensorMessage.parseFrom(Arrays.copyOfRange(ours, 5, ours.length));
     assertThat(theirs.getPayload().size()).isEqualTo(100);
     assertThat(theirs.toBuilder().clearPayload().build()).isEqualTo(f.header());
-    assertThat(java.util.Arrays.copyOfRange(ours, 5, ours.length)).isEqualTo(theirs.toByteArray());
+    assertThat(Arrays.copyOfRange(ours, 5, ours.length)).isEqualTo(theirs.toByteArray());
   }
 
   @Test
   void an_oversized_message_is_refused_before_it_is_allocated() {
     TensorFrameDecoder decoder = new TensorFrameDecoder(1000, f -> { });
-    assertThatThrownBy(() -> decoder.feed(Buffer.buffer(new byte[] {0, 127, -1, -1, -1}))).isInstanceOf(WireException.class)
-        .hasMessageContaining("2147483647").hasMessageContaining("max_message_bytes = 1000");
+    assertThatThrownBy(() -> decoder.feed(Buffer.buffer(new byte[] {0, 127, -1, -1, -1})))
+        .isInstanceOf(WireException.class).hasMessageContaining("2147483647")
+        .hasMessageContaining("max_message_bytes = 1000");
     TensorFrameDecoder unsigned = new TensorFrameDecoder(1000, f -> { });
-    assertThatThrownBy(() -> unsigned.feed(Buffer.buffer(new byte[] {0, -1, -1, -1, -1}))).isInstanceOf(WireException.class)
-        .hasMessageContaining("4294967295");
+    assertThatThrownBy(() -> unsigned.feed(Buffer.buffer(new byte[] {0, -1, -1, -1, -1})))
+        .isInstanceOf(WireException.class).hasMessageContaining("4294967295");
+  }
+
+  @Test
+  void memory_follows_what_has_come_and_not_what_is_announced() {
+    List<TensorFrameDecoder> open = new ArrayList<>();
+    for (int i = 0; i < 10_000; i++) { // 80 GB announced, 70 kB sent
+      TensorFrameDecoder decoder = new TensorFrameDecoder(8 << 20, f -> { });
+      decoder.feed(Buffer.buffer(new byte[] {0, 0, 0x7f, -1, -1, 8, 1}));
+      open.add(decoder);
+    }
+    assertThat(open).noneMatch(TensorFrameDecoder::atBoundary);
+  }
+
+  @Test
+  void what_follows_a_stray_end_group_tag_is_not_dropped_silently() {
+    TensorFrameDecoder decoder = new TensorFrameDecoder(1000, f -> { });
+    assertThatThrownBy(() -> decoder.feed(Buffer.buffer(new byte[] {0, 0, 0, 0, 3, 8, 1, 12})))
+        .isInstanceOf(WireException.class).hasMessageContaining("no regatta.TensorMessage");
   }
 
   @Test
   void a_compressed_message_and_garbage_are_refused_and_not_delivered() {
     List<TensorFrame> received = new ArrayList<>();
-    assertThatThrownBy(() -> new TensorFrameDecoder(1000, received::add).feed(Buffer.buffer(new byte[] {1, 0, 0, 0, 0})))
-        .isInstanceOf(WireException.class).hasMessageContaining("compression");
+    assertThatThrownBy(() -> new TensorFrameDecoder(1000, received::add)
+        .feed(Buffer.buffer(new byte[] {1, 0, 0, 0, 0}))).isInstanceOf(WireException.class)
+        .hasMessageContaining("compression");
     assertThatThrownBy(() -> new TensorFrameDecoder(1000, received::add)
         .feed(Buffer.buffer(new byte[] {0, 0, 0, 0, 3, -1, -1, -1}))).isInstanceOf(WireException.class)
         .hasMessageContaining("no regatta.TensorMessage");
