@@ -31,7 +31,7 @@ class EnginesTest {
   @Test
   void aMissingSharedLibraryIsNamedWithItsPackage() {
     Throwable failure = new EngineException("Failed to load MXNet native library", new UnsatisfiedLinkError(
-        "Unable to load library '/root/.djl.ai/libmxnet.so':\n"
+        "Unable to load library '/home/user/.djl.ai/libmxnet.so':\n"
             + "libgomp.so.1: cannot open shared object file: No such file or directory"));
     assertThat(Engines.reason(failure)).contains("libgomp is missing").contains("apt-get install libgomp1")
         .doesNotContain("\n");
