@@ -75,7 +75,7 @@ public final class Parity {
   /** Makes all comparisons, and hands each to {@code report} as it is made. */
   public List<Check> run(Consumer<Check> eachCheck) {
     report = eachCheck;
-    try (ScratchDirectory scratch = ScratchDirectory.create("regatta-parity-")) {
+    try (ScratchDirectory scratch = ScratchDirectory.create("regatta-parity")) {
       compare(scratch);
     }
     return List.copyOf(checks);

@@ -17,9 +17,11 @@ final class ScratchDirectory implements AutoCloseable {
     this.root = root;
   }
 
-  static ScratchDirectory create(String prefix) {
+  /** Named by what it is for and by the process id, so that people see whose it is. */
+  static ScratchDirectory create(String purpose) {
     try {
-      return new ScratchDirectory(Files.createTempDirectory(prefix));
+      return new ScratchDirectory(
+          Files.createTempDirectory(purpose + "-" + ProcessHandle.current().pid() + "-"));
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }

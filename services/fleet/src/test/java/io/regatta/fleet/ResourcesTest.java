@@ -72,7 +72,7 @@ class ResourcesTest {
       if (Files.isDirectory(parent)) {
         try (Stream<Path> files = Files.list(parent)) {
           files.map(Path::toString).filter(name -> name.contains("vertx-cache-") && name.startsWith(cache.getParent().toString())
-              || name.contains("regatta-parity-")).forEach(names::add);
+              || name.contains("regatta-parity-" + ProcessHandle.current().pid())).forEach(names::add);
         }
       }
     }
