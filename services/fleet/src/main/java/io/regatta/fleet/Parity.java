@@ -19,7 +19,7 @@ import java.util.function.Function;
  * Whether distribution changes what a job computes. Trains the job over and over for a few hundred steps, with one
  * compute thread and ordered reading: alone, with one trainer, with several whose batches together are the lone one's,
  * and on different numbers of shards; and compares hashes of the parameters, or the distance ‖Δ‖₂ / ‖w‖₂ of the saved
- * models. Runs on the calling thread, which waits.
+ * models. A dense net of its own is compared with stock DJL. Runs on the calling thread, which waits.
  *
  * <p>What the comparison presumes: the program's loss is the mean over the batch, it saves its model where
  * {@code output} says, has no dropout and no batch normalisation, and reads by position ({@code Worker.shard}).
@@ -52,6 +52,9 @@ public final class Parity {
   /** Distance allowed between several trainers and one with the whole batch: float sums in another order. */
   static final double SAME_BATCH = 1e-4;
 
+  /** Distance allowed between our SGD on servers and DJL's own in the trainer: the rounding of one formula. */
+  static final double STOCK = 1e-6;
+
   private static final long STEPS = 200;
   private static final int[] SHARDS = {1, 2, 5};
 
@@ -82,6 +85,11 @@ public final class Parity {
   }
 
   private void compare(ScratchDirectory scratch) {
+    RunResult dense = LocalCluster.run(LocalCluster.Options.of(StockComparison.job()).withoutHazelcast()
+        .withProgram(new StockComparison()).withProgress(Progress.none())).get(0);
+    add(new Check("a dense net, SGD, " + dense.steps() + " steps, over services = stock DJL",
+        dense.metrics().get(StockComparison.DISTANCE), STOCK, false));
+
     int trainers = Math.max(2, job.trainers());
     Trained alone = local(scratch, 1);
     sameBits("alone, twice", alone, local(scratch, 1));

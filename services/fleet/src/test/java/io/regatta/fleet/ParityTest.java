@@ -3,12 +3,14 @@ package io.regatta.fleet;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.regatta.fleet.Parity.Check;
+import io.regatta.trainer.Progress;
 import io.regatta.trainer.TrainingProgram;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -23,7 +25,8 @@ class ParityTest {
 
   private List<Check> parity(TrainingProgram program, String... keys) {
     List<String> overrides = new ArrayList<>(Jobs.tiny(dir));
-    overrides.add("settings.train_rows=26000"); // 200 steps of two trainers
+    overrides.add("data.dir=" + dir.resolve("parity")); // 200 steps of two trainers
+    overrides.add("settings.train_rows=26000");
     overrides.addAll(List.of(keys));
     return new Parity(changes -> JobFile.load(Checkout.file("configs/wide-and-deep.yaml"), overrides, changes), program)
         .run(check -> System.out.println(check));
@@ -38,6 +41,14 @@ class ParityTest {
         .as(check.toString()).isTrue());
     assertThat(checks).filteredOn(check -> Double.isInfinite(check.limit()))
         .allSatisfy(check -> assertThat(check.distance()).as(check.toString()).isBetween(0.0, 1.0));
+  }
+
+  @Test
+  void sgd_on_servers_equals_stock_djl() {
+    Map<String, Double> figures = LocalCluster.run(LocalCluster.Options.of(StockComparison.job()).withoutHazelcast()
+        .withProgram(new StockComparison()).withProgress(Progress.none())).get(0).metrics();
+    assertThat(figures.get(StockComparison.DISTANCE)).isLessThanOrEqualTo(Parity.STOCK);
+    assertThat(figures.get(StockComparison.MOVED)).isGreaterThan(0.1);
   }
 
   @Test
