@@ -11,8 +11,9 @@ import java.util.Optional;
 /**
  * What the ranks of a job do together outside of steps. While a rank is in here it sits out: where steps wait for each
  * other (sync and ssp mode, and half-async behind an aggregator) it tells the shards so, and nobody's step waits for
- * it; otherwise a rank with fewer steps would wait here for one that waits for its pushes. When all have come, everybody goes on from the highest step among them. One per rank; called
- * by the leader of the replicas' meeting, one at a time, which the meeting orders.
+ * it; otherwise a rank with fewer steps would wait here for one that waits for its pushes. When all have come,
+ * everybody goes on from the highest step among them. One per rank; called by the leader of the replicas' meeting, one
+ * at a time, which the meeting orders.
  */
 final class RankCollectives {
 

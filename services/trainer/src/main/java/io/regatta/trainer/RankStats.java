@@ -21,7 +21,8 @@ record RankStats(int rank, long pid, long steps, long examples, double seconds, 
   }
 
   double[] toRow() {
-    return new double[] {rank, pid, steps, examples, seconds, stalenessMax, leadMax, skipped, loss, auc, accuracy, logloss};
+    return new double[] {rank, pid, steps, examples, seconds, stalenessMax, leadMax, skipped, loss, auc, accuracy,
+        logloss};
   }
 
   static RankStats ofRow(double[] r) {

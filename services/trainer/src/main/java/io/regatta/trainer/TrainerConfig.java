@@ -18,8 +18,8 @@ public record TrainerConfig(
     @Setting(doc = "File to write the run's result to, as JSON; empty: none. Written by rank 0.")
     String result,
 
-    @Setting(value = "0", unit = "ms", doc = "Added to every step of this trainer: shows what a slow machine does to the "
-        + "others in each mode.")
+    @Setting(value = "0", unit = "ms", doc = "Added to every step of this trainer: shows what a slow machine does to "
+        + "the others in each mode.")
     long stepDelayMs,
 
     @Setting(doc = "Tensor streams.")

@@ -34,7 +34,7 @@ public final class TrainerVerticle extends VerticleBase implements FiniteService
 
   private static final Logger LOG = LoggerFactory.getLogger(TrainerVerticle.class);
   /** How long stopping waits for the model threads to find out, and for each farewell. */
-  private static final long STOP_MILLIS = 1500;
+  private static final long STOP_MILLIS = 1000;
 
   private final Node node;
   private final TrainerConfig config;

@@ -10,7 +10,8 @@ package io.regatta.trainer;
  * @param loss mean training loss over all examples
  * @param readSeconds waiting for the reader and making arrays of its batches
  * @param pullSeconds waiting for parameters and rows
- * @param forwardSeconds forward pass (pulls inside it excluded); the engine may run it later, in backward's or push's time
+ * @param forwardSeconds forward pass (pulls inside it excluded); the engine may run it later, in backward's or push's
+ *     time
  * @param backwardSeconds backward pass
  * @param pushSeconds reading the gradients and handing them to the links; geo: local update and exchange
  */

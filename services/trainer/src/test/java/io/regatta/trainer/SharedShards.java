@@ -28,6 +28,7 @@ public final class SharedShards implements AutoCloseable {
   private final Map<String, Gather> gathers = new HashMap<>();
   private final JobConfig job;
   private final List<Session> sessions = new ArrayList<>();
+  private final List<CompletableFuture<RunResult>> results = new ArrayList<>();
 
   private record Gather(Map<Integer, double[]> values, CompletableFuture<List<double[]>> done) {}
 
@@ -47,7 +48,6 @@ public final class SharedShards implements AutoCloseable {
 
   /** Runs the program on all ranks; results by rank. */
   public List<RunResult> run(TrainingProgram program) {
-    List<CompletableFuture<RunResult>> results = new ArrayList<>();
     for (Session s : sessions) {
       CompletableFuture<RunResult> result = new RankRun(s, program, Progress.none()).start();
       result.whenComplete((v, e) -> {
@@ -58,6 +58,11 @@ public final class SharedShards implements AutoCloseable {
       results.add(result);
     }
     return results.stream().map(CompletableFuture::join).toList();
+  }
+
+  /** How the rank of {@link #run} ended. */
+  public CompletableFuture<RunResult> result(int rank) {
+    return results.get(rank);
   }
 
   public ParameterShard.JobStatus status(int shard) {

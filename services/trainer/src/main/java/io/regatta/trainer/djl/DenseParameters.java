@@ -32,6 +32,7 @@ final class DenseParameters implements AutoCloseable {
   private final Map<String, NDArray> frozen = new LinkedHashMap<>();
   private final HostCopy host;
   private final int numel;
+  private float[] gradient;
 
   /** Takes the initialized block's parameters that require a gradient, each once. */
   DenseParameters(Block block, HostCopy host) {
@@ -109,11 +110,15 @@ final class DenseParameters implements AutoCloseable {
   }
 
   /**
-   * The gradients of the last backward pass, in a new array. Waits for the engine, from the last layer to the first:
-   * the order in which backward produces them. An engine that adds to gradients finds them at zero afterwards.
+   * The gradients of the last backward pass, in an array that the next call uses again. Waits for the engine, from the
+   * last layer to the first: the order in which backward produces them. An engine that adds to gradients finds them at
+   * zero afterwards.
    */
   float[] readGradients() {
-    float[] flat = new float[numel];
+    if (gradient == null) {
+      gradient = new float[numel];
+    }
+    float[] flat = gradient;
     int off = numel;
     for (int i = values.size() - 1; i >= 0; i--) {
       off -= Math.toIntExact(values.get(i).size());
@@ -121,9 +126,9 @@ final class DenseParameters implements AutoCloseable {
         host.read(gradients.get(i), flat, off);
         continue;
       }
-      try (NDArray gradient = values.get(i).getGradient()) {
-        host.read(gradient, flat, off);
-        gradient.set(ALL, 0f); // in place; NDArray.set(Buffer) would leave PyTorch with memory that is ours to free
+      try (NDArray array = values.get(i).getGradient()) {
+        host.read(array, flat, off);
+        array.set(ALL, 0f); // in place; NDArray.set(Buffer) would leave PyTorch with memory that is ours to free
       }
     }
     return flat;

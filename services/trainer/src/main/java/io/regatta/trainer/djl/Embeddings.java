@@ -93,7 +93,8 @@ final class Embeddings {
         throw new InvalidInput("DistributedEmbedding of table " + block.table() + ": inputIndex is " + input
             + ", but a batch has " + batch.getData().size() + " arrays");
       }
-      DistinctIds ids = byInput.computeIfAbsent(input, i -> remember(DistributedEmbedding.longs(batch.getData().get(i))));
+      DistinctIds ids =
+          byInput.computeIfAbsent(input, i -> remember(DistributedEmbedding.longs(batch.getData().get(i))));
       long[] first = tables.putIfAbsent(block.table(), ids.ids());
       if (first != null && first != ids.ids()) {
         LongLinkedOpenHashSet union =

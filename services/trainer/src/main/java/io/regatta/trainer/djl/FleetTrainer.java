@@ -1,25 +1,19 @@
 package io.regatta.trainer.djl;
 
-import ai.djl.Device;
 import ai.djl.Model;
 import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.Shape;
-import ai.djl.nn.Parameter;
 import ai.djl.training.GradientCollector;
 import ai.djl.training.Trainer;
 import ai.djl.training.TrainingConfig;
 import ai.djl.training.dataset.Batch;
 import ai.djl.training.dataset.Dataset;
-import ai.djl.training.initializer.Initializer;
-import ai.djl.training.optimizer.Optimizer;
 import ai.djl.translate.TranslateException;
-import ai.djl.util.Pair;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.SparseTableSpec;
 import io.regatta.core.optim.OptimizerSpec;
-import io.regatta.core.shard.Mode;
 import io.regatta.core.shard.ParameterClient;
 import io.regatta.core.shard.SparseIds;
 import io.regatta.core.shard.SparseRows;
@@ -32,7 +26,6 @@ import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.function.Predicate;
 
 /**
  * A DJL trainer whose {@link #step} exchanges gradients for values with the shards. Belongs to one model thread.
@@ -49,7 +42,7 @@ public final class FleetTrainer extends Trainer {
   private final RegattaOptimizer optimizer;
   private final StepTimes times = new StepTimes();
   private final Embeddings embeddings;
-
+  /** Data sets that have been trained on; they end at the job's {@code max_steps}. */
   private final Set<Dataset> trainedSets = Collections.newSetFromMap(new IdentityHashMap<>());
 
   private DenseParameters dense;
@@ -75,38 +68,13 @@ public final class FleetTrainer extends Trainer {
    * @param strategy the same on every rank
    */
   public FleetTrainer(Model model, TrainingConfig config, Strategy strategy, ReplicaContext replica) {
-    super(prepared(model, config), config);
+    super(Enrolment.prepared(model, config), config);
     this.strategy = strategy;
     this.replica = replica;
     session = replica.session();
     optimizer = (RegattaOptimizer) config.getOptimizer();
     embeddings = new Embeddings(model.getBlock());
     embeddings.attach(this::rows, this::stepScope);
-  }
-
-  /** Checks the configuration and does what {@code Model.newTrainer} does. */
-  private static Model prepared(Model model, TrainingConfig config) {
-    Optimizer optimizer = config.getOptimizer();
-    if (!(optimizer instanceof RegattaOptimizer)) {
-      throw new InvalidInput("optimizer " + optimizer.getClass().getName() + " runs in the trainer only, but updates "
-          + "are made on the servers: put one of io.regatta.trainer.djl.Sgd, Momentum, Adagrad, Adam (or "
-          + "worker.optimizer(), the job file's) into the TrainingConfig with optOptimizer");
-    }
-    Device[] devices = config.getDevices();
-    if (devices.length != 1 || !devices[0].equals(model.getNDManager().getDevice())) {
-      throw new InvalidInput("a FleetTrainer trains on one device, the model's (" + model.getNDManager().getDevice()
-          + "), but the TrainingConfig has " + List.of(devices) + "; use threads for several replicas");
-    }
-    if (model.getBlock() == null) {
-      throw new InvalidInput("the model has no block: call model.setBlock before making a trainer");
-    }
-    for (Pair<Initializer, Predicate<Parameter>> pair : config.getInitializers()) {
-      if (pair.getKey() != null && pair.getValue() != null) {
-        model.getBlock().setInitializer(pair.getKey(), pair.getValue());
-      }
-    }
-    Engines.current();
-    return model;
   }
 
   /**
@@ -126,17 +94,8 @@ public final class FleetTrainer extends Trainer {
     });
     ModelSpec model = new ModelSpec(session.job().seed(), dense.variables(), optimizer.spec(),
         embeddings.tables(sparseOptimizer()));
-    int rank = session.trainer().rank();
-    client = replica.group().collective(session, replica.replica(), "registration with the shards", model, models -> {
-      ParameterClient c = session.await("registration with the shards", session.connect(strategy, models.get(0)));
-      if (rank == 0) {
-        session.await("initialisation of the shards", c.initialize(drawn));
-      }
-      session.await("start of all trainers", session.gather("start", new double[0]));
-      return c;
-    });
-    session.await("registration with the shards", session.connect(strategy, model));
-    exchange = newExchange();
+    client = Enrolment.register(replica, strategy, model, drawn);
+    exchange = Enrolment.exchange(replica, strategy, client, times);
     dense.write(exchange.start());
   }
 
@@ -144,15 +103,6 @@ public final class FleetTrainer extends Trainer {
   private OptimizerSpec sparseOptimizer() {
     JobConfig job = session.job();
     return job.sparseOptimizer().equals(job.optimizer()) ? optimizer.spec() : job.sparseOptimizer().toSpec();
-  }
-
-  private Exchange newExchange() {
-    if (client.job().mode() != Mode.GEO) {
-      return new PushPullExchange(replica, client, times);
-    }
-    GeoState state = replica.group().collective(session, replica.replica(), "start of geo mode", client,
-        clients -> new GeoState(session, clients.get(0), replica.group().steps(), strategy.kSteps()));
-    return new GeoExchange(replica, state, times);
   }
 
   // ---- what DJL calls
@@ -206,7 +156,8 @@ public final class FleetTrainer extends Trainer {
       firstNanos = System.nanoTime();
     }
     forwarded = true;
-    examplesSeen = data.get(0).getShape().get(0);
+    long inBatch = iteration == null ? -1 : iteration.examples(data);
+    examplesSeen = inBatch >= 0 ? inBatch : data.get(0).getShape().get(0);
     trainedFrom = iteration;
     if (iteration != null) {
       iteration.markTrained();
@@ -304,7 +255,8 @@ public final class FleetTrainer extends Trainer {
 
   /**
    * Number of examples behind the gradients of the next {@link #step}, its weight in the mean over replicas and ranks.
-   * Only needed where the first dimension of the data is not the number of examples.
+   * Only needed where the data do not come from {@link #iterateDataset} and their first dimension is not the number of
+   * examples.
    */
   public void setExamples(long count) {
     if (count < 0) {

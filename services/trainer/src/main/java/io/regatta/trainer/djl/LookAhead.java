@@ -1,5 +1,6 @@
 package io.regatta.trainer.djl;
 
+import ai.djl.ndarray.NDList;
 import ai.djl.training.dataset.Batch;
 import java.util.Iterator;
 import java.util.NoSuchElementException;
@@ -7,7 +8,8 @@ import java.util.function.BooleanSupplier;
 
 /**
  * Batches of a data set, of which the next one can be looked at while the current one is being trained, to ask for its
- * rows ahead of time. Belongs to the model thread. A batch that was looked at and never taken is closed with the iteration.
+ * rows ahead of time. Belongs to the model thread. A batch that was looked at and never taken is closed with the
+ * iteration.
  */
 final class LookAhead implements Iterator<Batch> {
 
@@ -15,6 +17,7 @@ final class LookAhead implements Iterator<Batch> {
   private final StepTimes times;
   private final BooleanSupplier enough;
   private Batch next;
+  private Batch current;
   private final Runnable onTrained;
   private boolean trained;
 
@@ -67,8 +70,16 @@ final class LookAhead implements Iterator<Batch> {
     if (!hasNext()) {
       throw new NoSuchElementException("no more batches");
     }
-    Batch batch = next;
+    current = next;
     next = null;
-    return batch;
+    return current;
+  }
+
+  /** Number of examples of the batch that is out, if this is its data (or a part of it); else -1. */
+  long examples(NDList data) {
+    if (current != null && current.getData().stream().anyMatch(array -> array == data.get(0))) {
+      return current.getSize();
+    }
+    return -1;
   }
 }

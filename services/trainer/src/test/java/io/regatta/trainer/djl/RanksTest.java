@@ -4,7 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import ai.djl.Model;
+import ai.djl.ndarray.NDList;
+import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.Shape;
 import ai.djl.training.EasyTrain;
+import ai.djl.training.GradientCollector;
+import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.trainer.LocalRun;
 import io.regatta.trainer.Progress;
 import io.regatta.trainer.ReduceOp;
@@ -186,6 +191,48 @@ class RanksTest {
     RunResult result = LocalRun.run(Toy.job(job("sgd", 4).put("max_steps", 17)), program(5, new ConcurrentHashMap<>()),
         Progress.none());
     assertThat(result.steps()).isEqualTo(17);
+  }
+
+  /** One batch in three of rank 1 has a label that no loss survives. */
+  private static TrainingProgram poisoned() {
+    return worker -> {
+      try (Model model = Toy.model();
+          FleetTrainer trainer = worker.distributedTrainer(model, Toy.config(worker.optimizer()))) {
+        trainer.initialize(Toy.input(4));
+        for (int step = 0; step < 6; step++) {
+          NDManager manager = trainer.getManager();
+          float label = worker.rank() == 1 && step % 3 == 0 ? Float.NaN : 1;
+          try (GradientCollector collector = trainer.newGradientCollector()) {
+            NDList out = trainer.forward(new NDList(manager.ones(Toy.input(4))));
+            collector.backward(trainer.getLoss().evaluate(new NDList(manager.full(new Shape(4, 1), label)), out));
+          }
+          trainer.step();
+        }
+        for (float v : Toy.values(model)) {
+          assertThat(v).isFinite();
+        }
+      }
+    };
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"sync", "async", "geo"})
+  void aNanGradientIsSkippedAndCounted(String mode) {
+    JsonObject job = job("sgd", 4).put("trainers", 2).put("mode", mode).put("nan_policy", "skip");
+    try (SharedShards shards = new SharedShards(Toy.job(job))) {
+      assertThat(shards.run(poisoned()).get(0).skipped()).isEqualTo(2);
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"sync", "geo"})
+  void aNanGradientEndsTheRunOfItsTrainer(String mode) {
+    JsonObject job = job("sgd", 4).put("trainers", 2).put("mode", mode);
+    try (SharedShards shards = new SharedShards(Toy.job(job))) {
+      assertThatThrownBy(() -> shards.run(poisoned())).isNotNull();
+      assertThatThrownBy(() -> shards.result(1).join()).hasCauseInstanceOf(InvalidInput.class)
+          .hasMessageContaining("trainer 1").hasMessageContaining("NaN").hasMessageContaining("step 0");
+    }
   }
 
   @Test

@@ -1,0 +1,79 @@
+package io.regatta.trainer.djl;
+
+import ai.djl.Device;
+import ai.djl.Model;
+import ai.djl.nn.Parameter;
+import ai.djl.training.TrainingConfig;
+import ai.djl.training.initializer.Initializer;
+import ai.djl.training.optimizer.Optimizer;
+import ai.djl.util.Pair;
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.model.ModelSpec;
+import io.regatta.core.shard.Mode;
+import io.regatta.core.shard.ParameterClient;
+import io.regatta.trainer.Strategy;
+import io.regatta.trainer.TrainerSession;
+import java.util.List;
+import java.util.function.Predicate;
+
+/** How a {@link FleetTrainer} comes to its exchange: checks, registration, start from rank 0's values. Model thread. */
+final class Enrolment {
+
+  private Enrolment() {}
+
+  /** Checks model and configuration and does what {@code Model.newTrainer} does before it makes a trainer. */
+  static Model prepared(Model model, TrainingConfig config) {
+    Optimizer optimizer = config.getOptimizer();
+    if (!(optimizer instanceof RegattaOptimizer)) {
+      throw new InvalidInput("optimizer " + optimizer.getClass().getName() + " runs in the trainer only, but updates "
+          + "are made on the servers: put one of io.regatta.trainer.djl.Sgd, Momentum, Adagrad, Adam (or "
+          + "worker.optimizer(), the job file's) into the TrainingConfig with optOptimizer");
+    }
+    Device[] devices = config.getDevices();
+    if (devices.length != 1 || !devices[0].equals(model.getNDManager().getDevice())) {
+      throw new InvalidInput("a FleetTrainer trains on one device, the model's (" + model.getNDManager().getDevice()
+          + "), but the TrainingConfig has " + List.of(devices) + "; use threads for several replicas");
+    }
+    if (model.getBlock() == null) {
+      throw new InvalidInput("the model has no block: call model.setBlock before making a trainer");
+    }
+    for (Pair<Initializer, Predicate<Parameter>> pair : config.getInitializers()) {
+      if (pair.getKey() != null && pair.getValue() != null) {
+        model.getBlock().setInitializer(pair.getKey(), pair.getValue());
+      }
+    }
+    Engines.current();
+    return model;
+  }
+
+  /**
+   * Registers the rank with the shards, once for all its replicas, whose models must agree; rank 0 sets the values that
+   * everybody starts from; returns when all ranks have come.
+   *
+   * @param drawn initial dense values of this replica
+   */
+  static ParameterClient register(ReplicaContext replica, Strategy strategy, ModelSpec model, float[] drawn) {
+    TrainerSession session = replica.session();
+    String operation = "registration with the shards";
+    ParameterClient client = replica.group().collective(session, replica.replica(), operation, model, models -> {
+      ParameterClient registered = session.await(operation, session.connect(strategy, models.get(0)));
+      if (session.trainer().rank() == 0) {
+        session.await("initialisation of the shards", registered.initialize(drawn));
+      }
+      session.await("start of all trainers", session.gather("start", new double[0]));
+      return registered;
+    });
+    session.await(operation, session.connect(strategy, model));
+    return client;
+  }
+
+  /** The exchange of the client's mode. */
+  static Exchange exchange(ReplicaContext replica, Strategy strategy, ParameterClient client, StepTimes times) {
+    if (client.job().mode() != Mode.GEO) {
+      return new PushPullExchange(replica, client, times);
+    }
+    GeoState state = replica.group().collective(replica.session(), replica.replica(), "start of geo mode", client,
+        clients -> new GeoState(replica.session(), clients.get(0), replica.group().steps(), strategy.kSteps()));
+    return new GeoExchange(replica, state, times);
+  }
+}
