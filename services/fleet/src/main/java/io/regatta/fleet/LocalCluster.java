@@ -78,6 +78,7 @@ public final class LocalCluster {
   private final Promise<List<RunResult>> results = Promise.promise();
   private final Promise<Void> closed = Promise.promise();
   private final AtomicBoolean closing = new AtomicBoolean();
+  private volatile Node.Starting starting;
   private volatile Future<Services> services = Future.failedFuture(new Cancelled("not started"));
 
   /** The Vertx, its node, and deployments in the order in which they are ended. */
@@ -118,13 +119,17 @@ public final class LocalCluster {
 
   private Future<Services> node() {
     if (options.clustered()) {
-      return Node.start(options.node(), "simulation")
-          .map(node -> new Services(node.vertx(), false, node, new CopyOnWriteArrayList<>(), new CopyOnWriteArrayList<>()));
+      starting = Node.begin(options.node(), "simulation");
+      return starting.future().map(node -> services(node, node.vertx(), false));
     }
     Vertx vertx = Vertx.vertx(new VertxOptions().setPreferNativeTransport(true));
     return Node.embedded(vertx, null, options.node(), "simulation")
-        .map(node -> new Services(vertx, true, node, new CopyOnWriteArrayList<>(), new CopyOnWriteArrayList<>()))
+        .map(node -> services(node, vertx, true))
         .recover(e -> vertx.close().transform(v -> Future.failedFuture(e)));
+  }
+
+  private static Services services(Node node, Vertx vertx, boolean ownsVertx) {
+    return new Services(vertx, ownsVertx, node, new CopyOnWriteArrayList<>(), new CopyOnWriteArrayList<>());
   }
 
   /**
@@ -184,6 +189,9 @@ public final class LocalCluster {
   public Future<Void> close() {
     if (closing.compareAndSet(false, true)) {
       results.tryFail(new Cancelled("job " + options.job().job() + " was stopped before its end"));
+      if (starting != null) {
+        starting.cancel();
+      }
       services.onSuccess(this::closeAll).onFailure(notStarted -> closed.complete());
     }
     return closed.future();

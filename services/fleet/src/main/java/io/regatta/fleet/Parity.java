@@ -7,6 +7,8 @@ import io.regatta.trainer.LocalRun;
 import io.regatta.trainer.Progress;
 import io.regatta.trainer.RunResult;
 import io.regatta.trainer.TrainingProgram;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
 import io.vertx.core.json.JsonObject;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -62,7 +64,11 @@ public final class Parity {
   private final JobConfig job;
   private final TrainingProgram program;
   private final List<Check> checks = new ArrayList<>();
+  private final Promise<Void> ended = Promise.promise();
   private Consumer<Check> report = check -> {};
+  private volatile Thread runner;
+  private volatile LocalCluster cluster;
+  private volatile boolean stopped;
 
   /**
    * @param variants gives the job with some keys, nested as in its file, set to other values; its {@code max_steps}
@@ -78,15 +84,29 @@ public final class Parity {
   /** Makes all comparisons, and hands each to {@code report} as it is made. */
   public List<Check> run(Consumer<Check> eachCheck) {
     report = eachCheck;
+    runner = Thread.currentThread();
     try (ScratchDirectory scratch = ScratchDirectory.create("regatta-parity")) {
       compare(scratch);
+    } finally {
+      ended.complete();
     }
     return List.copyOf(checks);
   }
 
+  /** Ends a comparison under way, from any thread; the future completes when {@link #run} has cleaned up. */
+  public Future<Void> stop() {
+    stopped = true;
+    LocalCluster running = cluster;
+    if (running != null) {
+      running.close();
+    } else if (runner != null) {
+      runner.interrupt();
+    }
+    return ended.future();
+  }
+
   private void compare(ScratchDirectory scratch) {
-    RunResult dense = LocalCluster.run(LocalCluster.Options.of(StockComparison.job()).withoutHazelcast()
-        .withProgram(new StockComparison()).withProgress(Progress.none())).get(0);
+    RunResult dense = run(StockComparison.job(), new StockComparison());
     add(new Check("a dense net, SGD, " + dense.steps() + " steps, over services = stock DJL",
         dense.metrics().get(StockComparison.DISTANCE), STOCK, false));
 
@@ -154,8 +174,22 @@ public final class Parity {
 
   private Trained cluster(ScratchDirectory scratch, Mode mode, int trainers, int shards) {
     JobConfig variant = variant(scratch, mode, trainers, shards, job.batchSize());
-    return Trained.of(LocalCluster.run(LocalCluster.Options.of(variant).withProgram(program).withoutHazelcast()
-        .withProgress(Progress.none())).get(0));
+    return Trained.of(run(variant, program));
+  }
+
+  private RunResult run(JobConfig variant, TrainingProgram what) {
+    LocalCluster started = LocalCluster.start(LocalCluster.Options.of(variant).withProgram(what).withoutHazelcast()
+        .withProgress(Progress.none()));
+    cluster = started;
+    if (stopped) {
+      started.close();
+    }
+    try {
+      return Blocking.get(started.results()).get(0);
+    } finally {
+      Blocking.get(started.close());
+      cluster = null;
+    }
   }
 
   private JobConfig variant(ScratchDirectory scratch, Mode mode, int trainers, int shards, int batchSize) {

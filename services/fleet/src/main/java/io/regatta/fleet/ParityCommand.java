@@ -27,10 +27,14 @@ final class ParityCommand implements Callable<Integer> {
   @Override
   public Integer call() {
     PrintWriter out = spec.commandLine().getOut();
-    List<Parity.Check> checks = new Parity(changes -> job.load(regatta.program(), changes), regatta.program()).run(check -> {
-      out.println(check);
-      out.flush();
-    });
+    Parity parity = new Parity(changes -> job.load(regatta.program(), changes), regatta.program());
+    List<Parity.Check> checks;
+    try (Interrupt interrupt = Interrupt.closes(parity::stop)) {
+      checks = parity.run(check -> {
+        out.println(check);
+        out.flush();
+      });
+    }
     long failed = checks.stream().filter(check -> !check.passed()).count();
     out.println(failed == 0 ? "parity holds" : failed + " of " + checks.size() + " checks failed: the run depends on "
         + "how it is distributed");

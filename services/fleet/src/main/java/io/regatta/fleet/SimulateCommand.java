@@ -1,5 +1,7 @@
 package io.regatta.fleet;
 
+import io.regatta.node.ClusterConfig;
+import io.regatta.node.HostPort;
 import io.regatta.node.NodeConfig;
 import io.regatta.trainer.JobConfig;
 import io.regatta.trainer.LocalRun;
@@ -7,6 +9,8 @@ import io.regatta.trainer.RunResult;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -34,7 +38,11 @@ final class SimulateCommand implements Callable<Integer> {
 
   @Option(names = "--slow", paramLabel = "RANK=MS",
       description = "makes a trainer slower: adds so many milliseconds to each of its steps")
-  private java.util.Map<Integer, Long> slow = new java.util.TreeMap<>();
+  private Map<Integer, Long> slow = new TreeMap<>();
+
+  @Option(names = "--cluster", paramLabel = "HOST:PORT",
+      description = "Hazelcast address of the simulation, so that 'regatta status --seeds HOST:PORT' finds it")
+  private String cluster;
 
   @Option(names = "--result", paramLabel = "FILE", description = "writes the run's figures there, as JSON")
   private Path result;
@@ -59,7 +67,11 @@ final class SimulateCommand implements Callable<Integer> {
   }
 
   private NodeConfig node() {
-    return NodeConfig.defaults();
+    if (cluster == null) {
+      return NodeConfig.defaults();
+    }
+    int port = HostPort.parse(cluster, ClusterConfig.DEFAULT_SEED_PORT, "--cluster").port();
+    return NodeConfig.defaults().withCluster(ClusterConfig.of("regatta", List.of(cluster), port));
   }
 
   /** Prints and writes what came out. */

@@ -1,5 +1,6 @@
 package io.regatta.node.testing;
 
+import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
@@ -30,8 +31,13 @@ public final class LeftoverThreads {
     }
     if (!left.isEmpty()) {
       throw new AssertionError("threads left behind: "
-          + left.stream().map(Thread::getName).sorted().collect(Collectors.joining(", ")));
+          + left.stream().map(LeftoverThreads::described).sorted().collect(Collectors.joining("; ")));
     }
+  }
+
+  private static String described(Thread thread) {
+    return thread.getName() + " " + thread.getState() + " at "
+        + Arrays.stream(thread.getStackTrace()).limit(12).map(String::valueOf).collect(Collectors.joining(" < "));
   }
 
   private Set<Thread> left() {

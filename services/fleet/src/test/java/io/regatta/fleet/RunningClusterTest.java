@@ -1,0 +1,108 @@
+package io.regatta.fleet;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.regatta.aggregator.AggregatorConfig;
+import io.regatta.aggregator.AggregatorVerticle;
+import io.regatta.node.ClusterConfig;
+import io.regatta.node.ClusteredVertx;
+import io.regatta.node.Node;
+import io.regatta.node.NodeConfig;
+import io.regatta.node.Settings;
+import io.regatta.node.testing.FreePorts;
+import io.regatta.node.testing.LeftoverThreads;
+import io.regatta.parameterserver.ParameterServerConfig;
+import io.regatta.parameterserver.ParameterServerVerticle;
+import io.regatta.rendezvous.RendezvousConfig;
+import io.regatta.rendezvous.RendezvousVerticle;
+import io.regatta.trainer.JobConfig;
+import io.regatta.trainer.TrainerConfig;
+import io.regatta.trainer.TrainerVerticle;
+import io.regatta.trainer.TrainingProgram;
+import io.vertx.core.Deployable;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import io.vertx.core.json.JsonObject;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+
+/** What one can see of a cluster while it trains, and services in a user's own Vertx. */
+class RunningClusterTest {
+
+  private static final JobConfig JOB = JobConfig.of(new JsonObject().put("job", "line").put("trainers", 2)
+      .put("batch_size", 8).put("compute_threads", 1));
+
+  /** Rank 1 trains and stays behind, rank 0 waits for it; nobody leaves until somebody has looked. */
+  @Test
+  void status_and_why_name_the_one_who_is_waited_for() throws Exception {
+    LeftoverThreads threads = LeftoverThreads.snapshot();
+    CountDownLatch trained = new CountDownLatch(2);
+    CountDownLatch looked = new CountDownLatch(1);
+    TrainingProgram program = worker -> {
+      new LineProgram().run(worker);
+      trained.countDown();
+      if (worker.rank() == 1) {
+        looked.await();
+      }
+      worker.barrier();
+    };
+    String seed = "127.0.0.1:" + FreePorts.one();
+    NodeConfig node = NodeConfig.defaults().withCluster(
+        ClusterConfig.of("regatta", List.of(seed), Integer.parseInt(seed.substring(seed.indexOf(':') + 1))));
+    LocalCluster cluster = LocalCluster.start(LocalCluster.Options.of(JOB).withProgram(program).withNode(node));
+    try {
+      assertThat(trained.await(60, TimeUnit.SECONDS)).isTrue();
+      CommandLineRun status = CommandLineRun.regatta("status", "--seeds", seed);
+      assertThat(status.status()).as(status.err()).isZero();
+      assertThat(status.out()).contains("server 0", "job line, sync: 16 updates, 2 dense values",
+          "trainer 0 active, last step 15", "trainer 1 active, last step 15", "group line", "rank 1 active");
+      int admin = Blocking.get(cluster.nodeReady()).adminPort();
+      assertThat(get(admin, "/why")).contains("trainer 0").contains("barrier");
+      assertThat(get(admin, "/metrics")).contains("regatta_shard_staleness", "regatta_job_version");
+      assertThat(get(admin, "/health")).contains("UP");
+      assertThat(get(admin, "/ready")).contains("UP");
+      looked.countDown();
+      assertThat(Blocking.get(cluster.results())).hasSize(2);
+    } finally {
+      looked.countDown();
+      Blocking.get(cluster.close());
+    }
+    threads.assertNone();
+  }
+
+  private static String get(int port, String path) throws Exception {
+    return HttpClient.newHttpClient().send(HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + path)).build(),
+        HttpResponse.BodyHandlers.ofString()).body();
+  }
+
+  @Test
+  void services_deploy_into_a_users_clustered_vertx() {
+    LeftoverThreads threads = LeftoverThreads.snapshot();
+    Vertx vertx = Blocking.get(ClusteredVertx.start(ClusterConfig.of("users-own", List.of(), 0), null, false));
+    Node node = Blocking.get(Node.embedded(vertx, null, NodeConfig.defaults(), "application"));
+    List<TrainerVerticle> trainers = new ArrayList<>();
+    for (int rank = 0; rank < 2; rank++) {
+      trainers.add(new TrainerVerticle(node, new TrainerConfig(JOB, rank, ""), new LineProgram()));
+    }
+    List<Deployable> services = new ArrayList<>(trainers); // trainers first: they wait for the others
+    services.add(new AggregatorVerticle(node, Settings.defaults(AggregatorConfig.class)));
+    services.add(new ParameterServerVerticle(node, Settings.defaults(ParameterServerConfig.class)));
+    services.add(new RendezvousVerticle(node, Settings.defaults(RendezvousConfig.class)));
+    List<String> ids = Blocking.get(Future.all(services.stream().map(vertx::deployVerticle).toList())).list();
+    String hash = Blocking.get(trainers.get(0).result()).parameters();
+    assertThat(Blocking.get(trainers.get(1).result()).parameters()).isEqualTo(hash);
+    Blocking.get(node.close());
+    assertThat(vertx.deploymentIDs()).containsAll(ids);
+    Blocking.get(Future.all(ids.stream().map(vertx::undeploy).toList()));
+    assertThat(Blocking.get(vertx.executeBlocking(() -> "alive"))).isEqualTo("alive");
+    Blocking.get(vertx.close());
+    threads.assertNone();
+  }
+}
