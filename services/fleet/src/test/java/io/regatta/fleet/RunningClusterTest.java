@@ -65,7 +65,13 @@ class RunningClusterTest {
           "trainer 0 active, last step 15", "trainer 1 active, last step 15", "group line", "rank 1 active");
       int admin = Blocking.get(cluster.nodeReady()).adminPort();
       assertThat(get(admin, "/why")).contains("trainer 0").contains("barrier");
-      assertThat(get(admin, "/metrics")).contains("regatta_shard_staleness", "regatta_job_version");
+      // Shards publish a job's figures at an interval: asked again until they are there, for a minute at most.
+      long end = System.nanoTime() + TimeUnit.MINUTES.toNanos(1);
+      String metrics = get(admin, "/metrics");
+      while (!metrics.contains("regatta_job_version") && System.nanoTime() < end) {
+        metrics = get(admin, "/metrics");
+      }
+      assertThat(metrics).contains("regatta_shard_staleness", "regatta_job_version");
       assertThat(get(admin, "/health")).contains("UP");
       assertThat(get(admin, "/ready")).contains("UP");
       looked.countDown();
