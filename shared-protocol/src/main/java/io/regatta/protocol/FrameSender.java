@@ -20,7 +20,7 @@ final class FrameSender {
 
   private record Message(Iterator<Outgoing> frames, Runnable handedOver) {}
 
-  /** @param failed told when a write fails; the stream is of no use then */
+  /** @param failed told when a frame cannot be made or written; the stream is of no use then */
   FrameSender(TensorStream stream, Consumer<RegattaException> failed) {
     this.stream = stream;
     this.failed = failed;
@@ -70,6 +70,9 @@ final class FrameSender {
         queue.poll();
         message.handedOver.run();
       }
+    } catch (RuntimeException | Error e) { // no memory for a frame
+      stop();
+      failed.accept(ErrorMapping.regatta(e));
     } finally {
       pumping = false;
     }

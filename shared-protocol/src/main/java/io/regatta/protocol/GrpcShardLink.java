@@ -2,6 +2,7 @@ package io.regatta.protocol;
 
 import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.Cancelled;
+import io.regatta.core.error.RegattaException.Indeterminate;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.Overloaded;
 import io.regatta.core.error.RegattaException.PeerLost;
@@ -65,7 +66,7 @@ public final class GrpcShardLink implements ShardLink {
     this.digest = digest;
     this.options = options;
     common = TensorMessage.newBuilder().setShard(shard).setShardIncarnation(shardIncarnation);
-    sender = new FrameSender(stream, this::breakAll);
+    sender = new FrameSender(stream, this::giveUp);
     stream.exceptionHandler(this::breakAll);
     stream.endHandler(v -> breakAll(new PeerLost(peer + " has ended the stream; it is shutting down")));
     stream.handler(this::received);
@@ -84,10 +85,16 @@ public final class GrpcShardLink implements ShardLink {
         answer.complete();
       }
     } catch (InvalidInput e) {
-      InvalidInput bad = new InvalidInput(peer + " sent a bad answer: " + e.getMessage());
-      stream.fail(bad);
-      breakAll(bad);
+      giveUp(new InvalidInput(peer + " sent a bad answer: " + e.getMessage()));
+    } catch (RuntimeException | Error e) {
+      giveUp(new Indeterminate("an answer of " + peer + " could not be taken in here: " + e, e));
     }
+  }
+
+  /** The stream is of no use any more, from this side. */
+  private void giveUp(RegattaException reason) {
+    stream.fail(reason);
+    breakAll(reason);
   }
 
   private void breakAll(RegattaException e) {

@@ -59,7 +59,7 @@ final class PendingAnswer<T> {
     if (!promise.future().isComplete()) {
       try {
         slice.accept(assembly);
-      } catch (RuntimeException e) {
+      } catch (RuntimeException | Error e) {
         promise.fail(e);
       }
     }

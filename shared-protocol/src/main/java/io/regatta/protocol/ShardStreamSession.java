@@ -85,7 +85,7 @@ public final class ShardStreamSession {
         request.giveBack();
         dispatch(request);
       }
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) { // no memory for a request: its stream ends, and the peer knows
       fail(e);
     }
     holdOrRead();
@@ -161,7 +161,11 @@ public final class ShardStreamSession {
         fail(r.cause());
         return;
       }
-      sender.send(frames.apply(r.result()), this::answered);
+      try {
+        sender.send(frames.apply(r.result()), this::answered);
+      } catch (RuntimeException | Error e) {
+        fail(e);
+      }
       holdOrRead();
     });
   }
@@ -199,7 +203,7 @@ public final class ShardStreamSession {
             () -> stream.context().runOnContext(v -> exportSlice(answer, table, cursor)));
       }
       holdOrRead();
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
       fail(e);
     }
   }
@@ -235,7 +239,7 @@ public final class ShardStreamSession {
     if (over) {
       return;
     }
-    if (cause instanceof RegattaException) {
+    if (cause instanceof RegattaException && cause.getCause() == null) {
       LOG.info("tensor stream with {} ends: {}", stream.peer(), cause.getMessage());
     } else {
       LOG.error("tensor stream with {} ends by a failure of this server", stream.peer(), cause);

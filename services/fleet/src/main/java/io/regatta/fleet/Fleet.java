@@ -29,7 +29,7 @@ public final class Fleet implements AutoCloseable {
   private final FleetConfig config;
   private final NodeConfig node;
   private final JobConfig job;
-  private Steps steps;
+  private volatile Steps steps;
   private volatile ServerProcess server;
 
   private Fleet(FleetOptions.Place place, JobConfig job) {

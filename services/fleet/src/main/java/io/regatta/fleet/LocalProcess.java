@@ -17,7 +17,7 @@ final class LocalProcess implements Run {
     thread = new Thread(() -> {
       try {
         result.tryComplete(LocalRun.run(job, program, null));
-      } catch (RuntimeException e) {
+      } catch (RuntimeException | Error e) {
         result.tryFail(e);
       }
     }, "regatta-local-" + job.job());

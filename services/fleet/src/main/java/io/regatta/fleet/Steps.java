@@ -19,14 +19,16 @@ final class Steps {
   private final Run run;
   private final Worker worker;
   private final CountDownLatch ended;
+  private final Interrupt interrupt;
 
-  private Steps(Run run, Worker worker, CountDownLatch ended) {
+  private Steps(Run run, Worker worker, CountDownLatch ended, Interrupt interrupt) {
     this.run = run;
     this.worker = worker;
     this.ended = ended;
+    this.interrupt = interrupt;
   }
 
-  /** Starts the run and waits until this rank has joined. */
+  /** Starts the run and waits until this rank has joined. From here to the end, Ctrl-C gives the run up. */
   static Steps begin(JobConfig job, Function<TrainingProgram, Run> start) {
     if (job.threads() != 1) {
       throw new InvalidInput("initWorker serves one model replica, the calling thread, but threads is " + job.threads()
@@ -39,9 +41,11 @@ final class Steps {
       ended.await();
     });
     run.result().onFailure(handedOver::tryFail);
+    Interrupt interrupt = Interrupt.closes(run::close);
     try {
-      return new Steps(run, Blocking.get(handedOver.future()), ended);
+      return new Steps(run, Blocking.get(handedOver.future()), ended, interrupt);
     } catch (RuntimeException e) {
+      interrupt.close();
       Blocking.get(run.close());
       throw e;
     }
@@ -57,12 +61,14 @@ final class Steps {
     try {
       return Blocking.get(run.result());
     } finally {
+      interrupt.close();
       Blocking.get(run.close());
     }
   }
 
   /** Gives the run up. */
   Future<Void> cancel() {
+    interrupt.close();
     Future<Void> closed = run.close();
     ended.countDown();
     return closed;

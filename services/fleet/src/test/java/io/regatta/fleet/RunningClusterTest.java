@@ -68,10 +68,11 @@ class RunningClusterTest {
       // Shards publish a job's figures at an interval: asked again until they are there, for a minute at most.
       long end = System.nanoTime() + TimeUnit.MINUTES.toNanos(1);
       String metrics = get(admin, "/metrics");
-      while (!metrics.contains("regatta_job_version") && System.nanoTime() < end) {
+      while (!(metrics.contains("regatta_job_version") && metrics.contains("regatta_trainer_steps")) && System.nanoTime() < end) {
         metrics = get(admin, "/metrics");
       }
-      assertThat(metrics).contains("regatta_shard_staleness", "regatta_job_version");
+      assertThat(metrics).contains("regatta_shard_staleness", "regatta_job_version",
+          "regatta_trainer_steps", "regatta_trainer_staleness_max");
       assertThat(get(admin, "/health")).contains("UP");
       assertThat(get(admin, "/ready")).contains("UP");
       looked.countDown();

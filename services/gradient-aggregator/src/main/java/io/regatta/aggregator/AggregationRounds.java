@@ -227,6 +227,11 @@ final class AggregationRounds {
     } catch (RegattaException e) {
       parts.forEach(part -> answer(part, null, e));
       return;
+    } catch (OutOfMemoryError e) {
+      parts.forEach(part -> answer(part, null, new Overloaded("push of step " + part.push.step() + " at " + where
+          + " given up: no memory to merge its round; give the aggregator a larger heap, or lower "
+          + "gradient_aggregator.limits.bytes")));
+      return;
     }
     shard.push(push, (ack, error) -> {
       if (error instanceof StaleGeneration) {

@@ -54,7 +54,12 @@ final class AggregatorEndpoint implements ShardStreamHandler {
             + "name");
       }
       job.seen(from.generation());
-      job.roundsOrNew(from.shard()).register(from.trainer());
+      try {
+        job.roundsOrNew(from.shard()).register(from.trainer());
+      } catch (RegattaException e) {
+        prune(spec.job()); // what was begun for nobody
+        throw e;
+      }
       return Future.succeededFuture();
     });
   }
@@ -138,7 +143,7 @@ final class AggregatorEndpoint implements ShardStreamHandler {
   private static <T> Future<T> attempt(Supplier<Future<T>> call) {
     try {
       return call.get();
-    } catch (RegattaException e) {
+    } catch (RuntimeException | Error e) { // a defect, or no memory: the peer is told and the loop goes on
       return Future.failedFuture(e);
     }
   }
@@ -153,9 +158,10 @@ final class AggregatorEndpoint implements ShardStreamHandler {
   }
 
   Future<Void> close(RegattaException reason) {
-    List<Future<Void>> closed = new ArrayList<>();
-    List.copyOf(jobs.values()).forEach(job -> closed.add(job.close(reason)));
+    List<JobAggregation> open = List.copyOf(jobs.values());
     jobs.clear();
+    List<Future<Void>> closed = new ArrayList<>();
+    open.forEach(job -> closed.add(job.close(reason)));
     return Future.join(closed).mapEmpty();
   }
 

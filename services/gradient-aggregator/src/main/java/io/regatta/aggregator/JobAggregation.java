@@ -111,7 +111,7 @@ final class JobAggregation {
   Future<Void> close(RegattaException reason) {
     watch.close();
     List<Future<Void>> closed = new ArrayList<>();
-    for (ToShard to : shards.values()) {
+    for (ToShard to : List.copyOf(shards.values())) { // what is answered may prune
       to.rounds.close(reason);
       closed.add(to.connection.close());
     }

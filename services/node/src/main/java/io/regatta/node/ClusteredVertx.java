@@ -127,13 +127,18 @@ public final class ClusteredVertx {
       }
       hazelcast.getMap(HazelcastDirectory.MAP); // made here, since its first use can block
       build(hazelcast, address.address());
-    } catch (RuntimeException e) {
-      if (hazelcast != null) {
-        hazelcast.getLifecycleService().terminate();
-      }
+    } catch (RuntimeException | Error e) {
+      end(hazelcast);
       promise.tryFail(e);
     } catch (InterruptedException e) {
+      end(hazelcast);
       promise.tryFail(new Cancelled(who + ": start interrupted"));
+    }
+  }
+
+  private static void end(HazelcastInstance hazelcast) {
+    if (hazelcast != null) {
+      hazelcast.getLifecycleService().terminate();
     }
   }
 

@@ -10,7 +10,9 @@ import io.regatta.protocol.rendezvous.Member;
 import io.vertx.core.AsyncResult;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
+import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.Iterator;
 import java.util.List;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -18,8 +20,8 @@ import org.slf4j.LoggerFactory;
 /**
  * Follows the group of one job at the rendezvous, the only one who declares losses, and tells who is gone. Owned by the
  * event loop on which {@link #start} is called; the follower is called there. A watch that breaks is begun again after
- * a pause until this is closed; a rendezvous that is gone, or was started anew and does not know the group, declares
- * nobody lost.
+ * a pause until this is closed; a rendezvous that is gone declares nobody lost. One that was started anew knows no
+ * group: if nobody knows this one any more at {@value #UNKNOWN_TIMES} attempts in a row, it has ended.
  */
 public final class GroupWatch {
 
@@ -44,6 +46,7 @@ public final class GroupWatch {
   }
 
   private static final Logger LOG = LoggerFactory.getLogger(GroupWatch.class);
+  private static final int UNKNOWN_TIMES = 30;
   private static final String ACTIVE = "active";
   private static final String LEFT = "left";
 
@@ -59,6 +62,8 @@ public final class GroupWatch {
   private long generation;
   private long lastIncarnation;
   private long retry = -1;
+  /** Attempts in a row at which every rendezvous said that it does not know the group. */
+  private int unknown;
   private boolean complained;
   private boolean closed;
 
@@ -84,15 +89,28 @@ public final class GroupWatch {
         .onComplete(this::over);
   }
 
-  /** A dead one may still be listed until its lease ends; the latest started is the one to ask. */
+  /** A dead one may still be listed until its lease ends; the latest started is asked first, then the older ones. */
   private Future<Void> watch(List<Instance> found) {
-    Instance latest = found.stream().max(Comparator.comparingLong(Instance::incarnation)).orElse(null);
-    if (latest == null) {
+    if (found.isEmpty()) {
       return Future.failedFuture(new PeerLost("there is no rendezvous in the directory"));
     }
-    client = new RendezvousClient(vertx, latest.host(), latest.controlPort());
-    return client.watch(job, view -> seen(latest.id(), view)).ended().recover(e ->
-        e instanceof NotOwner && latest.id().equals(seenAt) ? Future.succeededFuture() : Future.failedFuture(e));
+    List<Instance> latestFirst = new ArrayList<>(found);
+    latestFirst.sort(Comparator.comparingLong(Instance::incarnation).reversed());
+    return watch(latestFirst.iterator(), null);
+  }
+
+  /** Fails as the first that failed otherwise than by not knowing the group, if there was one. */
+  private Future<Void> watch(Iterator<Instance> left, Throwable failure) {
+    Instance next = left.next();
+    closeClient();
+    client = new RendezvousClient(vertx, next.host(), next.controlPort());
+    return client.watch(job, view -> seen(next.id(), view)).ended().recover(e -> {
+      if (e instanceof NotOwner && next.id().equals(seenAt)) {
+        return Future.succeededFuture();
+      }
+      Throwable worst = failure == null || failure instanceof NotOwner ? e : failure;
+      return left.hasNext() && !closed ? watch(left, worst) : Future.failedFuture(worst);
+    });
   }
 
   private void seen(String rendezvous, GroupView view) {
@@ -100,6 +118,7 @@ public final class GroupWatch {
       return;
     }
     complained = false;
+    unknown = 0;
     seenAt = rendezvous;
     generation = view.getGeneration();
     for (Member m : view.getMembersList()) {
@@ -119,7 +138,11 @@ public final class GroupWatch {
     if (closed) {
       return;
     }
+    unknown = end.cause() instanceof NotOwner ? unknown + 1 : 0;
     if (end.succeeded()) {
+      follower.ended(lastIncarnation);
+    } else if (unknown >= UNKNOWN_TIMES && !seenAt.isEmpty()) {
+      LOG.warn("{}: the rendezvous was started anew and no longer knows group {}: it has ended", who, job);
       follower.ended(lastIncarnation);
     } else if (!complained) {
       complained = true;

@@ -39,6 +39,9 @@ abstract class WaitingDirectory implements Directory {
       Future<List<Instance>> result = wait.start();
       result.onComplete(done -> open.remove(wait));
       result.onComplete(promise);
+      if (closed) { // meanwhile
+        wait.cancel();
+      }
     });
     return promise.future();
   }

@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -49,6 +50,8 @@ public final class Waits {
   private final Set<Open> open = new LinkedHashSet<>();
   private final Set<Supplier<Future<List<Wait>>>> sources = new LinkedHashSet<>();
   private final long longMillis;
+  private final AtomicBoolean logging = new AtomicBoolean();
+  /** Touched by one call of {@link #logLong} at a time. */
   private Map<Key, Long> nextLogMillis = new HashMap<>();
 
   /** @param longSeconds after which a wait is logged, s; again at twice, four times, ... that age */
@@ -134,10 +137,13 @@ public final class Waits {
 
   /**
    * Logs the waits that have become long since the last call: at the threshold, then at twice that age, and so on.
-   * Called by the node's timer, one call at a time.
+   * Called by the node's timer; a call that comes while the last one still asks its sources does nothing.
    */
   Future<Void> logLong(long nowMillis) {
-    return list().map(waits -> {
+    if (!logging.compareAndSet(false, true)) {
+      return Future.succeededFuture();
+    }
+    return list().<Void>map(waits -> {
       Map<Key, Long> next = new HashMap<>();
       for (Wait wait : waits) {
         Key key = new Key(wait.who(), wait.operation(), wait.where(), wait.sinceMillis());
@@ -151,7 +157,7 @@ public final class Waits {
       }
       nextLogMillis = next;
       return null;
-    });
+    }).onComplete(done -> logging.set(false));
   }
 
   private final class Open implements Handle {

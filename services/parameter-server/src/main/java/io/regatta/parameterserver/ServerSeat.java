@@ -12,6 +12,7 @@ import io.vertx.core.Vertx;
 import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -23,6 +24,8 @@ final class ServerSeat {
 
   /** The group at the rendezvous in which servers get their indices. */
   static final String GROUP = "servers";
+  /** How long giving the index back may take: a frozen rendezvous finds out by the lease. */
+  private static final long LEAVE_MILLIS = 1000;
   private static final Logger LOG = LoggerFactory.getLogger(ServerSeat.class);
 
   private final Vertx vertx;
@@ -103,7 +106,7 @@ final class ServerSeat {
     if (rendezvous == null) {
       return Future.succeededFuture();
     }
-    return rendezvous.leave(GROUP, index, incarnation)
+    return rendezvous.leave(GROUP, index, incarnation).timeout(LEAVE_MILLIS, TimeUnit.MILLISECONDS)
         .onFailure(e -> LOG.debug("leaving group {}: {}", GROUP, e.toString()))
         .transform(left -> rendezvous.close());
   }

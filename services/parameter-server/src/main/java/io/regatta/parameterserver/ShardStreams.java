@@ -1,6 +1,5 @@
 package io.regatta.parameterserver;
 
-import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.NotOwner;
 import io.regatta.core.error.RegattaException.StaleGeneration;
@@ -139,7 +138,7 @@ final class ShardStreams implements ShardStreamHandler {
       checkAddress(from);
       request.run();
       return Future.succeededFuture();
-    } catch (RegattaException e) {
+    } catch (RuntimeException | Error e) { // a defect, or no memory: the peer is told and the loop goes on
       return Future.failedFuture(e);
     }
   }

@@ -29,6 +29,9 @@ import java.util.stream.Collectors;
  */
 final class Gathers {
 
+  /** A wait that ends when all have given, or those who have not are gone. */
+  static final long NO_TIMEOUT = 0;
+
   private record Part(long incarnation, ByteString payload, long sinceMillis,
       BiConsumer<GatherReply, RegattaException> done) {}
 
@@ -67,6 +70,7 @@ final class Gathers {
    * Gives a member's payload. The same payload given again by the same member (its first call got lost) replaces the
    * first call, which is cancelled.
    *
+   * @param timeoutMillis {@link #NO_TIMEOUT}: as long as those live that it waits for
    * @return to be run when the caller has gone: the payload stays, nobody is answered
    */
   Runnable give(Holder holder, String key, ByteString payload, long timeoutMillis,
@@ -88,7 +92,9 @@ final class Gathers {
     Part part = new Part(holder.incarnation, payload, now, done);
     bytes += payload.size() - (before == null ? 0 : before.payload.size());
     gather.parts.put(holder.rank, part);
-    gather.deadlineMillis = Math.min(gather.deadlineMillis, now + timeoutMillis);
+    if (timeoutMillis != NO_TIMEOUT) {
+      gather.deadlineMillis = Math.min(gather.deadlineMillis, now + timeoutMillis);
+    }
     if (before != null) {
       before.done.accept(null, new Cancelled("gather " + key + " of group " + group.name() + " was asked again by rank "
           + holder.rank));

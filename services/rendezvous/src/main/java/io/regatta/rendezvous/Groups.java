@@ -105,7 +105,7 @@ public final class Groups {
     Group group = member(request.getGroup());
     Holder holder = group.requireActive(request.getRank(), request.getIncarnation());
     return group.gathers().give(holder, checkName("key", request.getKey()), request.getPayload(),
-        timeout(request.getTimeoutMs()), done);
+        request.getTimeoutMs() <= 0 ? Gathers.NO_TIMEOUT : timeout(request.getTimeoutMs()), done);
   }
 
   public void set(String groupName, String key, ByteString value) {

@@ -7,6 +7,8 @@ import io.regatta.node.Node;
 import io.regatta.node.Registration;
 import io.regatta.node.ServicePort;
 import io.regatta.node.Waits;
+import io.regatta.protocol.stream.Liveness;
+import io.regatta.protocol.stream.StreamOptions;
 import io.vertx.core.Future;
 import io.vertx.core.VerticleBase;
 import io.vertx.core.http.Http2Settings;
@@ -66,8 +68,9 @@ public final class RendezvousVerticle extends VerticleBase {
     new RendezvousEndpoint(groups, clock).bind(grpc);
     HttpServerOptions options = new HttpServerOptions().setTcpKeepAlive(true)
         .setInitialSettings(new Http2Settings().setMaxConcurrentStreams(STREAMS_PER_CONNECTION));
-    return ServicePort.listen(vertx, () -> vertx.createHttpServer(options).requestHandler(grpc), node.host(),
-            config.port(), "the rendezvous", "rendezvous.port")
+    return ServicePort.listen(vertx, () -> Liveness.guard(vertx, vertx.createHttpServer(options),
+            StreamOptions.defaults()).requestHandler(grpc), node.host(), config.port(), "the rendezvous",
+            "rendezvous.port")
         .compose(listening -> {
           port = listening;
           waits = node.waits().source(context, groups::waits);

@@ -259,6 +259,18 @@ class GroupsTest {
   }
 
   @Test
+  void whenAGatherHasNoTimeout_thenItWaitsAsLongAsThoseLiveThatItWaitsFor() {
+    VirtualGroups g = VirtualGroups.formed(3);
+    Answer<GatherReply> patient = g.gather(0, "k", "a", 0);
+    g.gather(2, "k", "c", 0);
+    g.pass(2 * 3_600_000, 0, 1, 2); // twice rendezvous.max_wait_ms
+    assertThat(patient.isDone()).isFalse();
+    assertThat(g.groups.waits()).hasSize(2).allSatisfy(wait -> assertThat(wait.waitsFor()).hasSize(1));
+    g.pass(VirtualGroups.LEASE + VirtualGroups.TICK, 0, 2);
+    assertThat(payloads(patient.value)).containsExactly("a", "c");
+  }
+
+  @Test
   void whenAMemberGivesTheSameAgain_thenTheSecondCallIsAnsweredAndAnotherPayloadIsRefused() {
     VirtualGroups g = VirtualGroups.formed(2);
     Answer<GatherReply> lost = g.gather(0, "k", "a");

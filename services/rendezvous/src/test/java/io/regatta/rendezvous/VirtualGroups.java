@@ -125,9 +125,13 @@ final class VirtualGroups {
   }
 
   Answer<GatherReply> gather(int rank, String key, String payload) {
+    return gather(rank, key, payload, 30_000);
+  }
+
+  Answer<GatherReply> gather(int rank, String key, String payload, long timeoutMillis) {
     Answer<GatherReply> answer = new Answer<>();
     answer.gone = groups.gather(GatherRequest.newBuilder().setGroup("g").setRank(rank).setIncarnation(incarnation(rank))
-        .setKey(key).setPayload(ByteString.copyFromUtf8(payload)).setTimeoutMs(30_000).build(), answer);
+        .setKey(key).setPayload(ByteString.copyFromUtf8(payload)).setTimeoutMs(timeoutMillis).build(), answer);
     return answer;
   }
 

@@ -204,7 +204,7 @@ final class ClusterSession implements TrainerSession {
       context.runOnContext(v -> {
         try {
           call.get().onComplete(promise);
-        } catch (RegattaException e) {
+        } catch (RuntimeException | Error e) { // whatever it is: a model thread waits
           promise.fail(e);
         }
       });

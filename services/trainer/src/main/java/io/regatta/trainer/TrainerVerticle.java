@@ -116,6 +116,7 @@ public final class TrainerVerticle extends VerticleBase implements FiniteService
     session = new ClusterSession(node, context, job, config.stepDelayMs(), group, found, connections);
     LOG.info("{}: joined, {} shards on servers {}", name(), session.shards(), session.serverEndpoints());
     run = new RankRun(session, program, progress);
+    measure();
     Future.fromCompletionStage(run.start(), context)
         .onFailure(e -> session.end(new Cancelled(name() + " has failed in another replica: " + e.getMessage())))
         .onComplete(end -> finish().onComplete(v -> {

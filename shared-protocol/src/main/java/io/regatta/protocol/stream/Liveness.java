@@ -5,6 +5,7 @@ import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpConnection;
+import io.vertx.core.http.HttpServer;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
@@ -31,6 +32,14 @@ public final class Liveness {
    */
   public static Liveness watch(Vertx vertx, HttpConnection connection, String peer, StreamOptions options) {
     return new Liveness(vertx, connection, peer, options);
+  }
+
+  /** Watches every connection that this server accepts; the server's connection handler is taken. */
+  public static HttpServer guard(Vertx vertx, HttpServer server, StreamOptions options) {
+    return server.connectionHandler(connection -> {
+      Liveness watch = watch(vertx, connection, String.valueOf(connection.remoteAddress()), options);
+      connection.closeHandler(v -> watch.stop());
+    });
   }
 
   private Liveness(Vertx vertx, HttpConnection connection, String peer, StreamOptions options) {

@@ -18,10 +18,7 @@ public final class TensorStreamServer {
    * it has no request handler yet and does not listen. Its connection handler is taken.
    */
   public static HttpServer create(Vertx vertx, StreamOptions options) {
-    return vertx.createHttpServer(options.serverOptions()).connectionHandler(connection -> {
-      Liveness watch = Liveness.watch(vertx, connection, String.valueOf(connection.remoteAddress()), options);
-      connection.closeHandler(v -> watch.stop());
-    });
+    return Liveness.guard(vertx, vertx.createHttpServer(options.serverOptions()), options);
   }
 
   /**

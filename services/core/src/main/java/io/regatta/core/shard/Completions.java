@@ -1,6 +1,5 @@
 package io.regatta.core.shard;
 
-import io.regatta.core.error.RegattaException;
 import java.util.ArrayDeque;
 import java.util.function.BiConsumer;
 
@@ -17,7 +16,7 @@ final class Completions {
     queue.add(() -> done.accept(value, null));
   }
 
-  void error(BiConsumer<?, Throwable> done, RegattaException e) {
+  void error(BiConsumer<?, Throwable> done, Throwable e) {
     queue.add(() -> done.accept(null, e));
   }
 
@@ -27,12 +26,12 @@ final class Completions {
       return;
     }
     draining = true;
-    RuntimeException thrown = null;
+    Throwable thrown = null;
     try {
       for (Runnable r = queue.poll(); r != null; r = queue.poll()) {
         try {
           r.run();
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
           if (thrown == null) {
             thrown = e;
           } else {
@@ -43,8 +42,11 @@ final class Completions {
     } finally {
       draining = false;
     }
+    if (thrown instanceof Error e) {
+      throw e;
+    }
     if (thrown != null) {
-      throw thrown;
+      throw (RuntimeException) thrown;
     }
   }
 }

@@ -1,5 +1,6 @@
 package io.regatta.core.shard;
 
+import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.PeerLost;
@@ -8,6 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.BiConsumer;
+import java.util.function.Function;
 import java.util.function.LongSupplier;
 
 /**
@@ -36,6 +38,8 @@ final class JobState {
   private long pushes;
   private long skipped;
   private long repeated;
+  /** What broke this job here, or null. */
+  private PeerLost broken;
 
   JobState(JobSpec spec, int shard, ParameterShard.Limits limits, LongSupplier clockMillis, Completions completions) {
     this.spec = spec;
@@ -61,6 +65,7 @@ final class JobState {
   }
 
   void initialize(TrainerId id, float[] dense) {
+    checkWhole();
     String who = "initialisation by trainer " + id.rank();
     TrainerState t = trainers.live(id.rank(), id.incarnation(), who);
     if (id.rank() != 0) {
@@ -92,14 +97,39 @@ final class JobState {
   /** Fails whatever is still owed; the job is being freed. */
   void abandon() {
     String why = "the last trainer has left and the job has been freed";
-    pulls.fail(null, what -> new Cancelled(what + ": " + why));
-    rounds.all().forEach(r -> r.owed.forEach(o -> completions.error(o.done(),
-        new Cancelled("push of step " + r.step + " at " + where + " given up: " + why))));
+    giveUp(what -> new Cancelled(what + ": " + why));
+  }
+
+  private void giveUp(Function<String, RegattaException> why) {
+    pulls.fail(null, why);
+    for (SyncRounds.Round r : rounds.all()) {
+      RegattaException reason = why.apply("push of step " + r.step + " at " + where + " given up");
+      r.owed.forEach(o -> completions.error(o.done(), reason));
+    }
+    rounds.clear();
+  }
+
+  /**
+   * A change of the tables has failed in its middle (no memory, a defect): nothing here is to be trusted any more. Fails
+   * what is owed now; {@link #checkWhole} refuses what comes later. Trainers can still leave, which frees the job.
+   */
+  private void breakDown(String during, Throwable cause) {
+    broken = new PeerLost("job " + spec.job() + " is broken on " + where + " since " + during + " failed there: " + cause
+        + ". End the job and start it again; if memory ran out, with a larger heap for the servers or more shards",
+        cause);
+    giveUp(what -> broken);
+  }
+
+  private void checkWhole() {
+    if (broken != null) {
+      throw broken;
+    }
   }
 
   // ---- push
 
   void push(Push push, BiConsumer<PushAck, Throwable> done) {
+    checkWhole();
     String who = PushCheck.name(push);
     List<TrainerState> from = check.contributors(push, who);
     if (check.repeated(push, from, who)) {
@@ -131,7 +161,12 @@ final class JobState {
     }
     long births = bad != null ? 0 : rowLimit.births(push);
     rowLimit.check(births, who);
-    accept(push, from, bad != null, births, done);
+    try {
+      accept(push, from, bad != null, births, done);
+    } catch (RuntimeException | Error e) {
+      breakDown(who, e);
+      throw broken;
+    }
     settle();
   }
 
@@ -174,9 +209,9 @@ final class JobState {
     if (spec.mode() == Mode.SYNC) {
       SyncRounds.Round r = rounds.at(push.step());
       r.pushes.add(skip ? weightless(push) : push);
-      r.owed.add(new SyncRounds.Owed(push.contributors(), false, skip, now, done));
       r.births += births;
       from.forEach(t -> r.arrivals.add(new long[] {t.rank, now}));
+      r.owed.add(new SyncRounds.Owed(push.contributors(), false, skip, now, done));
     } else if (skip) {
       completions.value(done, new PushAck(version, 0, false, true));
     } else {
@@ -220,6 +255,7 @@ final class JobState {
   // ---- pull
 
   void pull(Pull pull, BiConsumer<Pulled, Throwable> done) {
+    checkWhole();
     TrainerState t = trainers.live(pull.rank(), PullQueue.name(pull));
     pulls.add(pull, t, clockMillis.getAsLong(), done);
     seen(t);
@@ -235,16 +271,26 @@ final class JobState {
   private void settle() {
     if (spec.mode() == Mode.SYNC) {
       while (rounds.first() != null && trainers.noneMissing(t -> t.nextStep <= rounds.next())) {
-        close(rounds.close());
+        SyncRounds.Round round = rounds.first();
+        try {
+          apply(round);
+        } catch (RuntimeException | Error e) {
+          breakDown("the round of step " + round.step, e);
+          return;
+        }
+        acknowledge(rounds.close());
       }
     }
     pulls.release();
   }
 
-  private void close(SyncRounds.Round round) {
+  private void apply(SyncRounds.Round round) {
     Push merged = RoundReducer.merge(round.pushes);
     version++;
     tables.update(merged, round.step, version);
+  }
+
+  private void acknowledge(SyncRounds.Round round) {
     for (long[] a : round.arrivals) {
       roundWaitMillis.merge((int) a[0], a[1] - round.firstMillis(), Long::sum);
     }

@@ -1,6 +1,5 @@
 package io.regatta.core.shard;
 
-import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import java.util.concurrent.CompletableFuture;
@@ -103,7 +102,7 @@ public final class LocalShardLink implements ShardLink {
   private static <T> CompletionStage<T> call(Supplier<T> call) {
     try {
       return CompletableFuture.completedFuture(call.get());
-    } catch (RegattaException e) {
+    } catch (RuntimeException | Error e) {
       return CompletableFuture.failedFuture(e);
     }
   }
@@ -118,7 +117,7 @@ public final class LocalShardLink implements ShardLink {
           answer.complete(value);
         }
       });
-    } catch (RegattaException e) {
+    } catch (RuntimeException | Error e) {
       answer.completeExceptionally(e);
     }
     return answer;

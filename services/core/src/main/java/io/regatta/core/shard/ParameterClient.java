@@ -1,6 +1,5 @@
 package io.regatta.core.shard;
 
-import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.model.DensePartition;
@@ -22,8 +21,8 @@ import java.util.function.Supplier;
  * {@code SparsePartition}, talks to every {@link ShardLink}, and puts the answers together. Slicing happens on the
  * caller's (model) thread; sequence numbers and links belong to {@code owner}, a serial executor (the trainer
  * verticle's event loop; {@code Runnable::run} in local mode). One client per rank, shared by its replicas.
- * Futures fail with a {@link io.regatta.core.error.RegattaException}; the first failing shard fails the whole, and
- * what the others did stays done: a failed push ends the run, or is left to the caller to judge.
+ * Futures fail with a {@link io.regatta.core.error.RegattaException}, or with the defect itself; the first failing shard
+ * fails the whole, and what the others did stays done: a failed push ends the run, or is left to the caller to judge.
  */
 public final class ParameterClient {
 
@@ -209,7 +208,7 @@ public final class ParameterClient {
   private static <T> CompletableFuture<T> planned(Supplier<CompletableFuture<T>> plan) {
     try {
       return plan.get();
-    } catch (RegattaException e) {
+    } catch (RuntimeException | Error e) { // whatever it is: somebody waits for this future
       return CompletableFuture.failedFuture(e);
     }
   }

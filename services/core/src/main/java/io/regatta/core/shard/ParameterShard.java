@@ -1,6 +1,5 @@
 package io.regatta.core.shard;
 
-import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.Conflict;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.Overloaded;
@@ -19,7 +18,9 @@ import java.util.function.LongSupplier;
  * here and completed by the push, leave or loss that releases it, on the same thread.
  *
  * <p>Completions are {@code (value, error)} with exactly one of them non-null; errors are
- * {@link io.regatta.core.error.RegattaException}s. A refused request changes nothing.
+ * {@link io.regatta.core.error.RegattaException}s, but for defects. A refused request changes nothing. A change that
+ * fails in its middle, e.g. for want of memory, breaks its job on this shard: all that it owes and all that comes fails
+ * with {@code PeerLost}, which says so; other jobs go on.
  */
 public final class ParameterShard {
 
@@ -121,7 +122,7 @@ public final class ParameterShard {
   public void push(String job, Push push, BiConsumer<PushAck, Throwable> done) {
     try {
       job(job).push(push, done);
-    } catch (RegattaException e) {
+    } catch (RuntimeException | Error e) {
       completions.error(done, e);
     }
     completions.drain();
@@ -131,7 +132,7 @@ public final class ParameterShard {
   public void pull(String job, Pull pull, BiConsumer<Pulled, Throwable> done) {
     try {
       job(job).pull(pull, done);
-    } catch (RegattaException e) {
+    } catch (RuntimeException | Error e) {
       completions.error(done, e);
     }
     completions.drain();
@@ -141,7 +142,7 @@ public final class ParameterShard {
   public void pull(String job, TrainerId from, Pull pull, BiConsumer<Pulled, Throwable> done) {
     try {
       job(job).trainers.live(from.rank(), from.incarnation(), PullQueue.name(pull));
-    } catch (RegattaException e) {
+    } catch (RuntimeException e) {
       completions.error(done, e);
       completions.drain();
       return;

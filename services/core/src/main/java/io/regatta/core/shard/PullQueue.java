@@ -4,7 +4,6 @@ import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.Overloaded;
 import io.regatta.core.table.SparseTable;
-import it.unimi.dsi.fastutil.longs.LongOpenHashSet;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
@@ -53,7 +52,7 @@ final class PullQueue {
         it.remove();
         try {
           completions.value(p.done, answer(p.pull, p.trainer));
-        } catch (RegattaException e) {
+        } catch (RuntimeException | Error e) {
           completions.error(p.done, e);
         }
       }
@@ -113,6 +112,15 @@ final class PullQueue {
   }
 
   private Pulled answer(Pull pull, TrainerState trainer) {
+    try {
+      return values(pull, trainer);
+    } catch (OutOfMemoryError | ArithmeticException e) { // too little heap, or more than an array can hold
+      throw new Overloaded(name(pull) + " refused: no room for its answer at " + job.where
+          + "; give the server a larger heap, use more shards, or pull less at a time");
+    }
+  }
+
+  private Pulled values(Pull pull, TrainerState trainer) {
     job.rowLimit.check(job.rowLimit.births(pull.sparse()), name(pull));
     long lead = trainer.clock - job.trainers.minClock(trainer.clock);
     clockGapMax = Math.max(clockGapMax, lead);
@@ -122,13 +130,16 @@ final class PullQueue {
     }
     if (pull.changed()) {
       for (SparseTable table : job.tables.sparseTables()) {
-        LongOpenHashSet changed = trainer.takeChanged(table.spec().name());
-        if (!changed.isEmpty()) {
-          long[] ids = changed.toLongArray();
+        long[] ids = trainer.changed(table.spec().name());
+        if (ids.length > 0) {
           rows.add(new SparseRows(table.spec().name(), ids, table.pull(ids)));
         }
       }
     }
-    return new Pulled(job.version(), pull.dense() ? job.tables.denseCopy() : null, rows, lead);
+    Pulled pulled = new Pulled(job.version(), pull.dense() ? job.tables.denseCopy() : null, rows, lead);
+    if (pull.changed()) {
+      trainer.forgetChanged();
+    }
+    return pulled;
   }
 }

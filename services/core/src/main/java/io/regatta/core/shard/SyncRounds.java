@@ -82,6 +82,11 @@ final class SyncRounds {
     return open.removeFirst();
   }
 
+  /** Forgets the open rounds. */
+  void clear() {
+    open.clear();
+  }
+
   Iterable<Round> all() {
     return open;
   }

@@ -79,10 +79,15 @@ final class TrainerState {
     }
   }
 
-  /** Geo: ids of the rows changed since the last call. */
-  LongOpenHashSet takeChanged(String table) {
-    LongOpenHashSet set = changed.remove(table);
-    return set == null ? new LongOpenHashSet(0) : set;
+  /** Geo: ids of the rows changed since {@link #forgetChanged}. */
+  long[] changed(String table) {
+    LongOpenHashSet set = changed.get(table);
+    return set == null ? new long[0] : set.toLongArray();
+  }
+
+  /** Geo: the trainer has what {@link #changed} told. */
+  void forgetChanged() {
+    changed.clear();
   }
 
   /** Ends this life, and frees what only a live trainer needs; rank, incarnation and last step stay for status. */

@@ -38,7 +38,7 @@ final class SparseSegment {
     return rowOf.get(id);
   }
 
-  /** Adds a zeroed row for an id that has none; returns its number. */
+  /** Adds a zeroed row for an id that has none; returns its number. Without memory for it, nothing is added. */
   int add(long id) {
     int row = rowOf.size();
     int slab = row >> slabShift;
@@ -48,7 +48,12 @@ final class SparseSegment {
     if (slabs[slab] == null) {
       slabs[slab] = new float[width << slabShift];
     }
-    rowOf.put(id, row);
+    try {
+      rowOf.put(id, row);
+    } catch (OutOfMemoryError e) { // the map inserts first and grows then
+      rowOf.remove(id);
+      throw e;
+    }
     return row;
   }
 

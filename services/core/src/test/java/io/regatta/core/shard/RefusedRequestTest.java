@@ -11,7 +11,6 @@ import io.regatta.core.optim.OptimizerSpec;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.function.BiConsumer;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -247,15 +246,4 @@ class RefusedRequestTest {
   }
 
   /** What a completion brought. */
-  private static final class Answer<T> implements BiConsumer<T, Throwable> {
-    T value;
-    Throwable error;
-
-    @Override
-    public void accept(T value, Throwable error) {
-      assertThat(this.value == null && this.error == null).as("completed once").isTrue();
-      this.value = value;
-      this.error = error;
-    }
-  }
 }

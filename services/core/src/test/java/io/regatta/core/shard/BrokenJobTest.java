@@ -1,0 +1,107 @@
+package io.regatta.core.shard;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowable;
+
+import io.regatta.core.error.RegattaException.Overloaded;
+import io.regatta.core.error.RegattaException.PeerLost;
+import io.regatta.core.init.InitializerSpec;
+import io.regatta.core.model.ModelSpec;
+import io.regatta.core.model.SparseTableSpec;
+import io.regatta.core.optim.OptimizerSpec;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.LongStream;
+import org.junit.jupiter.api.Test;
+
+/** A shard that fails by itself: nobody who waits is forgotten, and other jobs go on. */
+class BrokenJobTest {
+
+  private static final JobSpec BROKEN = spec("broken", 2, Mode.SYNC);
+  private static final JobSpec OTHER = spec("other", 1, Mode.SYNC);
+  private static final TrainerId FIRST = new TrainerId(0, 1);
+  private static final TrainerId SECOND = new TrainerId(1, 1);
+
+  private final ParameterShard shard = new ParameterShard(0, ParameterShard.Limits.defaults(), () -> 1_000);
+
+  private static JobSpec spec(String job, int trainers, Mode mode) {
+    return new JobSpec(job, mode, trainers, 0, NanPolicy.FAIL, 1, 4, LocalJob.model(OptimizerSpec.sgd(0.1)));
+  }
+
+  @Test
+  void aRoundThatFailsInItsMiddleAnswersEverybodyAndBreaksOnlyItsJob() {
+    start(BROKEN);
+    start(OTHER);
+    // The shard is promised that what it was given stays as it is: broken here, to make the application fail.
+    List<SparseRows> rows = new ArrayList<>(List.of(new SparseRows(LocalJob.WIDE, new long[] {1}, new float[] {1})));
+    Answer<PushAck> early = push(BROKEN, FIRST, rows);
+    Answer<Pulled> parked = pull(BROKEN, FIRST, 1);
+    rows.set(0, null);
+    assertThat(early.error).isNull();
+
+    Answer<PushAck> last = push(BROKEN, SECOND, List.of());
+    for (Answer<?> answer : List.of(early, parked, last, push(BROKEN, SECOND, List.of()), pull(BROKEN, SECOND, 0))) {
+      assertThat(answer.error).isInstanceOf(PeerLost.class)
+          .hasMessageContainingAll("job broken", "shard 0", "round of step 0", "NullPointerException", "start it again");
+    }
+    assertThat(shard.waits()).isEmpty();
+
+    assertThat(push(OTHER, FIRST, List.of()).value.version()).isEqualTo(1);
+    shard.leave("broken", FIRST);
+    shard.leave("broken", SECOND);
+    assertThat(shard.jobs()).containsExactly("other");
+    start(BROKEN);
+    assertThat(pull(BROKEN, FIRST, 0).value.dense()).isEqualTo(LocalJob.initial());
+  }
+
+  @Test
+  void aPullWithoutMemoryForItsAnswerIsRefusedAndHarmsNothing() {
+    // 42966 x 49981 = 2^31 - 2: no JVM has an array of that length, whatever its heap.
+    SparseTableSpec wide = new SparseTableSpec("rows", 42_966, InitializerSpec.zeros(), OptimizerSpec.sgd(0.1));
+    JobSpec job = new JobSpec("job", Mode.ASYNC, 1, 0, NanPolicy.FAIL, 1, 4,
+        new ModelSpec(7, List.of(), OptimizerSpec.sgd(0.1), List.of(wide)));
+    shard.register(job, FIRST);
+    for (int ids : new int[] {49_981, 60_000}) {
+      Answer<Pulled> refused = new Answer<>();
+      SparseIds wish = new SparseIds("rows", LongStream.range(0, ids).toArray());
+      shard.pull("job", new Pull(0, 0, false, List.of(wish), false), refused);
+      assertThat(refused.error).isInstanceOf(Overloaded.class)
+          .hasMessageContainingAll("pull of step 0 of trainer 0", "no room", "larger heap");
+    }
+    assertThat(shard.status("job").rows()).containsEntry("rows", 0L);
+    assertThat(pull(job, FIRST, 0).value).isNotNull();
+  }
+
+  @Test
+  void aCallbackThatThrowsKeepsNoOtherFromItsAnswer() {
+    start(BROKEN);
+    shard.push("broken", new Push(List.of(new Contributor(0, 1, 1, 8)), 0, 0, null, List.of()), (ack, error) -> {
+      throw new StackOverflowError("in a callback");
+    });
+    Answer<PushAck> second = new Answer<>();
+    Throwable thrown = catchThrowable(() -> shard.push("broken",
+        new Push(List.of(new Contributor(1, 1, 1, 8)), 0, 0, null, List.of()), second));
+    assertThat(second.value.version()).isEqualTo(1);
+    assertThat(thrown).isInstanceOf(StackOverflowError.class);
+  }
+
+  private void start(JobSpec job) {
+    for (int rank = 0; rank < job.trainers(); rank++) {
+      shard.register(job, new TrainerId(rank, 1));
+    }
+    shard.initialize(job.job(), FIRST, LocalJob.initial());
+  }
+
+  private Answer<PushAck> push(JobSpec job, TrainerId from, List<SparseRows> rows) {
+    Answer<PushAck> answer = new Answer<>();
+    Contributor me = new Contributor(from.rank(), from.incarnation(), 1, 8);
+    shard.push(job.job(), new Push(List.of(me), 0, 0, null, rows), answer);
+    return answer;
+  }
+
+  private Answer<Pulled> pull(JobSpec job, TrainerId from, long minStep) {
+    Answer<Pulled> answer = new Answer<>();
+    shard.pull(job.job(), from, new Pull(from.rank(), minStep, true, List.of(), false), answer);
+    return answer;
+  }
+}
