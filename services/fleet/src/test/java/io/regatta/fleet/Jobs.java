@@ -20,7 +20,7 @@ final class Jobs {
         "optimizer.schedule.warmup_steps=0", "sparse_optimizer.learning_rate=5",
         "sparse_optimizer.schedule.kind=constant", "sparse_optimizer.schedule.warmup_steps=0", "settings.train_rows=4000",
         "settings.test_rows=1000", "settings.id_space=1001", "settings.embedding=4", "settings.hidden=[16,8]",
-        "compute_threads=1");
+        "compute_threads=1", "model_thread_idle_ms=200");
   }
 
   /** A tiny wide & deep job, with keys of its own last. */

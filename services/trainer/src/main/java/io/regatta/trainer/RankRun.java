@@ -59,7 +59,7 @@ final class RankRun {
         }
       });
       executors.add(ModelExecutor.start("regatta-model-" + job.job() + "-" + session.trainer().rank() + "." + r,
-          () -> run(r), end));
+          job.modelThreadIdleMs(), () -> run(r), end));
     }
     CompletableFuture.allOf(ends.toArray(CompletableFuture[]::new)).whenComplete((v, e) -> {
       if (e == null) {

@@ -1,0 +1,82 @@
+package io.regatta.trainer.djl;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
+
+import io.regatta.node.testing.LeftoverThreads;
+import java.time.Duration;
+import java.util.HashSet;
+import java.util.Set;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+
+class ModelExecutorTest {
+
+  private static final long LONG = TimeUnit.MINUTES.toMillis(5);
+
+  private static <T> T run(long idleMillis, Callable<T> task) throws Exception {
+    CompletableFuture<T> outcome = new CompletableFuture<>();
+    ModelExecutor.start("regatta-model-test", idleMillis, task, outcome);
+    return outcome.get(20, TimeUnit.SECONDS);
+  }
+
+  @Test
+  void a_thread_whose_task_ended_well_serves_the_next_job_and_ends_when_none_comes() throws Exception {
+    LeftoverThreads threads = LeftoverThreads.snapshot();
+    Thread first = run(LONG, () -> {
+      Thread.currentThread().interrupt();
+      return Thread.currentThread();
+    });
+    assertThat(first.isDaemon()).isTrue();
+    // The thread waits for work a moment after it has completed the outcome: a job may still get a new one.
+    Set<Thread> seen = new HashSet<>(Set.of(first));
+    boolean again = false;
+    for (int i = 0; i < 1000 && !again; i++) {
+      Thread next = run(LONG, () -> {
+        assertThat(Thread.currentThread().isInterrupted()).isFalse();
+        assertThat(Thread.currentThread().getName()).isEqualTo("regatta-model-test");
+        return Thread.currentThread();
+      });
+      again = !seen.add(next);
+    }
+    assertThat(again).as("a thread is used again").isTrue();
+    run(0, () -> null);
+    threads.assertNone();
+  }
+
+  @Test
+  void a_thread_whose_task_failed_is_not_used_again() {
+    Thread[] failing = new Thread[1];
+    assertThatThrownBy(() -> run(LONG, () -> {
+      failing[0] = Thread.currentThread();
+      throw new StackOverflowError("of the program");
+    })).isInstanceOf(ExecutionException.class).hasCauseInstanceOf(StackOverflowError.class);
+    assertTimeoutPreemptively(Duration.ofSeconds(20), () -> failing[0].join());
+  }
+
+  @Test
+  void an_interrupt_reaches_the_task_and_nobody_after_it() throws Exception {
+    CountDownLatch never = new CountDownLatch(1);
+    CompletableFuture<Void> outcome = new CompletableFuture<>();
+    ModelExecutor waiting = ModelExecutor.start("regatta-model-waiting", LONG, () -> {
+      never.await();
+      return null;
+    }, outcome);
+    waiting.interrupt();
+    assertThatThrownBy(() -> outcome.get(20, TimeUnit.SECONDS)).hasCauseInstanceOf(InterruptedException.class);
+    CompletableFuture<String> next = new CompletableFuture<>();
+    CountDownLatch go = new CountDownLatch(1);
+    ModelExecutor.start("regatta-model-next", 0, () -> {
+      go.await();
+      return "undisturbed";
+    }, next);
+    waiting.interrupt();
+    go.countDown();
+    assertThat(next.get(20, TimeUnit.SECONDS)).isEqualTo("undisturbed");
+  }
+}
