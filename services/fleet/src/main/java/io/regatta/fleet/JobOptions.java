@@ -86,7 +86,6 @@ final class JobOptions {
     add(all, "max_steps", maxSteps);
     add(all, "data.dir", data);
     add(all, "output", output);
-    add(all, "ready_timeout_ms", readyTimeout == null ? null : String.valueOf(readyTimeout * 1000L));
     all.addAll(keys);
     return all;
   }

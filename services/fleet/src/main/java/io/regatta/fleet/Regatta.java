@@ -84,7 +84,7 @@ public final class Regatta implements Runnable {
     if (e instanceof RegattaException) {
       err.println("regatta: " + e.getMessage());
     } else {
-      LoggerFactory.getLogger(Regatta.class).error("unexpected failure", e);
+      LoggerFactory.getLogger(Regatta.class).error("this ended the command:", e);
       err.println("regatta: " + e);
     }
     err.flush();

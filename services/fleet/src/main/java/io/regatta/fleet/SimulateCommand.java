@@ -67,11 +67,15 @@ final class SimulateCommand implements Callable<Integer> {
   }
 
   private NodeConfig node() {
+    NodeConfig node = NodeConfig.defaults();
+    if (job.readyTimeout() != null) {
+      node = node.withReadyTimeout(job.readyTimeout());
+    }
     if (cluster == null) {
-      return NodeConfig.defaults();
+      return node;
     }
     int port = HostPort.parse(cluster, ClusterConfig.DEFAULT_SEED_PORT, "--cluster").port();
-    return NodeConfig.defaults().withCluster(ClusterConfig.of("regatta", List.of(cluster), port));
+    return node.withCluster(ClusterConfig.of("regatta", List.of(cluster), port));
   }
 
   /** Prints and writes what came out. */

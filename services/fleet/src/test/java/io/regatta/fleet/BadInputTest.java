@@ -110,8 +110,9 @@ class BadInputTest {
     CommandLineRun run = CommandLineRun.with(worker -> {
       throw new IllegalStateException("the well is dry on rank " + worker.rank());
     }, "simulate", job.toString(), "--trainers", "2");
-    assertThat(run.status()).isNotZero();
-    assertThat(run.failure()).contains("the well is dry on rank");
+    assertThat(run.status()).as("it is no bad input").isEqualTo(1);
+    assertThat(run.failure().lines()).hasSize(1);
+    assertThat(run.failure()).contains("failed on trainer", "the well is dry on rank");
   }
 
   @Test

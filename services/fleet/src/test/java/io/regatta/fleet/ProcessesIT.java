@@ -97,6 +97,9 @@ class ProcessesIT {
     assertThat(result.get("parameters_hash").asText()).isEqualTo(hash);
     assertThat(result.get("process_ids").get("trainer-0").asLong()).isEqualTo(trainers.get(0).pid());
     assertThat(result.get("process_ids").get("trainer-1").asLong()).isEqualTo(trainers.get(1).pid());
+    assertThat(result.get("process_ids").get("rendezvous").asLong()).isEqualTo(rendezvous.pid());
+    assertThat(result.get("process_ids").get("parameter-server-0").asLong()).isEqualTo(servers.get(0).pid());
+    assertThat(result.get("process_ids").get("parameter-server-1").asLong()).isEqualTo(servers.get(1).pid());
     List<Long> pids = new ArrayList<>();
     result.get("process_ids").forEach(pid -> pids.add(pid.asLong()));
     assertThat(new HashSet<>(pids)).hasSameSizeAs(pids);

@@ -108,7 +108,7 @@ class TrainerOnClusterTest {
 
   private static JobConfig job(JsonObject more) {
     return JobConfig.of(new JsonObject().put("job", "cluster").put("min_block", 4).put("servers", 2).put("trainers", 2)
-        .put("batch_size", 8).put("ready_timeout_ms", 20_000)
+        .put("batch_size", 8)
         .put("optimizer", new JsonObject().put("kind", "sgd").put("learning_rate", 0.05)).mergeIn(more, true));
   }
 
@@ -292,6 +292,6 @@ class TrainerOnClusterTest {
     get(vertx.undeploy(ids.get(0)));
     get(vertx.undeploy(ids.get(1)));
     assertThatThrownBy(() -> get(trainers.get(0).result())).hasMessageContaining("stopped");
-    assertThat(Thread.getAllStackTraces().keySet()).noneMatch(t -> t.getName().startsWith("regatta-model-"));
+    assertThat(Thread.getAllStackTraces().keySet()).noneMatch(t -> t.getName().startsWith("regatta-model-cluster"));
   }
 }

@@ -60,7 +60,7 @@ public final class ClusteredVertx {
     this.cluster = node.cluster();
     this.lite = lite;
     this.who = who;
-    this.timeout = Duration.ofSeconds(node.readyTimeoutSeconds());
+    this.timeout = node.readyTimeout();
     this.options = options(node.eventLoops(), metrics);
     this.builder = builder(options, metrics);
   }

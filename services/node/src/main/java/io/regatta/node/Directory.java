@@ -2,6 +2,7 @@ package io.regatta.node;
 
 import io.vertx.core.Future;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
@@ -17,6 +18,9 @@ public interface Directory {
   String PARAMETER_SERVER = "parameter-server";
   String GRADIENT_AGGREGATOR = "gradient-aggregator";
   String TRAINER = "trainer";
+
+  /** Attribute that the Hazelcast directory adds to every entry: the process id of its owner. */
+  String PID = "pid";
 
   /**
    * One running service instance.
@@ -34,6 +38,13 @@ public interface Directory {
 
     public Instance {
       attributes = Map.copyOf(attributes);
+    }
+
+    /** The same with one more attribute. */
+    Instance with(String name, String value) {
+      Map<String, String> more = new HashMap<>(attributes);
+      more.put(name, value);
+      return new Instance(service, id, index, host, controlPort, incarnation, more);
     }
 
     /** {@code host:port} of the control port. */

@@ -43,7 +43,7 @@ public final class HazelcastDirectory extends WaitingDirectory {
 
   @Override
   public Future<Registration> register(Instance instance) {
-    Lease lease = new Lease(instance);
+    Lease lease = new Lease(instance.with(PID, Long.toString(ProcessHandle.current().pid())));
     return retry(() -> lease.put(), "register " + instance.service() + " at " + instance.endpoint()).map(v -> {
       lease.keep();
       return lease;

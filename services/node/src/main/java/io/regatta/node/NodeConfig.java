@@ -1,6 +1,7 @@
 package io.regatta.node;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
+import java.time.Duration;
 
 /** What every process is configured with alike: the section {@code node} of every service. Immutable. */
 public record NodeConfig(
@@ -13,7 +14,7 @@ public record NodeConfig(
     @Setting(doc = "Host that services bind to and announce; empty: the address chosen for the cluster.")
     String host,
 
-    @Setting(value = "120", unit = "s", doc = "How long to wait for other services before giving up.")
+    @Setting(value = "120", unit = "s", doc = "How long to wait for other services, and a trainer for the others of its job, before giving up.")
     int readyTimeoutSeconds,
 
     @Setting(value = "10", unit = "s", doc = "A wait that lasts longer than this is logged.")
@@ -35,6 +36,16 @@ public record NodeConfig(
   /** Everything by default: a node alone, on loopback, any admin port. */
   public static NodeConfig defaults() {
     return Settings.defaults(NodeConfig.class);
+  }
+
+  /** How long to wait for others before giving up. */
+  public Duration readyTimeout() {
+    return Duration.ofSeconds(readyTimeoutSeconds);
+  }
+
+  /** The same with another time to wait for others, s. */
+  public NodeConfig withReadyTimeout(int seconds) {
+    return new NodeConfig(cluster, admin, host, seconds, longWaitSeconds, eventLoops, vertxMetrics);
   }
 
   /** The same with another cluster section. */

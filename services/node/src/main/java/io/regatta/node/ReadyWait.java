@@ -143,7 +143,7 @@ final class ReadyWait {
 
   private void giveUp() {
     promise.tryFail(new PeerLost("gave up after " + elapsed() + ": " + cause
-        + ". Start what is missing, or wait longer (node.ready_timeout_seconds)"));
+        + ". Start what is missing, or wait longer (--ready-timeout SECONDS, which is node.ready_timeout_seconds)"));
   }
 
   /** The two lines that launchers look for, then why. */

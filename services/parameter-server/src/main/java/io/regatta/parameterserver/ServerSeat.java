@@ -48,7 +48,7 @@ final class ServerSeat {
     if (config.index() >= 0) {
       return Future.succeededFuture(new ServerSeat(vertx, config.index(), System.currentTimeMillis(), null));
     }
-    Duration timeout = Duration.ofSeconds(node.config().readyTimeoutSeconds());
+    Duration timeout = node.config().readyTimeout();
     String who = "parameter server at " + endpoint;
     return node.directory().await(Directory.RENDEZVOUS, 1, timeout, who).compose(found -> {
       Directory.Instance at = found.stream().max(Comparator.comparingLong(Directory.Instance::incarnation)).get();

@@ -17,7 +17,6 @@ import io.vertx.core.Promise;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.RejectedExecutionException;
@@ -97,15 +96,8 @@ final class ClusterSession implements TrainerSession {
   }
 
   @Override
-  public Map<String, Long> serverPids() {
-    Map<String, Long> pids = new TreeMap<>();
-    for (Directory.Instance server : found.servers()) {
-      String pid = server.attributes().get("pid");
-      if (pid != null) {
-        pids.put(server.service() + "-" + server.index(), Long.parseLong(pid));
-      }
-    }
-    return pids;
+  public Map<String, Long> servicePids() {
+    return found.pids();
   }
 
   @Override

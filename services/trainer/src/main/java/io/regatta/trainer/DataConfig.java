@@ -18,9 +18,6 @@ public record DataConfig(
     @Setting(doc = "Test files, relative to dir; empty: the program's own names.")
     List<String> testFiles,
 
-    @Setting(doc = "Format of the files, as the program knows it; empty: the program's own.")
-    String format,
-
     @Setting(value = "fail", doc = "A line that cannot be read ends the run (file, line and column are named), or is "
         + "skipped and counted.")
     OnBadLine onBadLine,
@@ -44,7 +41,7 @@ public record DataConfig(
   public enum OnBadLine {
     /** End the run with file, line and column. */
     FAIL,
-    /** Count and go on; the count is logged at the end of each pass. */
+    /** Count and go on; the result's figure {@code bad_lines} has the count. */
     SKIP
   }
 

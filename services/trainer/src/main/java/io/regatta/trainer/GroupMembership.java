@@ -13,6 +13,7 @@ import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.time.Duration;
 import java.util.List;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
@@ -31,6 +32,7 @@ final class GroupMembership {
 
   private final Vertx vertx;
   private final JobConfig job;
+  private final Duration timeout;
   private final RendezvousClient calls;
   private final RendezvousClient beats;
   private final LongSupplier step;
@@ -43,13 +45,15 @@ final class GroupMembership {
   private boolean left;
 
   /**
+   * @param timeout how long to wait for the other members
    * @param step how far this rank is, for heartbeats
    * @param lost told once if the rendezvous has given this trainer up
    */
-  GroupMembership(Vertx vertx, JobConfig job, Directory.Instance rendezvous, LongSupplier step,
+  GroupMembership(Vertx vertx, JobConfig job, Duration timeout, Directory.Instance rendezvous, LongSupplier step,
       Consumer<RegattaException> lost) {
     this.vertx = vertx;
     this.job = job;
+    this.timeout = timeout;
     this.step = step;
     this.lost = lost;
     calls = new RendezvousClient(vertx, rendezvous.host(), rendezvous.controlPort());
@@ -63,7 +67,7 @@ final class GroupMembership {
    * @param member unique name of this life
    */
   Future<Void> join(int rank, String member, String endpoint) {
-    return calls.join(job.job(), job.trainers(), rank, member, endpoint, job.readyTimeoutMs()).map(this::joined);
+    return calls.join(job.job(), job.trainers(), rank, member, endpoint, timeout.toMillis()).map(this::joined);
   }
 
   private Void joined(JoinReply reply) {

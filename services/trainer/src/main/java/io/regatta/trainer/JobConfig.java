@@ -83,9 +83,6 @@ public record JobConfig(
     @Setting(value = "8192", unit = "elements", doc = "Smallest block that a dense variable is cut into.")
     int minBlock,
 
-    @Setting(value = "120000", unit = "ms", doc = "How long to wait for servers and for the other trainers to appear.")
-    long readyTimeoutMs,
-
     @Setting(value = "10000", unit = "ms", doc = "How long a model thread whose work is done waits for the next job of "
         + "this process before it ends. MXNet keeps 4 to 6 MB for every thread that it has seen: a process that trains "
         + "again and again sets this above its pauses.")
@@ -113,7 +110,6 @@ public record JobConfig(
     atLeast("max_steps", maxSteps, 0);
     atLeast("compute_threads", computeThreads, 0);
     atLeast("min_block", minBlock, 1);
-    atLeast("ready_timeout_ms", readyTimeoutMs, 1);
     atLeast("model_thread_idle_ms", modelThreadIdleMs, 0);
     if (aggregator && mode != Mode.SYNC && mode != Mode.HALF_ASYNC) {
       throw new InvalidInput("aggregator: only sync and half_async pushes can go through an aggregator, the mode is "

@@ -131,7 +131,7 @@ public final class LocalSession implements TrainerSession, AutoCloseable {
   }
 
   @Override
-  public Map<String, Long> serverPids() {
+  public Map<String, Long> servicePids() {
     return Map.of();
   }
 

@@ -2,7 +2,6 @@ package io.regatta.trainer;
 
 import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.Cancelled;
-import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.shard.Mode;
 import io.regatta.core.shard.ParameterClient;
 import io.regatta.trainer.djl.Engines;
@@ -154,7 +153,7 @@ final class RankRun {
     long stalenessMax = 0;
     long leadMax = 0;
     long skipped = 0;
-    Map<String, Long> pids = new TreeMap<>(session.serverPids());
+    Map<String, Long> pids = new TreeMap<>(session.servicePids());
     List<Double> rates = new ArrayList<>();
     for (RankStats r : ranks) {
       examples += r.examples();
@@ -176,7 +175,7 @@ final class RankRun {
   }
 
   /** What ended the program, in one line that says where. Ours say that themselves. */
-  private RegattaException explained(Throwable e) {
+  private RuntimeException explained(Throwable e) {
     if (e instanceof RegattaException ours) {
       return ours;
     }
@@ -185,7 +184,7 @@ final class RankRun {
       return new Cancelled("job " + job.job() + " was stopped before its end");
     }
     String name = program != null ? program.getClass().getName() : job.program();
-    return new InvalidInput("program " + name + " of job " + job.job() + " failed on trainer "
+    return new ProgramFailed("program " + name + " of job " + job.job() + " failed on trainer "
         + session.trainer().rank() + " after " + group.steps().made() + " steps: " + e, e);
   }
 }

@@ -3,6 +3,7 @@ package io.regatta.trainer;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.shard.ShardLink;
 import io.regatta.node.Directory;
+import io.regatta.node.Node;
 import io.regatta.protocol.AggregatedShardLink;
 import io.regatta.protocol.GrpcShardLink;
 import io.regatta.protocol.ParameterServerControl;
@@ -27,19 +28,15 @@ final class ShardConnections {
   private static final long RETRY_MILLIS = 200;
 
   private final Vertx vertx;
-  private final Directory directory;
-  private final String host;
+  private final Node node;
   private final JobConfig job;
   private final LongSupplier generation;
   private final StreamOptions options;
   private final TensorStreamClient streams;
 
-  /** @param host this trainer's, to find the aggregator on the same one */
-  ShardConnections(Vertx vertx, Directory directory, String host, JobConfig job, LongSupplier generation,
-      StreamOptions options) {
-    this.vertx = vertx;
-    this.directory = directory;
-    this.host = host;
+  ShardConnections(Node node, JobConfig job, LongSupplier generation, StreamOptions options) {
+    this.vertx = node.vertx();
+    this.node = node;
     this.job = job;
     this.generation = generation;
     this.options = options;
@@ -51,7 +48,7 @@ final class ShardConnections {
     if (!job.aggregator()) {
       return all(shards.stream().map(this::direct).toList());
     }
-    long deadline = System.nanoTime() + Duration.ofMillis(job.readyTimeoutMs()).toNanos();
+    long deadline = System.nanoTime() + node.config().readyTimeout().toNanos();
     return aggregator(deadline, who).compose(aggregator ->
         all(shards.stream().map(shard -> aggregated(shard, aggregator)).toList()));
   }
@@ -85,14 +82,14 @@ final class ShardConnections {
   /** The aggregator of this host; others in the directory serve other hosts. */
   private Future<Directory.Instance> aggregator(long deadline, String who) {
     Duration left = Duration.ofNanos(Math.max(1, deadline - System.nanoTime()));
-    return directory.await(Directory.GRADIENT_AGGREGATOR, 1, left, who).compose(found -> {
+    return node.directory().await(Directory.GRADIENT_AGGREGATOR, 1, left, who).compose(found -> {
       for (Directory.Instance i : found) {
-        if (i.attributes().getOrDefault("host", i.host()).equals(host)) {
+        if (i.attributes().getOrDefault("host", i.host()).equals(node.host())) {
           return Future.succeededFuture(i);
         }
       }
       if (System.nanoTime() >= deadline) {
-        return Future.failedFuture(new PeerLost(who + ": no gradient aggregator runs on this host, " + host
+        return Future.failedFuture(new PeerLost(who + ": no gradient aggregator runs on this host, " + node.host()
             + ", the directory knows " + found.stream().map(Directory.Instance::endpoint).toList()
             + "; start one here, or set aggregator: false"));
       }

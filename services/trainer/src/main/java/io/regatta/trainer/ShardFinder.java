@@ -24,27 +24,52 @@ final class ShardFinder {
    *
    * @param servers by index, from 0
    * @param shards by global index, from 0
+   * @param pids process ids of the services that the directory knows, e.g. {@code parameter-server-0}, {@code rendezvous}
    */
-  record Found(List<Directory.Instance> servers, List<Shard> shards) {}
+  record Found(List<Directory.Instance> servers, List<Shard> shards, Map<String, Long> pids) {}
 
   private final Vertx vertx;
   private final Directory directory;
   private final JobConfig job;
+  private final Duration timeout;
 
-  ShardFinder(Vertx vertx, Directory directory, JobConfig job) {
+  ShardFinder(Vertx vertx, Directory directory, JobConfig job, Duration timeout) {
     this.vertx = vertx;
     this.directory = directory;
     this.job = job;
+    this.timeout = timeout;
   }
 
   /** Waits for as many servers as the job says and reads their shard maps. */
   Future<Found> find(String who) {
-    Duration timeout = Duration.ofMillis(job.readyTimeoutMs());
     return directory.await(Directory.PARAMETER_SERVER, job.servers(), timeout, who).compose(instances -> {
       List<Directory.Instance> servers = byIndex(instances, who);
       List<Future<ShardMapReply>> maps = servers.stream().map(this::shardMap).toList();
-      return Future.all(maps).map(all -> new Found(servers, shards(servers, all.list(), who)));
+      return Future.all(maps).compose(all -> pids(servers)
+          .map(pids -> new Found(servers, shards(servers, all.list(), who), pids)));
     });
+  }
+
+  private Future<Map<String, Long>> pids(List<Directory.Instance> servers) {
+    Future<List<Directory.Instance>> rendezvous = directory.list(Directory.RENDEZVOUS);
+    Future<List<Directory.Instance>> aggregators = directory.list(Directory.GRADIENT_AGGREGATOR);
+    return Future.all(rendezvous, aggregators).map(listed -> {
+      Map<String, Long> pids = new TreeMap<>();
+      servers.forEach(s -> pid(pids, s.service() + "-" + s.index(), s));
+      rendezvous.result().stream().max(Comparator.comparingLong(Directory.Instance::incarnation))
+          .ifPresent(r -> pid(pids, r.service(), r));
+      if (job.aggregator()) {
+        aggregators.result().forEach(a -> pid(pids, a.service() + "-" + a.host(), a));
+      }
+      return pids;
+    });
+  }
+
+  private static void pid(Map<String, Long> pids, String name, Directory.Instance of) {
+    String pid = of.attributes().get(Directory.PID);
+    if (pid != null) {
+      pids.put(name, Long.parseLong(pid));
+    }
   }
 
   /** One instance per index below the job's number of servers; of two that claim it, the later one. */

@@ -81,11 +81,11 @@ public final class TrainerVerticle extends VerticleBase implements FiniteService
   @Override
   public Future<?> start() {
     String who = "trainer " + (config.rank() < 0 ? "(any rank)" : config.rank()) + " of job " + job.job();
-    Duration timeout = Duration.ofMillis(job.readyTimeoutMs());
+    Duration timeout = node.config().readyTimeout();
     return node.directory().await(Directory.RENDEZVOUS, 1, timeout, who)
         .map(TrainerVerticle::latest)
         .compose(rendezvous -> join(rendezvous))
-        .compose(v -> new ShardFinder(vertx, node.directory(), job).find(name()))
+        .compose(v -> new ShardFinder(vertx, node.directory(), job, timeout).find(name()))
         .map(this::begin)
         .recover(e -> {
           result.tryFail(e);
@@ -99,7 +99,7 @@ public final class TrainerVerticle extends VerticleBase implements FiniteService
   }
 
   private Future<Void> join(Directory.Instance rendezvous) {
-    group = new GroupMembership(vertx, job, rendezvous, () -> session == null ? 0 : session.step(), this::givenUp);
+    group = new GroupMembership(vertx, job, node.config().readyTimeout(), rendezvous, () -> session == null ? 0 : session.step(), this::givenUp);
     return group.join(config.rank(), job.job() + "-" + UUID.randomUUID(), config.endpoint());
   }
 
@@ -111,8 +111,7 @@ public final class TrainerVerticle extends VerticleBase implements FiniteService
   }
 
   private Void begin(ShardFinder.Found found) {
-    connections = new ShardConnections(vertx, node.directory(), node.host(), job, group::generation,
-        config.stream().options());
+    connections = new ShardConnections(node, job, group::generation, config.stream().options());
     session = new ClusterSession(node, context, job, config.stepDelayMs(), group, found, connections);
     LOG.info("{}: joined, {} shards on servers {}", name(), session.shards(), session.serverEndpoints());
     run = new RankRun(session, program, progress);

@@ -161,7 +161,7 @@ public final class SharedShards implements AutoCloseable {
     }
 
     @Override
-    public Map<String, Long> serverPids() {
+    public Map<String, Long> servicePids() {
       return Map.of();
     }
   }
