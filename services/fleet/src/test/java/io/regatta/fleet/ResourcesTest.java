@@ -21,15 +21,19 @@ import org.junit.jupiter.api.io.TempDir;
 /** A job that ends leaves nothing behind, and ten of them one after another cost no more memory than three. */
 class ResourcesTest {
 
+  /** What jobs have by default, unlike those of other tests. */
+  static final String IDLE = "model_thread_idle_ms=10000";
+
   @TempDir
   Path dir;
 
   private void job() {
-    LocalCluster.run(LocalCluster.Options.of(Jobs.wideAndDeep(dir, "max_steps=8")).withProgress(Progress.none()));
+    LocalCluster.run(LocalCluster.Options.of(Jobs.wideAndDeep(dir, "max_steps=8", IDLE)).withProgress(Progress.none()));
   }
 
   @Test
   void ten_jobs_in_one_jvm() throws IOException {
+    LeftoverThreads atFirst = LeftoverThreads.snapshot();
     job(); // classes, natives, and what they keep for good
     LeftoverThreads threads = LeftoverThreads.snapshot();
     Set<String> temporary = temporaryFiles();
@@ -44,6 +48,7 @@ class ResourcesTest {
     assertThat(listening()).isEqualTo(ports);
     assertThat(heap.get(8)).as("heap after the tenth job, bytes; all from the second: %s", heap)
         .isLessThanOrEqualTo(heap.get(1) + heap.get(1) / 20);
+    atFirst.assertNone(); // model threads have waited for an eleventh job
   }
 
   @Test

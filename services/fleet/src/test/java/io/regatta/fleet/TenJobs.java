@@ -16,7 +16,7 @@ final class TenJobs {
   public static void main(String[] args) throws IOException {
     for (int i = 0; i < 10; i++) {
       LocalCluster.run(LocalCluster.Options.of(Jobs.wideAndDeep(Path.of(args[0]), "max_steps=8",
-          "model_thread_idle_ms=10000")).withProgress(Progress.none()));
+          ResourcesTest.IDLE)).withProgress(Progress.none()));
       for (int k = 0; k < 3; k++) {
         System.gc();
       }

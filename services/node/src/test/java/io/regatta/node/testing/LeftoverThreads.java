@@ -21,9 +21,9 @@ public final class LeftoverThreads {
     return new LeftoverThreads();
   }
 
-  /** Waits up to 10 s for the threads that have come since to end; fails naming those that stay. */
+  /** Waits up to 20 s for the threads that have come since to end; fails naming those that stay. */
   public void assertNone() {
-    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(10);
+    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
     Set<Thread> left = left();
     while (!left.isEmpty() && System.nanoTime() < deadline) {
       LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(20));
