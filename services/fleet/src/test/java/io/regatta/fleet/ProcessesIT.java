@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.regatta.node.testing.FreePorts;
-import io.regatta.trainer.JobConfig;
 import io.regatta.trainer.Progress;
 import io.vertx.core.json.JsonObject;
 import java.nio.file.Files;
@@ -14,7 +13,6 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collections;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
@@ -55,8 +53,12 @@ class ProcessesIT {
 
   /** The tiny wide & deep job, nested as in a file. */
   private JsonObject job() throws Exception {
-    JsonObject job = new JsonObject(new Yaml().<Map<String, Object>>load(Checkout.text("configs/wide-and-deep.yaml")));
-    for (String key : Jobs.tiny(dir)) {
+    return nested("wide-and-deep", Jobs.tiny(dir));
+  }
+
+  private static JsonObject nested(String name, List<String> keys) throws Exception {
+    JsonObject job = new JsonObject(new Yaml().<Map<String, Object>>load(Checkout.text("configs/" + name + ".yaml")));
+    for (String key : keys) {
       String[] path = key.substring(0, key.indexOf('=')).split("\\.");
       String text = key.substring(key.indexOf('=') + 1);
       JsonObject at = job;
@@ -70,14 +72,25 @@ class ProcessesIT {
 
   @Test
   void sync_over_processes_gives_the_bits_of_the_simulation() throws Exception {
-    JobConfig simulated = Jobs.wideAndDeep(dir, "mode=sync");
-    String hash = LocalCluster.run(LocalCluster.Options.of(simulated).withoutHazelcast()
-        .withProgress(Progress.none())).get(0).parameters();
+    sameBits("wide-and-deep", Jobs.tiny(dir));
+  }
+
+  @Test
+  void census_over_processes_and_an_aggregator_gives_the_bits_of_the_simulation_without() throws Exception {
+    sameBits("census", List.of("data.dir=" + Jobs.data("adult_census"), "epochs=1", "aggregator=true"));
+  }
+
+  private void sameBits(String name, List<String> keys) throws Exception {
+    List<String> direct = new ArrayList<>(keys);
+    direct.addAll(List.of("mode=sync", "aggregator=false", "output="));
+    String hash = LocalCluster.run(LocalCluster.Options.of(Jobs.config(name, direct.toArray(String[]::new)))
+        .withoutHazelcast().withProgress(Progress.none())).get(0).parameters();
+    JsonObject job = nested(name, keys);
 
     // Any order will do: here trainers come first, and wait for the others.
     List<JavaProcess> trainers = new ArrayList<>();
     for (int rank = 0; rank < 2; rank++) {
-      trainers.add(service("trainer", "trainer-" + rank, new JsonObject().put("job", job()).put("rank", rank)
+      trainers.add(service("trainer", "trainer-" + rank, new JsonObject().put("job", job).put("rank", rank)
           .put("result", rank == 0 ? dir.resolve("result.json").toString() : "")));
     }
     List<JavaProcess> servers = new ArrayList<>();
@@ -85,7 +98,12 @@ class ProcessesIT {
       servers.add(service("parameter-server", "server-" + index,
           new JsonObject().put("index", index).put("servers", 2).put("shards", 1)));
     }
+    List<JavaProcess> stopped = new ArrayList<>(servers);
+    if (job.getString("aggregator", "false").equals("true")) {
+      stopped.add(service("gradient-aggregator", "aggregator", new JsonObject()));
+    }
     JavaProcess rendezvous = service("rendezvous", "rendezvous", new JsonObject());
+    stopped.add(rendezvous);
     for (JavaProcess server : servers) {
       server.await(line -> line.startsWith("ready parameter-server"), START_SECONDS);
     }
@@ -102,14 +120,12 @@ class ProcessesIT {
     assertThat(result.get("process_ids").get("parameter-server-1").asLong()).isEqualTo(servers.get(1).pid());
     List<Long> pids = new ArrayList<>();
     result.get("process_ids").forEach(pid -> pids.add(pid.asLong()));
-    assertThat(new HashSet<>(pids)).hasSameSizeAs(pids);
+    assertThat(pids).doesNotHaveDuplicates().hasSize(trainers.size() + stopped.size());
 
     CommandLineRun status = CommandLineRun.regatta("status", "--seeds", "127.0.0.1:" + seed);
     assertThat(status.status()).as(status.err()).isZero();
-    assertThat(status.out()).contains("server 0", "server 1", "no job").doesNotContain("job wide-and-deep");
+    assertThat(status.out()).contains("server 0", "server 1", "no job").doesNotContain("job " + name);
 
-    List<JavaProcess> stopped = new ArrayList<>(servers);
-    stopped.add(rendezvous);
     Collections.shuffle(stopped);
     for (JavaProcess service : stopped) {
       Instant asked = Instant.now();
