@@ -38,6 +38,11 @@ public final class AggregatedShardLink implements ShardLink {
     this.aggregator = aggregator;
   }
 
+  @Override
+  public String peer() {
+    return direct.peer() + " behind the " + aggregator.peer();
+  }
+
   /** At the shard first, which creates the job; then at the aggregator. */
   @Override
   public CompletionStage<Void> register(JobSpec job, TrainerId trainer) {

@@ -131,6 +131,11 @@ public final class GrpcShardLink implements ShardLink {
   }
 
   @Override
+  public String peer() {
+    return peer;
+  }
+
+  @Override
   public CompletionStage<Void> register(JobSpec spec, TrainerId trainer) {
     job = spec.job();
     common.setJob(job).setRank(trainer.rank()).setIncarnation(trainer.incarnation());

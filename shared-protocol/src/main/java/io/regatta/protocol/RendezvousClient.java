@@ -122,7 +122,12 @@ public final class RendezvousClient {
 
   /** All open groups and waits. */
   public Future<GroupsReply> groups() {
-    return calls.call(RendezvousGrpcClient.Groups, GroupsRequest.getDefaultInstance());
+    return groups("");
+  }
+
+  /** One group, if it is open, and who waits in it for whom; {@code group} empty for all. */
+  public Future<GroupsReply> groups(String group) {
+    return calls.call(RendezvousGrpcClient.Groups, GroupsRequest.newBuilder().setGroup(group).build());
   }
 
   /** Closes the connection; what is under way, watches too, fails. */

@@ -64,7 +64,7 @@ class RunningClusterTest {
       assertThat(status.out()).contains("server 0", "job line, sync: 16 updates, 2 dense values",
           "trainer 0 active, last step 15", "trainer 1 active, last step 15", "group line", "rank 1 active");
       int admin = Blocking.get(cluster.nodeReady()).adminPort();
-      assertThat(get(admin, "/why")).contains("trainer 0").contains("barrier");
+      assertThat(get(admin, "/why")).contains("trainer 0").contains("barrier").contains("trainer 1");
       // Shards publish a job's figures at an interval: asked again until they are there, for a minute at most.
       long end = System.nanoTime() + TimeUnit.MINUTES.toNanos(1);
       String metrics = get(admin, "/metrics");

@@ -13,6 +13,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -44,7 +45,11 @@ public final class Waits {
 
   private static final long SOURCE_SECONDS = 2;
 
-  private record Key(String who, String operation, String where, long sinceMillis) {}
+  private record Key(String who, String operation, String where, long sinceMillis) {
+    static Key of(Wait wait) {
+      return new Key(wait.who(), wait.operation(), wait.where(), wait.sinceMillis());
+    }
+  }
 
   private final Object lock = new Object();
   private final Set<Open> open = new LinkedHashSet<>();
@@ -66,7 +71,26 @@ public final class Waits {
 
   /** Notes that an operation is blocked from now on; the words are those of {@link Wait}. */
   public Handle begin(String who, String operation, String where, List<Wait.Peer> waitsFor) {
-    Open wait = new Open(new Wait(who, operation, where, System.currentTimeMillis(), List.copyOf(waitsFor)));
+    return add(new Open(new Wait(who, operation, where, System.currentTimeMillis(), List.copyOf(waitsFor)), null));
+  }
+
+  /**
+   * As above, for an operation that finds out for whom it waits only when somebody wants to know.
+   *
+   * @param waitsFor called on any thread for {@code /why} and for the log line of a long wait, never otherwise; may ask
+   *     another process, and is given up after {@value #SOURCE_SECONDS} s
+   */
+  public Handle begin(String who, String operation, String where, Supplier<Future<List<Wait.Peer>>> waitsFor) {
+    return add(new Open(new Wait(who, operation, where, System.currentTimeMillis(), List.of()), waitsFor));
+  }
+
+  private boolean isOpen(Open wait) {
+    synchronized (lock) {
+      return open.contains(wait);
+    }
+  }
+
+  private Open add(Open wait) {
     synchronized (lock) {
       open.add(wait);
     }
@@ -106,15 +130,28 @@ public final class Waits {
 
   /** All waits now, the oldest first. A source that fails, or does not answer in 2 s, adds only a log line. */
   public Future<List<Wait>> list() {
+    return list(wait -> true);
+  }
+
+  /** As {@link #list()}; of those that must ask for whom they wait, the others that are not wanted are left out. */
+  private Future<List<Wait>> list(Predicate<Wait> wanted) {
     List<Wait> out = new ArrayList<>();
+    List<Open> begun;
     List<Supplier<Future<List<Wait>>>> asked;
     synchronized (lock) {
-      open.forEach(wait -> out.add(wait.wait));
+      begun = List.copyOf(open);
       asked = List.copyOf(sources);
     }
     List<Future<List<Wait>>> answers = new ArrayList<>();
+    for (Open wait : begun) {
+      if (wait.lookup == null) {
+        out.add(wait.wait);
+      } else if (wanted.test(wait.wait)) {
+        answers.add(wait.ask());
+      }
+    }
     for (Supplier<Future<List<Wait>>> source : asked) {
-      answers.add(ask(source).recover(e -> {
+      answers.add(limited(source).recover(e -> {
         LOG.warn("a source of waits failed or did not answer within {} s: {}", SOURCE_SECONDS, e.toString());
         return Future.succeededFuture(List.of());
       }));
@@ -127,7 +164,7 @@ public final class Waits {
   }
 
   /** A source whose loop is blocked or closed must not keep the others from being shown. */
-  private static Future<List<Wait>> ask(Supplier<Future<List<Wait>>> source) {
+  private static <T> Future<T> limited(Supplier<Future<T>> source) {
     try {
       return source.get().timeout(SOURCE_SECONDS, TimeUnit.SECONDS);
     } catch (RuntimeException e) {
@@ -143,10 +180,10 @@ public final class Waits {
     if (!logging.compareAndSet(false, true)) {
       return Future.succeededFuture();
     }
-    return list().<Void>map(waits -> {
-      Map<Key, Long> next = new HashMap<>();
+    Map<Key, Long> next = new HashMap<>();
+    return list(wait -> isDue(wait, nowMillis, next)).<Void>map(waits -> {
       for (Wait wait : waits) {
-        Key key = new Key(wait.who(), wait.operation(), wait.where(), wait.sinceMillis());
+        Key key = Key.of(wait);
         long age = nowMillis - wait.sinceMillis();
         long due = nextLogMillis.getOrDefault(key, longMillis);
         if (age >= due) {
@@ -160,17 +197,37 @@ public final class Waits {
     }).onComplete(done -> logging.set(false));
   }
 
+  /** Whether the wait's line is due; notes in {@code next} when that of one is that is not asked now. */
+  private boolean isDue(Wait wait, long nowMillis, Map<Key, Long> next) {
+    long due = nextLogMillis.getOrDefault(Key.of(wait), longMillis);
+    next.put(Key.of(wait), due);
+    return nowMillis - wait.sinceMillis() >= due;
+  }
+
   private final class Open implements Handle {
+    /** Null: the wait has its peers. */
+    private final Supplier<Future<List<Wait.Peer>>> lookup;
     private volatile Wait wait;
 
-    Open(Wait wait) {
+    Open(Wait wait, Supplier<Future<List<Wait.Peer>>> lookup) {
       this.wait = wait;
+      this.lookup = lookup;
+    }
+
+    /** Never fails: a wait whose peers cannot be found out is shown all the same, one that is over meanwhile is not. */
+    Future<List<Wait>> ask() {
+      return limited(lookup)
+          .recover(e -> Future.succeededFuture(List.of(Wait.Peer.named("somebody (" + e.getMessage() + ")"))))
+          .map(peers -> isOpen(this) ? List.of(waitingFor(peers)) : List.of());
+    }
+
+    private Wait waitingFor(List<Wait.Peer> peers) {
+      return new Wait(wait.who(), wait.operation(), wait.where(), wait.sinceMillis(), List.copyOf(peers));
     }
 
     @Override
     public void waitsFor(List<Wait.Peer> peers) {
-      Wait old = wait;
-      wait = new Wait(old.who(), old.operation(), old.where(), old.sinceMillis(), List.copyOf(peers));
+      wait = waitingFor(peers);
     }
 
     @Override

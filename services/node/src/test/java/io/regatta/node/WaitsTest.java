@@ -7,8 +7,11 @@ import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
 import io.regatta.core.shard.Wait;
 import io.vertx.core.Context;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.slf4j.LoggerFactory;
@@ -77,5 +80,30 @@ class WaitsTest {
     } finally {
       logger.detachAppender(log);
     }
+  }
+
+  @Test
+  void forWhomAWaitWaitsIsAskedForWhenItIsShownOrHasBecomeLong() {
+    AtomicInteger asked = new AtomicInteger();
+    Waits waits = new Waits(10);
+    Promise<List<Wait.Peer>> answer = Promise.promise();
+    Waits.Handle barrier = waits.begin("trainer 0", "barrier", "job census", () -> {
+      asked.incrementAndGet();
+      return asked.get() == 4 ? answer.future() : asked.get() == 1 ? Future.succeededFuture(List.of(PEER))
+          : Future.failedFuture("the rendezvous is silent");
+    });
+    long begun = waits.list().await().get(0).sinceMillis();
+    assertThat(asked).hasValue(1);
+    waits.logLong(begun + 9_999).await();
+    assertThat(asked).as("not long yet").hasValue(1);
+    waits.logLong(begun + 10_000).await();
+    waits.logLong(begun + 11_000).await();
+    assertThat(asked).as("logged once").hasValue(2);
+    assertThat(waits.list().await().get(0).sentence(begun + 1000))
+        .isEqualTo("trainer 0 waits at job census for somebody (the rendezvous is silent), barrier, since 1.0 s");
+    Future<List<Wait>> last = waits.list();
+    barrier.close();
+    answer.complete(List.of(PEER));
+    assertThat(last.await()).as("over meanwhile").isEmpty();
   }
 }

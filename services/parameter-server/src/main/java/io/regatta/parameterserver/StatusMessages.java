@@ -3,8 +3,10 @@ package io.regatta.parameterserver;
 import io.regatta.core.shard.ParameterShard;
 import io.regatta.core.shard.Wait;
 import io.regatta.protocol.parameterserver.JobStatus;
+import io.regatta.protocol.parameterserver.ParkedCall;
 import io.regatta.protocol.parameterserver.ShardStatus;
 import io.regatta.protocol.parameterserver.TrainerStatus;
+import io.regatta.protocol.parameterserver.WaitedFor;
 import java.util.Locale;
 
 /** A shard's state as the message that {@code regatta status} asks for. Used on the shard's event loop. */
@@ -18,12 +20,21 @@ final class StatusMessages {
     for (String name : shard.jobs()) {
       if (job.isEmpty() || job.equals(name)) {
         status.addJobs(of(shard.status(name)));
+        for (Wait wait : shard.waits(name)) {
+          status.addWaits(wait.sentence(nowMillis)).addParked(parked(name, wait));
+        }
       }
     }
-    for (Wait wait : shard.waits()) {
-      status.addWaits(wait.sentence(nowMillis));
-    }
     return status.build();
+  }
+
+  private static ParkedCall parked(String job, Wait wait) {
+    ParkedCall.Builder parked = ParkedCall.newBuilder().setJob(job).setWho(wait.who()).setOperation(wait.operation());
+    for (Wait.Peer peer : wait.waitsFor()) {
+      parked.addWaitsFor(WaitedFor.newBuilder().setName(peer.name()).setLastStep(peer.lastStep())
+          .setLastSeenMs(peer.lastSeenMillis()));
+    }
+    return parked.build();
   }
 
   private static JobStatus of(ParameterShard.JobStatus s) {

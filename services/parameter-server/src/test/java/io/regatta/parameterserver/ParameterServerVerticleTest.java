@@ -115,9 +115,18 @@ class ParameterServerVerticleTest {
       eventually(servers, () -> servers.status(0).getShards(0).getWaitsCount() == 2);
       assertThat(servers.status(0).getShards(0).getWaitsList())
           .allMatch(s -> s.contains("trainer 0 waits at shard 0 of job why for trainer 1"));
+      assertThat(servers.status(0).getShards(0).getParkedList())
+          .extracting(call -> call.getJob() + ", " + call.getWho() + ", " + call.getOperation() + ", "
+              + call.getWaitsFor(0).getName() + ", " + call.getWaitsFor(0).getLastStep())
+          .containsExactlyInAnyOrder("why, trainer 0, pull of step 1, trainer 1, -1",
+              "why, trainer 0, push of step 0, trainer 1, -1");
+      assertThat(first.unanswered().keySet()).containsExactly(0);
+      assertThat(first.unanswered().get(0)).startsWith("shard 0 at 127.0.0.1:");
+      assertThat(second.unanswered()).isEmpty();
       assertThat(get(servers.node.waits().list())).anyMatch(w -> w.operation().equals("pull of step 1"));
       get(second.push(0, 8, null, Jobs.dense(1, 0), List.of()));
       get(waiting);
+      assertThat(first.unanswered()).isEmpty();
       assertThat(servers.node.metrics().get("regatta.shard.pushes").tag("shard", "0").counter().count()).isEqualTo(2);
       assertThat(servers.node.metrics().get("regatta.shard.received").counter().count())
           .isEqualTo(3 * 4.0 * Jobs.NUMEL);

@@ -9,6 +9,8 @@ import io.regatta.core.error.RegattaException.Overloaded;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.shard.Wait;
 import io.regatta.protocol.rendezvous.GatherReply;
+import io.regatta.protocol.rendezvous.MissingMember;
+import io.regatta.protocol.rendezvous.OpenGather;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -188,6 +190,17 @@ final class Gathers {
 
   void close(RegattaException reason) {
     List.copyOf(open.values()).forEach(gather -> fail(gather, reason));
+  }
+
+  List<OpenGather> open() {
+    List<OpenGather> all = new ArrayList<>();
+    for (Gather gather : open.values()) {
+      OpenGather.Builder of = OpenGather.newBuilder().setGroup(group.name()).setKey(gather.key);
+      missing(gather).forEach(h -> of.addMissing(MissingMember.newBuilder().setRank(h.rank).setLastStep(h.lastStep)
+          .setLastSeenMs(h.lastSeenMillis)));
+      all.add(of.build());
+    }
+    return all;
   }
 
   List<Wait> waits() {

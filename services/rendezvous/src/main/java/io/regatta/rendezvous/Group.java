@@ -9,6 +9,7 @@ import io.regatta.core.shard.Wait;
 import io.regatta.protocol.rendezvous.GroupView;
 import io.regatta.protocol.rendezvous.JoinReply;
 import io.regatta.protocol.rendezvous.JoinRequest;
+import io.regatta.protocol.rendezvous.OpenGather;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashSet;
@@ -257,6 +258,13 @@ final class Group {
     GroupView.Builder view = GroupView.newBuilder().setGroup(name).setGeneration(generation).setWorldSize(worldSize);
     Stream.of(holders).map(Holder::toMember).forEach(view::addMembers);
     return view.build();
+  }
+
+  /** What {@link #waits} says of joins and gathers, once for each, with ranks as numbers. */
+  List<OpenGather> openGathers() {
+    List<OpenGather> all = new ArrayList<>(lobby.open());
+    all.addAll(gathers.open());
+    return all;
   }
 
   List<Wait> waits() {

@@ -10,7 +10,7 @@ import io.regatta.core.error.RegattaException.StaleGeneration;
 import io.regatta.core.shard.Wait;
 import io.regatta.protocol.rendezvous.GatherReply;
 import io.regatta.protocol.rendezvous.GatherRequest;
-import io.regatta.protocol.rendezvous.GroupView;
+import io.regatta.protocol.rendezvous.GroupsReply;
 import io.regatta.protocol.rendezvous.JoinReply;
 import io.regatta.protocol.rendezvous.JoinRequest;
 import io.regatta.protocol.rendezvous.LeaseReply;
@@ -145,9 +145,16 @@ public final class Groups {
         request.getDoneList());
   }
 
-  /** All open groups by name. */
-  public List<GroupView> views() {
-    return groups.values().stream().map(Group::view).toList();
+  /** Open groups by name with what waits in them: the one of this name, or all if it is empty. */
+  public GroupsReply status(String name) {
+    GroupsReply.Builder status = GroupsReply.newBuilder();
+    for (Group group : groups.values()) {
+      if (name.isEmpty() || name.equals(group.name())) {
+        status.addGroups(group.view()).addAllGathers(group.openGathers());
+        group.waits().forEach(wait -> status.addWaits(wait.sentence(clock.getAsLong())));
+      }
+    }
+    return status.build();
   }
 
   /** Open groups. */

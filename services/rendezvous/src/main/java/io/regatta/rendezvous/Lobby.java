@@ -6,6 +6,8 @@ import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.shard.Wait;
 import io.regatta.protocol.rendezvous.JoinReply;
 import io.regatta.protocol.rendezvous.JoinRequest;
+import io.regatta.protocol.rendezvous.MissingMember;
+import io.regatta.protocol.rendezvous.OpenGather;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.LinkedHashSet;
@@ -124,6 +126,16 @@ final class Lobby {
     List<Guest> all = List.copyOf(guests);
     guests.clear();
     all.forEach(g -> g.done.accept(null, reason));
+  }
+
+  /** The join that waits, if anybody does. */
+  List<OpenGather> open() {
+    if (guests.isEmpty()) {
+      return List.of();
+    }
+    OpenGather.Builder join = OpenGather.newBuilder().setGroup(group);
+    unclaimedRanks().forEach(rank -> join.addMissing(MissingMember.newBuilder().setRank(rank).setLastStep(-1)));
+    return List.of(join.build());
   }
 
   List<Wait> waits() {

@@ -1,12 +1,10 @@
 package io.regatta.rendezvous;
 
 import io.regatta.core.error.RegattaException;
-import io.regatta.core.shard.Wait;
 import io.regatta.protocol.rendezvous.AddReply;
 import io.regatta.protocol.rendezvous.DeleteReply;
 import io.regatta.protocol.rendezvous.GetReply;
 import io.regatta.protocol.rendezvous.GroupView;
-import io.regatta.protocol.rendezvous.GroupsReply;
 import io.regatta.protocol.rendezvous.HeartbeatReply;
 import io.regatta.protocol.rendezvous.LeaveReply;
 import io.regatta.protocol.rendezvous.RendezvousGrpcService;
@@ -16,7 +14,6 @@ import io.regatta.protocol.rendezvous.WatchRequest;
 import io.vertx.grpc.common.ServiceMethod;
 import io.vertx.grpc.server.GrpcServer;
 import java.util.function.Function;
-import java.util.function.LongSupplier;
 
 /**
  * Puts {@link Groups} behind the gRPC service of rendezvous.proto: requests in, answers and statuses out. Used on the
@@ -24,11 +21,9 @@ import java.util.function.LongSupplier;
  */
 final class RendezvousEndpoint {
   private final Groups groups;
-  private final LongSupplier clock;
 
-  RendezvousEndpoint(Groups groups, LongSupplier clock) {
+  RendezvousEndpoint(Groups groups) {
     this.groups = groups;
-    this.clock = clock;
   }
 
   void bind(GrpcServer server) {
@@ -54,13 +49,7 @@ final class RendezvousEndpoint {
     atOnce(server, RendezvousGrpcService.Delete, r -> DeleteReply.newBuilder()
         .setDeleted(groups.delete(r.getGroup(), r.getKey())).build());
     atOnce(server, RendezvousGrpcService.Lease, groups::lease);
-    atOnce(server, RendezvousGrpcService.Groups, r -> {
-      GroupsReply.Builder reply = GroupsReply.newBuilder().addAllGroups(groups.views());
-      for (Wait wait : groups.waits()) {
-        reply.addWaits(wait.sentence(clock.getAsLong()));
-      }
-      return reply.build();
-    });
+    atOnce(server, RendezvousGrpcService.Groups, r -> groups.status(r.getGroup()));
     Call.bind(server, RendezvousGrpcService.Watch, (r, call) -> groups.watch(r.getGroup(), new ViewStream(call)));
   }
 

@@ -65,7 +65,7 @@ public final class RendezvousVerticle extends VerticleBase {
     LongSupplier clock = steadyClock();
     groups = new Groups(config, clock);
     GrpcServer grpc = GrpcServer.server(vertx, new GrpcServerOptions().setMaxMessageSize(config.messageBytes()));
-    new RendezvousEndpoint(groups, clock).bind(grpc);
+    new RendezvousEndpoint(groups).bind(grpc);
     HttpServerOptions options = new HttpServerOptions().setTcpKeepAlive(true)
         .setInitialSettings(new Http2Settings().setMaxConcurrentStreams(STREAMS_PER_CONNECTION));
     return ServicePort.listen(vertx, () -> Liveness.guard(vertx, vertx.createHttpServer(options),

@@ -53,7 +53,7 @@ class GroupsPropertyTest {
       } catch (RegattaException refused) {
         assertThat(refused).hasMessageContaining("group");
       }
-      g.groups.views().forEach(invariants::check);
+      g.groups.status("").getGroupsList().forEach(invariants::check);
       assertThat(activeHeldItems(g, held)).doesNotHaveDuplicates();
     }
     g.pass(60_000, activeRanks(g, 0));
@@ -67,7 +67,7 @@ class GroupsPropertyTest {
         assertThat(reply.getRanksList()).isSorted().doesNotHaveDuplicates();
       }
     }
-    assertThat(g.groups.views()).isEmpty();
+    assertThat(g.groups.status("").getGroupsList()).isEmpty();
     assertThat(g.groups.waits()).isEmpty();
   }
 
@@ -89,14 +89,14 @@ class GroupsPropertyTest {
 
   /** Those of the active ranks whose bit in the mask is 0: the others fall silent. */
   private static int[] activeRanks(VirtualGroups g, int mask) {
-    return g.groups.views().stream().flatMap(v -> v.getMembersList().stream())
+    return g.groups.status("").getGroupsList().stream().flatMap(v -> v.getMembersList().stream())
         .filter(m -> m.getState().equals("active")).mapToInt(Member::getRank)
         .filter(r -> (mask >> r & 1) == 0).toArray();
   }
 
   private static List<String> activeHeldItems(VirtualGroups g, Map<Long, String> held) {
     List<String> items = new ArrayList<>();
-    g.groups.views().stream().flatMap(v -> v.getMembersList().stream())
+    g.groups.status("").getGroupsList().stream().flatMap(v -> v.getMembersList().stream())
         .filter(m -> m.getState().equals("active")).forEach(m -> {
           if (held.containsKey(m.getIncarnation())) {
             items.add(held.get(m.getIncarnation()));

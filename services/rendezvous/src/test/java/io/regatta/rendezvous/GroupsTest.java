@@ -87,7 +87,7 @@ class GroupsTest {
     assertThatThrownBy(() -> g.join(0, 0)).isInstanceOf(InvalidInput.class).hasMessageContaining("world size 0");
     assertThatThrownBy(() -> g.join(5000, 0)).isInstanceOf(InvalidInput.class).hasMessageContaining("4096");
     assertThatThrownBy(() -> g.join(2, 0, "", 1)).isInstanceOf(InvalidInput.class).hasMessageContaining("member");
-    assertThat(g.groups.views()).isEmpty();
+    assertThat(g.groups.status("").getGroupsList()).isEmpty();
   }
 
   @Test
@@ -113,7 +113,7 @@ class GroupsTest {
     VirtualGroups g = new VirtualGroups();
     Answer<JoinReply> gone = g.join(2, 0, "first", 60_000);
     gone.gone.run();
-    assertThat(g.groups.views()).isEmpty();
+    assertThat(g.groups.status("").getGroupsList()).isEmpty();
     Answer<JoinReply> zero = g.join(2, 0, "second", 60_000);
     g.join(2, 1);
     assertThat(zero.value.getView().getMembers(0).getMember()).isEqualTo("second");
@@ -173,7 +173,7 @@ class GroupsTest {
     assertThat(watch.ended).isTrue();
     assertThat(watch.brokenOff).isNull();
     assertThat(wait.error).isInstanceOf(StaleGeneration.class).hasMessageContaining("has ended");
-    assertThat(g.groups.views()).isEmpty();
+    assertThat(g.groups.status("").getGroupsList()).isEmpty();
     assertThatThrownBy(() -> g.heartbeat(1)).isInstanceOf(StaleGeneration.class);
     assertThatThrownBy(g::watch).isInstanceOf(NotOwner.class).hasMessageContaining("no group g");
     assertThat(g.join(1, 0).value.getView().getGeneration()).isGreaterThan(generation + 2);
@@ -186,7 +186,7 @@ class GroupsTest {
     g.pass(VirtualGroups.LEASE + VirtualGroups.TICK);
     assertThat(states(watch)).containsExactly("lost", "lost");
     assertThat(watch.ended).isTrue();
-    assertThat(g.groups.views()).isEmpty();
+    assertThat(g.groups.status("").getGroupsList()).isEmpty();
   }
 
   @Test
@@ -314,7 +314,7 @@ class GroupsTest {
       }
     });
     g.leave(0);
-    assertThat(g.groups.views()).isEmpty();
+    assertThat(g.groups.status("").getGroupsList()).isEmpty();
     assertThat(errors).singleElement().isInstanceOf(StaleGeneration.class);
   }
 

@@ -7,7 +7,6 @@ import io.regatta.core.model.ModelSpec;
 import io.regatta.core.shard.JobSpec;
 import io.regatta.core.shard.ParameterClient;
 import io.regatta.core.shard.TrainerId;
-import io.regatta.core.shard.Wait;
 import io.regatta.node.Directory;
 import io.regatta.node.Node;
 import io.regatta.node.Waits;
@@ -20,7 +19,6 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
@@ -44,7 +42,7 @@ final class ClusterSession implements TrainerSession {
   private final ShardConnections connections;
   private final Awaiting awaiting = new Awaiting();
   private final String where;
-  private final AtomicInteger gathers = new AtomicInteger();
+  private final WaitPeers peers;
   private volatile long step;
 
   // Touched on the loop only, but for the volatile one.
@@ -63,6 +61,8 @@ final class ClusterSession implements TrainerSession {
     this.found = found;
     this.connections = connections;
     where = "job " + job.job();
+    peers = new WaitPeers(node.vertx(), job, "trainer " + trainer().rank(), found,
+        key -> Future.fromCompletionStage(onLoop(() -> group.missing(key))), this::client);
   }
 
   @Override
@@ -128,14 +128,13 @@ final class ClusterSession implements TrainerSession {
 
   @Override
   public CompletableFuture<List<double[]>> gather(String key, double[] values) {
-    gathers.incrementAndGet();
-    return onLoop(() -> group.gather(key, values)).whenComplete((v, e) -> gathers.decrementAndGet());
+    return peers.gathering(key, onLoop(() -> group.gather(key, values)));
   }
 
   @Override
   public <T> T await(String operation, CompletionStage<T> stage) {
     try (Waits.Handle wait = node.waits().begin("trainer " + trainer().rank(), operation, where,
-        List.of(Wait.Peer.named(gathers.get() > 0 ? "the other trainers" : "the shards")))) {
+        () -> peers.of(stage))) {
       return awaiting.await(operation + " of " + name(), stage);
     }
   }
@@ -148,7 +147,7 @@ final class ClusterSession implements TrainerSession {
     }
   }
 
-  /** How far this rank is, from any thread. */
+  /** Steps that this rank has made, from any thread. */
   long step() {
     return step;
   }

@@ -4,6 +4,7 @@ import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.NotOwner;
 import io.regatta.core.error.RegattaException.StaleGeneration;
 import io.regatta.core.shard.TrainerId;
+import io.regatta.core.shard.Wait;
 import io.regatta.node.Directory;
 import io.regatta.protocol.RendezvousClient;
 import io.regatta.protocol.rendezvous.GroupView;
@@ -46,7 +47,7 @@ final class GroupMembership {
 
   /**
    * @param timeout how long to wait for the other members
-   * @param step how far this rank is, for heartbeats
+   * @param step the last step that this rank has made, for heartbeats; -1 if none
    * @param lost told once if the rendezvous has given this trainer up
    */
   GroupMembership(Vertx vertx, JobConfig job, Duration timeout, Directory.Instance rendezvous, LongSupplier step,
@@ -128,6 +129,14 @@ final class GroupMembership {
           bytes.asReadOnlyByteBuffer().order(ByteOrder.LITTLE_ENDIAN).asDoubleBuffer().get(of);
           return of;
         }).toList());
+  }
+
+  /** The active members for whom the gather of this key waits, with their last steps; nobody if it is not open. */
+  Future<List<Wait.Peer>> missing(String key) {
+    return calls.groups(job.job()).map(reply -> reply.getGathersList().stream()
+        .filter(gather -> gather.getKey().equals(key))
+        .flatMap(gather -> gather.getMissingList().stream())
+        .map(m -> new Wait.Peer("trainer " + m.getRank(), m.getLastStep(), m.getLastSeenMs())).toList());
   }
 
   /** Gives the seat up, if there is one, and closes the connections. */

@@ -99,8 +99,13 @@ public final class TrainerVerticle extends VerticleBase implements FiniteService
   }
 
   private Future<Void> join(Directory.Instance rendezvous) {
-    group = new GroupMembership(vertx, job, node.config().readyTimeout(), rendezvous, () -> session == null ? 0 : session.step(), this::givenUp);
+    group = new GroupMembership(vertx, job, node.config().readyTimeout(), rendezvous,
+        this::lastStep, this::givenUp);
     return group.join(config.rank(), job.job() + "-" + UUID.randomUUID(), config.endpoint());
+  }
+
+  private long lastStep() {
+    return session == null ? -1 : session.step() - 1;
   }
 
   private void givenUp(RegattaException reason) {

@@ -27,6 +27,11 @@ public final class LocalShardLink implements ShardLink {
   }
 
   @Override
+  public String peer() {
+    return "shard " + shard.index() + " in this process";
+  }
+
+  @Override
   public CompletionStage<Void> register(JobSpec job, TrainerId trainer) {
     return call(() -> {
       checkOpen();

@@ -5,12 +5,15 @@ import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.model.DensePartition;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.SortedMap;
+import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.Consumer;
 import java.util.function.IntFunction;
@@ -44,6 +47,8 @@ public final class ParameterClient {
   private final GradientCheck model;
   /** By shard; touched on the owner only. */
   private final long[] sequences;
+  /** Calls without an answer, by shard: counted on the owner, uncounted where an answer completes, read anywhere. */
+  private final AtomicIntegerArray unanswered;
 
   /** {@code shards} in the order of the shard map, one link for each of {@link JobSpec#shards}. */
   public ParameterClient(JobSpec job, TrainerId trainer, List<? extends ShardLink> shards, Executor owner) {
@@ -58,6 +63,7 @@ public final class ParameterClient {
     partition = DensePartition.of(job.model().dense(), job.shards(), job.minBlock());
     model = new GradientCheck(job.model());
     sequences = new long[job.shards()];
+    unanswered = new AtomicIntegerArray(job.shards());
   }
 
   public JobSpec job() {
@@ -67,6 +73,17 @@ public final class ParameterClient {
   /** Where which block of the dense variables lies. */
   public DensePartition partition() {
     return partition;
+  }
+
+  /** The shards that owe this trainer an answer now, with their links' {@link ShardLink#peer}. Any thread. */
+  public SortedMap<Integer, String> unanswered() {
+    SortedMap<Integer, String> shards = new TreeMap<>();
+    for (int s = 0; s < links.size(); s++) {
+      if (unanswered.get(s) > 0) {
+        shards.put(s, links.get(s).peer());
+      }
+    }
+    return shards;
   }
 
   /** Announces this trainer to all shards. */
@@ -148,8 +165,9 @@ public final class ParameterClient {
       model.table(table);
       return onOwner(() -> {
         CompletableFuture<Void> done = CompletableFuture.completedFuture(null);
-        for (ShardLink link : links) {
-          done = done.thenComposeAsync(v -> link.export(table, slice), owner);
+        for (int s = 0; s < links.size(); s++) {
+          int shard = s;
+          done = done.thenComposeAsync(v -> counted(shard, links.get(shard).export(table, slice)), owner);
         }
         return done;
       });
@@ -241,7 +259,7 @@ public final class ParameterClient {
     AtomicInteger open = new AtomicInteger(links.size());
     for (int s = 0; s < links.size(); s++) {
       int shard = s;
-      call.apply(s).whenComplete((answer, error) -> {
+      counted(shard, call.apply(s)).whenComplete((answer, error) -> {
         if (error != null) {
           result.completeExceptionally(cause(error));
           return;
@@ -257,5 +275,10 @@ public final class ParameterClient {
       });
     }
     return result;
+  }
+
+  private <T> CompletionStage<T> counted(int shard, CompletionStage<T> answer) {
+    unanswered.incrementAndGet(shard);
+    return answer.whenComplete((value, error) -> unanswered.decrementAndGet(shard));
   }
 }

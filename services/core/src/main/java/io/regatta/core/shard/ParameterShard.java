@@ -227,10 +227,22 @@ public final class ParameterShard {
     return job(job).status();
   }
 
+  /** Its place in the shard map. */
+  public int index() {
+    return index;
+  }
+
   /** Everything parked here, with whom it waits for. */
   public List<Wait> waits() {
     List<Wait> waits = new ArrayList<>();
     jobs.values().forEach(j -> j.waits(waits));
+    return waits;
+  }
+
+  /** What is parked here for one job. */
+  public List<Wait> waits(String job) {
+    List<Wait> waits = new ArrayList<>();
+    job(job).waits(waits);
     return waits;
   }
 

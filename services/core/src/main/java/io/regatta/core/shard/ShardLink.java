@@ -10,6 +10,9 @@ import java.util.function.Consumer;
  */
 public interface ShardLink {
 
+  /** Whom the link leads to, for messages, e.g. {@code shard 0 at 10.0.0.7:36001}. Any thread. */
+  String peer();
+
   /** Announces the trainer; creates the job on the shard if this is the first one. */
   CompletionStage<Void> register(JobSpec job, TrainerId trainer);
 

@@ -17,6 +17,7 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.RejectedExecutionException;
 import org.junit.jupiter.api.Test;
 
@@ -86,6 +87,19 @@ class ParameterClientTest {
     }
     assertThat(slices).isGreaterThan(50);
     assertThat(cursor.value()).isEqualTo(job.shards.get(0).digest("job"));
+  }
+
+  @Test
+  void theShardsThatOweAnAnswerAreNamedUntilTheyHaveGivenIt() {
+    LocalJob job = new LocalJob(Mode.SYNC, 2, 3, OptimizerSpec.sgd(1));
+    ParameterClient waiting = job.clients.get(0);
+    assertThat(waiting.unanswered()).isEmpty();
+    waiting.push(0, 1, null, null, List.of());
+    CompletableFuture<ParameterClient.Values> pull = waiting.pull(1, true, List.of(), false);
+    assertThat(waiting.unanswered()).containsEntry(0, "shard 0 in this process").containsOnlyKeys(0, 1, 2);
+    job.clients.get(1).push(0, 1, null, null, List.of()).join();
+    assertThat(pull).isCompleted();
+    assertThat(waiting.unanswered()).isEmpty();
   }
 
   @Test
