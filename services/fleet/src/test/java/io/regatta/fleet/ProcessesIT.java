@@ -149,6 +149,16 @@ class ProcessesIT {
   }
 
   @Test
+  void an_engine_that_is_not_there_is_named_with_those_that_are() throws Exception {
+    Path job = Files.writeString(dir.resolve("job.json"), job().put("engine", "TensorFlow").encode());
+    try (JavaProcess simulation = JavaProcess.jar("simulation", jar("fleet"), "simulate", job.toString())) {
+      assertThat(simulation.status(START_SECONDS)).as(simulation.output()).isEqualTo(2);
+      assertThat(simulation.output().lines().filter(line -> line.startsWith("regatta: "))).singleElement().asString()
+          .contains("TensorFlow is not on the class path", "MXNet");
+    }
+  }
+
+  @Test
   void ctrl_c_ends_a_wait_for_services_that_never_come() throws Exception {
     JavaProcess trainer = service("trainer", "trainer", new JsonObject().put("job", job()));
     trainer.await(line -> line.contains("not ready") || line.contains("waits"), START_SECONDS);

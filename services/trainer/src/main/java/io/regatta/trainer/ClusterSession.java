@@ -161,8 +161,12 @@ final class ClusterSession implements TrainerSession {
   Future<Void> leaveShards() {
     if (left == null) {
       left = client == null ? Future.succeededFuture() : Future.fromCompletionStage(client.leave(), context)
-          .onFailure(e -> LOG.warn("{} could not leave every shard in order, the rendezvous will tell them: {}", name(),
-              e.getMessage()));
+          .onFailure(e -> {
+            if (!(e instanceof Cancelled)) { // that is a pull under way, given up because we have left
+              LOG.warn("{} could not leave every shard in order, the rendezvous will tell them: {}", name(),
+                  e.getMessage());
+            }
+          });
     }
     return left;
   }

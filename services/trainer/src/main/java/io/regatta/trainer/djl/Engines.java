@@ -1,6 +1,7 @@
 package io.regatta.trainer.djl;
 
 import ai.djl.engine.Engine;
+import ai.djl.engine.EngineProvider;
 import ai.djl.mxnet.jna.JnaUtils;
 import ai.djl.training.GradientCollector;
 import com.sun.jna.Library;
@@ -8,6 +9,7 @@ import com.sun.jna.Native;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import java.util.List;
 import java.util.Locale;
+import java.util.ServiceLoader;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -49,6 +51,7 @@ public final class Engines {
     synchronized (LOCK) {
       if (started == null) {
         String chosen = choose(name, System.getProperty("os.name"), System.getProperty("os.arch"));
+        requireKnown(chosen);
         System.setProperty("OPT_OUT_TRACKING", "true");
         System.setProperty("ai.djl.default_engine", chosen);
         System.setProperty("ai.djl.use_local_parameter_server", "true");
@@ -124,11 +127,17 @@ public final class Engines {
     }
   }
 
-  private static Engine load(String name) {
-    if (!Engine.getAllEngines().contains(name)) {
-      throw new InvalidInput("engine: " + name + " is not on the class path, known engines are "
-          + Engine.getAllEngines());
+  /** Before the class Engine is touched, which cannot be loaded while the chosen one is missing. */
+  private static void requireKnown(String name) {
+    List<String> known = ServiceLoader.load(EngineProvider.class, Engines.class.getClassLoader()).stream()
+        .map(provider -> provider.get().getEngineName()).toList();
+    if (!known.contains(name)) {
+      throw new InvalidInput("engine: " + name + " is not on the class path, known engines are " + known
+          + "; a build with -Ppytorch has PyTorch, too");
     }
+  }
+
+  private static Engine load(String name) {
     try {
       Engine engine = Engine.getEngine(name);
       log.debug("engine {} {} started", engine.getEngineName(), engine.getVersion());
