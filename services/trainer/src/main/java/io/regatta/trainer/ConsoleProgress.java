@@ -7,6 +7,7 @@ import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
 import java.util.StringJoiner;
+import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import me.tongfei.progressbar.ConsoleProgressBarConsumer;
 import me.tongfei.progressbar.ProgressBar;
@@ -23,6 +24,8 @@ public final class ConsoleProgress implements Progress {
   /** Time between two plain lines. */
   public static final Duration LINE_INTERVAL = Duration.ofSeconds(2);
 
+  /** A bar counts in thousands from here on. */
+  private static final long THOUSANDS_FROM = 10_000;
   private static final int BAR_INTERVAL_MS = 200;
 
   private final String name;
@@ -75,21 +78,24 @@ public final class ConsoleProgress implements Progress {
     beganAt = nanoTime.getAsLong();
     lastLineAt = beganAt;
     if (terminal) {
-      bar = new ProgressBarBuilder().setTaskName(name + " " + phase).setInitialMax(examples).setUnit(" ex", 1)
-          .setStyle(ProgressBarStyle.ASCII).setUpdateIntervalMillis(BAR_INTERVAL_MS).showSpeed()
-          .setConsumer(new ConsoleProgressBarConsumer(out)).build();
+      // The figures are ours, as short as 80 columns want them, and the same as in the lines.
+      bar = new ProgressBarBuilder().setTaskName(phase).setInitialMax(examples).setStyle(ProgressBarStyle.ASCII)
+          .setUpdateIntervalMillis(BAR_INTERVAL_MS).hideEta().setConsumer(new ConsoleProgressBarConsumer(out))
+          .setUnit(examples < THOUSANDS_FROM ? "" : "k", examples < THOUSANDS_FROM ? 1 : 1000).build();
     }
   }
 
   @Override
   public void advance(long examples) {
     done += examples;
+    long now = nanoTime.getAsLong();
     if (bar != null) {
       bar.stepBy(examples);
-      return;
-    }
-    long now = nanoTime.getAsLong();
-    if (phase != null && now - lastLineAt >= lineIntervalNanos) {
+      if (now - lastLineAt >= TimeUnit.MILLISECONDS.toNanos(BAR_INTERVAL_MS)) {
+        lastLineAt = now;
+        bar.setExtraMessage(figures(now, true).replace(",", ""));
+      }
+    } else if (phase != null && now - lastLineAt >= lineIntervalNanos) {
       lastLineAt = now;
       out.println(summary(now, true));
     }
@@ -98,9 +104,6 @@ public final class ConsoleProgress implements Progress {
   @Override
   public void metric(String name, double value) {
     metrics.put(name, value);
-    if (bar != null) {
-      bar.setExtraMessage(metricsText());
-    }
   }
 
   @Override
@@ -117,6 +120,7 @@ public final class ConsoleProgress implements Progress {
       return;
     }
     if (bar != null) {
+      bar.setExtraMessage(figures(nanoTime.getAsLong(), true).replace(",", ""));
       bar.close();
       bar = null;
     }
@@ -132,25 +136,22 @@ public final class ConsoleProgress implements Progress {
 
   /** For example {@code census train: 12800/32561 examples, 9800/s, loss 0.3312, auc 0.9071, 2 s left}. */
   private String summary(long now, boolean running) {
+    return name + " " + phase + ": " + (total > 0 ? done + "/" + total : String.valueOf(done)) + " examples, "
+        + figures(now, running);
+  }
+
+  /** Rate, metrics, and the time left or taken. */
+  private String figures(long now, boolean running) {
     double seconds = Math.max(1e-9, (now - beganAt) / 1e9);
     double rate = done / seconds;
-    StringJoiner text = new StringJoiner(", ", name + " " + phase + ": ", "");
-    text.add((total > 0 ? done + "/" + total : String.valueOf(done)) + " examples");
+    StringJoiner text = new StringJoiner(", ");
     text.add(String.format(Locale.ROOT, "%.0f/s", rate));
-    if (!metrics.isEmpty()) {
-      text.add(metricsText());
-    }
+    metrics.forEach((metric, value) -> text.add(String.format(Locale.ROOT, "%s %.4f", metric, value)));
     if (!running) {
       text.add(String.format(Locale.ROOT, "done in %.1f s", seconds));
     } else if (total > done && rate > 0) {
       text.add(String.format(Locale.ROOT, "%.0f s left", Math.ceil((total - done) / rate)));
     }
-    return text.toString();
-  }
-
-  private String metricsText() {
-    StringJoiner text = new StringJoiner(", ");
-    metrics.forEach((metric, value) -> text.add(String.format(Locale.ROOT, "%s %.4f", metric, value)));
     return text.toString();
   }
 }

@@ -56,7 +56,7 @@ class ConsoleProgressTest {
       progress.advance(10);
       progress.line("a line");
     }
-    assertThat(text()).contains("job train").contains("100%").contains("auc 0.5000").contains("a line");
+    assertThat(text()).contains("train").contains("100%").contains("auc 0.5000").contains("a line");
   }
 
   private ConsoleProgress progress(boolean terminal) {
