@@ -3,6 +3,7 @@ package io.regatta.fleet;
 import io.regatta.aggregator.AggregatorConfig;
 import io.regatta.aggregator.AggregatorVerticle;
 import io.regatta.core.error.RegattaException.Cancelled;
+import io.regatta.node.Hosted;
 import io.regatta.node.Node;
 import io.regatta.node.NodeConfig;
 import io.regatta.node.Settings;
@@ -138,11 +139,14 @@ public final class LocalCluster {
   private void deploy(Services s) {
     JobConfig job = options.job();
     Node node = s.node();
+    Hosted.Service whole = node.starting("simulation");
+    results.future().onFailure(whole::failed);
     deploy(s, s.others(), List.of(new RendezvousVerticle(node, Settings.defaults(RendezvousConfig.class))))
         .compose(up -> deploy(s, s.others(), servers(node)))
         .compose(up -> deploy(s, s.others(), job.aggregator()
             ? List.of(new AggregatorVerticle(node, Settings.defaults(AggregatorConfig.class))) : List.of()))
-        .onSuccess(up -> deployTrainers(s))
+        .compose(up -> deployTrainers(s))
+        .onSuccess(up -> whole.serves())
         .onFailure(results::tryFail);
   }
 
@@ -156,15 +160,16 @@ public final class LocalCluster {
     return servers;
   }
 
-  private void deployTrainers(Services s) {
+  private Future<Void> deployTrainers(Services s) {
     List<TrainerVerticle> trainers = new ArrayList<>();
     for (int rank = 0; rank < options.job().trainers(); rank++) {
       trainers.add(trainer(s.node(), rank));
     }
-    deploy(s, s.trainers(), trainers).onFailure(results::tryFail);
+    Future<Void> deployed = deploy(s, s.trainers(), trainers);
     trainers.forEach(trainer -> trainer.result().onFailure(results::tryFail));
     Future.all(trainers.stream().map(TrainerVerticle::result).toList())
         .onSuccess(all -> results.tryComplete(all.list()));
+    return deployed;
   }
 
   private TrainerVerticle trainer(Node node, int rank) {

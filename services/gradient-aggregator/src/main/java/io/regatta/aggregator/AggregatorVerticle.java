@@ -5,6 +5,7 @@ import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.Meter;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.node.Directory;
+import io.regatta.node.Hosted;
 import io.regatta.node.Node;
 import io.regatta.node.Registration;
 import io.regatta.node.ServicePort;
@@ -44,6 +45,7 @@ public final class AggregatorVerticle extends VerticleBase {
   private final AtomicLong pushes = new AtomicLong();
   private AggregatorEndpoint endpoint;
   private Uplink uplink;
+  private Hosted.Service hosted;
   private ServicePort port;
   private Registration registration;
   private Waits.Source waits;
@@ -63,6 +65,7 @@ public final class AggregatorVerticle extends VerticleBase {
 
   @Override
   public Future<?> start() {
+    hosted = node.starting(Directory.GRADIENT_AGGREGATOR);
     uplink = new Uplink(vertx, context, node.directory(), config);
     endpoint = new AggregatorEndpoint(uplink);
     return ServicePort.listen(vertx, this::server, node.host(), config.port(), "the aggregator",
@@ -77,8 +80,10 @@ public final class AggregatorVerticle extends VerticleBase {
         })
         .onSuccess(registered -> {
           registration = registered;
+          hosted.serves();
           LOG.info("gradient aggregator of this host serves on {}:{}", node.host(), port());
         })
+        .onFailure(e -> hosted.failed(e))
         .recover(e -> stop().transform(stopped -> Future.failedFuture(e)));
   }
 
@@ -105,6 +110,7 @@ public final class AggregatorVerticle extends VerticleBase {
 
   @Override
   public Future<?> stop() {
+    hosted.stopped();
     vertx.cancelTimer(measurer);
     meters.forEach(node.metrics()::remove);
     if (waits != null) {

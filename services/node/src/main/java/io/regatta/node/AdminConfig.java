@@ -1,5 +1,7 @@
 package io.regatta.node;
 
+import io.regatta.core.error.RegattaException.InvalidInput;
+
 /** The port for people and monitoring. Validated in the constructor, immutable. */
 public record AdminConfig(
     @Setting(value = "true", doc = "Whether to serve /health, /ready, /metrics and /why.")
@@ -9,9 +11,15 @@ public record AdminConfig(
     int port,
 
     @Setting(doc = "Address to bind the admin server to; empty: the node's host.")
-    String host) {
+    String host,
+
+    @Setting(value = "2000", unit = "ms", doc = "How long an event loop, and the directory, may take to answer before /health says DOWN.")
+    int healthTimeoutMs) {
 
   public AdminConfig {
     ClusterConfig.port("port", port);
+    if (healthTimeoutMs < 1) {
+      throw new InvalidInput("admin.health_timeout_ms must be at least 1: got " + healthTimeoutMs);
+    }
   }
 }

@@ -10,8 +10,6 @@ import io.vertx.core.http.HttpServer;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
-import io.vertx.ext.healthchecks.CheckResult;
-import io.vertx.ext.healthchecks.HealthChecks;
 import java.net.BindException;
 import java.util.List;
 import java.util.stream.Collectors;
@@ -27,24 +25,24 @@ public final class AdminServer {
   private final String role;
   private final PrometheusMeterRegistry metrics;
   private final Waits waits;
-  private final HealthChecks health;
-  private final HealthChecks readiness;
+  private final Health health;
+  private final Hosted hosted;
   private HttpServer server;
 
-  private AdminServer(Vertx vertx, String role, PrometheusMeterRegistry metrics, Waits waits, HealthChecks health,
-      HealthChecks readiness) {
+  private AdminServer(Vertx vertx, String role, PrometheusMeterRegistry metrics, Waits waits, Health health,
+      Hosted hosted) {
     this.vertx = vertx;
     this.role = role;
     this.metrics = metrics;
     this.waits = waits;
     this.health = health;
-    this.readiness = readiness;
+    this.hosted = hosted;
   }
 
   /** Starts listening; fails with {@link InvalidInput} if the port is in use. */
   static Future<AdminServer> start(Vertx vertx, String role, String host, int port, PrometheusMeterRegistry metrics,
-      Waits waits, HealthChecks health, HealthChecks readiness) {
-    AdminServer admin = new AdminServer(vertx, role, metrics, waits, health, readiness);
+      Waits waits, Health health, Hosted hosted) {
+    AdminServer admin = new AdminServer(vertx, role, metrics, waits, health, hosted);
     admin.server = vertx.createHttpServer().requestHandler(admin::handle);
     return admin.server.listen(port, host).map(admin).recover(e -> Future.failedFuture(
         e instanceof BindException || String.valueOf(e.getMessage()).contains("in use")
@@ -69,8 +67,9 @@ public final class AdminServer {
       return;
     }
     switch (request.path()) {
-      case "/health" -> check(request, health);
-      case "/ready" -> check(request, readiness);
+      case "/health" -> health.look().onSuccess(checks -> checked(request, checks))
+          .onFailure(e -> answer(request, 500, "text/plain", "cannot look: " + e + "\n"));
+      case "/ready" -> checked(request, hosted.ready());
       case "/metrics" -> vertx.executeBlocking(() -> metrics.scrape(), false)
           .onSuccess(text -> answer(request, 200, "text/plain; version=0.0.4; charset=utf-8", text))
           .onFailure(e -> answer(request, 500, "text/plain", "cannot render the metrics: " + e + "\n"));
@@ -81,23 +80,19 @@ public final class AdminServer {
     }
   }
 
-  private void check(HttpServerRequest request, HealthChecks checks) {
-    checks.checkStatus().onComplete(result -> {
-      boolean up = result.succeeded() && Boolean.TRUE.equals(result.result().getUp());
-      JsonObject body = new JsonObject().put("role", role).put("status", up ? "UP" : "DOWN");
-      JsonArray details = new JsonArray();
-      if (result.succeeded() && result.result().getChecks() != null) {
-        for (CheckResult check : result.result().getChecks()) {
-          JsonObject detail = new JsonObject().put("name", check.getId())
-              .put("status", Boolean.TRUE.equals(check.getUp()) ? "UP" : "DOWN");
-          if (check.getData() != null) {
-            detail.put("data", check.getData());
-          }
-          details.add(detail);
-        }
-      }
-      answer(request, up ? 200 : 503, "application/json", body.put("checks", details).encodePrettily() + "\n");
-    });
+  private void checked(HttpServerRequest request, List<Check> checks) {
+    boolean up = checks.stream().allMatch(Check::up);
+    JsonArray details = new JsonArray();
+    for (Check check : checks) {
+      JsonObject detail = new JsonObject().put("name", check.name()).put("status", status(check.up()));
+      details.add(check.up() ? detail : detail.put("cause", check.cause()));
+    }
+    JsonObject body = new JsonObject().put("role", role).put("status", status(up)).put("checks", details);
+    answer(request, up ? 200 : 503, "application/json", body.encodePrettily() + "\n");
+  }
+
+  private static String status(boolean up) {
+    return up ? "UP" : "DOWN";
   }
 
   private void why(HttpServerRequest request, List<Wait> list) {

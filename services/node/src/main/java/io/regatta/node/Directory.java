@@ -74,6 +74,11 @@ public interface Directory {
    */
   Future<List<Instance>> await(String service, int count, Duration timeout, String who);
 
+  /** Whether the directory's store answers now: fails if it does not, or has no member that holds data. No retries. */
+  default Future<Void> reachable() {
+    return list(RENDEZVOUS).mapEmpty();
+  }
+
   /** Ends waits and removes the registrations made through this object. */
   Future<Void> close();
 }

@@ -56,6 +56,11 @@ public final class HazelcastDirectory extends WaitingDirectory {
   }
 
   @Override
+  public Future<Void> reachable() {
+    return poll(RENDEZVOUS).mapEmpty();
+  }
+
+  @Override
   Future<List<Instance>> poll(String service) {
     return map().compose(AsyncMap::entries).map(entries -> {
       List<Instance> out = new ArrayList<>();

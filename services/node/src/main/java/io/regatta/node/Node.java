@@ -12,7 +12,6 @@ import io.regatta.node.ClusterConfig.MemberKind;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
-import io.vertx.ext.healthchecks.HealthChecks;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
@@ -37,8 +36,7 @@ public final class Node {
   private final String host;
   private final PrometheusMeterRegistry metrics;
   private final Waits waits;
-  private final HealthChecks health;
-  private final HealthChecks readiness;
+  private final Hosted hosted = new Hosted();
   private final long longWaitTimer;
   private final AtomicBoolean closing = new AtomicBoolean();
   private final Promise<Void> closed = Promise.promise();
@@ -58,8 +56,6 @@ public final class Node {
     this.host = host;
     this.metrics = metrics;
     this.waits = waits;
-    this.health = HealthChecks.create(vertx);
-    this.readiness = HealthChecks.create(vertx);
     this.longWaitTimer = vertx.setPeriodic(LONG_WAIT_CHECK_MILLIS,
         id -> waits.logLong(System.currentTimeMillis())
             .onFailure(e -> LOG.warn("{}: cannot list the waits: {}", role, e.toString())));
@@ -173,7 +169,8 @@ public final class Node {
       return Future.succeededFuture(this);
     }
     String adminHost = config.admin().host().isBlank() ? host : config.admin().host();
-    return AdminServer.start(vertx, role, adminHost, config.admin().port(), metrics, waits, health, readiness)
+    Health health = new Health(hosted, directory, config.admin().healthTimeoutMs());
+    return AdminServer.start(vertx, role, adminHost, config.admin().port(), metrics, waits, health, hosted)
         .map(server -> {
           admin = server;
           return this;
@@ -211,14 +208,14 @@ public final class Node {
     return waits;
   }
 
-  /** Checks behind {@code /health}: is this process fit to go on. */
-  public HealthChecks health() {
-    return health;
-  }
-
-  /** Checks behind {@code /ready}: has every service of this process started. */
-  public HealthChecks readiness() {
-    return readiness;
+  /**
+   * Says that a service of this process is starting: {@code /ready} is DOWN until it serves, and {@code /health} looks
+   * at the event loop of the calling context. Called by a verticle's {@code start()}.
+   *
+   * @param name unique in this process, e.g. {@code parameter-server 0}
+   */
+  public Hosted.Service starting(String name) {
+    return hosted.starting(name);
   }
 
   /** Port of the admin server, -1 if there is none. */

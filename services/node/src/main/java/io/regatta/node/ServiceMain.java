@@ -7,7 +7,6 @@ import io.vertx.core.Deployable;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
-import io.vertx.ext.healthchecks.Status;
 import java.io.PrintStream;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -200,10 +199,7 @@ public final class ServiceMain<R extends Record> {
     Node node = get(starting.future());
     Promise<Integer> status = Promise.promise();
     stopRequested.future().onComplete(v -> status.tryComplete(0));
-    Promise<Void> ready = Promise.promise();
-    node.readiness().register(service, check ->
-        check.complete(ready.future().succeeded() ? Status.OK() : Status.KO()));
-    deploy(node, own, ready, status);
+    deploy(node, own, status);
     try {
       return get(status.future());
     } finally {
@@ -211,7 +207,8 @@ public final class ServiceMain<R extends Record> {
     }
   }
 
-  private void deploy(Node node, R own, Promise<Void> ready, Promise<Integer> status) {
+  private void deploy(Node node, R own, Promise<Integer> status) {
+    Hosted.Service process = node.starting("process");
     Deployable deployable;
     try {
       deployable = verticle.apply(node, own);
@@ -224,7 +221,7 @@ public final class ServiceMain<R extends Record> {
         status.tryFail(deployed.cause());
         return;
       }
-      ready.complete();
+      process.serves();
       out.println("ready " + service + " host=" + node.host() + " admin=" + node.adminPort() + " pid="
           + ProcessHandle.current().pid());
       out.flush();

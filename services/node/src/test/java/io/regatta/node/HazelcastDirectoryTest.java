@@ -115,12 +115,15 @@ class HazelcastDirectoryTest {
   }
 
   @Test
-  void aTrainerFindsServicesAgainAfterTheSeedHasRestarted() {
+  void aTrainerFindsServicesAgainAfterTheSeedHasRestarted() throws Exception {
     Node seed = get(start(seedPort, "rendezvous"));
     Node trainer = get(start(0, "trainer"));
     get(seed.directory().register(instance("rendezvous", "first", 0, 1)));
     poll(trainer, "rendezvous", 1);
+    assertThat(NodeTest.checks(trainer, "/health", 200)).containsExactly("directory: UP");
     get(seed.close());
+    assertThat(NodeTest.checks(trainer, "/health", 503)).as("nobody is left who holds data").singleElement().asString()
+        .startsWith("directory: DOWN, ");
     Node again = get(start(seedPort, "rendezvous"));
     get(again.directory().register(instance("rendezvous", "second", 0, 1)));
     long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
@@ -129,6 +132,10 @@ class HazelcastDirectoryTest {
       seen = get(trainer.directory().list("rendezvous").recover(e -> Future.succeededFuture(List.of())));
     }
     assertThat(seen).extracting(Instance::id).containsExactly("second");
+    while (NodeTest.fetch(trainer, "/health", "*/*").statusCode() != 200 && System.nanoTime() < deadline) {
+      get(trainer.vertx().timer(50, TimeUnit.MILLISECONDS).mapEmpty());
+    }
+    assertThat(NodeTest.checks(trainer, "/health", 200)).containsExactly("directory: UP");
   }
 
   @Test

@@ -8,9 +8,10 @@ import io.regatta.core.shard.Wait;
 import io.regatta.node.testing.BlockedLoopGuard;
 import io.regatta.node.testing.FreePorts;
 import io.regatta.node.testing.LeftoverThreads;
+import io.vertx.core.Future;
+import io.vertx.core.VerticleBase;
 import io.vertx.core.Vertx;
 import io.vertx.core.json.JsonObject;
-import io.vertx.ext.healthchecks.Status;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -19,7 +20,7 @@ import java.net.http.HttpResponse;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
@@ -35,17 +36,8 @@ class NodeTest {
   @Test
   void theAdminServerAnswersForPeopleAndForMonitoring() throws Exception {
     Node node = get(Node.start(fixed(), "parameter-server"));
-    AtomicBoolean ready = new AtomicBoolean();
-    node.readiness().register("shards", check -> check.complete(ready.get() ? Status.OK() : Status.KO()));
     node.metrics().counter("regatta.pushes", "shard", "0").increment(3);
 
-    assertThat(fetch(node, "/health", "*/*").statusCode()).isEqualTo(200);
-    HttpResponse<String> notReady = fetch(node, "/ready", "*/*");
-    assertThat(notReady.statusCode()).isEqualTo(503);
-    assertThat(new JsonObject(notReady.body()).getJsonArray("checks").getJsonObject(0).getString("name"))
-        .isEqualTo("shards");
-    ready.set(true);
-    assertThat(fetch(node, "/ready", "*/*").statusCode()).isEqualTo(200);
     assertThat(fetch(node, "/metrics", "*/*").body()).contains("regatta_pushes_total{shard=\"0\"} 3.0")
         .contains("jvm_memory_used_bytes");
 
@@ -65,6 +57,82 @@ class NodeTest {
   }
 
   @Test
+  void aProcessIsReadyWhenEverythingThatItHostsServes() throws Exception {
+    Node node = get(Node.start(fixed(), "parameter-server"));
+    assertThat(checks(node, "/ready", 503)).containsExactly("services: DOWN, none has been started");
+    Hosted.Service server = node.starting("parameter-server 0");
+    Hosted.Service shard = node.starting("shard 0");
+    shard.serves();
+    assertThat(checks(node, "/ready", 503))
+        .containsExactly("parameter-server 0: DOWN, is starting", "shard 0: UP");
+    server.serves();
+    assertThat(checks(node, "/ready", 200)).containsExactly("parameter-server 0: UP", "shard 0: UP");
+    shard.stopped();
+    assertThat(checks(node, "/ready", 200)).containsExactly("parameter-server 0: UP");
+    server.failed(new IllegalStateException("port 1 is in use"));
+    server.stopped();
+    assertThat(checks(node, "/ready", 503)).containsExactly("parameter-server 0: DOWN, port 1 is in use");
+    node.starting("parameter-server 0").serves();
+    assertThat(checks(node, "/ready", 200)).containsExactly("parameter-server 0: UP");
+    get(node.close());
+  }
+
+  @Test
+  void aProcessWhoseEventLoopIsBlockedIsNotHealthyUntilItIsFree() throws Exception {
+    NodeConfig d = fixed();
+    Node node = get(Node.start(new NodeConfig(d.cluster(), new AdminConfig(true, 0, "", 200), d.host(), 5, 5, 16,
+        false), "rendezvous"));
+    Stuck stuck = new Stuck(node);
+    get(node.vertx().deployVerticle(stuck));
+    assertThat(checks(node, "/health", 200)).containsExactly("event loop of rendezvous: UP", "directory: UP");
+    stuck.block();
+    try {
+      assertThat(checks(node, "/health", 503)).containsExactly(
+          "event loop of rendezvous: DOWN, does not answer within 200 ms", "directory: UP");
+    } finally {
+      stuck.free.countDown();
+    }
+    assertThat(checks(node, "/health", 200)).hasSize(2);
+    get(node.close());
+  }
+
+  /** A service that blocks its event loop, which it has for itself, until it is freed. */
+  private static final class Stuck extends VerticleBase {
+    final CountDownLatch free = new CountDownLatch(1);
+    private final Node node;
+
+    Stuck(Node node) {
+      this.node = node;
+    }
+
+    @Override
+    public Future<?> start() {
+      node.starting("rendezvous").serves();
+      return Future.succeededFuture();
+    }
+
+    void block() {
+      context.runOnContext(v -> {
+        try {
+          free.await();
+        } catch (InterruptedException e) {
+          Thread.currentThread().interrupt();
+        }
+      });
+    }
+  }
+
+  /** {@code name: status, cause} of each. */
+  static List<String> checks(Node node, String path, int status) throws Exception {
+    HttpResponse<String> answer = fetch(node, path, "*/*");
+    JsonObject body = new JsonObject(answer.body());
+    assertThat(answer.statusCode()).as(answer.body()).isEqualTo(status);
+    assertThat(body.getString("status")).isEqualTo(status == 200 ? "UP" : "DOWN");
+    return body.getJsonArray("checks").stream().map(JsonObject.class::cast).map(check -> check.getString("name") + ": "
+        + check.getString("status") + (check.containsKey("cause") ? ", " + check.getString("cause") : "")).toList();
+  }
+
+  @Test
   void vertxsOwnMetricsAreShownWhereAskedFor() throws Exception {
     NodeConfig d = fixed();
     Node node = get(Node.start(new NodeConfig(d.cluster(), d.admin(), d.host(), 5, 5, 2, true), "rendezvous"));
@@ -80,7 +148,7 @@ class NodeTest {
     LeftoverThreads threads = LeftoverThreads.snapshot();
     Node first = get(Node.start(fixed(), "first"));
     NodeConfig d = fixed();
-    NodeConfig same = new NodeConfig(d.cluster(), new AdminConfig(true, first.adminPort(), ""), "127.0.0.1", 5, 5, 0,
+    NodeConfig same = new NodeConfig(d.cluster(), new AdminConfig(true, first.adminPort(), "", 2000), "127.0.0.1", 5, 5, 0,
         false);
     assertThatThrownBy(() -> get(Node.start(same, "second")))
         .hasMessageContaining("admin port " + first.adminPort()).hasMessageContaining("in use");
@@ -95,7 +163,7 @@ class NodeTest {
     assertThat(node.adminPort()).isEqualTo(-1);
     get(node.close());
     assertThat(node.close()).isSameAs(node.close());
-    String id = get(users.deployVerticle(new io.vertx.core.VerticleBase() { }));
+    String id = get(users.deployVerticle(new VerticleBase() { }));
     assertThat(users.deploymentIDs()).containsExactly(id);
     get(users.close());
   }
@@ -132,7 +200,7 @@ class NodeTest {
     return least;
   }
 
-  private static HttpResponse<String> fetch(Node node, String path, String accept) throws Exception {
+  static HttpResponse<String> fetch(Node node, String path, String accept) throws Exception {
     return HTTP.send(HttpRequest.newBuilder(URI.create("http://" + node.host() + ":" + node.adminPort() + path))
         .header("Accept", accept).build(), HttpResponse.BodyHandlers.ofString());
   }

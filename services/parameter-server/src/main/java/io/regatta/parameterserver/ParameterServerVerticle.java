@@ -1,6 +1,7 @@
 package io.regatta.parameterserver;
 
 import io.regatta.node.Directory;
+import io.regatta.node.Hosted;
 import io.regatta.node.Node;
 import io.regatta.node.Registration;
 import io.regatta.node.ServicePort;
@@ -41,6 +42,7 @@ public final class ParameterServerVerticle extends VerticleBase {
   private final List<ParameterShardVerticle> shards = new ArrayList<>();
   private final List<Future<String>> deployments = new ArrayList<>();
   private final Promise<ShardMapReply> shardMap = Promise.promise();
+  private Hosted.Service hosted;
   private ServicePort control;
   private ServerSeat seat;
   private Registration registration;
@@ -63,6 +65,7 @@ public final class ParameterServerVerticle extends VerticleBase {
 
   @Override
   public Future<?> start() {
+    hosted = node.starting(Directory.PARAMETER_SERVER + (config.index() < 0 ? "" : " " + config.index()));
     GrpcServer grpc = GrpcServer.server(vertx);
     new Control().bind(grpc);
     HealthService.create(vertx)
@@ -86,9 +89,11 @@ public final class ParameterServerVerticle extends VerticleBase {
         })
         .onSuccess(registered -> {
           registration = registered;
+          hosted.serves();
           LOG.info("parameter server {} of {} serves {} shard(s), control port {}", seat.index(), config.servers(),
               config.shards(), port());
         })
+        .onFailure(e -> hosted.failed(e))
         .recover(e -> undeployShards().transform(undeployed -> stop()).transform(stopped -> Future.failedFuture(e)));
   }
 
@@ -144,6 +149,7 @@ public final class ParameterServerVerticle extends VerticleBase {
 
   @Override
   public Future<?> stop() {
+    hosted.stopped();
     Future<Void> unregistered = registration == null ? Future.succeededFuture() : registration.close();
     return unregistered
         .transform(done -> seat == null ? Future.<Void>succeededFuture() : seat.leave())

@@ -4,6 +4,7 @@ import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.shard.DigestCursor;
 import io.regatta.core.shard.ParameterShard;
 import io.regatta.node.GroupWatch;
+import io.regatta.node.Hosted;
 import io.regatta.node.Node;
 import io.regatta.node.ServicePort;
 import io.regatta.node.Waits;
@@ -53,6 +54,7 @@ final class ParameterShardVerticle extends VerticleBase {
   private final StreamOptions options;
   private final Map<String, GroupWatch> watches = new HashMap<>();
   private final Set<TensorStream> streams = new HashSet<>();
+  private Hosted.Service hosted;
   private ShardMetrics metrics;
   private ServicePort port;
   private Waits.Source waits;
@@ -74,17 +76,22 @@ final class ParameterShardVerticle extends VerticleBase {
 
   @Override
   public Future<?> start() {
+    hosted = node.starting("shard " + index);
     metrics = new ShardMetrics(node.metrics(), index);
     GrpcServer control = GrpcServer.server(vertx);
     ParameterShardGrpcService.builder(new Control()).bind(ParameterShardGrpcService.Digest).build().bind(control);
     Supplier<HttpServer> server = () -> TensorStreamServer.create(vertx, options)
         .requestHandler(TensorStreamServer.handler(vertx, Map.of(EXCHANGE, this::serve), control, options));
     return ServicePort.listen(vertx, server, node.host(), wantedPort, "shard " + index, ParameterServerVerticle.PORT_KEY)
-        .onFailure(e -> metrics.close()) // a verticle that did not start is not stopped
+        .onFailure(e -> { // a verticle that did not start is not stopped; its server says why
+          metrics.close();
+          hosted.stopped();
+        })
         .onSuccess(listening -> {
           port = listening;
           waits = node.waits().source(context, shard::waits);
           measurer = vertx.setPeriodic(MEASURE_MILLIS, id -> measure());
+          hosted.serves();
         });
   }
 
@@ -153,6 +160,7 @@ final class ParameterShardVerticle extends VerticleBase {
 
   @Override
   public Future<?> stop() {
+    hosted.stopped();
     vertx.cancelTimer(measurer);
     waits.close();
     watches.values().forEach(GroupWatch::close);

@@ -3,6 +3,7 @@ package io.regatta.rendezvous;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.Meter;
 import io.regatta.node.Directory;
+import io.regatta.node.Hosted;
 import io.regatta.node.Node;
 import io.regatta.node.Registration;
 import io.regatta.node.ServicePort;
@@ -42,6 +43,7 @@ public final class RendezvousVerticle extends VerticleBase {
   private final AtomicLong openGroups = new AtomicLong();
   private final AtomicLong activeMembers = new AtomicLong();
   private final AtomicLong waitingCalls = new AtomicLong();
+  private Hosted.Service hosted;
   private Groups groups;
   private ServicePort port;
   private Registration registration;
@@ -62,6 +64,7 @@ public final class RendezvousVerticle extends VerticleBase {
 
   @Override
   public Future<?> start() {
+    hosted = node.starting(Directory.RENDEZVOUS);
     LongSupplier clock = steadyClock();
     groups = new Groups(config, clock);
     GrpcServer grpc = GrpcServer.server(vertx, new GrpcServerOptions().setMaxMessageSize(config.messageBytes()));
@@ -84,8 +87,10 @@ public final class RendezvousVerticle extends VerticleBase {
         })
         .onSuccess(registered -> {
           registration = registered;
+          hosted.serves();
           LOG.info("rendezvous serves on {}:{}", node.host(), port());
         })
+        .onFailure(e -> hosted.failed(e))
         .recover(e -> stop().transform(stopped -> Future.failedFuture(e)));
   }
 
@@ -108,6 +113,7 @@ public final class RendezvousVerticle extends VerticleBase {
 
   @Override
   public Future<?> stop() {
+    hosted.stopped();
     vertx.cancelTimer(ticker);
     vertx.cancelTimer(measurer);
     meters.forEach(node.metrics()::remove);

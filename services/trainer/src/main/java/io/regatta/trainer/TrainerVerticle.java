@@ -6,6 +6,7 @@ import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.node.Directory;
 import io.regatta.node.FiniteService;
+import io.regatta.node.Hosted;
 import io.regatta.node.Node;
 import io.regatta.trainer.djl.RankSteps;
 import io.vertx.core.Future;
@@ -43,6 +44,7 @@ public final class TrainerVerticle extends VerticleBase implements FiniteService
   private final Progress progress;
   private final Promise<RunResult> result = Promise.promise();
   private final List<Meter> meters = new ArrayList<>();
+  private Hosted.Service hosted;
   private GroupMembership group;
   private ShardConnections connections;
   private ClusterSession session;
@@ -81,6 +83,7 @@ public final class TrainerVerticle extends VerticleBase implements FiniteService
   @Override
   public Future<?> start() {
     String who = "trainer " + (config.rank() < 0 ? "(any rank)" : config.rank()) + " of job " + job.job();
+    hosted = node.starting(who);
     Duration timeout = node.config().readyTimeout();
     return node.directory().await(Directory.RENDEZVOUS, 1, timeout, who)
         .map(TrainerVerticle::latest)
@@ -88,6 +91,7 @@ public final class TrainerVerticle extends VerticleBase implements FiniteService
         .compose(v -> new ShardFinder(vertx, node.directory(), job, timeout).find(name()))
         .map(this::begin)
         .recover(e -> {
+          hosted.failed(e);
           result.tryFail(e);
           return finish().transform(v -> Future.failedFuture(e));
         });
@@ -121,7 +125,9 @@ public final class TrainerVerticle extends VerticleBase implements FiniteService
     LOG.info("{}: joined, {} shards on servers {}", name(), session.shards(), session.serverEndpoints());
     run = new RankRun(session, program, progress);
     measure();
+    hosted.serves();
     Future.fromCompletionStage(run.start(), context)
+        .onFailure(hosted::failed)
         .onFailure(e -> session.end(new Cancelled(name() + " has failed in another replica: " + e.getMessage())))
         .onComplete(end -> finish().onComplete(v -> {
           if (end.succeeded()) {
@@ -178,6 +184,7 @@ public final class TrainerVerticle extends VerticleBase implements FiniteService
 
   @Override
   public Future<?> stop() {
+    hosted.stopped();
     Cancelled reason = new Cancelled("job " + job.job() + " was stopped before its end");
     if (run == null) {
       result.tryFail(reason);
