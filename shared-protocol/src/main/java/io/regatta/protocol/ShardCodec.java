@@ -52,7 +52,7 @@ final class ShardCodec {
 
   static Iterator<Outgoing> pull(TensorMessage.Builder common, long request, Pull pull, int chunkBytes) {
     TensorMessage each = common.clone().setKind(Kind.PULL).setRequest(request).setStep(pull.minStep())
-        .setDenseWanted(pull.dense()).setChangedWanted(pull.changed()).build();
+        .setDenseWanted(pull.dense()).setChangedWanted(pull.changed()).setReadOnly(pull.readOnly()).build();
     Chunks chunks = new Chunks(each, each, chunkBytes);
     for (SparseIds ids : pull.sparse()) {
       chunks.ids(ids);
@@ -62,7 +62,8 @@ final class ShardCodec {
 
   static Pull pull(Assembly a) {
     TensorMessage h = a.first();
-    return new Pull(h.getRank(), h.getStep(), h.getDenseWanted(), a.ids(), h.getChangedWanted());
+    return new Pull(h.getRank(), h.getStep(), h.getDenseWanted(), a.ids(), h.getChangedWanted(),
+        h.getReadOnly());
   }
 
   static Iterator<Outgoing> values(TensorMessage.Builder common, long request, Pulled pulled, int chunkBytes) {

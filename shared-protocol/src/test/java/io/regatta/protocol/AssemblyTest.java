@@ -43,7 +43,7 @@ class AssemblyTest {
 
   @Property(tries = 200)
   void an_answer_keeps_the_order_of_its_tables(@ForAll @IntRange(min = 16, max = 2000) int chunkBytes,
-      @ForAll @IntRange(max = 200) int rows) {
+      @ForAll @IntRange(max = 200) int rows, @ForAll boolean changed, @ForAll boolean readOnly) {
     // A table may occur twice: as asked for, and as changed.
     Pulled pulled = new Pulled(3, rows % 2 == 0 ? null : floats(rows), List.of(rows("a", rows, 2), rows("b", 0, 2),
         rows("a", 7, 2)));
@@ -51,12 +51,14 @@ class AssemblyTest {
     assertThat(back.version()).isEqualTo(3);
     assertThat(back.dense()).isEqualTo(pulled.dense());
     assertSame(back.sparse(), pulled.sparse());
-    Pull pull = new Pull(1, 9, true, List.of(new SparseIds("a", ids(rows)), new SparseIds("b", ids(2))), true);
+    Pull pull = new Pull(1, 9, true, List.of(new SparseIds("a", ids(rows)), new SparseIds("b", ids(2))), changed,
+        readOnly);
     Pull wish = ShardCodec.pull(whole(ShardCodec.pull(COMMON, 1, pull, chunkBytes), chunkBytes));
     assertThat(wish.sparse().get(0).ids()).isEqualTo(ids(rows));
     assertThat(wish.sparse().get(1).ids()).isEqualTo(ids(2));
     assertThat(wish.dense()).isTrue();
-    assertThat(wish.changed()).isTrue();
+    assertThat(wish.changed()).isEqualTo(changed);
+    assertThat(wish.readOnly()).isEqualTo(readOnly);
   }
 
   @Test

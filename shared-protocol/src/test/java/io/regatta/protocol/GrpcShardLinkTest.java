@@ -101,6 +101,26 @@ class GrpcShardLinkTest {
   }
 
   @Test
+  void reading_over_the_wire_bears_no_rows_and_gives_the_values_of_birth() throws Exception {
+    ParameterClient client = client(job("read", Mode.ASYNC, 1, 8), 0);
+    get(client.register());
+    get(client.initialize(ramp(8, 1)));
+    List<SparseIds> wish = List.of(new SparseIds("emb", ids(700)));
+    long digest = get(client.digest());
+    ParameterClient.Values read = get(client.read(true, wish));
+    assertThat(get(client.digest())).isEqualTo(digest);
+    assertThat(rows("read")).isZero();
+    ParameterClient.Values pulled = get(client.pull(0, true, wish, false));
+    assertThat(rows("read")).isEqualTo(700);
+    assertThat(read.dense()).isEqualTo(pulled.dense());
+    assertThat(read.sparse().get(0).values()).isEqualTo(pulled.sparse().get(0).values());
+  }
+
+  private long rows(String job) throws Exception {
+    return get(loop.on(() -> Future.succeededFuture(shard.status(job).rows().get("emb"))));
+  }
+
+  @Test
   void a_refused_request_says_why() throws Exception {
     get(client(job("refused", Mode.ASYNC, 1, 8), 0).register());
     assertThatThrownBy(() -> get(client(job("refused", Mode.ASYNC, 2, 8), 1).register())).isInstanceOf(Conflict.class)

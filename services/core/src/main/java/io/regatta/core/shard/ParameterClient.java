@@ -139,10 +139,26 @@ public final class ParameterClient {
     return push(Push.SITTING_OUT, 0, null, null, List.of()).thenApply(p -> null);
   }
 
-  /** Pulls the flat dense vector and/or rows; {@code sparse} in the answer is in the order of the wish. */
+  /**
+   * Pulls the flat dense vector and/or rows for a training step; rows that do not exist are born. {@code sparse} in the
+   * answer is in the order of the wish. See {@link Pull}.
+   */
   public CompletableFuture<Values> pull(long minStep, boolean dense, List<SparseIds> sparse, boolean changed) {
+    return pull(minStep, dense, sparse, changed, false);
+  }
+
+  /**
+   * Reads the values as they are now, for evaluation: waits for nobody and changes nothing. A row that does not exist
+   * is answered with the values that it would be born with.
+   */
+  public CompletableFuture<Values> read(boolean dense, List<SparseIds> sparse) {
+    return pull(0, dense, sparse, false, true);
+  }
+
+  private CompletableFuture<Values> pull(long minStep, boolean dense, List<SparseIds> sparse, boolean changed,
+      boolean readOnly) {
     return planned(() -> {
-      PullPlan plan = new PullPlan(job, partition, model, dense, sparse, changed);
+      PullPlan plan = new PullPlan(job, partition, model, dense, sparse, changed, readOnly);
       return onOwner(() -> all(s -> links.get(s).pull(plan.of(s, trainer.rank(), minStep)))
           .thenApply(plan::assemble));
     });

@@ -8,9 +8,19 @@ import java.util.List;
  * minStep - stalenessBound. Other modes answer at once.
  *
  * @param rank who asks
- * @param minStep the step (from 0) that the values are for, equal to the number of pushes this trainer has made
+ * @param minStep the step (from 0) that the values are for, equal to the number of pushes this trainer has made; 0 waits
+ *     for nobody
  * @param dense whether the shard's dense vector is wanted
- * @param sparse rows wanted; unknown ones are born
+ * @param sparse rows wanted
  * @param changed geo only: also return the rows of every table that changed since this rank's last such pull
+ * @param readOnly the values are for evaluation, not for a step: an id without a row is answered with the values that
+ *     its row would be born with, and gets none. Otherwise, in training, its row is born. A read-only pull changes
+ *     nothing on the shard, so {@code changed}, which is forgotten once told, cannot be part of it
  */
-public record Pull(int rank, long minStep, boolean dense, List<SparseIds> sparse, boolean changed) {}
+public record Pull(int rank, long minStep, boolean dense, List<SparseIds> sparse, boolean changed, boolean readOnly) {
+
+  /** A pull for a training step. */
+  public Pull(int rank, long minStep, boolean dense, List<SparseIds> sparse, boolean changed) {
+    this(rank, minStep, dense, sparse, changed, false);
+  }
+}

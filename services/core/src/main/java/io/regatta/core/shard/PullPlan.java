@@ -14,15 +14,17 @@ final class PullPlan {
   private final GradientCheck model;
   private final boolean dense;
   private final boolean changed;
+  private final boolean readOnly;
   private final List<SparseSlices> slices = new ArrayList<>();
 
   PullPlan(JobSpec job, DensePartition partition, GradientCheck model, boolean dense, List<SparseIds> sparse,
-      boolean changed) {
+      boolean changed, boolean readOnly) {
     this.job = job;
     this.partition = partition;
     this.model = model;
     this.dense = dense;
     this.changed = changed;
+    this.readOnly = readOnly;
     for (SparseIds s : sparse) {
       model.table(s.table());
       slices.add(new SparseSlices(s.table(), s.ids(), job.shards()));
@@ -34,7 +36,7 @@ final class PullPlan {
     for (SparseSlices s : slices) {
       sparse.add(new SparseIds(s.table, s.ids[shard]));
     }
-    return new Pull(rank, minStep, dense, sparse, changed);
+    return new Pull(rank, minStep, dense, sparse, changed, readOnly);
   }
 
   ParameterClient.Values assemble(List<Pulled> answers) {

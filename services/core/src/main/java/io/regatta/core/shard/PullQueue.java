@@ -33,6 +33,10 @@ final class PullQueue {
       throw new InvalidInput(who + " asks " + job.where + " for changed rows, which only geo mode keeps, not "
           + job.spec.mode());
     }
+    if (pull.changed() && pull.readOnly()) {
+      throw new InvalidInput(who + " asks " + job.where + " read-only for changed rows, which are forgotten once told; "
+          + "ask for them in a pull of a step");
+    }
     job.check.wish(pull.sparse(), who);
     if (released(pull)) {
       completions.value(done, answer(pull, trainer));
@@ -75,7 +79,7 @@ final class PullQueue {
     parked.removeIf(p -> p.done == done);
   }
 
-  /** Highest lead of a trainer's clock over the slowest, seen when a pull was answered. */
+  /** Highest lead of a trainer's clock over the slowest, seen when a pull of a step was answered. */
   long clockGapMax() {
     return clockGapMax;
   }
@@ -121,12 +125,15 @@ final class PullQueue {
   }
 
   private Pulled values(Pull pull, TrainerState trainer) {
-    job.rowLimit.check(job.rowLimit.births(pull.sparse()), name(pull));
     long lead = trainer.clock - job.trainers.minClock(trainer.clock);
-    clockGapMax = Math.max(clockGapMax, lead);
+    if (!pull.readOnly()) {
+      job.rowLimit.check(job.rowLimit.births(pull.sparse()), name(pull));
+      clockGapMax = Math.max(clockGapMax, lead);
+    }
     List<SparseRows> rows = new ArrayList<>(pull.sparse().size());
     for (SparseIds s : pull.sparse()) {
-      rows.add(new SparseRows(s.table(), s.ids(), job.tables.table(s.table()).pull(s.ids())));
+      SparseTable table = job.tables.table(s.table());
+      rows.add(new SparseRows(s.table(), s.ids(), pull.readOnly() ? table.read(s.ids()) : table.pull(s.ids())));
     }
     if (pull.changed()) {
       for (SparseTable table : job.tables.sparseTables()) {

@@ -75,6 +75,21 @@ public final class SparseTable {
     return out;
   }
 
+  /** The values that {@link #pull} would give; the table stays as it is. */
+  public float[] read(long[] ids) {
+    float[] out = new float[Math.multiplyExact(ids.length, dim)];
+    for (int i = 0; i < ids.length; i++) {
+      SparseSegment s = segment(ids[i]);
+      int row = s.find(ids[i]);
+      if (row >= 0) {
+        System.arraycopy(s.slab(row), s.offset(row), out, i * dim, dim);
+      } else {
+        spec.initializer().fill(seed, spec.name(), ids[i], out, i * dim, dim);
+      }
+    }
+    return out;
+  }
+
   /** One optimizer step on each row; unknown rows are born first. See {@link Optimizer#apply}. */
   public void update(long[] ids, float[] gradients, float lr, long updates) {
     for (int i = 0; i < ids.length; i++) {

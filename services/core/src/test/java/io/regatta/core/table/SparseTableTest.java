@@ -60,6 +60,25 @@ class SparseTableTest {
     assertThat(sum).isEqualTo(digest);
   }
 
+  @Property(tries = 100)
+  void readingGivesWhatPullingGivesAndBearsNothing(@ForAll @Size(max = 20) @UniqueElements List<Long> trained,
+      @ForAll @Size(max = 20) List<Long> asked, @ForAll @IntRange(min = 1, max = 9) int dim, @ForAll boolean normal) {
+    InitializerSpec initializer = normal ? InitializerSpec.normal(1, 2) : InitializerSpec.uniform(-1, 1);
+    SparseTable table = new SparseTable(SEED, new SparseTableSpec("t", dim, initializer, OptimizerSpec.adagrad(0.1)));
+    long[] known = trained.stream().mapToLong(Long::longValue).toArray();
+    float[] ones = new float[known.length * dim];
+    Arrays.fill(ones, 1);
+    table.update(known, ones, 0.5f, 1);
+    long digest = table.digest(known, 0, known.length);
+
+    long[] ids = LongStream.concat(Arrays.stream(known), asked.stream().mapToLong(Long::longValue)).toArray();
+    float[] read = table.read(ids);
+    assertThat(table.ids()).containsExactlyInAnyOrder(known);
+    assertThat(table.size()).isEqualTo(known.length);
+    assertThat(table.digest(known, 0, known.length)).isEqualTo(digest);
+    assertThat(table.pull(ids)).containsExactly(read);
+  }
+
   @Test
   void valuesAndSlotsSurviveGrowth() {
     OptimizerSpec momentum = OptimizerSpec.momentum(1, 0.5f, false);

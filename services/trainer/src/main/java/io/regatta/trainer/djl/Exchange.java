@@ -15,7 +15,7 @@ interface Exchange {
   /** Values of rows for the forward pass of the coming step: {@code [ids.length × dim]}. */
   float[] rows(String table, int dim, long[] ids);
 
-  /** Values of rows as they are now, for evaluation: waits for nobody and is not part of a step. */
+  /** Values of rows as they are now, for evaluation: waits for nobody, is not part of a step, and bears no rows. */
   float[] evaluationRows(String table, int dim, long[] ids);
 
   /**

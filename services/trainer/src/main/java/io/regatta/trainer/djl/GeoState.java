@@ -80,8 +80,9 @@ final class GeoState {
     if (missing.isEmpty()) {
       return out;
     }
-    SparseRows fresh = session.await("pull of rows of table " + table, client.pull(0, false,
-        List.of(new SparseIds(table, missing.toLongArray())), false)).sparse().get(0);
+    List<SparseIds> wish = List.of(new SparseIds(table, missing.toLongArray()));
+    SparseRows fresh = session.await("pull of rows of table " + table,
+        keep ? client.pull(0, false, wish, false) : client.read(false, wish)).sparse().get(0);
     if (keep) {
       t.admit(fresh.ids(), fresh.values());
       t.copy(ids, out);

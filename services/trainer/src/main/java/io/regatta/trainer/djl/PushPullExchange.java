@@ -152,7 +152,7 @@ final class PushPullExchange implements Exchange {
   @Override
   public float[] evaluationRows(String table, int dim, long[] ids) {
     return await("pull of rows of table " + table + " for evaluation",
-        client.pull(0, false, List.of(new SparseIds(table, ids)), false)).sparse().get(0).values();
+        client.read(false, List.of(new SparseIds(table, ids)))).sparse().get(0).values();
   }
 
   @Override
