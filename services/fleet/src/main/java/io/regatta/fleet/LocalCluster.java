@@ -182,7 +182,7 @@ public final class LocalCluster {
     if (closing.get()) {
       return Future.failedFuture(new Cancelled("the cluster is closing"));
     }
-    List<Future<String>> starting = verticles.stream().map(s.vertx()::deployVerticle).toList();
+    List<Future<String>> starting = verticles.stream().map(s.node()::deploy).toList();
     deployments.addAll(starting);
     return Future.all(starting).mapEmpty();
   }

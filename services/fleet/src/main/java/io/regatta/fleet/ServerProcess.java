@@ -26,7 +26,7 @@ final class ServerProcess {
 
   private ServerProcess(FleetConfig config, NodeConfig nodeConfig, JobConfig job) {
     node = Node.begin(nodeConfig, service(config.role()));
-    node.future().compose(n -> n.vertx().deployVerticle(verticle(config, n, job))).onFailure(ended::tryFail);
+    node.future().compose(n -> n.deploy(verticle(config, n, job))).onFailure(ended::tryFail);
   }
 
   static ServerProcess start(FleetConfig config, NodeConfig node, JobConfig job) {

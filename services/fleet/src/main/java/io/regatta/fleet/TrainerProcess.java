@@ -21,7 +21,7 @@ final class TrainerProcess implements Run {
     node = Node.begin(config, Directory.TRAINER);
     node.future().compose(n -> {
       TrainerVerticle verticle = new TrainerVerticle(n, trainer, program);
-      return n.vertx().deployVerticle(verticle).compose(id -> verticle.result());
+      return n.deploy(verticle).compose(id -> verticle.result());
     }).onSuccess(result::tryComplete).onFailure(result::tryFail);
   }
 

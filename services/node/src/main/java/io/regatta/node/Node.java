@@ -9,9 +9,12 @@ import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import io.regatta.node.ClusterConfig.DirectoryKind;
 import io.regatta.node.ClusterConfig.MemberKind;
+import io.vertx.core.Deployable;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
@@ -38,6 +41,7 @@ public final class Node {
   private final Waits waits;
   private final Hosted hosted = new Hosted();
   private final long longWaitTimer;
+  private final Set<Start> starting = ConcurrentHashMap.newKeySet();
   private final AtomicBoolean closing = new AtomicBoolean();
   private final Promise<Void> closed = Promise.promise();
   private volatile AdminServer admin;
@@ -177,6 +181,13 @@ public final class Node {
         });
   }
 
+  /** Deploys a verticle on this node's Vertx; one that still starts when the node is closed is given up. */
+  public Future<String> deploy(Deployable verticle) {
+    Start start = new Start(verticle);
+    starting.add(start);
+    return vertx.deployVerticle(start).onComplete(started -> starting.remove(start));
+  }
+
   public NodeConfig config() {
     return config;
   }
@@ -245,6 +256,7 @@ public final class Node {
   /** Last, and not part of the chain above: a future bound to a loop of this Vertx could not complete any more. */
   private void closeVertx() {
     metrics.close();
+    starting.forEach(Start::giveUp);
     if (ownsVertx) {
       vertx.close().onComplete(closed);
     } else {

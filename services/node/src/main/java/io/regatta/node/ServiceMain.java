@@ -216,7 +216,7 @@ public final class ServiceMain<R extends Record> {
       status.tryFail(e);
       return;
     }
-    node.vertx().deployVerticle(deployable).onComplete(deployed -> {
+    node.deploy(deployable).onComplete(deployed -> {
       if (deployed.failed()) {
         status.tryFail(deployed.cause());
         return;

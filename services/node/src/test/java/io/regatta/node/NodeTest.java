@@ -9,6 +9,7 @@ import io.regatta.node.testing.BlockedLoopGuard;
 import io.regatta.node.testing.FreePorts;
 import io.regatta.node.testing.LeftoverThreads;
 import io.vertx.core.Future;
+import io.vertx.core.Promise;
 import io.vertx.core.VerticleBase;
 import io.vertx.core.Vertx;
 import io.vertx.core.json.JsonObject;
@@ -21,6 +22,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
@@ -31,6 +34,27 @@ class NodeTest {
 
   private static NodeConfig fixed() {
     return NodeConfig.defaults().withCluster(ClusterConfig.fixed(Map.of("rendezvous", "127.0.0.1:1")));
+  }
+
+  @Test
+  void aVerticleThatStillStartsWhenTheNodeClosesEndsForNobody() throws Exception {
+    Node node = get(Node.start(fixed(), "parameter-server"));
+    AtomicReference<Throwable> unhandled = new AtomicReference<>();
+    node.vertx().exceptionHandler(unhandled::set);
+    CountDownLatch starting = new CountDownLatch(2);
+    Promise<Void> late = Promise.promise();
+    Promise<Void> broken = Promise.promise();
+    for (Promise<Void> start : List.of(late, broken)) {
+      node.deploy(context -> {
+        starting.countDown();
+        return start.future();
+      });
+    }
+    assertThat(starting.await(20, TimeUnit.SECONDS)).isTrue();
+    get(node.close());
+    late.complete();
+    broken.fail("what it waited for is gone");
+    assertThat(unhandled).hasNullValue();
   }
 
   @Test

@@ -1,0 +1,46 @@
+package io.regatta.node;
+
+import io.vertx.core.Context;
+import io.vertx.core.Deployable;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+
+/**
+ * A verticle that can be given up while it starts. Closing a Vertx fails the deployments that still start; when their
+ * own start ends later, Vert.x reports a promise that was completed before, as an unhandled exception. A start that was
+ * given up ends for nobody. Any thread.
+ */
+final class Start implements Deployable {
+
+  private final Deployable verticle;
+  private volatile boolean givenUp;
+
+  Start(Deployable verticle) {
+    this.verticle = verticle;
+  }
+
+  void giveUp() {
+    givenUp = true;
+  }
+
+  @Override
+  public Future<?> deploy(Context context) throws Exception {
+    Promise<Object> started = Promise.promise();
+    verticle.deploy(context).onComplete(end -> {
+      if (givenUp) {
+        return;
+      }
+      if (end.succeeded()) {
+        started.complete();
+      } else {
+        started.fail(end.cause());
+      }
+    });
+    return started.future();
+  }
+
+  @Override
+  public Future<?> undeploy(Context context) throws Exception {
+    return verticle.undeploy(context);
+  }
+}
