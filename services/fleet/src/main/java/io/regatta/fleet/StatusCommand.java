@@ -65,7 +65,7 @@ final class StatusCommand implements Callable<Integer> {
   private record Answers(List<StatusReply> servers, List<GroupsReply> groups) {}
 
   private Future<Answers> ask(Node node) {
-    return node.directory().await(Directory.PARAMETER_SERVER, 1, Duration.ofSeconds(readyTimeout), "status")
+    return node.directory().awaitAny(Directory.PARAMETER_SERVER, Duration.ofSeconds(readyTimeout), "status")
         .compose(servers -> Future.all(servers.stream().map(server -> server(node, server)).toList()))
         .compose(servers -> node.directory().list(Directory.RENDEZVOUS)
             .compose(found -> Future.all(found.stream().map(at -> groups(node, at)).toList()))

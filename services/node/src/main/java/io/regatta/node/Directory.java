@@ -2,6 +2,7 @@ package io.regatta.node;
 
 import io.vertx.core.Future;
 import java.time.Duration;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -63,16 +64,25 @@ public interface Directory {
   Future<List<Instance>> list(String service);
 
   /**
-   * Waits until {@code count} instances of the service are registered and accept connections on their control ports.
+   * Waits until an instance of each index from 0 to {@code count - 1} is registered and accepts connections on its
+   * control port. Of several for one index (a dead one's entry lasts for its lease) only the latest started counts.
    * While it waits it logs, at once and every 3 s, {@code server not ready, wait 3 sec to retry...} and
    * {@code not ready endpoints:[...]}, then the cause for each; and the wait stands in {@code /why}.
    *
    * @param who who waits, e.g. {@code trainer 0}
-   * @return all reachable instances (at least {@code count}), by index, then id; fails with
+   * @return one instance for each index, by index; fails with
    *     {@link io.regatta.core.error.RegattaException.PeerLost} at the timeout and
    *     {@link io.regatta.core.error.RegattaException.Cancelled} when the directory is closed
    */
   Future<List<Instance>> await(String service, int count, Duration timeout, String who);
+
+  /** As {@link #await} for any instance, whatever its index: all that accept connections, the latest started first. */
+  Future<List<Instance>> awaitAny(String service, Duration timeout, String who);
+
+  /** The same instances, the latest started first: a dead one may still be listed until its lease ends. */
+  static List<Instance> latestFirst(List<Instance> instances) {
+    return instances.stream().sorted(Comparator.comparingLong(Instance::incarnation).reversed()).toList();
+  }
 
   /** Whether the directory's store answers now: fails if it does not, or has no member that holds data. No retries. */
   default Future<Void> reachable() {

@@ -10,8 +10,6 @@ import io.regatta.protocol.rendezvous.Member;
 import io.vertx.core.AsyncResult;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
-import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.Iterator;
 import java.util.List;
 import org.slf4j.Logger;
@@ -94,9 +92,7 @@ public final class GroupWatch {
     if (found.isEmpty()) {
       return Future.failedFuture(new PeerLost("there is no rendezvous in the directory"));
     }
-    List<Instance> latestFirst = new ArrayList<>(found);
-    latestFirst.sort(Comparator.comparingLong(Instance::incarnation).reversed());
-    return watch(latestFirst.iterator(), null);
+    return watch(Directory.latestFirst(found).iterator(), null);
   }
 
   /** Fails as the first that failed otherwise than by not knowing the group, if there was one. */

@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
@@ -23,10 +24,14 @@ import org.slf4j.LoggerFactory;
 
 /**
  * One wait for instances of a service: polls the directory every 200 ms, probes the control ports of what it finds,
- * says every 3 s what is missing. Owned by the context on which {@link #start} was called; all its state lives there.
+ * says every 3 s what is missing. An entry stays in the directory for a lease after its owner's death, so of several
+ * for one index the latest started counts, and all that count are probed once more at the end. Owned by the context on
+ * which {@link #start} was called; all its state lives there.
  */
 final class ReadyWait {
 
+  /** Instead of a number of indices: any one instance will do. */
+  static final int ANY = 0;
   static final String RETRY_LINE = "server not ready, wait 3 sec to retry...";
   static final long POLL_MILLIS = 200;
   private static final long SAY_NANOS = 3_000_000_000L;
@@ -37,10 +42,12 @@ final class ReadyWait {
   private final Supplier<Future<List<Directory.Instance>>> source;
   private final String service;
   private final int count;
+  private final String wanted;
   private final Duration timeout;
   private final String who;
   private final long startNanos = System.nanoTime();
   private final Promise<List<Directory.Instance>> promise = Promise.promise();
+  /** Ids of the instances that have accepted a connection and are still listed. */
   private final Set<String> reachable = new HashSet<>();
   private final Map<String, String> causes = new LinkedHashMap<>();
   private final Waits.Handle handle;
@@ -48,6 +55,7 @@ final class ReadyWait {
   private long saidNanos;
   private boolean said;
 
+  /** @param count the instances with the indices 0 .. count-1 are waited for, or {@link #ANY} */
   ReadyWait(Vertx vertx, NetClient probe, Waits waits, Supplier<Future<List<Directory.Instance>>> source,
       String service, int count, Duration timeout, String who) {
     this.vertx = vertx;
@@ -57,9 +65,9 @@ final class ReadyWait {
     this.count = count;
     this.timeout = timeout;
     this.who = who;
-    this.handle = waits.begin(who, "start of the job", "the directory",
-        List.of(new Wait.Peer(count + " x " + service, -1, 0)));
-    this.cause = who + " waits for " + count + " x " + service + ": the directory does not answer";
+    this.wanted = Math.max(1, count) + " x " + service;
+    this.handle = waits.begin(who, "start of the job", "the directory", List.of(new Wait.Peer(wanted, -1, 0)));
+    this.cause = who + " waits for " + wanted + ": the directory does not answer";
   }
 
   Future<List<Directory.Instance>> start() {
@@ -80,27 +88,54 @@ final class ReadyWait {
     if (promise.future().isComplete()) {
       return;
     }
-    source.get().compose(this::probeAll).onComplete(result -> {
+    source.get().compose(listed -> ready(listed, true)).onComplete(result -> {
       if (promise.future().isComplete()) {
         return;
       }
       if (result.failed()) {
-        missing(List.of(), message(result.cause()));
-      } else if (result.result().size() >= count) {
+        say(List.of(service), List.of(message(result.cause())), 0);
+      } else if (result.result() != null) {
         if (said) {
-          LOG.info("{}: {} x {} ready after {}", who, count, service, elapsed());
+          LOG.info("{}: {} ready after {}", who, wanted, elapsed());
         }
         promise.tryComplete(result.result());
         return;
-      } else {
-        missing(result.result(), null);
       }
       vertx.setTimer(POLL_MILLIS, timer -> poll());
     });
   }
 
-  /** The instances that accept a connection; one that did so once is not asked again. */
-  private Future<List<Directory.Instance>> probeAll(List<Directory.Instance> instances) {
+  /** What was waited for, or null if it is not complete, which has been said then. */
+  private Future<List<Directory.Instance>> ready(List<Directory.Instance> listed, boolean trusting) {
+    List<Directory.Instance> candidates = count == ANY ? Directory.latestFirst(listed) : latestByIndex(listed);
+    reachable.retainAll(candidates.stream().map(Directory.Instance::id).toList());
+    boolean remembered = !reachable.isEmpty();
+    return probe(candidates).compose(up -> {
+      if (up.isEmpty() || up.size() < count) {
+        missing(listed, candidates, up.size());
+        return Future.succeededFuture();
+      }
+      if (remembered && trusting) { // they may have died while the others were waited for
+        reachable.clear();
+        return ready(listed, false);
+      }
+      return Future.succeededFuture(up);
+    });
+  }
+
+  /** Of each index that is wanted the latest instance, by index. */
+  private List<Directory.Instance> latestByIndex(List<Directory.Instance> listed) {
+    Map<Integer, Directory.Instance> byIndex = new TreeMap<>();
+    for (Directory.Instance instance : Directory.latestFirst(listed)) {
+      if (instance.index() >= 0 && instance.index() < count) {
+        byIndex.putIfAbsent(instance.index(), instance);
+      }
+    }
+    return List.copyOf(byIndex.values());
+  }
+
+  /** Those that accept a connection; one that did so is not asked again as long as it is listed. */
+  private Future<List<Directory.Instance>> probe(List<Directory.Instance> instances) {
     causes.clear();
     List<Future<Void>> probes = new ArrayList<>();
     for (Directory.Instance instance : instances) {
@@ -118,21 +153,25 @@ final class ReadyWait {
         instances.stream().filter(instance -> reachable.contains(instance.id())).toList());
   }
 
-  private void missing(List<Directory.Instance> ready, String failure) {
+  private void missing(List<Directory.Instance> listed, List<Directory.Instance> candidates, int ready) {
     List<String> names = new ArrayList<>(causes.keySet());
     List<String> reasons = new ArrayList<>(causes.values());
-    int unregistered = count - ready.size() - causes.size();
-    if (failure != null) {
-      names.add(service);
-      reasons.add(failure);
-    } else if (unregistered > 0) {
-      List<String> absent = absent(ready, unregistered);
+    List<String> absent = absent(candidates);
+    if (!absent.isEmpty()) {
       names.addAll(absent);
+      List<Integer> others = listed.stream().map(Directory.Instance::index)
+          .filter(index -> count != ANY && (index < 0 || index >= count)).distinct().toList();
       reasons.add(String.join(", ", absent) + " not registered in the directory (is it started, with the same "
-          + "cluster.name and a seed that it can reach?)");
+          + "cluster.name and a seed that it can reach?" + (others.isEmpty() ? ")" : "; there are instances with index "
+          + others + ", each needs one of its own below " + count + ")"));
     }
-    cause = who + " waits for " + count + " x " + service + ", " + ready.size() + " ready, since " + elapsed()
-        + " of " + timeout.toSeconds() + " s: " + String.join("; ", reasons);
+    say(names, reasons, ready);
+  }
+
+  private void say(List<String> names, List<String> reasons, int ready) {
+    handle.waitsFor(names.stream().map(name -> new Wait.Peer(name, -1, 0)).toList());
+    cause = who + " waits for " + wanted + ", " + ready + " ready, since " + elapsed() + " of " + timeout.toSeconds()
+        + " s: " + String.join("; ", reasons);
     long now = System.nanoTime();
     if (!said || now - saidNanos >= SAY_NANOS) {
       said = true;
@@ -153,17 +192,17 @@ final class ReadyWait {
     log.warn(cause);
   }
 
-  /** Names for what nobody has registered: with its index where the registered ones have theirs. */
-  private List<String> absent(List<Directory.Instance> ready, int unregistered) {
-    if (count == 1) {
-      return List.of(service);
+  /** Names for what nobody has registered: with their indices where there are several. */
+  private List<String> absent(List<Directory.Instance> candidates) {
+    if (count <= 1) {
+      return candidates.isEmpty() ? List.of(service) : List.of();
     }
     Set<Integer> free = new TreeSet<>();
     for (int i = 0; i < count; i++) {
       free.add(i);
     }
-    ready.forEach(instance -> free.remove(instance.index()));
-    return free.stream().limit(unregistered).map(index -> service + " " + index).toList();
+    candidates.forEach(instance -> free.remove(instance.index()));
+    return free.stream().map(index -> service + " " + index).toList();
   }
 
   private String elapsed() {

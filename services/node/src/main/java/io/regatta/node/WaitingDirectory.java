@@ -28,6 +28,18 @@ abstract class WaitingDirectory implements Directory {
 
   @Override
   public final Future<List<Instance>> await(String service, int count, Duration timeout, String who) {
+    if (count < 1) {
+      throw new IllegalArgumentException("await of " + count + " x " + service);
+    }
+    return ready(service, count, timeout, who);
+  }
+
+  @Override
+  public final Future<List<Instance>> awaitAny(String service, Duration timeout, String who) {
+    return ready(service, ReadyWait.ANY, timeout, who);
+  }
+
+  private Future<List<Instance>> ready(String service, int count, Duration timeout, String who) {
     Promise<List<Instance>> promise = Promise.promise();
     vertx.getOrCreateContext().runOnContext(v -> {
       if (closed) {

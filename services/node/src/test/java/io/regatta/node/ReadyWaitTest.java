@@ -71,6 +71,48 @@ class ReadyWaitTest {
   }
 
   @Test
+  void aServerRestartedWithinItsLeaseCountsOnceAndTheOtherIsStillWaitedFor() {
+    int port = listen().actualPort();
+    get(directory.register(started("died", 0, port, 1)));
+    get(directory.register(started("restarted", 0, port, 2)));
+    Future<List<Instance>> ready = directory.await("parameter-server", 2, Duration.ofSeconds(30), "trainer 0");
+    get(vertx.timer(500, TimeUnit.MILLISECONDS).mapEmpty());
+    assertThat(ready.isComplete()).as("two entries, one index").isFalse();
+    assertThat(lines()).contains("not ready endpoints:['parameter-server 1']");
+    assertThat(get(waits.list()).get(0).waitsFor()).extracting(Wait.Peer::name).containsExactly("parameter-server 1");
+
+    get(directory.register(started("elsewhere", 1, FreePorts.one(), 1)));
+    get(directory.register(started("other", 1, listen().actualPort(), 2)));
+    assertThat(get(ready)).extracting(Instance::id).containsExactly("restarted", "other");
+  }
+
+  @Test
+  void aServerThatDiesWhileAnotherIsWaitedForIsWaitedForAgain() {
+    NetServer first = listen();
+    get(directory.register(started("first", 0, first.actualPort(), 1)));
+    Future<List<Instance>> ready = directory.await("parameter-server", 2, Duration.ofSeconds(30), "trainer 0");
+    get(vertx.timer(300, TimeUnit.MILLISECONDS).mapEmpty());
+    get(first.close());
+    get(directory.register(started("second", 1, listen().actualPort(), 1)));
+    get(vertx.timer(500, TimeUnit.MILLISECONDS).mapEmpty());
+    assertThat(ready.isComplete()).as("the first is dead, but still listed").isFalse();
+    get(directory.register(started("first-again", 0, listen().actualPort(), 2)));
+    assertThat(get(ready)).extracting(Instance::id).containsExactly("first-again", "second");
+  }
+
+  @Test
+  void anIndexOutOfPlaceIsSaid() {
+    get(directory.register(instance("parameter-server", "a", 5, listen().actualPort())));
+    assertThatThrownBy(() -> get(directory.await("parameter-server", 2, Duration.ofMillis(500), "trainer 1")))
+        .isInstanceOf(PeerLost.class).hasMessageContaining("parameter-server 0, parameter-server 1 not registered")
+        .hasMessageContaining("instances with index [5], each needs one of its own below 2");
+  }
+
+  private static Instance started(String id, int index, int port, long incarnation) {
+    return new Instance("parameter-server", id, index, "127.0.0.1", port, incarnation, Map.of());
+  }
+
+  @Test
   void aRegisteredServerThatRefusesConnectionsIsNamedByItsEndpoint() {
     int port = FreePorts.one();
     get(directory.register(instance("parameter-server", "dead", 0, port)));
@@ -84,7 +126,7 @@ class ReadyWaitTest {
 
   @Test
   void theWaitStandsInTheRegistryUntilTheDirectoryIsClosed() {
-    Future<List<Instance>> never = directory.await("rendezvous", 1, Duration.ofMinutes(10), "trainer 0");
+    Future<List<Instance>> never = directory.awaitAny("rendezvous", Duration.ofMinutes(10), "trainer 0");
     get(vertx.timer(100, TimeUnit.MILLISECONDS).mapEmpty());
     assertThat(get(waits.list())).singleElement().extracting(Wait::who).isEqualTo("trainer 0");
     assertThat(lines()).contains("not ready endpoints:['rendezvous']");
@@ -99,7 +141,7 @@ class ReadyWaitTest {
     int down = FreePorts.one();
     FixedDirectory fixed = new FixedDirectory(vertx, waits, Map.of("rendezvous", "127.0.0.1:" + up.actualPort(),
         "parameter-server", "127.0.0.1:" + up.actualPort() + ",127.0.0.1:" + down));
-    assertThat(get(fixed.await("rendezvous", 1, Duration.ofSeconds(5), "trainer 0"))).hasSize(1);
+    assertThat(get(fixed.awaitAny("rendezvous", Duration.ofSeconds(5), "trainer 0"))).hasSize(1);
 
     Future<List<Instance>> both = fixed.await("parameter-server", 2, Duration.ofSeconds(20), "trainer 0");
     vertx.setTimer(300, timer -> vertx.createNetServer().connectHandler(socket -> { }).listen(down, "127.0.0.1"));

@@ -10,7 +10,6 @@ import io.regatta.protocol.rendezvous.JoinReply;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import java.time.Duration;
-import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
@@ -50,8 +49,8 @@ final class ServerSeat {
     }
     Duration timeout = node.config().readyTimeout();
     String who = "parameter server at " + endpoint;
-    return node.directory().await(Directory.RENDEZVOUS, 1, timeout, who).compose(found -> {
-      Directory.Instance at = found.stream().max(Comparator.comparingLong(Directory.Instance::incarnation)).get();
+    return node.directory().awaitAny(Directory.RENDEZVOUS, timeout, who).compose(found -> {
+      Directory.Instance at = found.get(0);
       RendezvousClient client = new RendezvousClient(vertx, at.host(), at.controlPort());
       Waits.Handle wait = node.waits().begin(who, "join of group " + GROUP, "the rendezvous at " + at.endpoint(),
           List.of(new Wait.Peer(config.servers() + " x " + Directory.PARAMETER_SERVER, -1, 0)));

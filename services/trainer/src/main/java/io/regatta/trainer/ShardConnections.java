@@ -82,7 +82,7 @@ final class ShardConnections {
   /** The aggregator of this host; others in the directory serve other hosts. */
   private Future<Directory.Instance> aggregator(long deadline, String who) {
     Duration left = Duration.ofNanos(Math.max(1, deadline - System.nanoTime()));
-    return node.directory().await(Directory.GRADIENT_AGGREGATOR, 1, left, who).compose(found -> {
+    return node.directory().awaitAny(Directory.GRADIENT_AGGREGATOR, left, who).compose(found -> {
       for (Directory.Instance i : found) {
         if (i.attributes().getOrDefault("host", i.host()).equals(node.host())) {
           return Future.succeededFuture(i);

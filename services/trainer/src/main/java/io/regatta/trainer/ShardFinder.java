@@ -1,7 +1,6 @@
 package io.regatta.trainer;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
-import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.node.Directory;
 import io.regatta.protocol.ParameterServerControl;
 import io.regatta.protocol.parameterserver.Shard;
@@ -9,12 +8,9 @@ import io.regatta.protocol.parameterserver.ShardMapReply;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.TreeMap;
 import java.util.Map;
-import java.util.function.BinaryOperator;
 
 /** Finds a job's servers in the directory and asks each for its shards. Stateless; the caller's context. */
 final class ShardFinder {
@@ -40,10 +36,9 @@ final class ShardFinder {
     this.timeout = timeout;
   }
 
-  /** Waits for as many servers as the job says and reads their shard maps. */
+  /** Waits for all servers of the job, one for each index, and reads their shard maps. */
   Future<Found> find(String who) {
-    return directory.await(Directory.PARAMETER_SERVER, job.servers(), timeout, who).compose(instances -> {
-      List<Directory.Instance> servers = byIndex(instances, who);
+    return directory.await(Directory.PARAMETER_SERVER, job.servers(), timeout, who).compose(servers -> {
       List<Future<ShardMapReply>> maps = servers.stream().map(this::shardMap).toList();
       return Future.all(maps).compose(all -> pids(servers)
           .map(pids -> new Found(servers, shards(servers, all.list(), who), pids)));
@@ -56,7 +51,7 @@ final class ShardFinder {
     return Future.all(rendezvous, aggregators).map(listed -> {
       Map<String, Long> pids = new TreeMap<>();
       servers.forEach(s -> pid(pids, s.service() + "-" + s.index(), s));
-      rendezvous.result().stream().max(Comparator.comparingLong(Directory.Instance::incarnation))
+      Directory.latestFirst(rendezvous.result()).stream().findFirst()
           .ifPresent(r -> pid(pids, r.service(), r));
       if (job.aggregator()) {
         aggregators.result().forEach(a -> pid(pids, a.service() + "-" + a.host(), a));
@@ -70,23 +65,6 @@ final class ShardFinder {
     if (pid != null) {
       pids.put(name, Long.parseLong(pid));
     }
-  }
-
-  /** One instance per index below the job's number of servers; of two that claim it, the later one. */
-  private List<Directory.Instance> byIndex(List<Directory.Instance> instances, String who) {
-    Map<Integer, Directory.Instance> byIndex = new TreeMap<>();
-    instances.forEach(i -> byIndex.merge(i.index(), i,
-        BinaryOperator.maxBy(Comparator.comparingLong(Directory.Instance::incarnation))));
-    List<Directory.Instance> servers = new ArrayList<>();
-    for (int index = 0; index < job.servers(); index++) {
-      Directory.Instance server = byIndex.get(index);
-      if (server == null) {
-        throw new PeerLost(who + ": no parameter server has index " + index + ", the directory knows indices "
-            + byIndex.keySet() + "; give every server an index of its own below servers: " + job.servers());
-      }
-      servers.add(server);
-    }
-    return servers;
   }
 
   private Future<ShardMapReply> shardMap(Directory.Instance server) {

@@ -17,7 +17,6 @@ import io.vertx.core.file.CopyOptions;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
@@ -85,9 +84,8 @@ public final class TrainerVerticle extends VerticleBase implements FiniteService
     String who = "trainer " + (config.rank() < 0 ? "(any rank)" : config.rank()) + " of job " + job.job();
     hosted = node.starting(who);
     Duration timeout = node.config().readyTimeout();
-    return node.directory().await(Directory.RENDEZVOUS, 1, timeout, who)
-        .map(TrainerVerticle::latest)
-        .compose(rendezvous -> join(rendezvous))
+    return node.directory().awaitAny(Directory.RENDEZVOUS, timeout, who)
+        .compose(found -> join(found.get(0)))
         .compose(v -> new ShardFinder(vertx, node.directory(), job, timeout).find(name()))
         .map(this::begin)
         .recover(e -> {
@@ -95,11 +93,6 @@ public final class TrainerVerticle extends VerticleBase implements FiniteService
           result.tryFail(e);
           return finish().transform(v -> Future.failedFuture(e));
         });
-  }
-
-  /** A dead one may still be listed until its lease ends. */
-  private static Directory.Instance latest(List<Directory.Instance> instances) {
-    return instances.stream().max(Comparator.comparingLong(Directory.Instance::incarnation)).orElseThrow();
   }
 
   private Future<Void> join(Directory.Instance rendezvous) {
