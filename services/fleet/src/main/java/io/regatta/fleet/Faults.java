@@ -21,8 +21,4 @@ public record Faults(Map<Integer, Long> stepDelayMillis) {
   public static Faults slow(Map<Integer, Long> stepDelayMillis) {
     return new Faults(stepDelayMillis);
   }
-
-  long stepDelayMillis(int rank) {
-    return stepDelayMillis.getOrDefault(rank, 0L);
-  }
 }

@@ -1,11 +1,9 @@
 package io.regatta.fleet;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
-import io.regatta.node.NodeConfig;
 import io.regatta.trainer.JobConfig;
 import io.regatta.trainer.ReduceOp;
 import io.regatta.trainer.RunResult;
-import io.regatta.trainer.TrainerConfig;
 import io.regatta.trainer.TrainingProgram;
 import io.regatta.trainer.Worker;
 import io.regatta.trainer.djl.FleetTrainer;
@@ -26,16 +24,16 @@ import java.util.List;
  */
 public final class Fleet implements AutoCloseable {
 
+  private final Place place;
   private final FleetConfig config;
-  private final NodeConfig node;
   private final JobConfig job;
   private volatile Steps steps;
   private volatile ServerProcess server;
 
-  private Fleet(FleetOptions.Place place, JobConfig job) {
+  private Fleet(Place place, JobConfig job) {
+    this.place = place;
     this.config = place.fleet();
-    this.node = place.node();
-    this.job = job;
+    this.job = job != null ? job : place.job();
   }
 
   /**
@@ -58,7 +56,7 @@ public final class Fleet implements AutoCloseable {
     return builder().args(args).init();
   }
 
-  static Fleet of(FleetOptions.Place place, JobConfig job) {
+  static Fleet of(Place place, JobConfig job) {
     return new Fleet(place, job);
   }
 
@@ -84,7 +82,7 @@ public final class Fleet implements AutoCloseable {
     if (steps != null) {
       return steps.worker().rank();
     }
-    return role() == Role.LOCAL ? 0 : role() == Role.TRAINER ? config.id() : -1;
+    return role() == Role.LOCAL ? 0 : role() == Role.TRAINER ? place.trainer(job()).rank() : -1;
   }
 
   public int workerNum() {
@@ -98,7 +96,7 @@ public final class Fleet implements AutoCloseable {
 
   /** This server's index; -1 if it is not a server or takes any index. */
   public int serverIndex() {
-    return isServer() ? config.id() : -1;
+    return isServer() ? place.parameterServer(job).index() : -1;
   }
 
   public int serverNum() {
@@ -131,7 +129,7 @@ public final class Fleet implements AutoCloseable {
 
   /** Runs this process's service until {@link #close}, Ctrl-C or SIGTERM. The calling thread waits. */
   public void runServer() {
-    ServerProcess process = ServerProcess.start(config, node, job);
+    ServerProcess process = ServerProcess.start(place, job);
     server = process;
     try (Interrupt interrupt = Interrupt.closes(process::close)) {
       Blocking.get(process.ended());
@@ -157,7 +155,7 @@ public final class Fleet implements AutoCloseable {
 
   private Run start(TrainingProgram program) {
     return role() == Role.LOCAL ? LocalProcess.start(job(), program)
-        : TrainerProcess.start(node, new TrainerConfig(job(), config.id(), config.endpoint()), program);
+        : TrainerProcess.start(place.node(), place.trainer(job()), program);
   }
 
   /** Returns when all trainers have called it as often as this one. */

@@ -1,6 +1,7 @@
 package io.regatta.fleet;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.node.Sections;
 import io.regatta.trainer.JobConfig;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
@@ -17,6 +18,9 @@ public final class FleetBuilder {
   @Command(name = "fleet")
   private static final class Arguments {
     @Mixin
+    private SettingsOptions settings;
+
+    @Mixin
     private JobOptions job;
 
     @Mixin
@@ -24,6 +28,7 @@ public final class FleetBuilder {
   }
 
   private final JsonObject fleet = new JsonObject();
+  private final JsonObject sections = new JsonObject();
   private final JsonObject job = new JsonObject();
   private String[] args = {};
   private Path jobFile;
@@ -82,6 +87,12 @@ public final class FleetBuilder {
     return this;
   }
 
+  /** Keys of {@code node} and of the services' sections, nested as in a file; they go before the file's. */
+  public FleetBuilder sections(JsonObject keys) {
+    sections.mergeIn(keys, true);
+    return this;
+  }
+
   /** Reads everything and checks it; starts nothing yet. */
   public Fleet init() {
     Arguments given = new Arguments();
@@ -90,10 +101,11 @@ public final class FleetBuilder {
     } catch (CommandLine.ParameterException e) {
       throw new InvalidInput(e.getMessage());
     }
-    FleetOptions.Place place = given.place.load(given.job.readyTimeout(), new JsonObject().put("fleet", fleet));
+    Place place = given.place.load(given.settings, given.job.readyTimeout(),
+        sections.copy().mergeIn(new JsonObject().put(Sections.FLEET, fleet), true));
     given.job.file(jobFile);
     boolean described = given.job.given() || !job.isEmpty();
-    JobConfig config = described ? given.job.load(null, job) : null;
+    JobConfig config = described ? given.job.load(given.settings, null, job) : null;
     return Fleet.of(place, config);
   }
 }

@@ -40,10 +40,6 @@ final class JobOptions {
   @Option(names = "--ready-timeout", paramLabel = "SECONDS", description = "how long to wait for services and peers")
   private Integer readyTimeout;
 
-  @Option(names = "--set", paramLabel = "KEY=VALUE",
-      description = "overrides any key of the job, e.g. optimizer.learning_rate=0.05 (docs/configuration.md)")
-  private List<String> keys = new ArrayList<>();
-
   /** The file to take if the command line names none. */
   void file(Path otherwise) {
     if (file == null) {
@@ -61,12 +57,12 @@ final class JobOptions {
   }
 
   /** The effective job; with a program given in code, the job file needs to name none. */
-  JobConfig load(TrainingProgram program) {
-    return load(program, new JsonObject());
+  JobConfig load(SettingsOptions settings, TrainingProgram program) {
+    return load(settings, program, new JsonObject());
   }
 
   /** The effective job with values that the program gives; they come last. */
-  JobConfig load(TrainingProgram program, JsonObject code) {
+  JobConfig load(SettingsOptions settings, TrainingProgram program, JsonObject code) {
     if (file == null && code.isEmpty()) {
       throw new InvalidInput("a job file is missing: give its path, for example configs/wide-and-deep.yaml");
     }
@@ -74,10 +70,10 @@ final class JobOptions {
     if (program != null && !values.containsKey("program")) {
       values.put("program", program.getClass().getName());
     }
-    return JobFile.load(file, overrides(), values);
+    return JobFile.load(file, overrides(settings.jobKeys()), values);
   }
 
-  private List<String> overrides() {
+  private List<String> overrides(List<String> keys) {
     List<String> all = new ArrayList<>();
     add(all, "mode", mode == null ? null : mode.replace('-', '_'));
     add(all, "servers", servers);

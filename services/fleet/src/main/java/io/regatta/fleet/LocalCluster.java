@@ -1,15 +1,11 @@
 package io.regatta.fleet;
 
-import io.regatta.aggregator.AggregatorConfig;
 import io.regatta.aggregator.AggregatorVerticle;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.node.Hosted;
 import io.regatta.node.Node;
 import io.regatta.node.NodeConfig;
-import io.regatta.node.Settings;
-import io.regatta.parameterserver.ParameterServerConfig;
 import io.regatta.parameterserver.ParameterServerVerticle;
-import io.regatta.rendezvous.RendezvousConfig;
 import io.regatta.rendezvous.RendezvousVerticle;
 import io.regatta.trainer.JobConfig;
 import io.regatta.trainer.Progress;
@@ -22,7 +18,6 @@ import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
 import io.vertx.core.VertxOptions;
-import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -43,35 +38,50 @@ public final class LocalCluster {
    * @param clustered true: a Vertx of its own joined through Hazelcast (one member, a free port), as processes do it;
    *     false: the same directory on a Vertx without cluster, which starts in no time
    * @param node the section {@code node}
+   * @param services sections of the services
    * @param faults what goes wrong on purpose
    * @param progress where the first trainer reports; null: a bar on a terminal, lines elsewhere
    */
-  public record Options(JobConfig job, TrainingProgram program, boolean clustered, NodeConfig node, Faults faults,
-      Progress progress) {
+  public record Options(JobConfig job, TrainingProgram program, boolean clustered, NodeConfig node,
+      ServiceConfigs services, Faults faults, Progress progress) {
 
     /** The job as it is, in a Hazelcast cluster of its own. */
     public static Options of(JobConfig job) {
-      return new Options(job, null, true, NodeConfig.defaults(), Faults.none(), null);
+      return new Options(job, null, true, NodeConfig.defaults(), ServiceConfigs.defaults(job), Faults.none(), null);
+    }
+
+    /** As {@link #of(JobConfig)}, with the settings of node and services that this process was given. */
+    static Options of(JobConfig job, Place place) {
+      return of(job).withNode(place.simulationNode()).withServices(place.simulation(job));
     }
 
     public Options withProgram(TrainingProgram other) {
-      return new Options(job, other, clustered, node, faults, progress);
+      return new Options(job, other, clustered, node, services, faults, progress);
     }
 
     public Options withoutHazelcast() {
-      return new Options(job, program, false, node, faults, progress);
+      return new Options(job, program, false, node, services, faults, progress);
     }
 
     public Options withFaults(Faults other) {
-      return new Options(job, program, clustered, node, other, progress);
+      return new Options(job, program, clustered, node, services, other, progress);
     }
 
     public Options withProgress(Progress other) {
-      return new Options(job, program, clustered, node, faults, other);
+      return new Options(job, program, clustered, node, services, faults, other);
     }
 
     public Options withNode(NodeConfig other) {
-      return new Options(job, program, clustered, other, faults, progress);
+      return new Options(job, program, clustered, other, services, faults, progress);
+    }
+
+    public Options withServices(ServiceConfigs other) {
+      return new Options(job, program, clustered, node, other, faults, progress);
+    }
+
+    /** The same for another job. */
+    public Options withJob(JobConfig other) {
+      return new Options(other, program, clustered, node, services, faults, progress);
     }
   }
 
@@ -141,10 +151,10 @@ public final class LocalCluster {
     Node node = s.node();
     Hosted.Service whole = node.starting("simulation");
     results.future().onFailure(whole::failed);
-    deploy(s, s.others(), List.of(new RendezvousVerticle(node, Settings.defaults(RendezvousConfig.class))))
+    deploy(s, s.others(), List.of(new RendezvousVerticle(node, options.services().rendezvous())))
         .compose(up -> deploy(s, s.others(), servers(node)))
         .compose(up -> deploy(s, s.others(), job.aggregator()
-            ? List.of(new AggregatorVerticle(node, Settings.defaults(AggregatorConfig.class))) : List.of()))
+            ? List.of(new AggregatorVerticle(node, options.services().gradientAggregator())) : List.of()))
         .compose(up -> deployTrainers(s))
         .onSuccess(up -> whole.serves())
         .onFailure(results::tryFail);
@@ -154,8 +164,8 @@ public final class LocalCluster {
     JobConfig job = options.job();
     List<Deployable> servers = new ArrayList<>();
     for (int i = 0; i < job.servers(); i++) {
-      JsonObject server = new JsonObject().put("index", i).put("servers", job.servers()).put("shards", job.shards());
-      servers.add(new ParameterServerVerticle(node, Settings.bind(server, ParameterServerConfig.class)));
+      servers.add(new ParameterServerVerticle(node,
+          options.services().parameterServer().at(i, job.servers(), job.shards())));
     }
     return servers;
   }
@@ -173,8 +183,10 @@ public final class LocalCluster {
   }
 
   private TrainerVerticle trainer(Node node, int rank) {
-    TrainerConfig config = new TrainerConfig(options.job(), rank, "")
-        .slowedBy(options.faults().stepDelayMillis(rank));
+    TrainerConfig config = options.services().trainer().as(options.job(), rank);
+    if (options.faults().stepDelayMillis().containsKey(rank)) {
+      config = config.slowedBy(options.faults().stepDelayMillis().get(rank));
+    }
     return new TrainerVerticle(node, config, options.program(), options.progress());
   }
 

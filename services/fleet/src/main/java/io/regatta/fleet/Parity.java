@@ -63,6 +63,7 @@ public final class Parity {
   private final Function<JsonObject, JobConfig> variants;
   private final JobConfig job;
   private final TrainingProgram program;
+  private final LocalCluster.Options options;
   private final List<Check> checks = new ArrayList<>();
   private final Promise<Void> ended = Promise.promise();
   private Consumer<Check> report = check -> {};
@@ -76,8 +77,15 @@ public final class Parity {
    * @param program null: the class that the job names
    */
   public Parity(Function<JsonObject, JobConfig> variants, TrainingProgram program) {
+    this(variants, program, LocalCluster.Options::of);
+  }
+
+  /** @param options node and services of the runs, for the job as it is */
+  Parity(Function<JsonObject, JobConfig> variants, TrainingProgram program,
+      Function<JobConfig, LocalCluster.Options> options) {
     this.variants = variants;
     this.job = variants.apply(new JsonObject());
+    this.options = options.apply(job);
     this.program = program;
   }
 
@@ -178,7 +186,7 @@ public final class Parity {
   }
 
   private RunResult run(JobConfig variant, TrainingProgram what) {
-    LocalCluster started = LocalCluster.start(LocalCluster.Options.of(variant).withProgram(what).withoutHazelcast()
+    LocalCluster started = LocalCluster.start(options.withJob(variant).withProgram(what).withoutHazelcast()
         .withProgress(Progress.none()));
     cluster = started;
     if (stopped) {

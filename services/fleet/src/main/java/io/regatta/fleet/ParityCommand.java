@@ -22,12 +22,16 @@ final class ParityCommand implements Callable<Integer> {
   private CommandSpec spec;
 
   @Mixin
+  private SettingsOptions settings;
+
+  @Mixin
   private JobOptions job;
 
   @Override
   public Integer call() {
     PrintWriter out = spec.commandLine().getOut();
-    Parity parity = new Parity(changes -> job.load(regatta.program(), changes), regatta.program());
+    Parity parity = new Parity(changes -> job.load(settings, regatta.program(), changes), regatta.program(),
+        config -> LocalCluster.Options.of(config, SimulateCommand.place(settings, job.readyTimeout(), null)));
     List<Parity.Check> checks;
     try (Interrupt interrupt = Interrupt.closes(parity::stop)) {
       checks = parity.run(check -> {

@@ -22,6 +22,9 @@ final class RunCommand implements Callable<Integer> {
   private CommandSpec spec;
 
   @Mixin
+  private SettingsOptions settings;
+
+  @Mixin
   private JobOptions job;
 
   @Mixin
@@ -33,8 +36,8 @@ final class RunCommand implements Callable<Integer> {
   @Override
   public Integer call() {
     ResultFile file = ResultFile.at(result);
-    FleetOptions.Place here = place.load(job.readyTimeout(), new JsonObject());
-    try (Fleet fleet = Fleet.of(here, job.given() ? job.load(regatta.program()) : null)) {
+    Place here = place.load(settings, job.readyTimeout(), new JsonObject());
+    try (Fleet fleet = Fleet.of(here, job.given() ? job.load(settings, regatta.program()) : null)) {
       if (fleet.isWorker()) {
         return SimulateCommand.finish(fleet.train(regatta.program()), file, spec.commandLine().getOut());
       }

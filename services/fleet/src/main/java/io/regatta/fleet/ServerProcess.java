@@ -4,10 +4,8 @@ import io.regatta.aggregator.AggregatorConfig;
 import io.regatta.aggregator.AggregatorVerticle;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.node.Directory;
-import io.regatta.node.HostPort;
 import io.regatta.node.Node;
 import io.regatta.node.NodeConfig;
-import io.regatta.node.Settings;
 import io.regatta.parameterserver.ParameterServerConfig;
 import io.regatta.parameterserver.ParameterServerVerticle;
 import io.regatta.rendezvous.RendezvousConfig;
@@ -16,7 +14,7 @@ import io.regatta.trainer.JobConfig;
 import io.vertx.core.Deployable;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
-import io.vertx.core.json.JsonObject;
+import java.util.function.Function;
 
 /** One service in this process, as {@link Fleet#runServer} runs it: its node and its verticle. Any thread. */
 final class ServerProcess {
@@ -24,13 +22,14 @@ final class ServerProcess {
   private final Promise<Void> ended = Promise.promise();
   private final Node.Starting node;
 
-  private ServerProcess(FleetConfig config, NodeConfig nodeConfig, JobConfig job) {
-    node = Node.begin(nodeConfig, service(config.role()));
-    node.future().compose(n -> n.deploy(verticle(config, n, job))).onFailure(ended::tryFail);
+  private ServerProcess(NodeConfig config, String service, Function<Node, Deployable> verticle) {
+    node = Node.begin(config, service);
+    node.future().compose(n -> n.deploy(verticle.apply(n))).onFailure(ended::tryFail);
   }
 
-  static ServerProcess start(FleetConfig config, NodeConfig node, JobConfig job) {
-    return new ServerProcess(config, node, job);
+  /** Settings are checked before anything starts. */
+  static ServerProcess start(Place place, JobConfig job) {
+    return new ServerProcess(place.node(), service(place.fleet().role()), verticle(place, job));
   }
 
   /** Completes when the service was closed, fails when it could not start. */
@@ -52,29 +51,20 @@ final class ServerProcess {
     };
   }
 
-  private static Deployable verticle(FleetConfig config, Node node, JobConfig job) {
-    return switch (config.role()) {
-      case PSERVER -> new ParameterServerVerticle(node, Settings.bind(server(config, job), ParameterServerConfig.class));
-      case AGGREGATOR -> new AggregatorVerticle(node, Settings.defaults(AggregatorConfig.class));
-      default -> new RendezvousVerticle(node, Settings.bind(
-          new JsonObject().put("port", port(config.rendezvousEndpoint())), RendezvousConfig.class));
-    };
-  }
-
-  private static JsonObject server(FleetConfig config, JobConfig job) {
-    JsonObject server = new JsonObject().put("index", config.id());
-    if (job != null) {
-      server.put("servers", job.servers()).put("shards", job.shards());
+  private static Function<Node, Deployable> verticle(Place place, JobConfig job) {
+    switch (place.fleet().role()) {
+      case PSERVER -> {
+        ParameterServerConfig server = place.parameterServer(job);
+        return node -> new ParameterServerVerticle(node, server);
+      }
+      case AGGREGATOR -> {
+        AggregatorConfig aggregator = place.gradientAggregator();
+        return node -> new AggregatorVerticle(node, aggregator);
+      }
+      default -> {
+        RendezvousConfig rendezvous = place.rendezvous();
+        return node -> new RendezvousVerticle(node, rendezvous);
+      }
     }
-    if (!config.serverEndpoints().isEmpty()) {
-      server.put("servers", config.serverEndpoints().size())
-          .put("port", port(config.serverEndpoints().get(config.id())));
-    }
-    return server;
-  }
-
-  /** The port of a fixed endpoint; 0, any, where there is none. */
-  private static int port(String endpoint) {
-    return endpoint.isEmpty() ? 0 : HostPort.parse(endpoint, 0, "fleet endpoints").port();
   }
 }

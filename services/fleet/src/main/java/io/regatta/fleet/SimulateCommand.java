@@ -2,12 +2,13 @@ package io.regatta.fleet;
 
 import io.regatta.node.ClusterConfig;
 import io.regatta.node.HostPort;
-import io.regatta.node.NodeConfig;
 import io.regatta.trainer.JobConfig;
 import io.regatta.trainer.LocalRun;
 import io.regatta.trainer.RunResult;
+import io.vertx.core.json.JsonObject;
 import java.io.PrintWriter;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -31,6 +32,9 @@ final class SimulateCommand implements Callable<Integer> {
   private CommandSpec spec;
 
   @Mixin
+  private SettingsOptions settings;
+
+  @Mixin
   private JobOptions job;
 
   @Option(names = "--local", description = "one trainer, tables in process, no services")
@@ -50,32 +54,39 @@ final class SimulateCommand implements Callable<Integer> {
   @Override
   public Integer call() {
     ResultFile file = ResultFile.at(result);
-    JobConfig config = job.load(regatta.program());
+    JobConfig config = job.load(settings, regatta.program());
     RunResult run = local ? LocalRun.run(config, regatta.program(), null) : simulate(config);
     return finish(run, file, spec.commandLine().getOut());
   }
 
   private RunResult simulate(JobConfig config) {
-    LocalCluster cluster = LocalCluster.start(LocalCluster.Options.of(config).withProgram(regatta.program())
-        .withNode(node()).withFaults(Faults.slow(slow)));
-    try (Interrupt interrupt = Interrupt.closes(cluster::close)) {
-      List<RunResult> all = Blocking.get(cluster.results());
+    LocalCluster.Options options = LocalCluster.Options.of(config, place(settings, job.readyTimeout(), cluster));
+    LocalCluster running = LocalCluster.start(options.withProgram(regatta.program()).withFaults(Faults.slow(slow)));
+    try (Interrupt interrupt = Interrupt.closes(running::close)) {
+      List<RunResult> all = Blocking.get(running.results());
       return all.get(0);
     } finally {
-      Blocking.get(cluster.close());
+      Blocking.get(running.close());
     }
   }
 
-  private NodeConfig node() {
-    NodeConfig node = NodeConfig.defaults();
-    if (job.readyTimeout() != null) {
-      node = node.withReadyTimeout(job.readyTimeout());
+  /**
+   * Settings of a whole job in one process.
+   *
+   * @param readyTimeout seconds, null: as configured
+   * @param cluster its Hazelcast address, null: as configured
+   */
+  static Place place(SettingsOptions settings, Integer readyTimeout, String cluster) {
+    List<String> keys = new ArrayList<>();
+    if (cluster != null) {
+      keys.add("node.cluster.seeds=" + cluster);
+      keys.add("node.cluster.port=" + HostPort.parse(cluster, ClusterConfig.DEFAULT_SEED_PORT, "--cluster").port());
     }
-    if (cluster == null) {
-      return node;
+    if (readyTimeout != null) {
+      keys.add("node.ready_timeout_seconds=" + readyTimeout);
     }
-    int port = HostPort.parse(cluster, ClusterConfig.DEFAULT_SEED_PORT, "--cluster").port();
-    return node.withCluster(ClusterConfig.of("regatta", List.of(cluster), port));
+    keys.addAll(settings.sectionKeys());
+    return Place.load(settings.conf(), keys, new JsonObject());
   }
 
   /** Prints and writes what came out. */

@@ -36,6 +36,9 @@ final class StatusCommand implements Callable<Integer> {
   private CommandSpec spec;
 
   @Mixin
+  private SettingsOptions settings;
+
+  @Mixin
   private FleetOptions place;
 
   @Option(names = "--job", paramLabel = "NAME", defaultValue = "", description = "this job only")
@@ -46,7 +49,7 @@ final class StatusCommand implements Callable<Integer> {
 
   @Override
   public Integer call() {
-    NodeConfig config = place.load(readyTimeout, NO_ADMIN).node();
+    NodeConfig config = place.load(settings, readyTimeout, NO_ADMIN).node();
     if (config.cluster().directory() == DirectoryKind.HAZELCAST && config.cluster().seeds().isEmpty()) {
       throw new InvalidInput("status: which cluster? Give its seed members with --seeds HOST:PORT,... or -conf FILE, or "
           + "fixed endpoints");

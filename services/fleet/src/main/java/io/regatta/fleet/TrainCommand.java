@@ -23,6 +23,9 @@ final class TrainCommand implements Callable<Integer> {
   private CommandSpec spec;
 
   @Mixin
+  private SettingsOptions settings;
+
+  @Mixin
   private JobOptions job;
 
   @Mixin
@@ -37,9 +40,9 @@ final class TrainCommand implements Callable<Integer> {
   @Override
   public Integer call() {
     ResultFile file = ResultFile.at(result);
-    JobConfig config = job.load(regatta.program());
+    JobConfig config = job.load(settings, regatta.program());
     Role role = local ? Role.LOCAL : Role.TRAINER;
-    try (Fleet fleet = Fleet.of(place.load(job.readyTimeout(), Fleet.role(role)), config)) {
+    try (Fleet fleet = Fleet.of(place.load(settings, job.readyTimeout(), Fleet.role(role)), config)) {
       RunResult run = fleet.train(regatta.program());
       return SimulateCommand.finish(run, file, spec.commandLine().getOut());
     }

@@ -1,5 +1,6 @@
 package io.regatta.node;
 
+import io.regatta.core.error.RegattaException.InvalidInput;
 import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -19,6 +20,15 @@ public final class Effective {
       return key + " = " + value + "  (" + origin + ")";
     }
   }
+
+  /**
+   * A value that something else than a section's own key decides, as the job decides how many shards its servers have.
+   *
+   * @param key within the section
+   * @param value as it would stand in a file; a nested object decides each of its keys
+   * @param by who says so, for messages, e.g. {@code the job}
+   */
+  public record Dictated(String key, Object value, String by) {}
 
   private final Schema schema;
   private final JsonObject values;
@@ -61,14 +71,65 @@ public final class Effective {
     return new SettingsBinder(schema, this::origin).bindSections(values);
   }
 
+  /** Whether any source gives this key, or a key below it. */
+  public boolean given(String key) {
+    return at(key) != null;
+  }
+
+  /**
+   * Checks the names of all keys of the root, not their values: for sections that are bound later, or not here.
+   *
+   * @throws InvalidInput for an unknown key, with the nearest known one
+   */
+  public Effective checkNames() {
+    new SettingsBinder(schema, this::origin).checkNames(values);
+    return this;
+  }
+
+  /**
+   * One section of the root as a record, with what others decide put in.
+   *
+   * @throws InvalidInput as {@link Settings#bind}, and for a key that was given another value than the dictated one:
+   *     one line with both and where they come from
+   */
+  public <R extends Record> R bindSection(String name, Class<R> type, List<Dictated> dictated) {
+    SettingsBinder binder = new SettingsBinder(schema, this::origin);
+    JsonObject section = at(name) instanceof JsonObject given ? given.copy() : new JsonObject();
+    for (Dictated d : dictated) {
+      dictate(binder, section, name, d);
+    }
+    return type.cast(binder.bindSection(name, section));
+  }
+
+  private void dictate(SettingsBinder binder, JsonObject section, String prefix, Dictated d) {
+    String path = prefix + "." + d.key();
+    Object given = section.getValue(d.key());
+    if (given instanceof JsonObject nested && d.value() instanceof JsonObject all && binder.isSection(path)) {
+      for (String key : all.fieldNames()) {
+        dictate(binder, nested, path, new Dictated(key, all.getValue(key), d.by()));
+      }
+      return;
+    }
+    if (given != null && !binder.same(path, given, d.value())) {
+      throw new InvalidInput(path + " is " + given + " (" + origin(path) + "), but " + d.by() + " says " + d.value()
+          + ": leave " + path + " out, or say the same in both");
+    }
+    section.put(d.key(), d.value());
+  }
+
+  private Object at(String key) {
+    Object at = values;
+    for (String segment : key.split("\\.")) {
+      at = at instanceof JsonObject object ? object.getValue(segment) : null;
+    }
+    return at;
+  }
+
   /** Every known key with its effective value and source, in the schema's order. */
   public List<Line> lines() {
     List<Line> lines = new ArrayList<>();
     for (Schema.Entry entry : schema.describe()) {
-      Object at = values;
-      for (String segment : entry.key().split("\\.")) {
-        at = at instanceof JsonObject object ? object.getValue(segment) : null;
-      }
+      Object at = at(entry.key());
       lines.add(at == null
           ? new Line(entry.key(), entry.defaultValue(), "default")
           : new Line(entry.key(), at.toString(), origin(entry.key())));

@@ -41,8 +41,6 @@ public final class ServiceMain<R extends Record> {
 
   /** An ordered close that takes longer than this is given up, s. */
   static final long CLOSE_SECONDS = 4;
-  private static final List<String> SERVICES =
-      List.of("rendezvous", "parameter_server", "gradient_aggregator", "trainer");
   private static final Logger LOG = LoggerFactory.getLogger(ServiceMain.class);
 
   @Command(mixinStandardHelpOptions = true, versionProvider = Version.class)
@@ -156,7 +154,7 @@ public final class ServiceMain<R extends Record> {
         effective.lines().forEach(out::println);
         return 0;
       }
-      return serve((NodeConfig) sections.get("node"), configClass.cast(sections.get(section())));
+      return serve((NodeConfig) sections.get(Sections.NODE), configClass.cast(sections.get(section())));
     } catch (InvalidInput e) {
       err.println(service + ": " + e.getMessage());
       return 2;
@@ -173,19 +171,18 @@ public final class ServiceMain<R extends Record> {
   }
 
   private String section() {
-    return service.replace('-', '_');
+    return Sections.of(service);
   }
 
   /** Configuration is read before there is a cluster, so with a small Vertx of its own. */
   private Effective load(Options options) {
     Map<String, Class<? extends Record>> sections = new LinkedHashMap<>();
-    sections.put("node", NodeConfig.class);
+    sections.put(Sections.NODE, NodeConfig.class);
     sections.put(section(), configClass);
     Vertx reader = ClusteredVertx.local(1, null);
-    List<String> others = SERVICES.stream().filter(name -> !name.equals(section())).toList();
     try {
       return get(Settings.load(reader, Schema.sections(sections),
-          Settings.Sources.ofProcess(options.conf, options.overrides).without(others)));
+          Settings.Sources.ofProcess(options.conf, options.overrides).without(Sections.except(List.copyOf(sections.keySet())))));
     } finally {
       get(reader.close());
     }

@@ -48,6 +48,39 @@ final class SettingsBinder {
     return construct(schema.root(), json, "");
   }
 
+  /** One section of the root. */
+  Record bindSection(String name, JsonObject json) {
+    return construct((Section) schema.root().keys().get(name).shape(), json, name + ".");
+  }
+
+  /** Whether two values of a key mean the same, however they are written. */
+  boolean same(String path, Object one, Object other) {
+    Shape shape = shape(path);
+    return value(shape, one, path).equals(value(shape, other, path));
+  }
+
+  boolean isSection(String path) {
+    return shape(path) instanceof Section;
+  }
+
+  private Shape shape(String path) {
+    return schema.find(List.of(path.split("\\."))).orElseThrow();
+  }
+
+  /** Names of all keys, also in sections that are bound later or elsewhere. */
+  void checkNames(JsonObject json) {
+    checkNames(schema.root(), json, "");
+  }
+
+  private void checkNames(Section section, JsonObject json, String prefix) {
+    known(section, json, prefix);
+    for (Key key : section.keys().values()) {
+      if (key.shape() instanceof Section nested && json.getValue(key.name()) instanceof JsonObject below) {
+        checkNames(nested, below, prefix + key.name() + ".");
+      }
+    }
+  }
+
   private Record construct(Section section, JsonObject json, String prefix) {
     Object[] arguments = bindKeys(section, json, prefix).values().toArray();
     RecordComponent[] components = section.type().getRecordComponents();
@@ -83,7 +116,7 @@ final class SettingsBinder {
     return values;
   }
 
-  private Map<String, Object> bindKeys(Section section, JsonObject json, String prefix) {
+  private void known(Section section, JsonObject json, String prefix) {
     for (String name : json.fieldNames()) {
       if (!section.keys().containsKey(name)) {
         List<String> known = new ArrayList<>(schema.paths());
@@ -91,6 +124,10 @@ final class SettingsBinder {
         throw unknown(known, prefix + name, origin.apply(prefix + name));
       }
     }
+  }
+
+  private Map<String, Object> bindKeys(Section section, JsonObject json, String prefix) {
+    known(section, json, prefix);
     Map<String, Object> values = new LinkedHashMap<>();
     for (Key key : section.keys().values()) {
       String path = prefix + key.name();

@@ -40,6 +40,11 @@ public record TrainerConfig(
     this(job, rank, endpoint, "", 0, StreamConfig.defaults());
   }
 
+  /** The same for a rank of another job: for clusters within one JVM. */
+  public TrainerConfig as(JobConfig otherJob, int otherRank) {
+    return new TrainerConfig(otherJob, otherRank, endpoint, result, stepDelayMs, stream);
+  }
+
   /** The same with so many milliseconds added to every step. */
   public TrainerConfig slowedBy(long delayMs) {
     return new TrainerConfig(job, rank, endpoint, result, delayMs, stream);

@@ -1,0 +1,153 @@
+package io.regatta.fleet;
+
+import io.regatta.aggregator.AggregatorConfig;
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.node.Effective;
+import io.regatta.node.Effective.Dictated;
+import io.regatta.node.HostPort;
+import io.regatta.node.NodeConfig;
+import io.regatta.node.Schema;
+import io.regatta.node.Sections;
+import io.regatta.node.Settings;
+import io.regatta.parameterserver.ParameterServerConfig;
+import io.regatta.rendezvous.RendezvousConfig;
+import io.regatta.trainer.JobConfig;
+import io.regatta.trainer.TrainerConfig;
+import io.vertx.core.json.JsonObject;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+
+/**
+ * This process's place in a fleet, and the settings of whatever services it runs: all sections, from file, environment,
+ * system properties, command line and code. What role, endpoints and job decide (index, ports, numbers) is put into a
+ * service's section; a section that says otherwise is refused. Names are checked at once, values when they are asked
+ * for: a shared file may say things that hold for other processes only. Immutable.
+ */
+final class Place {
+
+  private final Effective effective;
+  private final FleetConfig fleet;
+  private final NodeConfig node;
+
+  private Place(Effective effective) {
+    this.effective = effective.checkNames();
+    this.fleet = effective.bindSection(Sections.FLEET, FleetConfig.class, List.of());
+    this.node = fleet.directory(effective.bindSection(Sections.NODE, NodeConfig.class, List.of()));
+  }
+
+  /**
+   * @param conf a file of sections, or null
+   * @param overrides {@code key=value} each
+   * @param code values given by the program, nested as in a file
+   */
+  static Place load(Path conf, List<String> overrides, JsonObject code) {
+    return new Place(JobFile.load(sections(), Settings.Sources.ofProcess(conf, overrides).withCode(code)));
+  }
+
+  /** All sections. */
+  static Schema sections() {
+    Map<String, Class<? extends Record>> sections = new LinkedHashMap<>();
+    sections.put(Sections.FLEET, FleetConfig.class);
+    sections.put(Sections.NODE, NodeConfig.class);
+    sections.put(Sections.RENDEZVOUS, RendezvousConfig.class);
+    sections.put(Sections.PARAMETER_SERVER, ParameterServerConfig.class);
+    sections.put(Sections.GRADIENT_AGGREGATOR, AggregatorConfig.class);
+    sections.put(Sections.TRAINER, TrainerConfig.class);
+    return Schema.sections(sections);
+  }
+
+  FleetConfig fleet() {
+    return fleet;
+  }
+
+  /** The section {@code node}, with the fleet's fixed endpoints if it has any. */
+  NodeConfig node() {
+    return node;
+  }
+
+  /** The job of the section {@code trainer}, which a file shared with trainer processes holds; null if there is none. */
+  JobConfig job() {
+    return effective.given(Sections.TRAINER + ".job.job")
+        ? effective.bindSection(Sections.TRAINER, TrainerConfig.class, List.of()).job() : null;
+  }
+
+  RendezvousConfig rendezvous() {
+    return effective.bindSection(Sections.RENDEZVOUS, RendezvousConfig.class, fleet.rendezvousEndpoint().isEmpty()
+        ? List.of() : List.of(port("fleet.rendezvous_endpoint", fleet.rendezvousEndpoint())));
+  }
+
+  /** @param job what the servers are for; null if this process was given none */
+  ParameterServerConfig parameterServer(JobConfig job) {
+    List<Dictated> dictated = new ArrayList<>();
+    if (fleet.id() >= 0) {
+      dictated.add(new Dictated("index", fleet.id(), "fleet.id (" + effective.origin("fleet.id") + ")"));
+    }
+    List<String> endpoints = fleet.serverEndpoints();
+    if (job != null) {
+      dictated.add(shards(job));
+    }
+    if (!endpoints.isEmpty()) {
+      dictated.add(new Dictated("servers", endpoints.size(), "fleet.server_endpoints, by its length,"));
+      dictated.add(port("fleet.server_endpoints", endpoints.get(fleet.id())));
+    } else if (job != null) {
+      dictated.add(servers(job));
+    }
+    return effective.bindSection(Sections.PARAMETER_SERVER, ParameterServerConfig.class, dictated);
+  }
+
+  AggregatorConfig gradientAggregator() {
+    return effective.bindSection(Sections.GRADIENT_AGGREGATOR, AggregatorConfig.class, List.of());
+  }
+
+  TrainerConfig trainer(JobConfig job) {
+    List<Dictated> dictated = new ArrayList<>(job(job));
+    if (fleet.id() >= 0) {
+      dictated.add(new Dictated("rank", fleet.id(), "fleet.id (" + effective.origin("fleet.id") + ")"));
+    }
+    if (!fleet.endpoint().isEmpty()) {
+      dictated.add(new Dictated("endpoint", fleet.endpoint(), "fleet.endpoint"));
+    }
+    return effective.bindSection(Sections.TRAINER, TrainerConfig.class, dictated);
+  }
+
+  /** The section {@code node} for a whole job in one process, whose services find each other on any ports. */
+  NodeConfig simulationNode() {
+    return effective.bindSection(Sections.NODE, NodeConfig.class,
+        List.of(new Dictated("cluster", new JsonObject().put("directory", "hazelcast"), "a whole job in one process")));
+  }
+
+  /** Settings of the services of a whole job in one process, which gives each server and trainer its own number. */
+  ServiceConfigs simulation(JobConfig job) {
+    String whole = "a whole job in one process";
+    ParameterServerConfig server = effective.bindSection(Sections.PARAMETER_SERVER, ParameterServerConfig.class,
+        List.of(new Dictated("index", -1, whole), servers(job), shards(job)));
+    if (server.port() != 0 && job.servers() > 1) {
+      throw new InvalidInput("parameter_server.port is " + server.port() + " (" + effective.origin(
+          "parameter_server.port") + "), which " + job.servers() + " servers in one process cannot share: leave it out");
+    }
+    return new ServiceConfigs(effective.bindSection(Sections.RENDEZVOUS, RendezvousConfig.class, List.of()), server,
+        gradientAggregator(), effective.bindSection(Sections.TRAINER, TrainerConfig.class,
+        Stream.concat(job(job).stream(), Stream.of(new Dictated("rank", -1, whole))).toList()));
+  }
+
+  private static Dictated servers(JobConfig job) {
+    return new Dictated("servers", job.servers(), "the job");
+  }
+
+  private static Dictated shards(JobConfig job) {
+    return new Dictated("shards", job.shards(), "the job");
+  }
+
+  private List<Dictated> job(JobConfig job) {
+    return job.equals(job()) ? List.of() : List.of(new Dictated("job", Settings.toJson(job), "the job"));
+  }
+
+  /** The port of a fixed endpoint. */
+  private static Dictated port(String key, String endpoint) {
+    return new Dictated("port", HostPort.parse(endpoint, 0, key).port(), key);
+  }
+}

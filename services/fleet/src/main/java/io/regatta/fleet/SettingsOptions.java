@@ -1,0 +1,38 @@
+package io.regatta.fleet;
+
+import io.regatta.node.Sections;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import picocli.CommandLine.Option;
+
+/** Where a command's settings come from beside the job file: {@code -conf} and {@code --set}, for job and services. */
+final class SettingsOptions {
+
+  @Option(names = {"-conf", "--conf"}, paramLabel = "FILE", description = "configuration of this process and its "
+      + "services: .json, .yaml or .yml with sections fleet, node, rendezvous, parameter_server, gradient_aggregator, "
+      + "trainer")
+  private Path conf;
+
+  @Option(names = "--set", paramLabel = "KEY=VALUE", description = "overrides any key of the job, e.g. "
+      + "optimizer.learning_rate=0.05, or of a section, e.g. node.admin.port=9000 (docs/configuration.md)")
+  private List<String> keys = new ArrayList<>();
+
+  Path conf() {
+    return conf;
+  }
+
+  /** {@code --set} of keys of the job. */
+  List<String> jobKeys() {
+    return keys.stream().filter(key -> !Sections.holds(name(key))).toList();
+  }
+
+  /** {@code --set} of keys of sections. */
+  List<String> sectionKeys() {
+    return keys.stream().filter(key -> Sections.holds(name(key))).toList();
+  }
+
+  private static String name(String key) {
+    return key.substring(0, key.contains("=") ? key.indexOf('=') : key.length()).strip();
+  }
+}

@@ -1,0 +1,37 @@
+package io.regatta.node;
+
+import java.util.List;
+
+/**
+ * Names of the sections at the root of a configuration. All processes may share one: each reads its own sections and
+ * passes over the others. Stateless.
+ */
+public final class Sections {
+
+  public static final String NODE = "node";
+  public static final String FLEET = "fleet";
+  public static final String RENDEZVOUS = of(Directory.RENDEZVOUS);
+  public static final String PARAMETER_SERVER = of(Directory.PARAMETER_SERVER);
+  public static final String GRADIENT_AGGREGATOR = of(Directory.GRADIENT_AGGREGATOR);
+  public static final String TRAINER = of(Directory.TRAINER);
+
+  private static final List<String> ALL =
+      List.of(NODE, FLEET, RENDEZVOUS, PARAMETER_SERVER, GRADIENT_AGGREGATOR, TRAINER);
+
+  private Sections() {}
+
+  /** The section of a service: {@code parameter_server} of {@code parameter-server}. */
+  public static String of(String service) {
+    return service.replace('-', '_');
+  }
+
+  /** All sections but these. */
+  public static List<String> except(List<String> own) {
+    return ALL.stream().filter(name -> !own.contains(name)).toList();
+  }
+
+  /** Whether a key is one of a section: {@code node.admin.port} is, {@code batch_size} of a job is not. */
+  public static boolean holds(String key) {
+    return ALL.stream().anyMatch(name -> key.equals(name) || key.startsWith(name + "."));
+  }
+}
