@@ -41,7 +41,12 @@ public final class Hosted {
       lacks = "";
     }
 
-    /** It does not serve, and nobody should wait for it; shown until a service of this name is started again. */
+    /** It serves no more, or not yet, as it should: for what it lacks. */
+    public void lacks(String what) {
+      lacks = what;
+    }
+
+    /** It could not be started, and nobody should wait for it; shown until a service of this name is started again. */
     public void failed(Throwable why) {
       failed = true;
       lacks = String.valueOf(why.getMessage());

@@ -76,7 +76,7 @@ public final class ParameterServerVerticle extends VerticleBase {
             "the parameter server", PORT_KEY)
         .compose(listening -> {
           control = listening;
-          return ServerSeat.take(vertx, node, config, id, node.host() + ":" + port());
+          return ServerSeat.take(node, config, id, node.host() + ":" + port(), hosted::lacks);
         })
         .compose(taken -> {
           seat = taken;

@@ -7,6 +7,8 @@ import io.regatta.core.shard.JobSpec;
 import io.regatta.core.shard.Mode;
 import io.regatta.core.shard.ParameterClient;
 import io.regatta.node.Directory;
+import io.regatta.node.Node;
+import io.regatta.node.NodeConfig;
 import io.regatta.node.testing.BlockedLoopGuard;
 import io.regatta.protocol.RendezvousClient;
 import io.regatta.protocol.parameterserver.Shard;
@@ -16,6 +18,9 @@ import io.regatta.protocol.rendezvous.Member;
 import io.regatta.rendezvous.RendezvousConfig;
 import io.regatta.rendezvous.RendezvousVerticle;
 import io.vertx.core.Future;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.http.HttpClient;
+import io.vertx.core.http.HttpMethod;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
@@ -84,16 +89,55 @@ class ServersAndRendezvousTest {
     }
   }
 
+  /** The port of the rendezvous is the same, its memory is not. */
+  @Test
+  void aServerWhoseRendezvousWasStartedAnewServesOnAndIsNotReadyForAnotherJob() throws Exception {
+    try (RunningServers cluster = new RunningServers()) {
+      RendezvousVerticle first = new RendezvousVerticle(cluster.node, config(0));
+      String deployment = get(cluster.vertx.deployVerticle(first));
+      Node node = get(Node.embedded(cluster.vertx, cluster.directory, NodeConfig.defaults(), "server"));
+      ParameterServerVerticle server =
+          new ParameterServerVerticle(node, ParameterServerConfig.defaults().at(-1, 1, 1));
+      get(cluster.vertx.deployVerticle(server));
+      assertThat(ready(cluster, node)).doesNotContain("DOWN");
+      int port = first.port();
+      get(cluster.vertx.undeploy(deployment));
+      get(cluster.vertx.timer(LEASE_MILLIS / 2).mapEmpty());
+      assertThat(ready(cluster, node)).as("gone is no refusal").doesNotContain("DOWN");
+
+      get(cluster.vertx.deployVerticle(new RendezvousVerticle(cluster.node, config(port))));
+      String ready = ready(cluster, node);
+      while (!ready.contains("DOWN")) {
+        get(cluster.vertx.timer(50).mapEmpty());
+        ready = ready(cluster, node);
+      }
+      assertThat(ready).contains("has lost its index", "start it again before the next one");
+      assertThat(get(cluster.directory.list(Directory.PARAMETER_SERVER))).hasSize(1);
+      get(node.close());
+    }
+  }
+
+  private static String ready(RunningServers cluster, Node node) {
+    HttpClient client = cluster.vertx.createHttpClient();
+    return get(client.request(HttpMethod.GET, node.adminPort(), "127.0.0.1", "/ready")
+        .compose(request -> request.send()).compose(response -> response.body()).map(Buffer::toString)
+        .eventually(client::close));
+  }
+
   private static ParameterServerConfig anyIndex() {
     return ParameterServerConfig.defaults().at(-1, 2, 2);
   }
 
   /** A rendezvous whose leases are short enough to wait for a loss. */
   private static RendezvousClient rendezvous(RunningServers cluster) {
-    RendezvousConfig defaults = RendezvousConfig.defaults();
-    RendezvousVerticle verticle = new RendezvousVerticle(cluster.node, new RendezvousConfig(0, LEASE_MILLIS, 20,
-        defaults.maxWaitMs(), defaults.messageBytes(), defaults.limits()));
+    RendezvousVerticle verticle = new RendezvousVerticle(cluster.node, config(0));
     get(cluster.vertx.deployVerticle(verticle));
     return new RendezvousClient(cluster.vertx, "127.0.0.1", verticle.port());
+  }
+
+  private static RendezvousConfig config(int port) {
+    RendezvousConfig defaults = RendezvousConfig.defaults();
+    return new RendezvousConfig(port, LEASE_MILLIS, 20, defaults.maxWaitMs(), defaults.messageBytes(),
+        defaults.limits());
   }
 }

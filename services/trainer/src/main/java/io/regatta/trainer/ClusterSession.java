@@ -1,5 +1,6 @@
 package io.regatta.trainer;
 
+import com.google.protobuf.ByteString;
 import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.Conflict;
@@ -8,11 +9,14 @@ import io.regatta.core.shard.JobSpec;
 import io.regatta.core.shard.ParameterClient;
 import io.regatta.core.shard.TrainerId;
 import io.regatta.node.Directory;
+import io.regatta.node.Membership;
 import io.regatta.node.Node;
 import io.regatta.node.Waits;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -37,10 +41,11 @@ final class ClusterSession implements TrainerSession {
   private final Context context;
   private final JobConfig job;
   private final long stepDelayMillis;
-  private final GroupMembership group;
+  private final Membership group;
   private final ShardFinder.Found found;
   private final ShardConnections connections;
   private final Awaiting awaiting = new Awaiting();
+  private final TrainerId trainer;
   private final String where;
   private final WaitPeers peers;
   private volatile long step;
@@ -51,7 +56,7 @@ final class ClusterSession implements TrainerSession {
   private Future<Void> left;
   private volatile ParameterClient client;
 
-  ClusterSession(Node node, Context context, JobConfig job, long stepDelayMillis, GroupMembership group,
+  ClusterSession(Node node, Context context, JobConfig job, long stepDelayMillis, Membership group,
       ShardFinder.Found found, ShardConnections connections) {
     this.node = node;
     this.context = context;
@@ -60,9 +65,10 @@ final class ClusterSession implements TrainerSession {
     this.group = group;
     this.found = found;
     this.connections = connections;
+    trainer = new TrainerId(group.rank(), group.incarnation());
     where = "job " + job.job();
     peers = new WaitPeers(node.vertx(), job, "trainer " + trainer().rank(), found,
-        key -> Future.fromCompletionStage(onLoop(() -> group.missing(key))), this::client);
+        group::missing, this::client);
   }
 
   @Override
@@ -72,7 +78,7 @@ final class ClusterSession implements TrainerSession {
 
   @Override
   public TrainerId trainer() {
-    return group.id();
+    return trainer;
   }
 
   @Override
@@ -128,7 +134,20 @@ final class ClusterSession implements TrainerSession {
 
   @Override
   public CompletableFuture<List<double[]>> gather(String key, double[] values) {
-    return peers.gathering(key, onLoop(() -> group.gather(key, values)));
+    return peers.gathering(key, onLoop(() -> group.gather(key, bytes(values))
+        .map(all -> all.stream().map(ClusterSession::doubles).toList())));
+  }
+
+  private static byte[] bytes(double[] values) {
+    ByteBuffer bytes = ByteBuffer.allocate(values.length * Double.BYTES).order(ByteOrder.LITTLE_ENDIAN);
+    bytes.asDoubleBuffer().put(values);
+    return bytes.array();
+  }
+
+  private static double[] doubles(ByteString bytes) {
+    double[] values = new double[bytes.size() / Double.BYTES];
+    bytes.asReadOnlyByteBuffer().order(ByteOrder.LITTLE_ENDIAN).asDoubleBuffer().get(values);
+    return values;
   }
 
   @Override

@@ -4,9 +4,11 @@ import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.Meter;
 import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.Cancelled;
+import io.regatta.core.error.RegattaException.StaleGeneration;
 import io.regatta.node.Directory;
 import io.regatta.node.FiniteService;
 import io.regatta.node.Hosted;
+import io.regatta.node.Membership;
 import io.regatta.node.Node;
 import io.regatta.trainer.djl.RankSteps;
 import io.vertx.core.Future;
@@ -44,7 +46,7 @@ public final class TrainerVerticle extends VerticleBase implements FiniteService
   private final Promise<RunResult> result = Promise.promise();
   private final List<Meter> meters = new ArrayList<>();
   private Hosted.Service hosted;
-  private GroupMembership group;
+  private Membership group;
   private ShardConnections connections;
   private ClusterSession session;
   private RankRun run;
@@ -81,10 +83,9 @@ public final class TrainerVerticle extends VerticleBase implements FiniteService
 
   @Override
   public Future<?> start() {
-    String who = "trainer " + (config.rank() < 0 ? "(any rank)" : config.rank()) + " of job " + job.job();
-    hosted = node.starting(who);
+    hosted = node.starting(wanted());
     Duration timeout = node.config().readyTimeout();
-    return node.directory().awaitAny(Directory.RENDEZVOUS, timeout, who)
+    return node.directory().awaitAny(Directory.RENDEZVOUS, timeout, wanted())
         .compose(found -> join(found.get(0)))
         .compose(v -> new ShardFinder(vertx, node.directory(), job, timeout).find(name()))
         .map(this::begin)
@@ -96,16 +97,18 @@ public final class TrainerVerticle extends VerticleBase implements FiniteService
   }
 
   private Future<Void> join(Directory.Instance rendezvous) {
-    group = new GroupMembership(vertx, job, node.config().readyTimeout(), rendezvous,
-        this::lastStep, this::givenUp);
-    return group.join(config.rank(), job.job() + "-" + UUID.randomUUID(), config.endpoint());
+    group = new Membership(node, rendezvous, job.job(), "trainer", this::lastStep, this::givenUp);
+    return group.join(wanted(), job.trainers(), config.rank(), job.job() + "-" + UUID.randomUUID(), config.endpoint(),
+        node.config().readyTimeout());
   }
 
   private long lastStep() {
     return session == null ? -1 : session.step() - 1;
   }
 
-  private void givenUp(RegattaException reason) {
+  private void givenUp(RegattaException why) {
+    StaleGeneration reason = new StaleGeneration(name() + " has been given up by the rendezvous, the others go on without "
+        + "it: " + why.getMessage());
     LOG.error(reason.getMessage());
     if (session != null) {
       session.end(reason);
@@ -120,7 +123,7 @@ public final class TrainerVerticle extends VerticleBase implements FiniteService
     measure();
     hosted.serves();
     Future.fromCompletionStage(run.start(), context)
-        .onFailure(hosted::failed)
+        .onFailure(e -> hosted.lacks(String.valueOf(e.getMessage())))
         .onFailure(e -> session.end(new Cancelled(name() + " has failed in another replica: " + e.getMessage())))
         .onComplete(end -> finish().onComplete(v -> {
           if (end.succeeded()) {
@@ -142,7 +145,7 @@ public final class TrainerVerticle extends VerticleBase implements FiniteService
   }
 
   private void gauge(String name, Supplier<Number> value) {
-    meters.add(Gauge.builder(name, value).tag("job", job.job()).tag("rank", Integer.toString(group.id().rank()))
+    meters.add(Gauge.builder(name, value).tag("job", job.job()).tag("rank", Integer.toString(group.rank()))
         .register(node.metrics()));
   }
 
@@ -194,6 +197,11 @@ public final class TrainerVerticle extends VerticleBase implements FiniteService
 
   /** As messages name this trainer. */
   private String name() {
-    return "trainer " + group.id().rank() + " of job " + job.job();
+    return "trainer " + group.rank() + " of job " + job.job();
+  }
+
+  /** As messages name it before it has joined. */
+  private String wanted() {
+    return "trainer " + (config.rank() < 0 ? "(any rank)" : config.rank()) + " of job " + job.job();
   }
 }
