@@ -48,7 +48,7 @@ import org.junit.jupiter.api.Test;
 
 /** A trainer's link to a shard over a real connection, in chunks much smaller than the tensors. */
 class GrpcShardLinkTest {
-  private static final String PATH = "/regatta.ParameterShard/Exchange";
+  private static final String PATH = StreamPaths.PARAMETER_SHARD;
   private static final StreamOptions OPTIONS = StreamOptions.defaults().withChunkBytes(1024)
       .withLimits(8192, 1 << 20, 16).withPing(50, 500);
   private static final Pull DENSE = new Pull(0, 0, true, List.of(), false);

@@ -32,7 +32,7 @@ import org.junit.jupiter.api.Test;
 
 /** What a session refuses, what it waits for, and what bounds it, seen by a client that writes its own frames. */
 class ShardStreamSessionTest {
-  private static final String PATH = "/regatta.ParameterShard/Exchange";
+  private static final String PATH = StreamPaths.PARAMETER_SHARD;
   private static final StreamOptions OPTIONS = StreamOptions.defaults().withWindows(65_535, 1 << 20)
       .withChunkBytes(32 << 10).withLimits(64 << 10, 1 << 20, 4);
 

@@ -173,7 +173,7 @@ public final class Fleet implements AutoCloseable {
     return joined("save").save(trainer, dir);
   }
 
-  /** Which dense block lies on which shard, one line each; known once a trainer is initialized. */
+  /** What lies where, see {@link Worker#serverShardMap}; known once a trainer is initialized. */
   public String serverShardMap() {
     return joined("serverShardMap").serverShardMap();
   }

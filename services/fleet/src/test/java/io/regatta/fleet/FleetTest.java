@@ -127,7 +127,8 @@ class FleetTest {
       model.setBlock(Linear.builder().setUnits(1).build());
       try (FleetTrainer trainer = worker.distributedTrainer(model, LineProgram.config(worker))) {
         new LineProgram().train(worker, trainer);
-        assertThat(fleet.serverShardMap()).contains("weight");
+        assertThat(fleet.serverShardMap().lines()).hasSize(2)
+            .allMatch(line -> line.matches(".*(weight|bias):block0:1 @ shard 0 \\[[01]\\.\\.[12]\\)"));
         fleet.barrier();
         double[] sum = fleet.allReduce(new double[] {fleet.workerIndex() + 1}, ReduceOp.SUM);
         assertThat(sum).containsExactly(fleet.workerNum() == 1 ? 1 : 3);

@@ -11,6 +11,7 @@ import io.regatta.node.Registration;
 import io.regatta.node.ServicePort;
 import io.regatta.node.Waits;
 import io.regatta.protocol.ShardStreamSession;
+import io.regatta.protocol.StreamPaths;
 import io.regatta.protocol.stream.StreamOptions;
 import io.regatta.protocol.stream.TensorStreamServer;
 import io.vertx.core.Future;
@@ -32,7 +33,6 @@ import org.slf4j.LoggerFactory;
  */
 public final class AggregatorVerticle extends VerticleBase {
   private static final Logger LOG = LoggerFactory.getLogger(AggregatorVerticle.class);
-  private static final String EXCHANGE = "/regatta.GradientAggregator/Exchange";
   private static final long SHUTDOWN_MILLIS = 1000;
   private static final long MEASURE_MILLIS = 1000;
 
@@ -89,7 +89,7 @@ public final class AggregatorVerticle extends VerticleBase {
 
   private HttpServer server() {
     return TensorStreamServer.create(vertx, options).requestHandler(TensorStreamServer.handler(vertx,
-        Map.of(EXCHANGE, stream -> ShardStreamSession.serve(stream, endpoint, options)), GrpcServer.server(vertx),
+        Map.of(StreamPaths.GRADIENT_AGGREGATOR, stream -> ShardStreamSession.serve(stream, endpoint, options)), GrpcServer.server(vertx),
         options));
   }
 

@@ -11,6 +11,7 @@ import io.regatta.core.shard.ShardLink;
 import io.regatta.core.shard.TrainerId;
 import io.regatta.protocol.ErrorMapping;
 import io.regatta.protocol.GrpcShardLink;
+import io.regatta.protocol.StreamPaths;
 import io.regatta.protocol.parameterserver.Shard;
 import io.regatta.protocol.stream.StreamOptions;
 import io.regatta.protocol.stream.TensorStreamClient;
@@ -26,7 +27,6 @@ import java.util.function.LongSupplier;
  * contributors are told.
  */
 final class ShardConnection implements AggregationRounds.Shard {
-  private static final String EXCHANGE = "/regatta.ParameterShard/Exchange";
 
   private final Context context;
   private final JobSpec job;
@@ -101,7 +101,7 @@ final class ShardConnection implements AggregationRounds.Shard {
 
   /** A stream begins with a registration: that of a contributor, which the shard knows already. */
   private Future<ShardLink> open(Contributor first) {
-    return addresses.find(index).compose(shard -> client.open(shard.getHost(), shard.getPort(), EXCHANGE)
+    return addresses.find(index).compose(shard -> client.open(shard.getHost(), shard.getPort(), StreamPaths.PARAMETER_SHARD)
         .compose(stream -> {
           ShardLink opened = new GrpcShardLink(stream, name(shard), index, shard.getIncarnation(), generation,
               unused -> Future.failedFuture(new InvalidInput("an aggregator asks for no digest")), options);

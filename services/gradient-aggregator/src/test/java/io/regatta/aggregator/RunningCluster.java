@@ -15,6 +15,7 @@ import io.regatta.protocol.AggregatedShardLink;
 import io.regatta.protocol.GrpcShardLink;
 import io.regatta.protocol.ParameterServerControl;
 import io.regatta.protocol.RendezvousClient;
+import io.regatta.protocol.StreamPaths;
 import io.regatta.protocol.parameterserver.Shard;
 import io.regatta.protocol.rendezvous.JoinReply;
 import io.regatta.protocol.stream.StreamOptions;
@@ -40,8 +41,6 @@ final class RunningCluster implements AutoCloseable {
   private static final long LEASE_MILLIS = 1500;
   /** Chunks smaller than the tensors. */
   private static final StreamOptions OPTIONS = StreamOptions.defaults().withChunkBytes(1024);
-  private static final String SHARD = "/regatta.ParameterShard/Exchange";
-  private static final String AGGREGATOR = "/regatta.GradientAggregator/Exchange";
 
   /** A member of the job's group with its client; heartbeats until told otherwise. */
   final class Trainer {
@@ -62,9 +61,9 @@ final class RunningCluster implements AutoCloseable {
     private List<ShardLink> links(int aggregator) {
       List<ShardLink> links = new ArrayList<>();
       for (Shard shard : shards()) {
-        ShardLink direct = link(shard.getHost(), shard.getPort(), SHARD, shard);
+        ShardLink direct = link(shard.getHost(), shard.getPort(), StreamPaths.PARAMETER_SHARD, shard);
         links.add(aggregator < 0 ? direct : new AggregatedShardLink(direct,
-            link("127.0.0.1", aggregators.get(aggregator).port(), AGGREGATOR, shard)));
+            link("127.0.0.1", aggregators.get(aggregator).port(), StreamPaths.GRADIENT_AGGREGATOR, shard)));
       }
       return links;
     }
@@ -80,7 +79,7 @@ final class RunningCluster implements AutoCloseable {
     /** Leaves the shards behind the aggregator's back. */
     void leaveShardsDirectly() {
       for (Shard shard : shards()) {
-        ShardLink direct = link(shard.getHost(), shard.getPort(), SHARD, shard);
+        ShardLink direct = link(shard.getHost(), shard.getPort(), StreamPaths.PARAMETER_SHARD, shard);
         get(direct.register(job, id));
         get(direct.leave());
       }

@@ -10,6 +10,7 @@ import io.regatta.node.ServicePort;
 import io.regatta.node.Waits;
 import io.regatta.protocol.ErrorMapping;
 import io.regatta.protocol.ShardStreamSession;
+import io.regatta.protocol.StreamPaths;
 import io.regatta.protocol.parameterserver.DigestReply;
 import io.regatta.protocol.parameterserver.DigestRequest;
 import io.regatta.protocol.parameterserver.ParameterShardGrpcService;
@@ -39,7 +40,6 @@ import org.slf4j.LoggerFactory;
 final class ParameterShardVerticle extends VerticleBase {
 
   private static final Logger LOG = LoggerFactory.getLogger(ParameterShardVerticle.class);
-  private static final String EXCHANGE = "/" + ParameterShardGrpcService.SERVICE_NAME.fullyQualifiedName() + "/Exchange";
   private static final long MEASURE_MILLIS = 1000;
   private static final long WATCH_RETRY_MILLIS = 1000;
   private static final long SHUTDOWN_MILLIS = 500;
@@ -81,7 +81,7 @@ final class ParameterShardVerticle extends VerticleBase {
     GrpcServer control = GrpcServer.server(vertx);
     ParameterShardGrpcService.builder(new Control()).bind(ParameterShardGrpcService.Digest).build().bind(control);
     Supplier<HttpServer> server = () -> TensorStreamServer.create(vertx, options)
-        .requestHandler(TensorStreamServer.handler(vertx, Map.of(EXCHANGE, this::serve), control, options));
+        .requestHandler(TensorStreamServer.handler(vertx, Map.of(StreamPaths.PARAMETER_SHARD, this::serve), control, options));
     return ServicePort.listen(vertx, server, node.host(), wantedPort, "shard " + index, ParameterServerVerticle.PORT_KEY)
         .onFailure(e -> { // a verticle that did not start is not stopped; its server says why
           metrics.close();

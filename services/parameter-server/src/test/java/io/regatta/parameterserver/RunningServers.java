@@ -9,6 +9,7 @@ import io.regatta.node.Node;
 import io.regatta.node.Waits;
 import io.regatta.protocol.GrpcShardLink;
 import io.regatta.protocol.ParameterServerControl;
+import io.regatta.protocol.StreamPaths;
 import io.regatta.protocol.parameterserver.Shard;
 import io.regatta.protocol.parameterserver.ShardMapReply;
 import io.regatta.protocol.parameterserver.StatusReply;
@@ -31,7 +32,6 @@ import java.util.function.Supplier;
 /** Real parameter servers on any free ports of one Vertx, and clients of them. */
 final class RunningServers implements AutoCloseable {
 
-  static final String EXCHANGE = "/regatta.ParameterShard/Exchange";
   /** Chunks much smaller than the tensors. */
   static final StreamOptions OPTIONS = StreamOptions.defaults().withChunkBytes(1024);
 
@@ -101,7 +101,7 @@ final class RunningServers implements AutoCloseable {
     return get(on(() -> {
       TensorStreamClient client = new TensorStreamClient(vertx, OPTIONS);
       closing.add(() -> get(client.close()));
-      return client.open(shard.getHost(), shard.getPort(), EXCHANGE);
+      return client.open(shard.getHost(), shard.getPort(), StreamPaths.PARAMETER_SHARD);
     }));
   }
 

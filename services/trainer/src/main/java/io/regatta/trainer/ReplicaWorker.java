@@ -7,7 +7,6 @@ import ai.djl.training.dataset.RandomAccessDataset;
 import ai.djl.translate.TranslateException;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.metrics.BinaryMetrics;
-import io.regatta.core.model.DensePartition;
 import io.regatta.node.Settings;
 import io.regatta.trainer.data.DataFiles;
 import io.regatta.trainer.data.SlotDataset;
@@ -78,14 +77,10 @@ final class ReplicaWorker implements Worker {
   @Override
   public String serverShardMap() {
     return session.client().map(client -> {
-      StringBuilder map = new StringBuilder();
-      for (DensePartition.Block b : client.partition().blocks()) {
-        map.append(String.format(java.util.Locale.ROOT, "%s:%d:%d shard %d%n", b.variable(), b.blockId(), b.size(),
-            b.shard()));
-      }
-      client.job().model().sparse().forEach(t -> map.append(String.format(java.util.Locale.ROOT,
-          "%s (rows of %d) over %d shards by hash of the id%n", t.name(), t.dim(), client.job().shards())));
-      return map.toString();
+      List<String> lines = new ArrayList<>(client.partition().describe());
+      client.job().model().sparse().forEach(t -> lines.add(t.name() + ": rows of " + t.dim() + " over "
+          + client.job().shards() + " shards by hash of the id"));
+      return String.join(System.lineSeparator(), lines);
     }).orElse("");
   }
 

@@ -7,6 +7,7 @@ import io.regatta.node.Node;
 import io.regatta.protocol.AggregatedShardLink;
 import io.regatta.protocol.GrpcShardLink;
 import io.regatta.protocol.ParameterServerControl;
+import io.regatta.protocol.StreamPaths;
 import io.regatta.protocol.parameterserver.Shard;
 import io.regatta.protocol.stream.StreamOptions;
 import io.regatta.protocol.stream.TensorStreamClient;
@@ -23,8 +24,6 @@ import java.util.function.LongSupplier;
  */
 final class ShardConnections {
 
-  private static final String SHARD_EXCHANGE = "/regatta.ParameterShard/Exchange";
-  private static final String AGGREGATOR_EXCHANGE = "/regatta.GradientAggregator/Exchange";
   private static final long RETRY_MILLIS = 200;
 
   private final Vertx vertx;
@@ -58,13 +57,13 @@ final class ShardConnections {
   }
 
   private Future<ShardLink> direct(Shard shard) {
-    return link(shard.getHost(), shard.getPort(), SHARD_EXCHANGE, shard,
+    return link(shard.getHost(), shard.getPort(), StreamPaths.PARAMETER_SHARD, shard,
         "shard " + shard.getIndex() + " at " + shard.getHost() + ":" + shard.getPort());
   }
 
   private Future<ShardLink> aggregated(Shard shard, Directory.Instance aggregator) {
     Future<ShardLink> direct = direct(shard);
-    Future<ShardLink> through = link(aggregator.host(), aggregator.controlPort(), AGGREGATOR_EXCHANGE, shard,
+    Future<ShardLink> through = link(aggregator.host(), aggregator.controlPort(), StreamPaths.GRADIENT_AGGREGATOR, shard,
         "gradient aggregator at " + aggregator.endpoint());
     return Future.all(direct, through).map(both -> new AggregatedShardLink(direct.result(), through.result()));
   }

@@ -47,7 +47,11 @@ public interface Worker {
   /** Endpoints of the trainers by rank, as they announced themselves; empty strings where they did not. */
   List<String> workerEndpoints();
 
-  /** Which dense block lies on which shard, one line each; filled in once a {@link FleetTrainer} is initialized. */
+  /**
+   * What lies where: a line {@code name:blockN:size @ shard s [from..to)} for each block of the dense variables, in the
+   * order in which they are dealt, then one for each sparse table. Empty until a {@link FleetTrainer} is initialized,
+   * which logs the same on rank 0.
+   */
   String serverShardMap();
 
   /** The job as configured. */

@@ -15,9 +15,15 @@ import io.regatta.trainer.Strategy;
 import io.regatta.trainer.TrainerSession;
 import java.util.List;
 import java.util.function.Predicate;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** How a {@link FleetTrainer} comes to its exchange: checks, registration, start from rank 0's values. Model thread. */
 final class Enrolment {
+
+  private static final Logger LOG = LoggerFactory.getLogger(Enrolment.class);
+  /** More blocks than this would bury the log's other lines. */
+  private static final int BLOCKS_LOGGED = 20;
 
   private Enrolment() {}
 
@@ -59,12 +65,24 @@ final class Enrolment {
       ParameterClient registered = session.await(operation, session.connect(strategy, models.get(0)));
       if (session.trainer().rank() == 0) {
         session.await("initialisation of the shards", registered.initialize(drawn));
+        logBlocks(registered);
       }
       session.await("start of all trainers", session.gather("start", new double[0]));
       return registered;
     });
     session.await(operation, session.connect(strategy, model));
     return client;
+  }
+
+  /** Which dense block lies where, once per job; of many only how many there are. */
+  private static void logBlocks(ParameterClient client) {
+    List<String> blocks = client.partition().describe();
+    LOG.info("job {}: {} dense values in {} blocks on {} shards{}", client.job().job(), client.partition().numel(),
+        blocks.size(), client.job().shards(),
+        blocks.size() > BLOCKS_LOGGED ? "; worker.serverShardMap() lists them" : "");
+    if (blocks.size() <= BLOCKS_LOGGED) {
+      blocks.forEach(LOG::info);
+    }
   }
 
   /** The exchange of the client's mode. */

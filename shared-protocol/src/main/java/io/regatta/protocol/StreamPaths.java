@@ -1,0 +1,20 @@
+package io.regatta.protocol;
+
+import io.regatta.protocol.aggregation.GradientAggregatorGrpcService;
+import io.regatta.protocol.parameterserver.ParameterShardGrpcService;
+import io.vertx.grpc.common.ServiceName;
+
+/** The HTTP/2 paths of the tensor streams: gRPC's {@code /package.Service/Method}. */
+public final class StreamPaths {
+
+  /** To a shard, on its own port. */
+  public static final String PARAMETER_SHARD = exchange(ParameterShardGrpcService.SERVICE_NAME);
+  /** To a host's aggregator. */
+  public static final String GRADIENT_AGGREGATOR = exchange(GradientAggregatorGrpcService.SERVICE_NAME);
+
+  private StreamPaths() {}
+
+  private static String exchange(ServiceName service) {
+    return "/" + service.fullyQualifiedName() + "/Exchange";
+  }
+}
