@@ -158,9 +158,10 @@ public final class ServiceMain<R extends Record> {
     } catch (InvalidInput e) {
       err.println(service + ": " + e.getMessage());
       return 2;
-    } catch (Cancelled e) {
-      return 0;
     } catch (RegattaException e) {
+      if (e instanceof Cancelled && stopRequested.future().isComplete()) {
+        return 0;
+      }
       err.println(service + ": " + e.getMessage());
       return 1;
     } catch (RuntimeException e) {

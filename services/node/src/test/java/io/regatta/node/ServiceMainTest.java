@@ -3,11 +3,13 @@ package io.regatta.node;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.node.testing.FreePorts;
 import io.regatta.node.testing.LeftoverThreads;
 import io.vertx.core.Deployable;
 import io.vertx.core.Future;
+import io.vertx.core.Promise;
 import io.vertx.core.VerticleBase;
 import java.io.BufferedReader;
 import java.io.ByteArrayOutputStream;
@@ -32,7 +34,7 @@ class ServiceMainTest {
   record EchoConfig(
       @Setting(value = "echo", doc = "what it says") String word,
       @Setting(value = "none", doc = "how it fails") Trouble trouble) {
-    enum Trouble { NONE, REFUSE, END }
+    enum Trouble { NONE, REFUSE, END, CANCEL }
   }
 
   /** Starts at once; with trouble END its work is done at once as well. */
@@ -60,8 +62,11 @@ class ServiceMainTest {
 
     @Override
     public Future<?> finished() {
-      return config.trouble() == EchoConfig.Trouble.END ? Future.succeededFuture() : io.vertx.core.Promise.promise()
-          .future();
+      return switch (config.trouble()) {
+        case END -> Future.succeededFuture();
+        case CANCEL -> Future.failedFuture(new Cancelled("the other side is shutting down"));
+        default -> Promise.promise().future();
+      };
     }
   }
 
@@ -128,6 +133,12 @@ class ServiceMainTest {
     refused(1, "gave up joining", "--set", "node.cluster.seeds=127.0.0.1:" + FreePorts.one(),
         "--set", "node.ready_timeout_seconds=1");
     threads.assertNone();
+  }
+
+  @Test
+  void workThatWasCancelledThoughNobodyAskedToStopHasFailed() {
+    assertThat(execute("--set", "echo.trouble=cancel")).isEqualTo(1);
+    assertThat(err.toString(UTF_8)).isEqualToIgnoringNewLines("echo: the other side is shutting down");
   }
 
   @Test
