@@ -31,7 +31,7 @@ final class JobFile {
           + (Files.exists(file) ? "cannot be read: check its permissions" : "does not exist: give the path of a job, for "
           + "example configs/wide-and-deep.yaml"));
     }
-    return load(Schema.of(JobConfig.class), Settings.Sources.ofProcess(file, overrides).withCode(code))
+    return load(Schema.of(JobConfig.class).beside(Place.sections()), Settings.Sources.ofProcess(file, overrides).withCode(code))
         .bind(JobConfig.class);
   }
 

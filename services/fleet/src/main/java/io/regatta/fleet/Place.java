@@ -45,7 +45,8 @@ final class Place {
    * @param code values given by the program, nested as in a file
    */
   static Place load(Path conf, List<String> overrides, JsonObject code) {
-    return new Place(JobFile.load(sections(), Settings.Sources.ofProcess(conf, overrides).withCode(code)));
+    return new Place(JobFile.load(sections().beside(Schema.of(JobConfig.class)),
+        Settings.Sources.ofProcess(conf, overrides).withCode(code)));
   }
 
   /** All sections. */

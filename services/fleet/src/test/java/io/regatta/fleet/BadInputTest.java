@@ -9,6 +9,7 @@ import ai.djl.training.DefaultTrainingConfig;
 import ai.djl.training.loss.Loss;
 import ai.djl.training.optimizer.Optimizer;
 import ai.djl.training.tracker.Tracker;
+import io.regatta.node.testing.FreePorts;
 import io.regatta.node.testing.LeftoverThreads;
 import io.regatta.trainer.TrainingProgram;
 import java.io.IOException;
@@ -17,6 +18,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -116,12 +119,70 @@ class BadInputTest {
   }
 
   @Test
+  void a_mistyped_system_property_is_named_with_the_nearest_key() {
+    for (String name : List.of("batchsize", "optimzer.kind", "parameter_servr.shards", "node.admn.port")) {
+      System.setProperty("regatta." + name, "8");
+      try {
+        CommandLineRun run = CommandLineRun.regatta("simulate", job.toString());
+        assertThat(run.status()).as(name).isEqualTo(2);
+        assertThat(run.failure().lines()).hasSize(1);
+        assertThat(run.failure()).contains("system property regatta." + name, "the nearest known key is '");
+      } finally {
+        System.clearProperty("regatta." + name);
+      }
+    }
+  }
+
+  @Test
+  void a_mistyped_environment_variable_is_named_with_the_nearest_key() throws Exception {
+    List<String> command = List.of("env", "REGATTA_MAXSTEPS=5", "REGATTA_LOG=WARN",
+        Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-cp",
+        System.getProperty("java.class.path"), Regatta.class.getName(), "simulate", job.toString());
+    try (JavaProcess process = JavaProcess.start("simulation", dir, command)) {
+      assertThat(process.status(60)).as(process.output()).isEqualTo(2);
+      assertThat(process.output()).contains("environment variable REGATTA_MAXSTEPS", "nearest known key is 'max_steps'");
+    }
+  }
+
+  @Test
+  void settings_that_a_built_in_program_does_not_have_are_named() throws IOException {
+    Files.writeString(job, "job: tiny\nprogram: io.regatta.trainer.program.FitALine\nsettings: {hidden: 8}\n");
+    CommandLineRun run = CommandLineRun.regatta("train", job.toString(), "--local");
+    assertThat(run.status()).isEqualTo(2);
+    assertThat(run.failure()).contains("'settings.hidden'");
+  }
+
+  @Test
+  void a_second_trainer_of_the_same_rank_is_refused() throws Exception {
+    String[] endpoints = {"--rendezvous-endpoint", "127.0.0.1:" + FreePorts.one(), "--server-endpoints",
+        "127.0.0.1:" + FreePorts.one(), job.toString()};
+    try (Fleet rendezvous = Fleet.builder().args(endpoints).role(Role.RENDEZVOUS).init();
+        Fleet server = Fleet.builder().args(endpoints).role(Role.PSERVER).id(0).init();
+        Fleet first = Fleet.builder().args(endpoints).role(Role.TRAINER).id(0).init()) {
+      CompletableFuture<Void> services = CompletableFuture.allOf(
+          CompletableFuture.runAsync(rendezvous::runServer, task -> new Thread(task).start()),
+          CompletableFuture.runAsync(server::runServer, task -> new Thread(task).start()));
+      first.initWorker();
+      List<String> second = new ArrayList<>(List.of("run", "--role", "trainer", "--id", "0"));
+      second.addAll(List.of(endpoints));
+      CommandLineRun run = CommandLineRun.regatta(second.toArray(String[]::new));
+      assertThat(run.status()).as(run.err()).isEqualTo(1);
+      assertThat(run.failure().lines()).hasSize(1);
+      assertThat(run.failure()).contains("rank 0");
+      first.stopWorker();
+      server.close();
+      rendezvous.close();
+      services.get(10, TimeUnit.SECONDS);
+    }
+  }
+
+  @Test
   void a_port_in_use_is_named() throws IOException {
     try (ServerSocket taken = new ServerSocket(0)) {
       List<String> conf = new ArrayList<>(List.of("run", job.toString(), "--role", "pserver", "--id", "0",
           "--server-endpoints", "127.0.0.1:" + taken.getLocalPort(), "--rendezvous-endpoint", "127.0.0.1:1"));
       CommandLineRun run = CommandLineRun.regatta(conf.toArray(String[]::new));
-      assertThat(run.status()).isNotZero();
+      assertThat(run.status()).isEqualTo(2);
       assertThat(run.failure()).contains(String.valueOf(taken.getLocalPort()));
     }
   }

@@ -52,21 +52,38 @@ public final class Schema {
   public record Entry(String key, String type, String unit, String defaultValue, boolean required, String doc) {}
 
   private final Section root;
+  private final Schema other;
 
-  private Schema(Section root) {
+  private Schema(Section root, Schema other) {
     this.root = root;
+    this.other = other;
   }
 
   /** The schema of one record. */
   public static Schema of(Class<? extends Record> type) {
-    return new Schema(section(type));
+    return new Schema(section(type), null);
   }
 
   /** A root whose keys are the given sections, for example {@code node} and {@code parameter_server}. */
   public static Schema sections(Map<String, Class<? extends Record>> sections) {
     Map<String, Key> keys = new LinkedHashMap<>();
     sections.forEach((name, type) -> keys.put(name, new Key(name, null, section(type))));
-    return new Schema(new Section(null, keys));
+    return new Schema(new Section(null, keys), null);
+  }
+
+  /** The same for a process that also reads another schema: names of its keys are no slips here, but without effect. */
+  public Schema beside(Schema another) {
+    return new Schema(root, another);
+  }
+
+  /** Paths of the keys that this process reads elsewhere. */
+  List<String> otherPaths() {
+    return other == null ? List.of() : other.paths();
+  }
+
+  /** Whether the process reads this key elsewhere. */
+  boolean elsewhere(List<String> path) {
+    return other != null && other.find(path).isPresent();
   }
 
   Section root() {

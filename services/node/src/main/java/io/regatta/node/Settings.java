@@ -23,7 +23,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Optional;
+import java.util.function.UnaryOperator;
 
 /**
  * Reads a process's configuration once, through Vert.x Config, from its five sources; the later one wins:
@@ -37,11 +37,12 @@ public final class Settings {
    * Where configuration comes from.
    *
    * @param file a .json, .yaml or .yml file, or null
-   * @param environment variables by name; those that do not start with {@code REGATTA_} are not looked at
-   * @param properties system properties by name; those that do not start with {@code regatta.} are not looked at
+   * @param environment variables by name; those that do not start with {@code REGATTA_}, and {@link OtherNames},
+   *     are not looked at
+   * @param properties system properties by name; likewise with {@code regatta.}
    * @param overrides {@code key=value} each, from the command line
    * @param code values given by the program, nested as in a file
-   * @param ignored top-level sections of the file that belong to others and are passed over
+   * @param ignored top-level sections that belong to other services and are passed over
    */
   public record Sources(Path file, Map<String, String> environment, Map<String, String> properties,
       List<String> overrides, JsonObject code, List<String> ignored) {
@@ -74,7 +75,7 @@ public final class Settings {
       return new Sources(file, environment, properties, overrides, values, ignored);
     }
 
-    /** The same, passing over sections of the file that other services read. */
+    /** The same, passing over sections that other services read. */
     public Sources without(List<String> sections) {
       return new Sources(file, environment, properties, overrides, code, sections);
     }
@@ -95,8 +96,8 @@ public final class Settings {
       layers.add(file);
       sources.ignored().forEach(file::remove);
       mark(file, "", "file " + sources.file(), origins);
-      layers.add(environment(schema, sources.environment(), origins));
-      layers.add(properties(schema, sources.properties(), origins));
+      layers.add(environment(schema, sources, origins));
+      layers.add(properties(schema, sources, origins));
       layers.add(overrides(schema, sources.overrides(), origins));
       layers.add(sources.code());
       mark(sources.code(), "", "code", origins);
@@ -117,6 +118,11 @@ public final class Settings {
    */
   public static <R extends Record> R bind(JsonObject json, Class<R> type) {
     return type.cast(new SettingsBinder(Schema.of(type), key -> null).bind(json));
+  }
+
+  /** As {@link #bind(JsonObject, Class)} for JSON that stands under a key, which messages name. */
+  public static <R extends Record> R bind(JsonObject json, Class<R> type, String key) {
+    return type.cast(new SettingsBinder(Schema.of(type), path -> null).bind(json, key + "."));
   }
 
   /** A record of nothing but defaults. */
@@ -181,56 +187,49 @@ public final class Settings {
   }
 
   /**
-   * Variables named after known keys. One that begins like a section but names no key of it is refused, so that a
-   * slip is not silently without effect; other {@code REGATTA_} variables are none of ours.
+   * Values of variables or properties by name: keys of the schema are read, those of another reader passed over.
+   *
+   * @throws InvalidInput for a name that is nobody's: with nothing said, a slip would be without effect
    */
-  private static JsonObject environment(Schema schema, Map<String, String> environment, Map<String, String> origins) {
+  private static JsonObject named(Schema schema, Named source, List<String> ignored, Map<String, String> origins) {
     JsonObject layer = new JsonObject();
-    Map<String, String> paths = new LinkedHashMap<>();
-    for (String path : schema.paths()) {
-      paths.put("REGATTA_" + path.replace('.', '_').toUpperCase(Locale.ROOT), path);
-    }
-    environment.entrySet().stream().sorted(Map.Entry.comparingByKey()).forEach(variable -> {
-      String name = variable.getKey();
-      if (!name.startsWith("REGATTA_")) {
+    source.values().entrySet().stream().sorted(Map.Entry.comparingByKey()).forEach(entry -> {
+      String name = entry.getKey();
+      if (!name.startsWith(source.prefix()) || OtherNames.contains(name)) {
         return;
       }
-      String origin = "environment variable " + name;
-      String path = paths.get(name);
-      if (path != null) {
-        put(schema, layer, path, variable.getValue(), origin, origins);
-      } else {
-        String lower = name.substring("REGATTA_".length()).toLowerCase(Locale.ROOT);
-        sectionOf(schema, lower, '_').ifPresent(section -> {
-          throw SettingsBinder.unknown(schema.paths(), section + "." + lower.substring(section.length() + 1), origin);
-        });
-      }
-    });
-    return layer;
-  }
-
-  private static JsonObject properties(Schema schema, Map<String, String> properties, Map<String, String> origins) {
-    JsonObject layer = new JsonObject();
-    properties.entrySet().stream().sorted(Map.Entry.comparingByKey()).forEach(property -> {
-      if (!property.getKey().startsWith("regatta.")) {
-        return;
-      }
-      String path = property.getKey().substring("regatta.".length());
-      String origin = "system property " + property.getKey();
+      String origin = source.kind() + " " + name;
+      String path = source.path().apply(name.substring(source.prefix().length()));
       if (schema.find(split(path)).isPresent()) {
-        put(schema, layer, path, property.getValue(), origin, origins);
-      } else if (sectionOf(schema, path, '.').isPresent()) {
-        throw SettingsBinder.unknown(schema.paths(), path, origin);
+        put(schema, layer, path, entry.getValue(), origin, origins);
+      } else if (!schema.elsewhere(split(path)) && ignored.stream().noneMatch(section -> belongs(path, section))) {
+        List<String> known = new ArrayList<>(schema.paths());
+        known.addAll(schema.otherPaths());
+        throw SettingsBinder.unknown(known, path, origin);
       }
     });
     return layer;
   }
 
-  /** The section of the root that the name begins with. */
-  private static Optional<String> sectionOf(Schema schema, String name, char separator) {
-    return schema.root().keys().values().stream()
-        .filter(key -> key.shape() instanceof Section && name.startsWith(key.name() + separator))
-        .map(Schema.Key::name).findFirst();
+  /** Variables and properties: how their names begin, and which key the rest of a name means. */
+  private record Named(String kind, String prefix, Map<String, String> values, UnaryOperator<String> path) {}
+
+  private static boolean belongs(String path, String section) {
+    return path.equals(section) || path.startsWith(section + ".") || path.startsWith(section + "_");
+  }
+
+  private static JsonObject environment(Schema schema, Sources sources, Map<String, String> origins) {
+    Map<String, String> paths = new LinkedHashMap<>();
+    schema.otherPaths().forEach(path -> paths.put(path.replace('.', '_'), path));
+    schema.paths().forEach(path -> paths.put(path.replace('.', '_'), path));
+    return named(schema, new Named("environment variable", "REGATTA_", sources.environment(),
+        name -> paths.getOrDefault(name.toLowerCase(Locale.ROOT), name.toLowerCase(Locale.ROOT))), sources.ignored(),
+        origins);
+  }
+
+  private static JsonObject properties(Schema schema, Sources sources, Map<String, String> origins) {
+    return named(schema, new Named("system property", "regatta.", sources.properties(), UnaryOperator.identity()),
+        sources.ignored(), origins);
   }
 
   private static JsonObject overrides(Schema schema, List<String> overrides, Map<String, String> origins) {
@@ -250,13 +249,13 @@ public final class Settings {
     return layer;
   }
 
-  /** A scalar for a whole section is ignored: such a variable (a data directory, say) means something else. */
   private static void put(Schema schema, JsonObject layer, String path, String text, String origin,
       Map<String, String> origins) {
     List<String> segments = split(path);
     Shape shape = schema.find(segments).orElseThrow();
     if (shape instanceof Section && !text.strip().startsWith("{")) {
-      return;
+      throw new InvalidInput("key '" + path + "': expected section, got \"" + text + "\" (" + origin
+          + "): give one of its keys, or JSON");
     }
     JsonObject at = layer;
     for (String segment : segments.subList(0, segments.size() - 1)) {

@@ -45,7 +45,11 @@ final class SettingsBinder {
   }
 
   Record bind(JsonObject json) {
-    return construct(schema.root(), json, "");
+    return bind(json, "");
+  }
+
+  Record bind(JsonObject json, String prefix) {
+    return construct(schema.root(), json, prefix);
   }
 
   /** One section of the root. */
@@ -178,6 +182,9 @@ final class SettingsBinder {
     }
     if (shape instanceof ListOf list) {
       Object given = raw instanceof String text ? Settings.layerValue(shape, text, path) : raw;
+      if (given instanceof Number || given instanceof Boolean) {
+        given = JsonArray.of(given); // one element, as "settings.hidden=8" gives it
+      }
       if (!(given instanceof JsonArray array)) {
         throw mistyped(shape, raw, path);
       }
@@ -253,7 +260,7 @@ final class SettingsBinder {
   static InvalidInput unknown(List<String> knownPaths, String path, String origin) {
     LevenshteinDistance distance = LevenshteinDistance.getDefaultInstance();
     String nearest = knownPaths.stream().min(Comparator.comparingInt(known ->
-        Math.min(distance.apply(path, known), 1 + distance.apply(lastName(path), lastName(known))))).orElse(null);
+        Math.min(distance.apply(path.replace('.', '_'), known.replace('.', '_')), 1 + distance.apply(lastName(path), lastName(known))))).orElse(null);
     return new InvalidInput("unknown key '" + path + "'" + from(origin)
         + (nearest == null ? "" : "; the nearest known key is '" + nearest + "'"));
   }

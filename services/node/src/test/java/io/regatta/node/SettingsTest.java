@@ -152,8 +152,27 @@ class SettingsTest {
     refused(override("optimizer.kinds=plain"), "'optimizer.kinds'", "'optimizer.kind'", "--set");
     refused(environment("REGATTA_OPTIMIZER_LEARNIN_RATE", "1"), "REGATTA_OPTIMIZER_LEARNIN_RATE",
         "'optimizer.learning_rate'");
-    refused(new Sources(null, Map.of(), Map.of("regatta.optimizer.rate", "1"), List.of(), null, List.of()),
-        "system property regatta.optimizer.rate");
+    refused(environment("REGATTA_MAXSTEPS", "1"), "environment variable REGATTA_MAXSTEPS", "'max_steps'");
+    refused(environment("REGATTA_SETTINGS_DEPTH", "1"), "REGATTA_SETTINGS_DEPTH", "'settings'");
+    refused(environment("REGATTA_OPTIMIZER", "adam"), "'optimizer'", "expected section", "REGATTA_OPTIMIZER");
+    refused(property("regatta.optimizer.rate"), "system property regatta.optimizer.rate");
+    refused(property("regatta.maxsteps"), "system property regatta.maxsteps", "'max_steps'");
+    refused(property("regatta.optimzer.kind"), "system property regatta.optimzer.kind", "'optimizer.kind'");
+    refused(property("regatta.optimizer"), "'optimizer'", "expected section", "system property regatta.optimizer");
+  }
+
+  @Test
+  void namesThatOthersReadArePassedOver() {
+    Map<String, String> environment = Map.of("REGATTA_LOG", "DEBUG", "REGATTA_JAVA_OPTS", "-Xmx1g", "REGATTA_APP_X",
+        "1", "REGATTA_ECHO_WORD", "x", "REGATTA_RATE_KIND", "plain");
+    Map<String, String> properties = Map.of("regatta.root", "/x", "regatta.data", "/y", "regatta.app.x", "1",
+        "regatta.echo.word", "x", "regatta.rate.learning_rate", "1");
+    Sources sources = new Sources(null, environment, properties, List.of(), null, List.of("echo"));
+    Schema schema = Schema.of(Job.class).beside(Schema.sections(Map.of("rate", Rate.class)));
+    assertThat(get(Settings.load(vertx, schema, sources)).bind(Job.class)).isEqualTo(Settings.defaults(Job.class));
+    assertThatThrownBy(() -> get(Settings.load(vertx, schema, property("regatta.rate.kin")))).message()
+        .contains("'rate.kind'", "system property regatta.rate.kin");
+    OtherNames.described().keySet().forEach(name -> assertThat(OtherNames.contains(name)).as(name).isTrue());
   }
 
   @Test
@@ -170,6 +189,18 @@ class SettingsTest {
     refused(Sources.ofFile(write("g.json", "{\"tables\": [{\"dim\": 1}]}")), "'tables[0].name'", "missing");
     refused(override("optimizer.learning_rate=-1"), "section 'optimizer'", "must be positive");
     refused(override("nonsense"), "--set nonsense", "key=value");
+  }
+
+  @Test
+  void oneElementIsAList() throws IOException {
+    Job one = load(Sources.ofFile(write("one.yaml", "sizes: 8\nhosts: a\n")));
+    assertThat(one.sizes()).containsExactly(8);
+    assertThat(one.hosts()).containsExactly("a");
+    assertThat(load(override("sizes=8")).sizes()).containsExactly(8);
+    record Program(@Setting(doc = "widths") List<Integer> hidden) {}
+    assertThat(Settings.bind(load(override("settings.hidden=8")).settings(), Program.class).hidden()).containsExactly(8);
+    assertThatThrownBy(() -> Settings.bind(new JsonObject().put("hiden", 1), Program.class, "settings"))
+        .isInstanceOf(InvalidInput.class).hasMessage("unknown key 'settings.hiden'; the nearest known key is 'settings.hidden'");
   }
 
   @Test
@@ -220,6 +251,10 @@ class SettingsTest {
 
   private static Sources override(String text) {
     return new Sources(null, Map.of(), Map.of(), List.of(text), null, List.of());
+  }
+
+  private static Sources property(String name) {
+    return new Sources(null, Map.of(), Map.of(name, "1"), List.of(), null, List.of());
   }
 
   private static Sources environment(String name, String value) {

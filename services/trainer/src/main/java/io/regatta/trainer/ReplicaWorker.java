@@ -91,7 +91,7 @@ final class ReplicaWorker implements Worker {
 
   @Override
   public <R extends Record> R settings(Class<R> type) {
-    return Settings.bind(new JsonObject(new LinkedHashMap<>(job().settings())), type);
+    return Settings.bind(new JsonObject(new LinkedHashMap<>(job().settings())), type, "settings");
   }
 
   @Override

@@ -29,9 +29,13 @@ public final class FitALine implements TrainingProgram {
 
   private static final int PRINT_BATCHES = 10;
 
+  /** The {@code settings} section of the job: nothing, so that whatever is given there is refused. */
+  public record FitALineSettings() {}
+
   @Override
   public void run(Worker worker) throws Exception {
     JobConfig job = worker.job();
+    worker.settings(FitALineSettings.class);
     BadLines badLines = Loading.badLines(job.data());
     Housing housing = Housing.read(Loading.file(Loading.directory(job), job.data().files(), "housing.data"), badLines);
     DefaultTrainingConfig config = new DefaultTrainingConfig(Loss.l2Loss("loss", 1)).optOptimizer(worker.optimizer());
