@@ -4,12 +4,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.regatta.aggregator.AggregatorConfig;
 import io.regatta.node.NodeConfig;
+import io.regatta.node.OtherNames;
 import io.regatta.node.Schema;
+import io.regatta.node.Sections;
 import io.regatta.node.Settings;
 import io.regatta.parameterserver.ParameterServerConfig;
 import io.regatta.rendezvous.RendezvousConfig;
 import io.regatta.trainer.JobConfig;
 import io.regatta.trainer.TrainerConfig;
+import io.regatta.trainer.program.CensusWideAndDeep;
+import io.regatta.trainer.program.WideAndDeep;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.util.LinkedHashMap;
@@ -36,20 +40,38 @@ class ConfigurationPageTest {
     sections.put("parameter_server", ParameterServerConfig.class);
     sections.put("gradient_aggregator", AggregatorConfig.class);
     sections.put("trainer", TrainerConfig.class);
+    sections.put("WideAndDeep", WideAndDeep.WideAndDeepSettings.class);
+    sections.put("CensusWideAndDeep", CensusWideAndDeep.CensusSettings.class);
     return sections;
   }
 
   @TestFactory
   Stream<DynamicTest> lists_every_key() {
-    return sections().entrySet().stream().map(section -> DynamicTest.dynamicTest(section.getKey(), () -> {
-      String wanted = table(section.getValue());
-      if (Boolean.getBoolean("regatta.docs.update")) {
-        Files.writeString(Checkout.file(PAGE), replaced(Checkout.text(PAGE), section.getKey(), wanted));
-      }
-      assertThat(between(Checkout.text(PAGE), section.getKey()))
-          .as("the table of section %s in %s; -Dregatta.docs.update=true writes it anew", section.getKey(), PAGE)
-          .isEqualTo(wanted);
-    }));
+    return sections().entrySet().stream().map(section -> DynamicTest.dynamicTest(section.getKey(),
+        () -> stands(section.getKey(), table(section.getValue()))));
+  }
+
+  @Test
+  void lists_the_names_that_are_no_keys() throws IOException {
+    StringBuilder table = new StringBuilder("| Name | Meaning |\n|---|---|\n");
+    OtherNames.described().forEach((name, meaning) ->
+        table.append("| `").append(name).append("` | ").append(meaning).append(" |\n"));
+    stands("no section", table.toString());
+  }
+
+  private static void stands(String section, String wanted) throws IOException {
+    if (Boolean.getBoolean("regatta.docs.update")) {
+      Files.writeString(Checkout.file(PAGE), replaced(Checkout.text(PAGE), section, wanted));
+    }
+    assertThat(between(Checkout.text(PAGE), section))
+        .as("the table of %s in %s; -Dregatta.docs.update=true writes it anew", section, PAGE)
+        .isEqualTo(wanted);
+  }
+
+  /** No key of a job is called like a section: {@code --set} takes both. */
+  @Test
+  void keys_of_jobs_and_sections_have_different_names() {
+    assertThat(Settings.describe(JobConfig.class)).noneMatch(entry -> Sections.holds(entry.key()));
   }
 
   @Test
