@@ -43,17 +43,7 @@ public final class FixedDirectory extends WaitingDirectory {
           + instance.controlPort() + ", but cluster.endpoints says " + configured.get(instance.index()).endpoint()
           + ": give it that port"));
     }
-    return Future.succeededFuture(new Registration() {
-      @Override
-      public Instance instance() {
-        return instance;
-      }
-
-      @Override
-      public Future<Void> close() {
-        return Future.succeededFuture();
-      }
-    });
+    return Future.succeededFuture(Future::succeededFuture);
   }
 
   @Override

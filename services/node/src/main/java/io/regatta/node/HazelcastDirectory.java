@@ -167,11 +167,6 @@ public final class HazelcastDirectory extends WaitingDirectory {
       return map().compose(map -> map.removeIfPresent(key(instance), text)).mapEmpty();
     }
 
-    @Override
-    public Instance instance() {
-      return instance;
-    }
-
     /** If the entry cannot be removed any more, its lease ends it: that is no failure. */
     @Override
     public Future<Void> close() {

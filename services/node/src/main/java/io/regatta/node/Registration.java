@@ -5,9 +5,6 @@ import io.vertx.core.Future;
 /** An entry in a {@link Directory} that its owner keeps alive. */
 public interface Registration {
 
-  /** What was registered. */
-  Directory.Instance instance();
-
   /** Stops the renewal and removes the entry at once. A second call does nothing. */
   Future<Void> close();
 }

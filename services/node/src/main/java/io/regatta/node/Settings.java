@@ -66,11 +66,6 @@ public final class Settings {
       return new Sources(file, System.getenv(), properties, overrides, new JsonObject(), List.of());
     }
 
-    /** A file alone. */
-    public static Sources ofFile(Path file) {
-      return new Sources(file, Map.of(), Map.of(), List.of(), new JsonObject(), List.of());
-    }
-
     public Sources withCode(JsonObject values) {
       return new Sources(file, environment, properties, overrides, values, ignored);
     }

@@ -97,11 +97,6 @@ public final class Waits {
     return wait;
   }
 
-  /** Adds a source that may be asked on any thread and answers at once. */
-  public Source source(Supplier<List<Wait>> waits) {
-    return add(() -> Future.succeededFuture(waits.get()));
-  }
-
   /** Adds a source that is asked on its owner's context, e.g. a shard's {@code waits()}. */
   public Source source(Context owner, Supplier<List<Wait>> waits) {
     return add(() -> {

@@ -64,6 +64,10 @@ class SettingsTest {
     get(vertx.close());
   }
 
+  private static Sources ofFile(Path file) {
+    return new Sources(file, Map.of(), Map.of(), List.of(), new JsonObject(), List.of());
+  }
+
   @Test
   void defaultsComeFromTheAnnotations() {
     Job job = Settings.defaults(Job.class);
@@ -98,15 +102,15 @@ class SettingsTest {
     Job expected = new Job(5, 7, true, "", new Rate(0.001, Kind.HALF_ASYNC), List.of("a", "b"), List.of(3),
         List.of(new Table("user", 4), new Table("item", 10)), Map.of("x", new Table("y", 10)), Map.of("team", "red"),
         new JsonObject("{\"depth\": {\"deep\": 3}, \"words\": [1, \"two\"]}"));
-    assertThat(load(Sources.ofFile(json))).isEqualTo(expected);
-    assertThat(load(Sources.ofFile(yaml))).isEqualTo(expected);
+    assertThat(load(ofFile(json))).isEqualTo(expected);
+    assertThat(load(ofFile(yaml))).isEqualTo(expected);
   }
 
   @Test
   void anEmptyFileMeansDefaults() throws IOException {
-    assertThat(load(Sources.ofFile(write("a.yaml", "")))).isEqualTo(Settings.defaults(Job.class));
-    assertThat(load(Sources.ofFile(write("b.yaml", "# nothing\n")))).isEqualTo(Settings.defaults(Job.class));
-    assertThat(load(Sources.ofFile(write("c.json", "{}")))).isEqualTo(Settings.defaults(Job.class));
+    assertThat(load(ofFile(write("a.yaml", "")))).isEqualTo(Settings.defaults(Job.class));
+    assertThat(load(ofFile(write("b.yaml", "# nothing\n")))).isEqualTo(Settings.defaults(Job.class));
+    assertThat(load(ofFile(write("c.json", "{}")))).isEqualTo(Settings.defaults(Job.class));
   }
 
   @Test
@@ -144,11 +148,11 @@ class SettingsTest {
 
   @Test
   void anUnknownKeyIsNamedWithTheNearestKnownOne() throws IOException {
-    refused(Sources.ofFile(write("a.yaml", "optimiser: {learning_rate: 1}")), "'optimiser'", "'optimizer'", "a.yaml");
-    refused(Sources.ofFile(write("b.yaml", "optimizer: {lerning_rate: 1}")), "'optimizer.lerning_rate'",
+    refused(ofFile(write("a.yaml", "optimiser: {learning_rate: 1}")), "'optimiser'", "'optimizer'", "a.yaml");
+    refused(ofFile(write("b.yaml", "optimizer: {lerning_rate: 1}")), "'optimizer.lerning_rate'",
         "'optimizer.learning_rate'");
-    refused(Sources.ofFile(write("c.yaml", "learning_rate: 1")), "'learning_rate'", "'optimizer.learning_rate'");
-    refused(Sources.ofFile(write("d.yaml", "tables: [{name: x, dims: 3}]")), "'tables[0].dims'", "'tables[0].dim'", "d.yaml");
+    refused(ofFile(write("c.yaml", "learning_rate: 1")), "'learning_rate'", "'optimizer.learning_rate'");
+    refused(ofFile(write("d.yaml", "tables: [{name: x, dims: 3}]")), "'tables[0].dims'", "'tables[0].dim'", "d.yaml");
     refused(override("optimizer.kinds=plain"), "'optimizer.kinds'", "'optimizer.kind'", "--set");
     refused(environment("REGATTA_OPTIMIZER_LEARNIN_RATE", "1"), "REGATTA_OPTIMIZER_LEARNIN_RATE",
         "'optimizer.learning_rate'");
@@ -177,23 +181,23 @@ class SettingsTest {
 
   @Test
   void aMistypedValueIsNamedWithItsSourceAndTheExpectedType() throws IOException {
-    refused(Sources.ofFile(write("a.json", "{\"max_steps\": \"many\"}")), "'max_steps'", "expected int", "\"many\"",
+    refused(ofFile(write("a.json", "{\"max_steps\": \"many\"}")), "'max_steps'", "expected int", "\"many\"",
         "a.json");
-    refused(Sources.ofFile(write("b.json", "{\"max_steps\": 1.5}")), "'max_steps'", "expected int", "1.5");
-    refused(Sources.ofFile(write("c.json", "{\"shuffle\": \"si\"}")), "'shuffle'", "expected boolean");
-    refused(Sources.ofFile(write("d.json", "{\"optimizer\": 3}")), "'optimizer'", "expected section", "3");
-    refused(Sources.ofFile(write("e.json", "{\"hosts\": {\"a\": 1}}")), "'hosts'", "expected list of string");
-    refused(Sources.ofFile(write("f.json", "{\"sizes\": [1, \"x\"]}")), "'sizes[1]'", "expected int");
+    refused(ofFile(write("b.json", "{\"max_steps\": 1.5}")), "'max_steps'", "expected int", "1.5");
+    refused(ofFile(write("c.json", "{\"shuffle\": \"si\"}")), "'shuffle'", "expected boolean");
+    refused(ofFile(write("d.json", "{\"optimizer\": 3}")), "'optimizer'", "expected section", "3");
+    refused(ofFile(write("e.json", "{\"hosts\": {\"a\": 1}}")), "'hosts'", "expected list of string");
+    refused(ofFile(write("f.json", "{\"sizes\": [1, \"x\"]}")), "'sizes[1]'", "expected int");
     refused(override("optimizer.kind=quick"), "'optimizer.kind'", "plain | half_async", "\"quick\"", "--set");
     refused(environment("REGATTA_SEED", "99999999999999999999"), "'seed'", "expected long", "REGATTA_SEED");
-    refused(Sources.ofFile(write("g.json", "{\"tables\": [{\"dim\": 1}]}")), "'tables[0].name'", "missing");
+    refused(ofFile(write("g.json", "{\"tables\": [{\"dim\": 1}]}")), "'tables[0].name'", "missing");
     refused(override("optimizer.learning_rate=-1"), "section 'optimizer'", "must be positive");
     refused(override("nonsense"), "--set nonsense", "key=value");
   }
 
   @Test
   void oneElementIsAList() throws IOException {
-    Job one = load(Sources.ofFile(write("one.yaml", "sizes: 8\nhosts: a\n")));
+    Job one = load(ofFile(write("one.yaml", "sizes: 8\nhosts: a\n")));
     assertThat(one.sizes()).containsExactly(8);
     assertThat(one.hosts()).containsExactly("a");
     assertThat(load(override("sizes=8")).sizes()).containsExactly(8);
@@ -205,13 +209,13 @@ class SettingsTest {
 
   @Test
   void aBrokenFileIsNamedWithLineAndColumn() throws IOException {
-    refused(Sources.ofFile(write("a.json", "{\n  \"seed\": 1,\n  \"label\": x\n}")), "a.json, line 3, column 1");
-    refused(Sources.ofFile(write("b.yaml", "seed: 1\nlabel: [a, b\nhosts: x\n")), "b.yaml, line 3, column ");
-    refused(Sources.ofFile(write("c.yaml", "- a\n- b\n")), "c.yaml", "mapping of keys to values");
-    refused(Sources.ofFile(write("d.json", "[1]")), "d.json");
-    refused(Sources.ofFile(write("e.toml", "x")), "e.toml", ".json, .yaml or .yml");
-    refused(Sources.ofFile(dir.resolve("none.json")), "none.json", "no such file");
-    refused(Sources.ofFile(Files.createDirectory(dir.resolve("dir.json"))), "dir.json", "cannot read");
+    refused(ofFile(write("a.json", "{\n  \"seed\": 1,\n  \"label\": x\n}")), "a.json, line 3, column 1");
+    refused(ofFile(write("b.yaml", "seed: 1\nlabel: [a, b\nhosts: x\n")), "b.yaml, line 3, column ");
+    refused(ofFile(write("c.yaml", "- a\n- b\n")), "c.yaml", "mapping of keys to values");
+    refused(ofFile(write("d.json", "[1]")), "d.json");
+    refused(ofFile(write("e.toml", "x")), "e.toml", ".json, .yaml or .yml");
+    refused(ofFile(dir.resolve("none.json")), "none.json", "no such file");
+    refused(ofFile(Files.createDirectory(dir.resolve("dir.json"))), "dir.json", "cannot read");
   }
 
   @Test

@@ -31,7 +31,7 @@ class WaitsTest {
       asked.set(Vertx.currentContext());
       return List.of(old);
     });
-    waits.source(() -> List.of(new Wait("trainer 2", "push", "shard 1", 2000, List.of())));
+    waits.source(owner, () -> List.of(new Wait("trainer 2", "push", "shard 1", 2000, List.of())));
     Waits.Source broken = waits.source(owner, () -> {
       throw new IllegalStateException("no");
     });
@@ -52,9 +52,6 @@ class WaitsTest {
     gone.close().await();
     Waits waits = new Waits();
     waits.source(closed, List::of);
-    waits.source(() -> {
-      throw new IllegalStateException("no");
-    });
     try (Waits.Handle handle = waits.begin("trainer 0", "barrier", "job census", List.of(PEER))) {
       assertThat(waits.list().await()).extracting(Wait::who).containsExactly("trainer 0");
     }
@@ -66,9 +63,10 @@ class WaitsTest {
     log.start();
     Logger logger = (Logger) LoggerFactory.getLogger(Waits.class);
     logger.addAppender(log);
+    Vertx vertx = Vertx.vertx();
     try {
       Waits waits = new Waits(10);
-      waits.source(() -> List.of(new Wait("trainer 1", "pull of step 418", "shard 0 of job census", 0,
+      waits.source(vertx.getOrCreateContext(), () -> List.of(new Wait("trainer 1", "pull of step 418", "shard 0 of job census", 0,
           List.of(PEER))));
       for (long now = 0; now <= 45_000; now += 1000) {
         waits.logLong(now).await();
@@ -79,6 +77,7 @@ class WaitsTest {
           "trainer 1 waits at shard 0 of job census for trainer 3 (last step 402), pull of step 418, since 40.0 s");
     } finally {
       logger.detachAppender(log);
+      vertx.close().await();
     }
   }
 
