@@ -43,11 +43,12 @@ final class ShardCodec {
 
   static Iterator<Outgoing> ack(TensorMessage.Builder common, long request, PushAck ack) {
     return Outgoing.one(common.clone().setKind(Kind.PUSH_ACK).setRequest(request).setVersion(ack.version())
-        .setStaleness(ack.staleness()).setRepeatedPush(ack.repeated()).setSkipped(ack.skipped()).setChunkCount(1).build());
+        .setStaleness(ack.staleness()).setRepeatedPush(ack.repeatedPush()).setSkippedPush(ack.skippedPush())
+        .setChunkCount(1).build());
   }
 
   static PushAck ack(TensorMessage h) {
-    return new PushAck(h.getVersion(), h.getStaleness(), h.getRepeatedPush(), h.getSkipped());
+    return new PushAck(h.getVersion(), h.getStaleness(), h.getRepeatedPush(), h.getSkippedPush());
   }
 
   static Iterator<Outgoing> pull(TensorMessage.Builder common, long request, Pull pull, int chunkBytes) {
@@ -67,8 +68,8 @@ final class ShardCodec {
   }
 
   static Iterator<Outgoing> values(TensorMessage.Builder common, long request, Pulled pulled, int chunkBytes) {
-    TensorMessage each = common.clone().setKind(Kind.PULL_VALUES).setRequest(request).setVersion(pulled.version()).setStaleness(pulled.lead())
-        .setDenseWanted(pulled.dense() != null).build();
+    TensorMessage each = common.clone().setKind(Kind.PULL_VALUES).setRequest(request)
+        .setVersion(pulled.version()).setClockLead(pulled.clockLead()).setDenseWanted(pulled.dense() != null).build();
     Chunks chunks = new Chunks(each, each, chunkBytes);
     if (pulled.dense() != null) {
       chunks.dense(pulled.dense());
@@ -78,7 +79,7 @@ final class ShardCodec {
   }
 
   static Pulled values(Assembly a) {
-    return new Pulled(a.first().getVersion(), a.dense(), a.rows(), a.first().getStaleness());
+    return new Pulled(a.first().getVersion(), a.dense(), a.rows(), a.first().getClockLead());
   }
 
   static Iterator<Outgoing> initialize(TensorMessage.Builder common, long request, float[] dense, int chunkBytes) {

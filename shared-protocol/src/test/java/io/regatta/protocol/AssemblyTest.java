@@ -46,9 +46,10 @@ class AssemblyTest {
       @ForAll @IntRange(max = 200) int rows, @ForAll boolean changed, @ForAll boolean readOnly) {
     // A table may occur twice: as asked for, and as changed.
     Pulled pulled = new Pulled(3, rows % 2 == 0 ? null : floats(rows), List.of(rows("a", rows, 2), rows("b", 0, 2),
-        rows("a", 7, 2)));
+        rows("a", 7, 2)), 6);
     Pulled back = ShardCodec.values(whole(ShardCodec.values(COMMON, 1, pulled, chunkBytes), chunkBytes));
     assertThat(back.version()).isEqualTo(3);
+    assertThat(back.clockLead()).isEqualTo(6);
     assertThat(back.dense()).isEqualTo(pulled.dense());
     assertSame(back.sparse(), pulled.sparse());
     Pull pull = new Pull(1, 9, true, List.of(new SparseIds("a", ids(rows)), new SparseIds("b", ids(2))), changed,

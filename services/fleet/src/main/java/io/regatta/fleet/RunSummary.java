@@ -28,8 +28,8 @@ final class RunSummary {
     figure(figures, "loss", run.loss());
     run.metrics().forEach((name, value) -> figure(figures, name.replace('_', ' '), value));
     figures.add("staleness at most " + run.stalenessMax());
-    if (run.skipped() > 0) {
-      figures.add(run.skipped() + " pushes skipped (NaN or infinite)");
+    if (run.skippedPushes() > 0) {
+      figures.add(run.skippedPushes() + " skipped pushes (NaN or infinite)");
     }
     text.append(figures).append("\n  parameters ").append(run.parameters());
     if (!run.model().isEmpty()) {

@@ -25,9 +25,11 @@ final class StatusPage {
   }
 
   private static void job(JobStatus job, long nowMillis, PrintWriter out) {
-    out.printf(Locale.ROOT, "    job %s, %s: %d updates, %d dense values%s, staleness at most %d, %.1f on average, %d pushes%s%s%n",
+    out.printf(Locale.ROOT, "    job %s, %s: %d updates, %d dense values%s, staleness at most %d, %.1f on average, "
+        + "%d pushes%s%s%n",
         job.getJob(), job.getMode(), job.getVersion(), job.getDenseSize(), rows(job), job.getStalenessMax(),
-        (double) job.getStalenessSum() / Math.max(1, job.getPushes()), job.getPushes(), counted(job.getSkipped(), "skipped"), counted(job.getRepeatedPushes(), "repeated"));
+        (double) job.getStalenessSum() / Math.max(1, job.getPushes()), job.getPushes(),
+        counted(job.getSkippedPushes(), "skipped"), counted(job.getRepeatedPushes(), "repeated"));
     for (TrainerStatus trainer : job.getTrainersList()) {
       out.printf(Locale.ROOT, "      trainer %d %s, %s, seen %.1f s ago%n", trainer.getRank(), trainer.getState(),
           trainer.getLastStep() < 0 ? "no step yet" : "last step " + trainer.getLastStep(),

@@ -33,13 +33,13 @@ class CensusModesTest {
           "output=")).withoutHazelcast().withProgress(Progress.none()).withFaults(Faults.slow(Map.of(1, 2L)))).get(0);
       results.put(mode, r);
       System.out.printf(Locale.ROOT, "| %s | %.4f | %.4f | %.4f | %.0f | %d | %d |%n", mode, r.auc(), r.accuracy(),
-          r.logloss(), r.examplesPerSecond(), r.stalenessMax(), r.leadMax());
+          r.logloss(), r.examplesPerSecond(), r.stalenessMax(), r.clockLeadMax());
     }
     RunResult sync = results.get(Mode.SYNC);
     assertThat(sync.auc()).isGreaterThanOrEqualTo(0.912);
     assertThat(sync.stalenessMax()).isZero();
     results.values().forEach(r -> assertThat(r.auc()).as(r.mode()).isCloseTo(sync.auc(), within(MODE_TOLERANCE)));
     assertThat(results.get(Mode.ASYNC).stalenessMax()).isPositive();
-    assertThat(results.get(Mode.SSP).leadMax()).as("the bound is reached and kept").isEqualTo(STALENESS_BOUND);
+    assertThat(results.get(Mode.SSP).clockLeadMax()).as("the bound is reached and kept").isEqualTo(STALENESS_BOUND);
   }
 }

@@ -42,9 +42,9 @@ final class ShardMetrics {
     gauge("regatta.job.rows", "sparse rows");
     gauge("regatta.job.dense.elements", "elements of the shard's dense vector");
     gauge("regatta.job.staleness.max", "highest staleness so far");
-    gauge("regatta.job.clock.gap.max", "highest lead of a trainer over the slowest");
-    gauge("regatta.job.pushes.skipped", "pushes dropped for NaN or infinity");
-    gauge("regatta.job.pushes.repeated", "pushes recognised as repeated");
+    gauge("regatta.job.clock.lead.max", "most clocks that a trainer was ahead of the slowest at a pull");
+    gauge("regatta.job.skipped.pushes", "pushes dropped for NaN or infinity");
+    gauge("regatta.job.repeated.pushes", "pushes recognised as repeated");
     gauge("regatta.job.round.wait.seconds", "time that sync rounds have waited for the rank");
     gauge("regatta.job.trainer.step", "last step pushed by the rank");
   }
@@ -84,9 +84,9 @@ final class ShardMetrics {
       s.rows().forEach((table, n) -> rows.get("regatta.job.rows").add(MultiGauge.Row.of(job.and("table", table), n)));
       rows.get("regatta.job.dense.elements").add(MultiGauge.Row.of(job, s.denseSize()));
       rows.get("regatta.job.staleness.max").add(MultiGauge.Row.of(job, s.stalenessMax()));
-      rows.get("regatta.job.clock.gap.max").add(MultiGauge.Row.of(job, s.clockGapMax()));
-      rows.get("regatta.job.pushes.skipped").add(MultiGauge.Row.of(job, s.skipped()));
-      rows.get("regatta.job.pushes.repeated").add(MultiGauge.Row.of(job, s.repeated()));
+      rows.get("regatta.job.clock.lead.max").add(MultiGauge.Row.of(job, s.clockLeadMax()));
+      rows.get("regatta.job.skipped.pushes").add(MultiGauge.Row.of(job, s.skippedPushes()));
+      rows.get("regatta.job.repeated.pushes").add(MultiGauge.Row.of(job, s.repeatedPushes()));
       s.roundWaitMillis().forEach((rank, millis) -> rows.get("regatta.job.round.wait.seconds")
           .add(MultiGauge.Row.of(job.and("rank", Integer.toString(rank)), millis / 1000.0)));
       s.trainers().forEach(t -> rows.get("regatta.job.trainer.step")

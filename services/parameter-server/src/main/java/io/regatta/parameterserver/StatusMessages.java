@@ -40,8 +40,8 @@ final class StatusMessages {
   private static JobStatus of(ParameterShard.JobStatus s) {
     JobStatus.Builder status = JobStatus.newBuilder().setJob(s.job()).setMode(s.mode().name().toLowerCase(Locale.ROOT))
         .setVersion(s.version()).setDenseSize(s.denseSize()).putAllRows(s.rows()).setStalenessMax(s.stalenessMax())
-        .setStalenessSum(s.stalenessSum()).setClockGapMax(s.clockGapMax()).setPushes(s.pushes()).setSkipped(s.skipped())
-        .setRepeatedPushes(s.repeated()).putAllRoundWaitMs(s.roundWaitMillis());
+        .setStalenessSum(s.stalenessSum()).setClockLeadMax(s.clockLeadMax()).setPushes(s.pushes())
+        .setSkippedPushes(s.skippedPushes()).setRepeatedPushes(s.repeatedPushes()).putAllRoundWaitMs(s.roundWaitMillis());
     for (ParameterShard.TrainerStatus t : s.trainers()) {
       status.addTrainers(TrainerStatus.newBuilder().setRank(t.rank()).setIncarnation(t.incarnation())
           .setState(t.state()).setLastStep(t.lastStep()).setLastSeenMs(t.lastSeenMillis()));

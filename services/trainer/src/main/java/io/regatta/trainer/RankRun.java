@@ -142,7 +142,8 @@ final class RankRun {
     }
     ReplicaWorker first = workers.get(0);
     return RankStats.of(session.trainer().rank(), first.trainer() == null ? 0 : first.trainer().steps(), examples,
-        seconds, group.steps().stalenessMax(), group.steps().leadMax(), group.steps().skipped(), first.reported());
+        seconds, group.steps().stalenessMax(), group.steps().clockLeadMax(), group.steps().skippedPushes(),
+        first.reported());
   }
 
   private RunResult result(List<RankStats> ranks, ReplicaWorker first, String parameters) {
@@ -151,16 +152,16 @@ final class RankRun {
     long examples = 0;
     double seconds = 0;
     long stalenessMax = 0;
-    long leadMax = 0;
-    long skipped = 0;
+    long clockLeadMax = 0;
+    long skippedPushes = 0;
     Map<String, Long> pids = new TreeMap<>(session.servicePids());
     List<Double> rates = new ArrayList<>();
     for (RankStats r : ranks) {
       examples += r.examples();
       seconds = Math.max(seconds, r.seconds());
       stalenessMax = Math.max(stalenessMax, r.stalenessMax());
-      leadMax = Math.max(leadMax, r.leadMax());
-      skipped += r.skipped();
+      clockLeadMax = Math.max(clockLeadMax, r.clockLeadMax());
+      skippedPushes += r.skippedPushes();
       pids.put("trainer-" + r.rank(), r.pid());
       rates.add(r.examplesPerSecond());
     }
@@ -171,7 +172,7 @@ final class RankRun {
     return new RunResult(job.job(), mode.name().toLowerCase(Locale.ROOT), servers, session.worldSize(),
         job.threads(), session.shards(), job.seed(), session.trainer().rank(), lowest.steps(), examples, seconds,
         seconds > 0 ? examples / seconds : 0, lowest.loss(), lowest.auc(), lowest.accuracy(), lowest.logloss(),
-        stalenessMax, leadMax, skipped, pids, first.model(), parameters, metrics, rates);
+        stalenessMax, clockLeadMax, skippedPushes, pids, first.model(), parameters, metrics, rates);
   }
 
   /** What ended the program, in one line that says where. Ours say that themselves. */

@@ -10,19 +10,20 @@ import java.util.Map;
  * @param steps of replica 0
  * @param loss and the following: what replica 0 reported, NaN if it did not
  */
-record RankStats(int rank, long pid, long steps, long examples, double seconds, long stalenessMax, long leadMax,
-    long skipped, double loss, double auc, double accuracy, double logloss) {
+record RankStats(int rank, long pid, long steps, long examples, double seconds, long stalenessMax,
+    long clockLeadMax, long skippedPushes, double loss, double auc, double accuracy, double logloss) {
 
-  static RankStats of(int rank, long steps, long examples, double seconds, long stalenessMax, long leadMax,
-      long skipped, Map<String, Double> reported) {
+  static RankStats of(int rank, long steps, long examples, double seconds, long stalenessMax, long clockLeadMax,
+      long skippedPushes, Map<String, Double> reported) {
     return new RankStats(rank, ProcessHandle.current().pid(), steps, examples, seconds, stalenessMax,
-        leadMax, skipped, reported.getOrDefault("loss", Double.NaN), reported.getOrDefault("auc", Double.NaN),
+        clockLeadMax, skippedPushes, reported.getOrDefault("loss", Double.NaN),
+        reported.getOrDefault("auc", Double.NaN),
         reported.getOrDefault("accuracy", Double.NaN), reported.getOrDefault("logloss", Double.NaN));
   }
 
   double[] toRow() {
-    return new double[] {rank, pid, steps, examples, seconds, stalenessMax, leadMax, skipped, loss, auc, accuracy,
-        logloss};
+    return new double[] {rank, pid, steps, examples, seconds, stalenessMax, clockLeadMax, skippedPushes, loss, auc,
+        accuracy, logloss};
   }
 
   static RankStats ofRow(double[] r) {

@@ -13,7 +13,8 @@ import java.util.Map;
  * @param examples trained by all replicas of all trainers
  * @param seconds of training, first step to last
  * @param stalenessMax highest staleness that a shard reported for a push of this trainer
- * @param leadMax most clocks that a trainer was ahead of the slowest one at a pull; at most the bound in SSP
+ * @param clockLeadMax most clocks that a trainer was ahead of the slowest one at a pull; at most the bound in SSP
+ * @param skippedPushes pushes that the NaN policy dropped, of all trainers
  * @param pids process ids by role, e.g. {@code trainer-0}
  * @param model where it was saved, empty if it was not
  * @param parameters hash of all parameters at the end, hex; independent of the number of shards
@@ -21,7 +22,7 @@ import java.util.Map;
  */
 public record RunResult(String job, String mode, int servers, int trainers, int threads, int shards, long seed,
     int rank, long steps, long examples, double seconds, double examplesPerSecond, double loss, double auc,
-    double accuracy, double logloss, long stalenessMax, long leadMax, long skipped, Map<String, Long> pids,
+    double accuracy, double logloss, long stalenessMax, long clockLeadMax, long skippedPushes, Map<String, Long> pids,
     String model, String parameters, Map<String, Double> metrics, List<Double> examplesPerSecondByRank) {
 
   /** The result as JSON, in the order of docs/configuration.md; figures that nobody reported are null. */
@@ -36,7 +37,7 @@ public record RunResult(String job, String mode, int servers, int trainers, int 
         .put("loss", figure(loss)).put("auc", figure(auc)).put("accuracy", figure(accuracy))
         .put("logloss", figure(logloss)).put("staleness_max", stalenessMax).put("process_ids", pidsByName)
         .put("model", model).put("parameters_hash", parameters).put("threads", threads)
-        .put("skipped_pushes", skipped).put("clock_lead_max", leadMax)
+        .put("skipped_pushes", skippedPushes).put("clock_lead_max", clockLeadMax)
         .put("examples_per_second_by_rank", new JsonArray(examplesPerSecondByRank))
         .put("metrics", more);
   }

@@ -140,8 +140,9 @@ public final class TrainerVerticle extends VerticleBase implements FiniteService
     RankSteps steps = run.steps();
     gauge("regatta.trainer.steps", measured::step);
     gauge("regatta.trainer.pushes", steps::made);
-    gauge("regatta.trainer.pushes.skipped", steps::skipped);
+    gauge("regatta.trainer.skipped.pushes", steps::skippedPushes);
     gauge("regatta.trainer.staleness.max", steps::stalenessMax);
+    gauge("regatta.trainer.clock.lead.max", steps::clockLeadMax);
   }
 
   private void gauge(String name, Supplier<Number> value) {

@@ -36,8 +36,8 @@ final class JobState {
   private long stalenessMax;
   private long stalenessSum;
   private long pushes;
-  private long skipped;
-  private long repeated;
+  private long skippedPushes;
+  private long repeatedPushes;
   /** What broke this job here, or null. */
   private PeerLost broken;
 
@@ -182,7 +182,7 @@ final class JobState {
   }
 
   private void repeat(Push push, List<TrainerState> from, BiConsumer<PushAck, Throwable> done) {
-    repeated++;
+    repeatedPushes++;
     from.forEach(this::seen);
     SyncRounds.Round open = spec.mode() == Mode.SYNC ? rounds.find(push.step()) : null;
     if (open != null) {
@@ -204,7 +204,7 @@ final class JobState {
       seen(t);
     }
     if (skip) {
-      skipped++;
+      skippedPushes++;
     }
     if (spec.mode() == Mode.SYNC) {
       SyncRounds.Round r = rounds.at(push.step());
@@ -296,10 +296,10 @@ final class JobState {
     }
     round.owed.sort(Comparator.comparingInt(o -> o.contributors().get(0).rank()));
     for (SyncRounds.Owed o : round.owed) {
-      if (!o.repeated() && !o.skipped()) {
+      if (!o.repeatedPush() && !o.skippedPush()) {
         pushes++;
       }
-      completions.value(o.done(), new PushAck(version, 0, o.repeated(), o.skipped()));
+      completions.value(o.done(), new PushAck(version, 0, o.repeatedPush(), o.skippedPush()));
     }
   }
 
@@ -319,7 +319,7 @@ final class JobState {
 
   ParameterShard.JobStatus status() {
     return new ParameterShard.JobStatus(spec.job(), spec.mode(), version, tables.denseSize(), tables.rowsByTable(),
-        stalenessMax, stalenessSum, pulls.clockGapMax(), pushes, skipped, repeated, Map.copyOf(roundWaitMillis),
+        stalenessMax, stalenessSum, pulls.clockLeadMax(), pushes, skippedPushes, repeatedPushes, Map.copyOf(roundWaitMillis),
         trainers.status());
   }
 }

@@ -32,12 +32,12 @@ public final class ParameterClient {
   /**
    * All values of a pull. {@code versions} by shard goes back into the next push; {@code dense} is the flat vector or
    * null; {@code sparse} one entry per wish, then (geo) one per table with changed rows;
-   * {@code lead} the most clocks that a shard found this trainer ahead of the slowest one.
+   * {@code clockLead} the most clocks that a shard found this trainer ahead of the slowest one.
    */
-  public record Values(long[] versions, float[] dense, List<SparseRows> sparse, long lead) {}
+  public record Values(long[] versions, float[] dense, List<SparseRows> sparse, long clockLead) {}
 
-  /** What all shards said to a push: the highest staleness, whether any skipped. */
-  public record Pushed(long staleness, boolean skipped) {}
+  /** What all shards said to a push: the highest staleness, whether any skipped it. */
+  public record Pushed(long staleness, boolean skippedPush) {}
 
   private final JobSpec job;
   private final TrainerId trainer;
@@ -230,13 +230,13 @@ public final class ParameterClient {
     return new Push(List.of(me), push.step(), push.version(), push.dense(), push.sparse());
   }
 
-  private static Pushed pushed(List<PushAck> acks, boolean skipped) {
+  private static Pushed pushed(List<PushAck> acks, boolean skippedPush) {
     long staleness = 0;
     for (PushAck a : acks) {
       staleness = Math.max(staleness, a.staleness());
-      skipped |= a.skipped();
+      skippedPush |= a.skippedPush();
     }
-    return new Pushed(staleness, skipped);
+    return new Pushed(staleness, skippedPush);
   }
 
   private static <T> CompletableFuture<T> planned(Supplier<CompletableFuture<T>> plan) {

@@ -54,15 +54,15 @@ public final class ParameterShard {
    * @param rows sparse rows per table
    * @param stalenessMax highest {@link PushAck#staleness} so far
    * @param stalenessSum sum of them, for a mean over {@code pushes}
-   * @param clockGapMax highest lead of a trainer's clock over the slowest active one, seen at a pull
+   * @param clockLeadMax highest {@link Pulled#clockLead} of a pull for a step so far
    * @param pushes applied pushes
-   * @param skipped pushes dropped by the NaN policy
-   * @param repeated pushes recognised as repeated
+   * @param skippedPushes pushes dropped by the NaN policy
+   * @param repeatedPushes pushes recognised as repeated
    * @param roundWaitMillis per rank: total time that closed sync rounds waited for it after their first push
    */
   public record JobStatus(String job, Mode mode, long version, int denseSize, Map<String, Long> rows,
-      long stalenessMax, long stalenessSum, long clockGapMax, long pushes, long skipped, long repeated,
-      Map<Integer, Long> roundWaitMillis, List<TrainerStatus> trainers) {}
+      long stalenessMax, long stalenessSum, long clockLeadMax, long pushes, long skippedPushes,
+      long repeatedPushes, Map<Integer, Long> roundWaitMillis, List<TrainerStatus> trainers) {}
 
   private final int index;
   private final Limits limits;

@@ -73,7 +73,7 @@ final class PullPlan {
       }
     }
     return new ParameterClient.Values(versions, flat, sparse,
-        answers.stream().mapToLong(Pulled::lead).max().orElse(0));
+        answers.stream().mapToLong(Pulled::clockLead).max().orElse(0));
   }
 
   private void uniteChanged(SparseTableSpec table, List<Pulled> answers, List<SparseRows> out) {

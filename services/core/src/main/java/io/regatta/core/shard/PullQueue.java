@@ -19,7 +19,7 @@ final class PullQueue {
   private final int limit;
   private final Completions completions;
   private final List<Parked> parked = new ArrayList<>();
-  private long clockGapMax;
+  private long clockLeadMax;
 
   PullQueue(JobState job, int limit, Completions completions) {
     this.job = job;
@@ -79,9 +79,9 @@ final class PullQueue {
     parked.removeIf(p -> p.done == done);
   }
 
-  /** Highest lead of a trainer's clock over the slowest, seen when a pull of a step was answered. */
-  long clockGapMax() {
-    return clockGapMax;
+  /** Highest clock lead of a trainer, seen when a pull of a step was answered. */
+  long clockLeadMax() {
+    return clockLeadMax;
   }
 
   void waits(List<Wait> out) {
@@ -125,10 +125,10 @@ final class PullQueue {
   }
 
   private Pulled values(Pull pull, TrainerState trainer) {
-    long lead = trainer.clock - job.trainers.minClock(trainer.clock);
+    long clockLead = trainer.clock - job.trainers.minClock(trainer.clock);
     if (!pull.readOnly()) {
       job.rowLimit.check(job.rowLimit.births(pull.sparse()), name(pull));
-      clockGapMax = Math.max(clockGapMax, lead);
+      clockLeadMax = Math.max(clockLeadMax, clockLead);
     }
     List<SparseRows> rows = new ArrayList<>(pull.sparse().size());
     for (SparseIds s : pull.sparse()) {
@@ -143,7 +143,7 @@ final class PullQueue {
         }
       }
     }
-    Pulled pulled = new Pulled(job.version(), pull.dense() ? job.tables.denseCopy() : null, rows, lead);
+    Pulled pulled = new Pulled(job.version(), pull.dense() ? job.tables.denseCopy() : null, rows, clockLead);
     if (pull.changed()) {
       trainer.forgetChanged();
     }

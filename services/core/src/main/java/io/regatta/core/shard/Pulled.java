@@ -9,9 +9,9 @@ import java.util.List;
  * @param dense copy of the shard's dense vector, or null if not asked for
  * @param sparse one entry per {@link Pull#sparse}, in that order, ids in the order asked; after them, for
  *     {@link Pull#changed}, one entry per table with changed rows
- * @param lead clocks that the asking trainer was ahead of the slowest active one when it got its answer
+ * @param clockLead clocks that the asking trainer was ahead of the slowest active one when it got its answer
  */
-public record Pulled(long version, float[] dense, List<SparseRows> sparse, long lead) {
+public record Pulled(long version, float[] dense, List<SparseRows> sparse, long clockLead) {
 
   /** Values for somebody who is not ahead of anybody. */
   public Pulled(long version, float[] dense, List<SparseRows> sparse) {

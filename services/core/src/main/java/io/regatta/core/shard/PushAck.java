@@ -6,7 +6,7 @@ package io.regatta.core.shard;
  *
  * @param version updates applied by the shard so far
  * @param staleness updates of others applied between this push's pull and its application; 0 in sync mode
- * @param repeated true if the push had been applied before and was not applied again
- * @param skipped true if the NaN policy dropped it
+ * @param repeatedPush true if the push had been applied before and was not applied again
+ * @param skippedPush true if the NaN policy dropped it
  */
-public record PushAck(long version, long staleness, boolean repeated, boolean skipped) {}
+public record PushAck(long version, long staleness, boolean repeatedPush, boolean skippedPush) {}

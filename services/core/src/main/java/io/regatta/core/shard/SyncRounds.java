@@ -13,7 +13,7 @@ import java.util.function.BiConsumer;
 final class SyncRounds {
 
   /** An acknowledgement owed when the round closes. */
-  record Owed(List<Contributor> contributors, boolean repeated, boolean skipped, long sinceMillis,
+  record Owed(List<Contributor> contributors, boolean repeatedPush, boolean skippedPush, long sinceMillis,
       BiConsumer<PushAck, Throwable> done) {}
 
   /** One round: what has come, in order of arrival, and when. */

@@ -90,7 +90,7 @@ class AsyncModesTest {
         }
       }
       if (done < trainers) {
-        assertThat(job.shards.get(0).status("job").clockGapMax()).isLessThanOrEqualTo(bound);
+        assertThat(job.shards.get(0).status("job").clockLeadMax()).isLessThanOrEqualTo(bound);
       }
     }
     assertThat(job.shards).allMatch(s -> s.jobs().isEmpty());
@@ -107,7 +107,7 @@ class AsyncModesTest {
     }
     var waiting = fast.pull(3, true, List.of(), false);
     assertThat(waiting).isNotDone();
-    assertThat(job.shards.get(0).status("job").clockGapMax()).isEqualTo(2);
+    assertThat(job.shards.get(0).status("job").clockLeadMax()).isEqualTo(2);
     Wait wait = job.shards.get(0).waits().get(0);
     assertThat(wait.operation()).isEqualTo("pull of step 3");
     assertThat(wait.waitsFor()).extracting(Wait.Peer::name).containsExactly("trainer 1");

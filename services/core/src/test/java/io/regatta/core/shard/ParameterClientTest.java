@@ -144,7 +144,7 @@ class ParameterClientTest {
     float[] bad = new float[24];
     bad[0] = Float.POSITIVE_INFINITY;
     job.clients.get(0).push(0, 4, null, one, List.of());
-    assertThat(job.clients.get(1).push(0, 4, null, bad, List.of()).join().skipped()).isTrue();
+    assertThat(job.clients.get(1).push(0, 4, null, bad, List.of()).join().skippedPush()).isTrue();
     float[] w = job.clients.get(0).pull(1, true, List.of(), false).join().dense();
     for (int i = 0; i < w.length; i++) {
       assertThat(w[i]).isEqualTo(LocalJob.initial()[i] - 1);

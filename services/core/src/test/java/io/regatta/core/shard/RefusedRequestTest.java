@@ -185,9 +185,9 @@ class RefusedRequestTest {
       Answer<PushAck> skipped = new Answer<>();
       shard.push("job", push(ME, 0, 0, nan, rows(LocalJob.WIDE, 1, MINE)), skipped);
       shard.push("job", push(new Contributor(0, 1, 1, 0), 0, 0, null), new Answer<>());
-      assertThat(skipped.value.skipped()).isTrue();
+      assertThat(skipped.value.skippedPush()).isTrue();
       assertThat(shard.digest("job")).isEqualTo(digest);
-      assertThat(shard.status("job").skipped()).isEqualTo(1);
+      assertThat(shard.status("job").skippedPushes()).isEqualTo(1);
       assertThat(shard.status("job").trainers().get(1).lastStep()).isZero();
     }
   }

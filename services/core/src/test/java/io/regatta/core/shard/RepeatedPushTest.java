@@ -24,7 +24,7 @@ class RepeatedPushTest {
         LocalJob.Gradient g = LocalJob.gradient(seed, rank, step);
         Push push = new Push(List.of(new Contributor(rank, 1, step + 1, g.weight())), step, 0, g.dense(), g.sparse());
         once.push("job", push, (ack, error) -> assertThat(error).isNull());
-        often.push("job", push, (ack, error) -> assertThat(ack.repeated()).isFalse());
+        often.push("job", push, (ack, error) -> assertThat(ack.repeatedPush()).isFalse());
         sent.add(push);
         for (int i = random.nextInt(3); i > 0; i--) {
           often.push("job", sent.get(random.nextInt(sent.size())), (ack, error) -> repeated.add(ack));
@@ -32,9 +32,9 @@ class RepeatedPushTest {
       }
     }
     assertThat(often.digest("job")).isEqualTo(once.digest("job"));
-    assertThat(repeated).allMatch(PushAck::repeated);
+    assertThat(repeated).allMatch(PushAck::repeatedPush);
     ParameterShard.JobStatus status = often.status("job");
-    assertThat(status.repeated()).isEqualTo(repeated.size());
+    assertThat(status.repeatedPushes()).isEqualTo(repeated.size());
     assertThat(status.version()).isEqualTo(once.status("job").version());
     assertThat(status.pushes()).isEqualTo(12);
     assertThat(often.waits()).isEmpty();

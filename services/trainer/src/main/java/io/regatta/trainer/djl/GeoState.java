@@ -207,7 +207,7 @@ final class GeoState {
     var pushed = steps.next(n -> client.push(Math.max(0, localSteps - 1), 1, versions, delta, rows));
     var pulled = client.pull(steps.made(), true, List.of(), true);
     var ack = session.await("exchange of step " + localSteps, PushPullExchange.both(pushed, pulled));
-    steps.acknowledged(ack.staleness(), ack.skipped());
+    steps.acknowledged(ack.staleness(), ack.skippedPush());
     take(pulled.join());
     sinceExchange = 0;
   }

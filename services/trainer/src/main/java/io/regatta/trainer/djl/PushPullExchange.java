@@ -63,7 +63,7 @@ final class PushPullExchange implements Exchange {
   private float[] pullDense(String operation) {
     long made = steps.made();
     Values v = await(operation, client.pull(made, true, List.of(), false));
-    steps.pulled(v.lead());
+    steps.pulled(v.clockLead());
     versions = v.versions();
     valuesOf = made;
     return v.dense();
@@ -107,7 +107,7 @@ final class PushPullExchange implements Exchange {
   }
 
   private void keep(Values v, List<SparseIds> asked) {
-    steps.pulled(v.lead());
+    steps.pulled(v.clockLead());
     older(v.versions());
     for (int i = 0; i < asked.size(); i++) {
       String table = asked.get(i).table();
@@ -192,9 +192,9 @@ final class PushPullExchange implements Exchange {
     long made = steps.made();
     CompletableFuture<Values> pulled = client.pull(made, true, wish, false);
     ParameterClient.Pushed ack = await("push and pull of step " + (made - 1), both(pushed, pulled));
-    steps.acknowledged(ack.staleness(), ack.skipped());
+    steps.acknowledged(ack.staleness(), ack.skippedPush());
     Values v = pulled.join();
-    steps.pulled(v.lead());
+    steps.pulled(v.clockLead());
     Map<String, Rows> fresh = new LinkedHashMap<>();
     for (int i = 0; i < wish.size(); i++) {
       fresh.put(wish.get(i).table(), rows(wish.get(i), v.sparse().get(i), dims.get(wish.get(i).table())));

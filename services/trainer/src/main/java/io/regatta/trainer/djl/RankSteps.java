@@ -11,8 +11,8 @@ public final class RankSteps {
 
   private long made;
   private long stalenessMax;
-  private long skipped;
-  private long leadMax;
+  private long skippedPushes;
+  private long clockLeadMax;
 
   /** Pushes made by this rank so far, empty ones included: the step that the next one is for. */
   public synchronized long made() {
@@ -25,13 +25,13 @@ public final class RankSteps {
   }
 
   /** Most clocks that this rank was ahead of the slowest one at a pull; at most the bound in SSP. */
-  public synchronized long leadMax() {
-    return leadMax;
+  public synchronized long clockLeadMax() {
+    return clockLeadMax;
   }
 
   /** Pushes dropped by the NaN policy. */
-  public synchronized long skipped() {
-    return skipped;
+  public synchronized long skippedPushes() {
+    return skippedPushes;
   }
 
   /** Hands over one push under the next number. */
@@ -45,13 +45,13 @@ public final class RankSteps {
   }
 
   /** Notes how far ahead a pull found this rank. */
-  synchronized void pulled(long lead) {
-    leadMax = Math.max(leadMax, lead);
+  synchronized void pulled(long clockLead) {
+    clockLeadMax = Math.max(clockLeadMax, clockLead);
   }
 
   /** Notes what the shards answered to a push. */
-  synchronized void acknowledged(long staleness, boolean wasSkipped) {
+  synchronized void acknowledged(long staleness, boolean skippedPush) {
     stalenessMax = Math.max(stalenessMax, staleness);
-    skipped += wasSkipped ? 1 : 0;
+    skippedPushes += skippedPush ? 1 : 0;
   }
 }

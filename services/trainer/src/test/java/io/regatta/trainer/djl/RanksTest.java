@@ -220,7 +220,7 @@ class RanksTest {
   void aNanGradientIsSkippedAndCounted(String mode) {
     JsonObject job = job("sgd", 4).put("trainers", 2).put("mode", mode).put("nan_policy", "skip");
     try (SharedShards shards = new SharedShards(Toy.job(job))) {
-      assertThat(shards.run(poisoned()).get(0).skipped()).isEqualTo(2);
+      assertThat(shards.run(poisoned()).get(0).skippedPushes()).isEqualTo(2);
     }
   }
 
