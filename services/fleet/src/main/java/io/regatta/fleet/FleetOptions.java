@@ -35,19 +35,13 @@ final class FleetOptions {
 
   private List<String> overrides(Integer readyTimeout, List<String> keys) {
     List<String> all = new ArrayList<>();
-    add(all, "fleet.role", role);
-    add(all, "fleet.id", id);
-    add(all, "fleet.server_endpoints", serverEndpoints);
-    add(all, "fleet.rendezvous_endpoint", rendezvousEndpoint);
-    add(all, "node.cluster.seeds", seeds);
-    add(all, "node.ready_timeout_seconds", readyTimeout == null ? null : readyTimeout.toString());
+    SettingsOptions.add(all, "fleet.role", role);
+    SettingsOptions.add(all, "fleet.id", id);
+    SettingsOptions.add(all, "fleet.server_endpoints", serverEndpoints);
+    SettingsOptions.add(all, "fleet.rendezvous_endpoint", rendezvousEndpoint);
+    SettingsOptions.add(all, "node.cluster.seeds", seeds);
+    SettingsOptions.add(all, "node.ready_timeout_seconds", readyTimeout);
     all.addAll(keys);
     return all;
-  }
-
-  private static void add(List<String> all, String key, String value) {
-    if (value != null) {
-      all.add(key + "=" + value);
-    }
   }
 }

@@ -1,6 +1,7 @@
 package io.regatta.fleet;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.node.Blocking;
 import io.regatta.node.Effective;
 import io.regatta.node.Schema;
 import io.regatta.node.Settings;

@@ -75,20 +75,14 @@ final class JobOptions {
 
   private List<String> overrides(List<String> keys) {
     List<String> all = new ArrayList<>();
-    add(all, "mode", mode == null ? null : mode.replace('-', '_'));
-    add(all, "servers", servers);
-    add(all, "shards", shards);
-    add(all, "trainers", trainers);
-    add(all, "max_steps", maxSteps);
-    add(all, "data.dir", data);
-    add(all, "output", output);
+    SettingsOptions.add(all, "mode", mode == null ? null : mode.replace('-', '_'));
+    SettingsOptions.add(all, "servers", servers);
+    SettingsOptions.add(all, "shards", shards);
+    SettingsOptions.add(all, "trainers", trainers);
+    SettingsOptions.add(all, "max_steps", maxSteps);
+    SettingsOptions.add(all, "data.dir", data);
+    SettingsOptions.add(all, "output", output);
     all.addAll(keys);
     return all;
-  }
-
-  private static void add(List<String> all, String key, String value) {
-    if (value != null) {
-      all.add(key + "=" + value);
-    }
   }
 }

@@ -2,6 +2,7 @@ package io.regatta.fleet;
 
 import io.regatta.aggregator.AggregatorVerticle;
 import io.regatta.core.error.RegattaException.Cancelled;
+import io.regatta.node.Blocking;
 import io.regatta.node.Hosted;
 import io.regatta.node.Node;
 import io.regatta.node.NodeConfig;

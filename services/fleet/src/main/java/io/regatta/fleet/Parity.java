@@ -2,6 +2,7 @@ package io.regatta.fleet;
 
 import io.regatta.core.optim.OptimizerSpec;
 import io.regatta.core.shard.Mode;
+import io.regatta.node.Blocking;
 import io.regatta.trainer.JobConfig;
 import io.regatta.trainer.LocalRun;
 import io.regatta.trainer.Progress;

@@ -1,5 +1,6 @@
 package io.regatta.fleet;
 
+import io.regatta.node.Interrupt;
 import java.io.PrintWriter;
 import java.util.List;
 import java.util.concurrent.Callable;

@@ -32,6 +32,13 @@ final class SettingsOptions {
     return keys.stream().filter(key -> Sections.holds(name(key))).toList();
   }
 
+  /** An option that is short for a key; null: it was not given. */
+  static void add(List<String> keys, String key, Object value) {
+    if (value != null) {
+      keys.add(key + "=" + value);
+    }
+  }
+
   private static String name(String key) {
     return key.substring(0, key.contains("=") ? key.indexOf('=') : key.length()).strip();
   }

@@ -1,7 +1,9 @@
 package io.regatta.fleet;
 
+import io.regatta.node.Blocking;
 import io.regatta.node.ClusterConfig;
 import io.regatta.node.HostPort;
+import io.regatta.node.Interrupt;
 import io.regatta.trainer.JobConfig;
 import io.regatta.trainer.LocalRun;
 import io.regatta.trainer.RunResult;
@@ -82,9 +84,7 @@ final class SimulateCommand implements Callable<Integer> {
       keys.add("node.cluster.seeds=" + cluster);
       keys.add("node.cluster.port=" + HostPort.parse(cluster, ClusterConfig.DEFAULT_SEED_PORT, "--cluster").port());
     }
-    if (readyTimeout != null) {
-      keys.add("node.ready_timeout_seconds=" + readyTimeout);
-    }
+    SettingsOptions.add(keys, "node.ready_timeout_seconds", readyTimeout);
     keys.addAll(settings.sectionKeys());
     return Place.load(settings.conf(), keys, new JsonObject());
   }

@@ -1,8 +1,10 @@
 package io.regatta.fleet;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.node.Blocking;
 import io.regatta.node.ClusterConfig.DirectoryKind;
 import io.regatta.node.Directory;
+import io.regatta.node.Interrupt;
 import io.regatta.node.Node;
 import io.regatta.node.NodeConfig;
 import io.regatta.protocol.ParameterServerControl;

@@ -2,6 +2,7 @@ package io.regatta.fleet;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.regatta.node.Blocking;
 import io.regatta.node.Node;
 import io.regatta.node.NodeConfig;
 import io.regatta.node.Settings;

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.regatta.aggregator.AggregatorConfig;
 import io.regatta.aggregator.AggregatorVerticle;
+import io.regatta.node.Blocking;
 import io.regatta.node.ClusterConfig;
 import io.regatta.node.ClusteredVertx;
 import io.regatta.node.Node;

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
+import io.regatta.node.Blocking;
 import io.regatta.node.NodeConfig;
 import io.regatta.node.Settings;
 import io.regatta.node.Waits;

@@ -13,9 +13,6 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.function.BiFunction;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -27,7 +24,7 @@ import picocli.CommandLine.ParameterException;
 /**
  * The main of every service jar: reads the configuration, starts a {@link Node}, deploys the service's verticle,
  * prints one line beginning with {@code ready}, and closes everything in order on SIGTERM, Ctrl-C or when a
- * {@link FiniteService} has finished. Owned by the main thread, which waits; the shutdown hook closes.
+ * {@link FiniteService} has finished. Owned by the main thread, which waits and closes; the shutdown hook asks it to.
  *
  * <p>The configuration's root has the section {@code node} ({@link NodeConfig}) and one named after the service
  * ({@code parameter_server} for {@code parameter-server}); sections of the other services are passed over, so that
@@ -39,8 +36,6 @@ public final class ServiceMain<R extends Record> {
     ServiceLogging.use(); // before the first logger
   }
 
-  /** An ordered close that takes longer than this is given up, s. */
-  static final long CLOSE_SECONDS = 4;
   private static final Logger LOG = LoggerFactory.getLogger(ServiceMain.class);
 
   @Command(mixinStandardHelpOptions = true, versionProvider = Version.class)
@@ -73,6 +68,7 @@ public final class ServiceMain<R extends Record> {
   private final PrintStream out;
   private final PrintStream err;
   private final Promise<Void> stopRequested = Promise.promise();
+  private final Promise<Void> ended = Promise.promise();
   private volatile Node.Starting starting;
 
   ServiceMain(String service, Class<R> configClass, BiFunction<Node, R, ? extends Deployable> verticle,
@@ -94,36 +90,22 @@ public final class ServiceMain<R extends Record> {
   public static <R extends Record> void run(String[] args, String service, Class<R> configClass,
       BiFunction<Node, R, ? extends Deployable> verticle) {
     ServiceMain<R> main = new ServiceMain<>(service, configClass, verticle, System.out, System.err);
-    Thread mainThread = Thread.currentThread();
-    Thread hook = new Thread(() -> {
-      main.stop();
-      joinMain(mainThread);
-    }, "regatta-shutdown");
-    Runtime.getRuntime().addShutdownHook(hook);
-    int status = main.execute(args);
-    try {
-      Runtime.getRuntime().removeShutdownHook(hook);
-    } catch (IllegalStateException shuttingDown) {
-      return; // a signal came first: the hook waits for this thread to end, and the JVM's status stands
+    int status;
+    try (Interrupt interrupt = Interrupt.closes(main::stop)) {
+      status = main.execute(args);
+      main.ended.complete();
     }
     System.exit(status);
   }
 
-  private static void joinMain(Thread mainThread) {
-    try {
-      mainThread.join(TimeUnit.SECONDS.toMillis(CLOSE_SECONDS) + 500);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    }
-  }
-
-  /** Asks the running service to close and its {@link #execute} to return; also while it still starts. */
-  void stop() {
+  /** Asks the running service to close, also while it still starts; completes when {@link #execute} has returned. */
+  private Future<Void> stop() {
     Node.Starting node = starting;
     stopRequested.tryComplete();
     if (node != null) {
       node.cancel();
     }
+    return ended.future();
   }
 
   /** Runs the service on the calling thread until it has closed. Returns the exit status. */
@@ -182,10 +164,10 @@ public final class ServiceMain<R extends Record> {
     sections.put(section(), configClass);
     Vertx reader = ClusteredVertx.local(1, null);
     try {
-      return get(Settings.load(reader, Schema.sections(sections),
+      return Blocking.get(Settings.load(reader, Schema.sections(sections),
           Settings.Sources.ofProcess(options.conf, options.overrides).without(Sections.except(List.copyOf(sections.keySet())))));
     } finally {
-      get(reader.close());
+      Blocking.get(reader.close());
     }
   }
 
@@ -194,12 +176,12 @@ public final class ServiceMain<R extends Record> {
     if (stopRequested.future().isComplete()) {
       starting.cancel();
     }
-    Node node = get(starting.future());
+    Node node = Blocking.get(starting.future());
     Promise<Integer> status = Promise.promise();
     stopRequested.future().onComplete(v -> status.tryComplete(0));
     deploy(node, own, status);
     try {
-      return get(status.future());
+      return Blocking.get(status.future());
     } finally {
       close(node);
     }
@@ -236,30 +218,13 @@ public final class ServiceMain<R extends Record> {
   }
 
   private void close(Node node) {
-    try {
-      node.close().toCompletionStage().toCompletableFuture().get(CLOSE_SECONDS, TimeUnit.SECONDS);
+    Future<Void> closed = node.close();
+    if (!Blocking.settles(closed, Interrupt.LIMIT)) {
+      LOG.warn("{} did not close within {} s and is ended as it is", service, Interrupt.LIMIT.toSeconds());
+    } else if (closed.failed()) {
+      LOG.warn("{} closed with a failure: {}", service, closed.cause().toString());
+    } else {
       LOG.info("{} closed", service);
-    } catch (TimeoutException e) {
-      LOG.warn("{} did not close within {} s and is ended as it is", service, CLOSE_SECONDS);
-    } catch (ExecutionException e) {
-      LOG.warn("{} closed with a failure: {}", service, e.getCause().toString());
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    }
-  }
-
-  /** Waits on the main thread, which has nothing else to do. */
-  private static <T> T get(Future<T> future) {
-    try {
-      return future.toCompletionStage().toCompletableFuture().get();
-    } catch (ExecutionException e) {
-      if (e.getCause() instanceof RuntimeException failure) {
-        throw failure;
-      }
-      throw new IllegalStateException(e.getCause());
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new Cancelled("interrupted");
     }
   }
 }

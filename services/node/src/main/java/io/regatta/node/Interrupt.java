@@ -1,16 +1,16 @@
-package io.regatta.fleet;
+package io.regatta.node;
 
 import io.vertx.core.Future;
 import java.time.Duration;
 import java.util.function.Supplier;
 
 /**
- * What Ctrl-C and SIGTERM do while a command runs: an ordered close, given at most four seconds, then the JVM ends
+ * What Ctrl-C and SIGTERM do while a command or service runs: an ordered close, given at most four seconds, then the JVM ends
  * with its usual status (130, 143). A model thread inside a native call is not waited for. Owned by the main thread.
  */
-final class Interrupt implements AutoCloseable {
+public final class Interrupt implements AutoCloseable {
 
-  private static final Duration LIMIT = Duration.ofSeconds(4);
+  static final Duration LIMIT = Duration.ofSeconds(4);
 
   private final Thread hook;
 
@@ -22,7 +22,8 @@ final class Interrupt implements AutoCloseable {
     }, "regatta-interrupt");
   }
 
-  static Interrupt closes(Supplier<Future<Void>> close) {
+  /** @param close begins the close when the signal comes; its future completes when everything has ended */
+  public static Interrupt closes(Supplier<Future<Void>> close) {
     Interrupt interrupt = new Interrupt(close);
     Runtime.getRuntime().addShutdownHook(interrupt.hook);
     return interrupt;

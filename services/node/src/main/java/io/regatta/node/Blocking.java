@@ -1,4 +1,4 @@
-package io.regatta.fleet;
+package io.regatta.node;
 
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.vertx.core.Future;
@@ -8,12 +8,12 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /** Waiting for futures on threads that may: main threads, shutdown hooks, model threads. Never on an event loop. */
-final class Blocking {
+public final class Blocking {
 
   private Blocking() {}
 
   /** The result, or the future's failure as it is. */
-  static <T> T get(Future<T> future) {
+  public static <T> T get(Future<T> future) {
     try {
       return future.toCompletionStage().toCompletableFuture().get();
     } catch (ExecutionException e) {
@@ -25,7 +25,7 @@ final class Blocking {
   }
 
   /** Whether the future ended in time, well or not. */
-  static boolean settles(Future<?> future, Duration limit) {
+  public static boolean settles(Future<?> future, Duration limit) {
     try {
       future.toCompletionStage().toCompletableFuture().get(limit.toMillis(), TimeUnit.MILLISECONDS);
       return true;
@@ -39,7 +39,7 @@ final class Blocking {
     }
   }
 
-  static RuntimeException unwrapped(ExecutionException e) {
+  private static RuntimeException unwrapped(ExecutionException e) {
     return e.getCause() instanceof RuntimeException failure ? failure
         : new IllegalStateException(e.getCause().toString(), e.getCause());
   }
