@@ -32,8 +32,8 @@ final class JobFile {
           + (Files.exists(file) ? "cannot be read: check its permissions" : "does not exist: give the path of a job, for "
           + "example configs/wide-and-deep.yaml"));
     }
-    return load(Schema.of(JobConfig.class).beside(Place.sections()), Settings.Sources.ofProcess(file, overrides).withCode(code))
-        .bind(JobConfig.class);
+    return load(Schema.of(JobConfig.class).beside(Place.sections()),
+        Settings.Sources.ofProcess(file, overrides).withCode(code)).bind(JobConfig.class);
   }
 
   /** Configuration is read before there is a cluster, so with a small Vertx of its own. */

@@ -157,7 +157,8 @@ class ServiceSettingsTest {
   void a_mistyped_key_of_any_section_is_refused_at_once() throws IOException {
     Path conf = file("gradient_aggregator: {limits: {job: 3}}\n");
     assertThatThrownBy(() -> Fleet.init("-conf", conf.toString())).isInstanceOf(InvalidInput.class)
-        .hasMessageContaining("gradient_aggregator.limits.job'").hasMessageContaining("gradient_aggregator.limits.jobs'");
+        .hasMessageContaining("gradient_aggregator.limits.job'")
+        .hasMessageContaining("gradient_aggregator.limits.jobs'");
   }
 
   private static void refused(Runnable call, String... parts) {

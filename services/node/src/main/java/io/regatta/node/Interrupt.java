@@ -5,8 +5,8 @@ import java.time.Duration;
 import java.util.function.Supplier;
 
 /**
- * What Ctrl-C and SIGTERM do while a command or service runs: an ordered close, given at most four seconds, then the JVM ends
- * with its usual status (130, 143). A model thread inside a native call is not waited for. Owned by the main thread.
+ * What Ctrl-C and SIGTERM do while a command or service runs: an ordered close, given at most four seconds, then the
+ * JVM ends with its usual status (130, 143). A model thread inside a native call is not waited for. Owned by the main thread.
  */
 public final class Interrupt implements AutoCloseable {
 

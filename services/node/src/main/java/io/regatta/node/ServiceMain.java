@@ -163,9 +163,10 @@ public final class ServiceMain<R extends Record> {
     sections.put(Sections.NODE, NodeConfig.class);
     sections.put(section(), configClass);
     Vertx reader = ClusteredVertx.local(1, null);
+    List<String> others = Sections.except(List.copyOf(sections.keySet()));
     try {
       return Blocking.get(Settings.load(reader, Schema.sections(sections),
-          Settings.Sources.ofProcess(options.conf, options.overrides).without(Sections.except(List.copyOf(sections.keySet())))));
+          Settings.Sources.ofProcess(options.conf, options.overrides).without(others)));
     } finally {
       Blocking.get(reader.close());
     }

@@ -259,8 +259,10 @@ final class SettingsBinder {
   /** An unknown key, with the known one that is nearest to it: by the whole path, or by the last name anywhere. */
   static InvalidInput unknown(List<String> knownPaths, String path, String origin) {
     LevenshteinDistance distance = LevenshteinDistance.getDefaultInstance();
-    String nearest = knownPaths.stream().min(Comparator.comparingInt(known ->
-        Math.min(distance.apply(path.replace('.', '_'), known.replace('.', '_')), 1 + distance.apply(lastName(path), lastName(known))))).orElse(null);
+    String flat = path.replace('.', '_'); // variables have no dots
+    String nearest = knownPaths.stream().min(Comparator.comparingInt(known -> Math.min(
+        distance.apply(flat, known.replace('.', '_')),
+        1 + distance.apply(lastName(path), lastName(known))))).orElse(null);
     return new InvalidInput("unknown key '" + path + "'" + from(origin)
         + (nearest == null ? "" : "; the nearest known key is '" + nearest + "'"));
   }

@@ -204,7 +204,8 @@ class SettingsTest {
     record Program(@Setting(doc = "widths") List<Integer> hidden) {}
     assertThat(Settings.bind(load(override("settings.hidden=8")).settings(), Program.class).hidden()).containsExactly(8);
     assertThatThrownBy(() -> Settings.bind(new JsonObject().put("hiden", 1), Program.class, "settings"))
-        .isInstanceOf(InvalidInput.class).hasMessage("unknown key 'settings.hiden'; the nearest known key is 'settings.hidden'");
+        .isInstanceOf(InvalidInput.class)
+        .hasMessage("unknown key 'settings.hiden'; the nearest known key is 'settings.hidden'");
   }
 
   @Test
