@@ -90,8 +90,8 @@ final class Enrolment {
     if (client.job().mode() != Mode.GEO) {
       return new PushPullExchange(replica, client, times);
     }
-    GeoState state = replica.group().collective(replica.session(), replica.replica(), "start of geo mode", client,
-        clients -> new GeoState(replica.session(), clients.get(0), replica.group().steps(), strategy.kSteps()));
+    GeoRank state = replica.group().collective(replica.session(), replica.replica(), "start of geo mode", client,
+        clients -> new GeoRank(replica.session(), clients.get(0), replica.group().steps(), strategy.kSteps()));
     return new GeoExchange(replica, state, times);
   }
 }

@@ -3,14 +3,14 @@ package io.regatta.trainer.djl;
 import io.regatta.core.shard.SparseIds;
 import java.util.List;
 
-/** One replica's side of geo mode: meets the rank's other replicas, then reads the shared {@link GeoState}. */
+/** One replica's side of geo mode: meets the rank's other replicas, then reads the shared {@link GeoRank}. */
 final class GeoExchange implements Exchange {
 
   private final ReplicaContext replica;
-  private final GeoState state;
+  private final GeoRank state;
   private final StepTimes times;
 
-  GeoExchange(ReplicaContext replica, GeoState state, StepTimes times) {
+  GeoExchange(ReplicaContext replica, GeoRank state, StepTimes times) {
     this.replica = replica;
     this.state = state;
     this.times = times;

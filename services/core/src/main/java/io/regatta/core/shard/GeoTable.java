@@ -1,6 +1,7 @@
-package io.regatta.trainer.djl;
+package io.regatta.core.shard;
 
-import io.regatta.core.shard.SparseRows;
+import io.regatta.core.model.SparseTableSpec;
+import io.regatta.core.optim.Optimizer;
 import it.unimi.dsi.fastutil.longs.Long2IntOpenHashMap;
 import it.unimi.dsi.fastutil.longs.LongArrayList;
 import it.unimi.dsi.fastutil.longs.LongLinkedOpenHashSet;
@@ -8,25 +9,27 @@ import java.util.Arrays;
 
 /**
  * A rank's local copy of the rows that it has used of one table: the trained value and the one last agreed on with the
- * servers. Owned by {@link GeoExchange}, under its lock.
+ * servers. Owned by its {@link GeoState}.
  */
 final class GeoTable {
 
-  private final String name;
+  private final SparseTableSpec spec;
+  private final Optimizer optimizer;
   private final int dim;
   private final Long2IntOpenHashMap index = new Long2IntOpenHashMap();
   private final LongLinkedOpenHashSet touched = new LongLinkedOpenHashSet();
   private float[] local = new float[0];
   private float[] old = new float[0];
 
-  GeoTable(String name, int dim) {
-    this.name = name;
-    this.dim = dim;
+  GeoTable(SparseTableSpec spec) {
+    this.spec = spec;
+    optimizer = Optimizer.of(spec.optimizer());
+    dim = spec.dim();
     index.defaultReturnValue(-1);
   }
 
   /** Copies the local rows of those ids that are here; returns the others. */
-  LongArrayList copy(long[] ids, float[] out) {
+  long[] copy(long[] ids, float[] out) {
     LongArrayList missing = new LongArrayList();
     for (int i = 0; i < ids.length; i++) {
       int row = index.get(ids[i]);
@@ -36,7 +39,7 @@ final class GeoTable {
         System.arraycopy(local, row * dim, out, i * dim, dim);
       }
     }
-    return missing;
+    return missing.toLongArray();
   }
 
   /** Takes in rows as the servers have them; those that are here already stay as they are. */
@@ -62,19 +65,19 @@ final class GeoTable {
     touched.clear();
   }
 
-  /** The local values, to update in place. */
-  float[] values() {
-    return local;
-  }
-
-  /** First element of an id's row in {@link #values}; the row must be here. Marks it for the next exchange. */
-  int touch(long id) {
-    int row = index.get(id);
-    if (row < 0) {
-      throw new IllegalStateException("row " + id + " of table " + name + " got a gradient before it was pulled");
+  /** One local step of SGD on rows that must be here; marks them for the next exchange. */
+  void update(SparseRows gradients, long step) {
+    float lr = (float) spec.optimizer().learningRate().at(step);
+    for (int i = 0; i < gradients.ids().length; i++) {
+      long id = gradients.ids()[i];
+      int row = index.get(id);
+      if (row < 0) {
+        throw new IllegalStateException("row " + id + " of table " + spec.name() + " got a gradient before it was "
+            + "pulled");
+      }
+      touched.add(id);
+      optimizer.apply(local, row * dim, null, 0, 0, gradients.values(), i * dim, dim, lr, step + 1);
     }
-    touched.add(id);
-    return row * dim;
   }
 
   /** One n-th of what training has changed since the last exchange; the agreed values move along with it. */
@@ -89,7 +92,7 @@ final class GeoTable {
         old[row + k] += delta[i * dim + k];
       }
     }
-    return new SparseRows(name, ids, delta);
+    return new SparseRows(spec.name(), ids, delta);
   }
 
   /** Takes over what others have changed: the local value moves by what the servers' is away from the agreed one. */

@@ -1,0 +1,184 @@
+package io.regatta.core.shard;
+
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.model.SparseTableSpec;
+import io.regatta.core.optim.Optimizer;
+import io.regatta.core.optim.OptimizerSpec;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+
+/**
+ * A rank's local copy of the model in geo mode: local SGD on every step, and every {@code kSteps} steps an exchange of
+ * deltas with the servers. Source: GEO-SGD as in Paddle's communicator: delta = (local - old) / trainers; old += delta;
+ * push delta, the servers add it; pull what has changed; local += server - old; old = server.
+ *
+ * <p>Gradients are checked and clipped here, as {@link ParameterClient#push} does in the other modes; deltas are not.
+ * Its owner does the pushing and pulling, and lets in one thread at a time; nothing here waits.
+ */
+public final class GeoState {
+
+  /**
+   * What an exchange pushes.
+   *
+   * @param step last local step inside
+   * @param versions that the local values were last agreed on
+   */
+  public record Delta(long step, long[] versions, float[] dense, List<SparseRows> sparse) {}
+
+  private final JobSpec job;
+  private final int rank;
+  private final int kSteps;
+  private final GradientCheck model;
+  private final OptimizerSpec denseSpec;
+  private final Optimizer denseOptimizer;
+  private final Map<String, GeoTable> tables = new LinkedHashMap<>();
+  private float[] local;
+  private float[] old;
+  private long[] versions;
+  private long localSteps;
+  private long sinceExchange;
+
+  /** An empty copy; {@link #renew} gives it values. Refuses optimizers other than SGD. */
+  public GeoState(JobSpec job, int rank, int kSteps) {
+    this.job = job;
+    this.rank = rank;
+    this.kSteps = kSteps;
+    model = new GradientCheck(job.model());
+    denseSpec = job.model().denseOptimizer();
+    checkSgd(denseSpec, "the dense parameters");
+    denseOptimizer = Optimizer.of(denseSpec);
+    for (SparseTableSpec t : job.model().sparse()) {
+      checkSgd(t.optimizer(), "table " + t.name());
+      tables.put(t.name(), new GeoTable(t));
+    }
+  }
+
+  private static void checkSgd(OptimizerSpec optimizer, String what) {
+    if (optimizer.kind() != OptimizerSpec.Kind.SGD) {
+      throw new InvalidInput("geo mode trains with SGD only, but the optimizer of " + what + " is "
+          + optimizer.kind().name().toLowerCase(Locale.ROOT) + "; set optimizer.kind: sgd, or choose another mode");
+    }
+  }
+
+  /** Whether there are values. */
+  public boolean started() {
+    return local != null;
+  }
+
+  /** A copy of the local dense values. */
+  public float[] dense() {
+    return local.clone();
+  }
+
+  /**
+   * Copies the local rows of a table, {@code ids.length × dim}, into {@code out}.
+   *
+   * @return those of the ids that are not here, in their order
+   */
+  public long[] copy(String table, long[] ids, float[] out) {
+    return table(table).copy(ids, out);
+  }
+
+  /** Takes in rows as the servers have them; those that are here already stay as they are. */
+  public void admit(SparseRows rows) {
+    table(rows.table()).admit(rows.ids(), rows.values());
+  }
+
+  /**
+   * One local step with the merged gradients of the rank's replicas. A NaN or infinite one must not reach the local
+   * copy, from where no later exchange could remove it: by policy it fails, or is skipped; the step counts.
+   *
+   * @param dense gradient of the flat dense vector, or null
+   * @param sparse gradients by table, ids distinct; their rows must be here
+   * @return false if the gradient was skipped
+   */
+  public boolean step(float[] dense, List<SparseRows> sparse) {
+    String who = "step " + localSteps + " of trainer " + rank;
+    model.shapes(dense, sparse, who);
+    String bad = model.nonFinite(dense, sparse);
+    if (bad != null && job.nanPolicy() == NanPolicy.FAIL) {
+      throw new InvalidInput(who + " of job " + job.job() + " refused before it was applied: " + bad
+          + "; lower the learning rate, clip gradients, or set nan_policy: skip");
+    }
+    if (bad == null) {
+      update(model.clipDense(dense), model.clipSparse(sparse));
+    }
+    localSteps++;
+    sinceExchange++;
+    return bad == null;
+  }
+
+  private void update(float[] dense, List<SparseRows> sparse) {
+    if (dense != null) {
+      denseOptimizer.applyWhole(local, new float[0][], dense, (float) denseSpec.learningRate().at(localSteps),
+          localSteps + 1);
+    }
+    for (SparseRows rows : sparse) {
+      table(rows.table()).update(rows, localSteps);
+    }
+  }
+
+  /** Local steps taken. */
+  public long steps() {
+    return localSteps;
+  }
+
+  /** Whether the next thing to do is an exchange. */
+  public boolean exchangeDue() {
+    return sinceExchange >= kSteps;
+  }
+
+  /** Whether there are local steps that no exchange has handed in. */
+  public boolean pending() {
+    return sinceExchange > 0;
+  }
+
+  /** Begins an exchange: this trainer's share of what training has changed since the last one. Push it, then pull. */
+  public Delta takeDelta() {
+    float[] delta = new float[local.length];
+    for (int i = 0; i < delta.length; i++) {
+      delta[i] = (local[i] - old[i]) / job.trainers();
+      old[i] += delta[i];
+    }
+    List<SparseRows> rows = new ArrayList<>();
+    for (GeoTable t : tables.values()) {
+      SparseRows d = t.takeDelta(job.trainers());
+      if (d.ids().length > 0) {
+        rows.add(d);
+      }
+    }
+    sinceExchange = 0;
+    return new Delta(Math.max(0, localSteps - 1), versions, delta, rows);
+  }
+
+  /** Ends an exchange with the servers' dense values and their changed rows, pulled behind the delta. */
+  public void merge(ParameterClient.Values server) {
+    versions = server.versions();
+    for (int i = 0; i < local.length; i++) {
+      local[i] += server.dense()[i] - old[i];
+      old[i] = server.dense()[i];
+    }
+    for (SparseRows changed : server.sparse()) {
+      table(changed.table()).merge(changed.ids(), changed.values());
+    }
+  }
+
+  /**
+   * Takes over the servers' dense values and forgets all rows, which are pulled again when they are next used: what is
+   * local beyond them (the other trainers' share of the last deltas) is dropped.
+   */
+  public void renew(ParameterClient.Values server) {
+    local = server.dense();
+    old = local.clone();
+    versions = server.versions();
+    tables.values().forEach(GeoTable::clear);
+  }
+
+  private GeoTable table(String name) {
+    model.table(name); // refuses an unknown one, naming those that there are
+    return tables.get(name);
+  }
+}

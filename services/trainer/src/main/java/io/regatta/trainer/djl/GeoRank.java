@@ -1,0 +1,89 @@
+package io.regatta.trainer.djl;
+
+import io.regatta.core.shard.GeoState;
+import io.regatta.core.shard.ParameterClient;
+import io.regatta.core.shard.SparseIds;
+import io.regatta.core.shard.SparseRows;
+import io.regatta.trainer.TrainerSession;
+import java.util.List;
+
+/**
+ * One rank's side of geo mode, shared by its replicas: does the pushes and pulls of its {@link GeoState}. A step runs on
+ * the leader's thread while the other training replicas wait; the lock is for replicas that evaluate meanwhile.
+ */
+final class GeoRank {
+
+  private final TrainerSession session;
+  private final ParameterClient client;
+  private final RankSteps steps;
+  private final GeoState state;
+
+  GeoRank(TrainerSession session, ParameterClient client, RankSteps steps, int kSteps) {
+    this.session = session;
+    this.client = client;
+    this.steps = steps;
+    state = new GeoState(client.job(), session.trainer().rank(), kSteps);
+  }
+
+  /** The dense values to start from. */
+  synchronized float[] start() {
+    if (!state.started()) {
+      state.renew(session.await("pull of initial values", client.pull(0, true, List.of(), false)));
+    }
+    return state.dense();
+  }
+
+  /** Rows for a training step, which are local from then on, or (not {@code training}) to evaluate with. */
+  synchronized float[] rows(String table, int dim, long[] ids, boolean training) {
+    float[] out = new float[ids.length * dim];
+    long[] missing = state.copy(table, ids, out);
+    if (missing.length == 0) {
+      return out;
+    }
+    List<SparseIds> wish = List.of(new SparseIds(table, missing));
+    SparseRows fresh = session.await("pull of rows of table " + table,
+        training ? client.pull(0, false, wish, false) : client.read(false, wish)).sparse().get(0);
+    if (training) {
+      state.admit(fresh);
+    }
+    for (int i = 0, m = 0; m < missing.length; i++) {
+      if (ids[i] == missing[m]) {
+        System.arraycopy(fresh.values(), m++ * dim, out, i * dim, dim);
+      }
+    }
+    return out;
+  }
+
+  /** One local step with the replicas' merged gradients, and an exchange if one is due. */
+  synchronized float[] step(Gradients g) {
+    if (!state.step(g.dense(), g.sparse())) {
+      steps.acknowledged(0, true);
+    }
+    if (state.exchangeDue()) {
+      exchange();
+    }
+    return state.dense();
+  }
+
+  /** Pushes what has been trained since the last exchange, if anything. */
+  synchronized void handIn() {
+    if (state.pending()) {
+      exchange();
+    }
+  }
+
+  /** The servers' values alone; see {@link GeoState#renew}. */
+  synchronized float[] newest() {
+    state.renew(session.await("pull of the newest values", client.pull(steps.made(), true, List.of(), false)));
+    return state.dense();
+  }
+
+  private void exchange() {
+    GeoState.Delta delta = state.takeDelta();
+    var pushed = steps.next(n -> client.push(delta.step(), 1, delta.versions(), delta.dense(), delta.sparse()));
+    var pulled = client.pull(steps.made(), true, List.of(), true);
+    var ack = session.await("exchange of step " + state.steps(), PushPullExchange.both(pushed, pulled));
+    steps.acknowledged(ack.staleness(), ack.skippedPush());
+    state.merge(pulled.join());
+  }
+}
