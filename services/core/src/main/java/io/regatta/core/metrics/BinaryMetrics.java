@@ -86,10 +86,6 @@ public final class BinaryMetrics {
     lossUnits = 0;
   }
 
-  public int buckets() {
-    return buckets;
-  }
-
   /** Number of predictions. */
   public long count() {
     return count;

@@ -38,19 +38,9 @@ public final class RegressionMetrics {
     return count;
   }
 
-  /** Sum of squared errors. */
-  public double squaredError() {
-    return squaredError;
-  }
-
   /** Mean squared error; NaN if there are no predictions. */
   public double mse() {
     return squaredError / count;
-  }
-
-  /** Root of {@link #mse}, in units of the target. */
-  public double rmse() {
-    return Math.sqrt(mse());
   }
 
   /** The sums as doubles, to all-reduce with SUM and give to {@link #ofSums}: squared error, count. */
