@@ -6,12 +6,11 @@ import io.regatta.core.shard.Pull;
 import io.regatta.core.shard.Pulled;
 import io.regatta.core.shard.Push;
 import io.regatta.core.shard.PushAck;
+import io.regatta.core.shard.RowSink;
 import io.regatta.core.shard.ShardLink;
-import io.regatta.core.shard.SparseRows;
 import io.regatta.core.shard.TrainerId;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.function.Consumer;
 
 /**
  * A trainer's link to one shard through its host's aggregator: pushes go through the aggregator's stream, everything
@@ -83,8 +82,8 @@ public final class AggregatedShardLink implements ShardLink {
   }
 
   @Override
-  public CompletionStage<Void> export(String table, Consumer<SparseRows> slice) {
-    return direct.export(table, slice);
+  public CompletionStage<Void> export(String table, RowSink sink) {
+    return direct.export(table, sink);
   }
 
   @Override

@@ -11,6 +11,7 @@ import io.regatta.core.shard.Pull;
 import io.regatta.core.shard.Pulled;
 import io.regatta.core.shard.Push;
 import io.regatta.core.shard.PushAck;
+import io.regatta.core.shard.RowSink;
 import io.regatta.core.shard.ShardLink;
 import io.regatta.core.shard.SparseRows;
 import io.regatta.core.shard.TrainerId;
@@ -24,8 +25,8 @@ import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.LongFunction;
 import java.util.function.LongSupplier;
@@ -47,6 +48,7 @@ public final class GrpcShardLink implements ShardLink {
   private final Map<Long, PendingAnswer<?>> pending = new HashMap<>();
   private String job = "";
   private long requests;
+  private int holds;
   private RegattaException broken;
 
   /**
@@ -80,7 +82,9 @@ public final class GrpcShardLink implements ShardLink {
         throw new InvalidInput("a " + h.getKind() + " for request " + h.getRequest() + ", which "
             + (answer == null ? "is not open" : "is to be answered by " + answer.kind()));
       }
-      if (answer.take(frame)) {
+      boolean complete = answer.take(frame);
+      hold(answer.taken());
+      if (complete) {
         pending.remove(h.getRequest());
         answer.complete();
       }
@@ -171,11 +175,33 @@ public final class GrpcShardLink implements ShardLink {
     return digest.apply(job).toCompletionStage();
   }
 
-  /** The consumer is called on the stream's context and should not take long; while it runs nothing is read. */
+  /** The sink is called on the stream's context; while it holds a slice nothing is read from the stream. */
   @Override
-  public CompletionStage<Void> export(String table, Consumer<SparseRows> slice) {
-    return request(new PendingAnswer<>(Kind.EXPORT_ROWS, options, a -> null, a -> a.rows().forEach(slice)),
+  public CompletionStage<Void> export(String table, RowSink sink) {
+    return request(new PendingAnswer<>(Kind.EXPORT_ROWS, options, a -> null, a -> slices(a.rows(), sink)),
         r -> Outgoing.one(header(Kind.EXPORT, r).setTable(table).build()));
+  }
+
+  private static CompletableFuture<Void> slices(List<SparseRows> rows, RowSink sink) {
+    CompletableFuture<Void> taken = CompletableFuture.completedFuture(null);
+    for (SparseRows slice : rows) {
+      taken = slice.ids().length == 0 ? taken : taken.thenCompose(v -> sink.take(slice));
+    }
+    return taken;
+  }
+
+  /** Reads nothing until then; several exports may hold the stream. */
+  private void hold(CompletableFuture<Void> taken) {
+    if (!taken.isDone()) {
+      if (holds++ == 0) {
+        stream.pause();
+      }
+      taken.thenRun(() -> {
+        if (--holds == 0) {
+          stream.resume();
+        }
+      });
+    }
   }
 
   /** Half-closes if nothing is pending; otherwise gives up what is, which fails with {@link Cancelled}. */

@@ -5,7 +5,8 @@ import io.regatta.protocol.stream.TensorFrame;
 import io.regatta.protocol.tensor.Kind;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
-import java.util.function.Consumer;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.function.Function;
 
 /** One request of a {@link GrpcShardLink} that waits for its answer. Owned by the stream's loop. */
@@ -13,8 +14,9 @@ final class PendingAnswer<T> {
   private final Kind kind;
   private final StreamOptions options;
   private final Function<Assembly, T> result;
-  private final Consumer<Assembly> slice;
+  private final Function<Assembly, CompletableFuture<Void>> slice;
   private final Promise<T> promise = Promise.promise();
+  private CompletableFuture<Void> taken = CompletableFuture.completedFuture(null);
   private Assembly assembly;
 
   /**
@@ -23,7 +25,8 @@ final class PendingAnswer<T> {
    * @param result makes the result from the answer, the last one if there are several
    * @param slice null for a request with one answer; otherwise takes each of several, up to the one marked last
    */
-  PendingAnswer(Kind kind, StreamOptions options, Function<Assembly, T> result, Consumer<Assembly> slice) {
+  PendingAnswer(Kind kind, StreamOptions options, Function<Assembly, T> result,
+      Function<Assembly, CompletableFuture<Void>> slice) {
     this.kind = kind;
     this.options = options;
     this.result = result;
@@ -54,19 +57,29 @@ final class PendingAnswer<T> {
     return assembly.first().getLast();
   }
 
-  /** A consumer that throws gets nothing more; the rest of the answer is read and dropped. */
+  /** Completes when the last slice has been taken; never fails. Until then the stream is to be held. */
+  CompletableFuture<Void> taken() {
+    return taken;
+  }
+
+  /** What fails to take a slice gets nothing more; the rest of the answer is read and dropped. */
   private void consume() {
     if (!promise.future().isComplete()) {
       try {
-        slice.accept(assembly);
+        taken = slice.apply(assembly).handle((v, e) -> {
+          if (e != null) {
+            promise.tryFail(e instanceof CompletionException && e.getCause() != null ? e.getCause() : e);
+          }
+          return null;
+        });
       } catch (RuntimeException | Error e) {
-        promise.fail(e);
+        promise.tryFail(e);
       }
     }
   }
 
   void complete() {
-    promise.tryComplete(result.apply(assembly));
+    taken.thenRun(() -> promise.tryComplete(result.apply(assembly)));
   }
 
   void fail(Throwable cause) {

@@ -93,6 +93,7 @@ class GrpcShardLinkTest {
       for (long id : rows.ids()) {
         exported.add(id);
       }
+      return CompletableFuture.completedFuture(null);
     }));
     assertThat(exported).hasSize(700).doesNotHaveDuplicates();
     assertThat(get(client.digest())).isEqualTo(get(local.digest()));
@@ -193,8 +194,39 @@ class GrpcShardLinkTest {
       throw full;
     })))).isSameAs(full);
     assertThat(get(call(link, l -> l.pull(DENSE))).dense()).hasSize(8);
-    assertThatThrownBy(() -> get(call(link, l -> l.export("other", rows -> { })))).isInstanceOf(InvalidInput.class)
+    assertThatThrownBy(() -> get(call(link, l -> l.export("other", rows -> CompletableFuture.completedFuture(null))))).isInstanceOf(InvalidInput.class)
         .hasMessageContaining("other");
+  }
+
+  @Test
+  void while_a_sink_holds_a_slice_no_other_comes_and_nothing_is_read() throws Exception {
+    StreamOptions patient = OPTIONS.withPing(1000, 10_000); // what is timed here is no sign of life
+    int port = loop.serve(PATH, patient, s -> ShardStreamSession.serve(s, new CoreShardHandler(shard), patient))
+        .actualPort();
+    GrpcShardLink link = get(open(port, patient));
+    get(call(link, l -> l.register(job("held", Mode.ASYNC, 1, 8), new TrainerId(0, 1))));
+    get(call(link, l -> l.initialize(new float[8])));
+    get(call(link, l -> l.pull(new Pull(0, 0, false, List.of(new SparseIds("emb", ids(3000))), false))));
+    List<Integer> slices = new ArrayList<>();
+    CompletableFuture<Void> written = new CompletableFuture<>();
+    Promise<Void> first = Promise.promise();
+    CompletionStage<Void> export = call(link, l -> l.export("emb", rows -> {
+      slices.add(rows.ids().length);
+      first.tryComplete();
+      return written;
+    }));
+    get(first.future());
+    CompletionStage<Pulled> behind = call(link, l -> l.pull(DENSE));
+    Promise<Void> longer = Promise.promise();
+    loop.vertx.setTimer(300, t -> longer.complete());
+    get(longer.future());
+    assertThat(slices).hasSize(1);
+    assertThat(behind.toCompletableFuture()).as("the stream is held").isNotDone();
+    loop.context.runOnContext(v -> written.complete(null));
+    get(export);
+    assertThat(slices).hasSizeGreaterThan(1);
+    assertThat(slices.stream().mapToInt(n -> n).sum()).isEqualTo(3000);
+    assertThat(get(behind).dense()).hasSize(8);
   }
 
   @Test

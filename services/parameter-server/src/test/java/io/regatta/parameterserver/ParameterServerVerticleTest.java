@@ -44,6 +44,8 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -91,12 +93,36 @@ class ParameterServerVerticleTest {
     threads.assertNone();
   }
 
+  @Test
+  void aSlowConsumerOfAnExportBlocksNoLoop() throws Exception {
+    try (RunningServers servers = RunningServers.start(1, 2)) {
+      JobSpec job = Jobs.spec("slow", Mode.ASYNC, 1, 2);
+      ParameterClient client = servers.client(job, 0, 1);
+      get(client.register());
+      get(client.initialize(Jobs.ramp(Jobs.NUMEL, 1)));
+      get(client.pull(0, false, List.of(new SparseIds("emb", Jobs.IDS)), false));
+      List<Integer> slices = new ArrayList<>();
+      Set<Long> ids = new HashSet<>();
+      get(client.export("emb", rows -> {
+        slices.add(rows.ids().length);
+        for (long id : rows.ids()) {
+          ids.add(id);
+        }
+        Executor later = CompletableFuture.delayedExecutor(slices.size() == 1 ? 3500 : 10, TimeUnit.MILLISECONDS);
+        return CompletableFuture.runAsync(() -> {}, later); // longer than the guard allows a loop
+      }));
+      assertThat(ids).hasSize(Jobs.IDS.length);
+      get(client.leave());
+    }
+  }
+
   private static Set<Long> exported(ParameterClient client) {
     Set<Long> ids = new HashSet<>();
     get(client.export("emb", rows -> {
       for (long id : rows.ids()) {
         assertThat(ids.add(id)).isTrue();
       }
+      return CompletableFuture.completedFuture(null);
     }));
     return ids;
   }

@@ -43,17 +43,23 @@ final class SafetensorsWriter implements AutoCloseable {
   }
 
   void floats(float[] values) throws IOException {
-    for (float v : values) {
-      room(Float.BYTES).putFloat(v);
+    for (int from = 0; from < values.length; ) {
+      int n = Math.min(values.length - from, room(Float.BYTES).remaining() / Float.BYTES);
+      buffer.asFloatBuffer().put(values, from, n);
+      buffer.position(buffer.position() + n * Float.BYTES);
+      from += n;
     }
     position += (long) values.length * Float.BYTES;
   }
 
-  void longs(long[] values, int n) throws IOException {
-    for (int i = 0; i < n; i++) {
-      room(Long.BYTES).putLong(values[i]);
+  void longs(long[] values) throws IOException {
+    for (int from = 0; from < values.length; ) {
+      int n = Math.min(values.length - from, room(Long.BYTES).remaining() / Long.BYTES);
+      buffer.asLongBuffer().put(values, from, n);
+      buffer.position(buffer.position() + n * Long.BYTES);
+      from += n;
     }
-    position += (long) n * Long.BYTES;
+    position += (long) values.length * Long.BYTES;
   }
 
   /** Names what has been written since {@link #begin}. */

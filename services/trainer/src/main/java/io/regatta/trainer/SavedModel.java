@@ -10,7 +10,7 @@ import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.io.InputStream;
-import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
@@ -27,7 +27,7 @@ import java.util.Map;
 /**
  * A model on disk, readable by any safetensors tool: {@code dense.safetensors} (parameters by name, those that are not
  * trained included), {@code table-NAME.safetensors} per sparse table ({@code ids} int64 {@code [n]}, {@code values}
- * float32 {@code [n, dim]}, in the order in which the shards gave them) and {@code manifest.json} with their SHA-256.
+ * float32 {@code [n, dim]}, in the order in which the shards gave them; NAME is the table's, see {@link #fileName}) and {@code manifest.json} with their SHA-256.
  * Each file appears whole or not at all, the manifest last. Written by the first worker, on its model thread.
  */
 final class SavedModel {
@@ -56,7 +56,7 @@ final class SavedModel {
         model.table(table);
       }
       model.manifest();
-    } catch (IOException | UncheckedIOException e) {
+    } catch (IOException e) {
       throw new InvalidInput("trainer " + session.trainer().rank() + " of job " + session.job().job()
           + ": the model cannot be saved in " + dir.toAbsolutePath() + ": " + e + "; choose another output directory",
           e);
@@ -95,44 +95,51 @@ final class SavedModel {
   }
 
   private void table(SparseTableSpec table) throws IOException {
-    Path part = dir.resolve("table-" + table.name().replaceAll("[^A-Za-z0-9._-]", "_") + ".safetensors" + PART);
+    Path part = dir.resolve(fileName(table.name()) + PART);
     try (SafetensorsWriter out = new SafetensorsWriter(part, HEADER_BYTES_PER_TENSOR * 3 + table.name().length(),
         metadata().put("table", table.name()))) {
-      Rows rows = new Rows(out);
       out.begin();
-      session.await("export of table " + table.name(), trainer.client().export(table.name(), rows::add));
-      out.end("values", "F32", List.of(rows.count, table.dim()));
+      List<long[]> ids = values(table, out);
+      long rows = ids.stream().mapToLong(slice -> slice.length).sum();
+      out.end("values", "F32", List.of(rows, table.dim()));
       out.begin();
-      out.longs(rows.ids, rows.count);
-      out.end("ids", "I64", List.of(rows.count));
+      for (long[] slice : ids) {
+        out.longs(slice);
+      }
+      out.end("ids", "I64", List.of(rows));
       out.finish();
     }
     add(part);
   }
 
-  /** Takes slices on whatever thread the links complete, one after another. */
-  private static final class Rows {
-    private final SafetensorsWriter out;
-    private long[] ids = new long[1024];
-    private int count;
-
-    Rows(SafetensorsWriter out) {
-      this.out = out;
-    }
-
-    void add(SparseRows slice) {
-      int n = slice.ids().length;
-      if (count + n > ids.length) {
-        ids = Arrays.copyOf(ids, Math.max(count + n, ids.length * 2));
+  /** Writes the values of all rows as they come, and gives their ids, slice by slice. */
+  private List<long[]> values(SparseTableSpec table, SafetensorsWriter out) throws IOException {
+    RowHandover rows = new RowHandover();
+    List<long[]> ids = new ArrayList<>();
+    trainer.client().export(table.name(), rows).whenComplete((v, e) -> rows.ended(e));
+    try {
+      String slices = "export of table " + table.name();
+      for (SparseRows s = session.await(slices, rows.next()); s != null; s = session.await(slices, rows.next())) {
+        out.floats(s.values());
+        ids.add(s.ids());
       }
-      System.arraycopy(slice.ids(), 0, ids, count, n);
-      count += n;
-      try {
-        out.floats(slice.values());
-      } catch (IOException e) {
-        throw new UncheckedIOException(e);
-      }
+      return ids;
+    } finally {
+      rows.close();
     }
+  }
+
+  /**
+   * File of a table: letters, digits, {@code . _ -} stay, every other byte of the name in UTF-8 is {@code %XX}, so that
+   * no two tables share a file.
+   */
+  static String fileName(String table) {
+    StringBuilder name = new StringBuilder("table-");
+    for (byte b : table.getBytes(StandardCharsets.UTF_8)) {
+      boolean plain = b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || b >= '0' && b <= '9' || ".-_".indexOf(b) >= 0;
+      name.append(plain ? String.valueOf((char) b) : String.format(Locale.ROOT, "%%%02X", b));
+    }
+    return name.append(".safetensors").toString();
   }
 
   private JsonObject metadata() {

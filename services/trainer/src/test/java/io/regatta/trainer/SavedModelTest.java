@@ -1,6 +1,7 @@
 package io.regatta.trainer;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import ai.djl.Model;
 import ai.djl.ndarray.NDList;
@@ -10,6 +11,7 @@ import ai.djl.nn.core.Linear;
 import ai.djl.training.DefaultTrainingConfig;
 import ai.djl.training.GradientCollector;
 import ai.djl.training.loss.Loss;
+import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.init.InitializerSpec;
 import io.regatta.trainer.djl.DistributedEmbedding;
 import io.regatta.trainer.djl.FleetTrainer;
@@ -22,6 +24,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.MessageDigest;
 import java.util.HexFormat;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -41,6 +44,80 @@ class SavedModelTest {
     JsonArray offsets = entry.getJsonArray("data_offsets");
     return all.slice(8 + headerBytes + offsets.getInteger(0), offsets.getInteger(1) - offsets.getInteger(0))
         .order(ByteOrder.LITTLE_ENDIAN);
+  }
+
+  /** Looks up rows of two tables of one width, and adds them up. */
+  private static final class TwoTables extends ai.djl.nn.AbstractBlock {
+    private final DistributedEmbedding slash = rows("a/b", 1);
+    private final DistributedEmbedding line = rows("a_b", 2);
+
+    private DistributedEmbedding rows(String table, float value) {
+      return addChildBlock("of_" + (int) value, DistributedEmbedding.builder().setTable(table).setDim(2)
+          .optInitializer(InitializerSpec.uniform(value, value + 0.5f)).build());
+    }
+
+    @Override
+    protected NDList forwardInternal(ai.djl.training.ParameterStore store, NDList in, boolean training,
+        ai.djl.util.PairList<String, Object> params) {
+      return new NDList(slash.forward(store, in, training).singletonOrThrow()
+          .add(line.forward(store, in, training).singletonOrThrow()));
+    }
+
+    @Override
+    protected void initializeChildBlocks(ai.djl.ndarray.NDManager manager, ai.djl.ndarray.types.DataType type,
+        Shape... shapes) {
+      slash.initialize(manager, type, shapes);
+      line.initialize(manager, type, shapes);
+    }
+
+    @Override
+    public Shape[] getOutputShapes(Shape[] in) {
+      return slash.getOutputShapes(in);
+    }
+  }
+
+  private static TrainingProgram savesTwoTables(Path dir) {
+    return worker -> {
+      try (Model model = Model.newInstance("m")) {
+        model.setBlock(new SequentialBlock().add(new TwoTables()).add(Linear.builder().setUnits(1).build()));
+        try (FleetTrainer trainer = worker.distributedTrainer(model,
+            new DefaultTrainingConfig(Loss.l2Loss()).optOptimizer(worker.optimizer()))) {
+          trainer.initialize(new Shape(2, 3));
+          NDList ids = new NDList(trainer.getManager().create(new long[] {1, 2, -3, 4, 5, 1}, new Shape(2, 3)));
+          try (GradientCollector collector = trainer.newGradientCollector()) {
+            collector.backward(trainer.forward(ids).singletonOrThrow().mean().mul(0));
+          }
+          trainer.step();
+          worker.save(trainer, dir);
+        }
+      }
+    };
+  }
+
+  @Test
+  void tables_with_odd_names_have_files_of_their_own(@TempDir Path dir) throws Exception {
+    assertThat(List.of("a/b", "a_b", "a%2Fb", "ä", "A.b-c").stream().map(SavedModel::fileName)).containsExactly(
+        "table-a%2Fb.safetensors", "table-a_b.safetensors", "table-a%252Fb.safetensors", "table-%C3%A4.safetensors",
+        "table-A.b-c.safetensors");
+    try (SharedShards shards = new SharedShards(JobConfig.of(new JsonObject().put("job", "odd").put("shards", 2)))) {
+      shards.run(savesTwoTables(dir));
+    }
+    assertThat(tensor(dir.resolve("table-a%2Fb.safetensors"), "values", "F32", 5, 2).getFloat()).isBetween(1f, 1.5f);
+    assertThat(tensor(dir.resolve("table-a_b.safetensors"), "values", "F32", 5, 2).getFloat()).isBetween(2f, 2.5f);
+  }
+
+  @Test
+  void a_directory_that_cannot_be_written_ends_all_ranks_in_one_line(@TempDir Path dir) throws Exception {
+    Path file = Files.writeString(dir.resolve("file"), "");
+    JobConfig job = JobConfig.of(new JsonObject().put("job", "full").put("trainers", 2));
+    try (SharedShards shards = new SharedShards(job)) {
+      assertThatThrownBy(() -> shards.run(savesTwoTables(file))).cause().isInstanceOf(InvalidInput.class)
+          .hasMessageContainingAll("job full", "cannot be saved in " + file, "choose another output directory")
+          .hasMessageNotContaining("\n");
+      for (int rank = 0; rank < 2; rank++) {
+        assertThat(shards.result(rank)).failsWithin(java.time.Duration.ofSeconds(10));
+      }
+    }
   }
 
   @Test

@@ -74,14 +74,30 @@ public final class LocalShardLink implements ShardLink {
   }
 
   @Override
-  public CompletionStage<Void> export(String table, Consumer<SparseRows> slice) {
-    return call(() -> {
-      RowCursor cursor = shard.rowCursor(registered(), table);
-      for (SparseRows rows = cursor.next(EXPORT_ROWS); rows != null; rows = cursor.next(EXPORT_ROWS)) {
-        slice.accept(rows);
+  public CompletionStage<Void> export(String table, RowSink sink) {
+    CompletableFuture<Void> done = new CompletableFuture<>();
+    try {
+      export(shard.rowCursor(registered(), table), sink, done);
+    } catch (RuntimeException | Error e) {
+      done.completeExceptionally(e);
+    }
+    return done;
+  }
+
+  /** Goes on until the sink holds a slice, and again when it has taken it. */
+  private static void export(RowCursor cursor, RowSink sink, CompletableFuture<Void> done) {
+    for (SparseRows rows = cursor.next(EXPORT_ROWS); rows != null; rows = cursor.next(EXPORT_ROWS)) {
+      CompletableFuture<Void> taken = sink.take(rows).toCompletableFuture();
+      if (!taken.isDone() || taken.isCompletedExceptionally()) {
+        taken.thenRun(() -> export(cursor, sink, done)).whenComplete((v, e) -> {
+          if (e != null) {
+            done.completeExceptionally(e);
+          }
+        });
+        return;
       }
-      return null;
-    });
+    }
+    done.complete(null);
   }
 
   @Override

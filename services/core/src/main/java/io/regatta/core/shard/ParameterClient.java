@@ -15,7 +15,6 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.atomic.AtomicReferenceArray;
-import java.util.function.Consumer;
 import java.util.function.IntFunction;
 import java.util.function.Supplier;
 
@@ -175,15 +174,16 @@ public final class ParameterClient {
         .thenApply(parts -> parts.stream().mapToLong(Long::longValue).sum()));
   }
 
-  /** All rows of a table, shard after shard, in slices. */
-  public CompletableFuture<Void> export(String table, Consumer<SparseRows> slice) {
+  /** All rows of a table, shard after shard, in slices; {@code sink} is called on the owner. */
+  public CompletableFuture<Void> export(String table, RowSink sink) {
+    RowSink onOwner = slice -> sink.take(slice).whenCompleteAsync((v, e) -> {}, owner);
     return planned(() -> {
       model.table(table);
       return onOwner(() -> {
         CompletableFuture<Void> done = CompletableFuture.completedFuture(null);
         for (int s = 0; s < links.size(); s++) {
           int shard = s;
-          done = done.thenComposeAsync(v -> counted(shard, links.get(shard).export(table, slice)), owner);
+          done = done.thenComposeAsync(v -> counted(shard, links.get(shard).export(table, onOwner)), owner);
         }
         return done;
       });

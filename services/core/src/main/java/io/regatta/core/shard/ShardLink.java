@@ -1,7 +1,6 @@
 package io.regatta.core.shard;
 
 import java.util.concurrent.CompletionStage;
-import java.util.function.Consumer;
 
 /**
  * One trainer's link to one shard: in process ({@code LocalShardLink}), over a gRPC tensor stream, or through an
@@ -29,8 +28,11 @@ public interface ShardLink {
   /** Sum of the parameters' element hashes on this shard; the sum over shards does not depend on their number. */
   CompletionStage<Long> digest();
 
-  /** Streams all rows of a sparse table, in slices of bounded size, to the consumer. */
-  CompletionStage<Void> export(String table, Consumer<SparseRows> slice);
+  /**
+   * Streams all rows of a sparse table, in slices of bounded size, to the sink, and completes when it has taken the
+   * last. The sink's stages complete on the owner's thread.
+   */
+  CompletionStage<Void> export(String table, RowSink sink);
 
   /** Closes the link without leaving. */
   CompletionStage<Void> close();

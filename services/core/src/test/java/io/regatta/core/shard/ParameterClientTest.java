@@ -76,6 +76,7 @@ class ParameterClientTest {
       for (int i = 0; i < rows.ids().length; i++) {
         assertThat(exported.put(rows.ids()[i], rows.values()[3 * i + 2])).isNull();
       }
+      return CompletableFuture.completedFuture(null);
     }).join();
     assertThat(exported).hasSize(ids.length);
     assertThat(exported.get(ids[1234])).isEqualTo(values[3 * 1234 + 2]);

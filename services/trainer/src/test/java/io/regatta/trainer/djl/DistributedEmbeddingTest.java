@@ -29,6 +29,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
@@ -156,7 +157,10 @@ class DistributedEmbeddingTest {
             .optLabels(manager.create(labels(batches), new Shape((long) batches * BATCH, 1)))
             .setSampling(BATCH, false).build(), null);
         Map<Long, float[]> rows = new HashMap<>();
-        trainer.client().export("t", slice -> collect(slice, block.dim, rows)).join();
+        trainer.client().export("t", slice -> {
+          collect(slice, block.dim, rows);
+          return CompletableFuture.completedFuture(null);
+        }).join();
         return rows;
       }
     }
