@@ -1,6 +1,7 @@
 package io.regatta.fleet;
 
 import io.vertx.core.json.JsonObject;
+import io.regatta.trainer.ResultFile;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;

@@ -4,7 +4,7 @@ import io.regatta.trainer.RunResult;
 import java.util.Locale;
 import java.util.StringJoiner;
 
-/** What {@link ResultFile} says, in words. */
+/** What {@link io.regatta.trainer.ResultFile} says, in words. */
 final class RunSummary {
 
   private RunSummary() {}

@@ -8,8 +8,7 @@ import io.regatta.parameterserver.ParameterServerConfig;
 import io.regatta.parameterserver.ParameterServerVerticle;
 import io.regatta.rendezvous.RendezvousConfig;
 import io.regatta.rendezvous.RendezvousVerticle;
-import io.regatta.trainer.TrainerConfig;
-import io.regatta.trainer.TrainerVerticle;
+import io.regatta.trainer.TrainerMain;
 import io.regatta.trainer.TrainingProgram;
 import java.util.List;
 import java.util.Map;
@@ -40,8 +39,7 @@ final class ServiceRoles {
           ParameterServerVerticle::new);
       case "aggregator" -> ServiceMain.run(args, Directory.GRADIENT_AGGREGATOR, AggregatorConfig.class,
           AggregatorVerticle::new);
-      case "trainer" -> ServiceMain.run(args, Directory.TRAINER, TrainerConfig.class,
-          (node, config) -> new TrainerVerticle(node, config, program));
+      case "trainer" -> TrainerMain.run(args, program);
       default -> throw new IllegalArgumentException(role);
     }
   }

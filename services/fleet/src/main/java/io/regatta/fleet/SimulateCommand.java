@@ -6,6 +6,7 @@ import io.regatta.node.HostPort;
 import io.regatta.node.Interrupt;
 import io.regatta.trainer.JobConfig;
 import io.regatta.trainer.LocalRun;
+import io.regatta.trainer.ResultFile;
 import io.regatta.trainer.RunResult;
 import io.vertx.core.json.JsonObject;
 import java.io.PrintWriter;

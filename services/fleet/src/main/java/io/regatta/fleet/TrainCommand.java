@@ -1,6 +1,7 @@
 package io.regatta.fleet;
 
 import io.regatta.trainer.JobConfig;
+import io.regatta.trainer.ResultFile;
 import io.regatta.trainer.RunResult;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;

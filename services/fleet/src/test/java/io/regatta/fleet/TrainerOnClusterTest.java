@@ -19,10 +19,12 @@ import ai.djl.training.loss.Loss;
 import ai.djl.util.PairList;
 import io.regatta.aggregator.AggregatorConfig;
 import io.regatta.aggregator.AggregatorVerticle;
+import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.init.InitializerSpec;
 import io.regatta.node.Node;
 import io.regatta.node.Settings;
+import io.regatta.node.StreamConfig;
 import io.regatta.parameterserver.ParameterServerConfig;
 import io.regatta.parameterserver.ParameterServerVerticle;
 import io.regatta.rendezvous.RendezvousConfig;
@@ -40,6 +42,8 @@ import io.regatta.trainer.djl.FleetTrainer;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.json.JsonObject;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -48,6 +52,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -99,6 +104,15 @@ class TrainerOnClusterTest {
     }
     get(Future.all(deployed));
     return trainers;
+  }
+
+  @Test
+  void aResultThatCannotBeWrittenIsNamedBeforeTheTrainerWaitsForAnybody(@TempDir Path dir) throws Exception {
+    Path file = Files.writeString(dir.resolve("file"), "");
+    TrainerConfig config = new TrainerConfig(job(new JsonObject()), 0, "", file.resolve("r.json").toString(), 0,
+        StreamConfig.defaults());
+    assertThatThrownBy(() -> get(vertx.deployVerticle(new TrainerVerticle(node, config))))
+        .hasCauseInstanceOf(InvalidInput.class).hasMessageContaining(file.toString());
   }
 
   private List<RunResult> run(JobConfig job, TrainingProgram program) throws Exception {

@@ -18,6 +18,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 
@@ -54,6 +55,21 @@ public final class ServiceMain<R extends Record> {
     boolean showConfig;
   }
 
+  /**
+   * An option of one service that stands for a key.
+   *
+   * @param option e.g. {@code --result}
+   * @param label of its value, e.g. {@code FILE}
+   * @param key e.g. {@code trainer.result}
+   */
+  public record Shorthand(String option, String label, String key, String description) {
+
+    private OptionSpec spec() {
+      return OptionSpec.builder(option).paramLabel(label).type(String.class)
+          .description(description + "; short for --set " + key + "=" + label).build();
+    }
+  }
+
   static final class Version implements CommandLine.IVersionProvider {
     @Override
     public String[] getVersion() {
@@ -67,12 +83,14 @@ public final class ServiceMain<R extends Record> {
   private final BiFunction<Node, R, ? extends Deployable> verticle;
   private final PrintStream out;
   private final PrintStream err;
+  private final List<Shorthand> shorthands;
   private final Promise<Void> stopRequested = Promise.promise();
   private final Promise<Void> ended = Promise.promise();
   private volatile Node.Starting starting;
 
   ServiceMain(String service, Class<R> configClass, BiFunction<Node, R, ? extends Deployable> verticle,
-      PrintStream out, PrintStream err) {
+      PrintStream out, PrintStream err, Shorthand... shorthands) {
+    this.shorthands = List.of(shorthands);
     this.service = service;
     this.configClass = configClass;
     this.verticle = verticle;
@@ -86,10 +104,11 @@ public final class ServiceMain<R extends Record> {
    * @param service its name in the directory, e.g. {@code parameter-server}
    * @param configClass the record of its section
    * @param verticle makes the verticle; its {@code start()} completes when the service is ready
+   * @param shorthands options that this service has besides those of all
    */
   public static <R extends Record> void run(String[] args, String service, Class<R> configClass,
-      BiFunction<Node, R, ? extends Deployable> verticle) {
-    ServiceMain<R> main = new ServiceMain<>(service, configClass, verticle, System.out, System.err);
+      BiFunction<Node, R, ? extends Deployable> verticle, Shorthand... shorthands) {
+    ServiceMain<R> main = new ServiceMain<>(service, configClass, verticle, System.out, System.err, shorthands);
     int status;
     try (Interrupt interrupt = Interrupt.closes(main::stop)) {
       status = main.execute(args);
@@ -112,6 +131,7 @@ public final class ServiceMain<R extends Record> {
   int execute(String... args) {
     Options options = new Options();
     CommandLine commandLine = new CommandLine(options).setCommandName(service);
+    shorthands.forEach(s -> commandLine.getCommandSpec().addOption(s.spec()));
     try {
       commandLine.parseArgs(args);
     } catch (ParameterException e) {
@@ -128,6 +148,12 @@ public final class ServiceMain<R extends Record> {
     }
     if (options.readyTimeout != null) {
       options.overrides.add("node.ready_timeout_seconds=" + options.readyTimeout);
+    }
+    for (Shorthand s : shorthands) {
+      String value = commandLine.getParseResult().matchedOptionValue(s.option(), null);
+      if (value != null) {
+        options.overrides.add(s.key() + "=" + value);
+      }
     }
     try {
       Effective effective = load(options);

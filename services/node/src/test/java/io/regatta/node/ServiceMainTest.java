@@ -89,6 +89,17 @@ class ServiceMainTest {
         new PrintStream(err, true, UTF_8)).execute(args);
   }
 
+  @Test
+  void anOptionOfOneServiceStandsForItsKey() {
+    ServiceMain<EchoConfig> main = new ServiceMain<>("echo", EchoConfig.class, Echo::new,
+        new PrintStream(out, true, UTF_8), new PrintStream(err, true, UTF_8),
+        new ServiceMain.Shorthand("--word", "WORD", "echo.word", "what to say"));
+    assertThat(main.execute("--word", "ahoy", "--show-config")).as(err.toString(UTF_8)).isZero();
+    assertThat(out.toString(UTF_8)).containsPattern("echo.word.*ahoy");
+    assertThat(main.execute("--help")).isZero();
+    assertThat(out.toString(UTF_8)).contains("--word=WORD");
+  }
+
   private void refused(int status, String part, String... args) {
     out.reset();
     err.reset();

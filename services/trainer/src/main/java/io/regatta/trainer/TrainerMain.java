@@ -9,6 +9,13 @@ public final class TrainerMain {
   private TrainerMain() {}
 
   public static void main(String[] args) {
-    ServiceMain.run(args, Directory.TRAINER, TrainerConfig.class, TrainerVerticle::new);
+    run(args, null);
+  }
+
+  /** The same with a program given in code; null: the job's. */
+  public static void run(String[] args, TrainingProgram program) {
+    ServiceMain.run(args, Directory.TRAINER, TrainerConfig.class,
+        (node, config) -> new TrainerVerticle(node, config, program),
+        new ServiceMain.Shorthand("--result", "FILE", "trainer.result", "writes the run's figures there, as JSON"));
   }
 }

@@ -14,8 +14,6 @@ import io.regatta.trainer.djl.RankSteps;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.VerticleBase;
-import io.vertx.core.buffer.Buffer;
-import io.vertx.core.file.CopyOptions;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -50,6 +48,7 @@ public final class TrainerVerticle extends VerticleBase implements FiniteService
   private ShardConnections connections;
   private ClusterSession session;
   private RankRun run;
+  private ResultFile resultFile;
   private Future<Void> over;
 
   /** Runs the job's program, loaded by class name. */
@@ -85,7 +84,8 @@ public final class TrainerVerticle extends VerticleBase implements FiniteService
   public Future<?> start() {
     hosted = node.starting(wanted());
     Duration timeout = node.config().readyTimeout();
-    return node.directory().awaitAny(Directory.RENDEZVOUS, timeout, wanted())
+    return resultFile()
+        .compose(v -> node.directory().awaitAny(Directory.RENDEZVOUS, timeout, wanted()))
         .compose(found -> join(found.get(0)))
         .compose(v -> new ShardFinder(vertx, node.directory(), job, timeout).find(name()))
         .map(this::begin)
@@ -167,16 +167,23 @@ public final class TrainerVerticle extends VerticleBase implements FiniteService
     return farewell.timeout(STOP_MILLIS, TimeUnit.MILLISECONDS).otherwiseEmpty();
   }
 
+  /** Sees, before anything runs for hours, that the result can be written by whoever becomes rank 0. */
+  private Future<Void> resultFile() {
+    if (config.result().isBlank() || config.rank() > 0) {
+      return Future.succeededFuture();
+    }
+    return vertx.executeBlocking(() -> ResultFile.at(Path.of(config.result())))
+        .onSuccess(file -> resultFile = file).mapEmpty();
+  }
+
   private Future<RunResult> write(RunResult end) {
-    if (config.result().isBlank() || end.rank() != 0) {
+    if (resultFile == null || end.rank() != 0) {
       return Future.succeededFuture(end);
     }
-    Path target = Path.of(config.result()).toAbsolutePath();
-    String part = target + ".part";
-    return vertx.fileSystem().mkdirs(target.getParent().toString())
-        .compose(v -> vertx.fileSystem().writeFile(part, Buffer.buffer(end.toJson().encodePrettily() + "\n")))
-        .compose(v -> vertx.fileSystem().move(part, target.toString(), new CopyOptions().setReplaceExisting(true)))
-        .map(end);
+    return vertx.executeBlocking(() -> {
+      resultFile.write(end);
+      return end;
+    });
   }
 
   @Override

@@ -1,14 +1,16 @@
-package io.regatta.fleet;
+package io.regatta.trainer;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
-import io.regatta.trainer.RunResult;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 
-/** The file that {@code --result FILE} names. Owned by the main thread; blocks. */
-final class ResultFile {
+/**
+ * The file that {@code --result FILE} or {@code trainer.result} names. Used by one thread at a time; blocks, so not on an
+ * event loop.
+ */
+public final class ResultFile {
 
   private final Path file;
   private final Path part;
@@ -19,7 +21,7 @@ final class ResultFile {
   }
 
   /** Checks, before a run, that its result can be written there; null for no file. */
-  static ResultFile at(Path file) {
+  public static ResultFile at(Path file) {
     if (file == null) {
       return null;
     }
@@ -29,7 +31,7 @@ final class ResultFile {
         throw new IOException("it is a directory");
       }
       Files.createDirectories(result.file.getParent());
-      Files.deleteIfExists(Files.createFile(result.part));
+      Files.delete(Files.createTempFile(result.file.getParent(), result.file.getFileName().toString(), ".part"));
       return result;
     } catch (IOException e) {
       throw result.unwritable(e);
@@ -37,7 +39,7 @@ final class ResultFile {
   }
 
   /** Writes the result whole or not at all. */
-  void write(RunResult run) {
+  public void write(RunResult run) {
     try {
       Files.writeString(part, run.toJson().encodePrettily() + "\n");
       Files.move(part, file, StandardCopyOption.REPLACE_EXISTING, StandardCopyOption.ATOMIC_MOVE);

@@ -1,0 +1,42 @@
+package io.regatta.trainer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.vertx.core.json.JsonObject;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class ResultFileTest {
+
+  @TempDir
+  Path dir;
+
+  @Test
+  void isWrittenWholeAndLeavesNothingElse() throws Exception {
+    Path file = dir.resolve("new/result.json");
+    ResultFile checked = ResultFile.at(file);
+    assertThat(file).as("the check writes no result").doesNotExist();
+    Files.writeString(dir.resolve("new/result.json.part"), "of a run that was killed");
+    RunResult run = LocalRun.run(JobConfig.of(new JsonObject().put("job", "brief")), worker -> { }, Progress.none());
+    ResultFile.at(file).write(run);
+    checked.write(run);
+    assertThat(new JsonObject(Files.readString(file)).getString("job")).isEqualTo("brief");
+    try (Stream<Path> files = Files.list(dir.resolve("new"))) {
+      assertThat(files).containsExactly(file);
+    }
+  }
+
+  @Test
+  void aPlaceThatCannotBeWrittenIsRefusedBeforehand() throws Exception {
+    Path file = Files.writeString(dir.resolve("file"), "");
+    assertThatThrownBy(() -> ResultFile.at(file.resolve("result.json"))).isInstanceOf(InvalidInput.class)
+        .hasMessageContaining(file.toString()).hasMessageContaining("choose another place");
+    assertThatThrownBy(() -> ResultFile.at(dir)).isInstanceOf(InvalidInput.class)
+        .hasMessageContaining("it is a directory");
+  }
+}
