@@ -208,7 +208,7 @@ public final class Parity {
         .put("batch_size", batchSize).put("max_steps", job.maxSteps() > 0 ? job.maxSteps() : STEPS)
         .put("aggregator", false).put("output", scratch.next().toString())
         .put("data", new JsonObject().put("ordered", true).put("shuffle_buffer", 0).put("drop_last", true)
-            .put("prefetch_depth", 0));
+            .put("prefetch_depth", 1));
     return variants.apply(changes);
   }
 

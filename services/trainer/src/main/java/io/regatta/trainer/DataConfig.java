@@ -2,6 +2,8 @@ package io.regatta.trainer;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.node.Setting;
+import io.regatta.trainer.data.BadLines;
+import io.regatta.trainer.data.LoaderOptions;
 import java.util.List;
 
 /**
@@ -20,15 +22,15 @@ public record DataConfig(
 
     @Setting(value = "fail", doc = "A line that cannot be read ends the run (file, line and column are named), or is "
         + "skipped and counted.")
-    OnBadLine onBadLine,
+    BadLines.Policy onBadLine,
 
     @Setting(value = "0", unit = "examples", doc = "Examples that are shuffled together; 0: file order.")
     int shuffleBuffer,
 
-    @Setting(value = "8", unit = "batches", doc = "Batches read ahead, per replica.")
+    @Setting(value = "8", unit = "batches", doc = "Batches read ahead, per replica; 1 to 1024.")
     int prefetchDepth,
 
-    @Setting(value = "1", doc = "Threads that parse, per replica.")
+    @Setting(value = "1", doc = "Threads that parse, per replica; 1 to 64.")
     int readerThreads,
 
     @Setting(value = "false", doc = "Leave out the last batch of an epoch if it is not full.")
@@ -37,20 +39,12 @@ public record DataConfig(
     @Setting(value = "true", doc = "Batches come in the (shuffled) order of the files however many threads read.")
     boolean ordered) {
 
-  /** Policy for broken data lines. */
-  public enum OnBadLine {
-    /** End the run with file, line and column. */
-    FAIL,
-    /** Count and go on; the result's figure {@code bad_lines} has the count. */
-    SKIP
-  }
-
   public DataConfig {
     files = List.copyOf(files);
     testFiles = List.copyOf(testFiles);
-    if (shuffleBuffer < 0 || prefetchDepth < 0 || readerThreads < 1) {
-      throw new InvalidInput("shuffle_buffer and prefetch_depth must be at least 0 and reader_threads at least 1,"
-          + " not " + shuffleBuffer + ", " + prefetchDepth + " and " + readerThreads);
+    if (shuffleBuffer < 0) {
+      throw new InvalidInput("data.shuffle_buffer must be at least 0, not " + shuffleBuffer);
     }
+    LoaderOptions.checkReading(prefetchDepth, readerThreads);
   }
 }

@@ -9,6 +9,7 @@ import io.regatta.core.optim.OptimizerSpec;
 import io.regatta.core.shard.Mode;
 import io.regatta.node.Schema;
 import io.regatta.node.Settings;
+import io.regatta.trainer.data.LoaderOptions;
 import io.vertx.core.json.JsonObject;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -59,6 +60,12 @@ class JobConfigTest {
     assertThatThrownBy(() -> job(new JsonObject().put("trainers", 0))).hasMessageContaining("at least 1, not 0");
     assertThatThrownBy(() -> job(new JsonObject().put("mode", "geo").put("aggregator", true)))
         .hasMessageContaining("only sync and half_async");
+    for (int depth : new int[] {0, 1025}) {
+      assertThatThrownBy(() -> job(new JsonObject().put("data", new JsonObject().put("prefetch_depth", depth))))
+          .isInstanceOf(InvalidInput.class).hasMessageContaining("prefetch_depth must be 1 to 1024, but is " + depth);
+      assertThatThrownBy(() -> LoaderOptions.inOrder(1).readers(1, depth, true)).isInstanceOf(InvalidInput.class)
+          .hasMessageContaining("prefetch_depth must be 1 to 1024, but is " + depth);
+    }
     assertThatThrownBy(() -> new TrainerConfig(job(new JsonObject().put("trainers", 2)), 2, ""))
         .hasMessageContaining("rank 2 is not one of the job's 2 trainers");
   }

@@ -13,7 +13,7 @@ public final class BadLines {
   public enum Policy {
     /** The first bad line ends the run. */
     FAIL,
-    /** Bad lines are left out, the first few logged, all counted. */
+    /** Bad lines are left out, the first few logged, all counted; the count is logged at the end of each pass. */
     SKIP
   }
 
@@ -50,6 +50,14 @@ public final class BadLines {
       LOG.warn("skipped: {}{}", text, count == LOGGED_MAX ? " (further ones are counted, not logged)" : "");
     }
     return false;
+  }
+
+  /** Logs how many lines of {@code what} a pass over it has left out, if any. */
+  static void logPass(String what, long left) {
+    if (left > 0) {
+      LOG.warn("{}: left out {} that could not be read (data.on_bad_line is skip)", what,
+          left == 1 ? "1 line" : left + " lines");
+    }
   }
 
   /** {@code expected X, found 'Y'}, with Y cut to a readable length. */

@@ -47,6 +47,7 @@ public record Census(TableSource train, TableSource test) {
   /** All good rows of a file; {@code |} begins a comment line. */
   static List<CsvRecord> rows(Path file, BadLines badLines) {
     List<CsvRecord> rows = new ArrayList<>();
+    long before = badLines.skipped();
     try (CsvReader<CsvRecord> reader = CsvReader.builder().commentStrategy(CommentStrategy.SKIP).commentCharacter('|')
         .ofCsvRecord(DataFiles.readable(file), StandardCharsets.UTF_8)) {
       for (CsvRecord row : reader) {
@@ -61,6 +62,7 @@ public record Census(TableSource train, TableSource test) {
     } catch (IOException e) {
       throw DataFiles.unreadable(file, e);
     }
+    BadLines.logPass(file.toString(), badLines.skipped() - before);
     return rows;
   }
 

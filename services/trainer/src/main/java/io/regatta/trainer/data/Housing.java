@@ -25,6 +25,7 @@ public record Housing(TableSource train, TableSource test) {
   /** Reads the file; bad lines by policy. */
   public static Housing read(Path file, BadLines badLines) {
     List<double[]> rows = new ArrayList<>();
+    long before = badLines.skipped();
     try (LineCursor lines = new LineCursor(List.of(DataFiles.readable(file)))) {
       for (Line line = lines.next(); line != null; line = lines.next()) {
         String text = new String(line.bytes(), StandardCharsets.UTF_8).strip();
@@ -35,6 +36,7 @@ public record Housing(TableSource train, TableSource test) {
         }
       }
     }
+    BadLines.logPass(file.toString(), badLines.skipped() - before);
     if (rows.size() < 2) {
       throw new InvalidInput(file + " has " + rows.size() + " rows of data; expected the housing data's 506");
     }

@@ -25,10 +25,15 @@ public record LoaderOptions(int batchSize, boolean dropLast, int shuffleBuffer, 
   public LoaderOptions {
     require(batchSize >= 1, "batch size", batchSize, "at least 1");
     require(shuffleBuffer >= 0, "shuffle buffer", shuffleBuffer, "0 (off) or more");
-    require(prefetch >= 1 && prefetch <= PREFETCH_MAX, "prefetch", prefetch, "1 to " + PREFETCH_MAX);
-    require(readerThreads >= 1 && readerThreads <= READER_THREADS_MAX, "reader threads", readerThreads,
-        "1 to " + READER_THREADS_MAX);
+    checkReading(prefetch, readerThreads);
     require(shards >= 1 && shard >= 0 && shard < shards, "shard", shard, "0 to " + (shards - 1));
+  }
+
+  /** The limits of {@code prefetch} and {@code readerThreads}, which a job file's keys have too. */
+  public static void checkReading(int prefetch, int readerThreads) {
+    require(prefetch >= 1 && prefetch <= PREFETCH_MAX, "prefetch_depth", prefetch, "1 to " + PREFETCH_MAX);
+    require(readerThreads >= 1 && readerThreads <= READER_THREADS_MAX, "reader_threads", readerThreads,
+        "1 to " + READER_THREADS_MAX);
   }
 
   private static void require(boolean holds, String what, int value, String expected) {

@@ -11,6 +11,7 @@ import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
@@ -24,6 +25,9 @@ public final class SlotLoader implements Iterator<SlotBatch>, AutoCloseable {
   private static final long JOIN_MILLIS_MAX = 5_000;
 
   private final LoaderOptions options;
+  private final String pass;
+  /** Lines of this pass that were left out as bad; any reader counts. */
+  private final AtomicLong left = new AtomicLong();
   private final BlockingQueue<CompletableFuture<SlotBatch>> ready;
   private final ReentrantLock feedTurn = new ReentrantLock();
   private final List<Thread> readers = new ArrayList<>();
@@ -39,7 +43,7 @@ public final class SlotLoader implements Iterator<SlotBatch>, AutoCloseable {
    * @param epoch from 0, part of the seed of the shuffle
    */
   public static <R> SlotLoader open(SlotSource<R> source, LoaderOptions options, int epoch) {
-    SlotLoader loader = new SlotLoader(options);
+    SlotLoader loader = new SlotLoader(options, source.name() + ", pass " + epoch);
     RecordFeed<R> feed = new RecordFeed<>(source, options, epoch);
     for (int i = 0; i < options.readerThreads(); i++) {
       Thread thread = new Thread(() -> loader.read(source, feed), "regatta-read-" + source.name() + "-" + i);
@@ -51,7 +55,8 @@ public final class SlotLoader implements Iterator<SlotBatch>, AutoCloseable {
     return loader;
   }
 
-  private SlotLoader(LoaderOptions options) {
+  private SlotLoader(LoaderOptions options, String pass) {
+    this.pass = pass;
     this.options = options;
     this.ready = new ArrayBlockingQueue<>(options.prefetch());
   }
@@ -97,6 +102,7 @@ public final class SlotLoader implements Iterator<SlotBatch>, AutoCloseable {
       for (R record : records) {
         rows += source.parse(record, batch, rows) ? 1 : 0;
       }
+      left.addAndGet(records.size() - rows);
       promised.complete(batch.first(rows));
     } catch (Throwable failure) {
       promised.completeExceptionally(failure);
@@ -127,6 +133,7 @@ public final class SlotLoader implements Iterator<SlotBatch>, AutoCloseable {
     } finally {
       feedTurn.unlock();
     }
+    BadLines.logPass(pass, left.get());
     try {
       feed.close();
     } catch (RegattaException e) {

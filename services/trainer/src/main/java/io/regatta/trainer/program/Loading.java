@@ -26,7 +26,7 @@ final class Loading {
     JobConfig job = worker.job();
     DataConfig data = job.data();
     return new SlotDataset(source, new LoaderOptions(job.batchSize(), data.dropLast(), data.shuffleBuffer(),
-        job.seed(), Math.max(1, data.prefetchDepth()), data.readerThreads(), data.ordered(), 0, 1));
+        job.seed(), data.prefetchDepth(), data.readerThreads(), data.ordered(), 0, 1));
   }
 
   /** This replica's part of the test data: in order, all of it, in batches of {@code batchSize}. */
@@ -34,8 +34,15 @@ final class Loading {
     return new SlotDataset(source, LoaderOptions.inOrder(batchSize).shard(worker.shardIndex(), worker.shardCount()));
   }
 
+  /** Opens the progress of all epochs over a replica's training data. */
+  static void beginTraining(Worker worker, SlotDataset train) {
+    JobConfig job = worker.job();
+    long all = train.examples() < 0 ? -1 : train.examples() * job.epochs();
+    worker.progress().begin("train", job.maxSteps() > 0 ? Math.min(all, job.maxSteps() * job.batchSize()) : all);
+  }
+
   static BadLines badLines(DataConfig data) {
-    return new BadLines(data.onBadLine() == DataConfig.OnBadLine.SKIP ? BadLines.Policy.SKIP : BadLines.Policy.FAIL);
+    return new BadLines(data.onBadLine());
   }
 
   /** The data directory, which the job must name. */

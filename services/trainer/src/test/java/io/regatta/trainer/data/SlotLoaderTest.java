@@ -3,6 +3,9 @@ package io.regatta.trainer.data;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import java.time.Duration;
@@ -13,6 +16,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.slf4j.LoggerFactory;
 
 @Timeout(30)
 class SlotLoaderTest {
@@ -25,6 +29,30 @@ class SlotLoaderTest {
     assertThat(Numbers.read(new Numbers("shuffled", 100), options, 1)).isNotEqualTo(first);
     assertThat(Numbers.read(new Numbers("shuffled", 100), options.shuffled(64, 6), 0)).isNotEqualTo(first);
     assertThat(first.stream().flatMap(List::stream)).containsExactlyInAnyOrderElementsOf(IntStream.range(0, 100).boxed().toList());
+  }
+
+  @Test
+  void theNumberOfBadLinesIsLoggedAtTheEndOfEachPass() {
+    SlotSource<Integer> odd = new Numbers("odd", 100) {
+      @Override
+      public boolean parse(Integer record, SlotBatch into, int row) {
+        return record % 10 != 3 && super.parse(record, into, row);
+      }
+    };
+    Logger log = (Logger) LoggerFactory.getLogger(BadLines.class);
+    ListAppender<ILoggingEvent> logged = new ListAppender<>();
+    logged.start();
+    log.addAppender(logged);
+    try {
+      Numbers.read(odd, LoaderOptions.inOrder(7).readers(3, 2, true), 0);
+      Numbers.read(odd, LoaderOptions.inOrder(7), 1);
+      Numbers.read(new Numbers("good", 100), LoaderOptions.inOrder(7), 0);
+    } finally {
+      log.detachAppender(logged);
+    }
+    assertThat(logged.list).extracting(ILoggingEvent::getFormattedMessage).containsExactly(
+        "odd, pass 0: left out 10 lines that could not be read (data.on_bad_line is skip)",
+        "odd, pass 1: left out 10 lines that could not be read (data.on_bad_line is skip)");
   }
 
   @Test
