@@ -1,6 +1,7 @@
 package io.regatta.trainer;
 
 import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDList;
 import ai.djl.training.GradientCollector;
 import ai.djl.training.dataset.Batch;
 import ai.djl.training.dataset.Dataset;
@@ -26,6 +27,7 @@ final class DatasetLoop {
   private final int everyBatches;
   private final boolean debug;
 
+  private float batchLoss;
   private double lossSum;
   private long examples;
   private long steps;
@@ -64,6 +66,9 @@ final class DatasetLoop {
       throw new InvalidInput("trainer " + worker.rank() + ", step " + trainer.steps() + ": the data set could not be "
           + "read: " + e.getMessage(), e);
     }
+    if (steps > 0 && shownSteps == 0) { // a pass too short to be fetched from shows its loss at its end
+      worker.progress().metric("loss", lossSum / examples);
+    }
     TrainingReport report = report(System.nanoTime() - begin, before, trainer.times().snapshot());
     if (debug) {
       log.info("trainer {} replica {}: {}", worker.rank(), worker.replica(), report.sentence());
@@ -73,16 +78,22 @@ final class DatasetLoop {
 
   private void train(Batch batch) {
     NDArray loss;
+    NDList predictions;
     trainer.setExamples(batch.getSize());
     try (GradientCollector collector = trainer.newGradientCollector()) {
-      loss = trainer.getLoss().evaluate(batch.getLabels(), trainer.forward(batch.getData(), batch.getLabels()));
+      predictions = trainer.forward(batch.getData(), batch.getLabels());
+      loss = trainer.getLoss().evaluate(batch.getLabels(), predictions);
       collector.backward(loss);
     }
     trainer.step();
-    lossSum += loss.getFloat() * batch.getSize();
+    batchLoss = loss.getFloat();
+    lossSum += (double) batchLoss * batch.getSize();
     examples += batch.getSize();
     steps++;
     worker.progress().advance(batch.getSize());
+    if (fetch != null) {
+      fetch.trained(batch, predictions, batchLoss);
+    }
     if (steps % everyBatches == 0) {
       fetched();
     }
@@ -93,6 +104,7 @@ final class DatasetLoop {
     long[] parts = trainer.times().snapshot();
     Map<String, Double> values = new LinkedHashMap<>();
     values.put("loss", (lossSum - shownLossSum) / (examples - shownExamples));
+    values.put("batch_loss", (double) batchLoss);
     values.put("examples_per_second", (examples - shownExamples) * 1e9 / (now - shownNanos));
     if (debug) {
       for (Part part : Part.values()) {

@@ -18,6 +18,29 @@ package io.regatta.trainer;
 public record TrainingReport(long steps, long examples, double seconds, double loss, double readSeconds,
     double pullSeconds, double forwardSeconds, double backwardSeconds, double pushSeconds) {
 
+  /** Nothing yet: what passes are added to. */
+  public static TrainingReport none() {
+    return new TrainingReport(0, 0, 0, Double.NaN, 0, 0, 0, 0, 0);
+  }
+
+  /** This and a later pass together. */
+  public TrainingReport plus(TrainingReport next) {
+    double sum = (examples == 0 ? 0 : loss * examples) + (next.examples == 0 ? 0 : next.loss * next.examples);
+    return new TrainingReport(steps + next.steps, examples + next.examples, seconds + next.seconds,
+        sum / (examples + next.examples), readSeconds + next.readSeconds, pullSeconds + next.pullSeconds,
+        forwardSeconds + next.forwardSeconds, backwardSeconds + next.backwardSeconds, pushSeconds + next.pushSeconds);
+  }
+
+  /** Where the time went, in one line: {@code time: read 3 %, pull 20 %, forward 30 %, ..., other 2 %}. */
+  public String timeLine() {
+    double percent = seconds > 0 ? 100 / seconds : 0;
+    double other = seconds - readSeconds - pullSeconds - forwardSeconds - backwardSeconds - pushSeconds;
+    return String.format(java.util.Locale.ROOT,
+        "time: read %.0f %%, pull %.0f %%, forward %.0f %%, backward %.0f %%, push %.0f %%, other %.0f %%",
+        readSeconds * percent, pullSeconds * percent, forwardSeconds * percent, backwardSeconds * percent,
+        pushSeconds * percent, Math.max(0, other) * percent);
+  }
+
   public double examplesPerSecond() {
     return seconds > 0 ? examples / seconds : 0;
   }

@@ -133,7 +133,8 @@ class WorkerTest {
         }
       }
     }, Progress.none());
-    assertThat(fetched).hasSize(2).allSatisfy(f -> assertThat(f).containsOnlyKeys("loss", "examples_per_second",
+    assertThat(fetched).hasSize(2).allSatisfy(f -> assertThat(f).containsOnlyKeys("loss", "batch_loss",
+        "examples_per_second",
         "read_ms", "pull_ms", "forward_ms", "backward_ms", "push_ms"));
   }
 

@@ -6,20 +6,21 @@ import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.Block;
 import ai.djl.training.DefaultTrainingConfig;
-import ai.djl.training.GradientCollector;
 import ai.djl.training.dataset.Batch;
 import ai.djl.training.loss.Loss;
 import io.regatta.core.metrics.BinaryMetrics;
+import io.regatta.trainer.FetchHandler;
 import io.regatta.trainer.JobConfig;
 import io.regatta.trainer.Progress;
 import io.regatta.trainer.ReduceOp;
+import io.regatta.trainer.TrainingReport;
 import io.regatta.trainer.Worker;
 import io.regatta.trainer.data.Layout;
 import io.regatta.trainer.data.SlotDataset;
 import io.regatta.trainer.data.SlotSource;
 import io.regatta.trainer.djl.FleetTrainer;
 import java.nio.file.Path;
-import java.util.Arrays;
+import java.util.Map;
 
 /**
  * Trains a block that maps {@code [dense, ids]} to logits with mean log loss, then measures AUC, accuracy and log loss
@@ -73,48 +74,38 @@ final class BinaryClassification {
   }
 
   /** Trains; returns the sum of the examples' losses in the last epoch, and their number. */
-  private double[] train(FleetTrainer trainer, SlotDataset train) throws Exception {
-    Progress progress = worker.progress();
-    long examples = train.examples() < 0 ? -1 : train.examples() * job.epochs();
-    progress.begin("train", job.maxSteps() > 0 ? Math.min(examples, job.maxSteps() * job.batchSize()) : examples);
-    BinaryMetrics seen = new BinaryMetrics(SHOWN_BUCKETS);
-    double[] shown = new double[2];
+  private double[] train(FleetTrainer trainer, SlotDataset train) {
+    Loading.beginTraining(worker, train);
+    TrainingReport whole = TrainingReport.none();
+    Shown shown = new Shown();
     double[] lastEpoch = new double[2];
-    long batches = 0;
     for (int epoch = 0; epoch < job.epochs(); epoch++) {
-      double[] thisEpoch = new double[2];
-      for (Batch batch : trainer.iterateDataset(train)) {
-        try (batch) {
-          NDArray loss;
-          NDArray logits;
-          try (GradientCollector collector = trainer.newGradientCollector()) {
-            logits = trainer.forward(batch.getData()).singletonOrThrow();
-            loss = trainer.getLoss().evaluate(batch.getLabels(), new NDList(logits));
-            collector.backward(loss);
-          }
-          trainer.step();
-          add(seen, logits, batch);
-          double lossSum = (double) loss.getFloat() * batch.getSize();
-          count(shown, lossSum, batch.getSize());
-          count(thisEpoch, lossSum, batch.getSize());
-          progress.advance(batch.getSize());
-          if (++batches % SHOWN_BATCHES == 0) {
-            progress.metric("loss", shown[0] / shown[1]);
-            progress.metric("auc", seen.auc());
-            Arrays.fill(shown, 0);
-            seen.reset();
-          }
-        }
-      }
-      lastEpoch = thisEpoch[1] > 0 ? thisEpoch : lastEpoch; // no batches: max_steps was reached earlier
+      shown.epoch = new double[2];
+      whole = whole.plus(worker.trainFromDataset(trainer, train, shown, SHOWN_BATCHES, false));
+      lastEpoch = shown.epoch[1] > 0 ? shown.epoch : lastEpoch; // no batches: max_steps was reached earlier
     }
-    progress.end();
+    worker.progress().end();
+    worker.progress().line(whole.timeLine());
     return lastEpoch;
   }
 
-  private static void count(double[] sumAndCount, double sum, int examples) {
-    sumAndCount[0] += sum;
-    sumAndCount[1] += examples;
+  /** What is seen while training: the AUC of the last batches, and the epoch's loss and examples. */
+  private final class Shown implements FetchHandler {
+    private final BinaryMetrics seen = new BinaryMetrics(SHOWN_BUCKETS);
+    private double[] epoch;
+
+    @Override
+    public void trained(Batch batch, NDList predictions, float loss) {
+      add(seen, predictions.singletonOrThrow(), batch);
+      epoch[0] += (double) loss * batch.getSize();
+      epoch[1] += batch.getSize();
+    }
+
+    @Override
+    public void fetched(long step, Map<String, Double> values) {
+      worker.progress().metric("auc", seen.auc());
+      seen.reset();
+    }
   }
 
   /** Metrics over the whole test data: every replica takes its part, everybody gets the same. */

@@ -6,12 +6,12 @@ import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.core.Linear;
 import ai.djl.training.DefaultTrainingConfig;
-import ai.djl.training.GradientCollector;
 import ai.djl.training.dataset.Batch;
 import ai.djl.training.loss.Loss;
 import io.regatta.core.metrics.RegressionMetrics;
 import io.regatta.trainer.JobConfig;
 import io.regatta.trainer.ReduceOp;
+import io.regatta.trainer.TrainingReport;
 import io.regatta.trainer.TrainingProgram;
 import io.regatta.trainer.Worker;
 import io.regatta.trainer.data.BadLines;
@@ -58,23 +58,17 @@ public final class FitALine implements TrainingProgram {
     }
   }
 
-  private static void train(Worker worker, FleetTrainer trainer, SlotDataset train) throws Exception {
+  private static void train(Worker worker, FleetTrainer trainer, SlotDataset train) {
+    Loading.beginTraining(worker, train);
+    TrainingReport whole = TrainingReport.none();
     for (int epoch = 0; epoch < worker.job().epochs(); epoch++) {
-      int number = 0;
-      for (Batch batch : trainer.iterateDataset(train)) {
-        try (batch) {
-          NDArray loss;
-          try (GradientCollector collector = trainer.newGradientCollector()) {
-            loss = trainer.getLoss().evaluate(batch.getLabels(), trainer.forward(batch.getData()));
-            collector.backward(loss);
-          }
-          trainer.step();
-          if (++number % PRINT_BATCHES == 0 && worker.isFirstWorker()) {
-            worker.progress().line("Epoch: " + epoch + ", Batch: " + (number - 1) + ", loss: " + loss.getFloat());
-          }
-        }
-      }
+      String place = "Epoch: " + epoch + ", Batch: ";
+      long before = trainer.steps();
+      whole = whole.plus(worker.trainFromDataset(trainer, train, (step, values) -> worker.progress()
+          .line(place + (step - before - 1) + ", loss: " + values.get("batch_loss").floatValue()), PRINT_BATCHES, false));
     }
+    worker.progress().end();
+    worker.progress().line(whole.timeLine());
   }
 
   private static double meanSquaredError(Worker worker, FleetTrainer trainer, SlotDataset part) throws Exception {

@@ -48,9 +48,11 @@ class ProgramsTest {
     Path data = DataSets.directory("boston_housing");
     RunResult result = run("fit-a-line", "data.dir=" + data, "epochs=2");
 
-    assertThat(lines).hasSize(10);
+    assertThat(lines).hasSize(11);
     assertThat(lines.get(0)).matches("Epoch: 0, Batch: 9, loss: [0-9.]+");
     assertThat(lines.get(9)).matches("Epoch: 1, Batch: 49, loss: [0-9.]+");
+    assertThat(lines.get(10)).matches("time: read \\d+ %, pull \\d+ %, forward \\d+ %, backward \\d+ %, push \\d+ %, "
+        + "other \\d+ %");
     assertThat(result.steps()).isEqualTo(102);
     assertThat(result.loss()).isLessThan(600);
   }
