@@ -44,6 +44,11 @@ final class SavedParameters {
     return saved;
   }
 
+  /** Dense variables by name. */
+  Map<String, float[]> dense() {
+    return dense;
+  }
+
   /** safetensors: 8 bytes header length, JSON header with types, shapes and offsets, data. */
   private static Map<String, ByteBuffer> tensors(Path file) throws IOException {
     ByteBuffer bytes = ByteBuffer.wrap(Files.readAllBytes(file)).order(ByteOrder.LITTLE_ENDIAN);

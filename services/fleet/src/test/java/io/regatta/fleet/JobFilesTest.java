@@ -6,9 +6,13 @@ import static org.assertj.core.api.Assertions.within;
 import io.regatta.trainer.JobConfig;
 import io.regatta.trainer.Progress;
 import io.regatta.trainer.RunResult;
+import io.regatta.trainer.data.BadLines;
+import io.regatta.trainer.data.Housing;
+import io.regatta.trainer.data.SlotBatch;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Locale;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -18,6 +22,8 @@ class JobFilesTest {
 
   /** Training MSE of least squares on the first 404 rows of the housing data. */
   private static final double LEAST_SQUARES = 22.7784;
+
+  private static final int FEATURES = 13;
 
   @TempDir
   Path dir;
@@ -43,6 +49,7 @@ class JobFilesTest {
     RunResult result = run(Jobs.config("fit-a-line", "data.dir=" + Jobs.data("boston_housing"), "output="));
     assertThat(result.steps()).isBetween(30 * 25L, 30 * 26L);
     assertThat(result.loss()).isBetween(LEAST_SQUARES, 600.0);
+    System.out.println("quick start: " + result.toJson().encode());
   }
 
   @Test
@@ -50,6 +57,50 @@ class JobFilesTest {
     RunResult result = run(Jobs.config("fit-a-line-converged", "data.dir=" + Jobs.data("boston_housing"),
         "output=" + dir.resolve("model")));
     assertThat(result.loss()).isCloseTo(LEAST_SQUARES, within(0.01 * LEAST_SQUARES));
+    double[] best = leastSquares(Housing.read(Jobs.data("boston_housing").resolve("housing.data"),
+        new BadLines(BadLines.Policy.FAIL)).train().table());
+    float[] trained = SavedParameters.read(dir.resolve("model")).dense().values().stream()
+        .filter(values -> values.length == FEATURES).findFirst().orElseThrow();
+    double difference = 0;
+    double norm = 0;
+    for (int i = 0; i < FEATURES; i++) {
+      difference += Math.pow(trained[i] - best[i], 2);
+      norm += best[i] * best[i];
+    }
+    System.out.printf(Locale.ROOT, "weights off least squares by %.4f of their norm%n", Math.sqrt(difference / norm));
+    assertThat(Math.sqrt(difference / norm)).as("distance of the weights").isLessThan(0.05);
+  }
+
+  /** The closed form: the normal equations of 13 features and a bias (the last), by Gauss–Jordan elimination. */
+  private static double[] leastSquares(SlotBatch data) {
+    int n = FEATURES + 1;
+    double[][] a = new double[n][n + 1];
+    for (int row = 0; row < data.rows(); row++) {
+      double[] x = new double[n + 1];
+      for (int i = 0; i < FEATURES; i++) {
+        x[i] = data.dense()[row * FEATURES + i];
+      }
+      x[FEATURES] = 1;
+      x[n] = data.labels()[row];
+      for (int i = 0; i < n; i++) {
+        for (int j = 0; j <= n; j++) {
+          a[i][j] += x[i] * x[j];
+        }
+      }
+    }
+    for (int pivot = 0; pivot < n; pivot++) { // positive definite: no row exchange is needed
+      for (int row = 0; row < n; row++) {
+        double factor = row == pivot ? 0 : a[row][pivot] / a[pivot][pivot];
+        for (int j = pivot; j <= n; j++) {
+          a[row][j] -= factor * a[pivot][j];
+        }
+      }
+    }
+    double[] solution = new double[n];
+    for (int i = 0; i < n; i++) {
+      solution[i] = a[i][n] / a[i][i];
+    }
+    return solution;
   }
 
   @Test
