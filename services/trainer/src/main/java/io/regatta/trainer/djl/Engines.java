@@ -31,7 +31,8 @@ public final class Engines {
       new String[] {"libstdc++", "libstdc++6"},
       new String[] {"libgcc_s", "libgcc-s1"});
 
-  private static Engine started;
+  /** Written under the lock. */
+  private static volatile Engine started;
   private static int threads;
 
   private interface LibC extends Library {
@@ -151,6 +152,26 @@ public final class Engines {
   static GradientCollector newGradientCollector() {
     Engine engine = current();
     return isMxnet(engine) ? engine.newGradientCollector() : PyTorchCollectors.open(engine);
+  }
+
+  /**
+   * Gives the calling thread the engine's state of a new one: nothing is recorded, and random numbers are those of a
+   * thread that has drawn none. MXNet keeps all of this per thread, its generators too, and a new thread's have seed 0.
+   *
+   * @return false if the engine keeps a state per thread that cannot be reset here
+   */
+  static boolean renewThread() {
+    Engine engine = started;
+    if (engine == null) {
+      return true;
+    }
+    if (!isMxnet(engine)) {
+      return false;
+    }
+    JnaUtils.autogradSetIsRecording(false);
+    JnaUtils.autogradSetTraining(false);
+    JnaUtils.randomSeed(0);
+    return true;
   }
 
   /** Whether gradients are overwritten by backward and their arrays stay; other engines add to them. */

@@ -7,10 +7,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 
 /**
- * A daemon thread that serves one task after another. One whose task has ended well waits a while for the next, because
- * MXNet never gives back the 4 to 6 MB that it keeps for each thread that has called it. One whose task has failed ends
- * at once: the failure may have left the engine's state on it half-changed. There are never more than tasks at a time;
- * the one that has waited for the shortest time is lent first, so that the others can end.
+ * A daemon thread that serves one task after another. One whose task is over waits a while for the next, because MXNet
+ * never gives back the 4 to 6 MB that it keeps for each thread that has called it. One whose task says that the thread is
+ * spoilt ends at once. There are never more than tasks at a time; the one that has waited for the shortest time is lent
+ * first, so that the others can end.
  */
 final class LentThread extends Thread {
 

@@ -2,13 +2,17 @@ package io.regatta.trainer.djl;
 
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * One named platform thread for one model replica, for as long as its task lasts: engines keep their recording state per
  * thread, and a native step cannot be interrupted, so the thread is a daemon and the end of a process does not wait for
- * it. Threads are lent by the process, see {@link LentThread}. Any thread.
+ * it. Threads are lent by the process, see {@link LentThread}; to the engine each is as new. Any thread.
  */
 public final class ModelExecutor {
+
+  private static final Logger LOG = LoggerFactory.getLogger(ModelExecutor.class);
 
   private final Object lock = new Object();
   /** Guarded by the lock; null before and after the task. */
@@ -34,17 +38,34 @@ public final class ModelExecutor {
   /** Returns whether the thread may serve others. */
   private <T> boolean run(String name, ClassLoader loader, Callable<T> task, CompletableFuture<T> outcome) {
     begin(name, loader);
-    T value;
+    T value = null;
+    Throwable failure = null;
     try {
       value = task.call();
     } catch (Throwable e) {
-      end();
-      outcome.completeExceptionally(e);
-      return false;
+      failure = e;
     }
     end();
-    outcome.complete(value);
-    return true;
+    boolean again = mayServeOthers(failure);
+    if (failure == null) {
+      outcome.complete(value);
+    } else {
+      outcome.completeExceptionally(failure);
+    }
+    return again;
+  }
+
+  /** A stopped job ends by an exception as well; after an error nobody knows what state the engine is in. */
+  private static boolean mayServeOthers(Throwable failure) {
+    if (failure instanceof Error) {
+      return false;
+    }
+    try {
+      return Engines.renewThread() || failure == null;
+    } catch (Throwable e) { // the task's outcome must not be lost with it
+      LOG.warn("this model thread serves no other job: {}", e.toString());
+      return false;
+    }
   }
 
   private void begin(String name, ClassLoader loader) {
