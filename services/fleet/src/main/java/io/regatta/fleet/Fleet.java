@@ -3,6 +3,7 @@ package io.regatta.fleet;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.node.Blocking;
 import io.regatta.node.Interrupt;
+import io.regatta.node.ServiceLogging;
 import io.regatta.trainer.JobConfig;
 import io.regatta.trainer.ReduceOp;
 import io.regatta.trainer.RunResult;
@@ -45,11 +46,13 @@ public final class Fleet implements AutoCloseable {
    * @return exit status for {@link System#exit}: 0 done, 1 failed, 2 bad input; failures are printed as one line
    */
   public static int run(String[] args, TrainingProgram program) {
+    ServiceLogging.useUnlessGiven();
     return Regatta.execute(program, args);
   }
 
   /** A fleet described in code; what the code leaves out comes from arguments, environment or files. */
   public static FleetBuilder builder() {
+    ServiceLogging.useUnlessGiven();
     return new FleetBuilder();
   }
 

@@ -5,6 +5,7 @@ import io.regatta.core.shard.Mode;
 import io.regatta.node.Blocking;
 import io.regatta.trainer.JobConfig;
 import io.regatta.trainer.LocalRun;
+import io.regatta.trainer.OptimizerConfig;
 import io.regatta.trainer.Progress;
 import io.regatta.trainer.RunResult;
 import io.regatta.trainer.TrainingProgram;
@@ -17,6 +18,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.stream.Stream;
 
 /**
  * Whether distribution changes what a job computes. Trains the job over and over for a few hundred steps, with one
@@ -54,6 +56,13 @@ public final class Parity {
 
   /** Distance allowed between several trainers and one with the whole batch: float sums in another order. */
   static final double SAME_BATCH = 1e-4;
+
+  /**
+   * What a job makes of its own rounding is measured by a control run, whose learning rates are off by four
+   * millionths. Where that alone moves the parameters far, they may be this many times farther.
+   */
+  private static final double CONTROL_FACTOR = 10;
+  private static final double NUDGE = 0x1p-18;
 
   /** Distance allowed between our SGD on servers and DJL's own in the trainer: the rounding of one formula. */
   static final double STOCK = 1e-6;
@@ -134,7 +143,9 @@ public final class Parity {
     }
 
     Trained whole = local(scratch, trainers);
-    distance(trainers + " trainers, sync = alone with the batches together", whole, several, sameBatchLimit());
+    double grown = distance("alone with the batches together, learning rates 2^-18 higher", whole,
+        nudged(scratch, trainers), Double.POSITIVE_INFINITY);
+    distance(trainers + " trainers, sync = alone with the batches together", whole, several, sameBatchLimit(grown));
     for (Mode mode : Mode.values()) {
       if (mode != Mode.SYNC && (mode != Mode.GEO || job.optimizer().toSpec().kind() == OptimizerSpec.Kind.SGD)) {
         distance(trainers + " trainers, " + name(mode) + ", to alone with the batches together", whole,
@@ -143,9 +154,16 @@ public final class Parity {
     }
   }
 
-  /** Adam divides by the root of small second moments, which magnifies the last bit: its distance is reported only. */
-  private double sameBatchLimit() {
-    return job.optimizer().toSpec().kind() == OptimizerSpec.Kind.ADAM ? Double.POSITIVE_INFINITY : SAME_BATCH;
+  /**
+   * Adam divides by the root of small second moments, which magnifies the last bit: its distance is reported only. A job
+   * with large learning rates magnifies it too: to what, the control run has shown.
+   *
+   * @param grown distance that four millionths of the learning rates make by themselves
+   */
+  private double sameBatchLimit(double grown) {
+    boolean adam = Stream.of(job.optimizer(), job.sparseOptimizer())
+        .anyMatch(o -> o.toSpec().kind() == OptimizerSpec.Kind.ADAM);
+    return adam ? Double.POSITIVE_INFINITY : Math.max(SAME_BATCH, CONTROL_FACTOR * grown);
   }
 
   /** A finished run: hash and saved parameters. */
@@ -160,9 +178,11 @@ public final class Parity {
     add(new Check(what, same ? 0 : distanceOf(a, b), 0, same));
   }
 
-  private void distance(String what, Trained reference, Trained other, double limit) {
+  private double distance(String what, Trained reference, Trained other, double limit) {
     boolean same = reference.hash().equals(other.hash());
-    add(new Check(what, same ? 0 : distanceOf(reference, other), limit, same));
+    double distance = same ? 0 : distanceOf(reference, other);
+    add(new Check(what, distance, limit, same));
+    return distance;
   }
 
   /** NaN, which passes no limit, where the program saved nothing to compare. */
@@ -179,6 +199,18 @@ public final class Parity {
   private Trained local(ScratchDirectory scratch, int batches) {
     return Trained.of(LocalRun.run(variant(scratch, Mode.SYNC, 1, 1, job.batchSize() * batches), program,
         Progress.none()));
+  }
+
+  /** The control of {@link #SAME_BATCH}: alone, with learning rates that differ by four millionths. */
+  private Trained nudged(ScratchDirectory scratch, int batches) {
+    JsonObject rates = new JsonObject().put("optimizer", nudged(job.optimizer()))
+        .put("sparse_optimizer", nudged(job.sparseOptimizer()));
+    return Trained.of(LocalRun.run(variant(scratch, Mode.SYNC, 1, 1, job.batchSize() * batches, rates), program,
+        Progress.none()));
+  }
+
+  private static JsonObject nudged(OptimizerConfig optimizer) {
+    return new JsonObject().put("learning_rate", optimizer.learningRate() * (1 + NUDGE));
   }
 
   private Trained cluster(ScratchDirectory scratch, Mode mode, int trainers, int shards) {
@@ -202,7 +234,12 @@ public final class Parity {
   }
 
   private JobConfig variant(ScratchDirectory scratch, Mode mode, int trainers, int shards, int batchSize) {
-    JsonObject changes = new JsonObject()
+    return variant(scratch, mode, trainers, shards, batchSize, new JsonObject());
+  }
+
+  private JobConfig variant(ScratchDirectory scratch, Mode mode, int trainers, int shards, int batchSize,
+      JsonObject more) {
+    JsonObject changes = more
         .put("mode", mode.name().toLowerCase(Locale.ROOT)).put("trainers", trainers)
         .put("servers", shards).put("shards", 1).put("threads", 1).put("compute_threads", 1)
         .put("batch_size", batchSize).put("max_steps", job.maxSteps() > 0 ? job.maxSteps() : STEPS)

@@ -5,7 +5,11 @@ import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.node.ServiceLogging;
 import io.regatta.trainer.TrainingProgram;
 import java.io.PrintWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Comparator;
 import java.util.stream.Stream;
+import org.apache.commons.text.similarity.LevenshteinDistance;
 
 import org.slf4j.LoggerFactory;
 import picocli.CommandLine;
@@ -26,6 +30,7 @@ public final class Regatta implements Runnable {
   static final int DONE = 0;
   static final int FAILED = 1;
   static final int BAD_INPUT = 2;
+  private static final int TYPOS = 2;
 
   /** What every trainer runs; null: the class that the job names. */
   private final TrainingProgram program;
@@ -56,7 +61,23 @@ public final class Regatta implements Runnable {
         .setExecutionExceptionHandler((e, failed, parsed) -> report(e, failed.getErr()));
     boolean command = args.length == 0 || commandLine.getSubcommands().containsKey(args[0])
         || commandLine.getCommandSpec().findOption(args[0]) != null;
-    return commandLine.execute(command && (args.length > 0 || program == null) ? args : withRun(args));
+    if (command && (args.length > 0 || program == null)) {
+      return commandLine.execute(args);
+    }
+    String meant = args.length == 0 || Files.exists(Path.of(args[0])) ? null : nearest(commandLine, args[0]);
+    if (meant != null) {
+      commandLine.getErr().println("regatta: '" + args[0] + "' is neither a command nor a job file; did you mean '"
+          + meant + "'? (regatta --help lists what there is)");
+      return BAD_INPUT;
+    }
+    return commandLine.execute(withRun(args));
+  }
+
+  /** The command that a word was probably meant to be, or null. */
+  private static String nearest(CommandLine commandLine, String word) {
+    LevenshteinDistance distance = new LevenshteinDistance(TYPOS);
+    return commandLine.getSubcommands().keySet().stream().filter(name -> distance.apply(word, name) >= 0)
+        .min(Comparator.comparingInt(name -> distance.apply(word, name))).orElse(null);
   }
 
   /** A user's main without a command takes the part that the configuration gives it. */

@@ -60,6 +60,7 @@ class BadInputTest {
       status --seeds a:b                              | seeds: expected host:port
       train JOB --server-endpoints a:1                | go together
       frobnicate                                      | frobnicate
+      simulat JOB                                     | did you mean 'simulate'
       """)
   void is_named(String command, String wanted) {
     LeftoverThreads threads = LeftoverThreads.snapshot();

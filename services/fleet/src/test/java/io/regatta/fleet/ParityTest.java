@@ -39,6 +39,8 @@ class ParityTest {
         "optimizer.learning_rate=0.01", "sparse_optimizer.learning_rate=0.01");
     assertThat(checks).hasSizeGreaterThanOrEqualTo(8).allSatisfy(check -> assertThat(check.passed())
         .as(check.toString()).isTrue());
+    assertThat(checks).filteredOn(check -> check.what().endsWith("sync = alone with the batches together"))
+        .extracting(Check::limit).containsExactly(optimizer.equals("adam") ? Double.POSITIVE_INFINITY : Parity.SAME_BATCH);
     assertThat(checks).filteredOn(check -> Double.isInfinite(check.limit()))
         .allSatisfy(check -> assertThat(check.distance()).as(check.toString()).isBetween(0.0, 10.0));
   }

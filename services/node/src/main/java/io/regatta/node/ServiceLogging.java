@@ -1,5 +1,7 @@
 package io.regatta.node;
 
+import java.util.List;
+
 /**
  * Chooses Regatta's logging (short lines on stderr, level by {@code REGATTA_LOG}) for processes whose main is ours. A
  * library must not bring a {@code logback.xml}: it would take over the logging of the user's program.
@@ -7,6 +9,9 @@ package io.regatta.node;
 public final class ServiceLogging {
 
   private static final String PROPERTY = "logback.configurationFile";
+  private static final String HAZELCAST = "hazelcast.logging.type";
+  /** Where logback looks by itself. */
+  private static final List<String> OWN = List.of("logback-test.xml", "logback.xml");
 
   private ServiceLogging() {}
 
@@ -14,6 +19,17 @@ public final class ServiceLogging {
   public static void use() {
     if (System.getProperty(PROPERTY) == null) {
       System.setProperty(PROPERTY, "regatta-logback.xml");
+    }
+    if (System.getProperty(HAZELCAST) == null) {
+      System.setProperty(HAZELCAST, "slf4j"); // it logs before it has read a configuration of ours
+    }
+  }
+
+  /** For a user's main: ours, unless the class path holds a file of the user's. */
+  public static void useUnlessGiven() {
+    ClassLoader classes = Thread.currentThread().getContextClassLoader();
+    if (OWN.stream().allMatch(name -> classes.getResource(name) == null)) {
+      use();
     }
   }
 }

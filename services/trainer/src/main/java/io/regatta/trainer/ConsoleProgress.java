@@ -93,11 +93,11 @@ public final class ConsoleProgress implements Progress {
       bar.stepBy(examples);
       if (now - lastLineAt >= TimeUnit.MILLISECONDS.toNanos(BAR_INTERVAL_MS)) {
         lastLineAt = now;
-        bar.setExtraMessage(figures(now, true).replace(",", ""));
+        bar.setExtraMessage(figures(now, null).replace(",", ""));
       }
     } else if (phase != null && now - lastLineAt >= lineIntervalNanos) {
       lastLineAt = now;
-      out.println(summary(now, true));
+      out.println(summary(now, null));
     }
   }
 
@@ -116,39 +116,43 @@ public final class ConsoleProgress implements Progress {
 
   @Override
   public void end() {
+    finish("done in");
+  }
+
+  private void finish(String how) {
     if (phase == null) {
       return;
     }
     if (bar != null) {
-      bar.setExtraMessage(figures(nanoTime.getAsLong(), true).replace(",", ""));
+      bar.setExtraMessage(figures(nanoTime.getAsLong(), null).replace(",", ""));
       bar.close();
       bar = null;
     }
-    out.println(summary(nanoTime.getAsLong(), false));
+    out.println(summary(nanoTime.getAsLong(), how));
     phase = null;
   }
 
   @Override
   public void close() {
-    end();
+    finish("stopped after");
     out.flush();
   }
 
   /** For example {@code census train: 12800/32561 examples, 9800/s, loss 0.3312, auc 0.9071, 2 s left}. */
-  private String summary(long now, boolean running) {
+  private String summary(long now, String over) {
     return name + " " + phase + ": " + (total > 0 ? done + "/" + total : String.valueOf(done)) + " examples, "
-        + figures(now, running);
+        + figures(now, over);
   }
 
   /** Rate, metrics, and the time left or taken. */
-  private String figures(long now, boolean running) {
+  private String figures(long now, String over) {
     double seconds = Math.max(1e-9, (now - beganAt) / 1e9);
     double rate = done / seconds;
     StringJoiner text = new StringJoiner(", ");
     text.add(String.format(Locale.ROOT, "%.0f/s", rate));
     metrics.forEach((metric, value) -> text.add(String.format(Locale.ROOT, "%s %.4f", metric, value)));
-    if (!running) {
-      text.add(String.format(Locale.ROOT, "done in %.1f s", seconds));
+    if (over != null) {
+      text.add(String.format(Locale.ROOT, "%s %.1f s", over, seconds));
     } else if (total > done && rate > 0) {
       text.add(String.format(Locale.ROOT, "%.0f s left", Math.ceil((total - done) / rate)));
     }

@@ -30,7 +30,7 @@ public interface Progress extends AutoCloseable {
   /** Ends the phase and prints its totals. Does nothing if no phase is open. */
   void end();
 
-  /** Ends an open phase and gives back the terminal. */
+  /** Gives back the terminal; a phase that is still open was broken off. */
   @Override
   void close();
 

@@ -28,6 +28,7 @@ class ConsoleProgressTest {
       progress.line("hello");
       seconds = 10;
       progress.advance(800);
+      progress.end();
     }
     assertThat(text().lines()).containsExactly(
         "job train: 200/1000 examples, 100/s, loss 0.5000, auc 0.7500, 8 s left",
@@ -45,7 +46,7 @@ class ConsoleProgressTest {
       progress.begin("test", 5);
     }
     assertThat(text().lines()).containsExactly("job train: 8 examples, 2/s", "job train: 8 examples, 2/s, done in 4.0 s",
-        "job test: 0/5 examples, 0/s, done in 0.0 s");
+        "job test: 0/5 examples, 0/s, stopped after 0.0 s");
   }
 
   @Test
