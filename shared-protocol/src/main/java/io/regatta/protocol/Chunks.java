@@ -101,8 +101,13 @@ final class Chunks implements Iterator<Outgoing> {
     }
     ByteBuf memory = ByteBufAllocator.DEFAULT.directBuffer(bytes);
     ByteBuffer payload = memory.nioBuffer(0, bytes).order(ByteOrder.LITTLE_ENDIAN);
-    fill.into(payload);
-    return new Outgoing(new TensorFrame(header.build(), payload), memory);
+    try {
+      fill.into(payload);
+      return new Outgoing(new TensorFrame(header.build(), payload), memory);
+    } catch (RuntimeException | Error e) {
+      memory.release();
+      throw e;
+    }
   }
 
   @Override

@@ -2,6 +2,7 @@ package io.regatta.protocol;
 
 import io.regatta.core.error.RegattaException;
 import io.regatta.protocol.stream.TensorStream;
+import io.vertx.core.Future;
 import java.util.ArrayDeque;
 import java.util.Iterator;
 import java.util.function.Consumer;
@@ -79,7 +80,14 @@ final class FrameSender {
   }
 
   private void write(Outgoing out) {
-    stream.send(out.frame()).onComplete(sent -> {
+    Future<Void> written;
+    try {
+      written = stream.send(out.frame());
+    } catch (RuntimeException | Error e) {
+      out.release();
+      throw e;
+    }
+    written.onComplete(sent -> {
       out.release();
       if (sent.failed() && !stopped) {
         stop();

@@ -85,8 +85,8 @@ public final class GrpcShardLink implements ShardLink {
       boolean complete = answer.take(frame);
       hold(answer.taken());
       if (complete) {
-        pending.remove(h.getRequest());
         answer.complete();
+        pending.remove(h.getRequest()); // behind it: a failure to make the answer is answered, too
       }
     } catch (InvalidInput e) {
       giveUp(new InvalidInput(peer + " sent a bad answer: " + e.getMessage()));

@@ -26,8 +26,8 @@ import java.util.stream.Stream;
  * and on different numbers of shards; and compares hashes of the parameters, or the distance ‖Δ‖₂ / ‖w‖₂ of the saved
  * models. A dense net of its own is compared with stock DJL. Runs on the calling thread, which waits.
  *
- * <p>What the comparison presumes: the program's loss is the mean over the batch, it saves its model where
- * {@code output} says, has no dropout and no batch normalisation, and reads by position ({@code Worker.shard}).
+ * <p>What the comparison presumes: the program's loss is the mean over the batch, it has no dropout and no batch
+ * normalisation, and reads by position ({@code Worker.shard}).
  */
 public final class Parity {
 
@@ -203,8 +203,10 @@ public final class Parity {
 
   /** The control of {@link #SAME_BATCH}: alone, with learning rates that differ by four millionths. */
   private Trained nudged(ScratchDirectory scratch, int batches) {
-    JsonObject rates = new JsonObject().put("optimizer", nudged(job.optimizer()))
-        .put("sparse_optimizer", nudged(job.sparseOptimizer()));
+    JsonObject rates = new JsonObject().put("optimizer", nudged(job.optimizer()));
+    if (!job.sparseOptimizer().equals(job.optimizer())) { // else it is taken from there
+      rates.put("sparse_optimizer", nudged(job.sparseOptimizer()));
+    }
     return Trained.of(LocalRun.run(variant(scratch, Mode.SYNC, 1, 1, job.batchSize() * batches, rates), program,
         Progress.none()));
   }

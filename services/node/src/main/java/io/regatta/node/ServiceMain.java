@@ -119,8 +119,8 @@ public final class ServiceMain<R extends Record> {
 
   /** Asks the running service to close, also while it still starts; completes when {@link #execute} has returned. */
   private Future<Void> stop() {
-    Node.Starting node = starting;
     stopRequested.tryComplete();
+    Node.Starting node = starting; // read behind it: a start that begins now sees the request
     if (node != null) {
       node.cancel();
     }

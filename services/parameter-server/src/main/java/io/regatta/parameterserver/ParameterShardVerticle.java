@@ -150,10 +150,14 @@ final class ParameterShardVerticle extends VerticleBase {
 
     /** One slice in this turn, the rest in the next ones. */
     private void digestOn(DigestCursor cursor, Promise<Long> promise) {
-      if (cursor.advance(DIGEST_SLICE)) {
-        context.runOnContext(v -> digestOn(cursor, promise));
-      } else {
-        promise.complete(cursor.value());
+      try {
+        if (cursor.advance(DIGEST_SLICE)) {
+          context.runOnContext(v -> digestOn(cursor, promise));
+        } else {
+          promise.complete(cursor.value());
+        }
+      } catch (RuntimeException | Error e) {
+        promise.fail(e);
       }
     }
   }

@@ -83,7 +83,7 @@ final class Call<Q, A> {
       fail(new InvalidInput("the request is no message of " + method.fullMethodName() + ": " + e.getMessage(), e));
     } catch (RegattaException e) {
       fail(e);
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
       LOG.error("{} failed", method.fullMethodName(), e);
       finish(new StatusException(GrpcStatus.INTERNAL, method.fullMethodName() + " failed by a fault of the rendezvous: "
           + e + "; see its log"));

@@ -12,6 +12,7 @@ import io.regatta.protocol.rendezvous.GatherReply;
 import io.regatta.protocol.rendezvous.MissingMember;
 import io.regatta.protocol.rendezvous.OpenGather;
 import java.util.ArrayList;
+import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -27,7 +28,7 @@ import java.util.stream.Collectors;
  * <p>A gather waits for the members that were active when it was opened and still are; who joined later may take part
  * but is not waited for. What a member gave stays, even if it leaves or is lost before the end. A gather ends alike
  * for all: complete, or failed at the first caller's timeout. A key is used once: later calls are told how it ended,
- * as long as it is among the last {@code limits.gathers} to end.
+ * as long as it is among the last {@code limits.gathers} to end, or the group's first.
  */
 final class Gathers {
 
@@ -139,12 +140,26 @@ final class Gathers {
   /** Completes every gather that waits for nobody any more. */
   void settle() {
     for (Gather gather : List.copyOf(open.values())) {
-      if (missing(gather).isEmpty() && end(gather, "")) {
-        GatherReply.Builder reply = GatherReply.newBuilder();
-        gather.parts.forEach((rank, part) -> reply.addRanks(rank).addPayloads(part.payload));
-        GatherReply all = reply.build();
+      if (missing(gather).isEmpty()) {
+        GatherReply all = reply(gather);
+        if (all == null || !end(gather, "")) {
+          continue;
+        }
         List.copyOf(gather.parts.values()).forEach(part -> part.done.accept(all, null));
       }
+    }
+  }
+
+  /** Null if there is no memory for it: the gather has failed for all, then. */
+  private GatherReply reply(Gather gather) {
+    try {
+      GatherReply.Builder reply = GatherReply.newBuilder();
+      gather.parts.forEach((rank, part) -> reply.addRanks(rank).addPayloads(part.payload));
+      return reply.build();
+    } catch (OutOfMemoryError e) {
+      fail(gather, new Overloaded("gather " + gather.key + " of group " + group.name() + ": no memory for its reply; give "
+          + "the rendezvous a larger heap, or lower rendezvous.limits.gather_bytes"));
+      return null;
     }
   }
 
@@ -164,7 +179,10 @@ final class Gathers {
     bytes -= gather.parts.values().stream().mapToLong(p -> p.payload.size()).sum();
     ended.put(gather.key, new Ended(failure, gather.lastIncarnation));
     if (ended.size() > limits.gathers()) {
-      ended.remove(ended.keySet().iterator().next());
+      Iterator<String> oldest = ended.keySet().iterator();
+      oldest.next(); // the first of all stays: it tells a newcomer that the group is under way
+      oldest.next();
+      oldest.remove();
     }
     return true;
   }

@@ -259,6 +259,22 @@ class GroupsTest {
   }
 
   @Test
+  void howeverManyGathersHaveEnded_thenANewcomerIsToldThatTheGroupIsUnderWay() {
+    VirtualGroups g = VirtualGroups.formed(2);
+    g.gather(0, "start", "");
+    g.gather(1, "start", "");
+    for (int i = 0; i < 2 * RendezvousConfig.defaults().limits().gathers(); i++) {
+      g.gather(0, "k" + i, "");
+      g.gather(1, "k" + i, "");
+    }
+    g.leave(1);
+    g.join(2, 1, "new life", 1);
+    assertThatThrownBy(() -> g.gather(1, "start", "")).isInstanceOf(Conflict.class)
+        .hasMessageContaining("joined after it had begun");
+    assertThat(g.gather(1, "k0", "").isDone()).as("the oldest others are forgotten").isFalse();
+  }
+
+  @Test
   void whenAGatherHasNoTimeout_thenItWaitsAsLongAsThoseLiveThatItWaitsFor() {
     VirtualGroups g = VirtualGroups.formed(3);
     Answer<GatherReply> patient = g.gather(0, "k", "a", 0);

@@ -88,7 +88,8 @@ public record JobConfig(
         + "again and again sets this above its pauses.")
     long modelThreadIdleMs,
 
-    @Setting(doc = "Directory for the model that the run saves; empty: nothing is saved.")
+    @Setting(doc = "Directory for the model: saved there by the program, or else at the end of the run; "
+        + "empty: by the run not at all.")
     String output,
 
     @Setting(doc = "Keys of the program's own.")

@@ -127,6 +127,9 @@ final class RankRun {
       double[] first = session.await("hash of all parameters", session.gather("hash", hash)).get(0);
       parameters = String.format(Locale.ROOT, "%08x%08x", (long) first[0], (long) first[1]);
     }
+    if (session.trainer().rank() == ranks.get(0).rank()) {
+      workers.get(0).saveAtTheEnd();
+    }
     session.await("leave", session.leave());
     return result(ranks, workers.get(0), parameters);
   }

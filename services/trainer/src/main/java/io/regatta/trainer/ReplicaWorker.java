@@ -195,6 +195,14 @@ final class ReplicaWorker implements Worker {
     return dir;
   }
 
+  /** What the job wants saved and the program has not. Nobody trains any more. */
+  void saveAtTheEnd() {
+    if (model.isEmpty() && trainer != null && !session.job().output().isBlank() && session.client().isPresent()) {
+      SavedModel.write(Path.of(session.job().output()), session, trainer);
+      model = session.job().output();
+    }
+  }
+
   /** What the program has made; null if it has not. */
   FleetTrainer trainer() {
     return trainer;

@@ -50,6 +50,8 @@ public final class TrainerVerticle extends VerticleBase implements FiniteService
   private RankRun run;
   private ResultFile resultFile;
   private Future<Void> over;
+  /** Why the rendezvous has given this trainer up, if it has. */
+  private RegattaException lost;
 
   /** Runs the job's program, loaded by class name. */
   public TrainerVerticle(Node node, TrainerConfig config) {
@@ -90,6 +92,10 @@ public final class TrainerVerticle extends VerticleBase implements FiniteService
         .compose(v -> new ShardFinder(vertx, node.directory(), job, timeout).find(name()))
         .map(this::begin)
         .recover(e -> {
+          if (run != null) { // a replica's thread could not be started: the others shall not wait for it
+            session.end(new Cancelled(name() + " could not start: " + e.getMessage()));
+            run.interrupt();
+          }
           hosted.failed(e);
           result.tryFail(e);
           return finish().transform(v -> Future.failedFuture(e));
@@ -110,12 +116,16 @@ public final class TrainerVerticle extends VerticleBase implements FiniteService
     StaleGeneration reason = new StaleGeneration(name() + " has been given up by the rendezvous, the others go on without "
         + "it: " + why.getMessage());
     LOG.error(reason.getMessage());
+    lost = reason;
     if (session != null) {
       session.end(reason);
     }
   }
 
   private Void begin(ShardFinder.Found found) {
+    if (lost != null) {
+      throw lost;
+    }
     connections = new ShardConnections(node, job, group::generation, config.stream().options());
     session = new ClusterSession(node, context, job, config.stepDelayMs(), group, found, connections);
     LOG.info("{}: joined, {} shards on servers {}", name(), session.shards(), session.serverEndpoints());

@@ -2,6 +2,7 @@ package io.regatta.protocol.stream;
 
 import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.error.RegattaException.Overloaded;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.protocol.ErrorMapping;
 import io.vertx.core.Context;
@@ -90,6 +91,11 @@ abstract class HttpTensorStream implements TensorStream {
       String message = "from " + peer + " came " + e.getMessage();
       failure = new InvalidInput(message);
       close(e.status, message);
+    } catch (RuntimeException | Error e) { // no memory: what was being read has a hole now, and nothing after it fits
+      received.clear();
+      failure = new Overloaded("a message from " + peer + " could not be taken in here: " + e
+          + "; give this process a larger heap");
+      close(ErrorMapping.status(failure), failure.getMessage());
     }
     deliver();
   }

@@ -5,6 +5,7 @@ import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.PeerLost;
 import java.util.Comparator;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -274,11 +275,12 @@ final class JobState {
         SyncRounds.Round round = rounds.first();
         try {
           apply(round);
+          acknowledge(round);
         } catch (RuntimeException | Error e) {
           breakDown("the round of step " + round.step, e);
           return;
         }
-        acknowledge(rounds.close());
+        rounds.close();
       }
     }
     pulls.release();
@@ -295,7 +297,8 @@ final class JobState {
       roundWaitMillis.merge((int) a[0], a[1] - round.firstMillis(), Long::sum);
     }
     round.owed.sort(Comparator.comparingInt(o -> o.contributors().get(0).rank()));
-    for (SyncRounds.Owed o : round.owed) {
+    for (Iterator<SyncRounds.Owed> it = round.owed.iterator(); it.hasNext(); it.remove()) {
+      SyncRounds.Owed o = it.next();
       if (!o.repeatedPush() && !o.skippedPush()) {
         pushes++;
       }

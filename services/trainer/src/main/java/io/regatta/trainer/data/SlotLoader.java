@@ -136,7 +136,7 @@ public final class SlotLoader implements Iterator<SlotBatch>, AutoCloseable {
     BadLines.logPass(pass, left.get());
     try {
       feed.close();
-    } catch (RegattaException e) {
+    } catch (RuntimeException | Error e) { // whatever the user's source throws: the consumer must not wait for it
       fail(e);
     }
     putUnlessClosed(CompletableFuture.completedFuture(null));

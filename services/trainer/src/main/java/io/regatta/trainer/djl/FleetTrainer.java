@@ -58,6 +58,8 @@ public final class FleetTrainer extends Trainer {
   private long firstNanos;
   private long lastStepNanos;
   private boolean forwarded;
+  /** Kept at the close; null before. */
+  private Map<String, float[]> frozen;
   private boolean closed;
 
   /**
@@ -278,7 +280,7 @@ public final class FleetTrainer extends Trainer {
   /** Values of the parameters that are not trained (such as running means), by name: this replica's own. */
   public Map<String, float[]> frozenValues() {
     initialized();
-    return dense.frozenValues();
+    return frozen != null ? frozen : dense.frozenValues();
   }
 
   /** The tables that the model has on the servers. */
@@ -334,6 +336,7 @@ public final class FleetTrainer extends Trainer {
     closed = true;
     endStepScope();
     if (dense != null) {
+      frozen = dense.frozenValues(); // for a model that is saved after its program has closed it
       dense.close();
     }
     super.close();
