@@ -92,7 +92,7 @@ final class SimulateCommand implements Callable<Integer> {
 
   /** Prints and writes what came out. */
   static int finish(RunResult run, ResultFile file, PrintWriter out) {
-    out.println(RunSummary.of(run));
+    out.println(run);
     if (file != null) {
       file.write(run);
       out.println("Result written to " + file);

@@ -31,7 +31,7 @@ class JobFilesTest {
   private static RunResult run(JobConfig job) {
     List<RunResult> all = LocalCluster.run(LocalCluster.Options.of(job).withoutHazelcast()
         .withProgress(Progress.none()));
-    System.out.println(RunSummary.of(all.get(0)));
+    System.out.println(all.get(0));
     return all.get(0);
   }
 

@@ -113,6 +113,8 @@ class ProcessesIT {
 
     JsonNode result = new ObjectMapper().readTree(dir.resolve("result.json").toFile());
     assertThat(result.get("parameters_hash").asText()).isEqualTo(hash);
+    assertThat(result.get("trainers_at_end").asInt()).isEqualTo(2);
+    trainers.forEach(trainer -> assertThat(trainer.output()).contains("parameters " + hash, name + ": sync, 2 servers"));
     assertThat(result.get("process_ids").get("trainer-0").asLong()).isEqualTo(trainers.get(0).pid());
     assertThat(result.get("process_ids").get("trainer-1").asLong()).isEqualTo(trainers.get(1).pid());
     assertThat(result.get("process_ids").get("rendezvous").asLong()).isEqualTo(rendezvous.pid());

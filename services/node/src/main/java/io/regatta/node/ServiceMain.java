@@ -235,6 +235,10 @@ public final class ServiceMain<R extends Record> {
       if (deployable instanceof FiniteService finite) {
         finite.finished().onComplete(done -> {
           if (done.succeeded()) {
+            if (done.result() != null) { // what it has to say of its work, in words
+              out.println(done.result());
+              out.flush();
+            }
             status.tryComplete(0);
           } else {
             status.tryFail(done.cause());

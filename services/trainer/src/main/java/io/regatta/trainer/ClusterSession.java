@@ -54,6 +54,8 @@ final class ClusterSession implements TrainerSession {
   private JobSpec spec;
   private Future<ParameterClient> connected;
   private Future<Void> left;
+  /** From the first registration on, also if not every shard accepts it: some may hold this trainer. */
+  private ParameterClient registering;
   private volatile ParameterClient client;
 
   ClusterSession(Node node, Context context, JobConfig job, long stepDelayMillis, Membership group,
@@ -114,6 +116,10 @@ final class ClusterSession implements TrainerSession {
         spec = asked;
         connected = connections.open(found.shards(), name()).compose(links -> {
           ParameterClient made = new ParameterClient(asked, trainer(), links, this::execute);
+          if (left != null) {
+            return Future.failedFuture(new Cancelled(name() + " has left before it had registered"));
+          }
+          registering = made;
           return Future.fromCompletionStage(made.register(), context).map(v -> {
             client = made;
             return made;
@@ -179,7 +185,7 @@ final class ClusterSession implements TrainerSession {
   /** Behind everything pushed; once. On the loop. */
   Future<Void> leaveShards() {
     if (left == null) {
-      left = client == null ? Future.succeededFuture() : Future.fromCompletionStage(client.leave(), context)
+      left = registering == null ? Future.succeededFuture() : Future.fromCompletionStage(registering.leave(), context)
           .onFailure(e -> {
             if (!(e instanceof Cancelled)) { // that is a pull under way, given up because we have left
               LOG.warn("{} could not leave every shard in order, the rendezvous will tell them: {}", name(),
@@ -192,7 +198,7 @@ final class ClusterSession implements TrainerSession {
 
   /** Ends the links' streams, so that the servers see their end before the connection's. On the loop. */
   Future<Void> closeLinks() {
-    return client == null ? Future.succeededFuture() : Future.fromCompletionStage(client.close(), context);
+    return registering == null ? Future.succeededFuture() : Future.fromCompletionStage(registering.close(), context);
   }
 
   /** Releases the model threads, now and to come. Any thread. */

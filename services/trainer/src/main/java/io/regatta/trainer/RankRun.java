@@ -95,7 +95,11 @@ final class RankRun {
     try (Progress shown = progress(replica)) {
       ReplicaWorker worker = new ReplicaWorker(new ReplicaContext(session, group, replica), collectives, shown);
       TrainingProgram own = program != null ? program : ProgramLoader.load(job);
-      own.run(worker);
+      try {
+        own.run(worker);
+      } finally {
+        worker.closeDatasets();
+      }
       if (worker.trainer() != null) {
         worker.trainer().handIn();
       }
@@ -116,22 +120,34 @@ final class RankRun {
   private RunResult finish(List<ReplicaWorker> workers) {
     List<RankStats> ranks = collectives.gatherLast("end of the run", stats(workers).toRow()).stream()
         .map(RankStats::ofRow).toList();
-    String parameters = "";
-    if (session.client().isPresent()) {
-      ParameterClient client = session.client().get();
-      double[] hash = new double[2];
-      if (session.trainer().rank() == ranks.get(0).rank()) {
-        long digest = session.await("hash of all parameters", client.digest());
-        hash = new double[] {digest >>> 32, digest & 0xffff_ffffL};
-      }
-      double[] first = session.await("hash of all parameters", session.gather("hash", hash)).get(0);
-      parameters = String.format(Locale.ROOT, "%08x%08x", (long) first[0], (long) first[1]);
-    }
+    String parameters = session.client().isPresent()
+        ? hash(session.client().get(), ranks.get(0).rank()) : "";
     if (session.trainer().rank() == ranks.get(0).rank()) {
       workers.get(0).saveAtTheEnd();
     }
     session.await("leave", session.leave());
     return result(ranks, workers.get(0), parameters);
+  }
+
+  /** The lowest rank asks the shards and tells the others; if it is lost before it could, the next one does. */
+  private String hash(ParameterClient client, int lowest) {
+    int teller = lowest;
+    for (int attempt = 0; ; attempt++) {
+      int rank = session.trainer().rank();
+      double[] mine = {rank, 0, 0, 0};
+      if (rank == teller) {
+        long digest = session.await("hash of all parameters", client.digest());
+        mine = new double[] {rank, 1, digest >>> 32, digest & 0xffff_ffffL};
+      }
+      List<double[]> all = session.await("hash of all parameters",
+          session.gather(attempt == 0 ? "hash" : "hash " + attempt, mine));
+      for (double[] told : all) {
+        if (told[1] == 1) {
+          return String.format(Locale.ROOT, "%08x%08x", (long) told[2], (long) told[3]);
+        }
+      }
+      teller = (int) all.get(0)[0];
+    }
   }
 
   private RankStats stats(List<ReplicaWorker> workers) {

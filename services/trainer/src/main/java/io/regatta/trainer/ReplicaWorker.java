@@ -31,6 +31,7 @@ final class ReplicaWorker implements Worker {
   private final Map<String, Double> reported = new LinkedHashMap<>();
   private FleetTrainer trainer;
   private String model = "";
+  private final List<SlotDataset> opened = new ArrayList<>();
 
   ReplicaWorker(ReplicaContext context, RankCollectives collectives, Progress progress) {
     this.context = context;
@@ -112,7 +113,9 @@ final class ReplicaWorker implements Worker {
   @Override
   public Dataset shard(Dataset dataset) {
     if (dataset instanceof SlotDataset slots) {
-      return slots.shard(shardIndex(), shardCount());
+      SlotDataset mine = slots.shard(shardIndex(), shardCount());
+      opened.add(mine);
+      return mine;
     }
     if (!(dataset instanceof RandomAccessDataset indexed)) {
       throw new InvalidInput("cannot take a part of a " + dataset.getClass().getName()
@@ -193,6 +196,11 @@ final class ReplicaWorker implements Worker {
     }
     barrier();
     return dir;
+  }
+
+  /** Ends the readers of data sets that {@link #shard} has made, which the program may have left in their middle. */
+  void closeDatasets() {
+    opened.forEach(SlotDataset::close);
   }
 
   /** What the job wants saved and the program has not. Nobody trains any more. */

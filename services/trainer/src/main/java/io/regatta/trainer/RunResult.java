@@ -25,6 +25,17 @@ public record RunResult(String job, String mode, int servers, int trainers, int 
     double accuracy, double logloss, long stalenessMax, long clockLeadMax, long skippedPushes, Map<String, Long> pids,
     String model, String parameters, Map<String, Double> metrics, List<Double> examplesPerSecondByRank) {
 
+  /** Trainers that reached the end; fewer than {@link #trainers} if some were lost on the way. */
+  public int trainersAtEnd() {
+    return examplesPerSecondByRank.size();
+  }
+
+  /** The same in words, a few lines. */
+  @Override
+  public String toString() {
+    return RunSummary.of(this);
+  }
+
   /** The result as JSON, in the order of docs/configuration.md; figures that nobody reported are null. */
   public JsonObject toJson() {
     JsonObject pidsByName = new JsonObject();
@@ -36,7 +47,8 @@ public record RunResult(String job, String mode, int servers, int trainers, int 
         .put("seconds", figure(seconds)).put("examples_per_second", figure(examplesPerSecond))
         .put("loss", figure(loss)).put("auc", figure(auc)).put("accuracy", figure(accuracy))
         .put("logloss", figure(logloss)).put("staleness_max", stalenessMax).put("process_ids", pidsByName)
-        .put("model", model).put("parameters_hash", parameters).put("threads", threads)
+        .put("model", model).put("parameters_hash", parameters)
+        .put("trainers_at_end", trainersAtEnd()).put("threads", threads)
         .put("skipped_pushes", skippedPushes).put("clock_lead_max", clockLeadMax)
         .put("examples_per_second_by_rank", new JsonArray(examplesPerSecondByRank))
         .put("metrics", more);

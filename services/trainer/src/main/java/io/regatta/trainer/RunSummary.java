@@ -1,10 +1,9 @@
-package io.regatta.fleet;
+package io.regatta.trainer;
 
-import io.regatta.trainer.RunResult;
 import java.util.Locale;
 import java.util.StringJoiner;
 
-/** What {@link io.regatta.trainer.ResultFile} says, in words. */
+/** What {@link ResultFile} says, in words. */
 final class RunSummary {
 
   private RunSummary() {}
@@ -21,6 +20,10 @@ final class RunSummary {
       text.append(rates);
     }
     text.append(")");
+    if (run.trainersAtEnd() < run.trainers()) {
+      text.append(String.format(Locale.ROOT, "%n  only %d of %d trainers reached the end: the others were lost or have left",
+          run.trainersAtEnd(), run.trainers()));
+    }
     StringJoiner figures = new StringJoiner(", ", "\n  ", "");
     figure(figures, "AUC", run.auc());
     figure(figures, "accuracy", run.accuracy());
