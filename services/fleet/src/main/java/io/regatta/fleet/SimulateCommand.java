@@ -1,5 +1,6 @@
 package io.regatta.fleet;
 
+import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.node.Blocking;
 import io.regatta.node.ClusterConfig;
 import io.regatta.node.HostPort;
@@ -58,8 +59,18 @@ final class SimulateCommand implements Callable<Integer> {
   public Integer call() {
     ResultFile file = ResultFile.at(result);
     JobConfig config = job.load(settings, regatta.program());
+    checkSlow(config);
     RunResult run = local ? LocalRun.run(config, regatta.program(), null) : simulate(config);
     return finish(run, file, spec.commandLine().getOut());
+  }
+
+  private void checkSlow(JobConfig config) {
+    slow.forEach((rank, millis) -> {
+      if (rank < 0 || rank >= config.trainers() || millis < 0) {
+        throw new InvalidInput("--slow " + rank + "=" + millis + ": job " + config.job() + " has trainers 0 to "
+            + (config.trainers() - 1) + ", and a delay is 0 ms or more");
+      }
+    });
   }
 
   private RunResult simulate(JobConfig config) {

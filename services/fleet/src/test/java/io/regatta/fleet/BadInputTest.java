@@ -61,6 +61,7 @@ class BadInputTest {
       train JOB --server-endpoints a:1                | go together
       frobnicate                                      | frobnicate
       simulat JOB                                     | did you mean 'simulate'
+      simulate JOB --slow 9=5                         | --slow 9=5
       """)
   void is_named(String command, String wanted) {
     LeftoverThreads threads = LeftoverThreads.snapshot();

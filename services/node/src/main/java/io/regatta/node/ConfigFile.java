@@ -1,18 +1,27 @@
 package io.regatta.node;
 
+import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonLocation;
+import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.core.StreamReadFeature;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.vertx.config.spi.utils.Processors;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
+import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.JsonObject;
+import java.io.IOException;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.Locale;
+import org.yaml.snakeyaml.LoaderOptions;
+import org.yaml.snakeyaml.Yaml;
+import org.yaml.snakeyaml.constructor.SafeConstructor;
 import org.yaml.snakeyaml.error.Mark;
 import org.yaml.snakeyaml.error.MarkedYAMLException;
+import org.yaml.snakeyaml.error.YAMLException;
 
 /** Reads one configuration file with Vert.x Config's parsers. Stateless; nothing blocks the caller. */
 final class ConfigFile {
@@ -32,9 +41,29 @@ final class ConfigFile {
     }
     return vertx.fileSystem().readFile(file.toString())
         .recover(e -> Future.failedFuture(unreadable(file, e)))
-        .compose(text -> Processors.get(format).process(vertx, new JsonObject(), text)
+        .compose(text -> distinctKeys(format, text)
+            .compose(v -> Processors.get(format).process(vertx, new JsonObject(), text))
             .recover(e -> Future.failedFuture(broken(file, e))))
         .map(json -> json == null ? new JsonObject() : json);
+  }
+
+  /** Of a key given twice the readers would take the last without a word. */
+  private static Future<Void> distinctKeys(String format, Buffer text) {
+    try {
+      if (format.equals("yaml")) {
+        LoaderOptions strict = new LoaderOptions();
+        strict.setAllowDuplicateKeys(false);
+        new Yaml(new SafeConstructor(strict)).load(text.toString());
+      } else {
+        JsonFactory strict = JsonFactory.builder().enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION).build();
+        try (JsonParser parser = strict.createParser(text.toString())) {
+          while (parser.nextToken() != null) { }
+        }
+      }
+      return Future.succeededFuture();
+    } catch (IOException | YAMLException e) {
+      return Future.failedFuture(e);
+    }
   }
 
   private static InvalidInput unreadable(Path file, Throwable e) {

@@ -151,6 +151,8 @@ class SettingsTest {
     refused(ofFile(write("a.yaml", "optimiser: {learning_rate: 1}")), "'optimiser'", "'optimizer'", "a.yaml");
     refused(ofFile(write("b.yaml", "optimizer: {lerning_rate: 1}")), "'optimizer.lerning_rate'",
         "'optimizer.learning_rate'");
+    refused(ofFile(write("twice.yaml", "sizes: 8\nhosts: a\nsizes: 9\n")), "twice.yaml", "line 3", "duplicate key sizes");
+    refused(ofFile(write("twice.json", "{\"sizes\": 8,\n \"sizes\": 9}")), "twice.json", "line 2", "Duplicate field 'sizes'");
     refused(ofFile(write("c.yaml", "learning_rate: 1")), "'learning_rate'", "'optimizer.learning_rate'");
     refused(ofFile(write("d.yaml", "tables: [{name: x, dims: 3}]")), "'tables[0].dims'", "'tables[0].dim'", "d.yaml");
     refused(override("optimizer.kinds=plain"), "'optimizer.kinds'", "'optimizer.kind'", "--set");
