@@ -75,7 +75,7 @@ public class ShardBenchmark {
         List.of(new SparseTableSpec(TABLE, DIM, InitializerSpec.uniform(-0.1f, 0.1f), rule)));
     TrainerId trainer = new TrainerId(0, 1);
     shard = new ParameterShard(0, ParameterShard.Limits.defaults(), System::currentTimeMillis);
-    shard.register(new JobSpec(JOB, Mode.ASYNC, 1, 0, NanPolicy.FAIL, 1, 8192, model), trainer);
+    shard.register(new JobSpec(JOB, Mode.ASYNC, 1, 0, NanPolicy.FAIL, 1, 8192, model), trainer, 0);
     shard.initialize(JOB, trainer, new float[1]);
     for (long first = 0; first < rows; first += ROWS) {
       long[] batch = new long[(int) Math.min(ROWS, rows - first)];

@@ -42,11 +42,12 @@ public final class AggregatedShardLink implements ShardLink {
     return direct.peer() + " behind the " + aggregator.peer();
   }
 
-  /** At the shard first, which creates the job; then at the aggregator. */
+  /** At the shard first, which creates the job and says from which step on; then at the aggregator. */
   @Override
-  public CompletionStage<Void> register(JobSpec job, TrainerId trainer) {
+  public CompletionStage<Long> register(JobSpec job, TrainerId trainer, long step) {
     pullsWait = job.mode() == Mode.HALF_ASYNC;
-    return direct.register(job, trainer).thenCompose(v -> aggregator.register(job, trainer));
+    return direct.register(job, trainer, step)
+        .thenCompose(from -> aggregator.register(job, trainer, step).thenApply(v -> from));
   }
 
   @Override

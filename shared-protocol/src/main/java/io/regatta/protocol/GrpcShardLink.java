@@ -140,11 +140,11 @@ public final class GrpcShardLink implements ShardLink {
   }
 
   @Override
-  public CompletionStage<Void> register(JobSpec spec, TrainerId trainer) {
+  public CompletionStage<Long> register(JobSpec spec, TrainerId trainer, long step) {
     job = spec.job();
     common.setJob(job).setRank(trainer.rank()).setIncarnation(trainer.incarnation());
-    return request(answer(Kind.REGISTER_ACK, a -> null),
-        r -> Outgoing.one(header(Kind.REGISTER, r).setRegister(JobSpecs.toProto(spec)).build()));
+    return request(answer(Kind.REGISTER_ACK, a -> a.first().getStep()),
+        r -> Outgoing.one(header(Kind.REGISTER, r).setStep(step).setRegister(JobSpecs.toProto(spec)).build()));
   }
 
   @Override

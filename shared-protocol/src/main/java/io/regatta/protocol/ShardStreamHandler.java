@@ -26,7 +26,8 @@ public interface ShardStreamHandler {
    */
   record Origin(String job, int shard, long shardIncarnation, long generation, TrainerId trainer) {}
 
-  Future<Void> register(Origin from, JobSpec job);
+  /** See {@link io.regatta.core.shard.ShardLink#register}. */
+  Future<Long> register(Origin from, JobSpec job, long step);
 
   Future<Void> initialize(Origin from, float[] dense);
 

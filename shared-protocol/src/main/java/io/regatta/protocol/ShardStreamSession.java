@@ -140,9 +140,9 @@ public final class ShardStreamSession {
     JobSpec job = JobSpecs.ofProto(h.getJob(), h.getRegister());
     registered = from;
     registering = true;
-    serve(handler.register(from, job), v -> {
+    serve(handler.register(from, job, h.getStep()), step -> {
       registering = false;
-      return one(answer, Kind.REGISTER_ACK);
+      return one(answer.setStep(step), Kind.REGISTER_ACK);
     });
   }
 

@@ -16,8 +16,9 @@ import java.util.function.Consumer;
 record CoreShardHandler(ParameterShard shard) implements ShardStreamHandler {
 
   @Override
-  public Future<Void> register(Origin from, JobSpec job) {
-    return run(() -> shard.register(job, from.trainer()));
+  public Future<Long> register(Origin from, JobSpec job, long step) {
+    long[] partFrom = new long[1];
+    return run(() -> partFrom[0] = shard.register(job, from.trainer(), step)).map(v -> partFrom[0]);
   }
 
   @Override

@@ -147,7 +147,7 @@ class GrpcShardLinkTest {
   void a_pull_waits_without_limit_while_the_shard_lives_and_no_longer_when_it_freezes() throws Exception {
     FreezableProxy proxy = new FreezableProxy(loop.vertx, server.actualPort());
     GrpcShardLink link = get(open(proxy.port(), OPTIONS));
-    get(call(link, l -> l.register(job("frozen", Mode.ASYNC, 1, 8), new TrainerId(0, 1))));
+    get(call(link, l -> l.register(job("frozen", Mode.ASYNC, 1, 8), new TrainerId(0, 1), 0)));
     CompletableFuture<Pulled> waiting = call(link, l -> l.pull(DENSE)).toCompletableFuture();
     Promise<Void> longer = Promise.promise();
     loop.vertx.setTimer(1500, t -> longer.complete()); // three times the limit for a sign of life
@@ -204,7 +204,7 @@ class GrpcShardLinkTest {
     int port = loop.serve(PATH, patient, s -> ShardStreamSession.serve(s, new CoreShardHandler(shard), patient))
         .actualPort();
     GrpcShardLink link = get(open(port, patient));
-    get(call(link, l -> l.register(job("held", Mode.ASYNC, 1, 8), new TrainerId(0, 1))));
+    get(call(link, l -> l.register(job("held", Mode.ASYNC, 1, 8), new TrainerId(0, 1), 0)));
     get(call(link, l -> l.initialize(new float[8])));
     get(call(link, l -> l.pull(new Pull(0, 0, false, List.of(new SparseIds("emb", ids(3000))), false))));
     List<Integer> slices = new ArrayList<>();
@@ -259,7 +259,7 @@ class GrpcShardLinkTest {
 
   private GrpcShardLink registered(String job) throws Exception {
     GrpcShardLink link = get(open(server.actualPort(), OPTIONS));
-    get(call(link, l -> l.register(job(job, Mode.ASYNC, 1, 8), new TrainerId(0, 1))));
+    get(call(link, l -> l.register(job(job, Mode.ASYNC, 1, 8), new TrainerId(0, 1), 0)));
     return link;
   }
 

@@ -44,11 +44,11 @@ class ShardStreamSessionTest {
   private static final class Recorder implements ShardStreamHandler {
     final BlockingQueue<String> calls = new LinkedBlockingQueue<>();
     final List<Promise<Pulled>> pulls = new ArrayList<>();
-    Future<Void> registered = Future.succeededFuture();
+    Future<Long> registered = Future.succeededFuture(0L);
     float[] values;
 
     @Override
-    public Future<Void> register(Origin from, JobSpec job) {
+    public Future<Long> register(Origin from, JobSpec job, long step) {
       calls.add("register " + from.trainer().rank());
       return registered;
     }
@@ -114,14 +114,14 @@ class ShardStreamSessionTest {
 
   @Test
   void requests_wait_for_the_registration_before_them() throws Exception {
-    Promise<Void> later = Promise.promise();
+    Promise<Long> later = Promise.promise();
     shard.registered = later.future();
     TensorStream s = connect();
     send(s, register(), message(Kind.LEAVE, 2));
     assertCalls("register 3");
     loop.context.runOnContext(v -> {
       assertThat(shard.calls).isEmpty();
-      later.complete();
+      later.complete(0L);
     });
     assertThat(answer().getKind()).isEqualTo(Kind.REGISTER_ACK);
     assertThat(answer().getKind()).isEqualTo(Kind.LEAVE_ACK);

@@ -95,7 +95,7 @@ class StockServerTest {
         .open("127.0.0.1", server.getPort(), "/regatta.ParameterShard/Exchange")
         .map(s -> new GrpcShardLink(s, "shard 4 at a stock server", 4, 77, () -> 5, null, OPTIONS)).onComplete(opened));
     link = get(opened.future());
-    get(call(() -> link.register(TestJobs.job("job", Mode.ASYNC, 3, 5000), new TrainerId(2, 11))));
+    get(call(() -> link.register(TestJobs.job("job", Mode.ASYNC, 3, 5000), new TrainerId(2, 11), 0)));
   }
 
   @AfterEach

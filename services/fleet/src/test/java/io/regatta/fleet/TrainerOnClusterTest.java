@@ -238,6 +238,36 @@ class TrainerOnClusterTest {
     assertThat(get(trainers.get(0).result()).examples()).isEqualTo(3 * ROWS / 2);
   }
 
+  /** Rank 2 makes steps that the others, who stand in a barrier, do not, and fails before it comes there itself. */
+  @ParameterizedTest
+  @CsvSource({"sync, false", "sync, true", "ssp, false"})
+  void theOthersTrainOnBehindABarrierThatAFailingTrainerNeverReached(String mode, boolean aggregator)
+      throws Exception {
+    JobConfig job = job(new JsonObject().put("trainers", 3).put("mode", mode).put("aggregator", aggregator)
+        .put("staleness_bound", 1));
+    services(job);
+    List<TrainerVerticle> trainers = trainers(job, worker -> {
+      try (Model model = Model.newInstance("net")) {
+        model.setBlock(new Net());
+        try (FleetTrainer t = worker.distributedTrainer(model,
+            new DefaultTrainingConfig(Loss.l2Loss()).optOptimizer(worker.optimizer()))) {
+          t.initialize(new Shape(8, 2), new Shape(8, SLOTS));
+          ArrayDataset data = data(t.getManager(), 8, worker.rank(), 4);
+          EasyTrain.fit(t, worker.rank() == 2 ? 3 : 1, data, null);
+          if (worker.rank() == 2) {
+            throw new IllegalStateException("out of luck");
+          }
+          worker.barrier();
+          EasyTrain.fit(t, 2, data, null);
+        }
+      }
+    });
+    assertThatThrownBy(() -> get(trainers.get(2).result())).hasMessageContaining("out of luck");
+    RunResult first = get(trainers.get(0).result());
+    assertThat(first.examples()).isEqualTo(2 * 3 * (ROWS / 4));
+    assertThat(get(trainers.get(1).result()).parameters()).isEqualTo(first.parameters()).isNotEmpty();
+  }
+
   @Test
   void anotherModelIsRefusedInOneLine() throws Exception {
     JobConfig job = job(new JsonObject());

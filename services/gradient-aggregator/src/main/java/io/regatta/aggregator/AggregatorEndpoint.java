@@ -36,8 +36,9 @@ final class AggregatorEndpoint implements ShardStreamHandler {
     this.uplink = uplink;
   }
 
+  /** The shard has the say about the step; here a round is whatever its trainers push under one step. */
   @Override
-  public Future<Void> register(Origin from, JobSpec spec) {
+  public Future<Long> register(Origin from, JobSpec spec, long step) {
     return attempt(() -> {
       check(from, spec);
       JobAggregation job = jobs.get(spec.job());
@@ -60,7 +61,7 @@ final class AggregatorEndpoint implements ShardStreamHandler {
         prune(spec.job()); // what was begun for nobody
         throw e;
       }
-      return Future.succeededFuture();
+      return Future.succeededFuture(step);
     });
   }
 

@@ -105,7 +105,7 @@ final class ShardConnection implements AggregationRounds.Shard {
         .compose(stream -> {
           ShardLink opened = new GrpcShardLink(stream, name(shard), index, shard.getIncarnation(), generation,
               unused -> Future.failedFuture(new InvalidInput("an aggregator asks for no digest")), options);
-          return Future.fromCompletionStage(opened.register(job, new TrainerId(first.rank(), first.incarnation())),
+          return Future.fromCompletionStage(opened.register(job, new TrainerId(first.rank(), first.incarnation()), 0),
               context).map(registered -> opened);
         }));
   }

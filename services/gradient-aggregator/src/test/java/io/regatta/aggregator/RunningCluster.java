@@ -80,7 +80,7 @@ final class RunningCluster implements AutoCloseable {
     void leaveShardsDirectly() {
       for (Shard shard : shards()) {
         ShardLink direct = link(shard.getHost(), shard.getPort(), StreamPaths.PARAMETER_SHARD, shard);
-        get(direct.register(job, id));
+        get(direct.register(job, id, 0));
         get(direct.leave());
       }
     }

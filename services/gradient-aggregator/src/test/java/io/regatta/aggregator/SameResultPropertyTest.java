@@ -79,7 +79,7 @@ class SameResultPropertyTest {
     ParameterShard shard = new ParameterShard(0, ParameterShard.Limits.defaults(), () -> 0);
     AggregationRounds[] hosts = new AggregationRounds[trainers];
     for (int rank = 0; rank < trainers; rank++) {
-      shard.register(job, new TrainerId(rank, 100 + rank));
+      shard.register(job, new TrainerId(rank, 100 + rank), 0);
       hosts[rank] = new AggregationRounds("job", 0, AggregatorConfig.defaults().limits(), to(shard), () -> 0);
     }
     for (int rank = 0; rank < trainers; rank++) {

@@ -56,12 +56,13 @@ final class ShardStreams implements ShardStreamHandler {
   }
 
   @Override
-  public Future<Void> register(Origin from, JobSpec job) {
+  public Future<Long> register(Origin from, JobSpec job, long step) {
     registered.run();
+    long[] partFrom = new long[1];
     return run(from, () -> {
-      shard.register(job, from.trainer());
+      partFrom[0] = shard.register(job, from.trainer(), step);
       jobChanged.accept(job.job());
-    });
+    }).map(v -> partFrom[0]);
   }
 
   @Override

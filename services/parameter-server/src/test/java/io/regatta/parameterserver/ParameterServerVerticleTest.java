@@ -189,9 +189,9 @@ class ParameterServerVerticleTest {
     try (RunningServers servers = RunningServers.start(1, 1)) {
       Shard shard = servers.shards().get(0);
       JobSpec job = Jobs.spec("addressed", Mode.ASYNC, 1, 1);
-      assertThatThrownBy(() -> get(link(servers, shard, 5, shard.getIncarnation()).register(job, new TrainerId(0, 1))))
+      assertThatThrownBy(() -> get(link(servers, shard, 5, shard.getIncarnation()).register(job, new TrainerId(0, 1), 0)))
           .isInstanceOf(NotOwner.class).hasMessageContaining("for shard 5 came to shard 0");
-      assertThatThrownBy(() -> get(link(servers, shard, 0, 17).register(job, new TrainerId(0, 1))))
+      assertThatThrownBy(() -> get(link(servers, shard, 0, 17).register(job, new TrainerId(0, 1), 0)))
           .isInstanceOf(StaleGeneration.class).hasMessageContaining("incarnation 17");
       assertThat(servers.status(0).getShards(0).getJobsCount()).isZero();
     }

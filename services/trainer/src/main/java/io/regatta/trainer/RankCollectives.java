@@ -3,8 +3,6 @@ package io.regatta.trainer;
 import io.regatta.core.shard.Mode;
 import io.regatta.core.shard.ParameterClient;
 import io.regatta.trainer.djl.ReplicaGroup;
-import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 
@@ -12,8 +10,9 @@ import java.util.Optional;
  * What the ranks of a job do together outside of steps. While a rank is in here it sits out: where steps wait for each
  * other (sync and ssp mode, and half-async behind an aggregator) it tells the shards so, and nobody's step waits for
  * it; otherwise a rank with fewer steps would wait here for one that waits for its pushes. When all have come,
- * everybody goes on from the highest step among them. One per rank; called by the leader of the replicas' meeting, one
- * at a time, which the meeting orders.
+ * everybody goes on from the highest step among them and the shards, which may be further: a rank that has died or left
+ * meanwhile may have made steps alone, and not at every shard. One per rank; called by the leader of the replicas'
+ * meeting, one at a time, which the meeting orders.
  */
 final class RankCollectives {
 
@@ -34,16 +33,14 @@ final class RankCollectives {
     }
     ParameterClient client = session.client().orElseThrow();
     List<double[]> all = sittingOut(client, operation, key, values);
-    session.await("return from " + operation, client.register());
-    long resume = 0;
-    List<double[]> out = new ArrayList<>(all.size());
-    for (double[] of : all) {
-      resume = Math.max(resume, (long) of[of.length - 1]);
-      out.add(Arrays.copyOf(of, of.length - 1));
-    }
+    String back = "return from " + operation;
+    long open = session.await(back, client.register());
+    double[] mine = {Math.max(open, group.steps().made())};
+    long resume = (long) session.await(back, session.gather(key + "/resume", mine)).stream()
+        .mapToDouble(of -> of[0]).max().orElseThrow();
+    session.await(back, client.takePartFrom(resume));
     group.steps().resumeAt(resume);
-    session.await("return from " + operation, session.gather(key + "/resume", new double[0]));
-    return out;
+    return all;
   }
 
   /** As {@link #gather}, as the last thing: the rank does not come back to training. */
@@ -63,8 +60,6 @@ final class RankCollectives {
 
   private List<double[]> sittingOut(ParameterClient client, String operation, String key, double[] values) {
     session.await(operation, client.sitOut());
-    double[] more = Arrays.copyOf(values, values.length + 1);
-    more[values.length] = group.steps().made();
-    return session.await(operation, session.gather(key, more));
+    return session.await(operation, session.gather(key, values));
   }
 }

@@ -59,10 +59,11 @@ final class JobState {
     return version;
   }
 
-  /** Registers a life of a rank; the caller has compared the job. */
-  void register(TrainerId id) {
-    trainers.register(id, rounds.next(), clockMillis.getAsLong());
+  /** Registers a life of a rank; the caller has compared the job. See {@link ShardLink#register}. */
+  long register(TrainerId id, long step) {
+    TrainerState t = trainers.register(id, Math.max(step, rounds.next()), step, clockMillis.getAsLong());
     settle();
+    return spec.mode() == Mode.SYNC ? t.nextStep : t.clock;
   }
 
   void initialize(TrainerId id, float[] dense) {
@@ -282,14 +283,19 @@ final class JobState {
         }
         rounds.close();
       }
+      if (rounds.first() == null) {
+        version += rounds.skipTo(trainers.minNextStep(rounds.next()));
+      }
     }
     pulls.release();
   }
 
+  /** A round to which nobody has pushed is an update of nothing: see {@link SyncRounds#skipTo}. */
   private void apply(SyncRounds.Round round) {
-    Push merged = RoundReducer.merge(round.pushes);
     version++;
-    tables.update(merged, round.step, version);
+    if (!round.pushes.isEmpty()) {
+      tables.update(RoundReducer.merge(round.pushes), round.step, version);
+    }
   }
 
   private void acknowledge(SyncRounds.Round round) {

@@ -32,13 +32,13 @@ public final class LocalShardLink implements ShardLink {
   }
 
   @Override
-  public CompletionStage<Void> register(JobSpec job, TrainerId trainer) {
+  public CompletionStage<Long> register(JobSpec job, TrainerId trainer, long step) {
     return call(() -> {
       checkOpen();
-      shard.register(job, trainer);
+      long from = shard.register(job, trainer, step);
       this.job = job.job();
       this.trainer = trainer;
-      return null;
+      return from;
     });
   }
 

@@ -4,6 +4,7 @@ import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.model.DensePartition;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.SortedMap;
 import java.util.TreeMap;
@@ -46,6 +47,8 @@ public final class ParameterClient {
   private final GradientCheck model;
   /** By shard; touched on the owner only. */
   private final long[] sequences;
+  /** What the shards answered to the last registration; written where the last answer completes. */
+  private volatile List<Long> partFrom;
   /** Calls without an answer, by shard: counted on the owner, uncounted where an answer completes, read anywhere. */
   private final AtomicIntegerArray unanswered;
 
@@ -62,6 +65,7 @@ public final class ParameterClient {
     partition = DensePartition.of(job.model().dense(), job.shards(), job.minBlock());
     model = new GradientCheck(job.model());
     sequences = new long[job.shards()];
+    partFrom = Collections.nCopies(job.shards(), 0L);
     unanswered = new AtomicIntegerArray(job.shards());
   }
 
@@ -85,9 +89,26 @@ public final class ParameterClient {
     return shards;
   }
 
-  /** Announces this trainer to all shards. */
-  public CompletableFuture<Void> register() {
-    return onOwner(() -> all(s -> links.get(s).register(job, trainer)).thenApply(v -> null));
+  /**
+   * Announces this trainer to all shards; or again, after {@link #sitOut}.
+   *
+   * @return the step from which every shard can wait for it. They differ if a trainer has gone between a push to one
+   *     shard and the same push to another: {@link #takePartFrom} makes them alike
+   */
+  public CompletableFuture<Long> register() {
+    return onOwner(() -> all(s -> links.get(s).register(job, trainer, 0)).thenApply(from -> {
+      partFrom = from;
+      return Collections.max(from);
+    }));
+  }
+
+  /**
+   * Has every shard wait for this trainer from this step on: the highest that any trainer's {@link #register} was
+   * answered with. Shards that said so then are not asked again.
+   */
+  public CompletableFuture<Void> takePartFrom(long step) {
+    return onOwner(() -> all(s -> partFrom.get(s) >= step
+        ? CompletableFuture.completedFuture(step) : links.get(s).register(job, trainer, step)).thenApply(v -> null));
   }
 
   /** Rank 0: the flat dense vector that everybody starts from. */

@@ -64,6 +64,9 @@ public final class ParameterShard {
       long stalenessMax, long stalenessSum, long clockLeadMax, long pushes, long skippedPushes,
       long repeatedPushes, Map<Integer, Long> roundWaitMillis, List<TrainerStatus> trainers) {}
 
+  /** Far above any run, far below an overflow. */
+  private static final long MAX_STEP = 1L << 62;
+
   private final int index;
   private final Limits limits;
   private final LongSupplier clockMillis;
@@ -82,12 +85,17 @@ public final class ParameterShard {
    * incarnation of a live rank and another model with {@code Conflict}, a rank ≥ trainers and a job that makes no
    * sense with {@code InvalidInput}, an incarnation that has left or was lost with {@code StaleGeneration}.
    */
-  public void register(JobSpec job, TrainerId trainer) {
+  public long register(JobSpec job, TrainerId trainer, long step) {
     JobCheck.check(job, index);
+    if (step < 0 || step > MAX_STEP) {
+      throw new InvalidInput("registration of trainer " + trainer.rank() + " of job '" + job.job() + "' with step " + step
+          + "; steps count from 0");
+    }
     if (trainer.rank() < 0 || trainer.rank() >= job.trainers()) {
       throw new InvalidInput("rank " + trainer.rank() + " is outside job '" + job.job() + "', which has "
           + job.trainers() + " trainers: ranks 0 to " + (job.trainers() - 1));
     }
+    long from;
     JobState state = jobs.get(job.job());
     if (state == null) {
       if (jobs.size() >= limits.jobs()) {
@@ -95,7 +103,7 @@ public final class ParameterShard {
             + "' must wait until one of " + jobs.keySet() + " has ended");
       }
       state = new JobState(job, index, limits, clockMillis, completions);
-      state.register(trainer);
+      from = state.register(trainer, step);
       jobs.put(job.job(), state);
     } else {
       if (!state.spec.equals(job)) {
@@ -104,9 +112,10 @@ public final class ParameterShard {
             + job.model().digest() + "): " + JobDifference.describe(state.spec, job)
             + "; give this job another name, or the same model and settings on every trainer");
       }
-      state.register(trainer);
+      from = state.register(trainer, step);
     }
     completions.drain();
+    return from;
   }
 
   /** See {@link ShardLink#initialize}. */

@@ -12,8 +12,14 @@ public interface ShardLink {
   /** Whom the link leads to, for messages, e.g. {@code shard 0 at 10.0.0.7:36001}. Any thread. */
   String peer();
 
-  /** Announces the trainer; creates the job on the shard if this is the first one. */
-  CompletionStage<Void> register(JobSpec job, TrainerId trainer);
+  /**
+   * Announces the trainer; creates the job on the shard if this is the first one. Repeated by a trainer that sits out,
+   * it takes part again.
+   *
+   * @param step it asks to be waited for from this step on, or from the next one that the shard can still wait for
+   * @return the step from which the shard does
+   */
+  CompletionStage<Long> register(JobSpec job, TrainerId trainer, long step);
 
   /** Sets the shard's dense vector; rank 0 only, once. Everybody's pulls wait for it. A second one is ignored. */
   CompletionStage<Void> initialize(float[] dense);

@@ -43,12 +43,7 @@ final class SyncRounds {
     return next;
   }
 
-  /** Rounds with at least one push. */
-  int size() {
-    return open.size();
-  }
-
-  /** The next round to close, or null if nobody has pushed to it. */
+  /** The next round to close, or null if nobody has pushed to it or a later one. */
   Round first() {
     return open.peekFirst();
   }
@@ -63,17 +58,24 @@ final class SyncRounds {
     return null;
   }
 
-  /** The open round of a step, begun if it is the one after the last. */
+  /** The open round of a step that has not closed; begun, with those before it, if need be. */
   Round at(long step) {
-    Round r = find(step);
-    if (r == null) {
-      if (step != next + open.size()) {
-        throw new IllegalStateException("round " + step + " begun, but " + (next + open.size()) + " is due");
-      }
-      r = new Round(step);
-      open.addLast(r);
+    while (next + open.size() <= step) {
+      open.addLast(new Round(next + open.size()));
     }
-    return r;
+    return find(step);
+  }
+
+  /**
+   * Passes over rounds to which nobody has pushed and nobody will, none being open: the trainers that take part do so
+   * from a later step on, because another shard has closed those rounds with a trainer that is gone now.
+   *
+   * @return how many
+   */
+  long skipTo(long step) {
+    long skipped = Math.max(0, step - next);
+    next += skipped;
+    return skipped;
   }
 
   /** Takes the first round out. */

@@ -26,11 +26,14 @@ final class Trainers {
   }
 
   /**
-   * Notes a life of a rank. A new life takes part from the first open round on (or the first that its last life has not
-   * pushed) and starts level with the slowest clock, so that nobody waits for what it cannot make up. One that sat out
-   * takes part again, from the first open round on and level with the fastest clock.
+   * Notes a life of a rank. A new life takes part from a round that is still open on (or the first that its last life
+   * has not pushed) and starts level with the slowest clock, so that nobody waits for what it cannot make up. One that
+   * sat out takes part again, from an open round on and level with the fastest clock.
+   *
+   * @param round the first to wait for it in
+   * @param clock the least for it to have
    */
-  void register(TrainerId id, long firstOpenRound, long nowMillis) {
+  TrainerState register(TrainerId id, long round, long clock, long nowMillis) {
     TrainerState old = byRank.get(id.rank());
     if (old != null && old.active() && old.incarnation != id.incarnation()) {
       throw new Conflict("rank " + id.rank() + " is held by incarnation " + old.incarnation + " at " + where
@@ -41,15 +44,18 @@ final class Trainers {
     }
     if (old == null || !old.active()) {
       TrainerState t = new TrainerState(id.rank(), id.incarnation());
-      t.nextStep = old == null ? firstOpenRound : Math.max(firstOpenRound, old.nextStep);
+      t.nextStep = old == null ? 0 : old.nextStep;
       t.clock = old == null ? 0 : Math.max(old.clock, minClock(0));
       byRank.put(id.rank(), t);
     } else if (old.sitsOut) {
       old.sitsOut = false;
-      old.nextStep = Math.max(old.nextStep, firstOpenRound);
       old.clock = active().stream().mapToLong(t -> t.clock).max().orElse(old.clock);
     }
-    byRank.get(id.rank()).lastSeenMillis = nowMillis;
+    TrainerState t = byRank.get(id.rank());
+    t.nextStep = Math.max(t.nextStep, round);
+    t.clock = Math.max(t.clock, clock);
+    t.lastSeenMillis = nowMillis;
+    return t;
   }
 
   /** The live trainer of a rank, whatever its incarnation. */
@@ -120,6 +126,12 @@ final class Trainers {
       }
     }
     return min == Long.MAX_VALUE ? none : min;
+  }
+
+  /** Lowest step that a trainer that takes part will push next; {@code none} if there is none, or a rank is to come. */
+  long minNextStep(long none) {
+    return byRank.size() < worldSize ? none
+        : byRank.values().stream().filter(TrainerState::takesPart).mapToLong(t -> t.nextStep).min().orElse(none);
   }
 
   /** Whether every rank has come (some may have gone), and none that takes part is behind. */

@@ -60,7 +60,7 @@ class BrokenJobTest {
     SparseTableSpec wide = new SparseTableSpec("rows", 42_966, InitializerSpec.zeros(), OptimizerSpec.sgd(0.1));
     JobSpec job = new JobSpec("job", Mode.ASYNC, 1, 0, NanPolicy.FAIL, 1, 4,
         new ModelSpec(7, List.of(), OptimizerSpec.sgd(0.1), List.of(wide)));
-    shard.register(job, FIRST);
+    shard.register(job, FIRST, 0);
     for (int ids : new int[] {49_981, 60_000}) {
       Answer<Pulled> refused = new Answer<>();
       SparseIds wish = new SparseIds("rows", LongStream.range(0, ids).toArray());
@@ -87,7 +87,7 @@ class BrokenJobTest {
 
   private void start(JobSpec job) {
     for (int rank = 0; rank < job.trainers(); rank++) {
-      shard.register(job, new TrainerId(rank, 1));
+      shard.register(job, new TrainerId(rank, 1), 0);
     }
     shard.initialize(job.job(), FIRST, LocalJob.initial());
   }

@@ -26,13 +26,13 @@ class MembershipTest {
 
   @Test
   void anotherModelUnderTheSameNameIsAConflictThatSaysWhatDiffers() {
-    shard.register(spec, new TrainerId(0, 1));
+    shard.register(spec, new TrainerId(0, 1), 0);
     ModelSpec other = new ModelSpec(7,
         List.of(new DenseVariable("fc.weight", List.of(5, 4)), new DenseVariable("fc.bias", List.of(9))), SGD,
         List.of(new SparseTableSpec(LocalJob.WIDE, 1, InitializerSpec.zeros(), SGD),
             new SparseTableSpec(LocalJob.DEEP, 8, InitializerSpec.uniform(-1, 1), SGD)));
     JobSpec there = new JobSpec("job", Mode.ASYNC, 2, 0, NanPolicy.FAIL, 1, 4, other);
-    assertThatThrownBy(() -> shard.register(there, new TrainerId(1, 1))).isInstanceOf(Conflict.class)
+    assertThatThrownBy(() -> shard.register(there, new TrainerId(1, 1), 0)).isInstanceOf(Conflict.class)
         .hasMessageContainingAll("job 'job'", "shard 0", spec.model().digest(), "trainer 1 brings " + other.digest(),
             "shape of dense variable 'fc.weight' is [5, 3] on the shard and [5, 4] in the trainer",
             "row dimension of sparse table 'deep' is 3 on the shard and 8 in the trainer");
@@ -41,39 +41,39 @@ class MembershipTest {
 
   @Test
   void otherSettingsAreAConflictToo() {
-    shard.register(spec, new TrainerId(0, 1));
+    shard.register(spec, new TrainerId(0, 1), 0);
     JobSpec there = new JobSpec("job", Mode.SYNC, 3, 0, NanPolicy.FAIL, 1, 4, spec.model());
-    assertThatThrownBy(() -> shard.register(there, new TrainerId(1, 1))).isInstanceOf(Conflict.class)
+    assertThatThrownBy(() -> shard.register(there, new TrainerId(1, 1), 0)).isInstanceOf(Conflict.class)
         .hasMessageContaining("mode is ASYNC on the shard and SYNC in the trainer; number of trainers is 2");
   }
 
   @Test
   void aRankHasOneLifeAtATime() {
-    shard.register(spec, new TrainerId(0, 5));
-    shard.register(spec, new TrainerId(1, 1));
-    assertThatCode(() -> shard.register(spec, new TrainerId(0, 5))).as("a new stream").doesNotThrowAnyException();
-    assertThatThrownBy(() -> shard.register(spec, new TrainerId(0, 6))).isInstanceOf(Conflict.class)
+    shard.register(spec, new TrainerId(0, 5), 0);
+    shard.register(spec, new TrainerId(1, 1), 0);
+    assertThatCode(() -> shard.register(spec, new TrainerId(0, 5), 0)).as("a new stream").doesNotThrowAnyException();
+    assertThatThrownBy(() -> shard.register(spec, new TrainerId(0, 6), 0)).isInstanceOf(Conflict.class)
         .hasMessageContaining("rank 0 is held by incarnation 5");
     shard.lost("job", new TrainerId(0, 4));
     assertThat(shard.status("job").trainers().get(0).state()).isEqualTo("active");
     shard.lost("job", new TrainerId(0, 5));
     assertThat(shard.status("job").trainers().get(0).state()).isEqualTo("lost");
-    assertThatThrownBy(() -> shard.register(spec, new TrainerId(0, 5))).isInstanceOf(StaleGeneration.class)
+    assertThatThrownBy(() -> shard.register(spec, new TrainerId(0, 5), 0)).isInstanceOf(StaleGeneration.class)
         .hasMessageContaining("was declared lost at shard 0 of job job");
-    shard.register(spec, new TrainerId(0, 6));
+    shard.register(spec, new TrainerId(0, 6), 0);
     assertThat(shard.status("job").trainers()).extracting(ParameterShard.TrainerStatus::state)
         .containsExactly("active", "active");
   }
 
   @Test
   void aRankOutsideTheWorldAndAJobThatMakesNoSenseAreRefused() {
-    assertThatThrownBy(() -> shard.register(spec, new TrainerId(2, 1))).isInstanceOf(InvalidInput.class)
+    assertThatThrownBy(() -> shard.register(spec, new TrainerId(2, 1), 0)).isInstanceOf(InvalidInput.class)
         .hasMessageContaining("rank 2 is outside job 'job'").hasMessageContaining("ranks 0 to 1");
-    assertThatThrownBy(() -> shard.register(spec, new TrainerId(-1, 1))).isInstanceOf(InvalidInput.class);
+    assertThatThrownBy(() -> shard.register(spec, new TrainerId(-1, 1), 0)).isInstanceOf(InvalidInput.class);
     JobSpec noTrainers = new JobSpec("job", Mode.SYNC, 0, 0, NanPolicy.FAIL, 1, 4, spec.model());
-    assertThatThrownBy(() -> shard.register(noTrainers, new TrainerId(0, 1))).isInstanceOf(InvalidInput.class);
+    assertThatThrownBy(() -> shard.register(noTrainers, new TrainerId(0, 1), 0)).isInstanceOf(InvalidInput.class);
     ParameterShard third = new ParameterShard(2, ParameterShard.Limits.defaults(), () -> 0);
-    assertThatThrownBy(() -> third.register(spec, new TrainerId(0, 1))).isInstanceOf(InvalidInput.class)
+    assertThatThrownBy(() -> third.register(spec, new TrainerId(0, 1), 0)).isInstanceOf(InvalidInput.class)
         .hasMessageContaining("this is shard 2").hasMessageContaining("shard map");
     assertThat(shard.jobs()).isEmpty();
   }
@@ -94,7 +94,7 @@ class MembershipTest {
     assertThat(shard.waits()).isEmpty();
     assertThatCode(() -> shard.leave("job", new TrainerId(0, 1))).as("repeated").doesNotThrowAnyException();
     shard.lost("job", new TrainerId(0, 1));
-    shard.register(LocalJob.spec(Mode.GEO, 7, 1, SGD, 0, NanPolicy.FAIL), new TrainerId(6, 1));
+    shard.register(LocalJob.spec(Mode.GEO, 7, 1, SGD, 0, NanPolicy.FAIL), new TrainerId(6, 1), 0);
     assertThat(shard.status("job").version()).isZero();
   }
 
@@ -110,19 +110,19 @@ class MembershipTest {
 
   @Test
   void jobsAreLimited() {
-    shard.register(spec, new TrainerId(0, 1));
-    shard.register(named("b"), new TrainerId(0, 1));
-    assertThatThrownBy(() -> shard.register(named("c"), new TrainerId(0, 1))).isInstanceOf(Overloaded.class)
+    shard.register(spec, new TrainerId(0, 1), 0);
+    shard.register(named("b"), new TrainerId(0, 1), 0);
+    assertThatThrownBy(() -> shard.register(named("c"), new TrainerId(0, 1), 0)).isInstanceOf(Overloaded.class)
         .hasMessageContaining("holds 2 jobs, its limit").hasMessageContaining("[job, b]");
     shard.leave("b", new TrainerId(0, 1));
-    shard.register(named("c"), new TrainerId(0, 1));
+    shard.register(named("c"), new TrainerId(0, 1), 0);
     assertThat(shard.jobs()).containsExactly("job", "c");
   }
 
   @Test
   void twoJobsDoNotTouchEachOther() {
-    shard.register(spec, new TrainerId(0, 1));
-    shard.register(named("b"), new TrainerId(0, 1));
+    shard.register(spec, new TrainerId(0, 1), 0);
+    shard.register(named("b"), new TrainerId(0, 1), 0);
     shard.initialize("job", new TrainerId(0, 1), LocalJob.initial());
     shard.initialize("b", new TrainerId(0, 1), LocalJob.initial());
     long untouched = shard.digest("b");

@@ -48,7 +48,7 @@ class ReadOnlyPullTest {
   @Test
   void readingIsNotLimitedByTheRowsThatAShardMayHold() {
     ParameterShard shard = new ParameterShard(0, new ParameterShard.Limits(1, 4, 1, 2), () -> 0);
-    shard.register(LocalJob.spec(Mode.ASYNC, 1, 1, OptimizerSpec.sgd(1), 0, NanPolicy.FAIL), new TrainerId(0, 1));
+    shard.register(LocalJob.spec(Mode.ASYNC, 1, 1, OptimizerSpec.sgd(1), 0, NanPolicy.FAIL), new TrainerId(0, 1), 0);
     shard.initialize("job", new TrainerId(0, 1), LocalJob.initial());
     List<SparseIds> three = List.of(new SparseIds(LocalJob.DEEP, new long[] {1, 2, 3}));
     Answer<Pulled> read = new Answer<>();

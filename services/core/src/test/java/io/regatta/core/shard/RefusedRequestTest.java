@@ -147,8 +147,8 @@ class RefusedRequestTest {
     JobSpec spec = LocalJob.spec(Mode.SYNC, 2, 1, OptimizerSpec.sgd(1), 0, NanPolicy.FAIL);
     ParameterShard shard = new ParameterShard(0, new ParameterShard.Limits(1, 4, 1, 5), () -> 0);
     TrainerId[] ids = {new TrainerId(0, 1), new TrainerId(1, 1)};
-    shard.register(spec, ids[0]);
-    shard.register(spec, ids[1]);
+    shard.register(spec, ids[0], 0);
+    shard.register(spec, ids[1], 0);
     shard.initialize("job", ids[0], LocalJob.initial());
 
     Answer<Pulled> tooManyRows = new Answer<>();

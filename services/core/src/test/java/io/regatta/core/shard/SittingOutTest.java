@@ -71,6 +71,64 @@ class SittingOutTest {
     assertThat(job.clients.get(1).pull(4, true, List.of(), false)).isNotDone();
   }
 
+  /** Trainer 2 makes steps alone while the others stand in a barrier, and dies with its last one on the way. */
+  private static LocalJob lostAhead(JobSpec spec) {
+    LocalJob job = new LocalJob(spec);
+    job.start();
+    for (int rank = 0; rank < 3; rank++) {
+      push(job, rank, 0);
+    }
+    job.clients.get(0).sitOut().join();
+    job.clients.get(1).sitOut().join();
+    push(job, 2, 1).join();
+    push(job, 2, 2).join();
+    Push onItsWay = new Push(List.of(new Contributor(2, 1, 4, 1)), 3, 0, null, List.of());
+    job.shards.get(0).push("job", onItsWay, (ack, error) -> assertThat(error).isNull());
+    job.shards.get(0).lost("job", new TrainerId(2, 1));
+    return job;
+  }
+
+  @Test
+  void theSurvivorsOfALostRankThatWasAheadGoOnFromTheSameStepAtAllShards() {
+    LocalJob job = lostAhead(LocalJob.spec(Mode.SYNC, 3, 2, OptimizerSpec.sgd(0.1), 0, NanPolicy.FAIL));
+    assertThat(job.clients.get(0).register().join()).as("shard 0 has closed round 3, shard 1 has not").isEqualTo(4);
+    assertThat(job.clients.get(1).register().join()).isEqualTo(4);
+    job.clients.get(0).takePartFrom(4).join();
+    var values = job.clients.get(0).pull(4, true, List.of(), false);
+    var fourth = push(job, 0, 4);
+    job.shards.get(1).lost("job", new TrainerId(2, 1)); // hears of it late
+    assertThat(values).as("shard 1 still waits for trainer 1's round 3").isNotDone();
+    job.clients.get(1).takePartFrom(4).join();
+    assertThat(values.join().versions()).containsExactly(4, 4);
+    assertThat(fourth).isNotDone();
+    push(job, 1, 4).join();
+    assertThat(fourth).isCompleted();
+    assertThat(job.clients.get(1).pull(5, true, List.of(), false).join().versions()).containsExactly(5, 5);
+  }
+
+  @Test
+  void theStalenessBoundHoldsAtAllShardsWhenARankThatWasAheadIsLost() {
+    LocalJob job = lostAhead(LocalJob.spec(Mode.SSP, 3, 2, OptimizerSpec.sgd(0.1), 1, NanPolicy.FAIL));
+    job.shards.get(1).lost("job", new TrainerId(2, 1));
+    for (int rank = 0; rank < 2; rank++) {
+      job.clients.get(rank).register().join();
+      job.clients.get(rank).takePartFrom(3).join();
+    }
+    push(job, 0, 3).join();
+    assertThat(job.clients.get(0).pull(4, true, List.of(), false)).isCompleted();
+    push(job, 0, 4).join();
+    assertThat(job.clients.get(0).pull(5, true, List.of(), false)).isNotDone();
+  }
+
+  @Test
+  void aRegistrationForAStepThatThereIsNotIsRefused() {
+    LocalJob job = new LocalJob(Mode.SYNC, 2, 1, OptimizerSpec.sgd(0.1));
+    for (long step : new long[] {-1, Long.MAX_VALUE}) {
+      assertThatThrownBy(() -> job.shards.get(0).register(job.spec, new TrainerId(0, 1), step))
+          .isInstanceOf(InvalidInput.class).hasMessageContaining("with step " + step);
+    }
+  }
+
   @Test
   void whoSitsOutMayPullButNotPush() {
     LocalJob job = new LocalJob(Mode.SYNC, 2, 1, OptimizerSpec.sgd(0.1));
