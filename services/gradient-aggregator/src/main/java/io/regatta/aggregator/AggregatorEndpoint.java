@@ -55,6 +55,7 @@ final class AggregatorEndpoint implements ShardStreamHandler {
             + "name");
       }
       job.seen(from.generation());
+      job.opened(from.shard(), from.trainer());
       try {
         job.roundsOrNew(from.shard()).register(from.trainer());
       } catch (RegattaException e) {
@@ -76,6 +77,14 @@ final class AggregatorEndpoint implements ShardStreamHandler {
     if (from.trainer().rank() < 0 || from.trainer().rank() >= spec.trainers()) {
       throw new InvalidInput("rank " + from.trainer().rank() + " is outside job " + spec.job() + " of "
           + spec.trainers() + " trainers");
+    }
+  }
+
+  @Override
+  public void closed(Origin from) {
+    JobAggregation job = jobs.get(from.job());
+    if (job != null) {
+      job.closed(from.shard(), from.trainer());
     }
   }
 

@@ -7,9 +7,11 @@ import io.regatta.core.shard.Wait;
 import io.regatta.node.GroupWatch;
 import io.vertx.core.Future;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 
 /** One job at one aggregator: its rounds and connections by shard. Owned by the verticle's event loop. */
@@ -17,11 +19,15 @@ final class JobAggregation {
 
   private record ToShard(AggregationRounds rounds, ShardConnection connection) {}
 
+  private record FromTrainer(int shard, TrainerId trainer) {}
+
   private final JobSpec spec;
   private final Uplink uplink;
   private final GroupWatch watch;
   private final Runnable changed;
   private final Map<Integer, ToShard> shards = new TreeMap<>();
+  /** Whose stream is open. */
+  private final Set<FromTrainer> streams = new HashSet<>();
   private long generation;
 
   /**
@@ -44,6 +50,16 @@ final class JobAggregation {
   /** Notes the generation that a trainer knows of, which may be ahead of our watch. */
   void seen(long trainersGeneration) {
     generation = Math.max(generation, trainersGeneration);
+  }
+
+  /** A trainer's stream has registered. */
+  void opened(int shard, TrainerId trainer) {
+    streams.add(new FromTrainer(shard, trainer));
+  }
+
+  /** It is over. */
+  void closed(int shard, TrainerId trainer) {
+    streams.remove(new FromTrainer(shard, trainer));
   }
 
   private long generation() {
@@ -88,6 +104,11 @@ final class JobAggregation {
             .forEach(to.rounds::lost);
       }
       changed.run();
+    }
+
+    @Override
+    public boolean connected() {
+      return !streams.isEmpty();
     }
 
     private void lost(TrainerId last) {

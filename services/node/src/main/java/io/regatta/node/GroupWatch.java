@@ -19,7 +19,8 @@ import org.slf4j.LoggerFactory;
  * Follows the group of one job at the rendezvous, the only one who declares losses, and tells who is gone. Owned by the
  * event loop on which {@link #start} is called; the follower is called there. A watch that breaks is begun again after
  * a pause until this is closed; a rendezvous that is gone declares nobody lost. One that was started anew knows no
- * group: if nobody knows this one any more at {@value #UNKNOWN_TIMES} attempts in a row, it has ended.
+ * group: if nobody knows this one at {@value #UNKNOWN_TIMES} attempts in a row, it has ended, or (if it was never seen)
+ * ended before the first look at it, unless one of its trainers can still be heard.
  */
 public final class GroupWatch {
 
@@ -41,6 +42,9 @@ public final class GroupWatch {
 
     /** The group has ended: nobody up to this incarnation is in it any more. */
     void ended(long lastIncarnation);
+
+    /** Whether a trainer of the job has a stream open here, and so can still be heard. */
+    boolean connected();
   }
 
   private static final Logger LOG = LoggerFactory.getLogger(GroupWatch.class);
@@ -140,6 +144,9 @@ public final class GroupWatch {
     } else if (unknown >= UNKNOWN_TIMES && !seenAt.isEmpty()) {
       LOG.warn("{}: the rendezvous was started anew and no longer knows group {}: it has ended", who, job);
       follower.ended(lastIncarnation);
+    } else if (unknown >= UNKNOWN_TIMES && !follower.connected()) {
+      LOG.warn("{}: no rendezvous knows group {} and none of its trainers is connected: it has ended", who, job);
+      follower.ended(Long.MAX_VALUE);
     } else if (!complained) {
       complained = true;
       LOG.warn("{} cannot follow group {} at the rendezvous and would not see a trainer die: {}. It tries again every "

@@ -26,9 +26,8 @@ import io.vertx.core.VerticleBase;
 import io.vertx.core.http.HttpServer;
 import io.vertx.grpc.server.GrpcServer;
 import java.util.HashMap;
-import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -53,7 +52,8 @@ final class ParameterShardVerticle extends VerticleBase {
   private final ParameterShard shard;
   private final StreamOptions options;
   private final Map<String, GroupWatch> watches = new HashMap<>();
-  private final Set<TensorStream> streams = new HashSet<>();
+  /** Streams that have a trainer, with its job. */
+  private final Map<TensorStream, String> streams = new HashMap<>();
   private Hosted.Service hosted;
   private ShardMetrics metrics;
   private ServicePort port;
@@ -101,7 +101,7 @@ final class ParameterShardVerticle extends VerticleBase {
 
   private void serve(TensorStream stream) {
     ShardStreamSession.serve(stream, new ShardStreams(index, incarnation, shard, metrics, this::jobChanged,
-        () -> streams.add(stream), () -> streams.remove(stream)), options);
+        job -> streams.put(stream, job), () -> streams.remove(stream)), options);
   }
 
   /** Watches the group of a job that has come, and no longer that of one that has gone. */
@@ -111,7 +111,7 @@ final class ParameterShardVerticle extends VerticleBase {
     if (here && watch == null) {
       LOG.info("shard {}: job {} begins", index, job);
       GroupWatch begun = new GroupWatch(vertx, node.directory(), job, "shard " + index, WATCH_RETRY_MILLIS,
-          new ShardFollower(shard, index, job, () -> jobChanged(job)));
+          new ShardFollower(shard, index, job, () -> jobChanged(job), () -> streams.containsValue(job)));
       watches.put(job, begun);
       begun.start();
     } else if (!here && watch != null) {
@@ -171,7 +171,7 @@ final class ParameterShardVerticle extends VerticleBase {
     watches.clear();
     metrics.close();
     PeerLost why = new PeerLost("shard " + index + " at " + node.host() + " is shutting down");
-    Set.copyOf(streams).forEach(stream -> stream.fail(why));
+    List.copyOf(streams.keySet()).forEach(stream -> stream.fail(why));
     return port.shutdown(SHUTDOWN_MILLIS);
   }
 }

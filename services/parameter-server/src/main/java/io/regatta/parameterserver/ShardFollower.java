@@ -4,6 +4,7 @@ import io.regatta.core.shard.ParameterShard;
 import io.regatta.core.shard.TrainerId;
 import io.regatta.node.GroupWatch;
 import java.util.List;
+import java.util.function.BooleanSupplier;
 import java.util.function.Predicate;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -17,13 +18,18 @@ final class ShardFollower implements GroupWatch.Follower {
   private final int index;
   private final String job;
   private final Runnable changed;
+  private final BooleanSupplier connected;
 
-  /** @param changed called when the job may have been freed */
-  ShardFollower(ParameterShard shard, int index, String job, Runnable changed) {
+  /**
+   * @param changed called when the job may have been freed
+   * @param connected whether the job has a stream here
+   */
+  ShardFollower(ParameterShard shard, int index, String job, Runnable changed, BooleanSupplier connected) {
     this.shard = shard;
     this.index = index;
     this.job = job;
     this.changed = changed;
+    this.connected = connected;
   }
 
   @Override
@@ -51,6 +57,11 @@ final class ShardFollower implements GroupWatch.Follower {
   public void ended(long lastIncarnation) {
     loseThose(t -> t.incarnation() <= lastIncarnation);
     changed.run();
+  }
+
+  @Override
+  public boolean connected() {
+    return connected.getAsBoolean();
   }
 
   private void loseThose(Predicate<TrainerId> which) {

@@ -35,17 +35,17 @@ final class ShardStreams implements ShardStreamHandler {
   private final ParameterShard shard;
   private final ShardMetrics metrics;
   private final Consumer<String> jobChanged;
-  private final Runnable registered;
+  private final Consumer<String> registered;
   private final Runnable gone;
   private final Set<BiConsumer<Pulled, Throwable>> waiting = new HashSet<>();
 
   /**
    * @param jobChanged told of a job that may be new, or freed
-   * @param registered called when the stream has a trainer
+   * @param registered told the job when the stream has a trainer of it
    * @param gone called when such a stream is over
    */
   ShardStreams(int index, long incarnation, ParameterShard shard, ShardMetrics metrics, Consumer<String> jobChanged,
-      Runnable registered, Runnable gone) {
+      Consumer<String> registered, Runnable gone) {
     this.index = index;
     this.incarnation = incarnation;
     this.shard = shard;
@@ -57,7 +57,7 @@ final class ShardStreams implements ShardStreamHandler {
 
   @Override
   public Future<Long> register(Origin from, JobSpec job, long step) {
-    registered.run();
+    registered.accept(job.job());
     long[] partFrom = new long[1];
     return run(from, () -> {
       partFrom[0] = shard.register(job, from.trainer(), step);

@@ -20,6 +20,7 @@ class GroupWatchTest {
   private static final class Told implements GroupWatch.Follower {
     final Promise<Void> viewed = Promise.promise();
     final Promise<Long> ended = Promise.promise();
+    volatile boolean connected = true;
 
     @Override
     public void active(TrainerId holder) {}
@@ -35,6 +36,11 @@ class GroupWatchTest {
     @Override
     public void ended(long lastIncarnation) {
       ended.tryComplete(lastIncarnation);
+    }
+
+    @Override
+    public boolean connected() {
+      return connected;
     }
   }
 
@@ -56,7 +62,10 @@ class GroupWatchTest {
       get(first.vertx.deployVerticle(new RendezvousVerticle(first.node, RendezvousConfig.defaults())));
       assertThat(known.ended.future().toCompletionStage().toCompletableFuture().get(20, TimeUnit.SECONDS))
           .isEqualTo(member.getIncarnation());
-      assertThat(never.ended.future().isComplete()).as("a group that may yet be joined").isFalse();
+      assertThat(never.ended.future().isComplete()).as("one of it can still be heard").isFalse();
+      never.connected = false;
+      assertThat(never.ended.future().toCompletionStage().toCompletableFuture().get(20, TimeUnit.SECONDS))
+          .as("whoever it was").isEqualTo(Long.MAX_VALUE);
       first.vertx.runOnContext(v -> {
         watch.close();
         other.close();
