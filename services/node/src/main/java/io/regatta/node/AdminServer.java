@@ -1,10 +1,11 @@
 package io.regatta.node;
 
-import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.shard.Wait;
 import io.vertx.core.Future;
+import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
+import io.vertx.core.VertxOptions;
 import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.HttpServer;
 import io.vertx.core.http.HttpServerRequest;
@@ -16,49 +17,55 @@ import java.util.stream.Collectors;
 
 /**
  * One port for people and monitoring: {@code /health}, {@code /ready}, {@code /metrics} (Prometheus text),
- * {@code /why} (JSON, or plain sentences for {@code Accept: text/plain}). Owned by its {@link Node}; runs on one event
- * loop, and renders metrics on a worker thread.
+ * {@code /why} (JSON, or plain sentences for {@code Accept: text/plain}). Owned by its node's {@link Insight}; runs on
+ * the one event loop of a small Vertx of its own, so that it answers before there is a cluster and when the services'
+ * loops are blocked, and renders metrics on a worker thread.
  */
-public final class AdminServer {
+final class AdminServer {
 
   private final Vertx vertx;
-  private final String role;
-  private final PrometheusMeterRegistry metrics;
-  private final Waits waits;
-  private final Health health;
-  private final Hosted hosted;
+  private final Insight insight;
   private HttpServer server;
 
-  private AdminServer(Vertx vertx, String role, PrometheusMeterRegistry metrics, Waits waits, Health health,
-      Hosted hosted) {
+  private AdminServer(Vertx vertx, Insight insight) {
     this.vertx = vertx;
-    this.role = role;
-    this.metrics = metrics;
-    this.waits = waits;
-    this.health = health;
-    this.hosted = hosted;
+    this.insight = insight;
   }
 
-  /** Starts listening; fails with {@link InvalidInput} if the port is in use. */
-  static Future<AdminServer> start(Vertx vertx, String role, String host, int port, PrometheusMeterRegistry metrics,
-      Waits waits, Health health, Hosted hosted) {
-    AdminServer admin = new AdminServer(vertx, role, metrics, waits, health, hosted);
-    admin.server = vertx.createHttpServer().requestHandler(admin::handle);
-    return admin.server.listen(port, host).map(admin).recover(e -> Future.failedFuture(
-        e instanceof BindException || String.valueOf(e.getMessage()).contains("in use")
-            ? new InvalidInput("admin port " + port + " on " + host + " is in use: choose another node.admin.port, or "
-                + "0 for any free one", e)
-            : e));
+  /** Starts listening; fails with {@link InvalidInput} if the port is in use, and leaves nothing behind then. */
+  static Future<AdminServer> start(String host, int port, Insight insight) {
+    Vertx own = Vertx.vertx(new VertxOptions().setPreferNativeTransport(true).setEventLoopPoolSize(1)
+        .setWorkerPoolSize(1).setInternalBlockingPoolSize(1));
+    AdminServer admin = new AdminServer(own, insight);
+    Promise<AdminServer> promise = Promise.promise();
+    admin.server = own.createHttpServer().requestHandler(admin::handle);
+    admin.server.listen(port, host).onComplete(listening -> {
+      if (listening.succeeded()) {
+        promise.complete(admin);
+      } else {
+        admin.close().onComplete(closed -> promise.fail(refused(listening.cause(), host, port)));
+      }
+    });
+    return promise.future();
+  }
+
+  private static Throwable refused(Throwable e, String host, int port) {
+    return e instanceof BindException || String.valueOf(e.getMessage()).contains("in use")
+        ? new InvalidInput("admin port " + port + " on " + host + " is in use: choose another node.admin.port, or 0 for "
+            + "any free one", e)
+        : e;
   }
 
   /** The port it listens on. */
-  public int port() {
+  int port() {
     return server.actualPort();
   }
 
-  /** Stops listening. */
-  public Future<Void> close() {
-    return server.close();
+  /** Stops listening and ends its threads; bound to no context. */
+  Future<Void> close() {
+    Promise<Void> closed = Promise.promise();
+    vertx.close().onComplete(closed);
+    return closed.future();
   }
 
   private void handle(HttpServerRequest request) {
@@ -67,13 +74,13 @@ public final class AdminServer {
       return;
     }
     switch (request.path()) {
-      case "/health" -> health.look().onSuccess(checks -> checked(request, checks))
+      case "/health" -> insight.health().look().onSuccess(checks -> checked(request, checks))
           .onFailure(e -> answer(request, 500, "text/plain", "cannot look: " + e + "\n"));
-      case "/ready" -> checked(request, hosted.ready());
-      case "/metrics" -> vertx.executeBlocking(() -> metrics.scrape(), false)
+      case "/ready" -> checked(request, insight.hosted().ready());
+      case "/metrics" -> vertx.executeBlocking(() -> insight.metrics().scrape(), false)
           .onSuccess(text -> answer(request, 200, "text/plain; version=0.0.4; charset=utf-8", text))
           .onFailure(e -> answer(request, 500, "text/plain", "cannot render the metrics: " + e + "\n"));
-      case "/why" -> waits.list()
+      case "/why" -> insight.waits().list()
           .onSuccess(list -> why(request, list))
           .onFailure(e -> answer(request, 500, "text/plain", "cannot list the waits: " + e + "\n"));
       default -> answer(request, 404, "text/plain", "here are /health, /ready, /metrics and /why\n");
@@ -87,7 +94,7 @@ public final class AdminServer {
       JsonObject detail = new JsonObject().put("name", check.name()).put("status", status(check.up()));
       details.add(check.up() ? detail : detail.put("cause", check.cause()));
     }
-    JsonObject body = new JsonObject().put("role", role).put("status", status(up)).put("checks", details);
+    JsonObject body = new JsonObject().put("role", insight.role()).put("status", status(up)).put("checks", details);
     answer(request, up ? 200 : 503, "application/json", body.encodePrettily() + "\n");
   }
 
@@ -99,7 +106,7 @@ public final class AdminServer {
     long now = System.currentTimeMillis();
     String accept = request.getHeader("Accept");
     if (accept != null && accept.startsWith("text/plain")) {
-      answer(request, 200, "text/plain; charset=utf-8", list.isEmpty() ? role + ": nothing waits\n"
+      answer(request, 200, "text/plain; charset=utf-8", list.isEmpty() ? insight.role() + ": nothing waits\n"
           : list.stream().map(wait -> wait.sentence(now) + "\n").collect(Collectors.joining()));
       return;
     }
@@ -116,7 +123,7 @@ public final class AdminServer {
           .put("sentence", wait.sentence(now)));
     }
     answer(request, 200, "application/json",
-        new JsonObject().put("role", role).put("waits", entries).encodePrettily() + "\n");
+        new JsonObject().put("role", insight.role()).put("waits", entries).encodePrettily() + "\n");
   }
 
   private static void answer(HttpServerRequest request, int status, String type, String body) {

@@ -6,6 +6,7 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.PeerLost;
+import io.regatta.core.shard.Wait;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
@@ -23,6 +24,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -39,6 +41,7 @@ public final class ClusteredVertx {
 
   private static final long RETRY_MILLIS = 200;
   private static final long SAY_NANOS = 3_000_000_000L;
+  private static final String SEED = "seed ";
   private static final Logger LOG = LoggerFactory.getLogger(ClusteredVertx.class);
 
   private final ClusterConfig cluster;
@@ -47,20 +50,27 @@ public final class ClusteredVertx {
   private final boolean lite;
   private final String who;
   private final Duration timeout;
+  private final Waits waits;
+  private final Consumer<String> beforeJoin;
   private final CountDownLatch cancelled = new CountDownLatch(1);
   private final Promise<Started> promise = Promise.promise();
   private final long startNanos = System.nanoTime();
   private long saidNanos;
   private boolean said;
+  /** What /why shows while others are waited for; null: nothing yet. */
+  private Waits.Handle wait;
 
   /** A running clustered Vertx and the address it publishes. */
   record Started(Vertx vertx, String address) {}
 
-  private ClusteredVertx(NodeConfig node, MeterRegistry metrics, boolean lite, String who) {
+  private ClusteredVertx(NodeConfig node, MeterRegistry metrics, boolean lite, String who, Waits waits,
+      Consumer<String> beforeJoin) {
     this.cluster = node.cluster();
     this.lite = lite;
     this.who = who;
     this.timeout = node.readyTimeout();
+    this.waits = waits;
+    this.beforeJoin = beforeJoin;
     this.options = options(node.eventLoops(), metrics);
     this.builder = builder(options, metrics);
   }
@@ -73,11 +83,18 @@ public final class ClusteredVertx {
    */
   public static Future<Vertx> start(ClusterConfig cluster, MeterRegistry metrics, boolean lite) {
     NodeConfig node = NodeConfig.defaults().withCluster(cluster);
-    return begin(node, metrics, lite, lite ? "a lite node" : "a node").future().map(Started::vertx);
+    return begin(node, metrics, lite, lite ? "a lite node" : "a node", new Waits(), address -> { }).future()
+        .map(Started::vertx);
   }
 
-  static ClusteredVertx begin(NodeConfig node, MeterRegistry metrics, boolean lite, String who) {
-    ClusteredVertx start = new ClusteredVertx(node, metrics, lite, who);
+  /**
+   * @param waits where the join is told of as long as it lasts
+   * @param beforeJoin called with the address that will be published, on the starting thread, where it may block; if it
+   *     throws, the start fails with that
+   */
+  static ClusteredVertx begin(NodeConfig node, MeterRegistry metrics, boolean lite, String who, Waits waits,
+      Consumer<String> beforeJoin) {
+    ClusteredVertx start = new ClusteredVertx(node, metrics, lite, who, waits, beforeJoin);
     Thread thread = new Thread(start::run, "regatta-start");
     thread.setDaemon(true);
     thread.start();
@@ -121,6 +138,7 @@ public final class ClusteredVertx {
     try {
       PublishedAddress address = PublishedAddress.choose(cluster.address(), cluster.seedMembers());
       LOG.info("{} publishes {} ({})", who, address.address(), address.reason());
+      beforeJoin.accept(address.address());
       hazelcast = join(address.address());
       if (lite) {
         awaitDataMember(hazelcast);
@@ -133,6 +151,10 @@ public final class ClusteredVertx {
     } catch (InterruptedException e) {
       end(hazelcast);
       promise.tryFail(new Cancelled(who + ": start interrupted"));
+    } finally {
+      if (wait != null) {
+        wait.close();
+      }
     }
   }
 
@@ -160,6 +182,9 @@ public final class ClusteredVertx {
   /** Joins or founds the cluster; repeats while the seed is there but does not let us in yet. */
   private HazelcastInstance join(String address) throws InterruptedException {
     boolean seed = cluster.seedMembers().stream().anyMatch(s -> PublishedAddress.isHere(s, cluster.port()));
+    if (!seed && !cluster.seeds().isEmpty()) {
+      waitsFor(SEED, cluster.seedMembers().stream().map(HostPort::toString).toList());
+    }
     while (true) {
       HostPort required = seed || cluster.seeds().isEmpty() ? null : awaitSeed();
       try {
@@ -178,7 +203,7 @@ public final class ClusteredVertx {
         if (required == null) {
           throw e;
         }
-        pause(List.of(required.toString()), "joining through " + required + " failed: " + e.getMessage()
+        pause(SEED, List.of(required.toString()), "joining through " + required + " failed: " + e.getMessage()
             + " (another cluster.name there?)");
       }
     }
@@ -218,18 +243,35 @@ public final class ClusteredVertx {
         names.add(seed.toString());
         reasons.add(seed + ": " + refusal);
       }
-      pause(names, "no seed accepts connections: " + String.join("; ", reasons));
+      pause(SEED, names, "no seed accepts connections: " + String.join("; ", reasons));
     }
   }
 
   private void awaitDataMember(HazelcastInstance hazelcast) throws InterruptedException {
     while (hazelcast.getCluster().getMembers().stream().allMatch(member -> member.isLiteMember())) {
-      pause(cluster.seeds(), "the Hazelcast cluster has no data member yet (start a service, not only trainers)");
+      pause("", List.of("a service that holds data"), "the Hazelcast cluster has no data member yet (start a service, not only trainers)");
     }
   }
 
-  /** Says why it waits, waits a little, and ends the start when time is up or it was cancelled. */
-  private void pause(List<String> names, String cause) throws InterruptedException {
+  private void waitsFor(String kind, List<String> names) {
+    List<Wait.Peer> peers = names.stream().map(name -> Wait.Peer.named(kind + name)).toList();
+    if (wait == null) {
+      wait = waits.begin(who, "join", "cluster " + cluster.name(), peers);
+    } else {
+      wait.waitsFor(peers);
+    }
+  }
+
+  /**
+   * Says for whom and why it waits, waits a little, and ends the start when time is up or it was cancelled.
+   *
+   * @param kind what {@code /why} puts before each name
+   */
+  private void pause(String kind, List<String> names, String cause) throws InterruptedException {
+    if (cancelled.getCount() == 0) {
+      throw cancelledNow();
+    }
+    waitsFor(kind, names);
     long now = System.nanoTime();
     if (!said || now - saidNanos >= SAY_NANOS) {
       said = true;

@@ -7,26 +7,35 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * Whether a process is fit to go on: its services' event loops answer, and so does the directory. Owned by its
- * {@link Node}; asked on the admin server's event loop.
+ * {@link Insight}; asked on the admin server's event loop. A process that has no directory yet, because it
+ * still joins its cluster, is fit: it only waits.
  */
 final class Health {
 
   private final Hosted hosted;
-  private final Directory directory;
   private final long limitMillis;
+  private volatile Directory directory;
   /** The last look at the directory: a cluster that hangs must not be asked again and again at the same time. */
   private Future<Void> looking = Future.succeededFuture();
 
-  Health(Hosted hosted, Directory directory, long limitMillis) {
+  Health(Hosted hosted, long limitMillis) {
     this.hosted = hosted;
-    this.directory = directory;
     this.limitMillis = limitMillis;
+  }
+
+  /** Looks at this directory as well from now on. */
+  void of(Directory joined) {
+    directory = joined;
   }
 
   /** Looks at everything, for at most the limit. Never fails. */
   Future<List<Check>> look() {
     Future<List<Check>> loops = hosted.loops(limitMillis);
-    Future<Check> reachable = directory();
+    Directory joined = directory;
+    if (joined == null) {
+      return loops;
+    }
+    Future<Check> reachable = reachable(joined);
     return Future.join(loops, reachable).map(done -> {
       List<Check> checks = new ArrayList<>(loops.result());
       checks.add(reachable.result());
@@ -34,9 +43,9 @@ final class Health {
     });
   }
 
-  private Future<Check> directory() {
+  private Future<Check> reachable(Directory joined) {
     if (looking.isComplete()) {
-      looking = directory.reachable();
+      looking = joined.reachable();
     }
     return looking.timeout(limitMillis, TimeUnit.MILLISECONDS).map(Check.up("directory")).recover(e ->
         Future.succeededFuture(new Check("directory", false, SeedProbe.reason(e))));

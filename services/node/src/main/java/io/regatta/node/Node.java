@@ -1,12 +1,6 @@
 package io.regatta.node;
 
 import io.micrometer.core.instrument.MeterRegistry;
-import io.micrometer.core.instrument.binder.jvm.JvmMemoryMetrics;
-import io.micrometer.core.instrument.binder.jvm.JvmThreadMetrics;
-import io.micrometer.core.instrument.binder.system.ProcessorMetrics;
-import io.micrometer.core.instrument.binder.system.UptimeMetrics;
-import io.micrometer.prometheusmetrics.PrometheusConfig;
-import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import io.regatta.node.ClusterConfig.DirectoryKind;
 import io.regatta.node.ClusterConfig.MemberKind;
 import io.vertx.core.Deployable;
@@ -14,6 +8,7 @@ import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
 import java.util.Set;
+import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
@@ -28,45 +23,42 @@ import org.slf4j.LoggerFactory;
 public final class Node {
 
   private static final Logger LOG = LoggerFactory.getLogger(Node.class);
+  private static final String LOOPBACK = "127.0.0.1";
   private static final long LONG_WAIT_CHECK_MILLIS = 1000;
 
   private final NodeConfig config;
-  private final String role;
   private final Vertx vertx;
   private final boolean ownsVertx;
   private final Directory directory;
   private final boolean ownsDirectory;
   private final String host;
-  private final PrometheusMeterRegistry metrics;
-  private final Waits waits;
-  private final Hosted hosted = new Hosted();
+  private final Insight insight;
   private final long longWaitTimer;
   private final Set<Start> starting = ConcurrentHashMap.newKeySet();
   private final AtomicBoolean closing = new AtomicBoolean();
   private final Promise<Void> closed = Promise.promise();
-  private volatile AdminServer admin;
 
-  private Node(NodeConfig config, String role, Vertx vertx, boolean ownsVertx, Directory directory, String host,
-      PrometheusMeterRegistry metrics, Waits waits) {
+  private Node(NodeConfig config, Vertx vertx, boolean ownsVertx, Directory directory, String host, Insight insight) {
     this.config = config;
-    this.role = role;
     this.vertx = vertx;
     this.ownsVertx = ownsVertx;
     this.ownsDirectory = directory == null;
     this.directory = directory != null ? directory
         : config.cluster().directory() == DirectoryKind.FIXED
-            ? new FixedDirectory(vertx, waits, config.cluster().endpoints())
-            : new HazelcastDirectory(vertx, waits, config.cluster().leaseSeconds());
+            ? new FixedDirectory(vertx, insight.waits(), config.cluster().endpoints())
+            : new HazelcastDirectory(vertx, insight.waits(), config.cluster().leaseSeconds());
     this.host = host;
-    this.metrics = metrics;
-    this.waits = waits;
+    this.insight = insight;
+    insight.health().of(this.directory);
     this.longWaitTimer = vertx.setPeriodic(LONG_WAIT_CHECK_MILLIS,
-        id -> waits.logLong(System.currentTimeMillis())
-            .onFailure(e -> LOG.warn("{}: cannot list the waits: {}", role, e.toString())));
+        id -> insight.waits().logLong(System.currentTimeMillis())
+            .onFailure(e -> LOG.warn("{}: cannot list the waits: {}", role(), e.toString())));
   }
 
   /**
-   * Starts a node of its own: Vertx (clustered unless the directory is fixed), directory, admin server.
+   * Starts a node of its own: admin server, Vertx (clustered unless the directory is fixed), directory. The admin
+   * server answers while the cluster is still being joined: {@code /why} says for whom this process waits then,
+   * {@code /ready} is DOWN.
    *
    * @param role what this process is, for messages; {@code trainer} and {@code client} join as lite members
    */
@@ -101,24 +93,24 @@ public final class Node {
   /** As {@link #start}, for callers that may have to stop while the cluster is still being joined. */
   public static Starting begin(NodeConfig config, String role) {
     Starting starting = new Starting();
-    PrometheusMeterRegistry metrics = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
-    MeterRegistry vertxMetrics = config.vertxMetrics() ? metrics : null;
-    Future<ClusteredVertx.Started> vertx;
+    Insight insight = new Insight(config, role);
+    MeterRegistry vertxMetrics = config.vertxMetrics() ? insight.metrics() : null;
+    Future<Node> node;
     if (config.cluster().directory() == DirectoryKind.FIXED) {
-      vertx = local(config, vertxMetrics);
+      node = local(config, vertxMetrics, insight);
     } else {
       MemberKind kind = config.cluster().member();
       boolean lite = kind == MemberKind.LITE
           || kind == MemberKind.AUTO && (role.startsWith(Directory.TRAINER) || role.equals("client"));
-      starting.joining = ClusteredVertx.begin(config, vertxMetrics, lite, role);
-      vertx = starting.joining.future();
+      Hosted.Service join = insight.hosted().starting("cluster " + config.cluster().name());
+      join.lacks("is being joined");
+      starting.joining = ClusteredVertx.begin(config, vertxMetrics, lite, role, insight.waits(), insight::open);
+      node = starting.joining.future().map(joined -> {
+        join.stopped();
+        return new Node(config, joined.vertx(), true, null, host(config, joined.address()), insight);
+      });
     }
-    vertx.compose(started -> {
-      String host = config.host().isBlank() ? started.address() : config.host();
-      Node node = new Node(config, role, started.vertx(), true, null, host, metrics,
-          new Waits(config.longWaitSeconds()));
-      return closingOnFailure(node.open(), node::close);
-    }).onComplete(starting.promise);
+    closingOnFailure(node, insight::close).onComplete(starting.promise);
     return starting;
   }
 
@@ -135,12 +127,29 @@ public final class Node {
     return promise.future();
   }
 
-  private static Future<ClusteredVertx.Started> local(NodeConfig config, MeterRegistry metrics) {
-    Vertx vertx = ClusteredVertx.local(config.eventLoops(), metrics);
-    return closingOnFailure(vertx.executeBlocking(() -> {
-      PublishedAddress address = PublishedAddress.choose(config.cluster().address(), config.cluster().seedMembers());
-      return new ClusteredVertx.Started(vertx, address.address());
-    }), vertx::close);
+  private static Future<Node> local(NodeConfig config, MeterRegistry metrics, Insight insight) {
+    return onThread(() -> insight.open(
+        PublishedAddress.choose(config.cluster().address(), config.cluster().seedMembers()).address()))
+        .map(host -> new Node(config, ClusteredVertx.local(config.eventLoops(), metrics), true, null, host, insight));
+  }
+
+  /** On a thread of its own: it blocks, and the admin server's Vertx is not made on a context of another. */
+  private static Future<String> onThread(Callable<String> start) {
+    Promise<String> promise = Promise.promise();
+    Thread thread = new Thread(() -> {
+      try {
+        promise.complete(start.call());
+      } catch (Exception | Error e) {
+        promise.fail(e);
+      }
+    }, "regatta-start");
+    thread.setDaemon(true);
+    thread.start();
+    return promise.future();
+  }
+
+  private static String host(NodeConfig config, String address) {
+    return config.host().isBlank() ? address : config.host();
   }
 
   /**
@@ -148,8 +157,8 @@ public final class Node {
    * Vertx and the directory as they are.
    */
   public static Node embedded(Vertx vertx, Directory directory, String role) {
-    return new Node(NodeConfig.defaults(), role, vertx, false, directory, "127.0.0.1",
-        new PrometheusMeterRegistry(PrometheusConfig.DEFAULT), new Waits());
+    NodeConfig config = NodeConfig.defaults();
+    return new Node(config, vertx, false, directory, LOOPBACK, new Insight(config, role));
   }
 
   /**
@@ -158,27 +167,9 @@ public final class Node {
    * @param directory null: the node makes, and closes, the one that the configuration describes, over this Vertx
    */
   public static Future<Node> embedded(Vertx vertx, Directory directory, NodeConfig config, String role) {
-    String host = config.host().isBlank() ? "127.0.0.1" : config.host();
-    Node node = new Node(config, role, vertx, false, directory, host,
-        new PrometheusMeterRegistry(PrometheusConfig.DEFAULT), new Waits(config.longWaitSeconds()));
-    return closingOnFailure(node.open(), node::close);
-  }
-
-  private Future<Node> open() {
-    new JvmMemoryMetrics().bindTo(metrics);
-    new JvmThreadMetrics().bindTo(metrics);
-    new ProcessorMetrics().bindTo(metrics);
-    new UptimeMetrics().bindTo(metrics);
-    if (!config.admin().enabled()) {
-      return Future.succeededFuture(this);
-    }
-    String adminHost = config.admin().host().isBlank() ? host : config.admin().host();
-    Health health = new Health(hosted, directory, config.admin().healthTimeoutMs());
-    return AdminServer.start(vertx, role, adminHost, config.admin().port(), metrics, waits, health, hosted)
-        .map(server -> {
-          admin = server;
-          return this;
-        });
+    Insight insight = new Insight(config, role);
+    return closingOnFailure(onThread(() -> insight.open(LOOPBACK)), insight::close)
+        .map(host -> new Node(config, vertx, false, directory, host, insight));
   }
 
   /** Deploys a verticle on this node's Vertx; one that still starts when the node is closed is given up. */
@@ -194,7 +185,7 @@ public final class Node {
 
   /** What this process is, for messages. */
   public String role() {
-    return role;
+    return insight.role();
   }
 
   public Vertx vertx() {
@@ -212,11 +203,11 @@ public final class Node {
 
   /** This node's own registry; {@code /metrics} shows it. */
   public MeterRegistry metrics() {
-    return metrics;
+    return insight.metrics();
   }
 
   public Waits waits() {
-    return waits;
+    return insight.waits();
   }
 
   /**
@@ -226,13 +217,12 @@ public final class Node {
    * @param name unique in this process, e.g. {@code parameter-server 0}
    */
   public Hosted.Service starting(String name) {
-    return hosted.starting(name);
+    return insight.hosted().starting(name);
   }
 
   /** Port of the admin server, -1 if there is none. */
   public int adminPort() {
-    AdminServer server = admin;
-    return server == null ? -1 : server.port();
+    return insight.port();
   }
 
   /**
@@ -244,9 +234,7 @@ public final class Node {
       return closed.future();
     }
     vertx.cancelTimer(longWaitTimer);
-    AdminServer server = admin;
-    Future.<Void>succeededFuture()
-        .compose(v -> server == null ? Future.<Void>succeededFuture() : server.close())
+    insight.closeAdmin()
         .transform(done -> undeployOwn())
         .transform(done -> ownsDirectory ? directory.close() : Future.succeededFuture())
         .onComplete(done -> closeVertx());
@@ -255,7 +243,7 @@ public final class Node {
 
   /** Last, and not part of the chain above: a future bound to a loop of this Vertx could not complete any more. */
   private void closeVertx() {
-    metrics.close();
+    insight.metrics().close();
     starting.forEach(Start::giveUp);
     if (ownsVertx) {
       vertx.close().onComplete(closed);

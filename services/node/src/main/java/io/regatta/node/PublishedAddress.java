@@ -7,6 +7,7 @@ import java.net.Inet4Address;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.NetworkInterface;
+import java.net.ServerSocket;
 import java.net.SocketException;
 import java.net.UnknownHostException;
 import java.util.Collections;
@@ -58,19 +59,36 @@ record PublishedAddress(String address, String reason) {
         return Collections.list(named.getInetAddresses()).stream()
             .filter(Inet4Address.class::isInstance).findFirst()
             .or(() -> Collections.list(named.getInetAddresses()).stream().findFirst())
-            .orElseThrow(() -> new InvalidInput("cluster.address: interface " + configured + " has no address"))
+            .orElseThrow(() -> new InvalidInput("node.cluster.address: interface " + configured + " has no address"))
             .getHostAddress();
       }
       InetAddress address = InetAddress.getByName(configured);
       if (address.isAnyLocalAddress() || NetworkInterface.getByInetAddress(address) == null) {
-        throw new InvalidInput("cluster.address: " + configured + " is no address, host name or interface of this "
+        throw new InvalidInput("node.cluster.address: " + configured + " is no address, host name or interface of this "
             + "machine");
       }
       return address.getHostAddress();
     } catch (UnknownHostException e) {
-      throw new InvalidInput("cluster.address: " + configured + " cannot be resolved and names no interface", e);
+      throw new InvalidInput("node.cluster.address: " + configured + " cannot be resolved and names no interface", e);
     } catch (SocketException e) {
-      throw new InvalidInput("cluster.address: cannot look at interface " + configured + ": " + e.getMessage(), e);
+      throw new InvalidInput("node.cluster.address: cannot look at interface " + configured + ": " + e.getMessage(), e);
+    }
+  }
+
+  /**
+   * A host to bind to, as it is.
+   *
+   * @param key of the configuration, for the message
+   * @throws InvalidInput if it cannot be resolved, or nothing can listen on it here
+   */
+  static String bindable(String key, String host) {
+    try (ServerSocket any = new ServerSocket(0, 1, InetAddress.getByName(host))) {
+      return host;
+    } catch (UnknownHostException e) {
+      throw new InvalidInput(key + ": " + host + " cannot be resolved: give an address or name of this machine", e);
+    } catch (IOException e) {
+      throw new InvalidInput(key + ": cannot listen on " + host + ", which is no address of this machine ("
+          + e.getMessage() + ")", e);
     }
   }
 
@@ -100,7 +118,7 @@ record PublishedAddress(String address, String reason) {
       }
     } catch (SocketException e) {
       throw new InvalidInput("cannot look at this machine's network interfaces: " + e.getMessage()
-          + "; set cluster.address", e);
+          + "; set node.cluster.address", e);
     }
     return "127.0.0.1";
   }

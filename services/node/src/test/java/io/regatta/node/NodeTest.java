@@ -4,6 +4,7 @@ import static io.regatta.node.HazelcastDirectoryTest.get;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.shard.Wait;
 import io.regatta.node.testing.BlockedLoopGuard;
 import io.regatta.node.testing.FreePorts;
@@ -12,6 +13,8 @@ import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.VerticleBase;
 import io.vertx.core.Vertx;
+import io.vertx.core.http.HttpClientRequest;
+import io.vertx.core.http.HttpMethod;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.net.URI;
@@ -160,7 +163,9 @@ class NodeTest {
   void vertxsOwnMetricsAreShownWhereAskedFor() throws Exception {
     NodeConfig d = fixed();
     Node node = get(Node.start(new NodeConfig(d.cluster(), d.admin(), d.host(), 5, 5, 2, true), "rendezvous"));
-    fetch(node, "/health", "*/*");
+    get(node.vertx().createHttpServer().requestHandler(request -> request.response().end()).listen(0, "127.0.0.1")
+        .compose(server -> node.vertx().createHttpClient().request(HttpMethod.GET, server.actualPort(), "127.0.0.1", "/"))
+        .compose(HttpClientRequest::send));
     assertThat(fetch(node, "/metrics", "*/*").body()).contains("vertx_http_server");
     assertThat(node.vertx().isNativeTransportEnabled())
         .isEqualTo(System.getProperty("os.name").equals("Linux"));
@@ -177,6 +182,21 @@ class NodeTest {
     assertThatThrownBy(() -> get(Node.start(same, "second")))
         .hasMessageContaining("admin port " + first.adminPort()).hasMessageContaining("in use");
     get(first.close());
+    threads.assertNone();
+  }
+
+  @Test
+  void anAddressThatThisMachineDoesNotHaveIsNamedWithItsKey() {
+    LeftoverThreads threads = LeftoverThreads.snapshot();
+    NodeConfig d = NodeConfig.defaults();
+    for (NodeConfig base : List.of(d, fixed())) {
+      assertThatThrownBy(() -> get(Node.start(
+          new NodeConfig(base.cluster(), base.admin(), "192.0.2.1", 5, 5, 0, false), "server")))
+          .isInstanceOf(InvalidInput.class).hasMessageContainingAll("node.host", "192.0.2.1");
+      assertThatThrownBy(() -> get(Node.start(new NodeConfig(base.cluster(),
+          new AdminConfig(true, 0, "192.0.2.1", 2000), "", 5, 5, 0, false), "server")))
+          .isInstanceOf(InvalidInput.class).hasMessageContainingAll("node.admin.host", "192.0.2.1");
+    }
     threads.assertNone();
   }
 
