@@ -27,6 +27,8 @@ import io.regatta.node.Settings;
 import io.regatta.node.StreamConfig;
 import io.regatta.parameterserver.ParameterServerConfig;
 import io.regatta.parameterserver.ParameterServerVerticle;
+import io.regatta.protocol.RendezvousClient;
+import io.regatta.protocol.rendezvous.JoinReply;
 import io.regatta.rendezvous.RendezvousConfig;
 import io.regatta.rendezvous.RendezvousVerticle;
 import io.regatta.trainer.JobConfig;
@@ -82,8 +84,12 @@ class TrainerOnClusterTest {
 
   /** Starts the services of a job. */
   private void services(JobConfig job) throws Exception {
+    services(job, new RendezvousVerticle(node, RendezvousConfig.defaults()));
+  }
+
+  private void services(JobConfig job, RendezvousVerticle rendezvous) throws Exception {
     List<Future<String>> deployed = new ArrayList<>();
-    deployed.add(vertx.deployVerticle(new RendezvousVerticle(node, RendezvousConfig.defaults())));
+    deployed.add(vertx.deployVerticle(rendezvous));
     for (int i = 0; i < job.servers(); i++) {
       deployed.add(vertx.deployVerticle(new ParameterServerVerticle(node,
           ParameterServerConfig.defaults().at(i, job.servers(), job.shards()))));
@@ -266,6 +272,55 @@ class TrainerOnClusterTest {
     RunResult first = get(trainers.get(0).result());
     assertThat(first.examples()).isEqualTo(2 * 3 * (ROWS / 4));
     assertThat(get(trainers.get(1).result()).parameters()).isEqualTo(first.parameters()).isNotEmpty();
+  }
+
+  /** Rank 1 is a seat at the rendezvous without heartbeats: a trainer that was killed. */
+  @Test
+  void theOthersWarnOfALostTrainerOnceAndTheResultCountsWhoIsLeft() throws Exception {
+    JobConfig job = job(new JsonObject().put("mode", "async"));
+    RendezvousConfig all = RendezvousConfig.defaults();
+    RendezvousVerticle rendezvous = new RendezvousVerticle(node,
+        new RendezvousConfig(0, 1000, 50, all.maxWaitMs(), all.messageBytes(), all.limits()));
+    services(job, rendezvous);
+    RendezvousClient killed = new RendezvousClient(vertx, "127.0.0.1", rendezvous.port());
+    try (LogLines log = LogLines.of("io.regatta.trainer.OtherTrainers")) {
+      Future<JoinReply> joined = killed.join(job.job(), 2, 1, "trainer-1", "", 20_000);
+      joined.onSuccess(seat -> killed.heartbeat(job.job(), 1, seat.getIncarnation(), 204));
+      TrainerVerticle trainer = new TrainerVerticle(node, new TrainerConfig(job, 0, ""), worker -> {
+        program(1).run(worker);
+        log.await(1);
+      });
+      get(vertx.deployVerticle(trainer));
+      RunResult result = get(trainer.result());
+      assertThat(log.lines()).containsExactly("trainer 1 of job cluster is lost at step 204 (no heartbeat for 1.0 s); "
+          + "trainer 0 at step 15 goes on with 1 of 2 trainers".replace("15", String.valueOf(result.steps() - 1)));
+      assertThat(result.trainersAtEnd()).isEqualTo(1);
+      assertThat(result.toString()).contains("only 1 of 2 trainers reached the end");
+    } finally {
+      get(killed.close());
+    }
+  }
+
+  @Test
+  void aTrainerThatLeavesEarlyIsWarnedOfAndOneThatLeavesAtTheEndIsNot() throws Exception {
+    JobConfig job = job(new JsonObject());
+    services(job);
+    try (LogLines log = LogLines.of("io.regatta.trainer.OtherTrainers")) {
+      List<TrainerVerticle> trainers = trainers(job, worker -> {
+        if (worker.rank() == 1) {
+          throw new IllegalStateException("out of luck");
+        }
+        worker.barrier();
+      });
+      assertThat(get(trainers.get(0).result()).trainersAtEnd()).isEqualTo(1);
+      assertThat(log.lines()).hasSize(1);
+      assertThat(log.lines().get(0)).startsWith("trainer 1 of job cluster").contains("left", "1 of 2 trainers");
+    }
+    try (LogLines log = LogLines.of("io.regatta.trainer.OtherTrainers")) {
+      get(Future.all(trainers(job(new JsonObject().put("job", "next")), program(1)).stream()
+          .map(TrainerVerticle::result).toList()));
+      assertThat(log.lines()).isEmpty();
+    }
   }
 
   @Test

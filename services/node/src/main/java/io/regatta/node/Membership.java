@@ -7,6 +7,7 @@ import io.regatta.core.error.RegattaException.StaleGeneration;
 import io.regatta.core.shard.Wait;
 import io.regatta.protocol.RendezvousClient;
 import io.regatta.protocol.rendezvous.GroupView;
+import io.regatta.protocol.rendezvous.GroupsReply;
 import io.regatta.protocol.rendezvous.JoinReply;
 import io.regatta.protocol.rendezvous.Member;
 import io.vertx.core.Future;
@@ -41,12 +42,16 @@ public final class Membership {
   private final String group;
   private final String kind;
   private final LongSupplier lastStep;
+  private final Consumer<GroupView> changed;
   private final Consumer<RegattaException> givenUp;
   private final RendezvousClient calls;
   private final RendezvousClient beats;
   private int rank = -1;
   private long incarnation;
   private long generation;
+  /** Of the last view that was told. */
+  private long viewed;
+  private long leaseMillis;
   private List<String> endpoints = List.of();
   private long heart = -1;
   private boolean beating;
@@ -58,16 +63,19 @@ public final class Membership {
    *
    * @param kind what the members are, for messages, e.g. {@code trainer}
    * @param lastStep the last step that this member has made, told with each heartbeat; -1 if none
+   * @param changed told the group's view after its membership has changed, one heartbeat later at most; several changes
+   *     may come as one view
    * @param givenUp told once, why, if the rendezvous takes the seat away
    */
   public Membership(Node node, Directory.Instance rendezvous, String group, String kind, LongSupplier lastStep,
-      Consumer<RegattaException> givenUp) {
+      Consumer<GroupView> changed, Consumer<RegattaException> givenUp) {
     this.node = node;
     this.vertx = node.vertx();
     this.rendezvous = rendezvous;
     this.group = group;
     this.kind = kind;
     this.lastStep = lastStep;
+    this.changed = changed;
     this.givenUp = givenUp;
     calls = new RendezvousClient(vertx, rendezvous.host(), rendezvous.controlPort());
     beats = new RendezvousClient(vertx, rendezvous.host(), rendezvous.controlPort());
@@ -94,6 +102,8 @@ public final class Membership {
     incarnation = reply.getIncarnation();
     GroupView view = reply.getView();
     generation = view.getGeneration();
+    viewed = generation;
+    leaseMillis = reply.getLeaseMs();
     endpoints = view.getMembersList().stream().map(Member::getEndpoint).toList();
     seated = true;
     heart = vertx.setPeriodic(Math.max(1, reply.getLeaseMs() / BEATS_PER_LEASE), id -> beat());
@@ -114,6 +124,9 @@ public final class Membership {
       if (beat.succeeded()) {
         generation = Math.max(generation, beat.result());
         complained = false;
+        if (generation > viewed) {
+          look();
+        }
       } else if (beat.cause() instanceof StaleGeneration || beat.cause() instanceof NotOwner) {
         end();
         givenUp.accept((RegattaException) beat.cause());
@@ -123,6 +136,18 @@ public final class Membership {
             beat.cause().getMessage());
       }
     });
+  }
+
+  /** A look that fails is repeated after the next heartbeat: its generation is still newer. */
+  private void look() {
+    beats.groups(group).map(GroupsReply::getGroupsList)
+        .onFailure(e -> LOG.debug("{} {} of group {}: no view of the group: {}", kind, rank, group, e.toString()))
+        .onSuccess(views -> {
+          if (seated && !views.isEmpty() && views.get(0).getGeneration() > viewed) {
+            viewed = views.get(0).getGeneration();
+            changed.accept(views.get(0));
+          }
+        });
   }
 
   /** This member's rank, once joined. */
@@ -138,6 +163,11 @@ public final class Membership {
   /** The latest generation of the group that a reply has told. */
   public long generation() {
     return generation;
+  }
+
+  /** After how many milliseconds without a heartbeat the rendezvous declares a member lost; known once joined. */
+  public long leaseMillis() {
+    return leaseMillis;
   }
 
   /** What the members announced when the group was joined, by rank. */

@@ -36,7 +36,7 @@ record ServerSeat(int index, long incarnation, Membership group) {
     String who = "parameter server at " + endpoint;
     return node.directory().awaitAny(Directory.RENDEZVOUS, timeout, who).compose(found -> {
       Membership group = new Membership(node, found.get(0), GROUP, Directory.PARAMETER_SERVER, () -> -1,
-          why -> lost.accept(givenUp(endpoint, why)));
+          changed -> { }, why -> lost.accept(givenUp(endpoint, why)));
       return group.join(who, config.servers(), -1, member, endpoint, timeout)
           .map(joined -> {
             LOG.info("parameter server has index {} of {}", group.rank(), config.servers());

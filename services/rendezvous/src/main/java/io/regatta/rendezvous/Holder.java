@@ -31,7 +31,7 @@ final class Holder {
 
   Member toMember() {
     return Member.newBuilder().setRank(rank).setIncarnation(incarnation).setMember(member).setEndpoint(endpoint)
-        .setState(state.name().toLowerCase(Locale.ROOT)).build();
+        .setState(state.name().toLowerCase(Locale.ROOT)).setLastStep(lastStep).build();
   }
 
   /** For messages: {@code trainer-2 at 10.0.0.7:4711}. */

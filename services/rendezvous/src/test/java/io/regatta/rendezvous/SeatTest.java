@@ -9,10 +9,13 @@ import io.regatta.core.error.RegattaException.StaleGeneration;
 import io.regatta.core.shard.Wait;
 import io.regatta.node.Directory;
 import io.regatta.node.Membership;
+import io.regatta.protocol.rendezvous.GroupView;
+import io.regatta.protocol.rendezvous.Member;
 import io.regatta.node.testing.BlockedLoopGuard;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
@@ -25,6 +28,8 @@ class SeatTest {
 
   private final RunningRendezvous rendezvous = new RunningRendezvous(RunningRendezvous.hasty());
   private final AtomicLong step = new AtomicLong(-1);
+  /** Views that seats were told of, on their one loop. */
+  private final List<GroupView> changed = new ArrayList<>();
   private final Promise<RegattaException> givenUp = Promise.promise();
 
   @Test
@@ -54,6 +59,29 @@ class SeatTest {
   }
 
   @Test
+  void theOthersAreToldWhoHasLeftAndHowFarItWas() {
+    step.set(7);
+    Membership first = membership();
+    Membership second = membership();
+    Future<Void> joined = join(first, 0);
+    get(join(second, 1));
+    get(joined);
+    while (get(rendezvous.client.groups()).getGroups(0).getMembers(1).getLastStep() < 7) { // by the next heartbeat
+      get(rendezvous.vertx.timer(20).mapEmpty());
+    }
+    get(on(second::leave));
+    while (get(on(() -> Future.succeededFuture(changed.isEmpty())))) {
+      get(rendezvous.vertx.timer(20).mapEmpty());
+    }
+    Member gone = changed.get(0).getMembers(1);
+    assertThat(gone.getState()).isEqualTo("left");
+    assertThat(gone.getLastStep()).isEqualTo(7);
+    get(on(first::leave));
+    assertThat(changed).as("told once, and nothing after the own leave").hasSize(1);
+    rendezvous.close();
+  }
+
+  @Test
   void aSeatThatTheRendezvousDoesNotKnowAnyMoreIsGivenUpOnce() {
     Membership seat = membership();
     get(join1(seat));
@@ -73,7 +101,7 @@ class SeatTest {
   private Membership membership() {
     Directory.Instance at = get(rendezvous.directory.list(Directory.RENDEZVOUS)).get(0);
     return get(on(() -> Future.succeededFuture(new Membership(rendezvous.node, at, "job", "trainer", step::get,
-        givenUp::complete))));
+        changed::add, givenUp::complete))));
   }
 
   private Future<Void> join(Membership seat, int rank) {

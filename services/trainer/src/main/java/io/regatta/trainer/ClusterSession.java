@@ -20,6 +20,7 @@ import java.nio.ByteOrder;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.RejectedExecutionException;
@@ -42,6 +43,7 @@ final class ClusterSession implements TrainerSession {
   private final JobConfig job;
   private final long stepDelayMillis;
   private final Membership group;
+  private final OtherTrainers others;
   private final ShardFinder.Found found;
   private final ShardConnections connections;
   private final Awaiting awaiting = new Awaiting();
@@ -59,12 +61,13 @@ final class ClusterSession implements TrainerSession {
   private volatile ParameterClient client;
 
   ClusterSession(Node node, Context context, JobConfig job, long stepDelayMillis, Membership group,
-      ShardFinder.Found found, ShardConnections connections) {
+      OtherTrainers others, ShardFinder.Found found, ShardConnections connections) {
     this.node = node;
     this.context = context;
     this.job = job;
     this.stepDelayMillis = stepDelayMillis;
     this.group = group;
+    this.others = others;
     this.found = found;
     this.connections = connections;
     trainer = new TrainerId(group.rank(), group.incarnation());
@@ -170,6 +173,16 @@ final class ClusterSession implements TrainerSession {
     if (stepDelayMillis > 0) { // on a model thread
       LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(stepDelayMillis));
     }
+  }
+
+  @Override
+  public void ending() {
+    execute(others::ending);
+  }
+
+  @Override
+  public void reachedTheEnd(Set<Integer> ranks) {
+    execute(() -> others.atTheEnd(ranks));
   }
 
   /** Steps that this rank has made, from any thread. */

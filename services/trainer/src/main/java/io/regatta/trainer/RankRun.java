@@ -16,6 +16,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
+import java.util.stream.Collectors;
 
 /**
  * The program on one rank: a model thread per replica, and at the end what the ranks tell each other about the run.
@@ -118,8 +119,10 @@ final class RankRun {
 
   /** The leader's last act: all ranks' figures, the parameters' hash, and the rank's leave. */
   private RunResult finish(List<ReplicaWorker> workers) {
+    session.ending();
     List<RankStats> ranks = collectives.gatherLast("end of the run", stats(workers).toRow()).stream()
         .map(RankStats::ofRow).toList();
+    session.reachedTheEnd(ranks.stream().map(RankStats::rank).collect(Collectors.toSet()));
     String parameters = session.client().isPresent()
         ? hash(session.client().get(), ranks.get(0).rank()) : "";
     if (session.trainer().rank() == ranks.get(0).rank()) {

@@ -7,6 +7,7 @@ import io.regatta.core.shard.TrainerId;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
@@ -59,6 +60,12 @@ public interface TrainerSession {
 
   /** Tells how far this rank is, for heartbeats and {@code status}. */
   void stepped(long step);
+
+  /** This rank has made its last step and only tells the others of its run: who leaves from now on is not missed. */
+  default void ending() {}
+
+  /** The ranks that have reached the end of the run; the others were lost or have left, and that is logged. */
+  default void reachedTheEnd(Set<Integer> ranks) {}
 
   /** Takes this rank out of all shards, behind everything it has pushed: nobody waits for it, its state is freed. */
   CompletableFuture<Void> leave();

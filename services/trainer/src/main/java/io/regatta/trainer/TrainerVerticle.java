@@ -45,6 +45,7 @@ public final class TrainerVerticle extends VerticleBase implements FiniteService
   private final List<Meter> meters = new ArrayList<>();
   private Hosted.Service hosted;
   private Membership group;
+  private OtherTrainers others;
   private ShardConnections connections;
   private ClusterSession session;
   private RankRun run;
@@ -103,7 +104,9 @@ public final class TrainerVerticle extends VerticleBase implements FiniteService
   }
 
   private Future<Void> join(Directory.Instance rendezvous) {
-    group = new Membership(node, rendezvous, job.job(), "trainer", this::lastStep, this::givenUp);
+    others = new OtherTrainers(job, () -> group.rank(), this::lastStep);
+    group = new Membership(node, rendezvous, job.job(), "trainer", this::lastStep,
+        view -> others.seen(view, group.leaseMillis()), this::givenUp);
     return group.join(wanted(), job.trainers(), config.rank(), job.job() + "-" + UUID.randomUUID(), config.endpoint(),
         node.config().readyTimeout());
   }
@@ -127,7 +130,7 @@ public final class TrainerVerticle extends VerticleBase implements FiniteService
       throw lost;
     }
     connections = new ShardConnections(node, job, group::generation, config.stream().options());
-    session = new ClusterSession(node, context, job, config.stepDelayMs(), group, found, connections);
+    session = new ClusterSession(node, context, job, config.stepDelayMs(), group, others, found, connections);
     LOG.info("{}: joined, {} shards on servers {}", name(), session.shards(), session.serverEndpoints());
     run = new RankRun(session, program, progress);
     measure();
