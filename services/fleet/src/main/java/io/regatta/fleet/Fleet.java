@@ -7,6 +7,7 @@ import io.regatta.node.ServiceLogging;
 import io.regatta.trainer.JobConfig;
 import io.regatta.trainer.ReduceOp;
 import io.regatta.trainer.RunResult;
+import io.regatta.trainer.TrainerConfig;
 import io.regatta.trainer.TrainingProgram;
 import io.regatta.trainer.Worker;
 import io.regatta.trainer.djl.FleetTrainer;
@@ -159,8 +160,12 @@ public final class Fleet implements AutoCloseable {
   }
 
   private Run start(TrainingProgram program) {
-    return role() == Role.LOCAL ? LocalProcess.start(job(), program)
-        : TrainerProcess.start(place.node(), place.trainer(job()), program);
+    if (role() == Role.LOCAL) {
+      return LocalProcess.start(job(), program);
+    }
+    TrainerConfig trainer = place.trainer(job());
+    place.node().requireOthers(", or role local to train here");
+    return TrainerProcess.start(place.node(), trainer, program);
   }
 
   /** Returns when all trainers have called it as often as this one. */

@@ -149,6 +149,6 @@ final class Place {
 
   /** The port of a fixed endpoint. */
   private static Dictated port(String key, String endpoint) {
-    return new Dictated("port", HostPort.parse(endpoint, 0, key).port(), key);
+    return new Dictated("port", HostPort.parse(endpoint, key).port(), key);
   }
 }

@@ -29,7 +29,12 @@ final class ServerProcess {
 
   /** Settings are checked before anything starts. */
   static ServerProcess start(Place place, JobConfig job) {
-    return new ServerProcess(place.node(), service(place.fleet().role()), verticle(place, job));
+    String service = service(place.fleet().role());
+    Function<Node, Deployable> verticle = verticle(place, job);
+    if (place.fleet().role() != Role.RENDEZVOUS) {
+      place.node().requireOthers("");
+    }
+    return new ServerProcess(place.node(), service, verticle);
   }
 
   /** Completes when the service was closed, fails when it could not start. */

@@ -2,7 +2,6 @@ package io.regatta.fleet;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.node.Blocking;
-import io.regatta.node.ClusterConfig;
 import io.regatta.node.HostPort;
 import io.regatta.node.Interrupt;
 import io.regatta.trainer.JobConfig;
@@ -94,7 +93,7 @@ final class SimulateCommand implements Callable<Integer> {
     List<String> keys = new ArrayList<>();
     if (cluster != null) {
       keys.add("node.cluster.seeds=" + cluster);
-      keys.add("node.cluster.port=" + HostPort.parse(cluster, ClusterConfig.DEFAULT_SEED_PORT, "--cluster").port());
+      keys.add("node.cluster.port=" + HostPort.parse(cluster, "--cluster").port());
     }
     SettingsOptions.add(keys, "node.ready_timeout_seconds", readyTimeout);
     keys.addAll(settings.sectionKeys());

@@ -42,8 +42,11 @@ final class TrainCommand implements Callable<Integer> {
   public Integer call() {
     ResultFile file = ResultFile.at(result);
     JobConfig config = job.load(settings, regatta.program());
-    Role role = local ? Role.LOCAL : Role.TRAINER;
-    try (Fleet fleet = Fleet.of(place.load(settings, job.readyTimeout(), Fleet.role(role)), config)) {
+    Place here = place.load(settings, job.readyTimeout(), Fleet.role(local ? Role.LOCAL : Role.TRAINER));
+    if (!local) {
+      here.node().requireOthers(", or --local to train here");
+    }
+    try (Fleet fleet = Fleet.of(here, config)) {
       RunResult run = fleet.train(regatta.program());
       return SimulateCommand.finish(run, file, spec.commandLine().getOut());
     }

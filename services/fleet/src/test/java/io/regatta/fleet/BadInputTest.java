@@ -39,7 +39,7 @@ class BadInputTest {
   }
 
   @ParameterizedTest
-  @CsvSource(delimiter = '|', quoteCharacter = '"', textBlock = """
+  @CsvSource(delimiter = '|', quoteCharacter = '~', textBlock = """
       simulate                                        | a job file is missing
       simulate NOWHERE.yaml                           | NOWHERE.yaml does not exist
       simulate JOB --mode fast                        | mode
@@ -59,6 +59,14 @@ class BadInputTest {
       status                                          | --seeds
       status --seeds a:b                              | seeds: expected host:port
       train JOB --server-endpoints a:1                | go together
+      train JOB                                       | no seeds: give --seeds HOST:PORT (node.cluster.seeds), or --local
+      run JOB --role trainer                          | no seeds: give --seeds HOST:PORT (node.cluster.seeds), or role local
+      run JOB --role pserver                          | no seeds: give --seeds HOST:PORT (node.cluster.seeds)
+      run JOB --role aggregator                       | no seeds: give --seeds HOST:PORT (node.cluster.seeds)
+      train JOB --seeds 127.0.0.1                     | seeds: expected host:port, got "127.0.0.1"
+      train JOB --seeds a:b:c                         | seeds: expected host:port, got "a:b:c"
+      train JOB --seeds a:70000                       | seeds: expected host:port, got "a:70000"
+      simulate JOB --cluster 127.0.0.1                | --cluster: expected host:port, got "127.0.0.1"
       frobnicate                                      | frobnicate
       simulat JOB                                     | did you mean 'simulate'
       simulate JOB --slow 9=5                         | --slow 9=5

@@ -13,7 +13,7 @@ public record ClusterConfig(
         + "cluster.endpoints says where everything is, and no cluster is formed.")
     DirectoryKind directory,
 
-    @Setting(doc = "Hazelcast members to join through, host:port each (port 5701 if none is given). A node whose own "
+    @Setting(doc = "Hazelcast members to join through, host:port each. A node whose own "
         + "address and port stand here starts the cluster; every other node waits for one of these. Empty: alone.")
     List<String> seeds,
 
@@ -44,9 +44,6 @@ public record ClusterConfig(
         + "parameter-server: \"10.0.0.1:7164,10.0.0.2:7164\".")
     Map<String, String> endpoints) {
 
-  /** Port of a seed that names none. */
-  public static final int DEFAULT_SEED_PORT = 5701;
-
   /** Where instances are looked up. */
   public enum DirectoryKind { HAZELCAST, FIXED }
 
@@ -61,7 +58,7 @@ public record ClusterConfig(
     }
     port("port", port);
     port("event_bus_port", eventBusPort);
-    seeds.forEach(seed -> HostPort.parse(seed, DEFAULT_SEED_PORT, "seeds"));
+    seeds.forEach(seed -> HostPort.parse(seed, "seeds"));
     endpoints.forEach((service, list) -> FixedDirectory.parse(service, list));
     if (leaseSeconds < 2) {
       throw new InvalidInput("lease_seconds must be at least 2, got " + leaseSeconds);
@@ -95,8 +92,16 @@ public record ClusterConfig(
         d.leaseSeconds, d.heartbeatSeconds, d.silenceSeconds, endpoints);
   }
 
+  /**
+   * Whether a process with these settings can meet others: through seeds, as a seed itself at a port that they know, or
+   * at fixed endpoints. Otherwise only what runs in the same JVM on the same node finds each other.
+   */
+  public boolean canMeetOthers() {
+    return directory == DirectoryKind.FIXED || !seeds.isEmpty() || port != 0;
+  }
+
   /** The seeds, parsed. */
   public List<HostPort> seedMembers() {
-    return seeds.stream().map(seed -> HostPort.parse(seed, DEFAULT_SEED_PORT, "seeds")).toList();
+    return seeds.stream().map(seed -> HostPort.parse(seed, "seeds")).toList();
   }
 }

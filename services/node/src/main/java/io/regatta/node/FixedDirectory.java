@@ -27,7 +27,7 @@ public final class FixedDirectory extends WaitingDirectory {
   static List<Instance> parse(String service, String list) {
     List<Instance> out = new ArrayList<>();
     for (String endpoint : list.split(",")) {
-      HostPort at = HostPort.parse(endpoint, 0, "endpoints." + service);
+      HostPort at = HostPort.parse(endpoint, "endpoints." + service);
       out.add(new Instance(service, service + "-" + out.size(), out.size(), at.host(), at.port(), 0, Map.of()));
     }
     return List.copyOf(out);

@@ -11,11 +11,12 @@ import io.regatta.core.error.RegattaException.InvalidInput;
 public record HostPort(String host, int port) {
 
   /**
-   * Reads {@code host:port} or {@code [ipv6]:port}; a missing port is {@code defaultPort} where that is positive.
+   * Reads {@code host:port} or {@code [ipv6]:port}.
    *
    * @param key the configuration key, for the message
+   * @throws InvalidInput if it is neither
    */
-  public static HostPort parse(String text, int defaultPort, String key) {
+  public static HostPort parse(String text, String key) {
     String trimmed = text.strip();
     int bracket = trimmed.lastIndexOf(']');
     int colon = trimmed.lastIndexOf(':');
@@ -25,7 +26,7 @@ public record HostPort(String host, int port) {
     if (bracket >= 0) {
       host = host.replace("[", "").replace("]", "");
     }
-    int port = defaultPort;
+    int port = -1;
     if (hasPort) {
       try {
         port = Integer.parseInt(trimmed.substring(colon + 1));

@@ -43,6 +43,17 @@ public record NodeConfig(
     return Duration.ofSeconds(readyTimeoutSeconds);
   }
 
+  /**
+   * Refuses a process that is nothing without others and can meet nobody.
+   *
+   * @param otherwise what its user may have meant instead, e.g. {@code , or --local to train here}; may be empty
+   */
+  public void requireOthers(String otherwise) {
+    if (!cluster.canMeetOthers()) {
+      throw new InvalidInput("no seeds: give --seeds HOST:PORT (node.cluster.seeds)" + otherwise);
+    }
+  }
+
   /** The same with another time to wait for others, s. */
   public NodeConfig withReadyTimeout(int seconds) {
     return new NodeConfig(cluster, admin, host, seconds, longWaitSeconds, eventLoops, vertxMetrics);

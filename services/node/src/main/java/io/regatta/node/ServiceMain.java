@@ -37,6 +37,9 @@ public final class ServiceMain<R extends Record> {
     ServiceLogging.use(); // before the first logger
   }
 
+  /** A rendezvous alone is what others come to; these alone wait for nobody. */
+  private static final List<String> NEED_OTHERS =
+      List.of(Directory.PARAMETER_SERVER, Directory.GRADIENT_AGGREGATOR, Directory.TRAINER);
   private static final Logger LOG = LoggerFactory.getLogger(ServiceMain.class);
 
   @Command(mixinStandardHelpOptions = true, versionProvider = Version.class)
@@ -46,6 +49,10 @@ public final class ServiceMain<R extends Record> {
 
     @Option(names = "--set", paramLabel = "KEY=VALUE", description = "overrides one key, e.g. node.admin.port=9000")
     List<String> overrides = new ArrayList<>();
+
+    @Option(names = "--seeds", paramLabel = "HOST:PORT,...",
+        description = "Hazelcast members to join through; short for --set node.cluster.seeds=HOST:PORT,...")
+    String seeds;
 
     @Option(names = "--ready-timeout", paramLabel = "SECONDS",
         description = "how long to wait for other services; short for --set node.ready_timeout_seconds=SECONDS")
@@ -149,6 +156,9 @@ public final class ServiceMain<R extends Record> {
     if (options.readyTimeout != null) {
       options.overrides.add("node.ready_timeout_seconds=" + options.readyTimeout);
     }
+    if (options.seeds != null) {
+      options.overrides.add("node.cluster.seeds=" + options.seeds);
+    }
     for (Shorthand s : shorthands) {
       String value = commandLine.getParseResult().matchedOptionValue(s.option(), null);
       if (value != null) {
@@ -199,6 +209,9 @@ public final class ServiceMain<R extends Record> {
   }
 
   private int serve(NodeConfig config, R own) {
+    if (NEED_OTHERS.contains(service)) {
+      config.requireOthers("");
+    }
     starting = Node.begin(config, service);
     if (stopRequested.future().isComplete()) {
       starting.cancel();

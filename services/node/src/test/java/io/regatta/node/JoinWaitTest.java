@@ -4,8 +4,12 @@ import static io.regatta.node.HazelcastDirectoryTest.get;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.node.testing.FreePorts;
 import io.regatta.node.testing.LeftoverThreads;
 import java.io.IOException;
@@ -21,6 +25,7 @@ import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 import org.junit.jupiter.api.Test;
+import org.slf4j.LoggerFactory;
 
 /** What a process says of itself while it waits for the seed of its cluster. */
 class JoinWaitTest {
@@ -73,6 +78,24 @@ class JoinWaitTest {
     assertThatThrownBy(() -> get(starting.future())).isInstanceOf(Cancelled.class);
     threads.assertNone();
     assertThat(taken(admin)).isFalse();
+  }
+
+  @Test
+  void aTrainerThatIsItsOwnSeedNamesWhatIsMissing() {
+    ListAppender<ILoggingEvent> log = new ListAppender<>();
+    log.start();
+    Logger logger = (Logger) LoggerFactory.getLogger(ClusteredVertx.class);
+    logger.addAppender(log);
+    try {
+      assertThatThrownBy(() -> get(Node.start(new NodeConfig(ClusterConfig.of(cluster, List.of(), seed),
+          new AdminConfig(true, admin, "", 2000), "", 1, 1, 0, false), "trainer"))).isInstanceOf(PeerLost.class)
+          .hasMessageContaining("no data member");
+    } finally {
+      logger.detachAppender(log);
+    }
+    assertThat(log.list).extracting(ILoggingEvent::getFormattedMessage)
+        .contains("not ready endpoints:['a service that holds data']");
+    threads.assertNone();
   }
 
   @Test

@@ -17,6 +17,7 @@ import java.io.File;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.PrintStream;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -120,9 +121,40 @@ class ServiceMainTest {
     refused(2, "'echo.word'", "-conf", good.toString(), "--set", "echo.wrod=x");
     refused(2, "'node.cluster.port': expected int", "--set", "node.cluster.port=x");
     refused(2, "section 'node.cluster': port must lie in 0..65535", "--set", "node.cluster.port=70000");
-    refused(2, "seeds: expected host:port", "--set", "node.cluster.seeds=a:b");
+    for (String seed : List.of("a:b", "a:b:c", "127.0.0.1", "a:70000", "[\" \"]")) {
+      refused(2, "section 'node.cluster': seeds: expected host:port", "--set", "node.cluster.seeds=" + seed);
+      refused(2, "seeds: expected host:port", "--seeds", seed);
+    }
     refused(2, "Unknown option", "--verbose");
     threads.assertNone();
+  }
+
+  @Test
+  void aServiceThatCanMeetNobodyIsRefusedAtOnceUnlessItIsASeed() {
+    for (String service : List.of(Directory.PARAMETER_SERVER, Directory.GRADIENT_AGGREGATOR, Directory.TRAINER)) {
+      err.reset();
+      assertThat(main(service).execute()).as(service).isEqualTo(2);
+      assertThat(err.toString(UTF_8)).isEqualToIgnoringNewLines(
+          service + ": no seeds: give --seeds HOST:PORT (node.cluster.seeds)");
+    }
+    assertThat(main(Directory.RENDEZVOUS).execute("-conf", ends(Directory.RENDEZVOUS).toString()))
+        .as(err.toString(UTF_8)).isZero();
+    String service = Directory.PARAMETER_SERVER;
+    assertThat(main(service).execute("-conf", ends(service).toString(), "--set",
+        "node.cluster.port=" + FreePorts.one())).as(err.toString(UTF_8)).isZero();
+  }
+
+  private ServiceMain<EchoConfig> main(String service) {
+    return new ServiceMain<>(service, EchoConfig.class, Echo::new, new PrintStream(out, true, UTF_8),
+        new PrintStream(err, true, UTF_8));
+  }
+
+  private Path ends(String service) {
+    try {
+      return Files.writeString(dir.resolve(service + ".yaml"), Sections.of(service) + ": {trouble: end}\n");
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
   }
 
   @Test
