@@ -6,6 +6,7 @@ import io.regatta.node.Blocking;
 import io.regatta.trainer.JobConfig;
 import io.regatta.trainer.LocalRun;
 import io.regatta.trainer.OptimizerConfig;
+import io.regatta.trainer.ProgramLoader;
 import io.regatta.trainer.Progress;
 import io.regatta.trainer.RunResult;
 import io.regatta.trainer.TrainingProgram;
@@ -102,6 +103,7 @@ public final class Parity {
   /** Makes all comparisons, and hands each to {@code report} as it is made. */
   public List<Check> run(Consumer<Check> eachCheck) {
     report = eachCheck;
+    ProgramLoader.check(job, program);
     runner = Thread.currentThread();
     try (ScratchDirectory scratch = ScratchDirectory.create("regatta-parity")) {
       compare(scratch);

@@ -6,6 +6,7 @@ import io.regatta.node.HostPort;
 import io.regatta.node.Interrupt;
 import io.regatta.trainer.JobConfig;
 import io.regatta.trainer.LocalRun;
+import io.regatta.trainer.ProgramLoader;
 import io.regatta.trainer.ResultFile;
 import io.regatta.trainer.RunResult;
 import io.vertx.core.json.JsonObject;
@@ -74,6 +75,7 @@ final class SimulateCommand implements Callable<Integer> {
 
   private RunResult simulate(JobConfig config) {
     LocalCluster.Options options = LocalCluster.Options.of(config, place(settings, job.readyTimeout(), cluster));
+    ProgramLoader.check(config, regatta.program());
     LocalCluster running = LocalCluster.start(options.withProgram(regatta.program()).withFaults(Faults.slow(slow)));
     try (Interrupt interrupt = Interrupt.closes(running::close)) {
       List<RunResult> all = Blocking.get(running.results());

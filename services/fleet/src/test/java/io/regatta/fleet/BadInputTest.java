@@ -12,6 +12,7 @@ import ai.djl.training.tracker.Tracker;
 import io.regatta.node.testing.FreePorts;
 import io.regatta.node.testing.LeftoverThreads;
 import io.regatta.trainer.TrainingProgram;
+import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.net.ServerSocket;
 import java.nio.file.Files;
@@ -49,7 +50,7 @@ class BadInputTest {
       simulate JOB --set nothing                      | key=value
       simulate JOB --trainers 0                       | trainers must be at least 1
       simulate JOB --set aggregator=true --mode async | only sync and half_async
-      simulate JOB --set engine=TensorFlow            | engine
+      simulate JOB --set engine=TensorFlow --set program=io.regatta.fleet.LineProgram | engine
       simulate JOB --frobnicate                       | --frobnicate
       simulate JOB --slow one=2                       | --slow
       simulate JOB                                    | org.example.Missing
@@ -88,12 +89,40 @@ class BadInputTest {
     assertThat(run.failure()).contains("job.yaml").contains("line");
   }
 
+  @ParameterizedTest
+  @CsvSource(delimiter = '|', textBlock = """
+      census     | simulate         | adult.data and adult.test with --data (data.dir); | https://archive.ics.uci.edu/dataset/2/adult
+      census     | parity           | adult.data and adult.test with --data (data.dir); | https://archive.ics.uci.edu/dataset/2/adult
+      census     | train --seeds 127.0.0.1:1 | adult.data and adult.test with --data (data.dir); | https://archive.ics.uci.edu/dataset/2/adult
+      fit-a-line | simulate --local | holds housing.data with --data (data.dir);        | https://lib.stat.cmu.edu/datasets/boston
+      """)
+  void data_that_are_not_there_are_named_with_their_source_before_anything_starts(String job, String command, String what,
+      String source) {
+    List<String> args = new ArrayList<>(List.of(command.split(" ")));
+    args.addAll(List.of(Checkout.file("configs/" + job + ".yaml").toString(), "--data", dir.resolve("nowhere").toString()));
+    try (LogLines log = LogLines.of("io.regatta")) {
+      CommandLineRun run = CommandLineRun.regatta(args.toArray(String[]::new));
+      assertThat(run.status()).as(run.err()).isEqualTo(2);
+      assertThat(run.failure().lines()).hasSize(1);
+      assertThat(run.failure()).contains(dir.resolve("nowhere").toString(), "does not exist", what, source);
+      assertThat(log.lines()).as("nothing has started").isEmpty();
+    }
+  }
+
   @Test
-  void data_that_are_not_there_end_the_run() {
-    CommandLineRun run = CommandLineRun.regatta("simulate", Checkout.file("configs/census.yaml").toString(), "--data",
-        dir.resolve("nowhere").toString());
-    assertThat(run.status()).isEqualTo(2);
-    assertThat(run.failure()).contains("nowhere");
+  void bad_lines_are_logged_once_for_all_trainers() throws IOException {
+    String good = "1 2 3 4 5 6 7 8 9 10 11 12 13 14\n";
+    Files.writeString(dir.resolve("housing.data"), good.repeat(20) + "1 2 3\n" + good.replace("1 2", "0 1").repeat(20));
+    Path result = dir.resolve("result.json");
+    try (LogLines log = LogLines.of("io.regatta.trainer.data.BadLines")) {
+      CommandLineRun run = CommandLineRun.regatta("simulate", Checkout.file("configs/fit-a-line.yaml").toString(), "--data",
+          dir.toString(), "--set", "data.on_bad_line=skip", "--set", "epochs=1", "--result", result.toString());
+      assertThat(run.status()).as(run.err()).isEqualTo(0);
+      assertThat(log.lines()).hasSize(2);
+      assertThat(log.lines().get(0)).contains("housing.data, line 21, column 4");
+      assertThat(log.lines().get(1)).contains("left out 1 line");
+    }
+    assertThat(new JsonObject(Files.readString(result)).getJsonObject("metrics").getDouble("bad_lines")).isEqualTo(1);
   }
 
   @Test
@@ -173,7 +202,8 @@ class BadInputTest {
           CompletableFuture.runAsync(rendezvous::runServer, task -> new Thread(task).start()),
           CompletableFuture.runAsync(server::runServer, task -> new Thread(task).start()));
       first.initWorker();
-      List<String> second = new ArrayList<>(List.of("run", "--role", "trainer", "--id", "0"));
+      List<String> second = new ArrayList<>(List.of("run", "--role", "trainer", "--id", "0", "--set",
+          "program=" + LineProgram.class.getName()));
       second.addAll(List.of(endpoints));
       CommandLineRun run = CommandLineRun.regatta(second.toArray(String[]::new));
       assertThat(run.status()).as(run.err()).isEqualTo(1);

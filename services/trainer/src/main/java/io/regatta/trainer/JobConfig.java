@@ -6,6 +6,7 @@ import io.regatta.core.shard.NanPolicy;
 import io.regatta.node.Setting;
 import io.regatta.node.Settings;
 import io.vertx.core.json.JsonObject;
+import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
 
@@ -92,7 +93,7 @@ public record JobConfig(
         + "empty: by the run not at all.")
     String output,
 
-    @Setting(doc = "Keys of the program's own.")
+    @Setting(doc = "Keys of the program's own; those that it does not know are refused.")
     Map<String, Object> settings) {
 
   public JobConfig {
@@ -121,6 +122,11 @@ public record JobConfig(
   /** Binds a job from JSON; missing keys get their defaults. */
   public static JobConfig of(JsonObject json) {
     return Settings.bind(json, JobConfig.class);
+  }
+
+  /** The program's own section, bound to its record; unknown and mistyped keys are refused. */
+  public <R extends Record> R settingsAs(Class<R> type) {
+    return Settings.bind(new JsonObject(new LinkedHashMap<>(settings)), type, "settings");
   }
 
   /** Shards of all servers. */

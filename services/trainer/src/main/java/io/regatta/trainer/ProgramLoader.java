@@ -8,12 +8,25 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * Makes the {@link TrainingProgram} that a job names. A program's jar is loaded by a class loader of its own, which
+ * Makes the {@link TrainingProgram} that a job names, and lets it look at the job. Stateless, any thread. A program's jar is loaded by a class loader of its own, which
  * stays open as long as the program is reachable: its classes may be loaded late.
  */
-final class ProgramLoader {
+public final class ProgramLoader {
 
   private ProgramLoader() {}
+
+  /**
+   * Lets a program look at its settings and data before anything starts ({@link TrainingProgram#check}). May block.
+   *
+   * @param given null: the program that the job names
+   */
+  public static void check(JobConfig job, TrainingProgram given) {
+    TrainingProgram program = given != null ? given : load(job);
+    if (program.settings() != null) {
+      job.settingsAs(program.settings());
+    }
+    program.check(job);
+  }
 
   static TrainingProgram load(JobConfig job) {
     if (job.program().isBlank()) {

@@ -98,6 +98,7 @@ final class RankRun {
       TrainingProgram own = program != null ? program : ProgramLoader.load(job);
       try {
         own.run(worker);
+        worker.checkSettings(); // a program without a trainer, too
       } finally {
         worker.closeDatasets();
       }

@@ -7,19 +7,18 @@ import ai.djl.training.dataset.RandomAccessDataset;
 import ai.djl.translate.TranslateException;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.metrics.BinaryMetrics;
-import io.regatta.node.Settings;
 import io.regatta.trainer.data.DataFiles;
 import io.regatta.trainer.data.SlotDataset;
 import io.regatta.trainer.djl.FleetTrainer;
 import io.regatta.trainer.djl.RegattaOptimizer;
 import io.regatta.trainer.djl.ReplicaContext;
-import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
 
 /** The {@link Worker} of one replica. Belongs to its model thread. */
 final class ReplicaWorker implements Worker {
@@ -31,6 +30,7 @@ final class ReplicaWorker implements Worker {
   private final Map<String, Double> reported = new LinkedHashMap<>();
   private FleetTrainer trainer;
   private String model = "";
+  private boolean settingsBound;
   private final List<SlotDataset> opened = new ArrayList<>();
 
   ReplicaWorker(ReplicaContext context, RankCollectives collectives, Progress progress) {
@@ -92,7 +92,9 @@ final class ReplicaWorker implements Worker {
 
   @Override
   public <R extends Record> R settings(Class<R> type) {
-    return Settings.bind(new JsonObject(new LinkedHashMap<>(job().settings())), type, "settings");
+    R bound = job().settingsAs(type);
+    settingsBound = true;
+    return bound;
   }
 
   @Override
@@ -106,8 +108,19 @@ final class ReplicaWorker implements Worker {
       throw new InvalidInput("job " + job().job() + ": this program has made a trainer already; a run trains one "
           + "model, start another job for a second one");
     }
+    checkSettings();
     trainer = new FleetTrainer(model, config, strategy, context);
     return trainer;
+  }
+
+  /** Keys that the program never looks at would be taken for keys that do something. */
+  void checkSettings() {
+    if (!settingsBound && !job().settings().isEmpty()) {
+      throw new InvalidInput("job " + job().job() + ": the program has not asked for its settings, and so nobody knows "
+          + job().settings().keySet().stream().sorted().map(key -> "'settings." + key + "'")
+              .collect(Collectors.joining(", "))
+          + "; take them out of the job, or call worker.settings(TYPE) before the trainer is made");
+    }
   }
 
   @Override

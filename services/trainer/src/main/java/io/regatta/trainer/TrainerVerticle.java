@@ -88,6 +88,10 @@ public final class TrainerVerticle extends VerticleBase implements FiniteService
     hosted = node.starting(wanted());
     Duration timeout = node.config().readyTimeout();
     return resultFile()
+        .compose(v -> vertx.executeBlocking(() -> {
+          ProgramLoader.check(job, program);
+          return null;
+        }))
         .compose(v -> node.directory().awaitAny(Directory.RENDEZVOUS, timeout, wanted()))
         .compose(found -> join(found.get(0)))
         .compose(v -> new ShardFinder(vertx, node.directory(), job, timeout).find(name()))

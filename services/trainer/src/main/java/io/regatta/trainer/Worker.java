@@ -57,7 +57,10 @@ public interface Worker {
   /** The job as configured. */
   JobConfig job();
 
-  /** The program's own section ({@code settings}) of the job, bound to a record of the program. */
+  /**
+   * The program's own section ({@code settings}) of the job, bound to a record of the program. A program that has not
+   * asked for it when it makes its trainer takes no settings: keys that stand there are then refused.
+   */
   <R extends Record> R settings(Class<R> type);
 
   /** The optimizer of the job file, to put into a {@code TrainingConfig}. */

@@ -21,6 +21,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 
 class WorkerTest {
@@ -40,6 +41,56 @@ class WorkerTest {
     JobConfig slip = job(new JsonObject().put("settings", new JsonObject().put("widht", 4)));
     assertThatThrownBy(() -> LocalRun.run(slip, worker -> worker.settings(Own.class), Progress.none()))
         .isInstanceOf(InvalidInput.class).hasMessageContaining("widht").hasMessageContaining("width");
+  }
+
+  @Test
+  void settingsThatAProgramNeverAsksForAreRefused() {
+    JobConfig job = job(new JsonObject().put("settings", new JsonObject().put("width", 4).put("depth", 2)));
+    AtomicBoolean trained = new AtomicBoolean();
+    TrainingProgram deaf = worker -> {
+      try (Model model = Model.newInstance("m")) {
+        model.setBlock(Linear.builder().setUnits(1).build());
+        try (FleetTrainer trainer = worker.distributedTrainer(model,
+            new DefaultTrainingConfig(Loss.l2Loss()).optOptimizer(worker.optimizer()))) {
+          trained.set(true);
+        }
+      }
+    };
+    assertThatThrownBy(() -> LocalRun.run(job, deaf, Progress.none())).isInstanceOf(InvalidInput.class)
+        .hasMessageContaining("'settings.depth', 'settings.width'").message().doesNotContain("\n");
+    assertThat(trained).isFalse();
+    assertThatThrownBy(() -> LocalRun.run(job, worker -> { }, Progress.none())).as("without a trainer, at the end")
+        .isInstanceOf(InvalidInput.class).hasMessageContaining("'settings.depth'");
+  }
+
+  /** Says what its settings are, and so is never run with others. */
+  public static final class Declaring implements TrainingProgram {
+    @Override
+    public Class<? extends Record> settings() {
+      return Own.class;
+    }
+
+    @Override
+    public void check(JobConfig job) {
+      if (job.settingsAs(Own.class).width() > 9) {
+        throw new InvalidInput("too wide");
+      }
+    }
+
+    @Override
+    public void run(Worker worker) {
+      throw new IllegalStateException("was run");
+    }
+  }
+
+  @Test
+  void aProgramSeesItsJobBeforeAnythingStarts() {
+    for (Map<String, Integer> bad : List.of(Map.of("widht", 4), Map.of("width", 10))) {
+      JobConfig job = job(new JsonObject().put("program", Declaring.class.getName())
+          .put("settings", new JsonObject(new java.util.HashMap<>(bad))));
+      assertThatThrownBy(() -> LocalRun.run(job, null, Progress.none())).isInstanceOf(InvalidInput.class)
+          .hasMessageContaining(bad.containsKey("width") ? "too wide" : "widht");
+    }
   }
 
   @Test

@@ -21,10 +21,18 @@ public final class BadLines {
   private static final int LOGGED_MAX = 5;
 
   private final Policy policy;
+  private final boolean logged;
   private final AtomicLong skipped = new AtomicLong();
 
+  /** Logs what it skips. */
   public BadLines(Policy policy) {
+    this(policy, true);
+  }
+
+  /** @param logged false: counts only, where another reads the same lines and logs them */
+  public BadLines(Policy policy, boolean logged) {
     this.policy = policy;
+    this.logged = logged;
   }
 
   /** Lines left out so far, over all epochs. */
@@ -46,10 +54,17 @@ public final class BadLines {
       throw new InvalidInput(text + ". Mend the line, or set data.on_bad_line=skip to leave such lines out");
     }
     long count = skipped.incrementAndGet();
-    if (count <= LOGGED_MAX) {
+    if (logged && count <= LOGGED_MAX) {
       LOG.warn("skipped: {}{}", text, count == LOGGED_MAX ? " (further ones are counted, not logged)" : "");
     }
     return false;
+  }
+
+  /** Logs how many lines a reading of a whole file has left out, if any: those since {@code before} were skipped. */
+  void logRead(Path file, long before) {
+    if (logged) {
+      logPass(file.toString(), skipped() - before);
+    }
   }
 
   /** Logs how many lines of {@code what} a pass over it has left out, if any. */

@@ -62,7 +62,10 @@ public record Census(TableSource train, TableSource test) {
     } catch (IOException e) {
       throw DataFiles.unreadable(file, e);
     }
-    BadLines.logPass(file.toString(), badLines.skipped() - before);
+    badLines.logRead(file, before);
+    if (rows.isEmpty()) {
+      throw new InvalidInput(file + " has no rows of data; take another copy of the file");
+    }
     return rows;
   }
 

@@ -16,10 +16,11 @@ public final class DataFiles {
   /** The file itself, or {@link InvalidInput} naming it if it is missing, a directory or unreadable. */
   public static Path readable(Path file) {
     if (!Files.exists(file)) {
-      throw new InvalidInput("data file " + file.toAbsolutePath() + " does not exist. Give the directory that holds it with --data DIR (data.dir)");
+      throw new InvalidInput("data file " + file.toAbsolutePath() + " does not exist; give the directory that holds it "
+          + "with --data (data.dir)");
     }
     if (!Files.isRegularFile(file) || !Files.isReadable(file)) {
-      throw new InvalidInput("data file " + file.toAbsolutePath() + " is not a readable file. Check its permissions");
+      throw new InvalidInput("data file " + file.toAbsolutePath() + " is not a readable file; check its permissions");
     }
     return file;
   }

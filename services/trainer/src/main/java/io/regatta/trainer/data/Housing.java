@@ -36,9 +36,10 @@ public record Housing(TableSource train, TableSource test) {
         }
       }
     }
-    BadLines.logPass(file.toString(), badLines.skipped() - before);
+    badLines.logRead(file, before);
     if (rows.size() < 2) {
-      throw new InvalidInput(file + " has " + rows.size() + " rows of data; expected the housing data's 506");
+      throw new InvalidInput(file + " has " + (rows.size() == 1 ? "1 row" : "no rows") + " of data; at least 2 are "
+          + "needed, one to train and one to test (the housing data have 506)");
     }
     TableSource all = new TableSource("housing", normalized(rows));
     int split = (int) (rows.size() * TRAIN_RATIO);

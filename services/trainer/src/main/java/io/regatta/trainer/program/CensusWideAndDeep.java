@@ -24,13 +24,30 @@ public final class CensusWideAndDeep implements TrainingProgram {
       @Setting(value = "1", doc = "Layers start Normal(0, gain / sqrt(fan in)); 1.414 suits relu layers.") double gain) {}
 
   @Override
+  public Class<? extends Record> settings() {
+    return CensusSettings.class;
+  }
+
+  @Override
+  public void check(JobConfig job) {
+    Loading.present(job, "adult.data and adult.test", "they come from the UCI repository, "
+        + "https://archive.ics.uci.edu/dataset/2/adult", train(job), test(job));
+  }
+
+  private static Path train(JobConfig job) {
+    return Loading.file(Loading.directory(job), job.data().files(), "adult.data");
+  }
+
+  private static Path test(JobConfig job) {
+    return Loading.file(Loading.directory(job), job.data().testFiles(), "adult.test");
+  }
+
+  @Override
   public void run(Worker worker) throws Exception {
     JobConfig job = worker.job();
     CensusSettings settings = worker.settings(CensusSettings.class);
-    BadLines badLines = Loading.badLines(job.data());
-    Path directory = Loading.directory(job);
-    Census census = Census.read(Loading.file(directory, job.data().files(), "adult.data"),
-        Loading.file(directory, job.data().testFiles(), "adult.test"), badLines);
+    BadLines badLines = Loading.badLinesOfAll(worker);
+    Census census = Census.read(train(job), test(job), badLines);
     worker.report("bad_lines", badLines.skipped());
     WideAndDeepBlock block = new WideAndDeepBlock(census.train().layout(), settings.embedding(),
         (float) settings.embeddingBound(), settings.hidden(), settings.gain(), true);

@@ -33,11 +33,25 @@ public final class FitALine implements TrainingProgram {
   public record FitALineSettings() {}
 
   @Override
+  public Class<? extends Record> settings() {
+    return FitALineSettings.class;
+  }
+
+  @Override
+  public void check(JobConfig job) {
+    Loading.present(job, "housing.data", "the UCI repository had it as 'Housing', and https://lib.stat.cmu.edu/datasets/"
+        + "boston has the same rows, each on two lines to be joined, after a description to be left out", file(job));
+  }
+
+  private static Path file(JobConfig job) {
+    return Loading.file(Loading.directory(job), job.data().files(), "housing.data");
+  }
+
+  @Override
   public void run(Worker worker) throws Exception {
     JobConfig job = worker.job();
-    worker.settings(FitALineSettings.class);
-    BadLines badLines = Loading.badLines(job.data());
-    Housing housing = Housing.read(Loading.file(Loading.directory(job), job.data().files(), "housing.data"), badLines);
+    BadLines badLines = Loading.badLinesOfAll(worker);
+    Housing housing = Housing.read(file(job), badLines);
     DefaultTrainingConfig config = new DefaultTrainingConfig(Loss.l2Loss("loss", 1)).optOptimizer(worker.optimizer());
     try (SlotDataset train = Loading.training(worker, housing.train());
         SlotDataset trainInOrder = Loading.test(worker, housing.train(), 64);

@@ -5,9 +5,11 @@ import io.regatta.trainer.DataConfig;
 import io.regatta.trainer.JobConfig;
 import io.regatta.trainer.Worker;
 import io.regatta.trainer.data.BadLines;
+import io.regatta.trainer.data.DataFiles;
 import io.regatta.trainer.data.LoaderOptions;
 import io.regatta.trainer.data.SlotDataset;
 import io.regatta.trainer.data.SlotSource;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 
@@ -41,17 +43,43 @@ final class Loading {
     worker.progress().begin("train", job.maxSteps() > 0 ? Math.min(all, job.maxSteps() * job.batchSize()) : all);
   }
 
-  static BadLines badLines(DataConfig data) {
-    return new BadLines(data.onBadLine());
+  /** For files that every replica reads in whole: one of them says which lines are bad, all count them. */
+  static BadLines badLinesOfAll(Worker worker) {
+    return new BadLines(worker.job().data().onBadLine(), worker.isFirstWorker());
+  }
+
+  /** For lines that this replica alone parses. */
+  static BadLines badLinesOfOwn(Worker worker) {
+    return new BadLines(worker.job().data().onBadLine());
   }
 
   /** The data directory, which the job must name. */
   static Path directory(JobConfig job) {
     if (job.data().dir().isBlank()) {
-      throw new InvalidInput("job " + job.job() + ": data.dir is missing; name the directory of the data set"
-          + " (--data DIR on the command line)");
+      throw new InvalidInput("job " + job.job() + ": data.dir is missing; give the directory of the data set with --data "
+          + "(data.dir)");
     }
     return Path.of(job.data().dir());
+  }
+
+  /**
+   * Sees, before anything starts, that files can be read.
+   *
+   * @param names the files as people know them, e.g. {@code adult.data and adult.test}
+   * @param source where they come from
+   */
+  static void present(JobConfig job, String names, String source, Path... files) {
+    for (Path file : files) {
+      try {
+        DataFiles.readable(file);
+      } catch (InvalidInput e) {
+        if (Files.exists(file)) {
+          throw e;
+        }
+        throw new InvalidInput("job " + job.job() + ": data file " + file.toAbsolutePath() + " does not exist; give the "
+            + "directory that holds " + names + " with --data (data.dir); " + source, e);
+      }
+    }
   }
 
   /** Files named in the job, or else the program's own name, in the data directory. */

@@ -78,6 +78,13 @@ class CensusTest {
     return count;
   }
 
+  @Test
+  void anEmptyFileIsNamed() throws Exception {
+    Path empty = Files.writeString(dir.resolve("empty"), "|1x3 Cross validator\n");
+    assertThatThrownBy(() -> Census.read(empty, empty, fail())).isInstanceOf(InvalidInput.class)
+        .hasMessageContaining(empty + " has no rows");
+  }
+
   private static BadLines fail() {
     return new BadLines(BadLines.Policy.FAIL);
   }

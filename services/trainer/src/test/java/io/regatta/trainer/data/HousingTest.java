@@ -57,6 +57,15 @@ class HousingTest {
     assertThat(skip.skipped()).isEqualTo(2);
   }
 
+  @Test
+  void tooFewRowsAreNamedWithWhatIsNeeded() throws Exception {
+    Path empty = Files.writeString(dir.resolve("empty"), "");
+    assertThatThrownBy(() -> Housing.read(empty, fail())).isInstanceOf(InvalidInput.class)
+        .hasMessageContaining("no rows of data; at least 2 are needed");
+    Path one = Files.writeString(dir.resolve("one"), "1 2 3 4 5 6 7 8 9 10 11 12 13 14\n");
+    assertThatThrownBy(() -> Housing.read(one, fail())).hasMessageContaining("has 1 row of data; at least 2");
+  }
+
   private static BadLines fail() {
     return new BadLines(BadLines.Policy.FAIL);
   }
