@@ -16,8 +16,8 @@ import me.tongfei.progressbar.ProgressBarStyle;
 
 /**
  * A {@link Progress} for people, owned by one model thread: a bar with rate, metrics and time left on a terminal; plain
- * lines, at most one per interval, where output goes to a file or a pipe. Rates are examples per second of the
- * reporting replica.
+ * lines, at most one per interval, where output goes to a file or a pipe. Examples and rates are those of the reporting
+ * replica; if there are others, each line says whose they are, and a line before the first bar, which has no room for it.
  */
 public final class ConsoleProgress implements Progress {
 
@@ -29,6 +29,7 @@ public final class ConsoleProgress implements Progress {
   private static final int BAR_INTERVAL_MS = 200;
 
   private final String name;
+  private final String part;
   private final PrintStream out;
   private final boolean terminal;
   private final long lineIntervalNanos;
@@ -39,16 +40,22 @@ public final class ConsoleProgress implements Progress {
   private long done;
   private long beganAt;
   private long lastLineAt;
+  private boolean introduced;
   private ProgressBar bar;
 
-  /** Progress of {@code name} (the job) on standard output, as a bar if that is a terminal. */
-  public static ConsoleProgress create(String name) {
-    return new ConsoleProgress(name, System.out, onTerminal(), LINE_INTERVAL, System::nanoTime);
+  /**
+   * Progress of {@code name} (the job) on standard output, as a bar if that is a terminal.
+   *
+   * @param part whose progress it is among several, e.g. {@code trainer 0 of 2}; empty if it is the whole job's
+   */
+  public static ConsoleProgress create(String name, String part) {
+    return new ConsoleProgress(name, part, System.out, onTerminal(), LINE_INTERVAL, System::nanoTime);
   }
 
   /** As {@link #create}, with output, form, line interval and clock given. */
-  ConsoleProgress(String name, PrintStream out, boolean terminal, Duration lineInterval, LongSupplier nanoTime) {
+  ConsoleProgress(String name, String part, PrintStream out, boolean terminal, Duration lineInterval, LongSupplier nanoTime) {
     this.name = name;
+    this.part = part;
     this.out = out;
     this.terminal = terminal;
     this.lineIntervalNanos = lineInterval.toNanos();
@@ -78,6 +85,10 @@ public final class ConsoleProgress implements Progress {
     beganAt = nanoTime.getAsLong();
     lastLineAt = beganAt;
     if (terminal) {
+      if (!introduced && !part.isEmpty()) {
+        introduced = true;
+        out.println(name + ": the progress of " + part + "; the result counts all");
+      }
       // The figures are ours, as short as 80 columns want them, and the same as in the lines.
       bar = new ProgressBarBuilder().setTaskName(phase).setInitialMax(examples).setStyle(ProgressBarStyle.ASCII)
           .setUpdateIntervalMillis(BAR_INTERVAL_MS).hideEta().setConsumer(new ConsoleProgressBarConsumer(out))
@@ -138,9 +149,11 @@ public final class ConsoleProgress implements Progress {
     out.flush();
   }
 
-  /** For example {@code census train: 12800/32561 examples, 9800/s, loss 0.3312, auc 0.9071, 2 s left}. */
+  /**
+   * For example {@code census train, trainer 0 of 2: 12800/32561 examples, 9800/s, loss 0.3312, auc 0.9071, 2 s left}.
+   */
   private String summary(long now, String over) {
-    return name + " " + phase + ": " + (total > 0 ? done + "/" + total : String.valueOf(done)) + " examples, "
+    return name + " " + phase + (part.isEmpty() ? "" : ", " + part) + ": " + (total > 0 ? done + "/" + total : String.valueOf(done)) + " examples, "
         + figures(now, over);
   }
 

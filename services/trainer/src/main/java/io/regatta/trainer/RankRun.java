@@ -14,6 +14,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.StringJoiner;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Collectors;
@@ -115,7 +116,19 @@ final class RankRun {
     if (session.trainer().rank() > 0 || replica > 0) {
       return Progress.none();
     }
-    return progress != null ? progress : ConsoleProgress.create(session.job().job());
+    return progress != null ? progress : ConsoleProgress.create(session.job().job(), reporting());
+  }
+
+  /** Whose progress the first worker's is; empty if it is alone. */
+  private String reporting() {
+    StringJoiner part = new StringJoiner(", ");
+    if (group.size() > 1) {
+      part.add("replica 0 of " + group.size());
+    }
+    if (session.worldSize() > 1) {
+      part.add("trainer 0 of " + session.worldSize());
+    }
+    return part.toString();
   }
 
   /** The leader's last act: all ranks' figures, the parameters' hash, and the rank's leave. */

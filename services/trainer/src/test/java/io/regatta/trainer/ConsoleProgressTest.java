@@ -6,7 +6,9 @@ import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 class ConsoleProgressTest {
@@ -60,8 +62,49 @@ class ConsoleProgressTest {
     assertThat(text()).contains("train").contains("100%").contains("auc 0.5000").contains("a line");
   }
 
+  @Test
+  void oneOfSeveralTrainersSaysSoInEachLine() {
+    try (Progress progress = progress(false, "trainer 0 of 2")) {
+      progress.begin("train", 100);
+      seconds = 4;
+      progress.advance(100);
+      progress.end();
+    }
+    assertThat(text().lines()).containsExactly("job train, trainer 0 of 2: 100/100 examples, 25/s",
+        "job train, trainer 0 of 2: 100/100 examples, 25/s, done in 4.0 s");
+  }
+
+  @Test
+  void theBarOfOneOfSeveralTrainersFitsATerminalWithAllItsFigures() throws Exception {
+    try (Progress progress = progress(true, "trainer 0 of 2")) {
+      progress.begin("train", 100_000);
+      progress.metric("loss", 0.3312);
+      progress.metric("auc", 0.9071);
+      seconds = 4;
+      progress.advance(45_000);
+      awaitText("s left");
+    }
+    List<String> drawn = text().lines().flatMap(line -> Stream.of(line.split("\r"))).toList();
+    assertThat(drawn.get(0)).isEqualTo("job: the progress of trainer 0 of 2; the result counts all");
+    assertThat(drawn).anyMatch(line -> line.contains("45/100k") && line.contains("11250/s loss 0.3312 auc 0.9071 5 s left"));
+    assertThat(drawn.stream().filter(line -> line.contains("45/100k") && line.contains("["))).isNotEmpty()
+        .allMatch(line -> line.length() <= 80);
+  }
+
+  /** The bar is drawn by a thread of its own. */
+  private void awaitText(String wanted) {
+    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
+    while (!text().contains(wanted) && System.nanoTime() < deadline) {
+      Thread.onSpinWait();
+    }
+  }
+
   private ConsoleProgress progress(boolean terminal) {
-    return new ConsoleProgress("job", new PrintStream(bytes, true, StandardCharsets.UTF_8), terminal,
+    return progress(terminal, "");
+  }
+
+  private ConsoleProgress progress(boolean terminal, String part) {
+    return new ConsoleProgress("job", part, new PrintStream(bytes, true, StandardCharsets.UTF_8), terminal,
         Duration.ofSeconds(2), () -> TimeUnit.SECONDS.toNanos(seconds));
   }
 
