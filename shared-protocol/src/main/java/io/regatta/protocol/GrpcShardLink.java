@@ -30,6 +30,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.function.Function;
 import java.util.function.LongFunction;
 import java.util.function.LongSupplier;
+import java.util.function.UnaryOperator;
 
 /**
  * A trainer's (or an aggregator's) link to one shard over one tensor stream. Owned by the stream's context: calls are
@@ -46,6 +47,7 @@ public final class GrpcShardLink implements ShardLink {
   private final FrameSender sender;
   private final TensorMessage.Builder common;
   private final Map<Long, PendingAnswer<?>> pending = new HashMap<>();
+  private UnaryOperator<String> lost;
   private String job = "";
   private long requests;
   private int holds;
@@ -64,6 +66,7 @@ public final class GrpcShardLink implements ShardLink {
       Function<String, Future<Long>> digest, StreamOptions options) {
     this.stream = stream;
     this.peer = peer;
+    lost = why -> peer + " is lost: " + why;
     this.generation = generation;
     this.digest = digest;
     this.options = options;
@@ -72,6 +75,12 @@ public final class GrpcShardLink implements ShardLink {
     stream.exceptionHandler(this::breakAll);
     stream.endHandler(v -> breakAll(new PeerLost(peer + " has ended the stream; it is shutting down")));
     stream.handler(this::received);
+  }
+
+  /** Says the loss of the peer otherwise: from its cause to the whole message. Called before the first request. */
+  public GrpcShardLink sayLost(UnaryOperator<String> message) {
+    lost = message;
+    return this;
   }
 
   private void received(TensorFrame frame) {
@@ -103,7 +112,7 @@ public final class GrpcShardLink implements ShardLink {
 
   private void breakAll(RegattaException e) {
     if (broken == null) {
-      broken = e instanceof PeerLost ? new PeerLost(peer + " is lost: " + e.getMessage(), e) : e;
+      broken = e instanceof PeerLost ? new PeerLost(lost.apply(e.getMessage()), e) : e;
       sender.stop();
       List<PendingAnswer<?>> open = List.copyOf(pending.values());
       pending.clear();

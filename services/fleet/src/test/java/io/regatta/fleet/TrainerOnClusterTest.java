@@ -364,7 +364,8 @@ class TrainerOnClusterTest {
     assertThat(training.await(20, TimeUnit.SECONDS)).isTrue();
     get(vertx.undeploy(server));
     assertThatThrownBy(() -> get(trainer.result())).hasCauseInstanceOf(PeerLost.class)
-        .hasMessageContaining("shard 0 at 127.0.0.1");
+        .hasMessageFindingMatch("server 0 \\(shard 0 at 127\\.0\\.0\\.1:\\d+\\) is lost at step \\d+: .*; start the server again, "
+            + "then the job");
   }
 
   @Test

@@ -117,7 +117,7 @@ final class ClusterSession implements TrainerSession {
       JobSpec asked = spec(strategy, model);
       if (connected == null) {
         spec = asked;
-        connected = connections.open(found.shards(), name()).compose(links -> {
+        connected = connections.open(found, name()).compose(links -> {
           ParameterClient made = new ParameterClient(asked, trainer(), links, this::execute);
           if (left != null) {
             return Future.failedFuture(new Cancelled(name() + " has left before it had registered"));

@@ -17,6 +17,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.LongSupplier;
+import java.util.function.UnaryOperator;
 
 /**
  * Opens this trainer's link to every shard of its job, through its host's aggregator if the job says so. Owned by
@@ -30,47 +31,63 @@ final class ShardConnections {
   private final Node node;
   private final JobConfig job;
   private final LongSupplier generation;
+  private final LongSupplier lastStep;
   private final StreamOptions options;
   private final TensorStreamClient streams;
 
-  ShardConnections(Node node, JobConfig job, LongSupplier generation, StreamOptions options) {
+  /**
+   * @param generation the group's, told with each request
+   * @param lastStep that the trainer has made, for messages; -1 if none
+   */
+  ShardConnections(Node node, JobConfig job, LongSupplier generation, LongSupplier lastStep, StreamOptions options) {
     this.vertx = node.vertx();
     this.node = node;
     this.job = job;
     this.generation = generation;
+    this.lastStep = lastStep;
     this.options = options;
     streams = new TensorStreamClient(vertx, options);
   }
 
   /** Links in shard order. */
-  Future<List<ShardLink>> open(List<Shard> shards, String who) {
+  Future<List<ShardLink>> open(ShardFinder.Found found, String who) {
+    List<Shard> shards = found.shards();
     if (!job.aggregator()) {
-      return all(shards.stream().map(this::direct).toList());
+      return all(shards.stream().map(shard -> direct(shard, found)).toList());
     }
     long deadline = System.nanoTime() + node.config().readyTimeout().toNanos();
     return aggregator(deadline, who).compose(aggregator ->
-        all(shards.stream().map(shard -> aggregated(shard, aggregator)).toList()));
+        all(shards.stream().map(shard -> aggregated(shard, found, aggregator)).toList()));
   }
 
   private static Future<List<ShardLink>> all(List<Future<ShardLink>> links) {
     return Future.all(links).map(done -> new ArrayList<>(done.<ShardLink>list()));
   }
 
-  private Future<ShardLink> direct(Shard shard) {
-    return link(shard.getHost(), shard.getPort(), StreamPaths.PARAMETER_SHARD, shard,
-        "shard " + shard.getIndex() + " at " + shard.getHost() + ":" + shard.getPort());
+  private Future<ShardLink> direct(Shard shard, ShardFinder.Found found) {
+    String peer = "shard " + shard.getIndex() + " at " + shard.getHost() + ":" + shard.getPort();
+    return link(shard.getHost(), shard.getPort(), StreamPaths.PARAMETER_SHARD, shard, peer,
+        why -> "server " + found.serverOf(shard.getIndex()) + " (" + peer + ") is lost" + atStep() + ": " + why
+            + "; start the server again, then the job");
   }
 
-  private Future<ShardLink> aggregated(Shard shard, Directory.Instance aggregator) {
-    Future<ShardLink> direct = direct(shard);
+  private Future<ShardLink> aggregated(Shard shard, ShardFinder.Found found, Directory.Instance aggregator) {
+    Future<ShardLink> direct = direct(shard, found);
+    String peer = "gradient aggregator at " + aggregator.endpoint();
     Future<ShardLink> through = link(aggregator.host(), aggregator.controlPort(), StreamPaths.GRADIENT_AGGREGATOR, shard,
-        "gradient aggregator at " + aggregator.endpoint());
+        peer, why -> "the " + peer + " is lost" + atStep() + ": " + why + "; start it again, then the job");
     return Future.all(direct, through).map(both -> new AggregatedShardLink(direct.result(), through.result()));
   }
 
-  private Future<ShardLink> link(String peerHost, int port, String path, Shard shard, String peer) {
+  private Future<ShardLink> link(String peerHost, int port, String path, Shard shard, String peer,
+      UnaryOperator<String> lost) {
     return streams.open(peerHost, port, path).map(stream -> new GrpcShardLink(stream, peer, shard.getIndex(),
-        shard.getIncarnation(), generation, name -> digest(shard, name), options));
+        shard.getIncarnation(), generation, name -> digest(shard, name), options).sayLost(lost));
+  }
+
+  private String atStep() {
+    long step = lastStep.getAsLong();
+    return step < 0 ? "" : " at step " + step;
   }
 
   private Future<Long> digest(Shard shard, String name) {

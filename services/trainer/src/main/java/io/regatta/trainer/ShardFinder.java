@@ -22,7 +22,13 @@ final class ShardFinder {
    * @param shards by global index, from 0
    * @param pids process ids of the services that the directory knows, e.g. {@code parameter-server-0}, {@code rendezvous}
    */
-  record Found(List<Directory.Instance> servers, List<Shard> shards, Map<String, Long> pids) {}
+  record Found(List<Directory.Instance> servers, List<Shard> shards, Map<String, Long> pids) {
+
+    /** Index of the server that has this shard. */
+    int serverOf(int shard) {
+      return shard / Math.max(1, shards.size() / servers.size());
+    }
+  }
 
   private final Vertx vertx;
   private final Directory directory;

@@ -133,7 +133,7 @@ public final class TrainerVerticle extends VerticleBase implements FiniteService
     if (lost != null) {
       throw lost;
     }
-    connections = new ShardConnections(node, job, group::generation, config.stream().options());
+    connections = new ShardConnections(node, job, group::generation, this::lastStep, config.stream().options());
     session = new ClusterSession(node, context, job, config.stepDelayMs(), group, others, found, connections);
     LOG.info("{}: joined, {} shards on servers {}", name(), session.shards(), session.serverEndpoints());
     run = new RankRun(session, program, progress);

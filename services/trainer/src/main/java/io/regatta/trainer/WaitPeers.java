@@ -90,8 +90,7 @@ final class WaitPeers {
   }
 
   private Future<List<Peer>> shards(SortedMap<Integer, String> shards) {
-    int perServer = Math.max(1, found.shards().size() / found.servers().size());
-    List<Future<List<Peer>>> behind = shards.keySet().stream().map(shard -> shard / perServer).distinct()
+    List<Future<List<Peer>>> behind = shards.keySet().stream().map(found::serverOf).distinct()
         .map(server -> behind(found.servers().get(server), shards)).toList();
     return Future.all(behind).map(all -> {
       List<Peer> peers = new ArrayList<>(shards.values().stream().map(Peer::named).toList());
