@@ -1,6 +1,7 @@
 package io.regatta.fleet;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.node.Settings;
 import io.regatta.trainer.JobConfig;
 import io.regatta.trainer.TrainingProgram;
 import io.vertx.core.json.JsonObject;
@@ -70,19 +71,18 @@ final class JobOptions {
     if (program != null && !values.containsKey("program")) {
       values.put("program", program.getClass().getName());
     }
-    return JobFile.load(file, overrides(settings.jobKeys()), values);
+    return JobFile.load(file, options(), settings.jobKeys(), values);
   }
 
-  private List<String> overrides(List<String> keys) {
-    List<String> all = new ArrayList<>();
-    SettingsOptions.add(all, "mode", mode == null ? null : mode.replace('-', '_'));
-    SettingsOptions.add(all, "servers", servers);
-    SettingsOptions.add(all, "shards", shards);
-    SettingsOptions.add(all, "trainers", trainers);
-    SettingsOptions.add(all, "max_steps", maxSteps);
-    SettingsOptions.add(all, "data.dir", data);
-    SettingsOptions.add(all, "output", output);
-    all.addAll(keys);
-    return all;
+  private List<Settings.Option> options() {
+    List<Settings.Option> given = new ArrayList<>();
+    SettingsOptions.add(given, "--mode", "mode", mode == null ? null : mode.replace('-', '_'));
+    SettingsOptions.add(given, "--servers", "servers", servers);
+    SettingsOptions.add(given, "--shards", "shards", shards);
+    SettingsOptions.add(given, "--trainers", "trainers", trainers);
+    SettingsOptions.add(given, "--max-steps", "max_steps", maxSteps);
+    SettingsOptions.add(given, "--data", "data.dir", data);
+    SettingsOptions.add(given, "--output", "output", output);
+    return given;
   }
 }

@@ -41,12 +41,13 @@ final class Place {
 
   /**
    * @param conf a file of sections, or null
+   * @param options options of the command line that stand for keys
    * @param overrides {@code key=value} each
    * @param code values given by the program, nested as in a file
    */
-  static Place load(Path conf, List<String> overrides, JsonObject code) {
+  static Place load(Path conf, List<Settings.Option> options, List<String> overrides, JsonObject code) {
     return new Place(JobFile.load(sections().beside(Schema.of(JobConfig.class)),
-        Settings.Sources.ofProcess(conf, overrides).withCode(code)));
+        Settings.Sources.ofProcess(conf, options, overrides).withCode(code)));
   }
 
   /** All sections. */

@@ -1,13 +1,8 @@
 package io.regatta.fleet;
 
-import io.regatta.aggregator.AggregatorConfig;
-import io.regatta.aggregator.AggregatorVerticle;
-import io.regatta.node.Directory;
-import io.regatta.node.ServiceMain;
-import io.regatta.parameterserver.ParameterServerConfig;
-import io.regatta.parameterserver.ParameterServerVerticle;
-import io.regatta.rendezvous.RendezvousConfig;
-import io.regatta.rendezvous.RendezvousVerticle;
+import io.regatta.aggregator.AggregatorMain;
+import io.regatta.parameterserver.ParameterServerMain;
+import io.regatta.rendezvous.RendezvousMain;
 import io.regatta.trainer.TrainerMain;
 import io.regatta.trainer.TrainingProgram;
 import java.util.List;
@@ -18,10 +13,10 @@ import java.util.TreeMap;
 final class ServiceRoles {
 
   private static final Map<String, String> ROLES = new TreeMap<>(Map.of(
-      "rendezvous", "Runs a rendezvous: who is in the group.",
-      "pserver", "Runs a parameter server with its shards.",
-      "aggregator", "Runs this host's gradient aggregator.",
-      "trainer", "Runs a trainer as configured by -conf."));
+      "rendezvous", RendezvousMain.DESCRIPTION,
+      "pserver", ParameterServerMain.DESCRIPTION,
+      "aggregator", AggregatorMain.DESCRIPTION,
+      "trainer", TrainerMain.DESCRIPTION));
 
   private ServiceRoles() {}
 
@@ -32,14 +27,12 @@ final class ServiceRoles {
   /** Runs a service until it ends, and then the JVM. */
   static void run(String role, TrainingProgram program, List<String> arguments) {
     String[] args = arguments.toArray(String[]::new);
+    String command = "regatta " + role;
     switch (role) {
-      case "rendezvous" ->
-          ServiceMain.run(args, Directory.RENDEZVOUS, RendezvousConfig.class, RendezvousVerticle::new);
-      case "pserver" -> ServiceMain.run(args, Directory.PARAMETER_SERVER, ParameterServerConfig.class,
-          ParameterServerVerticle::new);
-      case "aggregator" -> ServiceMain.run(args, Directory.GRADIENT_AGGREGATOR, AggregatorConfig.class,
-          AggregatorVerticle::new);
-      case "trainer" -> TrainerMain.run(args, program);
+      case "rendezvous" -> RendezvousMain.run(command, args);
+      case "pserver" -> ParameterServerMain.run(command, args);
+      case "aggregator" -> AggregatorMain.run(command, args);
+      case "trainer" -> TrainerMain.run(command, args, program);
       default -> throw new IllegalArgumentException(role);
     }
   }

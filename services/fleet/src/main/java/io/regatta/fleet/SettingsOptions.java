@@ -1,6 +1,7 @@
 package io.regatta.fleet;
 
 import io.regatta.node.Sections;
+import io.regatta.node.Settings;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -32,10 +33,10 @@ final class SettingsOptions {
     return keys.stream().filter(key -> Sections.holds(name(key))).toList();
   }
 
-  /** An option that is short for a key; null: it was not given. */
-  static void add(List<String> keys, String key, Object value) {
+  /** An option that is short for a key; value null: it was not given. */
+  static void add(List<Settings.Option> given, String option, String key, Object value) {
     if (value != null) {
-      keys.add(key + "=" + value);
+      given.add(new Settings.Option(option, key, value.toString()));
     }
   }
 

@@ -4,6 +4,7 @@ import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.node.Blocking;
 import io.regatta.node.HostPort;
 import io.regatta.node.Interrupt;
+import io.regatta.node.Settings;
 import io.regatta.trainer.JobConfig;
 import io.regatta.trainer.LocalRun;
 import io.regatta.trainer.ProgramLoader;
@@ -17,6 +18,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.Callable;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -28,6 +31,8 @@ import picocli.CommandLine.Spec;
 @Command(name = "simulate", mixinStandardHelpOptions = true,
     description = "Runs a job's rendezvous, servers and trainers in one JVM.")
 final class SimulateCommand implements Callable<Integer> {
+
+  private static final Pattern RANK_MILLIS = Pattern.compile("(\\d{1,9})=(\\d{1,9})");
 
   @ParentCommand
   private Regatta regatta;
@@ -46,7 +51,7 @@ final class SimulateCommand implements Callable<Integer> {
 
   @Option(names = "--slow", paramLabel = "RANK=MS",
       description = "makes a trainer slower: adds so many milliseconds to each of its steps")
-  private Map<Integer, Long> slow = new TreeMap<>();
+  private List<String> slow = new ArrayList<>();
 
   @Option(names = "--cluster", paramLabel = "HOST:PORT",
       description = "Hazelcast address of the simulation, so that 'regatta status --seeds HOST:PORT' finds it")
@@ -59,24 +64,30 @@ final class SimulateCommand implements Callable<Integer> {
   public Integer call() {
     ResultFile file = ResultFile.at(result);
     JobConfig config = job.load(settings, regatta.program());
-    checkSlow(config);
-    RunResult run = local ? LocalRun.run(config, regatta.program(), null) : simulate(config);
+    Map<Integer, Long> delays = delays(config);
+    RunResult run = local ? LocalRun.run(config, regatta.program(), null) : simulate(config, delays);
     return finish(run, file, spec.commandLine().getOut());
   }
 
-  private void checkSlow(JobConfig config) {
-    slow.forEach((rank, millis) -> {
-      if (rank < 0 || rank >= config.trainers() || millis < 0) {
-        throw new InvalidInput("--slow " + rank + "=" + millis + ": job " + config.job() + " has trainers 0 to "
-            + (config.trainers() - 1) + ", and a delay is 0 ms or more");
+  /** Milliseconds by rank. */
+  private Map<Integer, Long> delays(JobConfig config) {
+    Map<Integer, Long> delays = new TreeMap<>();
+    for (String each : slow) {
+      Matcher parts = RANK_MILLIS.matcher(each.strip());
+      int rank = parts.matches() ? Integer.parseInt(parts.group(1)) : -1;
+      if (rank < 0 || rank >= config.trainers()) {
+        throw new InvalidInput("--slow " + each + ": expected RANK=MS, for example 1=50; job " + config.job()
+            + " has trainers 0 to " + (config.trainers() - 1) + ", and a delay is 0 ms or more");
       }
-    });
+      delays.put(rank, Long.parseLong(parts.group(2)));
+    }
+    return delays;
   }
 
-  private RunResult simulate(JobConfig config) {
+  private RunResult simulate(JobConfig config, Map<Integer, Long> delays) {
     LocalCluster.Options options = LocalCluster.Options.of(config, place(settings, job.readyTimeout(), cluster));
     ProgramLoader.check(config, regatta.program());
-    LocalCluster running = LocalCluster.start(options.withProgram(regatta.program()).withFaults(Faults.slow(slow)));
+    LocalCluster running = LocalCluster.start(options.withProgram(regatta.program()).withFaults(Faults.slow(delays)));
     try (Interrupt interrupt = Interrupt.closes(running::close)) {
       List<RunResult> all = Blocking.get(running.results());
       return all.get(0);
@@ -92,14 +103,13 @@ final class SimulateCommand implements Callable<Integer> {
    * @param cluster its Hazelcast address, null: as configured
    */
   static Place place(SettingsOptions settings, Integer readyTimeout, String cluster) {
-    List<String> keys = new ArrayList<>();
+    List<Settings.Option> given = new ArrayList<>();
     if (cluster != null) {
-      keys.add("node.cluster.seeds=" + cluster);
-      keys.add("node.cluster.port=" + HostPort.parse(cluster, "--cluster").port());
+      SettingsOptions.add(given, "--cluster", "node.cluster.seeds", cluster);
+      SettingsOptions.add(given, "--cluster", "node.cluster.port", HostPort.parse(cluster, "--cluster").port());
     }
-    SettingsOptions.add(keys, "node.ready_timeout_seconds", readyTimeout);
-    keys.addAll(settings.sectionKeys());
-    return Place.load(settings.conf(), keys, new JsonObject());
+    SettingsOptions.add(given, "--ready-timeout", "node.ready_timeout_seconds", readyTimeout);
+    return Place.load(settings.conf(), given, settings.sectionKeys(), new JsonObject());
   }
 
   /** Prints and writes what came out. */

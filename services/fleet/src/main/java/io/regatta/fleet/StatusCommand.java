@@ -2,11 +2,13 @@ package io.regatta.fleet;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.node.Blocking;
+import io.regatta.node.ClusterConfig;
 import io.regatta.node.ClusterConfig.DirectoryKind;
 import io.regatta.node.Directory;
 import io.regatta.node.Interrupt;
 import io.regatta.node.Node;
 import io.regatta.node.NodeConfig;
+import io.regatta.node.Settings;
 import io.regatta.protocol.ParameterServerControl;
 import io.regatta.protocol.RendezvousClient;
 import io.regatta.protocol.parameterserver.StatusReply;
@@ -14,9 +16,10 @@ import io.regatta.protocol.rendezvous.GroupsReply;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonObject;
 import java.io.PrintWriter;
-import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -41,7 +44,7 @@ final class StatusCommand implements Callable<Integer> {
   private SettingsOptions settings;
 
   @Mixin
-  private FleetOptions place;
+  private ClusterOptions cluster;
 
   @Option(names = "--job", paramLabel = "NAME", defaultValue = "", description = "this job only")
   private String job;
@@ -51,10 +54,10 @@ final class StatusCommand implements Callable<Integer> {
 
   @Override
   public Integer call() {
-    NodeConfig config = place.load(settings, readyTimeout, NO_ADMIN).node();
+    NodeConfig config = config();
     if (config.cluster().directory() == DirectoryKind.HAZELCAST && config.cluster().seeds().isEmpty()) {
       throw new InvalidInput("status: which cluster? Give its seed members with --seeds HOST:PORT,... or -conf FILE, or "
-          + "fixed endpoints");
+          + "its servers with --server-endpoints HOST:PORT,...");
     }
     Node.Starting node = Node.begin(config, "client");
     try (Interrupt interrupt = Interrupt.closes(node::close)) {
@@ -66,11 +69,31 @@ final class StatusCommand implements Callable<Integer> {
     }
   }
 
+  /** Endpoints given here are asked as they are, be it servers or a rendezvous alone; anything else as configured. */
+  private NodeConfig config() {
+    List<Settings.Option> given = new ArrayList<>();
+    cluster.addSeeds(given);
+    SettingsOptions.add(given, "--ready-timeout", "node.ready_timeout_seconds", readyTimeout);
+    NodeConfig node = Place.load(settings.conf(), given, settings.sectionKeys(), NO_ADMIN).node();
+    Map<String, String> endpoints = new HashMap<>();
+    if (cluster.serverEndpoints() != null) {
+      endpoints.put(Directory.PARAMETER_SERVER, cluster.serverEndpoints());
+    }
+    if (cluster.rendezvousEndpoint() != null) {
+      endpoints.put(Directory.RENDEZVOUS, cluster.rendezvousEndpoint());
+    }
+    return endpoints.isEmpty() ? node : node.withCluster(ClusterConfig.fixed(endpoints));
+  }
+
   /** What all that were asked said. */
   private record Answers(List<StatusReply> servers, List<GroupsReply> groups) {}
 
   private Future<Answers> ask(Node node) {
-    return node.directory().awaitAny(Directory.PARAMETER_SERVER, Duration.ofSeconds(readyTimeout), "status")
+    ClusterConfig where = node.config().cluster();
+    boolean noServers = where.directory() == DirectoryKind.FIXED
+        && !where.endpoints().containsKey(Directory.PARAMETER_SERVER);
+    return (noServers ? Future.succeededFuture(List.<Directory.Instance>of())
+        : node.directory().awaitAny(Directory.PARAMETER_SERVER, node.config().readyTimeout(), "status"))
         .compose(servers -> Future.all(servers.stream().map(server -> server(node, server)).toList()))
         .compose(servers -> node.directory().list(Directory.RENDEZVOUS)
             .compose(found -> Future.all(found.stream().map(at -> groups(node, at)).toList()))

@@ -52,12 +52,22 @@ class BadInputTest {
       simulate JOB --set aggregator=true --mode async | only sync and half_async
       simulate JOB --set engine=TensorFlow --set program=io.regatta.fleet.LineProgram | engine
       simulate JOB --frobnicate                       | --frobnicate
-      simulate JOB --slow one=2                       | --slow
+      simulate JOB --slow one=2                       | regatta: --slow one=2: expected RANK=MS
+      simulate JOB --slow 1                           | regatta: --slow 1: expected RANK=MS
+      simulate JOB --servers two                      | key 'servers': expected int, got "two" (--servers)
+      simulate JOB --servers 0                        | servers must be at least 1, not 0 (--servers)
+      simulate JOB --set batch_size=-8                | batch_size must be at least 1, not -8 (--set batch_size)
+      simulate JOB --ready-timeout 0                  | ready_timeout_seconds must be at least 1, not 0 (--ready-timeout)
+      simulate JOB --set foo                          | --set foo: write key=value, for example --set mode=sync
+      simulate JOB --set node.foo                     | --set node.foo: write key=value, for example --set node.admin.port=0
+      simulate DIR                                    | is a directory
       simulate JOB                                    | org.example.Missing
       train JOB --local                               | org.example.Missing
       simulate JOB --set program_jar=NOWHERE.jar      | NOWHERE.jar
       parity NOWHERE.yaml                             | NOWHERE.yaml does not exist
       status                                          | --seeds
+      status --role trainer                           | Unknown option
+      status --server-endpoints a                     | expected host:port
       status --seeds a:b                              | seeds: expected host:port
       train JOB --server-endpoints a:1                | go together
       train JOB                                       | no seeds: give --seeds HOST:PORT (node.cluster.seeds), or --local
@@ -74,11 +84,27 @@ class BadInputTest {
       """)
   void is_named(String command, String wanted) {
     LeftoverThreads threads = LeftoverThreads.snapshot();
-    CommandLineRun run = CommandLineRun.regatta(command.strip().replace("JOB", job.toString()).split(" +"));
+    CommandLineRun run = CommandLineRun.regatta(command.strip().replace("JOB", job.toString()).replace("DIR", dir.toString()).split(" +"));
     assertThat(run.status()).as(run.err()).isEqualTo(2);
     assertThat(run.failure().lines()).hasSize(1);
     assertThat(run.failure()).contains(wanted);
     threads.assertNone();
+  }
+
+  @Test
+  void a_key_that_is_like_none_gets_no_advice() {
+    CommandLineRun run = CommandLineRun.regatta("simulate", job.toString(), "--set", "foo=1");
+    assertThat(run.failure().strip()).isEqualTo("regatta: unknown key 'foo' (--set foo)");
+  }
+
+  @Test
+  void a_value_out_of_range_and_a_missing_key_are_named_with_their_file() throws IOException {
+    Files.writeString(job, "job: tiny\nbatch_size: -8\n");
+    assertThat(CommandLineRun.regatta("simulate", job.toString()).failure().strip())
+        .isEqualTo("regatta: batch_size must be at least 1, not -8 (file " + job + ")");
+    Files.writeString(job, "");
+    assertThat(CommandLineRun.regatta("simulate", job.toString()).failure())
+        .contains("key 'job' is missing in file " + job);
   }
 
   @Test
@@ -180,6 +206,17 @@ class BadInputTest {
     try (JavaProcess process = JavaProcess.start("simulation", dir, command)) {
       assertThat(process.status(60)).as(process.output()).isEqualTo(2);
       assertThat(process.output()).contains("environment variable REGATTA_MAXSTEPS", "nearest known key is 'max_steps'");
+    }
+  }
+
+  @Test
+  void a_service_calls_itself_as_its_user_did() throws Exception {
+    List<String> command = List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-cp",
+        System.getProperty("java.class.path"), Regatta.class.getName(), "pserver", "--help");
+    try (JavaProcess process = JavaProcess.start("help", dir, command)) {
+      assertThat(process.status(60)).as(process.output()).isZero();
+      assertThat(process.output()).contains("Usage: regatta pserver", "Runs a parameter server with its shards.",
+          "--seeds=HOST:PORT");
     }
   }
 

@@ -7,6 +7,7 @@ import io.regatta.aggregator.AggregatorVerticle;
 import io.regatta.node.Blocking;
 import io.regatta.node.ClusterConfig;
 import io.regatta.node.ClusteredVertx;
+import io.regatta.node.Directory;
 import io.regatta.node.Node;
 import io.regatta.node.NodeConfig;
 import io.regatta.node.Settings;
@@ -64,6 +65,15 @@ class RunningClusterTest {
       assertThat(status.status()).as(status.err()).isZero();
       assertThat(status.out()).contains("server 0", "job line, sync: 16 updates, 2 dense values",
           "trainer 0 active, last step 15", "trainer 1 active, last step 15", "group line", "rank 1 active");
+      Directory directory = Blocking.get(cluster.nodeReady()).directory();
+      status = CommandLineRun.regatta("status", "--server-endpoints",
+          Blocking.get(directory.list(Directory.PARAMETER_SERVER)).get(0).endpoint());
+      assertThat(status.status()).as(status.err()).isZero();
+      assertThat(status.out()).contains("server 0", "job line, sync").doesNotContain("group line");
+      status = CommandLineRun.regatta("status", "--rendezvous-endpoint",
+          Blocking.get(directory.list(Directory.RENDEZVOUS)).get(0).endpoint());
+      assertThat(status.status()).as(status.err()).isZero();
+      assertThat(status.out()).contains("group line").doesNotContain("server 0");
       int admin = Blocking.get(cluster.nodeReady()).adminPort();
       assertThat(get(admin, "/why")).contains("trainer 0").contains("barrier").contains("trainer 1");
       // Shards publish a job's figures at an interval: asked again until they are there, for a minute at most.

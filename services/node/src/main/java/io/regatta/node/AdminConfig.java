@@ -19,7 +19,7 @@ public record AdminConfig(
   public AdminConfig {
     ClusterConfig.port("port", port);
     if (healthTimeoutMs < 1) {
-      throw new InvalidInput("admin.health_timeout_ms must be at least 1: got " + healthTimeoutMs);
+      throw new InvalidInput("health_timeout_ms must be at least 1: got " + healthTimeoutMs);
     }
   }
 }

@@ -2,6 +2,7 @@ package io.regatta.node;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.vertx.core.json.JsonObject;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -33,11 +34,14 @@ public final class Effective {
   private final Schema schema;
   private final JsonObject values;
   private final Map<String, String> origins;
+  private final Path file;
 
-  Effective(Schema schema, JsonObject values, Map<String, String> origins) {
+  /** @param file the configuration file that was read, null if there was none */
+  Effective(Schema schema, JsonObject values, Map<String, String> origins, Path file) {
     this.schema = schema;
     this.values = values;
     this.origins = new LinkedHashMap<>(origins);
+    this.file = file;
   }
 
   /** The merged values, without defaults. */
@@ -63,12 +67,12 @@ public final class Effective {
 
   /** The root as a record; the schema must be that record's. */
   public <R extends Record> R bind(Class<R> type) {
-    return type.cast(new SettingsBinder(schema, this::origin).bind(values));
+    return type.cast(new SettingsBinder(schema, this::origin, file).bind(values));
   }
 
   /** All sections of the root, constructed and checked. */
   public Map<String, Object> bindSections() {
-    return new SettingsBinder(schema, this::origin).bindSections(values);
+    return new SettingsBinder(schema, this::origin, file).bindSections(values);
   }
 
   /** Whether any source gives this key, or a key below it. */
@@ -82,7 +86,7 @@ public final class Effective {
    * @throws InvalidInput for an unknown key, with the nearest known one
    */
   public Effective checkNames() {
-    new SettingsBinder(schema, this::origin).checkNames(values);
+    new SettingsBinder(schema, this::origin, file).checkNames(values);
     return this;
   }
 
@@ -93,7 +97,7 @@ public final class Effective {
    *     one line with both and where they come from
    */
   public <R extends Record> R bindSection(String name, Class<R> type, List<Dictated> dictated) {
-    SettingsBinder binder = new SettingsBinder(schema, this::origin);
+    SettingsBinder binder = new SettingsBinder(schema, this::origin, file);
     JsonObject section = at(name) instanceof JsonObject given ? given.copy() : new JsonObject();
     for (Dictated d : dictated) {
       dictate(binder, section, name, d);

@@ -27,9 +27,14 @@ public record NodeConfig(
     boolean vertxMetrics) {
 
   public NodeConfig {
-    if (readyTimeoutSeconds < 1 || longWaitSeconds < 1 || eventLoops < 0) {
-      throw new InvalidInput("ready_timeout_seconds and long_wait_seconds must be at least 1, event_loops at least 0: "
-          + "got " + readyTimeoutSeconds + ", " + longWaitSeconds + ", " + eventLoops);
+    atLeast(1, "ready_timeout_seconds", readyTimeoutSeconds);
+    atLeast(1, "long_wait_seconds", longWaitSeconds);
+    atLeast(0, "event_loops", eventLoops);
+  }
+
+  private static void atLeast(int least, String key, int value) {
+    if (value < least) {
+      throw new InvalidInput(key + " must be at least " + least + ", not " + value);
     }
   }
 

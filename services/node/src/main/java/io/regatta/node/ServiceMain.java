@@ -14,6 +14,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.BiFunction;
+import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import picocli.CommandLine;
@@ -40,6 +41,9 @@ public final class ServiceMain<R extends Record> {
   /** A rendezvous alone is what others come to; these alone wait for nobody. */
   private static final List<String> NEED_OTHERS =
       List.of(Directory.PARAMETER_SERVER, Directory.GRADIENT_AGGREGATOR, Directory.TRAINER);
+  private static final List<Shorthand> COMMON = List.of(
+      new Shorthand("--seeds", "HOST:PORT,...", "node.cluster.seeds", "Hazelcast members to join through"),
+      new Shorthand("--ready-timeout", "SECONDS", "node.ready_timeout_seconds", "how long to wait for other services"));
   private static final Logger LOG = LoggerFactory.getLogger(ServiceMain.class);
 
   @Command(mixinStandardHelpOptions = true, versionProvider = Version.class)
@@ -49,14 +53,6 @@ public final class ServiceMain<R extends Record> {
 
     @Option(names = "--set", paramLabel = "KEY=VALUE", description = "overrides one key, e.g. node.admin.port=9000")
     List<String> overrides = new ArrayList<>();
-
-    @Option(names = "--seeds", paramLabel = "HOST:PORT,...",
-        description = "Hazelcast members to join through; short for --set node.cluster.seeds=HOST:PORT,...")
-    String seeds;
-
-    @Option(names = "--ready-timeout", paramLabel = "SECONDS",
-        description = "how long to wait for other services; short for --set node.ready_timeout_seconds=SECONDS")
-    Integer readyTimeout;
 
     @Option(names = "--show-config", description = "prints every key with its value and source, and ends")
     boolean showConfig;
@@ -77,6 +73,15 @@ public final class ServiceMain<R extends Record> {
     }
   }
 
+  /**
+   * How a service is called.
+   *
+   * @param service its name in the directory, e.g. {@code parameter-server}; its section is called alike
+   * @param command what its user types, e.g. {@code regatta pserver}: usage and errors begin with it
+   * @param description what it does, for the usage
+   */
+  public record Called(String service, String command, String description) {}
+
   static final class Version implements CommandLine.IVersionProvider {
     @Override
     public String[] getVersion() {
@@ -86,6 +91,7 @@ public final class ServiceMain<R extends Record> {
   }
 
   private final String service;
+  private final Called called;
   private final Class<R> configClass;
   private final BiFunction<Node, R, ? extends Deployable> verticle;
   private final PrintStream out;
@@ -95,10 +101,11 @@ public final class ServiceMain<R extends Record> {
   private final Promise<Void> ended = Promise.promise();
   private volatile Node.Starting starting;
 
-  ServiceMain(String service, Class<R> configClass, BiFunction<Node, R, ? extends Deployable> verticle,
+  ServiceMain(Called called, Class<R> configClass, BiFunction<Node, R, ? extends Deployable> verticle,
       PrintStream out, PrintStream err, Shorthand... shorthands) {
-    this.shorthands = List.of(shorthands);
-    this.service = service;
+    this.shorthands = Stream.concat(COMMON.stream(), Stream.of(shorthands)).toList();
+    this.called = called;
+    this.service = called.service();
     this.configClass = configClass;
     this.verticle = verticle;
     this.out = out;
@@ -108,14 +115,13 @@ public final class ServiceMain<R extends Record> {
   /**
    * Runs a service until it ends, and then the JVM.
    *
-   * @param service its name in the directory, e.g. {@code parameter-server}
    * @param configClass the record of its section
    * @param verticle makes the verticle; its {@code start()} completes when the service is ready
    * @param shorthands options that this service has besides those of all
    */
-  public static <R extends Record> void run(String[] args, String service, Class<R> configClass,
+  public static <R extends Record> void run(String[] args, Called called, Class<R> configClass,
       BiFunction<Node, R, ? extends Deployable> verticle, Shorthand... shorthands) {
-    ServiceMain<R> main = new ServiceMain<>(service, configClass, verticle, System.out, System.err, shorthands);
+    ServiceMain<R> main = new ServiceMain<>(called, configClass, verticle, System.out, System.err, shorthands);
     int status;
     try (Interrupt interrupt = Interrupt.closes(main::stop)) {
       status = main.execute(args);
@@ -137,12 +143,13 @@ public final class ServiceMain<R extends Record> {
   /** Runs the service on the calling thread until it has closed. Returns the exit status. */
   int execute(String... args) {
     Options options = new Options();
-    CommandLine commandLine = new CommandLine(options).setCommandName(service);
+    CommandLine commandLine = new CommandLine(options).setCommandName(called.command());
+    commandLine.getCommandSpec().usageMessage().description(called.description());
     shorthands.forEach(s -> commandLine.getCommandSpec().addOption(s.spec()));
     try {
       commandLine.parseArgs(args);
     } catch (ParameterException e) {
-      err.println(service + ": " + e.getMessage() + " (--help lists the options)");
+      err.println(called.command() + ": " + e.getMessage() + " (--help lists the options)");
       return 2;
     }
     if (commandLine.isUsageHelpRequested()) {
@@ -153,20 +160,15 @@ public final class ServiceMain<R extends Record> {
       commandLine.printVersionHelp(out);
       return 0;
     }
-    if (options.readyTimeout != null) {
-      options.overrides.add("node.ready_timeout_seconds=" + options.readyTimeout);
-    }
-    if (options.seeds != null) {
-      options.overrides.add("node.cluster.seeds=" + options.seeds);
-    }
+    List<Settings.Option> given = new ArrayList<>();
     for (Shorthand s : shorthands) {
       String value = commandLine.getParseResult().matchedOptionValue(s.option(), null);
       if (value != null) {
-        options.overrides.add(s.key() + "=" + value);
+        given.add(new Settings.Option(s.option(), s.key(), value));
       }
     }
     try {
-      Effective effective = load(options);
+      Effective effective = load(options, given);
       Map<String, Object> sections = effective.bindSections();
       if (options.showConfig) {
         effective.lines().forEach(out::println);
@@ -174,17 +176,17 @@ public final class ServiceMain<R extends Record> {
       }
       return serve((NodeConfig) sections.get(Sections.NODE), configClass.cast(sections.get(section())));
     } catch (InvalidInput e) {
-      err.println(service + ": " + e.getMessage());
+      err.println(called.command() + ": " + e.getMessage());
       return 2;
     } catch (RegattaException e) {
       if (e instanceof Cancelled && stopRequested.future().isComplete()) {
         return 0;
       }
-      err.println(service + ": " + e.getMessage());
+      err.println(called.command() + ": " + e.getMessage());
       return 1;
     } catch (RuntimeException e) {
       LOG.error("{} failed", service, e);
-      err.println(service + ": " + e);
+      err.println(called.command() + ": " + e);
       return 1;
     }
   }
@@ -194,7 +196,7 @@ public final class ServiceMain<R extends Record> {
   }
 
   /** Configuration is read before there is a cluster, so with a small Vertx of its own. */
-  private Effective load(Options options) {
+  private Effective load(Options options, List<Settings.Option> given) {
     Map<String, Class<? extends Record>> sections = new LinkedHashMap<>();
     sections.put(Sections.NODE, NodeConfig.class);
     sections.put(section(), configClass);
@@ -202,7 +204,7 @@ public final class ServiceMain<R extends Record> {
     List<String> others = Sections.except(List.copyOf(sections.keySet()));
     try {
       return Blocking.get(Settings.load(reader, Schema.sections(sections),
-          Settings.Sources.ofProcess(options.conf, options.overrides).without(others)));
+          Settings.Sources.ofProcess(options.conf, given, options.overrides).without(others)));
     } finally {
       Blocking.get(reader.close());
     }

@@ -19,6 +19,7 @@ import java.lang.reflect.RecordComponent;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -28,10 +29,17 @@ import java.util.function.UnaryOperator;
 /**
  * Reads a process's configuration once, through Vert.x Config, from its five sources; the later one wins:
  * file &lt; environment ({@code REGATTA_SECTION_KEY}) &lt; system properties ({@code regatta.section.key}) &lt; command
- * line ({@code --set section.key=value}) &lt; code. Keys are the snake_case names of configuration records'
+ * line ({@code --set section.key=value}, or an option that stands for a key) &lt; code. Keys are the snake_case names of configuration records'
  * components. Stateless, any thread; nothing blocks.
  */
 public final class Settings {
+
+  /**
+   * An option of a command line that stands for a key.
+   *
+   * @param name as it is typed, e.g. {@code --servers}: what messages call it
+   */
+  public record Option(String name, String key, String value) {}
 
   /**
    * Where configuration comes from.
@@ -40,14 +48,16 @@ public final class Settings {
    * @param environment variables by name; those that do not start with {@code REGATTA_}, and {@link OtherNames},
    *     are not looked at
    * @param properties system properties by name; likewise with {@code regatta.}
-   * @param overrides {@code key=value} each, from the command line
+   * @param options options of the command line that stand for keys
+   * @param overrides {@code key=value} each, from the command line; they go before the options
    * @param code values given by the program, nested as in a file
    * @param ignored top-level sections that belong to other services and are passed over
    */
   public record Sources(Path file, Map<String, String> environment, Map<String, String> properties,
-      List<String> overrides, JsonObject code, List<String> ignored) {
+      List<Option> options, List<String> overrides, JsonObject code, List<String> ignored) {
 
     public Sources {
+      options = List.copyOf(options);
       environment = Map.copyOf(environment);
       properties = Map.copyOf(properties);
       overrides = List.copyOf(overrides);
@@ -55,24 +65,30 @@ public final class Settings {
       ignored = List.copyOf(ignored);
     }
 
+    /** Without options. */
+    public Sources(Path file, Map<String, String> environment, Map<String, String> properties, List<String> overrides,
+        JsonObject code, List<String> ignored) {
+      this(file, environment, properties, List.of(), overrides, code, ignored);
+    }
+
     /** This process's environment and system properties, and what its command line gave. */
-    public static Sources ofProcess(Path file, List<String> overrides) {
+    public static Sources ofProcess(Path file, List<Option> options, List<String> overrides) {
       Map<String, String> properties = new LinkedHashMap<>();
       for (String name : System.getProperties().stringPropertyNames()) {
         if (name.startsWith("regatta.")) {
           properties.put(name, System.getProperty(name));
         }
       }
-      return new Sources(file, System.getenv(), properties, overrides, new JsonObject(), List.of());
+      return new Sources(file, System.getenv(), properties, options, overrides, new JsonObject(), List.of());
     }
 
     public Sources withCode(JsonObject values) {
-      return new Sources(file, environment, properties, overrides, values, ignored);
+      return new Sources(file, environment, properties, options, overrides, values, ignored);
     }
 
     /** The same, passing over sections that other services read. */
     public Sources without(List<String> sections) {
-      return new Sources(file, environment, properties, overrides, code, sections);
+      return new Sources(file, environment, properties, options, overrides, code, sections);
     }
   }
 
@@ -93,10 +109,11 @@ public final class Settings {
       mark(file, "", "file " + sources.file(), origins);
       layers.add(environment(schema, sources, origins));
       layers.add(properties(schema, sources, origins));
+      layers.add(options(schema, sources.options(), origins));
       layers.add(overrides(schema, sources.overrides(), origins));
       layers.add(sources.code());
       mark(sources.code(), "", "code", origins);
-      return merge(vertx, layers).map(merged -> new Effective(schema, merged, origins));
+      return merge(vertx, layers).map(merged -> new Effective(schema, merged, origins, sources.file()));
     });
   }
 
@@ -112,12 +129,12 @@ public final class Settings {
    *     that refuses its values
    */
   public static <R extends Record> R bind(JsonObject json, Class<R> type) {
-    return type.cast(new SettingsBinder(Schema.of(type), key -> null).bind(json));
+    return type.cast(new SettingsBinder(Schema.of(type), key -> null, null).bind(json));
   }
 
   /** As {@link #bind(JsonObject, Class)} for JSON that stands under a key, which messages name. */
   public static <R extends Record> R bind(JsonObject json, Class<R> type, String key) {
-    return type.cast(new SettingsBinder(Schema.of(type), path -> null).bind(json, key + "."));
+    return type.cast(new SettingsBinder(Schema.of(type), path -> null, null).bind(json, key + "."));
   }
 
   /** A record of nothing but defaults. */
@@ -227,12 +244,18 @@ public final class Settings {
         sources.ignored(), origins);
   }
 
+  private static JsonObject options(Schema schema, List<Option> options, Map<String, String> origins) {
+    JsonObject layer = new JsonObject();
+    options.forEach(option -> put(schema, layer, option.key(), option.value(), option.name(), origins));
+    return layer;
+  }
+
   private static JsonObject overrides(Schema schema, List<String> overrides, Map<String, String> origins) {
     JsonObject layer = new JsonObject();
     for (String override : overrides) {
       int equals = override.indexOf('=');
       if (equals <= 0) {
-        throw new InvalidInput("--set " + override + ": write key=value, for example --set node.admin.port=9000");
+        throw new InvalidInput("--set " + override + ": write key=value, for example --set " + example(schema));
       }
       String path = override.substring(0, equals).strip();
       String origin = "--set " + path;
@@ -242,6 +265,13 @@ public final class Settings {
       put(schema, layer, path, override.substring(equals + 1), origin, origins);
     }
     return layer;
+  }
+
+  /** A key of this schema with a value that it may have. */
+  private static String example(Schema schema) {
+    return schema.describe().stream().filter(entry -> !entry.defaultValue().isEmpty())
+        .min(Comparator.comparing(entry -> !entry.key().endsWith("admin.port")))
+        .map(entry -> entry.key() + "=" + entry.defaultValue()).orElse("key=value");
   }
 
   private static void put(Schema schema, JsonObject layer, String path, String text, String origin,

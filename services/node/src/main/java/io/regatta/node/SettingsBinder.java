@@ -21,7 +21,10 @@ import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Function;
+import java.util.function.ToIntFunction;
+import java.util.stream.Collectors;
 import org.apache.commons.text.similarity.LevenshteinDistance;
 
 /**
@@ -30,13 +33,21 @@ import org.apache.commons.text.similarity.LevenshteinDistance;
  */
 final class SettingsBinder {
 
+  /** Names that are shorter are like too many others. */
+  private static final int SHORT = 4;
+
   private final Schema schema;
   private final Function<String, String> origin;
+  private final Path file;
 
-  /** @param origin where a key's value came from, for messages; null if unknown */
-  SettingsBinder(Schema schema, Function<String, String> origin) {
+  /**
+   * @param origin where a key's value came from, for messages; null if unknown
+   * @param file that was read, for messages; null if there was none
+   */
+  SettingsBinder(Schema schema, Function<String, String> origin, Path file) {
     this.schema = schema;
     this.origin = origin;
+    this.file = file;
   }
 
   /** Checks names and types of every key, without constructing the root; returns the root's sections by name. */
@@ -98,12 +109,29 @@ final class SettingsBinder {
       if (cause instanceof IllegalArgumentException || cause instanceof RegattaException
           || cause instanceof NullPointerException) {
         String at = prefix.isEmpty() ? "" : "section '" + prefix.substring(0, prefix.length() - 1) + "': ";
-        throw new InvalidInput(at + cause.getMessage(), cause);
+        throw new InvalidInput(at + cause.getMessage() + sources(section, json, prefix, cause.getMessage()), cause);
       }
       throw new IllegalStateException("cannot construct " + section.type().getName(), cause);
     } catch (ReflectiveOperationException e) {
       throw new IllegalStateException("cannot construct " + section.type().getName(), e);
     }
+  }
+
+  /** Where the keys came from that a record's refusal names: as good a hint as that of a mistyped value. */
+  private String sources(Section section, JsonObject json, String prefix, String refusal) {
+    Map<String, String> named = new LinkedHashMap<>();
+    for (String key : section.keys().keySet()) {
+      String from = json.getValue(key) == null ? null : origin.apply(prefix + key);
+      if (from != null && refusal != null && refusal.matches("(?s)(.*\\W)?" + key + "(\\W.*)?")) {
+        named.put(key, from);
+      }
+    }
+    if (named.isEmpty()) {
+      return "";
+    }
+    return Set.copyOf(named.values()).size() == 1 ? from(named.values().iterator().next())
+        : named.entrySet().stream().map(e -> e.getKey() + ": " + e.getValue())
+            .collect(Collectors.joining("; ", " (", ")"));
   }
 
   /** Components declared as JsonObject or JsonArray get one. */
@@ -164,8 +192,9 @@ final class SettingsBinder {
     return value(key.shape(), Settings.layerValue(key.shape(), text, path), path);
   }
 
-  private static InvalidInput missing(String path, Shape shape) {
-    return new InvalidInput("key '" + path + "' is missing: give a value of type " + Schema.typeName(shape));
+  private InvalidInput missing(String path, Shape shape) {
+    return new InvalidInput("key '" + path + "' is missing" + (file == null ? "" : " in file " + file)
+        + ": give a value of type " + Schema.typeName(shape));
   }
 
   private Object value(Shape shape, Object raw, String path) {
@@ -256,15 +285,24 @@ final class SettingsBinder {
         + (shown.length() > 80 ? shown.substring(0, 77) + "..." : shown) + from(origin.apply(path)));
   }
 
-  /** An unknown key, with the known one that is nearest to it: by the whole path, or by the last name anywhere. */
+  /**
+   * An unknown key, with the known one that is nearest to it, if one is near: by the whole path, or by the last name
+   * anywhere.
+   */
   static InvalidInput unknown(List<String> knownPaths, String path, String origin) {
     LevenshteinDistance distance = LevenshteinDistance.getDefaultInstance();
     String flat = path.replace('.', '_'); // variables have no dots
-    String nearest = knownPaths.stream().min(Comparator.comparingInt(known -> Math.min(
-        distance.apply(flat, known.replace('.', '_')),
-        1 + distance.apply(lastName(path), lastName(known))))).orElse(null);
+    ToIntFunction<String> slips = known -> Math.min(distance.apply(flat, known.replace('.', '_')),
+        lastName(path).length() < SHORT ? Integer.MAX_VALUE : 1 + distance.apply(lastName(path), lastName(known)));
+    String nearest = knownPaths.stream().min(Comparator.comparingInt(slips))
+        .filter(known -> slips.applyAsInt(known) <= Math.max(1, path.length() / 3)
+            || beginsAlike(flat, known.replace('.', '_'))).orElse(null);
     return new InvalidInput("unknown key '" + path + "'" + from(origin)
         + (nearest == null ? "" : "; the nearest known key is '" + nearest + "'"));
+  }
+
+  private static boolean beginsAlike(String one, String other) {
+    return Math.min(one.length(), other.length()) >= SHORT && (one.startsWith(other) || other.startsWith(one));
   }
 
   private static String lastName(String path) {

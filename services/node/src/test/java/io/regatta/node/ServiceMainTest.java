@@ -31,6 +31,8 @@ import org.junit.jupiter.api.io.TempDir;
 /** Most cases in this JVM through an exit status that is returned; signals in a JVM of their own. */
 class ServiceMainTest {
 
+  private static final ServiceMain.Called ECHO = new ServiceMain.Called("echo", "echo", "Says a word.");
+
   /** A service for these tests. */
   record EchoConfig(
       @Setting(value = "echo", doc = "what it says") String word,
@@ -74,7 +76,7 @@ class ServiceMainTest {
   /** The forked JVM's main. */
   static final class EchoMain {
     public static void main(String[] args) {
-      ServiceMain.run(args, "echo", EchoConfig.class, Echo::new);
+      ServiceMain.run(args, ECHO, EchoConfig.class, Echo::new);
     }
   }
 
@@ -86,19 +88,19 @@ class ServiceMainTest {
 
   private int execute(String... args) {
     BiFunction<Node, EchoConfig, Deployable> verticle = Echo::new;
-    return new ServiceMain<>("echo", EchoConfig.class, verticle, new PrintStream(out, true, UTF_8),
+    return new ServiceMain<>(ECHO, EchoConfig.class, verticle, new PrintStream(out, true, UTF_8),
         new PrintStream(err, true, UTF_8)).execute(args);
   }
 
   @Test
   void anOptionOfOneServiceStandsForItsKey() {
-    ServiceMain<EchoConfig> main = new ServiceMain<>("echo", EchoConfig.class, Echo::new,
+    ServiceMain<EchoConfig> main = new ServiceMain<>(ECHO, EchoConfig.class, Echo::new,
         new PrintStream(out, true, UTF_8), new PrintStream(err, true, UTF_8),
         new ServiceMain.Shorthand("--word", "WORD", "echo.word", "what to say"));
     assertThat(main.execute("--word", "ahoy", "--show-config")).as(err.toString(UTF_8)).isZero();
     assertThat(out.toString(UTF_8)).containsPattern("echo.word.*ahoy");
     assertThat(main.execute("--help")).isZero();
-    assertThat(out.toString(UTF_8)).contains("--word=WORD");
+    assertThat(out.toString(UTF_8)).contains("--word=WORD", "Usage: echo ", "Says a word.");
   }
 
   private void refused(int status, String part, String... args) {
@@ -145,7 +147,7 @@ class ServiceMainTest {
   }
 
   private ServiceMain<EchoConfig> main(String service) {
-    return new ServiceMain<>(service, EchoConfig.class, Echo::new, new PrintStream(out, true, UTF_8),
+    return new ServiceMain<>(new ServiceMain.Called(service, service, ""), EchoConfig.class, Echo::new, new PrintStream(out, true, UTF_8),
         new PrintStream(err, true, UTF_8));
   }
 

@@ -91,7 +91,7 @@ final class Group {
     }
     if (holders.length > 0) {
       Holder holder = seat(freeRank(request, now), request, now);
-      LOG.info("group {}: rank {} is {} now, incarnation {}", name, holder.rank, holder.name(), holder.incarnation);
+      LOG.info("{}: rank {} is {} now, incarnation {}", name, holder.rank, holder.name(), holder.incarnation);
       changed();
       done.accept(reply(holder), null);
       return () -> { };
@@ -110,7 +110,7 @@ final class Group {
       seat(rank, guests.get(rank).request(), now);
     }
     Holder[] seated = holders.clone();
-    LOG.info("group {}: formed with {} members, generation {}", name, worldSize, generation + 1);
+    LOG.info("{}: formed with {} members, generation {}", name, worldSize, generation + 1);
     changed();
     for (int rank = 0; rank < worldSize; rank++) {
       guests.get(rank).done().accept(reply(seated[rank]), null);
@@ -149,7 +149,7 @@ final class Group {
       return;
     }
     Holder holder = requireActive(rank, incarnation);
-    LOG.info("group {}: rank {} ({}) has left", name, rank, holder.name());
+    LOG.info("{}: rank {} ({}) has left", name, rank, holder.name());
     holder.state = Holder.State.LEFT;
     queues.giveBack(holder);
     changed();
@@ -203,7 +203,7 @@ final class Group {
     boolean anyLost = false;
     for (Holder holder : holders) {
       if (holder.active() && now - holder.lastSeenMillis > config.leaseMs()) {
-        LOG.warn("group {}: {} is lost, no heartbeat within {}; the others go on without it", name,
+        LOG.warn("{}: {} is lost, no heartbeat within {}; the others go on without it", name,
             holder.describe(now), Holder.seconds(config.leaseMs()));
         holder.state = Holder.State.LOST;
         queues.giveBack(holder);

@@ -202,7 +202,7 @@ public final class Groups {
 
   private void forgetIfEmpty(Group group) {
     if (group.isEmpty() && groups.remove(group.name(), group)) {
-      LOG.info("group {}: ended, nobody is left in it", group.name());
+      LOG.info("ended {}: nobody is left in it", group.name());
       group.end();
     }
   }

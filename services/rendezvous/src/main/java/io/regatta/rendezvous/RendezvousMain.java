@@ -6,9 +6,21 @@ import io.regatta.node.ServiceMain;
 /** {@code java -jar rendezvous.jar -conf FILE}: a rendezvous in a process of its own. */
 public final class RendezvousMain {
 
+  public static final String DESCRIPTION = "Runs a rendezvous: who is in the group.";
+
   private RendezvousMain() {}
 
   public static void main(String[] args) {
-    ServiceMain.run(args, Directory.RENDEZVOUS, RendezvousConfig.class, RendezvousVerticle::new);
+    run("rendezvous", args);
+  }
+
+  /**
+   * Runs it until it ends, and then the JVM.
+   *
+   * @param command what its user typed
+   */
+  public static void run(String command, String[] args) {
+    ServiceMain.run(args, new ServiceMain.Called(Directory.RENDEZVOUS, command, DESCRIPTION),
+        RendezvousConfig.class, RendezvousVerticle::new);
   }
 }

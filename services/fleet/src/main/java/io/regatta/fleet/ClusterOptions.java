@@ -1,0 +1,40 @@
+package io.regatta.fleet;
+
+import io.regatta.node.Settings;
+import java.util.List;
+import picocli.CommandLine.Option;
+
+/** Where a command looks for the services of a cluster: through Hazelcast, or at fixed places. */
+final class ClusterOptions {
+
+  @Option(names = "--seeds", paramLabel = "HOST:PORT,...", description = "Hazelcast members to join through")
+  private String seeds;
+
+  @Option(names = "--server-endpoints", paramLabel = "HOST:PORT,...",
+      description = "fixed control ports of the servers, instead of Hazelcast")
+  private String serverEndpoints;
+
+  @Option(names = "--rendezvous-endpoint", paramLabel = "HOST:PORT", description = "fixed rendezvous")
+  private String rendezvousEndpoint;
+
+  /** Null: not given. */
+  String serverEndpoints() {
+    return serverEndpoints;
+  }
+
+  /** Null: not given. */
+  String rendezvousEndpoint() {
+    return rendezvousEndpoint;
+  }
+
+  /** What was given, as keys of the sections {@code fleet} and {@code node}. */
+  void addTo(List<Settings.Option> given) {
+    SettingsOptions.add(given, "--server-endpoints", "fleet.server_endpoints", serverEndpoints);
+    SettingsOptions.add(given, "--rendezvous-endpoint", "fleet.rendezvous_endpoint", rendezvousEndpoint);
+    addSeeds(given);
+  }
+
+  void addSeeds(List<Settings.Option> given) {
+    SettingsOptions.add(given, "--seeds", "node.cluster.seeds", seeds);
+  }
+}
