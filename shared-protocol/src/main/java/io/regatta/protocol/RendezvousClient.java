@@ -113,11 +113,18 @@ public final class RendezvousClient {
         .map(r -> r.getDeleted());
   }
 
-  /** The next work item of a queue, after reporting the finished ones. */
+  /**
+   * The next work item of a queue. Items of this member that are neither done nor held are handed out to it again: it
+   * has not heard of them. So one call at a time; a call whose answer was lost is repeated as it was.
+   *
+   * @param items the whole queue, the same from every member
+   * @param done items of this member that are finished
+   * @param held items of this member that it still works on
+   */
   public Future<LeaseReply> lease(String group, int rank, long incarnation, String queue, List<String> items,
-      List<String> done) {
+      List<String> done, List<String> held) {
     return calls.call(RendezvousGrpcClient.Lease, LeaseRequest.newBuilder().setGroup(group).setRank(rank)
-        .setIncarnation(incarnation).setQueue(queue).addAllItems(items).addAllDone(done).build());
+        .setIncarnation(incarnation).setQueue(queue).addAllItems(items).addAllDone(done).addAllHeld(held).build());
   }
 
   /** All open groups and waits. */

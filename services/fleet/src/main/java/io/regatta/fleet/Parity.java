@@ -171,7 +171,7 @@ public final class Parity {
   /** A finished run: hash and saved parameters. */
   private record Trained(String hash, Path model) {
     static Trained of(RunResult result) {
-      return new Trained(result.parameters(), result.model().isEmpty() ? null : Path.of(result.model()));
+      return new Trained(result.parametersHash(), result.model().isEmpty() ? null : Path.of(result.model()));
     }
   }
 

@@ -39,17 +39,17 @@ class ModesTest {
     assertThat(first.shards()).isEqualTo(2);
     assertThat(first.examples()).isEqualTo(2 * first.steps() * 64);
     assertThat(first.auc()).isBetween(0.55, 0.77); // best possible: 0.763
-    assertThat(first.parameters()).hasSize(16).isEqualTo(results.get(1).parameters());
+    assertThat(first.parametersHash()).hasSize(16).isEqualTo(results.get(1).parametersHash());
     assertThat(Path.of(first.model())).isNotEmptyDirectory();
     threads.assertNone();
   }
 
   @Test
   void sync_does_not_depend_on_speed_shards_start_order_or_aggregator() {
-    String hash = run(Faults.none(), "mode=sync").get(0).parameters();
-    assertThat(run(Faults.slow(Map.of(0, 3L)), "mode=sync").get(0).parameters()).isEqualTo(hash);
-    assertThat(run(Faults.none(), "mode=sync", "servers=1", "shards=5").get(0).parameters()).isEqualTo(hash);
-    assertThat(run(Faults.none(), "mode=sync", "aggregator=true").get(0).parameters()).isEqualTo(hash);
+    String hash = run(Faults.none(), "mode=sync").get(0).parametersHash();
+    assertThat(run(Faults.slow(Map.of(0, 3L)), "mode=sync").get(0).parametersHash()).isEqualTo(hash);
+    assertThat(run(Faults.none(), "mode=sync", "servers=1", "shards=5").get(0).parametersHash()).isEqualTo(hash);
+    assertThat(run(Faults.none(), "mode=sync", "aggregator=true").get(0).parametersHash()).isEqualTo(hash);
   }
 
   @Test

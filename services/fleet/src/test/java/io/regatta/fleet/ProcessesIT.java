@@ -84,7 +84,7 @@ class ProcessesIT {
     List<String> direct = new ArrayList<>(keys);
     direct.addAll(List.of("mode=sync", "aggregator=false", "output="));
     String hash = LocalCluster.run(LocalCluster.Options.of(Jobs.config(name, direct.toArray(String[]::new)))
-        .withoutHazelcast().withProgress(Progress.none())).get(0).parameters();
+        .withoutHazelcast().withProgress(Progress.none())).get(0).parametersHash();
     JsonObject job = nested(name, keys);
 
     // Any order will do: here trainers come first, and wait for the others.
@@ -114,7 +114,7 @@ class ProcessesIT {
     JsonNode result = new ObjectMapper().readTree(dir.resolve("result.json").toFile());
     assertThat(result.get("parameters_hash").asText()).isEqualTo(hash);
     assertThat(result.get("trainers_at_end").asInt()).isEqualTo(2);
-    trainers.forEach(trainer -> assertThat(trainer.output()).contains("parameters " + hash, name + ": sync, 2 servers"));
+    trainers.forEach(trainer -> assertThat(trainer.output()).contains("parameters' hash " + hash, name + ": sync, 2 servers"));
     assertThat(result.get("process_ids").get("trainer-0").asLong()).isEqualTo(trainers.get(0).pid());
     assertThat(result.get("process_ids").get("trainer-1").asLong()).isEqualTo(trainers.get(1).pid());
     assertThat(result.get("process_ids").get("rendezvous").asLong()).isEqualTo(rendezvous.pid());

@@ -114,8 +114,8 @@ class RunningClusterTest {
     services.add(new ParameterServerVerticle(node, Settings.defaults(ParameterServerConfig.class)));
     services.add(new RendezvousVerticle(node, Settings.defaults(RendezvousConfig.class)));
     List<String> ids = Blocking.get(Future.all(services.stream().map(vertx::deployVerticle).toList())).list();
-    String hash = Blocking.get(trainers.get(0).result()).parameters();
-    assertThat(Blocking.get(trainers.get(1).result()).parameters()).isEqualTo(hash);
+    String hash = Blocking.get(trainers.get(0).result()).parametersHash();
+    assertThat(Blocking.get(trainers.get(1).result()).parametersHash()).isEqualTo(hash);
     Blocking.get(node.close());
     assertThat(vertx.deploymentIDs()).containsAll(ids);
     Blocking.get(Future.all(ids.stream().map(vertx::undeploy).toList()));

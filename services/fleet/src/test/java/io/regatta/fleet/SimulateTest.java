@@ -35,7 +35,7 @@ class SimulateTest {
         "--max-steps", "7", "--result", dir.resolve("result.json").toString());
     assertThat(run.status()).as(run.err()).isZero();
     assertThat(run.out()).contains("wide-and-deep: geo, 1 server", "3 trainers: 7 steps, 1344 examples", "AUC",
-        "by trainer:", "parameters ");
+        "by trainer:", "parameters' hash ");
     JsonNode result = result("result.json");
     assertThat(result.fieldNames()).toIterable().startsWith("job", "mode", "servers", "trainers", "shards", "seed",
         "steps", "examples", "seconds", "examples_per_second", "loss", "auc", "accuracy", "logloss", "staleness_max",

@@ -142,7 +142,7 @@ public final class Groups {
     Holder holder = group.requireActive(request.getRank(), request.getIncarnation());
     request.getItemsList().forEach(item -> checkName("item", item));
     return group.queues().lease(holder, checkName("queue", request.getQueue()), request.getItemsList(),
-        request.getDoneList());
+        request.getDoneList(), request.getHeldList());
   }
 
   /** Open groups by name with what waits in them: the one of this name, or all if it is empty. */

@@ -79,7 +79,7 @@ public final class RendezvousVerticle extends VerticleBase {
           waits = node.waits().source(context, groups::waits);
           gauge("regatta.rendezvous.groups", openGroups);
           gauge("regatta.rendezvous.members", activeMembers);
-          gauge("regatta.rendezvous.waits", waitingCalls);
+          gauge("regatta.rendezvous.waiting.calls", waitingCalls);
           ticker = vertx.setPeriodic(config.tickMs(), id -> groups.expire());
           measurer = vertx.setPeriodic(MEASURE_MILLIS, id -> measure());
           return node.directory().register(new Directory.Instance(Directory.RENDEZVOUS, UUID.randomUUID().toString(), 0,

@@ -45,10 +45,11 @@ final class WorkQueues {
   }
 
   /**
-   * Marks the holder's items as done and hands it the next one. Without an item and not finished: others still work,
-   * and what they have may come back, so ask again later.
+   * Marks the holder's items as done and hands it the next one: first what it has without saying so, for it has not got
+   * the answer. Without an item and not finished: others still work, and what they have may come back, so ask again
+   * later.
    */
-  LeaseReply lease(Holder holder, String name, List<String> items, List<String> done) {
+  LeaseReply lease(Holder holder, String name, List<String> items, List<String> done, List<String> held) {
     if (finished.contains(name)) {
       return LeaseReply.newBuilder().setFinished(true).build();
     }
@@ -62,12 +63,20 @@ final class WorkQueues {
     for (String item : done) {
       checkDone(queue, name, holder, item);
     }
+    for (String item : held) {
+      checkHeld(queue, name, holder, item);
+    }
     queues.put(name, queue);
     done.forEach(queue.leased::remove);
     if (queue.finished()) {
       queues.remove(name);
       finished.add(name);
       return LeaseReply.newBuilder().setFinished(true).build();
+    }
+    for (Map.Entry<String, Holder> lease : queue.leased.entrySet()) {
+      if (lease.getValue() == holder && !held.contains(lease.getKey())) {
+        return LeaseReply.newBuilder().setItem(lease.getKey()).build();
+      }
     }
     if (queue.waiting.isEmpty()) {
       return LeaseReply.getDefaultInstance();
@@ -100,6 +109,13 @@ final class WorkQueues {
     if (owner != holder && !doneBefore) {
       throw new InvalidInput("rank " + holder.rank + " reports item " + item + " of queue " + name + " of group "
           + group + " as done, which " + (owner == null ? "was not handed out" : "lies with rank " + owner.rank));
+    }
+  }
+
+  private void checkHeld(Queue queue, String name, Holder holder, String item) {
+    if (queue.leased.get(item) != holder) {
+      throw new InvalidInput("rank " + holder.rank + " says that it holds item " + item + " of queue " + name + " of group "
+          + group + ", which it was not handed out or has reported as done");
     }
   }
 

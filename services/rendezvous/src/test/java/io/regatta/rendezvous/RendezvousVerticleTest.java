@@ -218,7 +218,7 @@ class RendezvousVerticleTest {
 
   private Future<Void> work(JoinReply member, List<String> files, List<String> done, List<String> handedOut) {
     Future<LeaseReply> asked =
-        rendezvous.client.lease("job", member.getRank(), member.getIncarnation(), "files", files, done);
+        rendezvous.client.lease("job", member.getRank(), member.getIncarnation(), "files", files, done, List.of());
     return asked.compose(reply -> {
       if (reply.getFinished()) {
         return Future.succeededFuture();

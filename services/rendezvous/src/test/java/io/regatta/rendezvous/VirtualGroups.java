@@ -136,8 +136,12 @@ final class VirtualGroups {
   }
 
   LeaseReply lease(int rank, List<String> items, String... done) {
+    return lease(rank, items, List.of(done), List.of());
+  }
+
+  LeaseReply lease(int rank, List<String> items, List<String> done, List<String> held) {
     return groups.lease(LeaseRequest.newBuilder().setGroup("g").setRank(rank).setIncarnation(incarnation(rank))
-        .setQueue("files").addAllItems(items).addAllDone(List.of(done)).build());
+        .setQueue("files").addAllItems(items).addAllDone(done).addAllHeld(held).build());
   }
 
   Views watch() {

@@ -39,6 +39,22 @@ class WorkQueuesTest {
   }
 
   @Test
+  void whenAnAnswerIsLost_thenItsItemGoesOutToTheSameMemberAgain() {
+    VirtualGroups g = VirtualGroups.formed(2);
+    assertThat(g.lease(0, FILES).getItem()).isEqualTo("f0");
+    assertThat(g.lease(0, FILES).getItem()).as("it does not know of f0").isEqualTo("f0");
+    assertThat(g.lease(0, FILES, "f0").getItem()).isEqualTo("f1");
+    assertThat(g.lease(0, FILES, "f0").getItem()).as("the report, repeated").isEqualTo("f1");
+    assertThat(g.lease(0, FILES, List.of(), List.of("f1")).getItem()).as("beside f1").isEqualTo("f2");
+    assertThat(g.lease(1, FILES).getItem()).as("nothing of rank 0's").isEmpty();
+    assertThat(g.lease(0, FILES, List.of("f1"), List.of("f2")).getFinished()).isFalse();
+    assertThatThrownBy(() -> g.lease(0, FILES, List.of(), List.of("f1"))).isInstanceOf(InvalidInput.class)
+        .hasMessageContaining("f1");
+    assertThatThrownBy(() -> g.lease(1, FILES, List.of(), List.of("f2"))).isInstanceOf(InvalidInput.class);
+    assertThat(g.lease(0, FILES, "f2").getFinished()).isTrue();
+  }
+
+  @Test
   void whenAMemberLeaves_thenItsUnfinishedItemsGoOutAgain() {
     VirtualGroups g = VirtualGroups.formed(2);
     g.lease(0, FILES);
@@ -57,7 +73,7 @@ class WorkQueuesTest {
     assertThatThrownBy(() -> g.lease(1, FILES, "f9")).isInstanceOf(InvalidInput.class);
     assertThat(g.lease(1, FILES).getItem()).isEqualTo("f1");
     assertThat(g.lease(0, FILES, "f0").getItem()).isEqualTo("f2");
-    assertThat(g.lease(0, FILES, "f0").getItem()).as("reported again").isEmpty();
+    assertThat(g.lease(0, FILES, List.of("f0"), List.of("f2")).getItem()).as("reported again").isEmpty();
   }
 
   @Test

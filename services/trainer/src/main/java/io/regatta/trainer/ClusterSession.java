@@ -107,8 +107,8 @@ final class ClusterSession implements TrainerSession {
   }
 
   @Override
-  public Map<String, Long> servicePids() {
-    return found.pids();
+  public Map<String, Long> serviceProcessIds() {
+    return found.processIds();
   }
 
   @Override

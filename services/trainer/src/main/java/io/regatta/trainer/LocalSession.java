@@ -131,7 +131,7 @@ public final class LocalSession implements TrainerSession, AutoCloseable {
   }
 
   @Override
-  public Map<String, Long> servicePids() {
+  public Map<String, Long> serviceProcessIds() {
     return Map.of();
   }
 

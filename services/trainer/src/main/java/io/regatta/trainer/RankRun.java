@@ -137,13 +137,13 @@ final class RankRun {
     List<RankStats> ranks = collectives.gatherLast("end of the run", stats(workers).toRow()).stream()
         .map(RankStats::ofRow).toList();
     session.reachedTheEnd(ranks.stream().map(RankStats::rank).collect(Collectors.toSet()));
-    String parameters = session.client().isPresent()
+    String parametersHash = session.client().isPresent()
         ? hash(session.client().get(), ranks.get(0).rank()) : "";
     if (session.trainer().rank() == ranks.get(0).rank()) {
       workers.get(0).saveAtTheEnd();
     }
     session.await("leave", session.leave());
-    return result(ranks, workers.get(0), parameters);
+    return result(ranks, workers.get(0), parametersHash);
   }
 
   /** The lowest rank asks the shards and tells the others; if it is lost before it could, the next one does. */
@@ -177,38 +177,35 @@ final class RankRun {
       }
     }
     ReplicaWorker first = workers.get(0);
-    return RankStats.of(session.trainer().rank(), first.trainer() == null ? 0 : first.trainer().steps(), examples,
-        seconds, group.steps().stalenessMax(), group.steps().clockLeadMax(), group.steps().skippedPushes(),
-        first.reported());
+    RankSteps steps = group.steps();
+    return new RankStats(session.trainer().rank(), ProcessHandle.current().pid(),
+        first.trainer() == null ? 0 : first.trainer().steps(), examples, seconds,
+        new ExchangeFigures(steps.stalenessMax(), steps.clockLeadMax(), steps.skippedPushes()),
+        Figures.of(first.reported()));
   }
 
-  private RunResult result(List<RankStats> ranks, ReplicaWorker first, String parameters) {
+  private RunResult result(List<RankStats> ranks, ReplicaWorker first, String parametersHash) {
     JobConfig job = session.job();
     RankStats lowest = ranks.get(0);
     long examples = 0;
     double seconds = 0;
-    long stalenessMax = 0;
-    long clockLeadMax = 0;
-    long skippedPushes = 0;
-    Map<String, Long> pids = new TreeMap<>(session.servicePids());
+    ExchangeFigures exchange = lowest.exchange();
+    Map<String, Long> processIds = new TreeMap<>(session.serviceProcessIds());
     List<Double> rates = new ArrayList<>();
     for (RankStats r : ranks) {
       examples += r.examples();
       seconds = Math.max(seconds, r.seconds());
-      stalenessMax = Math.max(stalenessMax, r.stalenessMax());
-      clockLeadMax = Math.max(clockLeadMax, r.clockLeadMax());
-      skippedPushes += r.skippedPushes();
-      pids.put("trainer-" + r.rank(), r.pid());
+      exchange = r == lowest ? exchange : exchange.and(r.exchange());
+      processIds.put("trainer-" + r.rank(), r.processId());
       rates.add(r.examplesPerSecond());
     }
     Map<String, Double> metrics = new LinkedHashMap<>(first.reported());
-    List.of("loss", "auc", "accuracy", "logloss").forEach(metrics::remove);
+    metrics.keySet().removeIf(Figures::has);
     int servers = session.serverEndpoints().size();
     Mode mode = session.client().map(c -> c.job().mode()).orElse(job.mode());
     return new RunResult(job.job(), mode.name().toLowerCase(Locale.ROOT), servers, session.worldSize(),
         job.threads(), session.shards(), job.seed(), session.trainer().rank(), lowest.steps(), examples, seconds,
-        seconds > 0 ? examples / seconds : 0, lowest.loss(), lowest.auc(), lowest.accuracy(), lowest.logloss(),
-        stalenessMax, clockLeadMax, skippedPushes, pids, first.model(), parameters, metrics, rates);
+        lowest.figures(), exchange, processIds, first.model(), parametersHash, metrics, rates);
   }
 
   /** What ended the program, in one line that says where. Ours say that themselves. */

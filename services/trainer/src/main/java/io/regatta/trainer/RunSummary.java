@@ -34,7 +34,7 @@ final class RunSummary {
     if (run.skippedPushes() > 0) {
       figures.add(run.skippedPushes() + " skipped pushes (NaN or infinite)");
     }
-    text.append(figures).append("\n  parameters ").append(run.parameters());
+    text.append(figures).append("\n  parameters' hash ").append(run.parametersHash());
     if (!run.model().isEmpty()) {
       text.append(", model saved in ").append(run.model());
     }

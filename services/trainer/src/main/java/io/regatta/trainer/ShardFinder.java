@@ -20,9 +20,9 @@ final class ShardFinder {
    *
    * @param servers by index, from 0
    * @param shards by global index, from 0
-   * @param pids process ids of the services that the directory knows, e.g. {@code parameter-server-0}, {@code rendezvous}
+   * @param processIds process ids of the services that the directory knows, e.g. {@code parameter-server-0}, {@code rendezvous}
    */
-  record Found(List<Directory.Instance> servers, List<Shard> shards, Map<String, Long> pids) {
+  record Found(List<Directory.Instance> servers, List<Shard> shards, Map<String, Long> processIds) {
 
     /** Index of the server that has this shard. */
     int serverOf(int shard) {
@@ -46,30 +46,30 @@ final class ShardFinder {
   Future<Found> find(String who) {
     return directory.await(Directory.PARAMETER_SERVER, job.servers(), timeout, who).compose(servers -> {
       List<Future<ShardMapReply>> maps = servers.stream().map(this::shardMap).toList();
-      return Future.all(maps).compose(all -> pids(servers)
-          .map(pids -> new Found(servers, shards(servers, all.list(), who), pids)));
+      return Future.all(maps).compose(all -> processIds(servers)
+          .map(processIds -> new Found(servers, shards(servers, all.list(), who), processIds)));
     });
   }
 
-  private Future<Map<String, Long>> pids(List<Directory.Instance> servers) {
+  private Future<Map<String, Long>> processIds(List<Directory.Instance> servers) {
     Future<List<Directory.Instance>> rendezvous = directory.list(Directory.RENDEZVOUS);
     Future<List<Directory.Instance>> aggregators = directory.list(Directory.GRADIENT_AGGREGATOR);
     return Future.all(rendezvous, aggregators).map(listed -> {
-      Map<String, Long> pids = new TreeMap<>();
-      servers.forEach(s -> pid(pids, s.service() + "-" + s.index(), s));
+      Map<String, Long> processIds = new TreeMap<>();
+      servers.forEach(s -> putProcessId(processIds, s.service() + "-" + s.index(), s));
       Directory.latestFirst(rendezvous.result()).stream().findFirst()
-          .ifPresent(r -> pid(pids, r.service(), r));
+          .ifPresent(r -> putProcessId(processIds, r.service(), r));
       if (job.aggregator()) {
-        aggregators.result().forEach(a -> pid(pids, a.service() + "-" + a.host(), a));
+        aggregators.result().forEach(a -> putProcessId(processIds, a.service() + "-" + a.host(), a));
       }
-      return pids;
+      return processIds;
     });
   }
 
-  private static void pid(Map<String, Long> pids, String name, Directory.Instance of) {
+  private static void putProcessId(Map<String, Long> processIds, String name, Directory.Instance of) {
     String pid = of.attributes().get(Directory.PID);
     if (pid != null) {
-      pids.put(name, Long.parseLong(pid));
+      processIds.put(name, Long.parseLong(pid));
     }
   }
 

@@ -71,7 +71,7 @@ public interface TrainerSession {
   CompletableFuture<Void> leave();
 
   /** Process ids of the services that this session knows of, by name, e.g. {@code parameter-server-0}. */
-  Map<String, Long> servicePids();
+  Map<String, Long> serviceProcessIds();
 
   /** The job as the shards are told. */
   default JobSpec spec(Strategy strategy, ModelSpec model) {

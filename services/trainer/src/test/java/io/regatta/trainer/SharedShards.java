@@ -161,7 +161,7 @@ public final class SharedShards implements AutoCloseable {
     }
 
     @Override
-    public Map<String, Long> servicePids() {
+    public Map<String, Long> serviceProcessIds() {
       return Map.of();
     }
   }

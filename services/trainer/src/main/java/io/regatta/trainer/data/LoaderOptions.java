@@ -9,14 +9,14 @@ import io.regatta.core.error.RegattaException.InvalidInput;
  * @param dropLast whether a last group that does not fill every worker's batch is left out
  * @param shuffleBuffer records shuffled together: that many are read, shuffled, handed on; 0: file order
  * @param seed of the shuffle; the order is a function of (seed, epoch, shuffleBuffer) alone
- * @param prefetch batches ready or in work ahead of the consumer
+ * @param prefetchDepth batches ready or in work ahead of the consumer
  * @param readerThreads threads that read and parse
  * @param ordered whether batches come in the source's (shuffled) order however many threads read; otherwise each comes
  *     as soon as it is parsed
  * @param shard this worker's position
  * @param shards number of positions; see {@link #shard(int, int)}
  */
-public record LoaderOptions(int batchSize, boolean dropLast, int shuffleBuffer, long seed, int prefetch,
+public record LoaderOptions(int batchSize, boolean dropLast, int shuffleBuffer, long seed, int prefetchDepth,
     int readerThreads, boolean ordered, int shard, int shards) {
 
   private static final int PREFETCH_MAX = 1024;
@@ -25,13 +25,13 @@ public record LoaderOptions(int batchSize, boolean dropLast, int shuffleBuffer, 
   public LoaderOptions {
     require(batchSize >= 1, "batch size", batchSize, "at least 1");
     require(shuffleBuffer >= 0, "shuffle buffer", shuffleBuffer, "0 (off) or more");
-    checkReading(prefetch, readerThreads);
+    checkReading(prefetchDepth, readerThreads);
     require(shards >= 1 && shard >= 0 && shard < shards, "shard", shard, "0 to " + (shards - 1));
   }
 
-  /** The limits of {@code prefetch} and {@code readerThreads}, which a job file's keys have too. */
-  public static void checkReading(int prefetch, int readerThreads) {
-    require(prefetch >= 1 && prefetch <= PREFETCH_MAX, "prefetch_depth", prefetch, "1 to " + PREFETCH_MAX);
+  /** The limits of {@code prefetchDepth} and {@code readerThreads}, which a job file's keys have too. */
+  public static void checkReading(int prefetchDepth, int readerThreads) {
+    require(prefetchDepth >= 1 && prefetchDepth <= PREFETCH_MAX, "prefetch_depth", prefetchDepth, "1 to " + PREFETCH_MAX);
     require(readerThreads >= 1 && readerThreads <= READER_THREADS_MAX, "reader_threads", readerThreads,
         "1 to " + READER_THREADS_MAX);
   }
@@ -48,15 +48,15 @@ public record LoaderOptions(int batchSize, boolean dropLast, int shuffleBuffer, 
   }
 
   public LoaderOptions dropLast(boolean on) {
-    return new LoaderOptions(batchSize, on, shuffleBuffer, seed, prefetch, readerThreads, ordered, shard, shards);
+    return new LoaderOptions(batchSize, on, shuffleBuffer, seed, prefetchDepth, readerThreads, ordered, shard, shards);
   }
 
   public LoaderOptions shuffled(int buffer, long newSeed) {
-    return new LoaderOptions(batchSize, dropLast, buffer, newSeed, prefetch, readerThreads, ordered, shard, shards);
+    return new LoaderOptions(batchSize, dropLast, buffer, newSeed, prefetchDepth, readerThreads, ordered, shard, shards);
   }
 
-  public LoaderOptions readers(int threads, int newPrefetch, boolean inOrder) {
-    return new LoaderOptions(batchSize, dropLast, shuffleBuffer, seed, newPrefetch, threads, inOrder, shard, shards);
+  public LoaderOptions readers(int threads, int newPrefetchDepth, boolean inOrder) {
+    return new LoaderOptions(batchSize, dropLast, shuffleBuffer, seed, newPrefetchDepth, threads, inOrder, shard, shards);
   }
 
   /**
@@ -67,7 +67,7 @@ public record LoaderOptions(int batchSize, boolean dropLast, int shuffleBuffer, 
    * early; with fewer examples left than workers, some get none.
    */
   public LoaderOptions shard(int index, int count) {
-    return new LoaderOptions(batchSize, dropLast, shuffleBuffer, seed, prefetch, readerThreads, ordered, index, count);
+    return new LoaderOptions(batchSize, dropLast, shuffleBuffer, seed, prefetchDepth, readerThreads, ordered, index, count);
   }
 
   /** Records per window of all workers. */

@@ -17,7 +17,7 @@ import java.util.concurrent.locks.ReentrantLock;
 /**
  * One pass over a source, as batches. Owned by the consuming (model) thread; {@code readerThreads} daemon threads named
  * {@code regatta-read-NAME-I} take turns to cut the next batch's records from the source and parse them side by side,
- * at most {@code prefetch} batches ahead. They end with the source, with the first failure (which {@link #next} then
+ * at most {@code prefetchDepth} batches ahead. They end with the source, with the first failure (which {@link #next} then
  * throws), or with {@link #close}, which any thread may call: a consumer waiting for a batch is then released.
  */
 public final class SlotLoader implements Iterator<SlotBatch>, AutoCloseable {
@@ -58,7 +58,7 @@ public final class SlotLoader implements Iterator<SlotBatch>, AutoCloseable {
   private SlotLoader(LoaderOptions options, String pass) {
     this.pass = pass;
     this.options = options;
-    this.ready = new ArrayBlockingQueue<>(options.prefetch());
+    this.ready = new ArrayBlockingQueue<>(options.prefetchDepth());
   }
 
   /** Whole life of a reader thread. */

@@ -59,7 +59,7 @@ class RanksTest {
     Map<Integer, float[]> ends = new ConcurrentHashMap<>();
     try (SharedShards shards = new SharedShards(Toy.job(job))) {
       List<RunResult> results = shards.run(program(epochs, ends));
-      assertThat(results).allSatisfy(r -> assertThat(r.parameters()).isEqualTo(results.get(0).parameters()));
+      assertThat(results).allSatisfy(r -> assertThat(r.parametersHash()).isEqualTo(results.get(0).parametersHash()));
       assertThat(shards.jobs(0)).as("jobs left behind").isEmpty();
     }
     return ends;
