@@ -48,6 +48,10 @@ final class JobOptions {
     }
   }
 
+  Path file() {
+    return file;
+  }
+
   boolean given() {
     return file != null;
   }

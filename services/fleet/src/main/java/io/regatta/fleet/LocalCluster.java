@@ -217,6 +217,7 @@ public final class LocalCluster {
 
   /** Callbacks in place of a chain: a future of a Vertx that has closed never completes. */
   private void closeAll(Services s) {
+    s.node().endWaits();
     undeploy(s.vertx(), s.trainers()).onComplete(trainersEnded ->
         undeploy(s.vertx(), s.others()).onComplete(allEnded ->
             s.node().close().onComplete(nodeClosed -> {

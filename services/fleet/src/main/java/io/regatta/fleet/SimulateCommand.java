@@ -15,6 +15,7 @@ import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.Callable;
@@ -62,11 +63,32 @@ final class SimulateCommand implements Callable<Integer> {
 
   @Override
   public Integer call() {
+    PrintWriter out = spec.commandLine().getOut();
     ResultFile file = ResultFile.at(result);
+    if (job.given()) { // at once: the rest of the start takes seconds on a slow machine
+      out.println("simulating " + job.file());
+      out.flush();
+    }
     JobConfig config = job.load(settings, regatta.program());
+    out.println("starting " + (local ? "one trainer with tables in process" : parts(config)) + ", mode " + mode(config));
+    out.flush();
     Map<Integer, Long> delays = delays(config);
     RunResult run = local ? LocalRun.run(config, regatta.program(), null) : simulate(config, delays);
-    return finish(run, file, spec.commandLine().getOut());
+    return finish(run, file, out);
+  }
+
+  private static String parts(JobConfig config) {
+    return "a rendezvous, " + count(config.servers(), "server") + " with " + count(config.servers() * config.shards(),
+        "shard") + (config.servers() > 1 ? " in all, " : ", ") + count(config.trainers(), "trainer")
+        + (config.aggregator() ? " and a gradient aggregator" : "") + " in this process";
+  }
+
+  private static String count(int count, String what) {
+    return count + " " + what + (count == 1 ? "" : "s");
+  }
+
+  private static String mode(JobConfig config) {
+    return config.mode().name().toLowerCase(Locale.ROOT).replace('_', '-');
   }
 
   /** Milliseconds by rank. */

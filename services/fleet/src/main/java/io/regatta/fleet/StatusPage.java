@@ -31,9 +31,10 @@ final class StatusPage {
         (double) job.getStalenessSum() / Math.max(1, job.getPushes()), job.getPushes(),
         counted(job.getSkippedPushes(), "skipped"), counted(job.getRepeatedPushes(), "repeated"));
     for (TrainerStatus trainer : job.getTrainersList()) {
-      out.printf(Locale.ROOT, "      trainer %d %s, %s, seen %.1f s ago%n", trainer.getRank(), trainer.getState(),
+      out.printf(Locale.ROOT, "      trainer %d %s, %s, %s%n", trainer.getRank(), trainer.getState(),
           trainer.getLastStep() < 0 ? "no step yet" : "last step " + trainer.getLastStep(),
-          Math.max(0, nowMillis - trainer.getLastSeenMs()) / 1000.0);
+          trainer.getLastSeenMs() <= 0 ? "never seen" : String.format(Locale.ROOT, "seen %.1f s ago",
+              Math.max(0, nowMillis - trainer.getLastSeenMs()) / 1000.0));
     }
   }
 

@@ -34,6 +34,8 @@ class SimulateTest {
     CommandLineRun run = command("simulate", "--mode", "geo", "--set", "k_steps=3", "--servers", "1", "--trainers", "3",
         "--max-steps", "7", "--result", dir.resolve("result.json").toString());
     assertThat(run.status()).as(run.err()).isZero();
+    assertThat(run.out()).startsWith("simulating ").contains(
+        "starting a rendezvous, 1 server with 1 shard, 3 trainers in this process, mode geo\n");
     assertThat(run.out()).contains("wide-and-deep: geo, 1 server", "3 trainers: 7 steps, 1344 examples", "AUC",
         "by trainer:", "parameters' hash ");
     JsonNode result = result("result.json");

@@ -114,8 +114,9 @@ final class AdminServer {
     for (Wait wait : list) {
       JsonArray peers = new JsonArray();
       for (Wait.Peer peer : wait.waitsFor()) {
-        peers.add(new JsonObject().put("name", peer.name()).put("last_step", peer.lastStep())
-            .put("last_seen_ms", peer.lastSeenMillis()));
+        peers.add(new JsonObject().put("name", peer.name())
+            .put("last_step", peer.lastStep() < 0 ? null : peer.lastStep())
+            .put("last_seen_ms", peer.lastSeenMillis() <= 0 ? null : peer.lastSeenMillis()));
       }
       entries.add(new JsonObject().put("who", wait.who()).put("operation", wait.operation())
           .put("where", wait.where()).put("since_ms", wait.sinceMillis())

@@ -226,6 +226,17 @@ public final class Node {
   }
 
   /**
+   * Ends the waits for other services, whose callers fail with
+   * {@link io.regatta.core.error.RegattaException.Cancelled}: the first thing of an ordered end, so that nobody asks for
+   * services to be started while these are being stopped. {@link #close} does it too. Any thread.
+   */
+  public void endWaits() {
+    if (directory instanceof WaitingDirectory own && ownsDirectory) {
+      own.stopWaiting();
+    }
+  }
+
+  /**
    * Closes what the node created, in order: waits for others end, verticles of an own Vertx stop while the network
    * still works, registrations go, the cluster is left. A later call returns the same future.
    */
@@ -234,6 +245,7 @@ public final class Node {
       return closed.future();
     }
     vertx.cancelTimer(longWaitTimer);
+    endWaits();
     insight.closeAdmin()
         .transform(done -> undeployOwn())
         .transform(done -> ownsDirectory ? directory.close() : Future.succeededFuture())

@@ -18,6 +18,7 @@ abstract class WaitingDirectory implements Directory {
   final Waits waits;
   private final NetClient probe;
   private final Set<ReadyWait> open = ConcurrentHashMap.newKeySet();
+  private volatile boolean waitsEnded;
   private volatile boolean closed;
 
   WaitingDirectory(Vertx vertx, Waits waits) {
@@ -42,8 +43,8 @@ abstract class WaitingDirectory implements Directory {
   private Future<List<Instance>> ready(String service, int count, Duration timeout, String who) {
     Promise<List<Instance>> promise = Promise.promise();
     vertx.getOrCreateContext().runOnContext(v -> {
-      if (closed) {
-        promise.fail(new Cancelled(who + " cannot wait for " + service + ": the directory is closed"));
+      if (waitsEnded) {
+        promise.fail(new Cancelled(who + " cannot wait for " + service + ": this process is shutting down"));
         return;
       }
       ReadyWait wait = new ReadyWait(vertx, probe, waits, () -> poll(service), service, count, timeout, who);
@@ -51,7 +52,7 @@ abstract class WaitingDirectory implements Directory {
       Future<List<Instance>> result = wait.start();
       result.onComplete(done -> open.remove(wait));
       result.onComplete(promise);
-      if (closed) { // meanwhile
+      if (waitsEnded) { // meanwhile
         wait.cancel();
       }
     });
@@ -65,9 +66,15 @@ abstract class WaitingDirectory implements Directory {
     return closed;
   }
 
+  /** Fails all waits, now and later; everything else goes on until the close. */
+  void stopWaiting() {
+    waitsEnded = true;
+    open.forEach(ReadyWait::cancel);
+  }
+
   Future<Void> endWaits() {
     closed = true;
-    open.forEach(ReadyWait::cancel);
+    stopWaiting();
     return probe.close();
   }
 }

@@ -4,6 +4,7 @@ import static io.regatta.node.HazelcastDirectoryTest.get;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.shard.Wait;
 import io.regatta.node.testing.BlockedLoopGuard;
@@ -21,6 +22,7 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
@@ -61,6 +63,26 @@ class NodeTest {
   }
 
   @Test
+  void nobodyWaitsForServicesAnyMoreWhileOthersAreStopped() {
+    Node node = get(Node.start(fixed(), "parameter-server"));
+    Promise<Void> stopping = Promise.promise();
+    get(node.deploy(new VerticleBase() {
+      @Override
+      public Future<?> stop() {
+        return stopping.future();
+      }
+    }));
+    Future<?> waiting = node.directory().awaitAny("rendezvous", Duration.ofMinutes(1), "parameter server");
+    Future<Void> closed = node.close();
+    assertThatThrownBy(() -> get(waiting)).isInstanceOf(Cancelled.class);
+    assertThatThrownBy(() -> get(node.directory().awaitAny("rendezvous", Duration.ofMinutes(1), "trainer")))
+        .isInstanceOf(Cancelled.class);
+    assertThat(closed.isComplete()).isFalse();
+    stopping.complete();
+    get(closed);
+  }
+
+  @Test
   void theAdminServerAnswersForPeopleAndForMonitoring() throws Exception {
     Node node = get(Node.start(fixed(), "parameter-server"));
     node.metrics().counter("regatta.pushes", "shard", "0").increment(3);
@@ -76,6 +98,13 @@ class NodeTest {
       JsonObject wait = new JsonObject(fetch(node, "/why", "*/*").body()).getJsonArray("waits").getJsonObject(0);
       assertThat(wait.getString("who")).isEqualTo("trainer 1");
       assertThat(wait.getJsonArray("waits_for").getJsonObject(0).getLong("last_step")).isEqualTo(402);
+      assertThat(wait.getJsonArray("waits_for").getJsonObject(0).containsKey("last_seen_ms")).isTrue();
+      assertThat(wait.getJsonArray("waits_for").getJsonObject(0).getLong("last_seen_ms")).isNull();
+      handle.waitsFor(List.of(Wait.Peer.named("the shards"), new Wait.Peer("trainer 5", -1, 1)));
+      JsonObject body = new JsonObject(fetch(node, "/why", "*/*").body());
+      assertThat(body.getJsonArray("waits").getJsonObject(0).getJsonArray("waits_for").encode()).isEqualTo(
+          "[{\"name\":\"the shards\",\"last_step\":null,\"last_seen_ms\":null},"
+          + "{\"name\":\"trainer 5\",\"last_step\":null,\"last_seen_ms\":1}]");
       handle.waitsFor(List.of(new Wait.Peer("trainer 4", -1, 0)));
       assertThat(fetch(node, "/why", "text/plain").body()).contains("for trainer 4 (nothing seen yet)");
     }
