@@ -1,7 +1,6 @@
 package io.regatta.trainer.program;
 
 import ai.djl.Model;
-import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.core.Linear;
