@@ -23,6 +23,11 @@ final class SettingsOptions {
     return conf;
   }
 
+  /** All {@code --set}, for a command that takes no job: a key of one is unknown to it. */
+  List<String> keys() {
+    return List.copyOf(keys);
+  }
+
   /** {@code --set} of keys of the job. */
   List<String> jobKeys() {
     return keys.stream().filter(key -> !Sections.holds(name(key))).toList();

@@ -74,7 +74,7 @@ final class StatusCommand implements Callable<Integer> {
     List<Settings.Option> given = new ArrayList<>();
     cluster.addSeeds(given);
     SettingsOptions.add(given, "--ready-timeout", "node.ready_timeout_seconds", readyTimeout);
-    NodeConfig node = Place.load(settings.conf(), given, settings.sectionKeys(), NO_ADMIN).node();
+    NodeConfig node = Place.load(settings.conf(), given, settings.keys(), NO_ADMIN).node();
     Map<String, String> endpoints = new HashMap<>();
     if (cluster.serverEndpoints() != null) {
       endpoints.put(Directory.PARAMETER_SERVER, cluster.serverEndpoints());

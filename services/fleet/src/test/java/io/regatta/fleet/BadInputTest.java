@@ -66,6 +66,7 @@ class BadInputTest {
       simulate JOB --set program_jar=NOWHERE.jar      | NOWHERE.jar
       parity NOWHERE.yaml                             | NOWHERE.yaml does not exist
       status                                          | --seeds
+      status --seeds a:1 --set batch_size=2           | unknown key 'batch_size' (--set batch_size)
       status --role trainer                           | Unknown option
       status --server-endpoints a                     | expected host:port
       status --seeds a:b                              | seeds: expected host:port
