@@ -37,18 +37,25 @@ final class HazelcastMember extends HazelcastClusterManager {
     Promise<Void> left = Promise.promise();
     super.leave(left);
     left.future().onComplete(result -> {
-      Thread closer = new Thread(() -> {
-        try {
-          hazelcast.getLifecycleService().shutdown();
-          done.complete(result.result(), result.cause());
-        } catch (RuntimeException e) {
-          hazelcast.getLifecycleService().terminate();
-          done.fail(e);
-        }
-      }, "regatta-hazelcast-stop");
+      Thread closer = new Thread(() -> done.complete(null, shutDown(result.cause())), "regatta-hazelcast-stop");
       closer.setDaemon(true);
       closer.start();
     });
+  }
+
+  /** In order, or else at once: whatever goes wrong, the Vertx that is being closed must hear of the end. */
+  private Throwable shutDown(Throwable before) {
+    try {
+      hazelcast.getLifecycleService().shutdown();
+      return before;
+    } catch (RuntimeException | Error e) {
+      try {
+        hazelcast.getLifecycleService().terminate();
+      } catch (RuntimeException | Error again) {
+        e.addSuppressed(again);
+      }
+      return e;
+    }
   }
 
   /** With lite members alone there is no map left to clean; a data member that comes later starts afresh. */
