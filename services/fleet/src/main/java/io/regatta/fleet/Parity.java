@@ -1,5 +1,6 @@
 package io.regatta.fleet;
 
+import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.optim.OptimizerSpec;
 import io.regatta.core.shard.Mode;
 import io.regatta.node.Blocking;
@@ -9,7 +10,9 @@ import io.regatta.trainer.OptimizerConfig;
 import io.regatta.trainer.ProgramLoader;
 import io.regatta.trainer.Progress;
 import io.regatta.trainer.RunResult;
+import io.regatta.trainer.SavedParameters;
 import io.regatta.trainer.TrainingProgram;
+import io.regatta.trainer.program.StockComparison;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.json.JsonObject;
@@ -60,10 +63,12 @@ public final class Parity {
 
   /**
    * What a job makes of its own rounding is measured by a control run, whose learning rates are off by four
-   * millionths. Where that alone moves the parameters far, they may be this many times farther.
+   * millionths. Where that alone moves the parameters farther than this, nothing can be said of {@link #SAME_BATCH}, and
+   * fewer steps are compared.
    */
-  private static final double CONTROL_FACTOR = 10;
+  private static final double QUIET = SAME_BATCH / 10;
   private static final double NUDGE = 0x1p-18;
+  private static final int FEWER = 4;
 
   /** Distance allowed between our SGD on servers and DJL's own in the trainer: the rounding of one formula. */
   static final double STOCK = 1e-6;
@@ -76,6 +81,8 @@ public final class Parity {
   private final TrainingProgram program;
   private final LocalCluster.Options options;
   private final List<Check> checks = new ArrayList<>();
+  /** Of the runs to come. */
+  private long steps;
   private final Promise<Void> ended = Promise.promise();
   private Consumer<Check> report = check -> {};
   private volatile Thread runner;
@@ -98,6 +105,7 @@ public final class Parity {
     this.job = variants.apply(new JsonObject());
     this.options = options.apply(job);
     this.program = program;
+    steps = stepsWanted();
   }
 
   /** Makes all comparisons, and hands each to {@code report} as it is made. */
@@ -145,9 +153,7 @@ public final class Parity {
     }
 
     Trained whole = local(scratch, trainers);
-    double grown = distance("alone with the batches together, learning rates 2^-18 higher", whole,
-        nudged(scratch, trainers), Double.POSITIVE_INFINITY);
-    distance(trainers + " trainers, sync = alone with the batches together", whole, several, sameBatchLimit(grown));
+    sameBatches(scratch, trainers, whole, several);
     for (Mode mode : Mode.values()) {
       if (mode != Mode.SYNC && (mode != Mode.GEO || job.optimizer().toSpec().kind() == OptimizerSpec.Kind.SGD)) {
         distance(trainers + " trainers, " + name(mode) + ", to alone with the batches together", whole,
@@ -157,15 +163,33 @@ public final class Parity {
   }
 
   /**
-   * Adam divides by the root of small second moments, which magnifies the last bit: its distance is reported only. A job
-   * with large learning rates magnifies it too: to what, the control run has shown.
-   *
-   * @param grown distance that four millionths of the learning rates make by themselves
+   * Several trainers against one with all their batches. Adam divides by the root of small second moments, which
+   * magnifies the last bit: its distance is reported only. A job with large learning rates magnifies it too, step by
+   * step: it is judged by as many steps as leave the control run quiet, and the distance at the end is reported.
    */
-  private double sameBatchLimit(double grown) {
+  private void sameBatches(ScratchDirectory scratch, int trainers, Trained whole, Trained several) {
+    String what = trainers + " trainers, sync = alone with the batches together";
+    String control = "alone with the batches together, learning rates 2^-18 higher";
     boolean adam = Stream.of(job.optimizer(), job.sparseOptimizer())
         .anyMatch(o -> o.toSpec().kind() == OptimizerSpec.Kind.ADAM);
-    return adam ? Double.POSITIVE_INFINITY : Math.max(SAME_BATCH, CONTROL_FACTOR * grown);
+    double grown = distance(control, whole, nudged(scratch, trainers), Double.POSITIVE_INFINITY);
+    if (adam || grown <= QUIET) {
+      distance(what, whole, several, adam ? Double.POSITIVE_INFINITY : SAME_BATCH);
+      return;
+    }
+    distance(what, whole, several, Double.POSITIVE_INFINITY);
+    Trained first = whole;
+    while (grown > QUIET && steps > 1) {
+      steps = Math.max(1, steps / FEWER);
+      first = local(scratch, trainers);
+      grown = distance(control + ", " + steps + " steps", first, nudged(scratch, trainers), Double.POSITIVE_INFINITY);
+    }
+    distance(what + ", " + steps + " steps", first, cluster(scratch, Mode.SYNC, trainers, 1), SAME_BATCH);
+    steps = stepsWanted();
+  }
+
+  private long stepsWanted() {
+    return job.maxSteps() > 0 ? job.maxSteps() : STEPS;
   }
 
   /** A finished run: hash and saved parameters. */
@@ -177,20 +201,28 @@ public final class Parity {
 
   private void sameBits(String what, Trained a, Trained b) {
     boolean same = a.hash().equals(b.hash());
-    add(new Check(what, same ? 0 : distanceOf(a, b), 0, same));
+    add(new Check(what, same ? 0 : distanceOf(a, b, false), 0, same));
   }
 
   private double distance(String what, Trained reference, Trained other, double limit) {
     boolean same = reference.hash().equals(other.hash());
-    double distance = same ? 0 : distanceOf(reference, other);
+    double distance = same ? 0 : distanceOf(reference, other, Double.isFinite(limit));
     add(new Check(what, distance, limit, same));
     return distance;
   }
 
-  /** NaN, which passes no limit, where the program saved nothing to compare. */
-  private static double distanceOf(Trained a, Trained b) {
-    return a.model() == null || b.model() == null ? Double.NaN
-        : SavedParameters.read(a.model()).distance(SavedParameters.read(b.model()));
+  /**
+   * NaN, which passes no limit, where the program saved nothing to compare.
+   *
+   * @param sameRows infinite if one has rows that the other has not
+   */
+  private static double distanceOf(Trained a, Trained b, boolean sameRows) {
+    if (a.model() == null || b.model() == null) {
+      return Double.NaN;
+    }
+    SavedParameters reference = SavedParameters.read(a.model());
+    SavedParameters other = SavedParameters.read(b.model());
+    return sameRows && !reference.sameRows(other) ? Double.POSITIVE_INFINITY : reference.distance(other);
   }
 
   private void add(Check check) {
@@ -218,8 +250,13 @@ public final class Parity {
   }
 
   private Trained cluster(ScratchDirectory scratch, Mode mode, int trainers, int shards) {
-    JobConfig variant = variant(scratch, mode, trainers, shards, job.batchSize());
-    return Trained.of(run(variant, program));
+    RunResult result = run(variant(scratch, mode, trainers, shards, job.batchSize()), program);
+    if (!Mode.valueOf(result.mode().toUpperCase(Locale.ROOT)).equals(mode)) {
+      throw new InvalidInput("job " + job.job() + ": the program trains in mode " + result.mode() + " where the job says "
+          + name(mode) + ", so its modes cannot be compared; give it no Strategy of its own, the job's mode serves "
+          + "(worker.distributedTrainer(model, config))");
+    }
+    return Trained.of(result);
   }
 
   private RunResult run(JobConfig variant, TrainingProgram what) {
@@ -246,7 +283,7 @@ public final class Parity {
     JsonObject changes = more
         .put("mode", mode.name().toLowerCase(Locale.ROOT)).put("trainers", trainers)
         .put("servers", shards).put("shards", 1).put("threads", 1).put("compute_threads", 1)
-        .put("batch_size", batchSize).put("max_steps", job.maxSteps() > 0 ? job.maxSteps() : STEPS)
+        .put("batch_size", batchSize).put("max_steps", steps)
         .put("aggregator", false).put("output", scratch.next().toString())
         .put("data", new JsonObject().put("ordered", true).put("shuffle_buffer", 0).put("drop_last", true)
             .put("prefetch_depth", 1));

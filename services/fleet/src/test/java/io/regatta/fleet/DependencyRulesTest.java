@@ -67,7 +67,7 @@ class DependencyRulesTest {
   @Test
   void only_the_trainer_sees_djl() {
     ArchRule rule = noClasses().that()
-        .resideOutsideOfPackages("io.regatta.trainer..", "io.regatta.fleet..")
+        .resideOutsideOfPackage("io.regatta.trainer..")
         .should().dependOnClassesThat().resideInAPackage("ai.djl..");
     rule.check(regatta);
   }

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.within;
 import io.regatta.trainer.JobConfig;
 import io.regatta.trainer.Progress;
 import io.regatta.trainer.RunResult;
+import io.regatta.trainer.SavedParameters;
 import io.regatta.trainer.data.BadLines;
 import io.regatta.trainer.data.Housing;
 import io.regatta.trainer.data.SlotBatch;

@@ -2,9 +2,14 @@ package io.regatta.fleet;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import ai.djl.Model;
+import ai.djl.nn.core.Linear;
 import io.regatta.fleet.Parity.Check;
 import io.regatta.trainer.Progress;
+import io.regatta.trainer.Strategy;
 import io.regatta.trainer.TrainingProgram;
+import io.regatta.trainer.djl.FleetTrainer;
+import io.regatta.trainer.program.StockComparison;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -43,6 +48,40 @@ class ParityTest {
         .extracting(Check::limit).containsExactly(optimizer.equals("adam") ? Double.POSITIVE_INFINITY : Parity.SAME_BATCH);
     assertThat(checks).filteredOn(check -> Double.isInfinite(check.limit()))
         .allSatisfy(check -> assertThat(check.distance()).as(check.toString()).isBetween(0.0, 10.0));
+  }
+
+  @Test
+  void a_job_that_magnifies_its_own_rounding_is_held_to_the_same_limit_over_fewer_steps() {
+    List<Check> checks = parity(null, "max_steps=60", "batch_size=32",
+        "optimizer.learning_rate=0.4",
+        "optimizer.schedule.kind=cosine", "optimizer.schedule.warmup_steps=60", "sparse_optimizer.learning_rate=400",
+        "sparse_optimizer.schedule.kind=cosine", "sparse_optimizer.schedule.warmup_steps=60", "settings.train_rows=8000",
+        "settings.embedding=10", "settings.hidden=[64,64]", "data.dir=" + dir.resolve("rounding"));
+    List<Check> judged = checks.stream().filter(check -> check.what().contains("sync = alone with the batches"))
+        .toList();
+    assertThat(judged).hasSize(2);
+    assertThat(judged.get(0).limit()).isInfinite();
+    assertThat(checks).filteredOn(check -> check.what().endsWith("2^-18 higher")).extracting(Check::distance)
+        .as("what rounding makes of it").allMatch(distance -> distance > Parity.SAME_BATCH);
+    assertThat(judged.get(1).what()).endsWith(" steps");
+    assertThat(judged.get(1).limit()).isEqualTo(Parity.SAME_BATCH);
+    assertThat(judged.get(1).distance()).isLessThanOrEqualTo(Parity.SAME_BATCH);
+  }
+
+  @Test
+  void a_program_with_a_mode_of_its_own_cannot_be_compared_over_modes() throws IOException {
+    Path job = Files.writeString(dir.resolve("line.yaml"), "job: line\ntrainers: 2\nbatch_size: 8\n");
+    TrainingProgram async = worker -> {
+      try (Model model = Model.newInstance("line")) {
+        model.setBlock(Linear.builder().setUnits(1).build());
+        try (FleetTrainer trainer = worker.distributedTrainer(model, LineProgram.config(worker), Strategy.async())) {
+          new LineProgram().train(worker, trainer);
+        }
+      }
+    };
+    CommandLineRun run = CommandLineRun.with(async, "parity", job.toString(), "--max-steps", "4");
+    assertThat(run.status()).as(run.err()).isEqualTo(Regatta.BAD_INPUT);
+    assertThat(run.err()).contains("trains in mode async where the job says sync");
   }
 
   @Test

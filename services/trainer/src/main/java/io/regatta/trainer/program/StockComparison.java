@@ -1,4 +1,4 @@
-package io.regatta.fleet;
+package io.regatta.trainer.program;
 
 import ai.djl.Model;
 import ai.djl.ndarray.NDArray;
@@ -28,20 +28,20 @@ import java.util.Random;
  * A small dense net trained twice by plain SGD from the same values on the same batches: by a {@link FleetTrainer}, and
  * by DJL's own trainer and optimizer. Reports how far the two end apart. For one trainer with one replica.
  */
-final class StockComparison implements TrainingProgram {
+public final class StockComparison implements TrainingProgram {
 
   /** ‖ours - stock‖₂ / ‖stock‖₂, as the program reports it. */
-  static final String DISTANCE = "distance_to_stock_djl";
+  public static final String DISTANCE = "distance_to_stock_djl";
 
   /** The same between the start and the end of the stock run. */
-  static final String MOVED = "distance_trained";
+  public static final String MOVED = "distance_trained";
 
   private static final int ROWS = 250;
   private static final int INPUTS = 5;
   private static final double RATE = 0.05;
 
   /** 200 steps on two shards. */
-  static JobConfig job() {
+  public static JobConfig job() {
     return JobConfig.of(new JsonObject().put("job", "stock-comparison").put("shards", 2).put("min_block", 16)
         .put("epochs", 20).put("batch_size", 25).put("compute_threads", 1)
         .put("optimizer", new JsonObject().put("kind", "sgd").put("learning_rate", RATE)));

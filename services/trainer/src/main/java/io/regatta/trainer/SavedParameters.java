@@ -1,4 +1,4 @@
-package io.regatta.fleet;
+package io.regatta.trainer;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.vertx.core.json.JsonArray;
@@ -19,7 +19,7 @@ import java.util.stream.Stream;
  * The parameters in a saved model's directory, to be compared with another's: dense variables by name, and of each
  * {@code table-*.safetensors} the rows by id. Immutable; reading blocks.
  */
-final class SavedParameters {
+public final class SavedParameters {
 
   private final Map<String, float[]> dense = new TreeMap<>();
   /** By table's file and id. */
@@ -27,7 +27,12 @@ final class SavedParameters {
 
   private SavedParameters() {}
 
-  static SavedParameters read(Path dir) {
+  /**
+   * Reads what {@link SavedModel} wrote.
+   *
+   * @throws InvalidInput if the directory cannot be read
+   */
+  public static SavedParameters read(Path dir) {
     SavedParameters saved = new SavedParameters();
     try (Stream<Path> files = Files.list(dir)) {
       for (Path file : files.filter(f -> f.toString().endsWith(".safetensors")).sorted().toList()) {
@@ -45,7 +50,7 @@ final class SavedParameters {
   }
 
   /** Dense variables by name. */
-  Map<String, float[]> dense() {
+  public Map<String, float[]> dense() {
     return dense;
   }
 
@@ -82,11 +87,17 @@ final class SavedParameters {
     return values;
   }
 
+  /** Whether both hold rows of the same ids in every table. */
+  public boolean sameRows(SavedParameters other) {
+    return rows.keySet().equals(other.rows.keySet()) && rows.entrySet().stream()
+        .allMatch(table -> table.getValue().keySet().equals(other.rows.get(table.getKey()).keySet()));
+  }
+
   /**
-   * ‖this - other‖₂ / ‖this‖₂ over all dense parameters and the rows that both hold; infinite if the variables, the
-   * tables or their shapes differ.
+   * ‖this - other‖₂ / ‖this‖₂ over all dense parameters and the rows that both hold (see {@link #sameRows}); infinite if
+   * the variables, the tables or their shapes differ.
    */
-  double distance(SavedParameters other) {
+  public double distance(SavedParameters other) {
     Distance distance = new Distance();
     if (!dense.keySet().equals(other.dense.keySet()) || !rows.keySet().equals(other.rows.keySet())) {
       return Double.POSITIVE_INFINITY;
