@@ -2,6 +2,7 @@ package io.regatta.trainer;
 
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.shard.JobSpec;
+import io.regatta.core.shard.Mode;
 import io.regatta.core.shard.ParameterClient;
 import io.regatta.core.shard.TrainerId;
 import java.util.List;
@@ -73,10 +74,11 @@ public interface TrainerSession {
   /** Process ids of the services that this session knows of, by name, e.g. {@code parameter-server-0}. */
   Map<String, Long> serviceProcessIds();
 
-  /** The job as the shards are told. */
+  /** The job as the shards are told. They count pushes, of which each replica of a rank makes one per step in ssp. */
   default JobSpec spec(Strategy strategy, ModelSpec model) {
     JobConfig job = job();
-    return new JobSpec(job.job(), strategy.mode(), worldSize(), strategy.stalenessBound(), job.nanPolicy(), shards(),
-        job.minBlock(), model);
+    int bound = strategy.mode() == Mode.SSP ? Math.multiplyExact(strategy.stalenessBound(), job.threads())
+        : strategy.stalenessBound();
+    return new JobSpec(job.job(), strategy.mode(), worldSize(), bound, job.nanPolicy(), shards(), job.minBlock(), model);
   }
 }

@@ -197,7 +197,7 @@ public final class FleetTrainer extends Trainer {
     examples += weight;
     examplesGiven = -1;
     forwarded = false;
-    session.stepped(Math.max(steps, replica.group().steps().made()));
+    session.stepped(Math.max(steps, replica.group().steps().steps()));
     times.add(StepTimes.Part.PUSH, System.nanoTime() - begin - (times.nanos(StepTimes.Part.PULL) - pulledBefore)
         - (times.nanos(StepTimes.Part.READ) - readBefore));
     lastStepNanos = System.nanoTime();

@@ -36,6 +36,8 @@ final class PushPullExchange implements Exchange {
   private final RankSteps steps;
   private final StepTimes times;
   private final Mode mode;
+  /** Where each replica pushes for itself, a step of the rank is one batch of each of them. */
+  private final int pushesPerStep;
   private final Map<String, Integer> dims;
 
   private Map<String, Rows> rows = new HashMap<>();
@@ -51,6 +53,8 @@ final class PushPullExchange implements Exchange {
     session = replica.session();
     steps = replica.group().steps();
     mode = client.job().mode();
+    pushesPerStep = merged() ? 1 : replica.group().size();
+    steps.pushesPerStep(pushesPerStep);
     dims = new HashMap<>();
     client.job().model().sparse().forEach(t -> dims.put(t.name(), t.dim()));
   }
@@ -63,7 +67,7 @@ final class PushPullExchange implements Exchange {
   private float[] pullDense(String operation) {
     long made = steps.made();
     Values v = await(operation, client.pull(made, true, List.of(), false));
-    steps.pulled(v.clockLead());
+    lead(v);
     versions = v.versions();
     valuesOf = made;
     return v.dense();
@@ -107,7 +111,7 @@ final class PushPullExchange implements Exchange {
   }
 
   private void keep(Values v, List<SparseIds> asked) {
-    steps.pulled(v.clockLead());
+    lead(v);
     older(v.versions());
     for (int i = 0; i < asked.size(); i++) {
       String table = asked.get(i).table();
@@ -166,15 +170,23 @@ final class PushPullExchange implements Exchange {
   @Override
   public float[] step(Gradients gradients, List<SparseIds> next) {
     Contribution mine = new Contribution(gradients, mode == Mode.SYNC ? next : List.of(), versions);
-    boolean merged = mode == Mode.SYNC || mode == Mode.HALF_ASYNC;
-    String operation = "step " + steps.made();
-    Outcome o = merged && replica.group().size() > 1
+    String operation = "step " + steps.steps();
+    Outcome o = merged() && replica.group().size() > 1
         ? replica.group().step(session, replica.replica(), operation, mine, this::pushAndPull)
         : pushAndPull(List.of(mine));
     rows = new HashMap<>(o.rows());
     versions = o.versions();
     valuesOf = o.step();
     return o.dense();
+  }
+
+  private boolean merged() {
+    return mode == Mode.SYNC || mode == Mode.HALF_ASYNC;
+  }
+
+  /** Shards count pushes; what is told of it is in steps, begun ones included. */
+  private void lead(Values v) {
+    steps.pulled((v.clockLead() + pushesPerStep - 1) / pushesPerStep);
   }
 
   /** Runs on the leader's thread for all who came. */
@@ -188,13 +200,13 @@ final class PushPullExchange implements Exchange {
       }
     }
     CompletableFuture<ParameterClient.Pushed> pushed =
-        steps.next(n -> client.push(n, g.examples(), oldest, g.dense(), g.sparse()));
+        steps.next(n -> client.push(n / pushesPerStep, g.examples(), oldest, g.dense(), g.sparse()));
     long made = steps.made();
     CompletableFuture<Values> pulled = client.pull(made, true, wish, false);
     ParameterClient.Pushed ack = await("push and pull of step " + (made - 1), both(pushed, pulled));
     steps.acknowledged(ack.staleness(), ack.skippedPush());
     Values v = pulled.join();
-    steps.pulled(v.clockLead());
+    lead(v);
     Map<String, Rows> fresh = new LinkedHashMap<>();
     for (int i = 0; i < wish.size(); i++) {
       fresh.put(wish.get(i).table(), rows(wish.get(i), v.sparse().get(i), dims.get(wish.get(i).table())));

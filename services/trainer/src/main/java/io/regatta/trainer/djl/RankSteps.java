@@ -10,13 +10,24 @@ import java.util.function.LongFunction;
 public final class RankSteps {
 
   private long made;
+  private int pushesPerStep = 1;
   private long stalenessMax;
   private long skippedPushes;
   private long clockLeadMax;
 
-  /** Pushes made by this rank so far, empty ones included: the step that the next one is for. */
+  /** Pushes made by this rank so far, empty ones included. */
   public synchronized long made() {
     return made;
+  }
+
+  /** Where each replica pushes for itself, a step is one push of each. */
+  synchronized void pushesPerStep(int pushes) {
+    pushesPerStep = pushes;
+  }
+
+  /** Steps made by this rank so far: one batch of each replica. */
+  public synchronized long steps() {
+    return made / pushesPerStep;
   }
 
   /** Highest staleness that a shard has reported for a push of this rank. */

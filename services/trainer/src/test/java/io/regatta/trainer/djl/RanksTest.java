@@ -19,6 +19,7 @@ import io.regatta.trainer.TrainingProgram;
 import io.vertx.core.json.JsonObject;
 import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -119,6 +120,33 @@ class RanksTest {
     try (SharedShards shards = new SharedShards(Toy.job(job("adam", 20).put("mode", "geo")))) {
       assertThatThrownBy(() -> shards.run(program(1, new ConcurrentHashMap<>())))
           .hasMessageContaining("geo").hasMessageContaining("SGD");
+    }
+  }
+
+  /** What schedules, bounds and status count: one batch of every replica, whether they are merged or not. */
+  @ParameterizedTest
+  @ValueSource(strings = {"sync", "half_async", "async", "ssp"})
+  void aStepIsOneBatchOfEachReplica(String mode) {
+    JsonObject job = job("sgd", 4).put("trainers", 2).put("threads", 2).put("mode", mode).put("staleness_bound", 1);
+    List<Long> lastSteps = new CopyOnWriteArrayList<>();
+    try (SharedShards shards = new SharedShards(Toy.job(job))) {
+      List<RunResult> results = shards.run(worker -> {
+        try (Model model = Toy.model();
+            FleetTrainer trainer = worker.distributedTrainer(model, Toy.config(worker.optimizer()))) {
+          trainer.initialize(Toy.input(4));
+          EasyTrain.fit(trainer, 1, Toy.data(trainer.getManager(), 24, 4, 0, 1), null);
+          worker.barrier();
+          if (worker.isFirstWorker()) {
+            shards.status(0).trainers().forEach(t -> lastSteps.add(t.lastStep()));
+          }
+          worker.barrier();
+        }
+      });
+      assertThat(lastSteps).containsExactly(5L, 5L);
+      assertThat(results.get(0).steps()).isEqualTo(6);
+      if (mode.equals("ssp")) {
+        assertThat(results.get(0).clockLeadMax()).isLessThanOrEqualTo(1);
+      }
     }
   }
 
