@@ -25,6 +25,7 @@ final class OtherTrainers {
   /** Ranks that were told to be held by nobody. */
   private final Set<Integer> gone = new HashSet<>();
   private boolean ending;
+  private boolean over;
 
   /**
    * @param self this trainer's rank
@@ -48,7 +49,7 @@ final class OtherTrainers {
         continue; // at the end everybody leaves, and who has come there is known from the last gather
       }
       if (m.getState().equals(ACTIVE)) {
-        if (gone.remove(m.getRank())) {
+        if (!over && gone.remove(m.getRank())) {
           LOG.info("trainer {} of job {} is back, as another process; there are {} of {} trainers", m.getRank(), job.job(),
               active, job.trainers());
         }
@@ -73,10 +74,11 @@ final class OtherTrainers {
     ending = true;
   }
 
-  /** The run is over, and only these ranks have reached its end. */
+  /** The run is over, and only these ranks have reached its end: the others are told here, and by no later view. */
   void atTheEnd(Set<Integer> ranks) {
+    over = true;
     for (int rank = 0; rank < job.trainers(); rank++) {
-      if (!ranks.contains(rank) && !gone.contains(rank)) {
+      if (!ranks.contains(rank) && gone.add(rank)) {
         LOG.warn("trainer {} of job {} is lost or has left before the end, which {} of {} trainers have reached", rank,
             job.job(), ranks.size(), job.trainers());
       }
