@@ -74,42 +74,42 @@ final class SavedModel {
         trainer.client().pull(0, true, List.of(), false)).dense();
     int names = variables.stream().mapToInt(v -> v.name().length()).sum()
         + frozen.keySet().stream().mapToInt(String::length).sum();
-    Path part = dir.resolve("dense.safetensors" + PART);
-    try (SafetensorsWriter out = new SafetensorsWriter(part,
-        names + HEADER_BYTES_PER_TENSOR * (variables.size() + frozen.size() + 1), metadata())) {
-      int off = 0;
-      for (DenseVariable v : variables) {
-        out.begin();
-        out.floats(Arrays.copyOfRange(flat, off, off + v.numel()));
-        out.end(v.name(), "F32", v.shape());
-        off += v.numel();
+    int headerBytes = names + HEADER_BYTES_PER_TENSOR * (variables.size() + frozen.size() + 1);
+    add("dense.safetensors", part -> {
+      try (SafetensorsWriter out = new SafetensorsWriter(part, headerBytes, metadata())) {
+        int off = 0;
+        for (DenseVariable v : variables) {
+          out.begin();
+          out.floats(Arrays.copyOfRange(flat, off, off + v.numel()));
+          out.end(v.name(), "F32", v.shape());
+          off += v.numel();
+        }
+        for (Map.Entry<String, float[]> f : frozen.entrySet()) {
+          out.begin();
+          out.floats(f.getValue());
+          out.end(f.getKey(), "F32", List.of(f.getValue().length));
+        }
+        out.finish();
       }
-      for (Map.Entry<String, float[]> f : frozen.entrySet()) {
-        out.begin();
-        out.floats(f.getValue());
-        out.end(f.getKey(), "F32", List.of(f.getValue().length));
-      }
-      out.finish();
-    }
-    add(part);
+    });
   }
 
   private void table(SparseTableSpec table) throws IOException {
-    Path part = dir.resolve(fileName(table.name()) + PART);
-    try (SafetensorsWriter out = new SafetensorsWriter(part, HEADER_BYTES_PER_TENSOR * 3 + table.name().length(),
-        metadata().put("table", table.name()))) {
-      out.begin();
-      List<long[]> ids = values(table, out);
-      long rows = ids.stream().mapToLong(slice -> slice.length).sum();
-      out.end("values", "F32", List.of(rows, table.dim()));
-      out.begin();
-      for (long[] slice : ids) {
-        out.longs(slice);
+    add(fileName(table.name()), part -> {
+      try (SafetensorsWriter out = new SafetensorsWriter(part, HEADER_BYTES_PER_TENSOR * 3 + table.name().length(),
+          metadata().put("table", table.name()))) {
+        out.begin();
+        List<long[]> ids = values(table, out);
+        long rows = ids.stream().mapToLong(slice -> slice.length).sum();
+        out.end("values", "F32", List.of(rows, table.dim()));
+        out.begin();
+        for (long[] slice : ids) {
+          out.longs(slice);
+        }
+        out.end("ids", "I64", List.of(rows));
+        out.finish();
       }
-      out.end("ids", "I64", List.of(rows));
-      out.finish();
-    }
-    add(part);
+    });
   }
 
   /** Writes the values of all rows as they come, and gives their ids, slice by slice. */
@@ -146,11 +146,33 @@ final class SavedModel {
     return new JsonObject().put("job", session.job().job());
   }
 
-  /** Moves a finished file to its name and notes its hash. */
-  private void add(Path part) throws IOException {
-    String name = part.getFileName().toString().substring(0, part.getFileName().toString().length() - PART.length());
-    files.add(new JsonObject().put("file", name).put("bytes", Files.size(part)).put("sha256", sha256(part)));
-    Files.move(part, dir.resolve(name), StandardCopyOption.REPLACE_EXISTING, StandardCopyOption.ATOMIC_MOVE);
+  /** Writes a file at the path that it is given, and leaves it closed, however it ends. */
+  private interface Content {
+    void writeTo(Path part) throws IOException;
+  }
+
+  /** Writes a file of the model and notes its hash. */
+  private void add(String name, Content content) throws IOException {
+    whole(name, part -> {
+      content.writeTo(part);
+      files.add(new JsonObject().put("file", name).put("bytes", Files.size(part)).put("sha256", sha256(part)));
+    });
+  }
+
+  /** Writes a file beside its name and moves it there when it is whole; of one that is not, nothing stays. */
+  private void whole(String name, Content content) throws IOException {
+    Path part = dir.resolve(name + PART);
+    try {
+      content.writeTo(part);
+      Files.move(part, dir.resolve(name), StandardCopyOption.REPLACE_EXISTING, StandardCopyOption.ATOMIC_MOVE);
+    } catch (Throwable e) {
+      try {
+        Files.deleteIfExists(part);
+      } catch (IOException left) {
+        e.addSuppressed(left);
+      }
+      throw e;
+    }
   }
 
   private static String sha256(Path file) throws IOException {
@@ -175,9 +197,6 @@ final class SavedModel {
         .put("mode", spec().mode().name().toLowerCase(Locale.ROOT)).put("seed", session.job().seed())
         .put("shards", spec().shards()).put("model_digest", spec().model().digest())
         .put("parameters_hash", String.format(Locale.ROOT, "%016x", hash)).put("tables", tables).put("files", files);
-    Path part = dir.resolve("manifest.json" + PART);
-    Files.writeString(part, manifest.encodePrettily() + "\n");
-    Files.move(part, dir.resolve("manifest.json"), StandardCopyOption.REPLACE_EXISTING,
-        StandardCopyOption.ATOMIC_MOVE);
+    whole("manifest.json", part -> Files.writeString(part, manifest.encodePrettily() + "\n"));
   }
 }

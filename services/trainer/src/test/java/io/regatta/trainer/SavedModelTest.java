@@ -27,6 +27,8 @@ import java.util.HexFormat;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class SavedModelTest {
 
@@ -117,6 +119,21 @@ class SavedModelTest {
       for (int rank = 0; rank < 2; rank++) {
         assertThat(shards.result(rank)).failsWithin(java.time.Duration.ofSeconds(10));
       }
+    }
+  }
+
+  /** A directory of that name stands where the file is moved to when it is written. */
+  @ParameterizedTest
+  @ValueSource(strings = {"dense.safetensors", "table-a_b.safetensors", "manifest.json"})
+  void a_save_that_fails_leaves_no_half_file(String file, @TempDir Path dir) throws Exception {
+    Files.createDirectories(dir.resolve(file).resolve("in-the-way"));
+    try (SharedShards shards = new SharedShards(JobConfig.of(new JsonObject().put("job", "half")))) {
+      assertThatThrownBy(() -> shards.run(savesTwoTables(dir))).cause().isInstanceOf(InvalidInput.class)
+          .hasMessageContaining("cannot be saved in " + dir);
+    }
+    try (var left = Files.list(dir)) {
+      assertThat(left.map(path -> path.getFileName().toString())).contains(file)
+          .noneMatch(name -> name.endsWith(".part"));
     }
   }
 
