@@ -180,7 +180,7 @@ public final class Fleet implements AutoCloseable {
     return joined("allReduce").allReduce(values, op);
   }
 
-  /** Saves all parameters in {@code dir}; all trainers must call it, the first one writes. */
+  /** Saves all parameters in {@code dir}; all trainers must call it, the lowest one there is writes. */
   public Path save(FleetTrainer trainer, Path dir) {
     return joined("save").save(trainer, dir);
   }

@@ -323,6 +323,54 @@ class TrainerOnClusterTest {
     }
   }
 
+  /** It may be the first to fail: by its host's disk or data, before it has given the shards their first values. */
+  @ParameterizedTest
+  @CsvSource({"sync, false", "sync, true", "async, false"})
+  void theOthersTrainAndSaveWithoutRankZero(String mode, boolean initialized, @TempDir Path dir) throws Exception {
+    Path end = dir.resolve("end");
+    JobConfig job = job(new JsonObject().put("mode", mode).put("output", end.toString()));
+    services(job);
+    TrainingProgram good = worker -> {
+      try (Model model = Model.newInstance("net")) {
+        model.setBlock(new Net());
+        try (FleetTrainer t = worker.distributedTrainer(model,
+            new DefaultTrainingConfig(Loss.l2Loss()).optOptimizer(worker.optimizer()))) {
+          if (worker.rank() == 0 && !initialized) {
+            throw new IllegalStateException("out of luck");
+          }
+          t.initialize(new Shape(8, 2), new Shape(8, SLOTS));
+          if (worker.rank() == 0) {
+            throw new IllegalStateException("out of luck");
+          }
+          EasyTrain.fit(t, 2, data(t.getManager(), 8, 1, 2), null);
+          worker.save(t, dir.resolve("checkpoint"));
+        }
+      }
+    };
+    List<TrainerVerticle> trainers = trainers(job, good);
+    assertThatThrownBy(() -> get(trainers.get(0).result())).hasMessageContaining("out of luck");
+    RunResult result = get(trainers.get(1).result());
+    assertThat(result.examples()).isEqualTo(ROWS);
+    assertThat(dir.resolve("checkpoint").resolve("manifest.json")).exists();
+    assertThat(result.model()).isEqualTo(dir.resolve("checkpoint").toString());
+    assertThat(end).as("the program has saved").doesNotExist();
+  }
+
+  @Test
+  void whatTheJobWantsSavedIsSavedWithoutRankZero(@TempDir Path dir) throws Exception {
+    JobConfig job = job(new JsonObject().put("output", dir.toString()));
+    services(job);
+    List<TrainerVerticle> trainers = trainers(job, worker -> {
+      program(1).run(worker);
+      if (worker.rank() == 0) {
+        throw new IllegalStateException("out of luck");
+      }
+    });
+    assertThatThrownBy(() -> get(trainers.get(0).result())).hasMessageContaining("out of luck");
+    assertThat(get(trainers.get(1).result()).model()).isEqualTo(dir.toString());
+    assertThat(dir.resolve("manifest.json")).exists();
+  }
+
   @Test
   void anotherModelIsRefusedInOneLine() throws Exception {
     JobConfig job = job(new JsonObject());

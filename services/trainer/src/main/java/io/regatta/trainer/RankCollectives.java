@@ -3,8 +3,10 @@ package io.regatta.trainer;
 import io.regatta.core.shard.Mode;
 import io.regatta.core.shard.ParameterClient;
 import io.regatta.trainer.djl.ReplicaGroup;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Supplier;
 
 /**
  * What the ranks of a job do together outside of steps. While a rank is in here it sits out: where steps wait for each
@@ -41,6 +43,33 @@ final class RankCollectives {
     session.await(back, client.takePartFrom(resume));
     group.steps().resumeAt(resume);
     return all;
+  }
+
+  /**
+   * Has one rank do something for all while the others wait, and all get what it tells: the lowest one there is; if that
+   * is lost on the way, the next one. Nobody trains meanwhile.
+   */
+  double[] byTheLowest(String operation, Supplier<double[]> deed) {
+    String key = operation + "-" + number++;
+    int rank = session.trainer().rank();
+    int chosen = 0;
+    for (int attempt = 0; ; attempt++) {
+      double[] mine = {rank, 0};
+      if (rank == chosen) {
+        double[] told = deed.get();
+        mine = new double[2 + told.length];
+        mine[0] = rank;
+        mine[1] = 1;
+        System.arraycopy(told, 0, mine, 2, told.length);
+      }
+      List<double[]> all = session.await(operation, session.gather(key + "/" + attempt, mine));
+      for (double[] told : all) {
+        if (told[1] == 1) {
+          return Arrays.copyOfRange(told, 2, told.length);
+        }
+      }
+      chosen = (int) all.get(0)[0];
+    }
   }
 
   /** As {@link #gather}, as the last thing: the rank does not come back to training. */

@@ -137,34 +137,18 @@ final class RankRun {
     List<RankStats> ranks = collectives.gatherLast("end of the run", stats(workers).toRow()).stream()
         .map(RankStats::ofRow).toList();
     session.reachedTheEnd(ranks.stream().map(RankStats::rank).collect(Collectors.toSet()));
-    String parametersHash = session.client().isPresent()
-        ? hash(session.client().get(), ranks.get(0).rank()) : "";
-    if (session.trainer().rank() == ranks.get(0).rank()) {
-      workers.get(0).saveAtTheEnd();
-    }
+    String parametersHash = session.client().isPresent() ? hash(session.client().get()) : "";
+    workers.get(0).saveAtTheEnd();
     session.await("leave", session.leave());
     return result(ranks, workers.get(0), parametersHash);
   }
 
-  /** The lowest rank asks the shards and tells the others; if it is lost before it could, the next one does. */
-  private String hash(ParameterClient client, int lowest) {
-    int teller = lowest;
-    for (int attempt = 0; ; attempt++) {
-      int rank = session.trainer().rank();
-      double[] mine = {rank, 0, 0, 0};
-      if (rank == teller) {
-        long digest = session.await("hash of all parameters", client.digest());
-        mine = new double[] {rank, 1, digest >>> 32, digest & 0xffff_ffffL};
-      }
-      List<double[]> all = session.await("hash of all parameters",
-          session.gather(attempt == 0 ? "hash" : "hash " + attempt, mine));
-      for (double[] told : all) {
-        if (told[1] == 1) {
-          return String.format(Locale.ROOT, "%08x%08x", (long) told[2], (long) told[3]);
-        }
-      }
-      teller = (int) all.get(0)[0];
-    }
+  private String hash(ParameterClient client) {
+    double[] halves = collectives.byTheLowest("hash of all parameters", () -> {
+      long digest = session.await("hash of all parameters", client.digest());
+      return new double[] {digest >>> 32, digest & 0xffff_ffffL};
+    });
+    return String.format(Locale.ROOT, "%08x%08x", (long) halves[0], (long) halves[1]);
   }
 
   private RankStats stats(List<ReplicaWorker> workers) {

@@ -203,11 +203,17 @@ final class ReplicaWorker implements Worker {
   @Override
   public Path save(FleetTrainer of, Path dir) {
     settle(of);
-    if (isFirstWorker()) {
+    context.group().collective(session, replica(), "save", of, trainers -> written(dir, trainers.get(0)));
+    model = dir.toString();
+    return dir;
+  }
+
+  /** By the lowest rank; the others wait, and make up for it if it is lost. */
+  private Path written(Path dir, FleetTrainer of) {
+    collectives.byTheLowest("save", () -> {
       SavedModel.write(dir, session, of);
-      model = dir.toString();
-    }
-    barrier();
+      return new double[0];
+    });
     return dir;
   }
 
@@ -216,10 +222,10 @@ final class ReplicaWorker implements Worker {
     opened.forEach(SlotDataset::close);
   }
 
-  /** What the job wants saved and the program has not. Nobody trains any more. */
+  /** What the job wants saved and the program has not, on every rank alike. Nobody trains any more. */
   void saveAtTheEnd() {
     if (model.isEmpty() && trainer != null && !session.job().output().isBlank() && session.client().isPresent()) {
-      SavedModel.write(Path.of(session.job().output()), session, trainer);
+      written(Path.of(session.job().output()), trainer);
       model = session.job().output();
     }
   }
@@ -233,7 +239,7 @@ final class ReplicaWorker implements Worker {
     return reported;
   }
 
-  /** Where the model was saved, empty if it was not by this worker. */
+  /** Where the model was saved, by the lowest rank, empty if it was not. */
   String model() {
     return model;
   }

@@ -126,7 +126,8 @@ public interface Worker {
 
   /**
    * Saves all parameters, dense and sparse, in {@code dir}: safetensors files and {@code manifest.json} with their
-   * SHA-256. All replicas of all trainers must call it; the first worker writes, the others wait.
+   * SHA-256. All replicas of all trainers must call it; the lowest rank there is writes, the
+   * others wait (and write, if it is lost meanwhile).
    */
   Path save(FleetTrainer trainer, Path dir);
 }

@@ -70,9 +70,6 @@ final class JobState {
     checkWhole();
     String who = "initialisation by trainer " + id.rank();
     TrainerState t = trainers.live(id.rank(), id.incarnation(), who);
-    if (id.rank() != 0) {
-      throw new InvalidInput(who + " at " + where + " refused: only rank 0 initialises");
-    }
     check.denseLength(dense, who);
     int bad = NonFinite.find(dense);
     if (bad >= 0) {
@@ -153,7 +150,7 @@ final class JobState {
     }
     if (!tables.initialized()) {
       throw new InvalidInput(who + " came before the dense vector was initialised at " + where
-          + "; rank 0 initialises, then everybody pulls, then pushes");
+          + "; rank 0 initialises (another if that is lost), then everybody pulls, then pushes");
     }
     check.shapes(push, who);
     String bad = check.nonFinite(push);

@@ -111,7 +111,7 @@ public final class ParameterClient {
         ? CompletableFuture.completedFuture(step) : links.get(s).register(job, trainer, step)).thenApply(v -> null));
   }
 
-  /** Rank 0: the flat dense vector that everybody starts from. */
+  /** The flat dense vector that everybody starts from; see {@link ShardLink#initialize}. */
   public CompletableFuture<Void> initialize(float[] flatDense) {
     return planned(() -> {
       model.shapes(flatDense, List.of(), "initial value");

@@ -21,7 +21,10 @@ public interface ShardLink {
    */
   CompletionStage<Long> register(JobSpec job, TrainerId trainer, long step);
 
-  /** Sets the shard's dense vector; rank 0 only, once. Everybody's pulls wait for it. A second one is ignored. */
+  /**
+   * Sets the shard's dense vector. Everybody's pulls wait for it. A second one is ignored: rank 0 does it, and all the
+   * others if that has gone before it could.
+   */
   CompletionStage<Void> initialize(float[] dense);
 
   CompletionStage<PushAck> push(Push push);

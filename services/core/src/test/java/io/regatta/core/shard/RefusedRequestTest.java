@@ -193,7 +193,7 @@ class RefusedRequestTest {
   }
 
   @Test
-  void onlyRankZeroInitialisesOnceAndWithFiniteValuesOfTheRightNumber() {
+  void initialValuesAreFiniteOfTheRightNumberAndTheFirstOnesCount() {
     LocalJob job = new LocalJob(LocalJob.spec(Mode.SYNC, 2, 1, OptimizerSpec.sgd(1), 0, NanPolicy.FAIL));
     job.clients.forEach(c -> c.register().join());
     ParameterShard shard = job.shards.get(0);
@@ -201,7 +201,7 @@ class RefusedRequestTest {
     float[] nan = LocalJob.initial();
     nan[5] = Float.NaN;
     refusals.add(catchThrowable(
-        () -> shard.initialize("job", new TrainerId(1, 1), LocalJob.initial())));
+        () -> shard.initialize("job", new TrainerId(2, 1), LocalJob.initial())));
     refusals.add(catchThrowable(
         () -> shard.initialize("job", new TrainerId(0, 1), new float[3])));
     refusals.add(catchThrowable(
@@ -210,9 +210,10 @@ class RefusedRequestTest {
     Answer<Pulled> waiting = new Answer<>();
     shard.pull("job", new Pull(1, 0, true, List.of(), false), waiting);
     assertThat(shard.waits().get(0).waitsFor()).extracting(Wait.Peer::name).containsExactly("trainer 0");
-    shard.initialize("job", new TrainerId(0, 1), LocalJob.initial());
+    shard.lost("job", new TrainerId(0, 1));
+    shard.initialize("job", new TrainerId(1, 1), LocalJob.initial());
     assertThat(waiting.value.dense()).containsExactly(LocalJob.initial());
-    shard.initialize("job", new TrainerId(0, 1), new float[24]);
+    shard.initialize("job", new TrainerId(1, 1), new float[24]);
     Answer<Pulled> again = new Answer<>();
     shard.pull("job", new Pull(1, 0, true, List.of(), false), again);
     assertThat(again.value.dense()).containsExactly(LocalJob.initial());

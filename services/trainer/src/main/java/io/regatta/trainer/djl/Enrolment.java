@@ -54,7 +54,7 @@ final class Enrolment {
 
   /**
    * Registers the rank with the shards, once for all its replicas, whose models must agree; rank 0 sets the values that
-   * everybody starts from; returns when all ranks have come.
+   * everybody starts from, or all the others if it is lost before it could; returns when all ranks have come.
    *
    * @param drawn initial dense values of this replica
    */
@@ -67,7 +67,11 @@ final class Enrolment {
         session.await("initialisation of the shards", registered.initialize(drawn));
         logBlocks(registered);
       }
-      session.await("start of all trainers", session.gather("start", new double[0]));
+      double[] mine = {session.trainer().rank()};
+      List<double[]> started = session.await("start of all trainers", session.gather("start", mine));
+      if (started.get(0)[0] != 0) { // rank 0 has gone, and may have initialised no shard, or some: everybody drew the same
+        session.await("initialisation of the shards", registered.initialize(drawn));
+      }
       return registered;
     });
     session.await(operation, session.connect(strategy, model));
