@@ -1,6 +1,7 @@
 package io.regatta.protocol;
 
 import com.google.protobuf.ByteString;
+import io.regatta.core.reduce.Elementwise;
 import io.regatta.protocol.rendezvous.AddRequest;
 import io.regatta.protocol.rendezvous.DeleteRequest;
 import io.regatta.protocol.rendezvous.GatherReply;
@@ -81,6 +82,17 @@ public final class RendezvousClient {
     return calls.call(RendezvousGrpcClient.Gather, GatherRequest.newBuilder().setGroup(group).setRank(rank)
         .setIncarnation(incarnation).setKey(key).setPayload(ByteString.copyFrom(payload)).setTimeoutMs(timeoutMillis)
         .build());
+  }
+
+  /**
+   * Barrier that reduces: everybody's slices of an array of {@code ofValues}, element by element in rank order, and the
+   * ranks that gave one.
+   */
+  public Future<GatherReply> reduce(String group, int rank, long incarnation, String key, Elementwise how,
+      double[] slice, long ofValues, long timeoutMillis) {
+    return calls.call(RendezvousGrpcClient.Gather, GatherRequest.newBuilder().setGroup(group).setRank(rank)
+        .setIncarnation(incarnation).setKey(key).setPayload(Float64s.bytes(slice)).setReduce(how.word())
+        .setValues(ofValues).setTimeoutMs(timeoutMillis).build());
   }
 
   /** Sets a key of the group. */

@@ -4,8 +4,10 @@ import com.google.protobuf.ByteString;
 import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.NotOwner;
 import io.regatta.core.error.RegattaException.StaleGeneration;
+import io.regatta.core.reduce.Elementwise;
 import io.regatta.core.shard.Wait;
 import io.regatta.protocol.RendezvousClient;
+import io.regatta.protocol.rendezvous.GatherReply;
 import io.regatta.protocol.rendezvous.GroupView;
 import io.regatta.protocol.rendezvous.GroupsReply;
 import io.regatta.protocol.rendezvous.JoinReply;
@@ -178,6 +180,14 @@ public final class Membership {
   /** All active members' payloads in rank order, when all have given theirs. A key is used once. */
   public Future<List<ByteString>> gather(String key, byte[] payload) {
     return calls.gather(group, rank, incarnation, key, payload, 0).map(reply -> reply.getPayloadsList());
+  }
+
+  /**
+   * All active members' slices of an array of {@code ofValues}, reduced by the rendezvous to one payload, and who gave
+   * them. A key is used once.
+   */
+  public Future<GatherReply> reduce(String key, Elementwise how, double[] slice, long ofValues) {
+    return calls.reduce(group, rank, incarnation, key, how, slice, ofValues, 0);
   }
 
   /**

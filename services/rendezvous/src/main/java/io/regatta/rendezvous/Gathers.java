@@ -1,6 +1,5 @@
 package io.regatta.rendezvous;
 
-import com.google.protobuf.ByteString;
 import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.Conflict;
@@ -16,14 +15,15 @@ import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 import java.util.function.BiConsumer;
 import java.util.function.LongSupplier;
 import java.util.stream.Collectors;
 
 /**
- * The barriers of one {@link Group}: everybody gives a payload under a key, everybody gets all of them in rank order.
- * Owned by the group, on its thread.
+ * The barriers of one {@link Group}: everybody gives a payload under a key, everybody gets all of them in rank order,
+ * or one that they are reduced to. Owned by the group, on its thread.
  *
  * <p>A gather waits for the members that were active when it was opened and still are; who joined later may take part
  * but is not waited for. What a member gave stays, even if it leaves or is lost before the end. A gather ends alike
@@ -35,11 +35,11 @@ final class Gathers {
   /** A wait that ends when all have given, or those who have not are gone. */
   static final long NO_TIMEOUT = 0;
 
-  private record Part(long incarnation, ByteString payload, long sinceMillis,
+  private record Part(long incarnation, GatherPart given, long sinceMillis,
       BiConsumer<GatherReply, RegattaException> done) {}
 
-  /** How a gather ended: why it failed, or the empty text; and who was in the group when it was opened. */
-  private record Ended(String failure, long lastIncarnation) {}
+  /** How a gather ended: why it failed, null if it did not; and who was in the group when it was opened. */
+  private record Ended(RegattaException failure, long lastIncarnation) {}
 
   /** An open gather: its parts by rank, and when the first of their timeouts ends. */
   private static final class Gather {
@@ -76,24 +76,24 @@ final class Gathers {
    * @param timeoutMillis {@link #NO_TIMEOUT}: as long as those live that it waits for
    * @return to be run when the caller has gone: the payload stays, nobody is answered
    */
-  Runnable give(Holder holder, String key, ByteString payload, long timeoutMillis,
+  Runnable give(Holder holder, String key, GatherPart given, long timeoutMillis,
       BiConsumer<GatherReply, RegattaException> done) {
     refuseEnded(holder, key);
     Gather gather = open.get(key);
     Part before = gather == null ? null : gather.parts.get(holder.rank);
     boolean again = before != null && before.incarnation == holder.incarnation;
-    if (again && !before.payload.equals(payload)) {
+    if (again && !before.given.equals(given)) {
       throw new Conflict("rank " + holder.rank + " has already given another payload to gather " + key + " of group "
           + group.name() + "; use a new key for every gather");
     }
-    checkLimits(gather == null, key, payload, before);
+    checkLimits(gather == null, key, given.size(), before);
     if (gather == null) {
       gather = new Gather(key, issuer.lastIncarnation());
       open.put(key, gather);
     }
     long now = clock.getAsLong();
-    Part part = new Part(holder.incarnation, payload, now, done);
-    bytes += payload.size() - (before == null ? 0 : before.payload.size());
+    Part part = new Part(holder.incarnation, given, now, done);
+    bytes += given.size() - (before == null ? 0 : before.given.size());
     gather.parts.put(holder.rank, part);
     if (timeoutMillis != NO_TIMEOUT) {
       gather.deadlineMillis = Math.min(gather.deadlineMillis, now + timeoutMillis);
@@ -102,9 +102,9 @@ final class Gathers {
       before.done.accept(null, new Cancelled("gather " + key + " of group " + group.name() + " was asked again by rank "
           + holder.rank));
     }
-    settle();
     Gather mine = gather;
-    return () -> mine.parts.replace(holder.rank, part, new Part(part.incarnation, payload, now, (reply, error) -> { }));
+    disagreement(gather, holder.rank, given).ifPresentOrElse(text -> fail(mine, new InvalidInput(text)), this::settle);
+    return () -> mine.parts.replace(holder.rank, part, new Part(part.incarnation, given, now, (reply, error) -> { }));
   }
 
   private void refuseEnded(Holder holder, String key) {
@@ -112,8 +112,8 @@ final class Gathers {
     if (end == null) {
       return;
     }
-    if (!end.failure.isEmpty()) {
-      throw new PeerLost(end.failure);
+    if (end.failure != null) {
+      throw end.failure;
     }
     String over = "gather " + key + " of group " + group.name() + " is over";
     throw new Conflict(holder.incarnation > end.lastIncarnation
@@ -122,19 +122,28 @@ final class Gathers {
         : over + "; use a new key for every gather");
   }
 
-  private void checkLimits(boolean opens, String key, ByteString payload, Part before) {
-    if (payload.size() > limits.payloadBytes()) {
-      throw new InvalidInput("payload of gather " + key + " of group " + group.name() + " has " + payload.size()
+  private void checkLimits(boolean opens, String key, int size, Part before) {
+    if (size > limits.payloadBytes()) {
+      throw new InvalidInput("payload of gather " + key + " of group " + group.name() + " has " + size
           + " bytes, more than rendezvous.limits.payload_bytes " + limits.payloadBytes());
     }
     if (opens && open.size() >= limits.gathers()) {
       throw new Overloaded("group " + group.name() + " has " + open.size()
           + " open gathers, the limit (rendezvous.limits.gathers); let some end first");
     }
-    if (before == null && bytes + payload.size() > limits.gatherBytes()) {
-      throw new Overloaded("open gathers of group " + group.name() + " hold " + bytes + " bytes; " + payload.size()
+    if (before == null && bytes + size > limits.gatherBytes()) {
+      throw new Overloaded("open gathers of group " + group.name() + " hold " + bytes + " bytes; " + size
           + " more would pass rendezvous.limits.gather_bytes " + limits.gatherBytes() + "; let some end first");
     }
+  }
+
+  /** Why this part cannot go with one of another rank; all have failed together then, as nobody's answer is right. */
+  private Optional<String> disagreement(Gather gather, int rank, GatherPart given) {
+    return gather.parts.entrySet().stream().filter(e -> e.getKey() != rank).findFirst()
+        .filter(other -> !given.goesWith(other.getValue().given))
+        .map(other -> "gather " + gather.key + " of group " + group.name() + ": rank " + rank + " gave " + given.what()
+            + ", rank " + other.getKey() + " " + other.getValue().given.what()
+            + "; all must give the same number, and reach the same calls in the same order");
   }
 
   /** Completes every gather that waits for nobody any more. */
@@ -142,7 +151,7 @@ final class Gathers {
     for (Gather gather : List.copyOf(open.values())) {
       if (missing(gather).isEmpty()) {
         GatherReply all = reply(gather);
-        if (all == null || !end(gather, "")) {
+        if (all == null || !end(gather, null)) {
           continue;
         }
         List.copyOf(gather.parts.values()).forEach(part -> part.done.accept(all, null));
@@ -153,9 +162,8 @@ final class Gathers {
   /** Null if there is no memory for it: the gather has failed for all, then. */
   private GatherReply reply(Gather gather) {
     try {
-      GatherReply.Builder reply = GatherReply.newBuilder();
-      gather.parts.forEach((rank, part) -> reply.addRanks(rank).addPayloads(part.payload));
-      return reply.build();
+      return GatherReply.newBuilder().addAllRanks(gather.parts.keySet())
+          .addAllPayloads(GatherPart.answer(gather.parts.values().stream().map(Part::given).toList())).build();
     } catch (OutOfMemoryError e) {
       fail(gather, new Overloaded("gather " + gather.key + " of group " + group.name() + ": no memory for its reply; give "
           + "the rendezvous a larger heap, or lower rendezvous.limits.gather_bytes"));
@@ -172,11 +180,11 @@ final class Gathers {
   }
 
   /** Takes it out of the open ones; false if it was not among them any more. */
-  private boolean end(Gather gather, String failure) {
+  private boolean end(Gather gather, RegattaException failure) {
     if (!open.remove(gather.key, gather)) {
       return false;
     }
-    bytes -= gather.parts.values().stream().mapToLong(p -> p.payload.size()).sum();
+    bytes -= gather.parts.values().stream().mapToLong(p -> p.given.size()).sum();
     ended.put(gather.key, new Ended(failure, gather.lastIncarnation));
     if (ended.size() > limits.gathers()) {
       Iterator<String> oldest = ended.keySet().iterator();
@@ -201,7 +209,7 @@ final class Gathers {
   }
 
   private void fail(Gather gather, RegattaException reason) {
-    if (end(gather, reason.getMessage())) {
+    if (end(gather, reason)) {
       List.copyOf(gather.parts.values()).forEach(part -> part.done.accept(null, reason));
     }
   }

@@ -104,7 +104,7 @@ public final class Groups {
   public Runnable gather(GatherRequest request, BiConsumer<GatherReply, RegattaException> done) {
     Group group = member(request.getGroup());
     Holder holder = group.requireActive(request.getRank(), request.getIncarnation());
-    return group.gathers().give(holder, checkName("key", request.getKey()), request.getPayload(),
+    return group.gathers().give(holder, checkName("key", request.getKey()), GatherPart.of(request),
         request.getTimeoutMs() <= 0 ? Gathers.NO_TIMEOUT : timeout(request.getTimeoutMs()), done);
   }
 

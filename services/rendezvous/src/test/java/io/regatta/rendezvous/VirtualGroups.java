@@ -129,9 +129,13 @@ final class VirtualGroups {
   }
 
   Answer<GatherReply> gather(int rank, String key, String payload, long timeoutMillis) {
+    return gather(GatherRequest.newBuilder().setGroup("g").setRank(rank).setIncarnation(incarnation(rank))
+        .setKey(key).setPayload(ByteString.copyFromUtf8(payload)).setTimeoutMs(timeoutMillis).build());
+  }
+
+  Answer<GatherReply> gather(GatherRequest request) {
     Answer<GatherReply> answer = new Answer<>();
-    answer.gone = groups.gather(GatherRequest.newBuilder().setGroup("g").setRank(rank).setIncarnation(incarnation(rank))
-        .setKey(key).setPayload(ByteString.copyFromUtf8(payload)).setTimeoutMs(timeoutMillis).build(), answer);
+    answer.gone = groups.gather(request, answer);
     return answer;
   }
 

@@ -1,10 +1,10 @@
 package io.regatta.trainer;
 
-import com.google.protobuf.ByteString;
 import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.Conflict;
 import io.regatta.core.model.ModelSpec;
+import io.regatta.core.reduce.Elementwise;
 import io.regatta.core.shard.JobSpec;
 import io.regatta.core.shard.ParameterClient;
 import io.regatta.core.shard.TrainerId;
@@ -12,11 +12,10 @@ import io.regatta.node.Directory;
 import io.regatta.node.Membership;
 import io.regatta.node.Node;
 import io.regatta.node.Waits;
+import io.regatta.protocol.Float64s;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
-import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -143,20 +142,14 @@ final class ClusterSession implements TrainerSession {
 
   @Override
   public CompletableFuture<List<double[]>> gather(String key, double[] values) {
-    return peers.gathering(key, onLoop(() -> group.gather(key, bytes(values))
-        .map(all -> all.stream().map(ClusterSession::doubles).toList())));
+    return peers.gathering(key, onLoop(() -> group.gather(key, Float64s.bytes(values).toByteArray())
+        .map(all -> all.stream().map(Float64s::values).toList())));
   }
 
-  private static byte[] bytes(double[] values) {
-    ByteBuffer bytes = ByteBuffer.allocate(values.length * Double.BYTES).order(ByteOrder.LITTLE_ENDIAN);
-    bytes.asDoubleBuffer().put(values);
-    return bytes.array();
-  }
-
-  private static double[] doubles(ByteString bytes) {
-    double[] values = new double[bytes.size() / Double.BYTES];
-    bytes.asReadOnlyByteBuffer().order(ByteOrder.LITTLE_ENDIAN).asDoubleBuffer().get(values);
-    return values;
+  @Override
+  public CompletableFuture<Reduced> reduce(String key, Elementwise how, double[] slice, int ofValues) {
+    return peers.gathering(key, onLoop(() -> group.reduce(key, how, slice, ofValues)
+        .map(reply -> new Reduced(Float64s.values(reply.getPayloads(0)), reply.getRanksList()))));
   }
 
   @Override

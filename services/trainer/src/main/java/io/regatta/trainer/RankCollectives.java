@@ -1,7 +1,10 @@
 package io.regatta.trainer;
 
+import io.regatta.core.reduce.Elementwise;
+import io.regatta.core.reduce.SlicedReduce;
 import io.regatta.core.shard.Mode;
 import io.regatta.core.shard.ParameterClient;
+import io.regatta.trainer.TrainerSession.Reduced;
 import io.regatta.trainer.djl.ReplicaGroup;
 import java.util.Arrays;
 import java.util.List;
@@ -27,14 +30,15 @@ final class RankCollectives {
     this.group = group;
   }
 
-  /** All active ranks' values in rank order. */
-  List<double[]> gather(String operation, double[] values) {
+  /** All active ranks' values, reduced in rank order to one array of the same length; all of it from the same ranks. */
+  double[] reduce(String operation, Elementwise how, double[] values) {
     String key = operation + "-" + number++;
     if (!sitsOut()) {
-      return session.await(operation, session.gather(key, values));
+      return reduce(operation, key, how, values);
     }
     ParameterClient client = session.client().orElseThrow();
-    List<double[]> all = sittingOut(client, operation, key, values);
+    session.await(operation, client.sitOut());
+    double[] all = reduce(operation, key, how, values);
     String back = "return from " + operation;
     long open = session.await(back, client.register());
     double[] mine = {Math.max(open, group.steps().made())};
@@ -43,6 +47,15 @@ final class RankCollectives {
     session.await(back, client.takePartFrom(resume));
     group.steps().resumeAt(resume);
     return all;
+  }
+
+  private double[] reduce(String operation, String key, Elementwise how, double[] values) {
+    SlicedReduce slices = new SlicedReduce(key, values);
+    while (!slices.isDone()) {
+      Reduced reply = session.await(operation, session.reduce(slices.key(), how, slices.slice(), values.length));
+      slices.answered(reply.values(), reply.ranks());
+    }
+    return slices.result();
   }
 
   /**
@@ -72,12 +85,12 @@ final class RankCollectives {
     }
   }
 
-  /** As {@link #gather}, as the last thing: the rank does not come back to training. */
+  /** All active ranks' values in rank order, as the last thing: the rank does not come back to training. */
   List<double[]> gatherLast(String operation, double[] values) {
-    if (!sitsOut()) {
-      return session.await(operation, session.gather(operation, values));
+    if (sitsOut()) {
+      session.await(operation, session.client().orElseThrow().sitOut());
     }
-    return sittingOut(session.client().orElseThrow(), operation, operation, values);
+    return session.await(operation, session.gather(operation, values));
   }
 
   private boolean sitsOut() {
@@ -85,10 +98,5 @@ final class RankCollectives {
     Mode mode = client.map(c -> c.job().mode()).orElse(Mode.ASYNC);
     return session.worldSize() > 1 && (mode == Mode.SYNC || mode == Mode.SSP
         || mode == Mode.HALF_ASYNC && session.job().aggregator());
-  }
-
-  private List<double[]> sittingOut(ParameterClient client, String operation, String key, double[] values) {
-    session.await(operation, client.sitOut());
-    return session.await(operation, session.gather(key, values));
   }
 }

@@ -1,6 +1,7 @@
 package io.regatta.trainer;
 
-import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.reduce.Elementwise;
+import java.nio.DoubleBuffer;
 import java.util.Arrays;
 import java.util.List;
 
@@ -14,7 +15,7 @@ final class Reduction {
 
   /** A rank's replicas combined; what the rank sends. */
   static double[] replicas(ReduceOp op, List<double[]> values) {
-    double[] sum = ranks(op, values);
+    double[] sum = elementwise(op).reduce(values.stream().map(DoubleBuffer::wrap).toList());
     if (op != ReduceOp.MEAN) {
       return sum;
     }
@@ -23,23 +24,13 @@ final class Reduction {
     return counted;
   }
 
-  /** What the ranks sent, combined. */
-  static double[] ranks(ReduceOp op, List<double[]> values) {
-    double[] out = values.get(0).clone();
-    for (double[] more : values.subList(1, values.size())) {
-      if (more.length != out.length) {
-        throw new InvalidInput("all-reduce: a trainer gave " + more.length + " values, another " + out.length
-            + "; all must give the same number, and reach the same calls in the same order");
-      }
-      for (int i = 0; i < out.length; i++) {
-        out[i] = switch (op) {
-          case SUM, MEAN -> out[i] + more[i];
-          case MIN -> Math.min(out[i], more[i]);
-          case MAX -> Math.max(out[i], more[i]);
-        };
-      }
-    }
-    return out;
+  /** How ranks' arrays, and a rank's replicas', become one. */
+  static Elementwise elementwise(ReduceOp op) {
+    return switch (op) {
+      case SUM, MEAN -> Elementwise.SUM;
+      case MIN -> Elementwise.MIN;
+      case MAX -> Elementwise.MAX;
+    };
   }
 
   /** The result that everybody gets. */

@@ -170,7 +170,7 @@ final class ReplicaWorker implements Worker {
   private double[] combine(String operation, double[] values, ReduceOp op) {
     double[] result = context.group().collective(session, replica(), operation, values,
         replicas -> Reduction.finish(op,
-            Reduction.ranks(op, collectives.gather(operation, Reduction.replicas(op, replicas)))));
+            collectives.reduce(operation, Reduction.elementwise(op), Reduction.replicas(op, replicas))));
     if (trainer != null) {
       trainer.resumed();
     }

@@ -1,6 +1,7 @@
 package io.regatta.trainer;
 
 import io.regatta.core.model.ModelSpec;
+import io.regatta.core.reduce.Elementwise;
 import io.regatta.core.shard.JobSpec;
 import io.regatta.core.shard.Mode;
 import io.regatta.core.shard.ParameterClient;
@@ -47,6 +48,17 @@ public interface TrainerSession {
    * used once.
    */
   CompletableFuture<List<double[]>> gather(String key, double[] values);
+
+  /** A reduced slice and the ranks whose slices it is made of. */
+  record Reduced(double[] values, List<Integer> ranks) {}
+
+  /**
+   * Completes when every active rank has called it with the same key, with all their slices reduced to one in rank
+   * order. A key is used once.
+   *
+   * @param ofValues length of the whole array, the same on every rank
+   */
+  CompletableFuture<Reduced> reduce(String key, Elementwise how, double[] slice, int ofValues);
 
   /**
    * Blocks the calling model thread until the stage completes. While it waits it is listed under {@code /why}; it is

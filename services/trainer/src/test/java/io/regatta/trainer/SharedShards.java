@@ -2,10 +2,12 @@ package io.regatta.trainer;
 
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.model.ModelSpec;
+import io.regatta.core.reduce.Elementwise;
 import io.regatta.core.shard.LocalShardLink;
 import io.regatta.core.shard.ParameterClient;
 import io.regatta.core.shard.ParameterShard;
 import io.regatta.core.shard.TrainerId;
+import java.nio.DoubleBuffer;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -16,6 +18,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.stream.IntStream;
 
 /**
  * Several ranks on core's shards in one process: sessions as a cluster has them, without a network. All shards and
@@ -145,6 +148,12 @@ public final class SharedShards implements AutoCloseable {
         }
       });
       return answer;
+    }
+
+    @Override
+    public CompletableFuture<Reduced> reduce(String key, Elementwise how, double[] slice, int ofValues) {
+      return gather(key, slice).thenApply(all -> new Reduced(how.reduce(all.stream().map(DoubleBuffer::wrap).toList()),
+          IntStream.range(0, all.size()).boxed().toList()));
     }
 
     @Override
