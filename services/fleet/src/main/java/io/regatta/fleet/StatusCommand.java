@@ -21,6 +21,8 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -85,19 +87,38 @@ final class StatusCommand implements Callable<Integer> {
     return endpoints.isEmpty() ? node : node.withCluster(ClusterConfig.fixed(endpoints));
   }
 
-  /** What all that were asked said. */
-  private record Answers(List<StatusReply> servers, List<GroupsReply> groups) {}
+  /** What those that were asked said, and a line for each that did not answer. */
+  private record Answers(List<StatusReply> servers, List<GroupsReply> groups, List<String> silent) {}
 
+  /** Fails only if nobody answered: the directory lists a dead service, too, until its lease ends. */
   private Future<Answers> ask(Node node) {
     ClusterConfig where = node.config().cluster();
     boolean noServers = where.directory() == DirectoryKind.FIXED
         && !where.endpoints().containsKey(Directory.PARAMETER_SERVER);
     return (noServers ? Future.succeededFuture(List.<Directory.Instance>of())
         : node.directory().awaitAny(Directory.PARAMETER_SERVER, node.config().readyTimeout(), "status"))
-        .compose(servers -> Future.all(servers.stream().map(server -> server(node, server)).toList()))
-        .compose(servers -> node.directory().list(Directory.RENDEZVOUS)
-            .compose(found -> Future.all(found.stream().map(at -> groups(node, at)).toList()))
-            .map(groups -> new Answers(servers.list(), groups.list())));
+        .compose(servers -> node.directory().list(Directory.RENDEZVOUS).compose(rendezvous -> {
+          List<Future<StatusReply>> replies = servers.stream().map(server -> server(node, server)).toList();
+          List<Future<GroupsReply>> groups = rendezvous.stream().map(at -> groups(node, at)).toList();
+          List<Future<?>> all = Stream.<Future<?>>concat(replies.stream(), groups.stream()).toList();
+          return Future.join(all).transform(done -> {
+            if (!all.isEmpty() && all.stream().noneMatch(Future::succeeded)) {
+              return Future.failedFuture(all.get(0).cause());
+            }
+            List<String> silent = new ArrayList<>(silent(servers, replies));
+            silent.addAll(silent(rendezvous, groups));
+            return Future.succeededFuture(new Answers(answered(replies), answered(groups), silent));
+          });
+        }));
+  }
+
+  private static <T> List<T> answered(List<Future<T>> replies) {
+    return replies.stream().filter(Future::succeeded).map(Future::result).toList();
+  }
+
+  private static List<String> silent(List<Directory.Instance> asked, List<? extends Future<?>> replies) {
+    return IntStream.range(0, asked.size()).filter(i -> replies.get(i).failed()).mapToObj(i -> asked.get(i).service()
+        + " at " + asked.get(i).endpoint() + " does not answer: " + replies.get(i).cause().getMessage()).toList();
   }
 
   private Future<StatusReply> server(Node node, Directory.Instance server) {
@@ -115,6 +136,7 @@ final class StatusCommand implements Callable<Integer> {
     servers.sort((a, b) -> Integer.compare(a.getServerIndex(), b.getServerIndex()));
     servers.forEach(server -> StatusPage.server(server, System.currentTimeMillis(), out));
     answers.groups().forEach(reply -> StatusPage.groups(reply, job, out));
+    answers.silent().forEach(out::println);
     out.flush();
   }
 }

@@ -74,6 +74,14 @@ class RunningClusterTest {
           Blocking.get(directory.list(Directory.RENDEZVOUS)).get(0).endpoint());
       assertThat(status.status()).as(status.err()).isZero();
       assertThat(status.out()).contains("group line").doesNotContain("server 0");
+      String dead = "127.0.0.1:" + FreePorts.one();
+      status = CommandLineRun.regatta("status", "--rendezvous-endpoint", dead, "--server-endpoints",
+          Blocking.get(directory.list(Directory.PARAMETER_SERVER)).get(0).endpoint());
+      assertThat(status.status()).as(status.err()).isZero();
+      assertThat(status.out()).contains("job line, sync", "rendezvous at " + dead + " does not answer: ");
+      status = CommandLineRun.regatta("status", "--rendezvous-endpoint", dead);
+      assertThat(status.status()).as("nobody answers").isEqualTo(1);
+      assertThat(status.failure()).contains(dead);
       int admin = Blocking.get(cluster.nodeReady()).adminPort();
       assertThat(get(admin, "/why")).contains("trainer 0").contains("barrier").contains("trainer 1");
       // Shards publish a job's figures at an interval: asked again until they are there, for a minute at most.
