@@ -21,6 +21,7 @@ import io.regatta.aggregator.AggregatorConfig;
 import io.regatta.aggregator.AggregatorVerticle;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.PeerLost;
+import io.regatta.core.error.RegattaException.StaleGeneration;
 import io.regatta.core.init.InitializerSpec;
 import io.regatta.node.Node;
 import io.regatta.node.Settings;
@@ -274,13 +275,37 @@ class TrainerOnClusterTest {
     assertThat(get(trainers.get(1).result()).parametersHash()).isEqualTo(first.parametersHash()).isNotEmpty();
   }
 
+  /** The rendezvous is started anew, and knows nothing of the group, while the trainer waits for servers. */
+  @Test
+  void aTrainerThatIsGivenUpWhileItWaitsForServersWaitsNoLonger() throws Exception {
+    JobConfig job = job(new JsonObject().put("trainers", 1));
+    RendezvousVerticle rendezvous = new RendezvousVerticle(node, hasty(0));
+    String deployed = get(vertx.deployVerticle(rendezvous));
+    int port = rendezvous.port();
+    RendezvousClient client = new RendezvousClient(vertx, "127.0.0.1", port);
+    Future<String> trainer = vertx.deployVerticle(new TrainerVerticle(node, new TrainerConfig(job, 0, ""), program(1)));
+    while (get(client.groups()).getGroupsList().stream().noneMatch(group -> group.getMembersList().stream()
+        .anyMatch(member -> member.getState().equals("active")))) {
+      get(vertx.timer(20).mapEmpty());
+    }
+    get(client.close());
+    get(vertx.undeploy(deployed));
+    get(vertx.deployVerticle(new RendezvousVerticle(node, hasty(port))));
+    assertThatThrownBy(() -> get(trainer)).hasCauseInstanceOf(StaleGeneration.class)
+        .hasMessageContaining("trainer 0 of job cluster has been given up by the rendezvous");
+  }
+
+  /** A lease of 1 s. */
+  private static RendezvousConfig hasty(int port) {
+    RendezvousConfig all = RendezvousConfig.defaults();
+    return new RendezvousConfig(port, 1000, 50, all.maxWaitMs(), all.messageBytes(), all.limits());
+  }
+
   /** Rank 1 is a seat at the rendezvous without heartbeats: a trainer that was killed. */
   @Test
   void theOthersWarnOfALostTrainerOnceAndTheResultCountsWhoIsLeft() throws Exception {
     JobConfig job = job(new JsonObject().put("mode", "async"));
-    RendezvousConfig all = RendezvousConfig.defaults();
-    RendezvousVerticle rendezvous = new RendezvousVerticle(node,
-        new RendezvousConfig(0, 1000, 50, all.maxWaitMs(), all.messageBytes(), all.limits()));
+    RendezvousVerticle rendezvous = new RendezvousVerticle(node, hasty(0));
     services(job, rendezvous);
     RendezvousClient killed = new RendezvousClient(vertx, "127.0.0.1", rendezvous.port());
     try (LogLines log = LogLines.of("io.regatta.trainer.OtherTrainers")) {

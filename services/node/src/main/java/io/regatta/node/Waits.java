@@ -104,7 +104,7 @@ public final class Waits {
       owner.runOnContext(v -> {
         try {
           promise.complete(List.copyOf(waits.get()));
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
           promise.fail(e);
         }
       });
@@ -162,7 +162,7 @@ public final class Waits {
   private static <T> Future<T> limited(Supplier<Future<T>> source) {
     try {
       return source.get().timeout(SOURCE_SECONDS, TimeUnit.SECONDS);
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
       return Future.failedFuture(e);
     }
   }

@@ -58,6 +58,30 @@ class WaitsTest {
   }
 
   @Test
+  void a_source_that_ends_with_an_error_is_told_at_once_and_does_not_hide_the_others() {
+    ListAppender<ILoggingEvent> log = new ListAppender<>();
+    log.start();
+    Logger logger = (Logger) LoggerFactory.getLogger(Waits.class);
+    logger.addAppender(log);
+    Vertx vertx = Vertx.vertx();
+    Waits waits = new Waits();
+    waits.source(vertx.getOrCreateContext(), () -> {
+      throw new OutOfMemoryError("shard 0");
+    });
+    try (Waits.Handle asked = waits.begin("trainer 0", "barrier", "job census", List.of(PEER));
+        Waits.Handle unknown = waits.begin("trainer 1", "barrier", "job census", () -> {
+          throw new OutOfMemoryError("no look");
+        })) {
+      assertThat(waits.list().await()).extracting(Wait::who).containsExactlyInAnyOrder("trainer 0", "trainer 1");
+      assertThat(log.list).extracting(ILoggingEvent::getFormattedMessage).singleElement().asString()
+          .contains("OutOfMemoryError: shard 0");
+    } finally {
+      logger.detachAppender(log);
+      vertx.close().await();
+    }
+  }
+
+  @Test
   void aLongWaitIsLoggedAtTheThresholdAndThenAtDoubleAge() {
     ListAppender<ILoggingEvent> log = new ListAppender<>();
     log.start();

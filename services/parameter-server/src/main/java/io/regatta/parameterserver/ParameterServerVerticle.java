@@ -5,6 +5,7 @@ import io.regatta.node.Hosted;
 import io.regatta.node.Node;
 import io.regatta.node.Registration;
 import io.regatta.node.ServicePort;
+import io.regatta.protocol.ErrorMapping;
 import io.regatta.protocol.parameterserver.ParameterServerGrpcService;
 import io.regatta.protocol.parameterserver.ShardMapReply;
 import io.regatta.protocol.parameterserver.ShardMapRequest;
@@ -140,10 +141,12 @@ public final class ParameterServerVerticle extends VerticleBase {
             for (int i = 0; i < shards.size(); i++) {
               reply.addShards(all.<ShardStatus>resultAt(i));
             }
+            StatusReply built = reply.build();
             Promise<StatusReply> home = Promise.promise();
-            here.runOnContext(v -> home.complete(reply.build()));
+            here.runOnContext(v -> home.complete(built));
             return home.future();
-          });
+          })
+          .recover(e -> Future.failedFuture(ErrorMapping.toStatus(e)));
     }
   }
 

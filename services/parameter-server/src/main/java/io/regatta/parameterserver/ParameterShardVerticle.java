@@ -130,8 +130,13 @@ final class ParameterShardVerticle extends VerticleBase {
   /** What runs here; completes on this shard's event loop. */
   Future<ShardStatus> status(String job) {
     Promise<ShardStatus> promise = Promise.promise();
-    context.runOnContext(
-        v -> promise.complete(StatusMessages.of(index, shard, job, System.currentTimeMillis())));
+    context.runOnContext(v -> {
+      try {
+        promise.complete(StatusMessages.of(index, shard, job, System.currentTimeMillis()));
+      } catch (RuntimeException | Error e) { // no memory for the message, say: whoever asked must not wait for it
+        promise.fail(e);
+      }
+    });
     return promise.future();
   }
 

@@ -42,6 +42,7 @@ public final class TrainerVerticle extends VerticleBase implements FiniteService
   private final TrainingProgram program;
   private final Progress progress;
   private final Promise<RunResult> result = Promise.promise();
+  private final Promise<ShardFinder.Found> servers = Promise.promise();
   private final List<Meter> meters = new ArrayList<>();
   private Hosted.Service hosted;
   private Membership group;
@@ -94,7 +95,7 @@ public final class TrainerVerticle extends VerticleBase implements FiniteService
         }))
         .compose(v -> node.directory().awaitAny(Directory.RENDEZVOUS, timeout, wanted()))
         .compose(found -> join(found.get(0)))
-        .compose(v -> new ShardFinder(vertx, node.directory(), job, timeout).find(name()))
+        .compose(v -> servers(timeout))
         .map(this::begin)
         .recover(e -> {
           if (run != null) { // a replica's thread could not be started: the others shall not wait for it
@@ -105,6 +106,13 @@ public final class TrainerVerticle extends VerticleBase implements FiniteService
           result.tryFail(e);
           return finish().transform(v -> Future.failedFuture(e));
         });
+  }
+
+  /** The job's servers; a trainer that is given up meanwhile waits for them no longer. */
+  private Future<ShardFinder.Found> servers(Duration timeout) {
+    new ShardFinder(vertx, node.directory(), job, timeout).find(name())
+        .onSuccess(servers::tryComplete).onFailure(servers::tryFail);
+    return servers.future();
   }
 
   private Future<Void> join(Directory.Instance rendezvous) {
@@ -124,6 +132,7 @@ public final class TrainerVerticle extends VerticleBase implements FiniteService
         + "it: " + why.getMessage());
     LOG.error(reason.getMessage());
     lost = reason;
+    servers.tryFail(reason);
     if (session != null) {
       session.end(reason);
     }

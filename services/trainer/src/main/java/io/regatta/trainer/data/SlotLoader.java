@@ -11,6 +11,7 @@ import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
 
@@ -43,15 +44,28 @@ public final class SlotLoader implements Iterator<SlotBatch>, AutoCloseable {
    * @param epoch from 0, part of the seed of the shuffle
    */
   public static <R> SlotLoader open(SlotSource<R> source, LoaderOptions options, int epoch) {
+    return open(source, options, epoch, Thread::new);
+  }
+
+  /** As above, with threads made by {@code threads}. One that cannot be started ends those before it, and is thrown. */
+  static <R> SlotLoader open(SlotSource<R> source, LoaderOptions options, int epoch, ThreadFactory threads) {
     SlotLoader loader = new SlotLoader(options, source.name() + ", pass " + epoch);
     RecordFeed<R> feed = new RecordFeed<>(source, options, epoch);
     for (int i = 0; i < options.readerThreads(); i++) {
-      Thread thread = new Thread(() -> loader.read(source, feed), "regatta-read-" + source.name() + "-" + i);
+      Thread thread = threads.newThread(() -> loader.read(source, feed));
+      thread.setName("regatta-read-" + source.name() + "-" + i);
       thread.setDaemon(true);
       loader.readers.add(thread);
     }
     loader.readersLeft = loader.readers.size();
-    loader.readers.forEach(Thread::start);
+    try {
+      loader.readers.forEach(Thread::start);
+    } catch (Throwable e) { // e.g. no native thread is left
+      loader.close();
+      loader.readers.stream().filter(thread -> thread.getState() == Thread.State.NEW)
+          .forEach(never -> loader.endOfReader(feed));
+      throw e;
+    }
     return loader;
   }
 

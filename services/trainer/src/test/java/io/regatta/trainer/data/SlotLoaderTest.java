@@ -13,9 +13,13 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.slf4j.LoggerFactory;
 
 @Timeout(30)
@@ -100,6 +104,40 @@ class SlotLoaderTest {
     assertThat(waiting).failsWithin(Duration.ofSeconds(5)).withThrowableThat().havingRootCause()
         .isInstanceOf(Cancelled.class);
     assertThat(readerThreads("stuck")).isEmpty();
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {0, 2})
+  void a_reader_that_cannot_be_started_ends_those_before_it_and_the_source(int failing) {
+    AtomicInteger closed = new AtomicInteger();
+    SlotSource<Integer> source = new Numbers("threadless", 1_000_000) {
+      @Override
+      public Cursor<Integer> open() {
+        Cursor<Integer> records = super.open();
+        return new Cursor<>() {
+          @Override
+          public Integer next() {
+            return records.next();
+          }
+
+          @Override
+          public void close() {
+            closed.incrementAndGet();
+          }
+        };
+      }
+    };
+    AtomicInteger made = new AtomicInteger();
+    ThreadFactory threads = body -> made.getAndIncrement() < failing ? new Thread(body) : new Thread(body) {
+      @Override
+      public void start() {
+        throw new OutOfMemoryError("unable to create native thread");
+      }
+    };
+    assertThatThrownBy(() -> SlotLoader.open(source, LoaderOptions.inOrder(2).readers(4, 1, true), 0, threads))
+        .isInstanceOf(OutOfMemoryError.class).hasMessage("unable to create native thread");
+    assertThat(readerThreads("threadless")).isEmpty();
+    assertThat(closed).hasValue(1);
   }
 
   private static List<String> readerThreads(String name) {
