@@ -11,9 +11,12 @@ import com.hazelcast.partition.NoDataMemberInClusterException;
 import com.hazelcast.spi.exception.RetryableHazelcastException;
 import io.vertx.core.Completable;
 import io.vertx.core.Promise;
+import io.vertx.core.Vertx;
+import io.vertx.core.internal.VertxInternal;
 import io.vertx.spi.cluster.hazelcast.ConfigUtil;
 import io.vertx.spi.cluster.hazelcast.HazelcastClusterManager;
 import java.util.List;
+import java.util.Optional;
 import java.util.UUID;
 
 /**
@@ -64,6 +67,14 @@ final class HazelcastMember extends HazelcastClusterManager {
     if (event.getMembers().stream().anyMatch(member -> !member.isLiteMember())) {
       super.memberRemoved(event);
     }
+  }
+
+  /** The address that the Hazelcast member under a Vertx announces; empty if there is none. */
+  static Optional<String> address(Vertx vertx) {
+    return ((VertxInternal) vertx).clusterManager() instanceof HazelcastClusterManager manager
+        && manager.getHazelcastInstance() != null
+        ? Optional.of(manager.getHazelcastInstance().getCluster().getLocalMember().getAddress().getHost())
+        : Optional.empty();
   }
 
   /**

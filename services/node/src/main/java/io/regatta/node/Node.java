@@ -3,10 +3,12 @@ package io.regatta.node;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.regatta.node.ClusterConfig.DirectoryKind;
 import io.regatta.node.ClusterConfig.MemberKind;
+import io.vertx.core.Closeable;
 import io.vertx.core.Deployable;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
+import io.vertx.core.internal.VertxInternal;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentHashMap;
@@ -134,8 +136,8 @@ public final class Node {
   }
 
   /** On a thread of its own: it blocks, and the admin server's Vertx is not made on a context of another. */
-  private static Future<String> onThread(Callable<String> start) {
-    Promise<String> promise = Promise.promise();
+  private static <T> Future<T> onThread(Callable<T> start) {
+    Promise<T> promise = Promise.promise();
     Thread thread = new Thread(() -> {
       try {
         promise.complete(start.call());
@@ -153,23 +155,34 @@ public final class Node {
   }
 
   /**
-   * A node inside a user's Vertx, clustered or not, on loopback and without an admin server. Closing it leaves the
-   * Vertx and the directory as they are.
+   * A node inside a user's Vertx, clustered or not, without an admin server. Closing it leaves the Vertx and the
+   * directory as they are. Services bind to and announce the address of the Vertx's Hazelcast member, or loopback.
    */
   public static Node embedded(Vertx vertx, Directory directory, String role) {
     NodeConfig config = NodeConfig.defaults();
-    return new Node(config, vertx, false, directory, LOOPBACK, new Insight(config, role));
+    return new Node(config, vertx, false, directory, address(vertx), new Insight(config, role));
   }
 
   /**
-   * A node inside a user's Vertx with its own settings and, if enabled, its own admin server.
+   * A node inside a user's Vertx with its own settings and, if enabled, its own admin server, which ends with the node
+   * or with the Vertx. Where the settings name no host, it is that of {@link #embedded(Vertx, Directory, String)}.
    *
    * @param directory null: the node makes, and closes, the one that the configuration describes, over this Vertx
    */
   public static Future<Node> embedded(Vertx vertx, Directory directory, NodeConfig config, String role) {
     Insight insight = new Insight(config, role);
-    return closingOnFailure(onThread(() -> insight.open(LOOPBACK)), insight::close)
-        .map(host -> new Node(config, vertx, false, directory, host, insight));
+    return closingOnFailure(onThread(() -> {
+      String host = insight.open(address(vertx));
+      Node node = new Node(config, vertx, false, directory, host, insight);
+      Closeable end = done -> insight.close().onComplete(done);
+      ((VertxInternal) vertx).addCloseHook(end);
+      node.closed.future().onComplete(closed -> ((VertxInternal) vertx).removeCloseHook(end));
+      return node;
+    }), insight::close);
+  }
+
+  private static String address(Vertx vertx) {
+    return HazelcastMember.address(vertx).orElse(LOOPBACK);
   }
 
   /** Deploys a verticle on this node's Vertx; one that still starts when the node is closed is given up. */

@@ -4,6 +4,7 @@ import static io.regatta.node.HazelcastDirectoryTest.get;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.hazelcast.config.Config;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.shard.Wait;
@@ -14,6 +15,8 @@ import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.VerticleBase;
 import io.vertx.core.Vertx;
+import io.vertx.spi.cluster.hazelcast.ConfigUtil;
+import io.vertx.spi.cluster.hazelcast.HazelcastClusterManager;
 import io.vertx.core.http.HttpClientRequest;
 import io.vertx.core.http.HttpMethod;
 import io.vertx.core.json.JsonObject;
@@ -239,6 +242,39 @@ class NodeTest {
     String id = get(users.deployVerticle(new VerticleBase() { }));
     assertThat(users.deploymentIDs()).containsExactly(id);
     get(users.close());
+  }
+
+  @Test
+  void theAdminServerOfAnEmbeddedNodeEndsWithTheUsersVertx() {
+    LeftoverThreads threads = LeftoverThreads.snapshot();
+    Vertx users = Vertx.vertx();
+    Node node = get(Node.embedded(users, null, NodeConfig.defaults(), "application"));
+    assertThat(node.adminPort()).isPositive();
+    get(users.close());
+    threads.assertNone();
+  }
+
+  @Test
+  void anEmbeddedNodeThatCannotBeMadeLeavesNothing() {
+    LeftoverThreads threads = LeftoverThreads.snapshot();
+    Vertx users = Vertx.vertx();
+    get(users.close());
+    assertThatThrownBy(() -> get(Node.embedded(users, null, NodeConfig.defaults(), "application"))).isNotNull();
+    threads.assertNone();
+  }
+
+  @Test
+  void anEmbeddedNodeHasTheAddressOfTheUsersClusterMember() {
+    Config own = ConfigUtil.loadConfig().setClusterName("test-" + UUID.randomUUID())
+        .setProperty("hazelcast.socket.bind.any", "false");
+    own.getNetworkConfig().setPort(0).setPublicAddress("127.0.0.2").getInterfaces().clear().setEnabled(true)
+        .addInterface("127.0.0.1");
+    own.getNetworkConfig().getJoin().getMulticastConfig().setEnabled(false);
+    own.getNetworkConfig().getJoin().getAutoDetectionConfig().setEnabled(false);
+    Vertx users = get(Vertx.builder().withClusterManager(new HazelcastClusterManager(own)).buildClustered());
+    String host = Node.embedded(users, null, "application").host();
+    get(users.close());
+    assertThat(host).isEqualTo("127.0.0.2");
   }
 
   @Test
