@@ -49,7 +49,7 @@ class JobFilesTest {
   void quick_start_runs_with_its_settings() {
     RunResult result = run(Jobs.config("fit-a-line", "data.dir=" + Jobs.data("boston_housing"), "output="));
     assertThat(result.steps()).isBetween(30 * 25L, 30 * 26L);
-    assertThat(result.loss()).isBetween(LEAST_SQUARES, 600.0);
+    assertThat(result.loss()).as("training loss, 84.9 when it was written, 667 untrained").isBetween(LEAST_SQUARES, 90.0);
     System.out.println("quick start: " + result.toJson().encode());
   }
 

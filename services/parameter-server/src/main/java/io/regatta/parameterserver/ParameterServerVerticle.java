@@ -32,8 +32,6 @@ import org.slf4j.LoggerFactory;
 public final class ParameterServerVerticle extends VerticleBase {
 
   private static final Logger LOG = LoggerFactory.getLogger(ParameterServerVerticle.class);
-  /** The shards of a server do not change while it lives. */
-  private static final long SHARD_MAP_VERSION = 1;
   private static final long SHUTDOWN_MILLIS = 500;
   static final String PORT_KEY = "parameter_server.port";
 
@@ -111,7 +109,7 @@ public final class ParameterServerVerticle extends VerticleBase {
       deployments.add(vertx.deployVerticle(shard));
     }
     return Future.join(deployments).map(deployed -> {
-      ShardMapReply.Builder map = ShardMapReply.newBuilder().setServerIndex(seat.index()).setVersion(SHARD_MAP_VERSION);
+      ShardMapReply.Builder map = ShardMapReply.newBuilder().setServerIndex(seat.index());
       shards.forEach(shard -> map.addShards(shard.place()));
       return map.build();
     });
