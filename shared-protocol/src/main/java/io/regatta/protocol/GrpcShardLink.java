@@ -35,8 +35,8 @@ import java.util.function.UnaryOperator;
 /**
  * A trainer's (or an aggregator's) link to one shard over one tensor stream. Owned by the stream's context: calls are
  * made and complete on it. Waiting for an answer has no limit as long as the peer lives. When the stream dies, everything
- * pending fails with the reason, which names the peer; whether a push that was under way has been applied is then told by
- * repeating it with the same sequence number on a new link.
+ * pending fails with the reason, which names the peer; whether a push that was under way has been applied could then be
+ * told by repeating it with the same sequence number on a new link, which trainers do not do yet.
  */
 public final class GrpcShardLink implements ShardLink {
   private final TensorStream stream;

@@ -8,11 +8,14 @@ import io.vertx.core.json.JsonObject;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 /** The job on a command line: its file, and options that override its keys. */
 final class JobOptions {
+
+  private static final Set<String> DISTRIBUTED = Set.of("--mode", "--servers", "--shards", "--trainers");
 
   @Parameters(index = "0", arity = "0..1", paramLabel = "JOB", description = "job file: .yaml, .yml or .json")
   private Path file;
@@ -76,6 +79,20 @@ final class JobOptions {
       values.put("program", program.getClass().getName());
     }
     return JobFile.load(file, options(), settings.jobKeys(), values);
+  }
+
+  /**
+   * Refuses what means nothing where one trainer trains with tables in process.
+   *
+   * @param more other such options of the command that were given
+   */
+  void checkLocal(List<String> more) {
+    List<String> without = new ArrayList<>(more);
+    options().stream().map(Settings.Option::name).filter(DISTRIBUTED::contains).forEach(without::add);
+    if (!without.isEmpty()) {
+      throw new InvalidInput(String.join(", ", without) + ": no effect with --local, where one trainer trains with tables "
+          + "in process, as in sync mode; leave out one or the other");
+    }
   }
 
   private List<Settings.Option> options() {

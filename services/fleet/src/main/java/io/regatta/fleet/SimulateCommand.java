@@ -6,7 +6,6 @@ import io.regatta.node.HostPort;
 import io.regatta.node.Interrupt;
 import io.regatta.node.Settings;
 import io.regatta.trainer.JobConfig;
-import io.regatta.trainer.LocalRun;
 import io.regatta.trainer.ProgramLoader;
 import io.regatta.trainer.ResultFile;
 import io.regatta.trainer.RunResult;
@@ -69,12 +68,25 @@ final class SimulateCommand implements Callable<Integer> {
       out.println("simulating " + job.file());
       out.flush();
     }
+    if (local) {
+      List<String> more = new ArrayList<>(slow.isEmpty() ? List.of() : List.of("--slow"));
+      if (cluster != null) {
+        more.add("--cluster");
+      }
+      job.checkLocal(more);
+    }
     JobConfig config = job.load(settings, regatta.program());
     out.println("starting " + (local ? "one trainer with tables in process" : parts(config)) + ", mode " + mode(config));
     out.flush();
     Map<Integer, Long> delays = delays(config);
-    RunResult run = local ? LocalRun.run(config, regatta.program(), null) : simulate(config, delays);
+    RunResult run = local ? train(config) : simulate(config, delays);
     return finish(run, file, out);
+  }
+
+  private RunResult train(JobConfig config) {
+    try (Fleet fleet = Fleet.of(place(settings, job.readyTimeout(), null, Fleet.role(Role.LOCAL)), config)) {
+      return fleet.train(regatta.program());
+    }
   }
 
   private static String parts(JobConfig config) {
@@ -125,13 +137,17 @@ final class SimulateCommand implements Callable<Integer> {
    * @param cluster its Hazelcast address, null: as configured
    */
   static Place place(SettingsOptions settings, Integer readyTimeout, String cluster) {
+    return place(settings, readyTimeout, cluster, new JsonObject());
+  }
+
+  private static Place place(SettingsOptions settings, Integer readyTimeout, String cluster, JsonObject code) {
     List<Settings.Option> given = new ArrayList<>();
     if (cluster != null) {
       SettingsOptions.add(given, "--cluster", "node.cluster.seeds", cluster);
       SettingsOptions.add(given, "--cluster", "node.cluster.port", HostPort.parse(cluster, "--cluster").port());
     }
     SettingsOptions.add(given, "--ready-timeout", "node.ready_timeout_seconds", readyTimeout);
-    return Place.load(settings.conf(), given, settings.sectionKeys(), new JsonObject());
+    return Place.load(settings.conf(), given, settings.sectionKeys(), code);
   }
 
   /** Prints and writes what came out. */

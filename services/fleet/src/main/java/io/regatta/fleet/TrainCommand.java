@@ -4,6 +4,7 @@ import io.regatta.trainer.JobConfig;
 import io.regatta.trainer.ResultFile;
 import io.regatta.trainer.RunResult;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -41,6 +42,9 @@ final class TrainCommand implements Callable<Integer> {
   @Override
   public Integer call() {
     ResultFile file = ResultFile.at(result);
+    if (local) {
+      job.checkLocal(List.of());
+    }
     JobConfig config = job.load(settings, regatta.program());
     Place here = place.load(settings, job.readyTimeout(), Fleet.role(local ? Role.LOCAL : Role.TRAINER));
     if (!local) {

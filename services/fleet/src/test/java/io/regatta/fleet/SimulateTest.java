@@ -56,19 +56,22 @@ class SimulateTest {
 
   @Test
   void one_trainer_computes_what_the_program_computes_alone() throws Exception {
-    String[] one = {"--trainers", "1", "--servers", "2", "--mode", "sync", "--max-steps", "10", "--result", null};
-    one[9] = dir.resolve("simulated.json").toString();
+    String[] one = {"--max-steps", "10", "--result", dir.resolve("simulated.json").toString(), "--trainers", "1",
+        "--servers", "2", "--mode", "sync"};
     assertThat(command("simulate", one).status()).isZero();
-    one[9] = dir.resolve("local.json").toString();
-    CommandLineRun local = command("train", concat(one, "--local"));
-    assertThat(local.status()).as(local.err()).isZero();
-    assertThat(result("local.json").get("parameters_hash")).isEqualTo(result("simulated.json").get("parameters_hash"));
-    assertThat(result("local.json").get("auc")).isEqualTo(result("simulated.json").get("auc"));
+    for (String alone : List.of("train", "simulate")) {
+      CommandLineRun local = command(alone, "--max-steps", "10", "--result", dir.resolve("local.json").toString(), "--local");
+      assertThat(local.status()).as(local.err()).isZero();
+      assertThat(result("local.json").get("parameters_hash"))
+          .isEqualTo(result("simulated.json").get("parameters_hash"));
+      assertThat(result("local.json").get("auc")).isEqualTo(result("simulated.json").get("auc"));
+    }
   }
 
-  private static String[] concat(String[] some, String more) {
-    List<String> all = new ArrayList<>(List.of(some));
-    all.add(more);
-    return all.toArray(String[]::new);
+  @Test
+  void what_means_nothing_to_one_trainer_alone_is_refused() {
+    CommandLineRun run = command("simulate", "--local", "--slow", "1=5", "--trainers", "3", "--mode", "geo");
+    assertThat(run.status()).isEqualTo(Regatta.BAD_INPUT);
+    assertThat(run.err()).contains("--slow, --mode, --trainers: no effect with --local");
   }
 }
