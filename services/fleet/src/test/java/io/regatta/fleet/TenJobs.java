@@ -4,10 +4,13 @@ import io.regatta.trainer.Progress;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Stream;
 
 /**
  * Ten jobs one after another in a JVM of its own, whose heap is touched whole at its start: what its resident set grows
- * by is then native memory. Prints {@code resident BYTES} after each. Arguments: a directory for data and output.
+ * by is then native memory. Prints {@code resident BYTES} after each, and {@code temporary NAMES}, all that
+ * lies below {@code java.io.tmpdir}, which is its alone. Arguments: a directory for data and output.
  */
 final class TenJobs {
 
@@ -21,8 +24,15 @@ final class TenJobs {
         System.gc();
       }
       System.out.println("resident " + residentBytes());
+      System.out.println("temporary " + temporaryFiles());
     }
     System.out.println("done");
+  }
+
+  private static List<Path> temporaryFiles() throws IOException {
+    try (Stream<Path> files = Files.walk(Path.of(System.getProperty("java.io.tmpdir")))) {
+      return files.sorted().toList();
+    }
   }
 
   /** VmRSS of this process; Linux only. */
