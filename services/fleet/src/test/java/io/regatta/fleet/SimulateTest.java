@@ -37,7 +37,7 @@ class SimulateTest {
     assertThat(run.out()).startsWith("simulating ").contains(
         "starting a rendezvous, 1 server with 1 shard, 3 trainers in this process, mode geo\n");
     assertThat(run.out()).contains("wide-and-deep: geo, 1 server", "3 trainers: 7 steps, 1344 examples", "AUC",
-        "by trainer:", "parameters' hash ");
+        "by trainer:", "parameters' hash ", "seed 1", "process " + ProcessHandle.current().pid());
     JsonNode result = result("result.json");
     assertThat(result.fieldNames()).toIterable().startsWith("job", "mode", "servers", "trainers", "shards", "seed",
         "steps", "examples", "seconds", "examples_per_second", "loss", "auc", "accuracy", "logloss", "staleness_max",

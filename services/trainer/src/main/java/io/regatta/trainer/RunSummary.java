@@ -1,6 +1,8 @@
 package io.regatta.trainer;
 
 import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
 import java.util.StringJoiner;
 
 /** What {@link ResultFile} says, in words. */
@@ -34,11 +36,22 @@ final class RunSummary {
     if (run.skippedPushes() > 0) {
       figures.add(run.skippedPushes() + " skipped pushes (NaN or infinite)");
     }
-    text.append(figures).append("\n  parameters' hash ").append(run.parametersHash());
+    text.append(figures).append("\n  parameters' hash ").append(run.parametersHash())
+        .append(", seed ").append(run.seed());
     if (!run.model().isEmpty()) {
       text.append(", model saved in ").append(run.model());
     }
-    return text.toString();
+    return text.append(processes(run.processIds())).toString();
+  }
+
+  /** One number where all services are in one process. */
+  private static String processes(Map<String, Long> ids) {
+    if (Set.copyOf(ids.values()).size() == 1) {
+      return "\n  process " + ids.values().iterator().next();
+    }
+    StringJoiner each = new StringJoiner(", ", "\n  processes ", "").setEmptyValue("");
+    ids.forEach((name, id) -> each.add(name + " " + id));
+    return each.toString();
   }
 
   private static void figure(StringJoiner figures, String name, double value) {
