@@ -21,6 +21,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.stream.Stream;
 
 /**
  * Writes a Criteo-shaped data set whose labels come from {@link CriteoTeacher}: {@code train-000.tsv} and so on,
@@ -72,13 +73,18 @@ public final class CriteoGenerator {
     this.teacher = new CriteoTeacher(size.seed());
   }
 
-  /** Makes the data in {@code directory}, unless exactly these are there already, complete and unchanged. */
+  /**
+   * Makes the data in {@code directory}, unless exactly these are there already, complete and unchanged.
+   *
+   * @throws InvalidInput if the directory holds files of somebody else, which are left as they are
+   */
   public static GeneratedCriteo ensure(Path directory, Size size) {
     try {
       GeneratedCriteo there = GeneratedCriteo.in(directory);
       if (there != null && there.version() == VERSION && there.size().equals(size) && there.intact(directory)) {
         return there;
       }
+      checkOurs(directory);
       Files.createDirectories(directory);
       Files.write(directory.resolve(MARK), new byte[0]);
       Files.deleteIfExists(directory.resolve(GeneratedCriteo.NAME));
@@ -88,6 +94,21 @@ public final class CriteoGenerator {
     } catch (IOException e) {
       throw new InvalidInput("cannot write data to " + directory.toAbsolutePath() + ": " + e
           + ". Choose another data directory", e);
+    }
+  }
+
+  private static void checkOurs(Path directory) throws IOException {
+    if (!Files.exists(directory)) {
+      return;
+    }
+    List<String> names;
+    try (Stream<Path> files = Files.list(directory)) {
+      names = files.map(file -> file.getFileName().toString()).filter(name -> !name.startsWith(".")).sorted().toList();
+    }
+    if (!names.isEmpty() && !owns(directory)) { // in this order: another process may have begun to generate here
+      throw new InvalidInput("no data are generated in " + directory.toAbsolutePath() + ", which holds "
+          + names.get(0) + (names.size() > 1 ? " and " + (names.size() - 1) + " more" : "") + ": give the directory of a "
+          + "complete data set, or an empty one, with --data (data.dir)");
     }
   }
 

@@ -1,7 +1,9 @@
 package io.regatta.trainer.data;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.trainer.data.CriteoGenerator.Size;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -47,6 +49,15 @@ class CriteoGeneratorTest {
   }
 
   @Test
+  void filesOfSomebodyElseAreLeftAlone() throws Exception {
+    Path mine = Files.writeString(dir.resolve("train-000.tsv"), "1\t2\n");
+    assertThatThrownBy(() -> CriteoGenerator.ensure(dir, new Size(7, 3_000, 1_000, 1))).isInstanceOf(InvalidInput.class)
+        .hasMessageContainingAll(dir.toString(), "which holds train-000.tsv", "--data (data.dir)");
+    assertThat(mine).hasContent("1\t2\n");
+    assertThat(dir).isDirectoryContaining(mine::equals);
+  }
+
+  @Test
   void completeDataIsKeptAndDamagedDataMadeAgain() throws Exception {
     Size size = new Size(7, 3_000, 1_000, 1);
     GeneratedCriteo made = CriteoGenerator.ensure(dir, size);
@@ -63,7 +74,7 @@ class CriteoGeneratorTest {
     text[0] ^= 1;
     assertThat(Files.readAllBytes(test)).isEqualTo(text);
 
-    Files.delete(dir.resolve(GeneratedCriteo.NAME));
+    Files.move(dir.resolve(GeneratedCriteo.NAME), dir.resolve("criteo.unfinished")); // as if stopped in its middle
     assertThat(GeneratedCriteo.in(dir)).isNull();
     assertThat(CriteoGenerator.ensure(dir, size)).isEqualTo(made);
   }
