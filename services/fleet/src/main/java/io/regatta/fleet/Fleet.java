@@ -5,7 +5,7 @@ import io.regatta.node.Blocking;
 import io.regatta.node.Interrupt;
 import io.regatta.node.ServiceLogging;
 import io.regatta.trainer.JobConfig;
-import io.regatta.trainer.ProgramLoader;
+import io.regatta.trainer.JobCheck;
 import io.regatta.trainer.ReduceOp;
 import io.regatta.trainer.RunResult;
 import io.regatta.trainer.TrainerConfig;
@@ -166,7 +166,7 @@ public final class Fleet implements AutoCloseable {
     }
     TrainerConfig trainer = place.trainer(job());
     place.node().requireOthers(", or role local to train here");
-    ProgramLoader.check(job(), program);
+    JobCheck.distributed(job(), program);
     return TrainerProcess.start(place.node(), trainer, program);
   }
 

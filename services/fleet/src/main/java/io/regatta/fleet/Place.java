@@ -125,14 +125,18 @@ final class Place {
   /** Settings of the services of a whole job in one process, which gives each server and trainer its own number. */
   ServiceConfigs simulation(JobConfig job) {
     String whole = "a whole job in one process";
+    RendezvousConfig rendezvous = effective.bindSection(Sections.RENDEZVOUS, RendezvousConfig.class, List.of());
+    if (job.trainers() > rendezvous.limits().members()) {
+      throw new InvalidInput("trainers is " + job.trainers() + ", and the rendezvous takes at most "
+          + rendezvous.limits().members() + " in a job (rendezvous.limits.members)");
+    }
     ParameterServerConfig server = effective.bindSection(Sections.PARAMETER_SERVER, ParameterServerConfig.class,
         List.of(new Dictated("index", -1, whole), servers(job), shards(job)));
     if (server.port() != 0 && job.servers() > 1) {
       throw new InvalidInput("parameter_server.port is " + server.port() + " (" + effective.origin(
           "parameter_server.port") + "), which " + job.servers() + " servers in one process cannot share: leave it out");
     }
-    return new ServiceConfigs(effective.bindSection(Sections.RENDEZVOUS, RendezvousConfig.class, List.of()), server,
-        gradientAggregator(), effective.bindSection(Sections.TRAINER, TrainerConfig.class,
+    return new ServiceConfigs(rendezvous, server, gradientAggregator(), effective.bindSection(Sections.TRAINER, TrainerConfig.class,
         Stream.concat(job(job).stream(), Stream.of(new Dictated("rank", -1, whole))).toList()));
   }
 

@@ -6,7 +6,7 @@ import io.regatta.node.HostPort;
 import io.regatta.node.Interrupt;
 import io.regatta.node.Settings;
 import io.regatta.trainer.JobConfig;
-import io.regatta.trainer.ProgramLoader;
+import io.regatta.trainer.JobCheck;
 import io.regatta.trainer.ResultFile;
 import io.regatta.trainer.RunResult;
 import io.vertx.core.json.JsonObject;
@@ -120,7 +120,7 @@ final class SimulateCommand implements Callable<Integer> {
 
   private RunResult simulate(JobConfig config, Map<Integer, Long> delays) {
     LocalCluster.Options options = LocalCluster.Options.of(config, place(settings, job.readyTimeout(), cluster));
-    ProgramLoader.check(config, regatta.program());
+    JobCheck.distributed(config, regatta.program());
     LocalCluster running = LocalCluster.start(options.withProgram(regatta.program()).withFaults(Faults.slow(delays)));
     try (Interrupt interrupt = Interrupt.closes(running::close)) {
       List<RunResult> all = Blocking.get(running.results());

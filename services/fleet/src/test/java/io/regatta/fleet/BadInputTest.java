@@ -118,6 +118,25 @@ class BadInputTest {
 
   @ParameterizedTest
   @CsvSource(delimiter = '|', textBlock = """
+      simulate JOB --output JOB                                     | model cannot be saved in JOB: it is a file; choose another directory with --output
+      simulate JOB --output JOB/model                               | JOB is a file
+      train JOB --local --output JOB                                | it is a file
+      train JOB --seeds 127.0.0.1:1 --output JOB                    | it is a file
+      simulate JOB --trainers 5000                                  | trainers is 5000, and the rendezvous takes at most 4096 in a job (rendezvous.limits.members)
+      simulate JOB --mode geo --set optimizer.kind=adam             | geo mode trains with SGD only, but optimizer.kind is adam
+      train JOB --seeds 127.0.0.1:1 --mode geo --set sparse_optimizer.kind=adagrad | sparse_optimizer.kind is adagrad
+      simulate JOB --set engine=Tensorflow                          | engine
+      train JOB --local --set engine=RPC                            | engine
+      """)
+  void what_can_be_known_beforehand_is_said_before_anything_starts(String command, String wanted) {
+    CommandLineRun run = CommandLineRun.with(new LineProgram(), command.replace("JOB", job.toString()).split(" +"));
+    assertThat(run.status()).as(run.err()).isEqualTo(2);
+    assertThat(run.failure()).contains(wanted.replace("JOB", job.toString()));
+    assertThat(run.err().lines()).as("nothing has started, and so nothing was logged").containsExactly(run.failure());
+  }
+
+  @ParameterizedTest
+  @CsvSource(delimiter = '|', textBlock = """
       census     | simulate         | adult.data and adult.test with --data (data.dir); | https://archive.ics.uci.edu/dataset/2/adult
       census     | parity           | adult.data and adult.test with --data (data.dir); | https://archive.ics.uci.edu/dataset/2/adult
       census     | train --seeds 127.0.0.1:1 | adult.data and adult.test with --data (data.dir); | https://archive.ics.uci.edu/dataset/2/adult

@@ -19,7 +19,7 @@ public final class LocalRun {
    * @param progress null: on the console
    */
   public static RunResult run(JobConfig job, TrainingProgram program, Progress progress) {
-    ProgramLoader.check(job, program);
+    JobCheck.alone(job, program);
     try (LocalSession session = new LocalSession(job)) {
       RankRun run = new RankRun(session, program, progress);
       try {

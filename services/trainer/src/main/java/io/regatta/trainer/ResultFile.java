@@ -30,8 +30,7 @@ public final class ResultFile {
       if (Files.isDirectory(result.file)) {
         throw new IOException("it is a directory");
       }
-      Files.createDirectories(result.file.getParent());
-      Files.delete(Files.createTempFile(result.file.getParent(), result.file.getFileName().toString(), ".part"));
+      WritablePlace.check(result.file.getParent());
       return result;
     } catch (IOException e) {
       throw result.unwritable(e);
@@ -41,6 +40,7 @@ public final class ResultFile {
   /** Writes the result whole or not at all. */
   public void write(RunResult run) {
     try {
+      Files.createDirectories(file.getParent());
       Files.writeString(part, run.toJson().encodePrettily() + "\n");
       Files.move(part, file, StandardCopyOption.REPLACE_EXISTING, StandardCopyOption.ATOMIC_MOVE);
     } catch (IOException e) {
@@ -49,7 +49,7 @@ public final class ResultFile {
   }
 
   private InvalidInput unwritable(IOException e) {
-    return new InvalidInput("the result cannot be written to " + file + ": " + e.getMessage() + "; choose another place "
+    return new InvalidInput("the result cannot be written to " + file + ": " + WritablePlace.reason(e) + "; choose another place "
         + "with --result", e);
   }
 

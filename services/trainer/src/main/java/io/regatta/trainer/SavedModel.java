@@ -58,7 +58,7 @@ final class SavedModel {
       model.manifest();
     } catch (IOException e) {
       throw new InvalidInput("trainer " + session.trainer().rank() + " of job " + session.job().job()
-          + ": the model cannot be saved in " + dir.toAbsolutePath() + ": " + e + "; choose another output directory",
+          + ": the model cannot be saved in " + dir.toAbsolutePath() + ": " + WritablePlace.reason(e) + "; choose another output directory",
           e);
     }
   }

@@ -90,7 +90,7 @@ public final class TrainerVerticle extends VerticleBase implements FiniteService
     Duration timeout = node.config().readyTimeout();
     return resultFile()
         .compose(v -> vertx.executeBlocking(() -> {
-          ProgramLoader.check(job, program);
+          JobCheck.distributed(job, program);
           return null;
         }))
         .compose(v -> node.directory().awaitAny(Directory.RENDEZVOUS, timeout, wanted()))

@@ -20,7 +20,8 @@ class ResultFileTest {
   void isWrittenWholeAndLeavesNothingElse() throws Exception {
     Path file = dir.resolve("new/result.json");
     ResultFile checked = ResultFile.at(file);
-    assertThat(file).as("the check writes no result").doesNotExist();
+    assertThat(file.getParent()).as("the check leaves nothing").doesNotExist();
+    Files.createDirectory(file.getParent());
     Files.writeString(dir.resolve("new/result.json.part"), "of a run that was killed");
     RunResult run = LocalRun.run(JobConfig.of(new JsonObject().put("job", "brief")), worker -> { }, Progress.none());
     ResultFile.at(file).write(run);
@@ -35,8 +36,10 @@ class ResultFileTest {
   void aPlaceThatCannotBeWrittenIsRefusedBeforehand() throws Exception {
     Path file = Files.writeString(dir.resolve("file"), "");
     assertThatThrownBy(() -> ResultFile.at(file.resolve("result.json"))).isInstanceOf(InvalidInput.class)
-        .hasMessageContaining(file.toString()).hasMessageContaining("choose another place");
+        .hasMessageContaining(": it is a file; ").hasMessageContaining("choose another place");
     assertThatThrownBy(() -> ResultFile.at(dir)).isInstanceOf(InvalidInput.class)
         .hasMessageContaining("it is a directory");
+    assertThatThrownBy(() -> ResultFile.at(Path.of("/proc/result.json"))).isInstanceOf(InvalidInput.class)
+        .hasMessageContaining("no file can be made in /proc").message().doesNotContain(".part", "Exception");
   }
 }

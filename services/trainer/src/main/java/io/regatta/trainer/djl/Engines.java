@@ -31,6 +31,9 @@ public final class Engines {
       new String[] {"libstdc++", "libstdc++6"},
       new String[] {"libgcc_s", "libgcc-s1"});
 
+  /** DJL's client of a server that predicts; it trains nothing. */
+  private static final String REMOTE = "RPC";
+
   /** Written under the lock. */
   private static volatile Engine started;
   private static int threads;
@@ -59,14 +62,25 @@ public final class Engines {
         pinThreads(computeThreads);
         started = load(chosen);
         threads = computeThreads;
-      } else if (!matches(name)) {
-        throw new InvalidInput("engine: this process runs " + started.getEngineName() + " already, the job wants "
-            + name + "; start it in a process of its own");
-      } else if (computeThreads != threads) {
+        return started;
+      }
+      requireStarted(name);
+      if (computeThreads != threads) {
         log.warn("compute_threads stays {}: the engine of this process was started with it, {} has no effect", threads,
             computeThreads);
       }
       return started;
+    }
+  }
+
+  /** Refuses an engine by its name, without starting any; see {@link #start}. */
+  public static void check(String name) {
+    synchronized (LOCK) {
+      if (started != null) {
+        requireStarted(name);
+      } else if (!isAuto(name)) {
+        requireKnown(choose(name, System.getProperty("os.name"), System.getProperty("os.arch")));
+      }
     }
   }
 
@@ -77,16 +91,22 @@ public final class Engines {
     }
   }
 
-  private static boolean matches(String name) {
-    return name == null || name.isBlank() || name.equalsIgnoreCase("auto")
-        || name.equalsIgnoreCase(started.getEngineName());
+  private static void requireStarted(String name) {
+    if (!isAuto(name) && !name.equalsIgnoreCase(started.getEngineName())) {
+      throw new InvalidInput("engine: this process runs " + started.getEngineName() + " already, the job wants "
+          + name + "; start it in a process of its own");
+    }
+  }
+
+  private static boolean isAuto(String name) {
+    return name == null || name.isBlank() || name.equalsIgnoreCase("auto");
   }
 
   /** The engine's name for a wish and a platform. Says in one line why it is not MXNet, if it is not. */
   static String choose(String wish, String os, String arch) {
     boolean natives = os.toLowerCase(Locale.ROOT).contains("linux")
         && (arch.equals("amd64") || arch.equals("x86_64"));
-    if (wish != null && !wish.isBlank() && !wish.equalsIgnoreCase("auto")) {
+    if (!isAuto(wish)) {
       if (wish.equalsIgnoreCase("mxnet") && !natives && System.getenv("MXNET_LIBRARY_PATH") == null) {
         throw new InvalidInput("engine: MXNet's natives exist for linux x86-64 only, this is " + os + " " + arch
             + "; use engine: auto or PyTorch, or point MXNET_LIBRARY_PATH to a library of your own");
@@ -131,7 +151,7 @@ public final class Engines {
   /** Before the class Engine is touched, which cannot be loaded while the chosen one is missing. */
   private static void requireKnown(String name) {
     List<String> known = ServiceLoader.load(EngineProvider.class, Engines.class.getClassLoader()).stream()
-        .map(provider -> provider.get().getEngineName()).toList();
+        .map(provider -> provider.get().getEngineName()).filter(engine -> !engine.equals(REMOTE)).sorted().toList();
     if (!known.contains(name)) {
       throw new InvalidInput("engine: " + name + " is not on the class path, known engines are " + known
           + "; a build with -Ppytorch has PyTorch, too");
