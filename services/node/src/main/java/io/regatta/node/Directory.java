@@ -6,6 +6,7 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Function;
 
 /**
  * Where the service instances are: small facts that their owners publish, each with a lease. An entry says where to
@@ -59,6 +60,18 @@ public interface Directory {
    * Waits while the directory's store has no member that holds data.
    */
   Future<Registration> register(Instance instance);
+
+  /**
+   * As {@link #register}, for an instance that must be the only one of its service with its index. Of several that come
+   * at once one gets the place. The entry of a holder at the same address (a former life of this one), or of one that
+   * does not answer, is replaced; a holder that was frozen and wakes sees that, says so in its log, and does not take
+   * the place back. A fixed directory publishes nothing and cannot tell.
+   *
+   * @param answers whether the holder of this entry lives: asks it, and ends within a few seconds; a failure means no
+   * @param remedy what to do about a holder that lives, for the message
+   * @return fails with {@link io.regatta.core.error.RegattaException.Conflict}, naming the holder's address, if one lives
+   */
+  Future<Registration> registerSole(Instance instance, Function<Instance, Future<Boolean>> answers, String remedy);
 
   /** The instances of a service whose leases are valid, by index, then id. They need not be alive. */
   Future<List<Instance>> list(String service);

@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Function;
 
 /**
  * A directory read from configuration: every endpoint is known beforehand, nothing is published. Immutable but for its
@@ -44,6 +45,12 @@ public final class FixedDirectory extends WaitingDirectory {
           + ": give it that port"));
     }
     return Future.succeededFuture(Future::succeededFuture);
+  }
+
+  @Override
+  public Future<Registration> registerSole(Instance instance, Function<Instance, Future<Boolean>> answers,
+      String remedy) {
+    return register(instance);
   }
 
   @Override

@@ -1,20 +1,20 @@
 package io.regatta.node;
 
+import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.Cancelled;
+import io.regatta.core.error.RegattaException.Conflict;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
-import io.vertx.core.json.JsonObject;
 import io.vertx.core.shareddata.AsyncMap;
 import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -43,10 +43,55 @@ public final class HazelcastDirectory extends WaitingDirectory {
 
   @Override
   public Future<Registration> register(Instance instance) {
-    Lease lease = new Lease(instance.with(PID, Long.toString(ProcessHandle.current().pid())));
-    return retry(() -> lease.put(), "register " + instance.service() + " at " + instance.endpoint()).map(v -> {
-      lease.keep();
-      return lease;
+    Lease lease = new Lease(instance.service() + "/" + instance.id(), instance, false);
+    return retry(lease::put, "register " + instance.service() + " at " + instance.endpoint()).map(v -> lease.keep());
+  }
+
+  /** Such an entry's key is its index in place of its id: the store itself lets in one of two that come at once. */
+  @Override
+  public Future<Registration> registerSole(Instance instance, Function<Instance, Future<Boolean>> answers,
+      String remedy) {
+    Lease lease = new Lease(instance.service() + "/" + instance.index(), instance, true);
+    return retry(() -> claim(lease, answers, remedy), "register " + instance.service() + " at " + instance.endpoint())
+        .map(v -> lease.keep());
+  }
+
+  private Future<Void> claim(Lease lease, Function<Instance, Future<Boolean>> answers, String remedy) {
+    return map().compose(map -> map.putIfAbsent(lease.key, lease.text, leaseMillis).compose(held -> {
+      if (held == null || held.equals(lease.text)) {
+        return refuseBeside(lease, answers, remedy);
+      }
+      return refuseLiving(lease.instance, InstanceText.decode(held), answers, remedy)
+          .compose(dead -> map.removeIfPresent(lease.key, held))
+          .compose(removed -> claim(lease, answers, remedy));
+    }));
+  }
+
+  /** One that got the same index otherwise has an entry under its id. */
+  private Future<Void> refuseBeside(Lease lease, Function<Instance, Future<Boolean>> answers, String remedy) {
+    Instance own = lease.instance;
+    return poll(own.service()).compose(listed -> Future.all(listed.stream()
+            .filter(other -> other.index() == own.index() && !other.id().equals(own.id()))
+            .map(other -> refuseLiving(own, other, answers, remedy)).toList()))
+        .<Void>mapEmpty()
+        .recover(e -> lease.remove().transform(removed -> Future.failedFuture(e)));
+  }
+
+  /** Succeeds if the holder of the place that is wanted does not live. */
+  private static Future<Void> refuseLiving(Instance wanting, Instance holder,
+      Function<Instance, Future<Boolean>> answers, String remedy) {
+    if (holder.endpoint().equals(wanting.endpoint())) {
+      return Future.succeededFuture();
+    }
+    return answers.apply(holder).otherwise(false).compose(lives -> {
+      if (!lives) {
+        LOG.info("{} {} at {} does not answer: its place in the directory goes to {}", holder.service(),
+            holder.index(), holder.endpoint(), wanting.endpoint());
+        return Future.succeededFuture();
+      }
+      return Future.failedFuture(new Conflict(wanting.service() + " at " + wanting.endpoint() + " is not needed: "
+          + holder.service() + (holder.service().equals(RENDEZVOUS) ? "" : " " + holder.index()) + " is at "
+          + holder.endpoint() + ", process " + holder.attributes().getOrDefault(PID, "unknown") + "; " + remedy));
     });
   }
 
@@ -66,7 +111,7 @@ public final class HazelcastDirectory extends WaitingDirectory {
       List<Instance> out = new ArrayList<>();
       entries.forEach((key, value) -> {
         if (key.startsWith(service + "/")) {
-          out.add(decode(value));
+          out.add(InstanceText.decode(value));
         }
       });
       out.sort(Comparator.comparingInt(Instance::index).thenComparing(Instance::id));
@@ -104,57 +149,43 @@ public final class HazelcastDirectory extends WaitingDirectory {
         vertx.setTimer(RETRY_MILLIS, timer -> attempt(operation, what, deadlineNanos, promise));
       } else {
         promise.fail(closed() ? new Cancelled("cannot " + what + ": the directory is closed")
-            : new PeerLost("cannot " + what + " in the Hazelcast directory: " + SeedProbe.reason(result.cause()),
+            : result.cause() instanceof RegattaException ? result.cause() : new PeerLost("cannot " + what + " in the Hazelcast directory: " + SeedProbe.reason(result.cause()),
                 result.cause()));
       }
     });
   }
 
-  private static String key(Instance instance) {
-    return instance.service() + "/" + instance.id();
-  }
-
-  private static String encode(Instance i) {
-    JsonObject attributes = new JsonObject();
-    i.attributes().forEach(attributes::put);
-    return new JsonObject().put("service", i.service()).put("id", i.id()).put("index", i.index())
-        .put("host", i.host()).put("control_port", i.controlPort()).put("incarnation", i.incarnation())
-        .put("attributes", attributes).encode();
-  }
-
-  private static Instance decode(String text) {
-    JsonObject json = new JsonObject(text);
-    Map<String, String> attributes = new HashMap<>();
-    json.getJsonObject("attributes").forEach(entry -> attributes.put(entry.getKey(), (String) entry.getValue()));
-    return new Instance(json.getString("service"), json.getString("id"), json.getInteger("index"),
-        json.getString("host"), json.getInteger("control_port"), json.getLong("incarnation"), attributes);
-  }
-
   /** One entry that this process keeps alive. Its timer runs on the context that registered. */
   private final class Lease implements Registration {
 
+    private final String key;
     private final Instance instance;
     private final String text;
+    /** Whether another's entry under this key must be left alone. */
+    private final boolean sole;
     private volatile long timer = -1;
     private volatile boolean ended;
     private volatile boolean failing;
 
-    Lease(Instance instance) {
-      this.instance = instance;
-      this.text = encode(instance);
+    Lease(String key, Instance owner, boolean sole) {
+      this.key = key;
+      this.instance = owner.with(PID, Long.toString(ProcessHandle.current().pid()));
+      this.text = InstanceText.encode(instance);
+      this.sole = sole;
     }
 
     Future<Void> put() {
-      return map().compose(map -> map.put(key(instance), text, leaseMillis));
+      return map().compose(map -> map.put(key, text, leaseMillis));
     }
 
-    void keep() {
+    Registration keep() {
       leases.add(this);
       timer = vertx.setPeriodic(leaseMillis / 3, id -> renew());
+      return this;
     }
 
     private void renew() {
-      put().compose(v -> ended ? remove() : Future.succeededFuture()).onComplete(result -> {
+      (sole ? putOwn() : put()).compose(v -> ended ? remove() : Future.succeededFuture()).onComplete(result -> {
         if (result.failed() && !failing && !ended) {
           LOG.warn("{} {} cannot renew its entry in the directory and tries again every {} ms: {}",
               instance.service(), instance.endpoint(), leaseMillis / 3, SeedProbe.reason(result.cause()));
@@ -163,8 +194,21 @@ public final class HazelcastDirectory extends WaitingDirectory {
       });
     }
 
+    private Future<Void> putOwn() {
+      return map().compose(map -> map.get(key)).compose(held -> {
+        if (held == null || held.equals(text)) {
+          return put();
+        }
+        vertx.cancelTimer(timer);
+        LOG.error("{} {} did not answer for a while, and its place in the directory was taken by {}: it serves whom it "
+            + "has, but nobody finds it any more; end one of the two", instance.service(), instance.endpoint(),
+            InstanceText.decode(held).endpoint());
+        return Future.succeededFuture();
+      });
+    }
+
     private Future<Void> remove() {
-      return map().compose(map -> map.removeIfPresent(key(instance), text)).mapEmpty();
+      return map().compose(map -> map.removeIfPresent(key, text)).mapEmpty();
     }
 
     /** If the entry cannot be removed any more, its lease ends it: that is no failure. */

@@ -83,7 +83,7 @@ public final class ParameterServerVerticle extends VerticleBase {
         })
         .compose(map -> {
           shardMap.complete(map);
-          return node.directory().register(new Directory.Instance(Directory.PARAMETER_SERVER, id, seat.index(),
+          return seat.register(node, new Directory.Instance(Directory.PARAMETER_SERVER, id, seat.index(),
               node.host(), port(), seat.incarnation(), Map.of("shards", Integer.toString(config.shards()))));
         })
         .onSuccess(registered -> {

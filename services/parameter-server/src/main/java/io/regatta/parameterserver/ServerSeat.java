@@ -4,8 +4,11 @@ import io.regatta.core.error.RegattaException;
 import io.regatta.node.Directory;
 import io.regatta.node.Membership;
 import io.regatta.node.Node;
+import io.regatta.node.Registration;
+import io.regatta.protocol.ParameterServerControl;
 import io.vertx.core.Future;
 import java.time.Duration;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -20,6 +23,8 @@ record ServerSeat(int index, long incarnation, Membership group) {
 
   /** The group at the rendezvous in which servers get their indices. */
   static final String GROUP = "servers";
+  /** How long another server with this index may take to answer before its place is taken. */
+  private static final long ANSWER_MILLIS = 2000;
   private static final Logger LOG = LoggerFactory.getLogger(ServerSeat.class);
 
   /**
@@ -44,6 +49,25 @@ record ServerSeat(int index, long incarnation, Membership group) {
           })
           .recover(e -> group.leave().transform(left -> Future.failedFuture(e)));
     });
+  }
+
+  /**
+   * Publishes a server in this seat; a configured index must be free, one that the rendezvous has given is.
+   *
+   * @return fails with {@link io.regatta.core.error.RegattaException.Conflict} if another server answers under it
+   */
+  Future<Registration> register(Node node, Directory.Instance server) {
+    return group != null ? node.directory().register(server) : node.directory().registerSole(server,
+        other -> answers(node, other), "give each server an index of its own (parameter_server.index), or end that one");
+  }
+
+  /** Another process that now listens on that port is not the one that is asked for. */
+  private static Future<Boolean> answers(Node node, Directory.Instance other) {
+    ParameterServerControl control = new ParameterServerControl(node.vertx(), other.host(), other.controlPort());
+    return control.shardMap().timeout(ANSWER_MILLIS, TimeUnit.MILLISECONDS)
+        .map(map -> map.getServerIndex() == other.index()
+            && map.getShardsList().stream().allMatch(shard -> shard.getIncarnation() == other.incarnation()))
+        .eventually(control::close);
   }
 
   private static String givenUp(String endpoint, RegattaException why) {

@@ -8,6 +8,7 @@ import io.regatta.node.Node;
 import io.regatta.node.Registration;
 import io.regatta.node.ServicePort;
 import io.regatta.node.Waits;
+import io.regatta.protocol.RendezvousClient;
 import io.regatta.protocol.stream.Liveness;
 import io.regatta.protocol.stream.StreamOptions;
 import io.vertx.core.Future;
@@ -36,6 +37,8 @@ public final class RendezvousVerticle extends VerticleBase {
   private static final int STREAMS_PER_CONNECTION = 10_000;
   private static final long SHUTDOWN_MILLIS = 1000;
   private static final long MEASURE_MILLIS = 1000;
+  /** How long another rendezvous may take to answer before its place is taken. */
+  private static final long ANSWER_MILLIS = 2000;
 
   private final Node node;
   private final RendezvousConfig config;
@@ -82,8 +85,9 @@ public final class RendezvousVerticle extends VerticleBase {
           gauge("regatta.rendezvous.waiting.calls", waitingCalls);
           ticker = vertx.setPeriodic(config.tickMs(), id -> groups.expire());
           measurer = vertx.setPeriodic(MEASURE_MILLIS, id -> measure());
-          return node.directory().register(new Directory.Instance(Directory.RENDEZVOUS, UUID.randomUUID().toString(), 0,
-              node.host(), port.port(), clock.getAsLong(), Map.of()));
+          return node.directory().registerSole(new Directory.Instance(Directory.RENDEZVOUS, UUID.randomUUID().toString(), 0,
+              node.host(), port.port(), clock.getAsLong(), Map.of()), this::answers,
+              "a cluster has one: end that one, or give this one another node.cluster.name");
         })
         .onSuccess(registered -> {
           registration = registered;
@@ -92,6 +96,11 @@ public final class RendezvousVerticle extends VerticleBase {
         })
         .onFailure(e -> hosted.failed(e))
         .recover(e -> stop().transform(stopped -> Future.failedFuture(e)));
+  }
+
+  private Future<Boolean> answers(Directory.Instance other) {
+    RendezvousClient client = new RendezvousClient(vertx, other.host(), other.controlPort());
+    return client.groups().timeout(ANSWER_MILLIS, TimeUnit.MILLISECONDS).map(true).eventually(client::close);
   }
 
   /** Ms since the epoch at the start, then by the monotonic clock: setting the wall clock ends no lease. */

@@ -4,6 +4,7 @@ import static io.regatta.rendezvous.RunningRendezvous.get;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.regatta.core.shard.TrainerId;
+import io.regatta.node.Directory;
 import io.regatta.node.GroupWatch;
 import io.regatta.node.testing.BlockedLoopGuard;
 import io.regatta.protocol.rendezvous.JoinReply;
@@ -75,9 +76,11 @@ class GroupWatchTest {
 
   @Test
   void aGroupIsFoundAtTheRendezvousThatKnowsItAmongTwo() {
-    try (RunningRendezvous older = new RunningRendezvous(RendezvousConfig.defaults())) {
+    try (RunningRendezvous older = new RunningRendezvous(RendezvousConfig.defaults());
+        RunningRendezvous newer = new RunningRendezvous(RendezvousConfig.defaults())) {
       get(older.join("job", 1, 0));
-      get(older.vertx.deployVerticle(new RendezvousVerticle(older.node, RendezvousConfig.defaults())));
+      get(older.directory.register(get(newer.directory.list(Directory.RENDEZVOUS)).get(0)));
+      assertThat(get(older.directory.list(Directory.RENDEZVOUS))).hasSize(2);
       Told told = new Told();
       GroupWatch watch = new GroupWatch(older.vertx, older.directory, "job", "test", 10, told);
       older.vertx.runOnContext(v -> watch.start());

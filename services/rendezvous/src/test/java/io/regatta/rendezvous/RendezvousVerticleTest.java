@@ -255,6 +255,19 @@ class RendezvousVerticleTest {
   }
 
   @Test
+  void whenAnotherRendezvousAnswers_thenTheSecondIsRefusedNamingIt() {
+    start(RendezvousConfig.defaults());
+    String first = "127.0.0.1:" + rendezvous.verticle.port();
+    assertThat(failure(rendezvous.vertx.deployVerticle(
+        new RendezvousVerticle(rendezvous.node, RunningRendezvous.hasty())))).isInstanceOf(Conflict.class)
+        .hasMessageContaining("rendezvous is at " + first).hasMessageContaining("node.cluster.name");
+    assertThat(get(rendezvous.directory.list(Directory.RENDEZVOUS))).extracting(Directory.Instance::endpoint)
+        .containsExactly(first);
+    rendezvous.stop();
+    get(rendezvous.vertx.deployVerticle(new RendezvousVerticle(rendezvous.node, RunningRendezvous.hasty())));
+  }
+
+  @Test
   void whenARequestIsGarbageOrTooLarge_thenItIsRefusedAndTheOthersGoOn() {
     start(RendezvousConfig.defaults());
     List<JoinReply> members = joinAll(1);
