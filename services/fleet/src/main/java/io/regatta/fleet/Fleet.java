@@ -4,8 +4,8 @@ import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.node.Blocking;
 import io.regatta.node.Interrupt;
 import io.regatta.node.ServiceLogging;
-import io.regatta.trainer.JobConfig;
 import io.regatta.trainer.JobCheck;
+import io.regatta.trainer.JobConfig;
 import io.regatta.trainer.ReduceOp;
 import io.regatta.trainer.RunResult;
 import io.regatta.trainer.TrainerConfig;
@@ -15,6 +15,7 @@ import io.regatta.trainer.djl.FleetTrainer;
 import io.vertx.core.json.JsonObject;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.function.Consumer;
 
 /**
  * The door to distributed training: one program, whatever this process is. Either whole,
@@ -32,11 +33,13 @@ public final class Fleet implements AutoCloseable {
   private final Place place;
   private final FleetConfig config;
   private final JobConfig job;
+  private final Consumer<String> ready;
   private volatile Steps steps;
   private volatile ServerProcess server;
 
-  private Fleet(Place place, JobConfig job) {
+  private Fleet(Place place, JobConfig job, Consumer<String> ready) {
     this.place = place;
+    this.ready = ready;
     this.config = place.fleet();
     this.job = job != null ? job : place.job();
   }
@@ -64,7 +67,12 @@ public final class Fleet implements AutoCloseable {
   }
 
   static Fleet of(Place place, JobConfig job) {
-    return new Fleet(place, job);
+    return of(place, job, line -> { });
+  }
+
+  /** @param ready gets one line when this process serves or trains as a part of a cluster */
+  static Fleet of(Place place, JobConfig job, Consumer<String> ready) {
+    return new Fleet(place, job, ready);
   }
 
   public Role role() {
@@ -136,7 +144,7 @@ public final class Fleet implements AutoCloseable {
 
   /** Runs this process's service until {@link #close}, Ctrl-C or SIGTERM. The calling thread waits. */
   public void runServer() {
-    ServerProcess process = ServerProcess.start(place, job);
+    ServerProcess process = ServerProcess.start(place, job, ready);
     server = process;
     try (Interrupt interrupt = Interrupt.closes(process::close)) {
       Blocking.get(process.ended());
@@ -162,12 +170,12 @@ public final class Fleet implements AutoCloseable {
 
   private Run start(TrainingProgram program) {
     if (role() == Role.LOCAL) {
-      return LocalProcess.start(job(), program);
+      return LocalProcess.start(job(), program, place.resultFile());
     }
     TrainerConfig trainer = place.trainer(job());
     place.node().requireOthers(", or role local to train here");
     JobCheck.distributed(job(), program);
-    return TrainerProcess.start(place.node(), trainer, program);
+    return TrainerProcess.start(place.node(), trainer, program, ready);
   }
 
   /** Returns when all trainers have called it as often as this one. */

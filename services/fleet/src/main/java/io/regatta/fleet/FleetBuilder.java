@@ -101,7 +101,7 @@ public final class FleetBuilder {
     } catch (CommandLine.ParameterException e) {
       throw new InvalidInput(e.getMessage());
     }
-    Place place = given.place.load(given.settings, given.job.readyTimeout(),
+    Place place = given.place.load(given.settings, given.job.readyTimeout(), null,
         sections.copy().mergeIn(new JsonObject().put(Sections.FLEET, fleet), true));
     given.job.file(jobFile);
     boolean described = given.job.given() || !job.isEmpty();

@@ -2,6 +2,7 @@ package io.regatta.fleet;
 
 import io.regatta.node.Settings;
 import io.vertx.core.json.JsonObject;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import picocli.CommandLine.Mixin;
@@ -9,6 +10,9 @@ import picocli.CommandLine.Option;
 
 /** This process's place in a fleet on a command line: short for keys of the sections {@code fleet} and {@code node}. */
 final class FleetOptions {
+
+  /** What {@code --result} is short for. */
+  static final String RESULT = "trainer.result";
 
   @Option(names = "--role", paramLabel = "ROLE", description = "local, trainer, pserver, aggregator or rendezvous")
   private String role;
@@ -22,14 +26,16 @@ final class FleetOptions {
   /**
    * @param settings {@code -conf} and {@code --set}
    * @param readyTimeout seconds, null: as configured
+   * @param result file for the run's figures, null: as configured
    * @param code values given by the program, nested as in a file
    */
-  Place load(SettingsOptions settings, Integer readyTimeout, JsonObject code) {
+  Place load(SettingsOptions settings, Integer readyTimeout, Path result, JsonObject code) {
     List<Settings.Option> given = new ArrayList<>();
     SettingsOptions.add(given, "--role", "fleet.role", role);
     SettingsOptions.add(given, "--id", "fleet.id", id);
     cluster.addTo(given);
     SettingsOptions.add(given, "--ready-timeout", "node.ready_timeout_seconds", readyTimeout);
+    SettingsOptions.add(given, "--result", RESULT, result);
     return Place.load(settings.conf(), given, settings.sectionKeys(), code);
   }
 }

@@ -2,6 +2,7 @@ package io.regatta.fleet;
 
 import io.regatta.trainer.JobConfig;
 import io.regatta.trainer.LocalRun;
+import io.regatta.trainer.ResultFile;
 import io.regatta.trainer.RunResult;
 import io.regatta.trainer.TrainingProgram;
 import io.vertx.core.Future;
@@ -13,18 +14,19 @@ final class LocalProcess implements Run {
   private final Promise<RunResult> result = Promise.promise();
   private final Thread thread;
 
-  private LocalProcess(JobConfig job, TrainingProgram program) {
+  private LocalProcess(JobConfig job, TrainingProgram program, ResultFile resultFile) {
     thread = new Thread(() -> {
       try {
-        result.tryComplete(LocalRun.run(job, program, null));
+        result.tryComplete(LocalRun.run(job, program, null, resultFile));
       } catch (RuntimeException | Error e) {
         result.tryFail(e);
       }
     }, "regatta-local-" + job.job());
   }
 
-  static LocalProcess start(JobConfig job, TrainingProgram program) {
-    LocalProcess process = new LocalProcess(job, program);
+  /** @param resultFile null: none */
+  static LocalProcess start(JobConfig job, TrainingProgram program, ResultFile resultFile) {
+    LocalProcess process = new LocalProcess(job, program, resultFile);
     process.thread.start();
     return process;
   }

@@ -12,6 +12,7 @@ import io.regatta.node.Settings;
 import io.regatta.parameterserver.ParameterServerConfig;
 import io.regatta.rendezvous.RendezvousConfig;
 import io.regatta.trainer.JobConfig;
+import io.regatta.trainer.ResultFile;
 import io.regatta.trainer.TrainerConfig;
 import io.vertx.core.json.JsonObject;
 import java.nio.file.Path;
@@ -114,6 +115,12 @@ final class Place {
       dictated.add(new Dictated("endpoint", fleet.endpoint(), "fleet.endpoint"));
     }
     return effective.bindSection(Sections.TRAINER, TrainerConfig.class, dictated);
+  }
+
+  /** What {@code trainer.result} names, seen to be writable; null for nothing. */
+  ResultFile resultFile() {
+    String file = effective.text(Sections.TRAINER + ".result");
+    return file == null || file.isBlank() ? null : ResultFile.at(Path.of(file));
   }
 
   /** The section {@code node} for a whole job in one process, whose services find each other on any ports. */

@@ -100,6 +100,12 @@ public final class Regatta implements Runnable {
     return BAD_INPUT;
   }
 
+  /** A line that its reader sees at once. Any thread. */
+  static void say(PrintWriter out, Object line) {
+    out.println(line);
+    out.flush();
+  }
+
   /** One line for what can be mended; the stack trace of anything else goes to the log. */
   static int report(Throwable e, PrintWriter err) {
     if (e instanceof RegattaException) {

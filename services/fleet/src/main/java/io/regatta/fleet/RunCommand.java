@@ -1,7 +1,9 @@
 package io.regatta.fleet;
 
 import io.vertx.core.json.JsonObject;
+import io.regatta.trainer.JobConfig;
 import io.regatta.trainer.ResultFile;
+import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
@@ -36,13 +38,16 @@ final class RunCommand implements Callable<Integer> {
 
   @Override
   public Integer call() {
-    ResultFile file = ResultFile.at(result);
-    Place here = place.load(settings, job.readyTimeout(), new JsonObject());
-    try (Fleet fleet = Fleet.of(here, job.given() ? job.load(settings, regatta.program()) : null)) {
+    PrintWriter out = spec.commandLine().getOut();
+    ResultFile.at(result);
+    Place here = place.load(settings, job.readyTimeout(), result, new JsonObject());
+    JobConfig config = job.given() ? job.load(settings, regatta.program()) : null;
+    try (Fleet fleet = Fleet.of(here, config, line -> Regatta.say(out, line))) {
       if (fleet.isWorker()) {
-        return SimulateCommand.finish(fleet.train(regatta.program()), file, spec.commandLine().getOut());
+        Regatta.say(out, fleet.train(regatta.program()));
+      } else {
+        fleet.runServer();
       }
-      fleet.runServer();
       return Regatta.DONE;
     }
   }

@@ -6,6 +6,7 @@ import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.node.Directory;
 import io.regatta.node.Node;
 import io.regatta.node.NodeConfig;
+import io.regatta.node.ServiceProcess;
 import io.regatta.parameterserver.ParameterServerConfig;
 import io.regatta.parameterserver.ParameterServerVerticle;
 import io.regatta.rendezvous.RendezvousConfig;
@@ -14,6 +15,7 @@ import io.regatta.trainer.JobConfig;
 import io.vertx.core.Deployable;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
+import java.util.function.Consumer;
 import java.util.function.Function;
 
 /** One service in this process, as {@link Fleet#runServer} runs it: its node and its verticle. Any thread. */
@@ -22,19 +24,23 @@ final class ServerProcess {
   private final Promise<Void> ended = Promise.promise();
   private final Node.Starting node;
 
-  private ServerProcess(NodeConfig config, String service, Function<Node, Deployable> verticle) {
+  private ServerProcess(NodeConfig config, String service, Function<Node, Deployable> verticle, Consumer<String> ready) {
     node = Node.begin(config, service);
-    node.future().compose(n -> n.deploy(verticle.apply(n))).onFailure(ended::tryFail);
+    node.future().compose(n -> ServiceProcess.deploy(n, service, verticle.apply(n), ready)).onFailure(ended::tryFail);
   }
 
-  /** Settings are checked before anything starts. */
-  static ServerProcess start(Place place, JobConfig job) {
+  /**
+   * Settings are checked before anything starts.
+   *
+   * @param ready gets one line when the service serves
+   */
+  static ServerProcess start(Place place, JobConfig job, Consumer<String> ready) {
     String service = service(place.fleet().role());
     Function<Node, Deployable> verticle = verticle(place, job);
     if (place.fleet().role() != Role.RENDEZVOUS) {
       place.node().requireOthers("");
     }
-    return new ServerProcess(place.node(), service, verticle);
+    return new ServerProcess(place.node(), service, verticle, ready);
   }
 
   /** Completes when the service was closed, fails when it could not start. */

@@ -63,10 +63,9 @@ final class SimulateCommand implements Callable<Integer> {
   @Override
   public Integer call() {
     PrintWriter out = spec.commandLine().getOut();
-    ResultFile file = ResultFile.at(result);
+    ResultFile.at(result);
     if (job.given()) { // at once: the rest of the start takes seconds on a slow machine
-      out.println("simulating " + job.file());
-      out.flush();
+      Regatta.say(out, "simulating " + job.file());
     }
     if (local) {
       List<String> more = new ArrayList<>(slow.isEmpty() ? List.of() : List.of("--slow"));
@@ -76,15 +75,19 @@ final class SimulateCommand implements Callable<Integer> {
       job.checkLocal(more);
     }
     JobConfig config = job.load(settings, regatta.program());
-    out.println("starting " + (local ? "one trainer with tables in process" : parts(config)) + ", mode " + mode(config));
-    out.flush();
+    Regatta.say(out, "starting " + (local ? "one trainer with tables in process" : parts(config)) + ", mode "
+        + mode(config));
     Map<Integer, Long> delays = delays(config);
     RunResult run = local ? train(config) : simulate(config, delays);
-    return finish(run, file, out);
+    Regatta.say(out, run);
+    if (result != null) {
+      Regatta.say(out, "Result written to " + result.toAbsolutePath());
+    }
+    return Regatta.DONE;
   }
 
   private RunResult train(JobConfig config) {
-    try (Fleet fleet = Fleet.of(place(settings, job.readyTimeout(), null, Fleet.role(Role.LOCAL)), config)) {
+    try (Fleet fleet = Fleet.of(place(settings, job.readyTimeout(), null, result, Fleet.role(Role.LOCAL)), config)) {
       return fleet.train(regatta.program());
     }
   }
@@ -119,7 +122,7 @@ final class SimulateCommand implements Callable<Integer> {
   }
 
   private RunResult simulate(JobConfig config, Map<Integer, Long> delays) {
-    LocalCluster.Options options = LocalCluster.Options.of(config, place(settings, job.readyTimeout(), cluster));
+    LocalCluster.Options options = LocalCluster.Options.of(config, place(settings, job.readyTimeout(), cluster, result, new JsonObject()));
     JobCheck.distributed(config, regatta.program());
     LocalCluster running = LocalCluster.start(options.withProgram(regatta.program()).withFaults(Faults.slow(delays)));
     try (Interrupt interrupt = Interrupt.closes(running::close)) {
@@ -137,27 +140,17 @@ final class SimulateCommand implements Callable<Integer> {
    * @param cluster its Hazelcast address, null: as configured
    */
   static Place place(SettingsOptions settings, Integer readyTimeout, String cluster) {
-    return place(settings, readyTimeout, cluster, new JsonObject());
+    return place(settings, readyTimeout, cluster, null, new JsonObject());
   }
 
-  private static Place place(SettingsOptions settings, Integer readyTimeout, String cluster, JsonObject code) {
+  private static Place place(SettingsOptions settings, Integer readyTimeout, String cluster, Path result, JsonObject code) {
     List<Settings.Option> given = new ArrayList<>();
     if (cluster != null) {
       SettingsOptions.add(given, "--cluster", "node.cluster.seeds", cluster);
       SettingsOptions.add(given, "--cluster", "node.cluster.port", HostPort.parse(cluster, "--cluster").port());
     }
     SettingsOptions.add(given, "--ready-timeout", "node.ready_timeout_seconds", readyTimeout);
+    SettingsOptions.add(given, "--result", FleetOptions.RESULT, result);
     return Place.load(settings.conf(), given, settings.sectionKeys(), code);
-  }
-
-  /** Prints and writes what came out. */
-  static int finish(RunResult run, ResultFile file, PrintWriter out) {
-    out.println(run);
-    if (file != null) {
-      file.write(run);
-      out.println("Result written to " + file);
-    }
-    out.flush();
-    return Regatta.DONE;
   }
 }

@@ -2,7 +2,7 @@ package io.regatta.fleet;
 
 import io.regatta.trainer.JobConfig;
 import io.regatta.trainer.ResultFile;
-import io.regatta.trainer.RunResult;
+import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -41,18 +41,19 @@ final class TrainCommand implements Callable<Integer> {
 
   @Override
   public Integer call() {
-    ResultFile file = ResultFile.at(result);
+    PrintWriter out = spec.commandLine().getOut();
+    ResultFile.at(result);
     if (local) {
       job.checkLocal(List.of());
     }
     JobConfig config = job.load(settings, regatta.program());
-    Place here = place.load(settings, job.readyTimeout(), Fleet.role(local ? Role.LOCAL : Role.TRAINER));
+    Place here = place.load(settings, job.readyTimeout(), result, Fleet.role(local ? Role.LOCAL : Role.TRAINER));
     if (!local) {
       here.node().requireOthers(", or --local to train here");
     }
-    try (Fleet fleet = Fleet.of(here, config)) {
-      RunResult run = fleet.train(regatta.program());
-      return SimulateCommand.finish(run, file, spec.commandLine().getOut());
+    try (Fleet fleet = Fleet.of(here, config, line -> Regatta.say(out, line))) {
+      Regatta.say(out, fleet.train(regatta.program()));
+      return Regatta.DONE;
     }
   }
 }

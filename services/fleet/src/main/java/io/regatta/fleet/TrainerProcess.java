@@ -4,12 +4,14 @@ import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.node.Directory;
 import io.regatta.node.Node;
 import io.regatta.node.NodeConfig;
+import io.regatta.node.ServiceProcess;
 import io.regatta.trainer.RunResult;
 import io.regatta.trainer.TrainerConfig;
 import io.regatta.trainer.TrainerVerticle;
 import io.regatta.trainer.TrainingProgram;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
+import java.util.function.Consumer;
 
 /** One trainer rank of a cluster in this process: its node and its verticle. Any thread. */
 final class TrainerProcess implements Run {
@@ -17,16 +19,18 @@ final class TrainerProcess implements Run {
   private final Promise<RunResult> result = Promise.promise();
   private final Node.Starting node;
 
-  private TrainerProcess(NodeConfig config, TrainerConfig trainer, TrainingProgram program) {
+  private TrainerProcess(NodeConfig config, TrainerConfig trainer, TrainingProgram program, Consumer<String> ready) {
     node = Node.begin(config, Directory.TRAINER);
     node.future().compose(n -> {
       TrainerVerticle verticle = new TrainerVerticle(n, trainer, program);
-      return n.deploy(verticle).compose(id -> verticle.result());
+      return ServiceProcess.deploy(n, Directory.TRAINER, verticle, ready).compose(id -> verticle.result());
     }).onSuccess(result::tryComplete).onFailure(result::tryFail);
   }
 
-  static TrainerProcess start(NodeConfig config, TrainerConfig trainer, TrainingProgram program) {
-    return new TrainerProcess(config, trainer, program);
+  /** @param ready gets one line when the trainer has joined */
+  static TrainerProcess start(NodeConfig config, TrainerConfig trainer, TrainingProgram program,
+      Consumer<String> ready) {
+    return new TrainerProcess(config, trainer, program, ready);
   }
 
   @Override

@@ -52,6 +52,7 @@ import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -120,6 +121,28 @@ class TrainerOnClusterTest {
         StreamConfig.defaults());
     assertThatThrownBy(() -> get(vertx.deployVerticle(new TrainerVerticle(node, config))))
         .hasCauseInstanceOf(InvalidInput.class).hasMessageContaining(file.toString());
+  }
+
+  @Test
+  void theLowestTrainerThereAtTheEndThatHasAFileWritesTheResult(@TempDir Path dir) throws Exception {
+    JobConfig job = job(new JsonObject().put("trainers", 4));
+    services(job);
+    List<TrainerVerticle> trainers = new ArrayList<>();
+    for (int rank = 0; rank < 4; rank++) {
+      String file = rank == 1 ? "" : dir.resolve("r" + rank + ".json").toString();
+      trainers.add(new TrainerVerticle(node, new TrainerConfig(job, rank, "", file, 0, StreamConfig.defaults()), worker -> {
+        if (worker.rank() == 0) {
+          throw new IllegalStateException("rank 0 is not there at the end");
+        }
+        worker.barrier();
+      }));
+    }
+    get(Future.all(trainers.stream().map(vertx::deployVerticle).toList()));
+    assertThat(get(trainers.get(3).result()).trainersAtEnd()).isEqualTo(3);
+    get(Future.join(trainers.stream().map(TrainerVerticle::result).toList()).otherwiseEmpty());
+    try (Stream<Path> files = Files.list(dir)) {
+      assertThat(files).containsExactly(dir.resolve("r2.json"));
+    }
   }
 
   private List<RunResult> run(JobConfig job, TrainingProgram program) throws Exception {

@@ -49,6 +49,12 @@ public final class Effective {
     return values.copy();
   }
 
+  /** The value that some source gives to a key, as text; null if none does. */
+  public String text(String key) {
+    Object given = at(key);
+    return given == null ? null : given.toString();
+  }
+
   /** Where the key's value came from: a file, a variable, a property, {@code --set}, code; {@code default} otherwise. */
   public String origin(String key) {
     for (String at = key; at != null; at = parent(at)) {

@@ -230,7 +230,6 @@ public final class ServiceMain<R extends Record> {
   }
 
   private void deploy(Node node, R own, Promise<Integer> status) {
-    Hosted.Service process = node.starting("process");
     Deployable deployable;
     try {
       deployable = verticle.apply(node, own);
@@ -238,21 +237,16 @@ public final class ServiceMain<R extends Record> {
       status.tryFail(e);
       return;
     }
-    node.deploy(deployable).onComplete(deployed -> {
+    ServiceProcess.deploy(node, service, deployable, this::print).onComplete(deployed -> {
       if (deployed.failed()) {
         status.tryFail(deployed.cause());
         return;
       }
-      process.serves();
-      out.println("ready " + service + " host=" + node.host() + " admin=" + node.adminPort() + " pid="
-          + ProcessHandle.current().pid());
-      out.flush();
       if (deployable instanceof FiniteService finite) {
         finite.finished().onComplete(done -> {
           if (done.succeeded()) {
             if (done.result() != null) { // what it has to say of its work, in words
-              out.println(done.result());
-              out.flush();
+              print(done.result());
             }
             status.tryComplete(0);
           } else {
@@ -261,6 +255,11 @@ public final class ServiceMain<R extends Record> {
         });
       }
     });
+  }
+
+  private void print(Object line) {
+    out.println(line);
+    out.flush();
   }
 
   private void close(Node node) {

@@ -19,9 +19,14 @@ public final class LocalRun {
    * @param progress null: on the console
    */
   public static RunResult run(JobConfig job, TrainingProgram program, Progress progress) {
+    return run(job, program, progress, null);
+  }
+
+  /** The same, with the result written to a file; null: none. */
+  public static RunResult run(JobConfig job, TrainingProgram program, Progress progress, ResultFile resultFile) {
     JobCheck.alone(job, program);
     try (LocalSession session = new LocalSession(job)) {
-      RankRun run = new RankRun(session, program, progress);
+      RankRun run = new RankRun(session, program, progress, resultFile);
       try {
         return run.start().get();
       } catch (InterruptedException e) {

@@ -21,6 +21,11 @@ import java.util.function.Supplier;
  */
 final class RankCollectives {
 
+  /** What a rank says of itself in {@link #byTheLowest}. */
+  private static final int UNABLE = -1;
+  private static final int ABLE = 0;
+  private static final int DONE = 1;
+
   private final TrainerSession session;
   private final ReplicaGroup group;
   private long number;
@@ -63,26 +68,37 @@ final class RankCollectives {
    * is lost on the way, the next one. Nobody trains meanwhile.
    */
   double[] byTheLowest(String operation, Supplier<double[]> deed) {
+    return byTheLowest(operation, true, deed);
+  }
+
+  /**
+   * The same by the lowest of those that can.
+   *
+   * @param able whether this rank can
+   * @return nothing if no rank can
+   */
+  double[] byTheLowest(String operation, boolean able, Supplier<double[]> deed) {
     String key = operation + "-" + number++;
     int rank = session.trainer().rank();
     int chosen = 0;
-    for (int attempt = 0; ; attempt++) {
-      double[] mine = {rank, 0};
-      if (rank == chosen) {
+    for (int attempt = 0; chosen >= 0; attempt++) {
+      double[] mine = {rank, able ? ABLE : UNABLE};
+      if (able && rank == chosen) {
         double[] told = deed.get();
         mine = new double[2 + told.length];
         mine[0] = rank;
-        mine[1] = 1;
+        mine[1] = DONE;
         System.arraycopy(told, 0, mine, 2, told.length);
       }
       List<double[]> all = session.await(operation, session.gather(key + "/" + attempt, mine));
       for (double[] told : all) {
-        if (told[1] == 1) {
+        if (told[1] == DONE) {
           return Arrays.copyOfRange(told, 2, told.length);
         }
       }
-      chosen = (int) all.get(0)[0];
+      chosen = all.stream().filter(told -> told[1] == ABLE).mapToInt(told -> (int) told[0]).findFirst().orElse(-1);
     }
+    return new double[0];
   }
 
   /** All active ranks' values in rank order, as the last thing: the rank does not come back to training. */

@@ -18,6 +18,8 @@ import java.util.StringJoiner;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Collectors;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The program on one rank: a model thread per replica, and at the end what the ranks tell each other about the run.
@@ -25,23 +27,33 @@ import java.util.stream.Collectors;
  */
 final class RankRun {
 
+  private static final Logger LOG = LoggerFactory.getLogger(RankRun.class);
+
   private final TrainerSession session;
   private final TrainingProgram program;
   private final Progress progress;
+  private final ResultFile resultFile;
   private final ReplicaGroup group;
   private final RankCollectives collectives;
   private final List<ModelExecutor> executors = new ArrayList<>();
   private final CompletableFuture<RunResult> result = new CompletableFuture<>();
   private final CompletableFuture<Void> ended = new CompletableFuture<>();
 
+  /** Without a result file. */
+  RankRun(TrainerSession session, TrainingProgram program, Progress progress) {
+    this(session, program, progress, null);
+  }
+
   /**
    * @param program null: the job's class, one instance per replica
    * @param progress of the first worker; null: on the console
+   * @param resultFile where the result goes if this is the lowest rank at the end that has such a file; null: none
    */
-  RankRun(TrainerSession session, TrainingProgram program, Progress progress) {
+  RankRun(TrainerSession session, TrainingProgram program, Progress progress, ResultFile resultFile) {
     this.session = session;
     this.program = program;
     this.progress = progress;
+    this.resultFile = resultFile;
     group = new ReplicaGroup(session.job().threads());
     collectives = new RankCollectives(session, group);
   }
@@ -139,8 +151,19 @@ final class RankRun {
     session.reachedTheEnd(ranks.stream().map(RankStats::rank).collect(Collectors.toSet()));
     String parametersHash = session.client().isPresent() ? hash(session.client().get()) : "";
     workers.get(0).saveAtTheEnd();
+    RunResult end = result(ranks, workers.get(0), parametersHash);
+    write(end);
     session.await("leave", session.leave());
-    return result(ranks, workers.get(0), parametersHash);
+    return end;
+  }
+
+  /** By the lowest rank that is there and has a file; if that is lost meanwhile, by the next one. */
+  private void write(RunResult end) {
+    collectives.byTheLowest("result file", resultFile != null, () -> {
+      resultFile.write(end);
+      LOG.info("trainer {} has written the result of job {} to {}", end.rank(), end.job(), resultFile);
+      return new double[0];
+    });
   }
 
   private String hash(ParameterClient client) {

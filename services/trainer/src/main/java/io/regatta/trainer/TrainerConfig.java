@@ -15,7 +15,8 @@ public record TrainerConfig(
     @Setting(doc = "host:port announced to the other trainers; may be empty.")
     String endpoint,
 
-    @Setting(doc = "File to write the run's result to, as JSON; empty: none. Written by rank 0.")
+    @Setting(doc = "File to write the run's result to, as JSON; empty: none. Written by the lowest rank that "
+        + "is there at the end and has such a file.")
     String result,
 
     @Setting(value = "0", unit = "ms", doc = "Added to every step of this trainer: shows what a slow machine does to "

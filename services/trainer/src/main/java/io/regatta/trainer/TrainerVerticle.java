@@ -145,7 +145,7 @@ public final class TrainerVerticle extends VerticleBase implements FiniteService
     connections = new ShardConnections(node, job, group::generation, this::lastStep, config.stream().options());
     session = new ClusterSession(node, context, job, config.stepDelayMs(), group, others, found, connections);
     LOG.info("{}: joined, {} shards on servers {}", name(), session.shards(), session.serverEndpoints());
-    run = new RankRun(session, program, progress);
+    run = new RankRun(session, program, progress, resultFile);
     measure();
     hosted.serves();
     Future.fromCompletionStage(run.start(), context)
@@ -153,7 +153,7 @@ public final class TrainerVerticle extends VerticleBase implements FiniteService
         .onFailure(e -> session.end(new Cancelled(name() + " has failed in another replica: " + e.getMessage())))
         .onComplete(end -> finish().onComplete(v -> {
           if (end.succeeded()) {
-            write(end.result()).onComplete(result);
+            result.tryComplete(end.result());
           } else {
             result.tryFail(end.cause());
           }
@@ -193,23 +193,13 @@ public final class TrainerVerticle extends VerticleBase implements FiniteService
     return farewell.timeout(STOP_MILLIS, TimeUnit.MILLISECONDS).otherwiseEmpty();
   }
 
-  /** Sees, before anything runs for hours, that the result can be written by whoever becomes rank 0. */
+  /** Sees, before anything runs for hours, that the result can be written here: every rank may be the lowest at the end. */
   private Future<Void> resultFile() {
-    if (config.result().isBlank() || config.rank() > 0) {
+    if (config.result().isBlank()) {
       return Future.succeededFuture();
     }
     return vertx.executeBlocking(() -> ResultFile.at(Path.of(config.result())))
         .onSuccess(file -> resultFile = file).mapEmpty();
-  }
-
-  private Future<RunResult> write(RunResult end) {
-    if (resultFile == null || end.rank() != 0) {
-      return Future.succeededFuture(end);
-    }
-    return vertx.executeBlocking(() -> {
-      resultFile.write(end);
-      return end;
-    });
   }
 
   @Override

@@ -1,0 +1,66 @@
+package io.regatta.fleet;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.regatta.node.testing.FreePorts;
+import io.vertx.core.json.JsonObject;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** {@code regatta run} and {@code train}: each part of a job as a process of its own, at fixed endpoints. */
+class RunCommandTest {
+
+  private static final int SECONDS = 60;
+
+  @TempDir
+  Path dir;
+  private final List<JavaProcess> processes = new ArrayList<>();
+  private final List<String> endpoints = List.of("--server-endpoints", "127.0.0.1:" + FreePorts.one(),
+      "--rendezvous-endpoint", "127.0.0.1:" + FreePorts.one());
+
+  @AfterEach
+  void end() {
+    processes.forEach(JavaProcess::close);
+  }
+
+  private JavaProcess start(String... args) {
+    List<String> command = new ArrayList<>(List.of("env", "--default-signal=INT,TERM",
+        Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xmx256m", "-cp",
+        System.getProperty("java.class.path"), Regatta.class.getName()));
+    command.addAll(List.of(args));
+    command.addAll(endpoints);
+    JavaProcess process = JavaProcess.start(args[0] + " " + args[2], dir, command);
+    processes.add(process);
+    return process;
+  }
+
+  @Test
+  void every_role_says_that_it_is_ready_and_the_lowest_trainer_writes_the_result() throws Exception {
+    String job = Files.writeString(dir.resolve("job.yaml"), "job: line\nprogram: io.regatta.fleet.LineProgram\n"
+        + "trainers: 2\nbatch_size: 8\ncompute_threads: 1\n").toString();
+    JavaProcess rendezvous = start("run", "--role", "rendezvous");
+    JavaProcess server = start("run", "--role", "pserver", "--id", "0", job);
+    List<JavaProcess> trainers = List.of(
+        start("run", "--role", "trainer", "--id", "0", job, "--result", dir.resolve("r0.json").toString()),
+        start("train", job, "--id", "1", "--result", dir.resolve("r1.json").toString()));
+    for (JavaProcess trainer : trainers) {
+      assertThat(trainer.status(SECONDS)).as(trainer.output()).isZero();
+      ready(trainer, "trainer");
+    }
+    assertThat(new JsonObject(Files.readString(dir.resolve("r0.json"))).getInteger("trainers_at_end")).isEqualTo(2);
+    assertThat(dir.resolve("r1.json")).doesNotExist();
+    assertThat(trainers.get(0).output()).contains("trainer 0 has written the result of job line to " + dir.resolve("r0.json"));
+    ready(rendezvous, "rendezvous");
+    ready(server, "parameter-server");
+  }
+
+  /** The line that the services' jars print. */
+  private static void ready(JavaProcess process, String service) throws Exception {
+    process.await(line -> line.matches("ready " + service + " host=127\\.0\\.0\\.1 admin=\\d+ pid=" + process.pid()), SECONDS);
+  }
+}
