@@ -225,7 +225,7 @@ class BadInputTest {
         System.getProperty("java.class.path"), Regatta.class.getName(), "simulate", job.toString());
     try (JavaProcess process = JavaProcess.start("simulation", dir, command)) {
       assertThat(process.status(60)).as(process.output()).isEqualTo(2);
-      assertThat(process.output()).contains("environment variable REGATTA_MAXSTEPS", "nearest known key is 'max_steps'");
+      assertThat(process.output()).contains("environment variable REGATTA_MAXSTEPS", "nearest known variable is REGATTA_MAX_STEPS");
     }
   }
 

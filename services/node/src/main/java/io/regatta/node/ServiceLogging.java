@@ -1,6 +1,9 @@
 package io.regatta.node;
 
+import io.regatta.core.error.RegattaException.InvalidInput;
 import java.util.List;
+import java.util.Locale;
+import java.util.Map;
 
 /**
  * Chooses Regatta's logging (short lines on stderr, level by {@code REGATTA_LOG}) for processes whose main is ours. A
@@ -13,7 +16,19 @@ public final class ServiceLogging {
   /** Where logback looks by itself. */
   private static final List<String> OWN = List.of("logback-test.xml", "logback.xml");
 
+  private static final String LEVEL = "REGATTA_LOG";
+  private static final List<String> LEVELS = List.of("ERROR", "WARN", "INFO", "DEBUG", "TRACE");
+
   private ServiceLogging() {}
+
+  /** Refuses a level that there is none of, which logback would take for DEBUG. */
+  static void checkLevel(Map<String, String> environment) {
+    String level = environment.get(LEVEL);
+    if (level != null && !LEVELS.contains(level.toUpperCase(Locale.ROOT))) {
+      throw new InvalidInput("environment variable " + LEVEL + " is \"" + level + "\": expected one of "
+          + String.join(", ", LEVELS));
+    }
+  }
 
   /** Call it first in a main class, before anything makes a logger. A file chosen by the user stands. */
   public static void use() {

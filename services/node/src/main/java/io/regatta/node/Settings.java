@@ -217,24 +217,30 @@ public final class Settings {
       } else if (!schema.elsewhere(split(path)) && ignored.stream().noneMatch(section -> belongs(path, section))) {
         List<String> known = new ArrayList<>(schema.paths());
         known.addAll(schema.otherPaths());
-        throw SettingsBinder.unknown(known, path, origin);
+        throw source.isEnvironment() ? Variables.unknown(known, path, name, entry.getValue())
+            : SettingsBinder.unknown(known, path, origin);
       }
     });
     return layer;
   }
 
   /** Variables and properties: how their names begin, and which key the rest of a name means. */
-  private record Named(String kind, String prefix, Map<String, String> values, UnaryOperator<String> path) {}
+  private record Named(String kind, String prefix, Map<String, String> values, UnaryOperator<String> path) {
+    boolean isEnvironment() {
+      return prefix.equals(Variables.PREFIX);
+    }
+  }
 
   private static boolean belongs(String path, String section) {
     return path.equals(section) || path.startsWith(section + ".") || path.startsWith(section + "_");
   }
 
   private static JsonObject environment(Schema schema, Sources sources, Map<String, String> origins) {
+    ServiceLogging.checkLevel(sources.environment());
     Map<String, String> paths = new LinkedHashMap<>();
     schema.otherPaths().forEach(path -> paths.put(path.replace('.', '_'), path));
     schema.paths().forEach(path -> paths.put(path.replace('.', '_'), path));
-    return named(schema, new Named("environment variable", "REGATTA_", sources.environment(),
+    return named(schema, new Named("environment variable", Variables.PREFIX, sources.environment(),
         name -> paths.getOrDefault(name.toLowerCase(Locale.ROOT), name.toLowerCase(Locale.ROOT))), sources.ignored(),
         origins);
   }

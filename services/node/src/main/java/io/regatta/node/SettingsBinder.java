@@ -21,6 +21,7 @@ import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.function.Function;
 import java.util.function.ToIntFunction;
@@ -290,15 +291,19 @@ final class SettingsBinder {
    * anywhere.
    */
   static InvalidInput unknown(List<String> knownPaths, String path, String origin) {
+    return new InvalidInput("unknown key '" + path + "'" + from(origin)
+        + nearest(knownPaths, path).map(key -> "; the nearest known key is '" + key + "'").orElse(""));
+  }
+
+  /** The known key that a user probably meant, if there is one. */
+  static Optional<String> nearest(List<String> knownPaths, String path) {
     LevenshteinDistance distance = LevenshteinDistance.getDefaultInstance();
     String flat = path.replace('.', '_'); // variables have no dots
     ToIntFunction<String> slips = known -> Math.min(distance.apply(flat, known.replace('.', '_')),
         lastName(path).length() < SHORT ? Integer.MAX_VALUE : 1 + distance.apply(lastName(path), lastName(known)));
-    String nearest = knownPaths.stream().min(Comparator.comparingInt(slips))
+    return knownPaths.stream().min(Comparator.comparingInt(slips))
         .filter(known -> slips.applyAsInt(known) <= Math.max(1, path.length() / 3)
-            || beginsAlike(flat, known.replace('.', '_'))).orElse(null);
-    return new InvalidInput("unknown key '" + path + "'" + from(origin)
-        + (nearest == null ? "" : "; the nearest known key is '" + nearest + "'"));
+            || beginsAlike(flat, known.replace('.', '_')));
   }
 
   private static boolean beginsAlike(String one, String other) {

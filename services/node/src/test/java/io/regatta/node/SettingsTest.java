@@ -157,14 +157,33 @@ class SettingsTest {
     refused(ofFile(write("d.yaml", "tables: [{name: x, dims: 3}]")), "'tables[0].dims'", "'tables[0].dim'", "d.yaml");
     refused(override("optimizer.kinds=plain"), "'optimizer.kinds'", "'optimizer.kind'", "--set");
     refused(environment("REGATTA_OPTIMIZER_LEARNIN_RATE", "1"), "REGATTA_OPTIMIZER_LEARNIN_RATE",
-        "'optimizer.learning_rate'");
-    refused(environment("REGATTA_MAXSTEPS", "1"), "environment variable REGATTA_MAXSTEPS", "'max_steps'");
-    refused(environment("REGATTA_SETTINGS_DEPTH", "1"), "REGATTA_SETTINGS_DEPTH", "'settings'");
+        "nearest known variable is REGATTA_OPTIMIZER_LEARNING_RATE");
+    refused(environment("REGATTA_MAXSTEPS", "1"), "environment variable REGATTA_MAXSTEPS", "is REGATTA_MAX_STEPS;");
+    refused(environment("REGATTA_SETTINGS_DEPTH", "1"), "REGATTA_SETTINGS_DEPTH", "REGATTA_SETTINGS;");
     refused(environment("REGATTA_OPTIMIZER", "adam"), "'optimizer'", "expected section", "REGATTA_OPTIMIZER");
     refused(property("regatta.optimizer.rate"), "system property regatta.optimizer.rate");
     refused(property("regatta.maxsteps"), "system property regatta.maxsteps", "'max_steps'");
     refused(property("regatta.optimzer.kind"), "system property regatta.optimzer.kind", "'optimizer.kind'");
     refused(property("regatta.optimizer"), "'optimizer'", "expected section", "system property regatta.optimizer");
+  }
+
+  @Test
+  void aVariableThatIsNoKeySaysWhatToDo() {
+    assertThatThrownBy(() -> load(environment("REGATTA_FOO", "1"))).isInstanceOf(InvalidInput.class).hasMessage(
+        "environment variable REGATTA_FOO: there is no key 'foo'; unset it, or call it REGATTA_APP_... if it is a program's own");
+    for (Map.Entry<String, String> link : Map.of("REGATTA_PORT", "tcp://1.2.3.4:80", "REGATTA_SERVICE_HOST", "1.2.3.4",
+        "REGATTA_SERVICE_PORT_HTTP", "80", "REGATTA_PORT_80_TCP_PROTO", "tcp").entrySet()) {
+      assertThatThrownBy(() -> load(environment(link.getKey(), link.getValue()))).isInstanceOf(InvalidInput.class).message()
+          .contains("environment variable " + link.getKey(), "Kubernetes", "enableServiceLinks: false").doesNotContain("nearest");
+    }
+  }
+
+  @Test
+  void aLogLevelThatThereIsNoneOfIsRefused() {
+    for (String bad : List.of("LOUD", "")) {
+      refused(environment("REGATTA_LOG", bad), "REGATTA_LOG", "\"" + bad + "\"", "ERROR, WARN, INFO, DEBUG, TRACE");
+    }
+    assertThat(load(environment("REGATTA_LOG", "debug"))).isEqualTo(Settings.defaults(Job.class));
   }
 
   @Test
