@@ -1,6 +1,7 @@
 package io.regatta.protocol;
 
 import io.regatta.core.error.RegattaException;
+import io.regatta.core.error.RegattaException.Indeterminate;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.Overloaded;
 import io.regatta.core.shard.JobSpec;
@@ -27,7 +28,8 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Nothing more is read while a registration is under way, while as many requests are in progress as the options
  * allow, and while answers wait for room; so a peer that sends but does not read is held back. An error ends the stream
- * with a status that says why; other streams are not touched.
+ * with a status that says why; other streams are not touched. What is foreseen (a refusal, a lost shard behind an
+ * aggregator) is logged as that status, anything else as a failure with its stack.
  */
 public final class ShardStreamSession {
   private static final Logger LOG = LoggerFactory.getLogger(ShardStreamSession.class);
@@ -239,12 +241,13 @@ public final class ShardStreamSession {
     if (over) {
       return;
     }
-    if (cause instanceof RegattaException && cause.getCause() == null) {
-      LOG.info("tensor stream with {} ends: {}", stream.peer(), cause.getMessage());
-    } else {
+    RegattaException status = ErrorMapping.regatta(cause);
+    if (status instanceof Indeterminate) {
       LOG.error("tensor stream with {} ends by a failure of this server", stream.peer(), cause);
+    } else {
+      LOG.info("tensor stream with {} ends: {}", stream.peer(), status.getMessage());
     }
-    stream.fail(ErrorMapping.regatta(cause));
+    stream.fail(status);
     close();
   }
 

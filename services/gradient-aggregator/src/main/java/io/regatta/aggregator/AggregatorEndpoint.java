@@ -18,8 +18,11 @@ import io.regatta.protocol.ShardStreamHandler;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Supplier;
 
@@ -30,40 +33,65 @@ import java.util.function.Supplier;
 final class AggregatorEndpoint implements ShardStreamHandler {
   private final Uplink uplink;
   private final Map<String, JobAggregation> jobs = new TreeMap<>();
+  /** Registrations whose shard is being looked up, each an object of its own stream. */
+  private final Set<Origin> lookingUp = Collections.newSetFromMap(new IdentityHashMap<>());
   private long pushes;
 
   AggregatorEndpoint(Uplink uplink) {
     this.uplink = uplink;
   }
 
-  /** The shard has the say about the step; here a round is whatever its trainers push under one step. */
+  /**
+   * The shard has the say about the step; here a round is whatever its trainers push under one step. Refused if the
+   * directory leads to another incarnation of the shard than the trainer talks to.
+   */
   @Override
   public Future<Long> register(Origin from, JobSpec spec, long step) {
     return attempt(() -> {
       check(from, spec);
-      JobAggregation job = jobs.get(spec.job());
-      if (job == null) {
-        if (jobs.size() >= uplink.limits().jobs()) {
-          throw new Overloaded("the aggregator serves " + jobs.size() + " jobs, the limit "
-              + "(gradient_aggregator.limits.jobs); wait until one has ended, or raise it");
+      JobAggregation job = jobs.get(from.job());
+      if (from.shardIncarnation() == 0 || job != null && job.knows(from.shard(), from.shardIncarnation())) {
+        enrol(from, spec);
+        return Future.succeededFuture(step);
+      }
+      lookingUp.add(from);
+      return uplink.find(from.shard(), from.shardIncarnation()).transform(found -> attempt(() -> {
+        boolean open = lookingUp.remove(from);
+        if (found.failed()) {
+          return Future.failedFuture(found.cause());
         }
-        job = new JobAggregation(spec, uplink, () -> prune(spec.job()));
-        jobs.put(spec.job(), job);
-      } else if (!job.spec().equals(spec)) {
-        throw new Conflict("trainer " + from.trainer().rank() + " brings another model or other settings for job "
-            + spec.job() + " than the first trainer at this aggregator; use the same on every trainer, or another "
-            + "name");
-      }
-      job.seen(from.generation());
-      job.opened(from.shard(), from.trainer());
-      try {
-        job.roundsOrNew(from.shard()).register(from.trainer());
-      } catch (RegattaException e) {
-        prune(spec.job()); // what was begun for nobody
-        throw e;
-      }
-      return Future.succeededFuture(step);
+        if (!open) {
+          return Future.failedFuture(new Cancelled("the stream of trainer " + from.trainer().rank() + " of job "
+              + from.job() + " closed while shard " + from.shard() + " was looked up"));
+        }
+        enrol(from, spec);
+        return Future.succeededFuture(step);
+      }));
     });
+  }
+
+  private void enrol(Origin from, JobSpec spec) {
+    JobAggregation job = jobs.get(spec.job());
+    if (job == null) {
+      if (jobs.size() >= uplink.limits().jobs()) {
+        throw new Overloaded("the aggregator serves " + jobs.size() + " jobs, the limit "
+            + "(gradient_aggregator.limits.jobs); wait until one has ended, or raise it");
+      }
+      job = new JobAggregation(spec, uplink, () -> prune(spec.job()));
+      jobs.put(spec.job(), job);
+    } else if (!job.spec().equals(spec)) {
+      throw new Conflict("trainer " + from.trainer().rank() + " brings another model or other settings for job "
+          + spec.job() + " than the first trainer at this aggregator; use the same on every trainer, or another "
+          + "name");
+    }
+    job.seen(from.generation());
+    job.opened(from.shard(), from.trainer());
+    try {
+      job.roundsOrNew(from.shard(), from.shardIncarnation()).register(from.trainer());
+    } catch (RegattaException e) {
+      prune(spec.job()); // what was begun for nobody
+      throw e;
+    }
   }
 
   private static void check(Origin from, JobSpec spec) {
@@ -82,6 +110,7 @@ final class AggregatorEndpoint implements ShardStreamHandler {
 
   @Override
   public void closed(Origin from) {
+    lookingUp.remove(from);
     JobAggregation job = jobs.get(from.job());
     if (job != null) {
       job.closed(from.shard(), from.trainer());
@@ -168,6 +197,7 @@ final class AggregatorEndpoint implements ShardStreamHandler {
   }
 
   Future<Void> close(RegattaException reason) {
+    lookingUp.clear();
     List<JobAggregation> open = List.copyOf(jobs.values());
     jobs.clear();
     List<Future<Void>> closed = new ArrayList<>();

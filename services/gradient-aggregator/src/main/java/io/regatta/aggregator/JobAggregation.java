@@ -72,12 +72,23 @@ final class JobAggregation {
     return to == null ? null : to.rounds;
   }
 
-  AggregationRounds roundsOrNew(int shard) {
-    return shards.computeIfAbsent(shard, index -> {
+  /** Whether a trainer that is registered for this shard means the same incarnation of it. */
+  boolean knows(int shard, long incarnation) {
+    ToShard to = shards.get(shard);
+    return to != null && to.connection.incarnation() == incarnation;
+  }
+
+  /** @param incarnation of the shard, as the trainers call it; 0 if this one does not say */
+  AggregationRounds roundsOrNew(int shard, long incarnation) {
+    ToShard to = shards.computeIfAbsent(shard, index -> {
       ShardConnection connection = uplink.connection(spec, index, this::generation);
       return new ToShard(new AggregationRounds(spec.job(), index, uplink.limits(), connection,
           System::currentTimeMillis), connection);
-    }).rounds;
+    });
+    if (incarnation != 0) {
+      to.connection.meant(incarnation);
+    }
+    return to.rounds;
   }
 
   /** Who is gone is lost here, however it went: one that left has told us so on its stream, before. */

@@ -1,5 +1,6 @@
 package io.regatta.aggregator;
 
+import io.regatta.core.error.RegattaException.NotOwner;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.node.Directory;
 import io.regatta.node.Directory.Instance;
@@ -26,18 +27,28 @@ final class ShardAddresses {
   }
 
   /**
-   * The shard of this global index; of two that claim it, the one with the higher incarnation. A server that does not
-   * answer is passed over.
+   * The shard of this global index, where the trainers have it. A server that does not answer is passed over.
    *
-   * @return fails with {@link PeerLost} if no server that answers has it
+   * @param incarnation what the trainers call its incarnation; 0 if they do not say, then the latest is taken
+   * @return fails with {@link PeerLost} if no server that answers has it, and with {@link NotOwner} if those that have
+   *     it are other incarnations: pulls and pushes would go to different places
    */
-  Future<Shard> find(int index) {
+  Future<Shard> find(int index, long incarnation) {
     return directory.list(Directory.PARAMETER_SERVER).compose(servers -> {
       List<Future<Optional<Shard>>> asked = servers.stream().map(server -> ask(server, index)).toList();
-      return Future.join(asked).map(all -> asked.stream().flatMap(answer -> answer.result().stream())
-          .max(Comparator.comparingLong(Shard::getIncarnation))
-          .orElseThrow(() -> new PeerLost("no parameter server that answers has shard " + index
-              + "; the directory names " + servers.stream().map(Instance::endpoint).toList())));
+      return Future.join(asked).map(all -> {
+        List<Shard> found = asked.stream().flatMap(answer -> answer.result().stream()).toList();
+        if (found.isEmpty()) {
+          throw new PeerLost("no parameter server that answers has shard " + index + "; the directory names "
+              + servers.stream().map(Instance::endpoint).toList());
+        }
+        return found.stream().filter(shard -> incarnation == 0 || shard.getIncarnation() == incarnation)
+            .max(Comparator.comparingLong(Shard::getIncarnation))
+            .orElseThrow(() -> new NotOwner("the trainers talk to incarnation " + incarnation + " of shard " + index
+                + ", but what the aggregator finds is " + String.join(", ", found.stream().map(shard -> "incarnation "
+                + shard.getIncarnation() + " at " + shard.getHost() + ":" + shard.getPort()).toList())
+                + ": the server was started anew, or another one has its index; start the job again"));
+      });
     });
   }
 

@@ -2,6 +2,7 @@ package io.regatta.aggregator;
 
 import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.error.RegattaException.StaleGeneration;
 import io.regatta.core.shard.Contributor;
 import io.regatta.core.shard.JobSpec;
@@ -20,6 +21,9 @@ import io.vertx.core.Context;
 import io.vertx.core.Future;
 import java.util.function.BiConsumer;
 import java.util.function.LongSupplier;
+import java.util.stream.Collectors;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The aggregator's own way to one shard for one job, owned by the verticle's event loop: a link opened when the first
@@ -27,6 +31,7 @@ import java.util.function.LongSupplier;
  * contributors are told.
  */
 final class ShardConnection implements AggregationRounds.Shard {
+  private static final Logger LOG = LoggerFactory.getLogger(ShardConnection.class);
 
   private final Context context;
   private final JobSpec job;
@@ -35,6 +40,8 @@ final class ShardConnection implements AggregationRounds.Shard {
   private final TensorStreamClient client;
   private final LongSupplier generation;
   private final StreamOptions options;
+  /** What the trainers call the shard's incarnation; 0 while none has said. */
+  private long incarnation;
   /** Null while there is none. */
   private Future<ShardLink> link;
 
@@ -47,6 +54,16 @@ final class ShardConnection implements AggregationRounds.Shard {
     this.client = client;
     this.generation = generation;
     this.options = options;
+  }
+
+  /** From now on links are opened to this incarnation only. */
+  void meant(long shardIncarnation) {
+    incarnation = shardIncarnation;
+  }
+
+  /** What the trainers call the shard's incarnation; 0 while none has said. */
+  long incarnation() {
+    return incarnation;
   }
 
   @Override
@@ -65,17 +82,18 @@ final class ShardConnection implements AggregationRounds.Shard {
       if (opened.succeeded()) {
         Future.fromCompletionStage(opened.result().push(push), context).onComplete(pushed -> {
           if (pushed.failed()) {
-            discard(used);
+            failed(used, push, pushed.cause());
           }
           answer(pushed, done);
         });
         return;
       }
-      discard(used);
       int other = opensHere ? next + 1 : next;
       if (opened.cause() instanceof StaleGeneration && other < push.contributors().size()) {
+        discard(used);
         push(push, other, done); // whose registration opened it is no longer welcome; another's may be
       } else {
+        failed(used, push, opened.cause());
         answer(opened, done);
       }
     });
@@ -101,7 +119,7 @@ final class ShardConnection implements AggregationRounds.Shard {
 
   /** A stream begins with a registration: that of a contributor, which the shard knows already. */
   private Future<ShardLink> open(Contributor first) {
-    return addresses.find(index).compose(shard -> client.open(shard.getHost(), shard.getPort(), StreamPaths.PARAMETER_SHARD)
+    return addresses.find(index, incarnation).compose(shard -> client.open(shard.getHost(), shard.getPort(), StreamPaths.PARAMETER_SHARD)
         .compose(stream -> {
           ShardLink opened = new GrpcShardLink(stream, name(shard), index, shard.getIncarnation(), generation,
               unused -> Future.failedFuture(new InvalidInput("an aggregator asks for no digest")), options);
@@ -112,6 +130,16 @@ final class ShardConnection implements AggregationRounds.Shard {
 
   private static String name(Shard shard) {
     return "shard " + shard.getIndex() + " at " + shard.getHost() + ":" + shard.getPort();
+  }
+
+  /** Says so once for a shard that is lost: the pushes behind this one fail with the same link. */
+  private void failed(Future<ShardLink> used, Push push, Throwable cause) {
+    if (link == used && cause instanceof PeerLost) {
+      LOG.warn("{}; of job {} the pushes of step {} fail, those of trainers {}", cause.getMessage(), job.job(),
+          push.step(), push.contributors().stream().map(c -> Integer.toString(c.rank()))
+              .collect(Collectors.joining(", ")));
+    }
+    discard(used);
   }
 
   private void discard(Future<ShardLink> failed) {

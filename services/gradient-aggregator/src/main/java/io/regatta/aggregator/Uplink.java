@@ -3,6 +3,7 @@ package io.regatta.aggregator;
 import io.regatta.core.shard.JobSpec;
 import io.regatta.node.Directory;
 import io.regatta.node.GroupWatch;
+import io.regatta.protocol.parameterserver.Shard;
 import io.regatta.protocol.stream.StreamOptions;
 import io.regatta.protocol.stream.TensorStreamClient;
 import io.vertx.core.Context;
@@ -33,6 +34,11 @@ final class Uplink {
   /** A connection to one shard for one job; not open yet. */
   ShardConnection connection(JobSpec job, int shard, LongSupplier generation) {
     return new ShardConnection(context, job, shard, addresses, client, generation, options);
+  }
+
+  /** The shard where the trainers have it; see {@link ShardAddresses#find}. */
+  Future<Shard> find(int shard, long incarnation) {
+    return addresses.find(shard, incarnation);
   }
 
   /** A watch on a job's group; not started yet. */

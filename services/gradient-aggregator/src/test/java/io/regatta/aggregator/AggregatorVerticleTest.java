@@ -4,6 +4,10 @@ import static io.regatta.aggregator.RunningCluster.failure;
 import static io.regatta.aggregator.RunningCluster.get;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
 import io.regatta.aggregator.RunningCluster.Trainer;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.PeerLost;
@@ -36,6 +40,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.slf4j.LoggerFactory;
 
 /** Real services, real streams; the oracle is the same job in one process, without an aggregator. */
 @ExtendWith(BlockedLoopGuard.class)
@@ -225,6 +230,37 @@ class AggregatorVerticleTest {
         return;
       }
       throw new AssertionError("registered");
+    }
+  }
+
+  /** Trainer 2 pushes past the aggregator, so the merged push of the others lies at the shards. */
+  @Test
+  void aShardThatIsLostIsSaidInOneLineNamingWhosePushesFail() {
+    ListAppender<ILoggingEvent> log = new ListAppender<>();
+    log.start();
+    Logger regatta = (Logger) LoggerFactory.getLogger("io.regatta");
+    regatta.addAppender(log);
+    try (RunningCluster cluster = new RunningCluster(job(Mode.SYNC, 3, RunningCluster.SHARDS), 1)) {
+      List<Trainer> members = cluster.trainers(wave(NUMEL, 1), 0, 0, -1);
+      CompletableFuture<?> zero = push(members.get(0).client, 0, 0);
+      CompletableFuture<?> one = push(members.get(1).client, 1, 0);
+      for (int i = 0; i < 5_000 && get(cluster.node.waits().list()).stream()
+          .filter(wait -> wait.where().startsWith("shard")).count() < 2 * RunningCluster.SHARDS; i++) {
+        assertThat(zero).isNotDone();
+      }
+      get(cluster.vertx.undeploy(cluster.server));
+      assertThat(failure(zero)).isInstanceOf(PeerLost.class).hasMessageContaining("127.0.0.1");
+      assertThat(failure(one)).isInstanceOf(PeerLost.class);
+    } finally {
+      regatta.detachAppender(log);
+    }
+    List<ILoggingEvent> seen = List.copyOf(log.list);
+    assertThat(seen).filteredOn(line -> line.getLevel() == Level.ERROR).isEmpty();
+    for (int shard = 0; shard < RunningCluster.SHARDS; shard++) {
+      String lost = "shard " + shard + " at 127.0.0.1:\\d+ is lost: .*; of job job the pushes of step 0 fail, those of "
+          + "trainers 0, 1";
+      assertThat(seen).filteredOn(line -> line.getLevel() == Level.WARN && line.getFormattedMessage().matches(lost))
+          .as(seen.toString()).hasSize(1);
     }
   }
 

@@ -103,6 +103,8 @@ final class RunningCluster implements AutoCloseable {
   final JobSpec job;
   final List<AggregatorVerticle> aggregators = new ArrayList<>();
   final List<String> deployments = new ArrayList<>();
+  /** Deployment of the parameter server. */
+  final String server;
   private final RendezvousClient rendezvous;
   private final Context owner = vertx.getOrCreateContext();
   private final TensorStreamClient streams;
@@ -114,7 +116,8 @@ final class RunningCluster implements AutoCloseable {
     RendezvousVerticle verticle = new RendezvousVerticle(node,
         new RendezvousConfig(0, LEASE_MILLIS, 20, 60_000, 8 << 20, RendezvousConfig.defaults().limits()));
     get(vertx.deployVerticle(verticle));
-    get(vertx.deployVerticle(new ParameterServerVerticle(node, ParameterServerConfig.defaults().at(0, 1, SHARDS))));
+    server = get(vertx.deployVerticle(new ParameterServerVerticle(node,
+        ParameterServerConfig.defaults().at(0, 1, SHARDS))));
     for (int i = 0; i < aggregatorCount; i++) {
       aggregators.add(new AggregatorVerticle(node, config()));
       deployments.add(get(vertx.deployVerticle(aggregators.get(i))));
@@ -125,7 +128,7 @@ final class RunningCluster implements AutoCloseable {
     closing.add(streams::close);
   }
 
-  private static AggregatorConfig config() {
+  static AggregatorConfig config() {
     AggregatorConfig defaults = AggregatorConfig.defaults();
     return new AggregatorConfig(0, 100, defaults.lookupMs(), defaults.limits(), StreamConfig.defaults());
   }
@@ -143,7 +146,7 @@ final class RunningCluster implements AutoCloseable {
     return trainers;
   }
 
-  private List<Shard> shards() {
+  List<Shard> shards() {
     List<Shard> shards = new ArrayList<>();
     for (Directory.Instance server : get(directory.list(Directory.PARAMETER_SERVER))) {
       ParameterServerControl control = new ParameterServerControl(vertx, server.host(), server.controlPort());
@@ -158,7 +161,7 @@ final class RunningCluster implements AutoCloseable {
     owner.runOnContext(v -> task.run());
   }
 
-  private <T> Future<T> on(Supplier<Future<T>> call) {
+  <T> Future<T> on(Supplier<Future<T>> call) {
     Promise<T> promise = Promise.promise();
     onOwner(() -> call.get().onComplete(promise));
     return promise.future();

@@ -1,0 +1,105 @@
+package io.regatta.aggregator;
+
+import static io.regatta.aggregator.RunningCluster.failure;
+import static io.regatta.aggregator.RunningCluster.get;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.regatta.core.error.RegattaException.Cancelled;
+import io.regatta.core.error.RegattaException.NotOwner;
+import io.regatta.core.model.DenseVariable;
+import io.regatta.core.model.ModelSpec;
+import io.regatta.core.optim.OptimizerSpec;
+import io.regatta.core.shard.JobSpec;
+import io.regatta.core.shard.Mode;
+import io.regatta.core.shard.NanPolicy;
+import io.regatta.core.shard.TrainerId;
+import io.regatta.node.Directory;
+import io.regatta.node.StreamConfig;
+import io.regatta.node.testing.BlockedLoopGuard;
+import io.regatta.protocol.ShardStreamHandler.Origin;
+import io.vertx.core.Future;
+import io.vertx.core.net.NetServer;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+/** Registrations at an aggregator, which sees that it finds the shard that the trainer talks to. */
+@ExtendWith(BlockedLoopGuard.class)
+class RegistrationTest {
+
+  private static final long LOOKUP_MILLIS = 500;
+
+  private static JobSpec job(String name) {
+    return new JobSpec(name, Mode.SYNC, 1, 0, NanPolicy.FAIL, RunningCluster.SHARDS, 256, new ModelSpec(7,
+        List.of(new DenseVariable("w", List.of(10))), OptimizerSpec.sgd(0.1), List.of()));
+  }
+
+  private static Origin origin(String job, long incarnation) {
+    return new Origin(job, 0, incarnation, 1, new TrainerId(0, 1));
+  }
+
+  /** At most one job at a time, so that one that was left over shows. */
+  private static AggregatorEndpoint endpoint(RunningCluster cluster) {
+    AggregatorConfig config = new AggregatorConfig(0, 100, LOOKUP_MILLIS, new AggregatorConfig.Limits(1, 64, 1 << 20),
+        StreamConfig.defaults());
+    return get(cluster.on(() -> Future.succeededFuture(new AggregatorEndpoint(new Uplink(cluster.vertx,
+        cluster.vertx.getOrCreateContext(), cluster.directory, config)))));
+  }
+
+  private static Future<Long> register(RunningCluster cluster, AggregatorEndpoint endpoint, Origin from) {
+    return cluster.on(() -> endpoint.register(from, job(from.job()), 0));
+  }
+
+  private static void close(RunningCluster cluster, AggregatorEndpoint endpoint) {
+    get(cluster.on(() -> endpoint.close(new Cancelled("the test is over"))));
+  }
+
+  @Test
+  void whoTalksToAnotherIncarnationOfTheShardIsRefusedAndBothAreNamed() {
+    try (RunningCluster cluster = new RunningCluster(job("job"), 0)) {
+      AggregatorEndpoint endpoint = endpoint(cluster);
+      long real = cluster.shards().get(0).getIncarnation();
+      assertThat(failure(register(cluster, endpoint, origin("job", real - 1)).toCompletionStage()))
+          .isInstanceOf(NotOwner.class).hasMessageContaining("incarnation " + (real - 1) + " of shard 0")
+          .hasMessageContaining("incarnation " + real + " at 127.0.0.1:" + cluster.shards().get(0).getPort());
+      get(register(cluster, endpoint, origin("other", real)));
+      close(cluster, endpoint);
+    }
+  }
+
+  /** The other one has the later incarnation. */
+  @Test
+  void ofTwoServersOfOneIndexTheOneThatTheTrainersTalkToIsMeant() {
+    try (RunningCluster cluster = new RunningCluster(job("job"), 0);
+        RunningCluster second = new RunningCluster(job("job"), 0)) {
+      long real = cluster.shards().get(0).getIncarnation();
+      get(cluster.directory.register(get(second.directory.list(Directory.PARAMETER_SERVER)).get(0)));
+      AggregatorEndpoint endpoint = endpoint(cluster);
+      get(register(cluster, endpoint, origin("job", real)));
+      close(cluster, endpoint);
+    }
+  }
+
+  /** The lookup takes as long as a frozen server in the directory is waited for. */
+  @Test
+  void aStreamThatClosesWhileItsShardIsLookedUpLeavesNothing() {
+    try (RunningCluster cluster = new RunningCluster(job("job"), 0)) {
+      long real = cluster.shards().get(0).getIncarnation();
+      NetServer frozen = get(cluster.vertx.createNetServer().connectHandler(socket -> { }).listen(0, "127.0.0.1"));
+      get(cluster.directory.register(new Directory.Instance(Directory.PARAMETER_SERVER, "frozen", 1, "127.0.0.1",
+          frozen.actualPort(), 1, Map.of())));
+      AggregatorEndpoint endpoint = endpoint(cluster);
+      Origin from = origin("gone", real);
+      Future<Long> registered = register(cluster, endpoint, from);
+      get(cluster.on(() -> {
+        endpoint.closed(from);
+        return Future.succeededFuture();
+      }));
+      assertThat(registered.isComplete()).as("still looking").isFalse();
+      assertThat(failure(registered.toCompletionStage())).isInstanceOf(Cancelled.class);
+      get(register(cluster, endpoint, origin("job", real)));
+      close(cluster, endpoint);
+    }
+  }
+}
