@@ -9,11 +9,15 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.function.BiConsumer;
 import java.util.function.Function;
+import java.util.function.Predicate;
 
 /** Pulls of one job on one shard: answered when the mode allows, parked until then. Owned by the shard's thread. */
 final class PullQueue {
 
   private record Parked(Pull pull, TrainerState trainer, long sinceMillis, BiConsumer<Pulled, Throwable> done) {}
+
+  /** Without an aggregator a push comes before the pull of the next step. */
+  private static final String OWN_PUSH = "its own push (the gradient aggregator may hold it, and say for whom)";
 
   private final JobState job;
   private final int limit;
@@ -87,7 +91,7 @@ final class PullQueue {
   void waits(List<Wait> out) {
     for (Parked p : parked) {
       out.add(new Wait(p.trainer.name(), "pull of step " + p.pull.minStep(), job.where, p.sinceMillis,
-          waitsFor(p.pull)));
+          waitsFor(p)));
     }
   }
 
@@ -106,13 +110,19 @@ final class PullQueue {
     };
   }
 
-  private List<Wait.Peer> waitsFor(Pull pull) {
+  /** Nobody waits for himself: his own push is under way, as far as this shard can tell. */
+  private List<Wait.Peer> waitsFor(Parked p) {
+    Pull pull = p.pull;
     if (!job.tables.initialized()) {
       return List.of(job.trainers.peer(0));
     }
-    return job.spec.mode() == Mode.SYNC
-        ? job.trainers.missing(t -> t.nextStep < pull.minStep())
-        : job.trainers.missing(t -> t.clock < pull.minStep() - job.spec.stalenessBound());
+    Predicate<TrainerState> behind = job.spec.mode() == Mode.SYNC ? t -> t.nextStep < pull.minStep()
+        : t -> t.clock < pull.minStep() - job.spec.stalenessBound();
+    List<Wait.Peer> peers = new ArrayList<>(job.trainers.missing(behind));
+    if (peers.removeIf(peer -> peer.name().equals(p.trainer.name()))) {
+      peers.add(Wait.Peer.named(OWN_PUSH));
+    }
+    return peers;
   }
 
   private Pulled answer(Pull pull, TrainerState trainer) {

@@ -87,6 +87,19 @@ class SyncModeTest {
     assertThat(pull.join().versions()).containsOnly(1);
   }
 
+  /** As it is behind an aggregator, which holds the push until the round of its host is complete. */
+  @Test
+  void aPullThatComesBeforeItsOwnPushNamesTheOthersAndNotTheAsker() {
+    LocalJob job = new LocalJob(Mode.SYNC, 2, 1, OptimizerSpec.sgd(1));
+    var pull = job.clients.get(0).pull(1, true, List.of(), false);
+    assertThat(job.shards.get(0).waits()).extracting(w -> w.sentence(w.sinceMillis())).containsExactly(
+        "trainer 0 waits at shard 0 of job job for trainer 1 (nothing seen yet), its own push (the gradient aggregator "
+            + "may hold it, and say for whom), pull of step 1, since 0.0 s");
+    push(job, 0, 0);
+    push(job, 1, 0);
+    assertThat(pull).isDone();
+  }
+
   @Test
   void theFirstRoundWaitsForRanksThatHaveNotComeYet() {
     LocalJob job = new LocalJob(LocalJob.spec(Mode.SYNC, 2, 1, OptimizerSpec.sgd(1), 0, NanPolicy.FAIL));
