@@ -19,6 +19,7 @@ import ai.djl.training.loss.Loss;
 import ai.djl.util.PairList;
 import io.regatta.aggregator.AggregatorConfig;
 import io.regatta.aggregator.AggregatorVerticle;
+import io.regatta.core.error.RegattaException.Conflict;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.error.RegattaException.StaleGeneration;
@@ -298,6 +299,29 @@ class TrainerOnClusterTest {
     assertThat(get(trainers.get(1).result()).parametersHash()).isEqualTo(first.parametersHash()).isNotEmpty();
   }
 
+  @Test
+  void aSecondTrainerOfARankOrAnotherNumberOfThemIsRefusedWithTheHolderAndTheKeys() throws Exception {
+    JobConfig job = job(new JsonObject().put("trainers", 2));
+    services(job);
+    Future<String> holder = vertx.deployVerticle(new TrainerVerticle(node, new TrainerConfig(job, 0, ""), program(1)));
+    String pid = "pid " + ProcessHandle.current().pid() + " on 127.0.0.1";
+    while (get(node.waits().list()).stream().noneMatch(wait -> wait.operation().equals("join of group cluster"))) {
+      get(vertx.timer(20).mapEmpty());
+    }
+    assertThatThrownBy(() -> get(vertx.deployVerticle(new TrainerVerticle(node, new TrainerConfig(job, 0, ""), program(1)))))
+        .hasCauseInstanceOf(Conflict.class)
+        .hasMessageContaining("trainer 0 of job cluster cannot join: rank 0 of group cluster is held by trainer with " + pid)
+        .hasMessageContaining("take another rank. This trainer has job: cluster, trainers: 2, rank (--id) 0");
+    JobConfig three = job(new JsonObject().put("trainers", 3));
+    assertThatThrownBy(() -> get(vertx.deployVerticle(new TrainerVerticle(node, new TrainerConfig(three, 2, ""), program(1)))))
+        .hasMessageContaining("group cluster has world size 2, and this member joins with world size 3")
+        .hasMessageContaining("This trainer has job: cluster, trainers: 3");
+    TrainerVerticle other = new TrainerVerticle(node, new TrainerConfig(job, 1, ""), program(1));
+    get(vertx.deployVerticle(other));
+    get(holder);
+    get(other.result());
+  }
+
   /** The rendezvous is started anew, and knows nothing of the group, while the trainer waits for servers. */
   @Test
   void aTrainerThatIsGivenUpWhileItWaitsForServersWaitsNoLonger() throws Exception {
@@ -423,19 +447,25 @@ class TrainerOnClusterTest {
   void anotherModelIsRefusedInOneLine() throws Exception {
     JobConfig job = job(new JsonObject());
     services(job);
-    List<TrainerVerticle> trainers = trainers(job, worker -> {
-      try (Model model = Model.newInstance("net")) {
-        model.setBlock(Linear.builder().setUnits(worker.rank() + 1).build());
-        try (FleetTrainer trainer = worker.distributedTrainer(model,
-            new DefaultTrainingConfig(Loss.l2Loss()).optOptimizer(worker.optimizer()))) {
-          trainer.initialize(new Shape(8, 3));
+    try (LogLines left = LogLines.of("io.regatta.trainer.ClusterSession")) {
+      List<TrainerVerticle> trainers = trainers(job, worker -> {
+        try (Model model = Model.newInstance("net")) {
+          model.setBlock(Linear.builder().setUnits(worker.rank() + 1).build());
+          try (FleetTrainer trainer = worker.distributedTrainer(model,
+              new DefaultTrainingConfig(Loss.l2Loss()).optOptimizer(worker.optimizer()))) {
+            trainer.initialize(new Shape(8, 3));
+          }
         }
+      });
+      assertThatThrownBy(() -> {
+        get(trainers.get(0).result());
+        get(trainers.get(1).result());
+      }).hasMessageContaining("is registered with another specification").message().doesNotContain("\n");
+      for (String deployed : vertx.deploymentIDs()) {
+        get(vertx.undeploy(deployed).otherwiseEmpty()); // some end with others
       }
-    });
-    assertThatThrownBy(() -> {
-      get(trainers.get(0).result());
-      get(trainers.get(1).result());
-    }).hasMessageContaining("is registered with another specification").message().doesNotContain("\n");
+      assertThat(left.lines()).as("said once is enough").isEmpty();
+    }
   }
 
   @Test

@@ -88,7 +88,7 @@ public final class Membership {
    *
    * @param who who joins, for messages
    * @param wanted rank, -1 for any
-   * @param member unique name of this life
+   * @param member what messages to others call this life, e.g. {@code trainer with pid 4711 on 10.0.0.7}
    * @param endpoint where the other members reach this one; may be empty
    */
   public Future<Void> join(String who, int worldSize, int wanted, String member, String endpoint, Duration timeout) {

@@ -175,7 +175,7 @@ class ParameterServerVerticleTest {
           job.model().dense(), OptimizerSpec.adam(0.01),
           List.of(new SparseTableSpec("emb", 5, InitializerSpec.uniform(-1, 1), OptimizerSpec.adagrad(0.1)))));
       assertThatThrownBy(() -> get(servers.client(otherModel, 1, 1).register())).isInstanceOf(Conflict.class)
-          .hasMessageContaining("row dimension of sparse table 'emb' is 3 on the shard and 5 in the trainer");
+          .hasMessageContaining("row dimension of sparse table 'emb' is 3 on the shard and 5 in trainer 1");
       assertThatThrownBy(() -> get(servers.client(job, 0, 2).register())).isInstanceOf(Conflict.class)
           .hasMessageContaining("rank 0 is held by incarnation 1");
       assertThatThrownBy(() -> get(servers.client(job, 2, 1).register())).isInstanceOf(InvalidInput.class)

@@ -86,8 +86,8 @@ final class Group {
   Runnable join(JoinRequest request, long timeoutMillis, BiConsumer<JoinReply, RegattaException> done) {
     long now = clock.getAsLong();
     if (request.getWorldSize() != worldSize) {
-      throw new Conflict("group " + name + " has world size " + worldSize + ", but " + request.getMember()
-          + " joins with world size " + request.getWorldSize() + "; use the same on every rank, or another group name");
+      throw new Conflict("group " + name + " has world size " + worldSize + ", and this member joins with world size "
+          + request.getWorldSize() + "; it must be the same for all members of a group");
     }
     if (holders.length > 0) {
       Holder holder = seat(freeRank(request, now), request, now);
@@ -126,13 +126,13 @@ final class Group {
   private int freeRank(JoinRequest request, long now) {
     if (request.getRank() < 0) {
       return Stream.of(holders).filter(h -> !h.active()).findFirst().map(h -> h.rank).orElseThrow(() ->
-          new Conflict("group " + name + " is full: all " + worldSize + " ranks are held; " + request.getMember()
-              + " cannot join before one of them leaves"));
+          new Conflict("group " + name + " is full: all " + worldSize + " ranks are held; this member "
+              + "cannot join before one of them leaves"));
     }
     Holder holder = holders[request.getRank()];
     if (holder.active()) {
       throw new Conflict("rank " + holder.rank + " of group " + name + " is held: " + holder.describe(now)
-          + "; give " + request.getMember() + " another rank, or wait until the holder has left or its lease of "
+          + "; take another rank, or wait until the holder has left or its lease of "
           + Holder.seconds(config.leaseMs()) + " has ended");
     }
     return holder.rank;

@@ -67,7 +67,7 @@ final class Lobby {
         throw new Conflict("rank " + request.getRank() + " of group " + group + " is held by "
             + guest.request.getMember() + (guest.request.getEndpoint().isEmpty() ? "" : " at "
             + guest.request.getEndpoint()) + ", which joined " + Holder.seconds(now - guest.sinceMillis)
-            + " ago; give " + request.getMember() + " another rank");
+            + " ago; take another rank");
       }
     }
     Guest guest = new Guest(request, now, deadlineMillis, done);
@@ -103,9 +103,9 @@ final class Lobby {
         + missing();
     late.forEach(guests::remove);
     for (Guest guest : late) {
-      guest.done.accept(null, new PeerLost("join of " + guest.request.getMember() + " timed out after "
+      guest.done.accept(null, new PeerLost("join timed out after "
           + Holder.seconds(now - guest.sinceMillis) + ": " + state
-          + ". Start the missing ones, or join with a longer timeout"));
+          + ". Start the missing ones, or wait longer: --ready-timeout, or node.ready_timeout_seconds"));
     }
   }
 

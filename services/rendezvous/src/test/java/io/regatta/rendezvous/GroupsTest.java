@@ -71,7 +71,7 @@ class GroupsTest {
     VirtualGroups g = new VirtualGroups();
     g.join(2, 1, "host-a:77", 60_000);
     assertThatThrownBy(() -> g.join(2, 1, "host-b:88", 60_000)).isInstanceOf(Conflict.class)
-        .hasMessageContaining("rank 1 of group g").hasMessageContaining("host-a:77").hasMessageContaining("host-b:88");
+        .hasMessageContaining("rank 1 of group g").hasMessageContaining("host-a:77").hasMessageContaining("take another");
     g.join(2, 0);
     assertThatThrownBy(() -> g.join(2, 1, "host-b:88", 60_000)).isInstanceOf(Conflict.class)
         .hasMessageContaining("rank 1 (host-a:77");
@@ -99,7 +99,8 @@ class GroupsTest {
     assertThat(zero.isDone()).isFalse();
     g.pass(100);
     assertThat(zero.error).isInstanceOf(PeerLost.class).hasMessageContaining("only 2 of 4")
-        .hasMessageContaining("missing ranks: 1, 3").hasMessageContaining("5.0 s");
+        .hasMessageContaining("missing ranks: 1, 3").hasMessageContaining("5.0 s")
+        .hasMessageContaining("--ready-timeout").hasMessageNotContaining("trainer-0");
     assertThat(two.isDone()).isFalse();
     Answer<JoinReply> again = g.join(4, 0);
     g.join(4, 1);

@@ -304,7 +304,7 @@ class RendezvousVerticleTest {
       assertThat(reply.getView().getMembersList()).extracting(Member::getMember).containsExactly("grpc-java");
       assertThatThrownBy(() -> ClientCalls.blockingUnaryCall(channel, join, CallOptions.DEFAULT, request))
           .isInstanceOfSatisfying(StatusRuntimeException.class, e -> {
-            assertThat(e.getStatus().getDescription()).contains("rank 0 (grpc-java").contains("give grpc-java another");
+            assertThat(e.getStatus().getDescription()).contains("rank 0 (grpc-java").contains("take another rank");
           });
       JoinRequest alone = JoinRequest.newBuilder().setGroup("other").setWorldSize(2).setMember("alone").setTimeoutMs(1)
           .build();

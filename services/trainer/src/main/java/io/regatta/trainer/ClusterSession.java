@@ -3,6 +3,7 @@ package io.regatta.trainer;
 import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.Conflict;
+import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.reduce.Elementwise;
 import io.regatta.core.shard.JobSpec;
@@ -193,13 +194,18 @@ final class ClusterSession implements TrainerSession {
     if (left == null) {
       left = registering == null ? Future.succeededFuture() : Future.fromCompletionStage(registering.leave(), context)
           .onFailure(e -> {
-            if (!(e instanceof Cancelled)) { // that is a pull under way, given up because we have left
+            if (!(e instanceof Cancelled) && !refused()) { // the first: a pull under way, given up as we have left
               LOG.warn("{} could not leave every shard in order, the rendezvous will tell them: {}", name(),
                   e.getMessage());
             }
           });
     }
     return left;
+  }
+
+  /** Whether the shards would not have this trainer, which says so itself, by its failure. On the loop. */
+  private boolean refused() {
+    return connected != null && connected.failed() && !(connected.cause() instanceof PeerLost);
   }
 
   /** Ends the links' streams, so that the servers see their end before the connection's. On the loop. */

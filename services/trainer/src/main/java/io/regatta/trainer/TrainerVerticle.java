@@ -4,6 +4,7 @@ import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.Meter;
 import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.Cancelled;
+import io.regatta.core.error.RegattaException.Conflict;
 import io.regatta.core.error.RegattaException.StaleGeneration;
 import io.regatta.node.Directory;
 import io.regatta.node.FiniteService;
@@ -18,7 +19,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
@@ -119,8 +119,15 @@ public final class TrainerVerticle extends VerticleBase implements FiniteService
     others = new OtherTrainers(job, () -> group.rank(), this::lastStep);
     group = new Membership(node, rendezvous, job.job(), "trainer", this::lastStep,
         view -> others.seen(view, group.leaseMillis()), this::givenUp);
-    return group.join(wanted(), job.trainers(), config.rank(), job.job() + "-" + UUID.randomUUID(), config.endpoint(),
-        node.config().readyTimeout());
+    String member = "trainer with pid " + ProcessHandle.current().pid() + " on " + node.host();
+    return group.join(wanted(), job.trainers(), config.rank(), member, config.endpoint(), node.config().readyTimeout())
+        .recover(e -> Future.failedFuture(e instanceof Conflict ? refused(e) : e));
+  }
+
+  /** The rendezvous speaks of groups and members; what a user can change is this trainer's configuration. */
+  private Conflict refused(Throwable why) {
+    return new Conflict(wanted() + " cannot join: " + why.getMessage() + ". This trainer has job: " + job.job()
+        + ", trainers: " + job.trainers() + (config.rank() < 0 ? "" : ", rank (--id) " + config.rank()));
   }
 
   private long lastStep() {

@@ -3,37 +3,51 @@ package io.regatta.core.shard;
 import io.regatta.core.model.DenseVariable;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.SparseTableSpec;
+import io.regatta.core.optim.LearningRate;
+import io.regatta.core.optim.OptimizerSpec;
+import java.lang.reflect.RecordComponent;
 import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Objects;
+import java.util.Set;
 
-/** Says in words where a trainer's idea of a job differs from the one that the shard has. */
+/**
+ * Says in words where a trainer's idea of a job differs from the one that the shard has, by the keys of the job's file
+ * where there are such.
+ */
 final class JobDifference {
 
   /** Differences spelled out; more are counted. */
-  private static final int SHOWN = 4;
+  private static final int SHOWN = 3;
 
-  private final List<String> found = new ArrayList<>();
+  private final int rank;
+  /** A set: tables that take their optimizer from one section differ alike. */
+  private final Set<String> found = new LinkedHashSet<>();
 
-  private JobDifference() {}
+  private JobDifference(int rank) {
+    this.rank = rank;
+  }
 
-  /** A phrase per difference, {@code here} being the shard's; empty if there is none. */
-  static String describe(JobSpec here, JobSpec there) {
-    JobDifference d = new JobDifference();
+  /** A phrase per difference, {@code here} being the shard's and {@code there} this rank's; empty if there is none. */
+  static String describe(JobSpec here, JobSpec there, int rank) {
+    JobDifference d = new JobDifference(rank);
     d.compare("mode", here.mode(), there.mode());
-    d.compare("number of trainers", here.trainers(), there.trainers());
+    d.compare("trainers", here.trainers(), there.trainers());
     d.compare("number of shards", here.shards(), there.shards());
-    d.compare("staleness bound", here.stalenessBound(), there.stalenessBound());
-    d.compare("NaN policy", here.nanPolicy(), there.nanPolicy());
-    d.compare("smallest dense block", here.minBlock(), there.minBlock());
+    d.compare("staleness_bound", here.stalenessBound(), there.stalenessBound());
+    d.compare("nan_policy", here.nanPolicy(), there.nanPolicy());
+    d.compare("min_block", here.minBlock(), there.minBlock());
     d.compareModels(here.model(), there.model());
-    int more = d.found.size() - SHOWN;
-    return String.join("; ", more > 0 ? d.found.subList(0, SHOWN) : d.found) + (more > 0 ? "; and " + more + " more" : "");
+    List<String> all = new ArrayList<>(d.found);
+    int more = all.size() - SHOWN;
+    return String.join("; ", more > 0 ? all.subList(0, SHOWN) : all) + (more > 0 ? "; and " + more + " more" : "");
   }
 
   private void compareModels(ModelSpec here, ModelSpec there) {
     compare("seed", here.seed(), there.seed());
-    compare("dense optimizer", here.denseOptimizer(), there.denseOptimizer());
+    compareOptimizers("optimizer", here.denseOptimizer(), there.denseOptimizer());
     compare("number of dense variables", here.dense().size(), there.dense().size());
     for (int i = 0; i < Math.min(here.dense().size(), there.dense().size()); i++) {
       DenseVariable a = here.dense().get(i);
@@ -48,13 +62,48 @@ final class JobDifference {
       compare("name of sparse table " + i, a.name(), b.name());
       compare("row dimension of sparse table '" + a.name() + "'", a.dim(), b.dim());
       compare("initializer of sparse table '" + a.name() + "'", a.initializer(), b.initializer());
-      compare("optimizer of sparse table '" + a.name() + "'", a.optimizer(), b.optimizer());
+      boolean asDense = a.optimizer().equals(here.denseOptimizer()) && b.optimizer().equals(there.denseOptimizer());
+      compareOptimizers(asDense ? "optimizer" : "sparse_optimizer", a.optimizer(), b.optimizer());
+    }
+  }
+
+  /** Of another rule the other keys say nothing. */
+  private void compareOptimizers(String section, OptimizerSpec here, OptimizerSpec there) {
+    if (here.kind() != there.kind()) {
+      compare(section + ".kind", here.kind(), there.kind());
+      return;
+    }
+    for (RecordComponent c : OptimizerSpec.class.getRecordComponents()) {
+      if (c.getType() != LearningRate.class) {
+        compare(section + "." + key(c), value(c, here), value(c, there));
+        continue;
+      }
+      for (RecordComponent r : LearningRate.class.getRecordComponents()) {
+        compare(section + (r.getName().equals("base") ? ".learning_rate" : ".schedule." + key(r)),
+            value(r, here.learningRate()), value(r, there.learningRate()));
+      }
+    }
+  }
+
+  private static String key(RecordComponent c) {
+    return c.getName().replaceAll("([A-Z])", "_$1").toLowerCase(Locale.ROOT);
+  }
+
+  private static Object value(RecordComponent c, Record of) {
+    try {
+      return c.getAccessor().invoke(of);
+    } catch (ReflectiveOperationException e) {
+      throw new IllegalStateException("a public record's accessor " + c.getName() + " cannot be called", e);
     }
   }
 
   private void compare(String what, Object here, Object there) {
     if (!Objects.equals(here, there)) {
-      found.add(what + " is " + here + " on the shard and " + there + " in the trainer");
+      found.add(what + " is " + text(here) + " on the shard and " + text(there) + " in trainer " + rank);
     }
+  }
+
+  private static String text(Object value) {
+    return value instanceof Enum<?> e ? e.name().toLowerCase(Locale.ROOT) : value.toString();
   }
 }

@@ -108,8 +108,7 @@ public final class ParameterShard {
     } else {
       if (!state.spec.equals(job)) {
         throw new Conflict("job '" + job.job() + "' is registered with another specification on shard " + index
-            + " (model digest " + state.spec.model().digest() + ", trainer " + trainer.rank() + " brings "
-            + job.model().digest() + "): " + JobDifference.describe(state.spec, job)
+            + ": " + JobDifference.describe(state.spec, job, trainer.rank())
             + "; give this job another name, or the same model and settings on every trainer");
       }
       from = state.register(trainer, step);

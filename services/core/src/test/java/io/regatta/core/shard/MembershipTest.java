@@ -27,15 +27,14 @@ class MembershipTest {
   @Test
   void anotherModelUnderTheSameNameIsAConflictThatSaysWhatDiffers() {
     shard.register(spec, new TrainerId(0, 1), 0);
-    ModelSpec other = new ModelSpec(7,
-        List.of(new DenseVariable("fc.weight", List.of(5, 4)), new DenseVariable("fc.bias", List.of(9))), SGD,
+    ModelSpec other = new ModelSpec(8,
+        List.of(new DenseVariable("fc.weight", List.of(5, 4)), new DenseVariable("fc.bias", List.of(8))), SGD,
         List.of(new SparseTableSpec(LocalJob.WIDE, 1, InitializerSpec.zeros(), SGD),
             new SparseTableSpec(LocalJob.DEEP, 8, InitializerSpec.uniform(-1, 1), SGD)));
     JobSpec there = new JobSpec("job", Mode.ASYNC, 2, 0, NanPolicy.FAIL, 1, 4, other);
     assertThatThrownBy(() -> shard.register(there, new TrainerId(1, 1), 0)).isInstanceOf(Conflict.class)
-        .hasMessageContainingAll("job 'job'", "shard 0", spec.model().digest(), "trainer 1 brings " + other.digest(),
-            "shape of dense variable 'fc.weight' is [5, 3] on the shard and [5, 4] in the trainer",
-            "row dimension of sparse table 'deep' is 3 on the shard and 8 in the trainer");
+        .hasMessageContainingAll("job 'job'", "shard 0", "seed is 7 on the shard and 8 in trainer 1;",
+            "shape of dense variable 'fc.weight' is [5, 3] on the shard and [5, 4] in trainer 1;", "; and 1 more;");
     assertThat(shard.status("job").trainers()).hasSize(1);
   }
 
@@ -44,7 +43,34 @@ class MembershipTest {
     shard.register(spec, new TrainerId(0, 1), 0);
     JobSpec there = new JobSpec("job", Mode.SYNC, 3, 0, NanPolicy.FAIL, 1, 4, spec.model());
     assertThatThrownBy(() -> shard.register(there, new TrainerId(1, 1), 0)).isInstanceOf(Conflict.class)
-        .hasMessageContaining("mode is ASYNC on the shard and SYNC in the trainer; number of trainers is 2");
+        .hasMessageContaining("mode is async on the shard and sync in trainer 1; trainers is 2 on the shard");
+  }
+
+  @Test
+  void anotherSettingOfTheOptimizerIsNamedByItsKeyAndOnce() {
+    assertThat(refusal(withRates(0.5, 0.5), withRates(0.001, 0.001)))
+        .contains(": optimizer.learning_rate is 0.5 on the shard and 0.001 in trainer 1; give")
+        .hasSizeLessThan(250);
+    assertThat(refusal(withRates(0.5, 0.5), withRates(0.5, 0.001)))
+        .contains(": sparse_optimizer.learning_rate is 0.5 on the shard and 0.001 in trainer 1; give");
+    assertThat(refusal(withRates(OptimizerSpec.adam(0.5), OptimizerSpec.adam(0.5)), withRates(0.1, 0.1)))
+        .contains(": optimizer.kind is adam on the shard and sgd in trainer 1; give");
+  }
+
+  private String refusal(JobSpec here, JobSpec there) {
+    ParameterShard fresh = new ParameterShard(0, new ParameterShard.Limits(2, 4, 4, 1000), () -> 5);
+    fresh.register(here, new TrainerId(0, 1), 0);
+    return catchThrowable(() -> fresh.register(there, new TrainerId(1, 1), 0)).getMessage();
+  }
+
+  private JobSpec withRates(double dense, double sparse) {
+    return withRates(OptimizerSpec.sgd(dense), OptimizerSpec.sgd(sparse));
+  }
+
+  private JobSpec withRates(OptimizerSpec dense, OptimizerSpec sparse) {
+    ModelSpec m = spec.model();
+    return new JobSpec("job", Mode.ASYNC, 2, 0, NanPolicy.FAIL, 1, 4, new ModelSpec(m.seed(), m.dense(), dense,
+        m.sparse().stream().map(t -> new SparseTableSpec(t.name(), t.dim(), t.initializer(), sparse)).toList()));
   }
 
   @Test
