@@ -30,11 +30,11 @@ public record FleetConfig(
   public FleetConfig {
     serverEndpoints = List.copyOf(serverEndpoints);
     if (serverEndpoints.isEmpty() != rendezvousEndpoint.isEmpty()) {
-      throw new InvalidInput("fleet.server_endpoints and fleet.rendezvous_endpoint go together: give both, and nothing "
+      throw new InvalidInput("server_endpoints and rendezvous_endpoint go together: give both, and nothing "
           + "is looked up, or none, and both are found through the Hazelcast cluster");
     }
     if (role == Role.PSERVER && !serverEndpoints.isEmpty() && (id < 0 || id >= serverEndpoints.size())) {
-      throw new InvalidInput("fleet.id " + id + " is no place in fleet.server_endpoints, which has "
+      throw new InvalidInput("id " + id + " is no place in server_endpoints, which has "
           + serverEndpoints.size() + ": a server with fixed endpoints needs its index");
     }
   }

@@ -51,6 +51,14 @@ class BadInputTest {
       simulate JOB --trainers 0                       | trainers must be at least 1
       simulate JOB --set aggregator=true --mode async | only sync and half_async
       simulate JOB --set engine=TensorFlow --set program=io.regatta.fleet.LineProgram | engine
+      simulate JOB --set optimizer.schedule.kind=piecewise | section 'optimizer.schedule': piecewise needs
+      simulate JOB --set sparse_optimizer.kind=sgd --set sparse_optimizer.schedule.warmup_steps=-1 | section 'sparse_optimizer.schedule': warmup_steps must not be negative
+      simulate JOB --set data.prefetch_depth=0        | section 'data': prefetch_depth must be 1 to 1024, but is 0 (--set data.prefetch_depth)
+      simulate JOB --set data.shuffle_buffer=-1       | section 'data': shuffle_buffer must
+      simulate JOB -conf DIR                          | is a directory
+      simulate JOB -conf NOWHERE                      | no such file
+      train JOB --server-endpoints a:1                | regatta: section 'fleet': server_endpoints and rendezvous_endpoint go together
+      simulate JOB --set program_jar=DIR              | is a directory; give the path of the jar
       simulate JOB --frobnicate                       | --frobnicate
       simulate JOB --slow one=2                       | regatta: --slow one=2: expected RANK=MS
       simulate JOB --slow 1                           | regatta: --slow 1: expected RANK=MS
@@ -70,7 +78,6 @@ class BadInputTest {
       status --role trainer                           | Unknown option
       status --server-endpoints a                     | expected host:port
       status --seeds a:b                              | seeds: expected host:port
-      train JOB --server-endpoints a:1                | go together
       train JOB                                       | no seeds: give --seeds HOST:PORT (node.cluster.seeds), or --local
       run JOB --role trainer                          | no seeds: give --seeds HOST:PORT (node.cluster.seeds), or role local
       run JOB --role pserver                          | no seeds: give --seeds HOST:PORT (node.cluster.seeds)
@@ -153,6 +160,22 @@ class BadInputTest {
       assertThat(run.failure()).contains(dir.resolve("nowhere").toString(), "does not exist", what, source);
       assertThat(log.lines()).as("nothing has started").isEmpty();
     }
+  }
+
+  @Test
+  void a_file_and_a_directory_in_each_others_place_are_named_as_such() throws IOException {
+    String config = Checkout.file("configs/fit-a-line.yaml").toString();
+    CommandLineRun run = CommandLineRun.regatta("simulate", config, "--data", job.toString());
+    assertThat(run.status()).as(run.err()).isEqualTo(2);
+    assertThat(run.failure()).contains(job + " is a file; give the directory of the data set with --data");
+    Path taken = Files.createDirectory(dir.resolve("housing.data"));
+    run = CommandLineRun.regatta("simulate", config, "--data", dir.toString());
+    assertThat(run.status()).as(run.err()).isEqualTo(2);
+    assertThat(run.failure()).contains("data file " + taken + " is a directory");
+    run = CommandLineRun.regatta("simulate", Checkout.file("configs/wide-and-deep.yaml").toString(), "--data", job.toString(),
+        "--output", dir.resolve("model").toString());
+    assertThat(run.status()).as(run.err()).isEqualTo(2);
+    assertThat(run.failure()).contains(job + " is a file");
   }
 
   @Test
@@ -245,7 +268,8 @@ class BadInputTest {
     Files.writeString(job, "job: tiny\nprogram: io.regatta.trainer.program.FitALine\nsettings: {hidden: 8}\n");
     CommandLineRun run = CommandLineRun.regatta("train", job.toString(), "--local");
     assertThat(run.status()).isEqualTo(2);
-    assertThat(run.failure()).contains("'settings.hidden'");
+    assertThat(run.failure()).isEqualTo("regatta: unknown key 'settings.hidden' (file " + job
+        + "): there are no keys under 'settings'");
   }
 
   @Test

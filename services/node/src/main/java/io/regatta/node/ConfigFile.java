@@ -33,18 +33,30 @@ final class ConfigFile {
     if (file == null) {
       return Future.succeededFuture(new JsonObject());
     }
-    String name = file.toString().toLowerCase(Locale.ROOT);
-    String format = name.endsWith(".json") ? "json" : name.endsWith(".yaml") || name.endsWith(".yml") ? "yaml" : null;
-    if (format == null) {
-      return Future.failedFuture(
-          new InvalidInput("configuration file " + file + ": the name must end in .json, .yaml or .yml"));
-    }
+    return vertx.fileSystem().props(file.toString())
+        .recover(e -> Future.failedFuture(unreadable(file, e)))
+        .compose(found -> found.isDirectory() ? Future.failedFuture(new InvalidInput("configuration file "
+            + file.toAbsolutePath() + " is a directory: give the path of a file")) : read(vertx, file, format(file)));
+  }
+
+  private static Future<JsonObject> read(Vertx vertx, Path file, String format) {
     return vertx.fileSystem().readFile(file.toString())
         .recover(e -> Future.failedFuture(unreadable(file, e)))
         .compose(text -> distinctKeys(format, text)
             .compose(v -> Processors.get(format).process(vertx, new JsonObject(), text))
             .recover(e -> Future.failedFuture(broken(file, e))))
         .map(json -> json == null ? new JsonObject() : json);
+  }
+
+  private static String format(Path file) {
+    String name = file.toString().toLowerCase(Locale.ROOT);
+    if (name.endsWith(".json")) {
+      return "json";
+    }
+    if (name.endsWith(".yaml") || name.endsWith(".yml")) {
+      return "yaml";
+    }
+    throw new InvalidInput("configuration file " + file + ": the name must end in .json, .yaml or .yml");
   }
 
   /** Of a key given twice the readers would take the last without a word. */

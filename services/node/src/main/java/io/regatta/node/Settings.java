@@ -137,6 +137,13 @@ public final class Settings {
     return type.cast(new SettingsBinder(Schema.of(type), path -> null, null).bind(json, key + "."));
   }
 
+  /** The same for a map of another record, whose sources messages name if it was read from a configuration. */
+  public static <R extends Record> R bind(Map<String, Object> map, Class<R> type, String key) {
+    String prefix = key + ".";
+    return type.cast(new SettingsBinder(Schema.of(type), path -> GivenMap.origin(map, path.substring(prefix.length())), null)
+        .bind(new JsonObject(new LinkedHashMap<>(map)), prefix));
+  }
+
   /** A record of nothing but defaults. */
   public static <R extends Record> R defaults(Class<R> type) {
     return bind(new JsonObject(), type);

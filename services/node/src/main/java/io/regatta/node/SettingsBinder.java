@@ -109,8 +109,9 @@ final class SettingsBinder {
       Throwable cause = e.getCause();
       if (cause instanceof IllegalArgumentException || cause instanceof RegattaException
           || cause instanceof NullPointerException) {
-        String at = prefix.isEmpty() ? "" : "section '" + prefix.substring(0, prefix.length() - 1) + "': ";
-        throw new InvalidInput(at + cause.getMessage() + sources(section, json, prefix, cause.getMessage()), cause);
+        String said = String.valueOf(cause.getMessage());
+        String at = prefix.isEmpty() ? "" : "section '" + sectionName(prefix) + "': ";
+        throw new InvalidInput(at + said + sources(section, json, prefix, said), cause);
       }
       throw new IllegalStateException("cannot construct " + section.type().getName(), cause);
     } catch (ReflectiveOperationException e) {
@@ -118,12 +119,16 @@ final class SettingsBinder {
     }
   }
 
+  private static String sectionName(String prefix) {
+    return prefix.substring(0, prefix.length() - 1);
+  }
+
   /** Where the keys came from that a record's refusal names: as good a hint as that of a mistyped value. */
   private String sources(Section section, JsonObject json, String prefix, String refusal) {
     Map<String, String> named = new LinkedHashMap<>();
     for (String key : section.keys().keySet()) {
       String from = json.getValue(key) == null ? null : origin.apply(prefix + key);
-      if (from != null && refusal != null && refusal.matches("(?s)(.*\\W)?" + key + "(\\W.*)?")) {
+      if (from != null && refusal.matches("(?s)(.*\\W)?" + key + "(\\W.*)?")) {
         named.put(key, from);
       }
     }
@@ -154,7 +159,9 @@ final class SettingsBinder {
       if (!section.keys().containsKey(name)) {
         List<String> known = new ArrayList<>(schema.paths());
         section.keys().keySet().forEach(key -> known.add(prefix + key));
-        throw unknown(known, prefix + name, origin.apply(prefix + name));
+        throw section.keys().isEmpty() ? new InvalidInput("unknown key '" + prefix + name + "'"
+            + from(origin.apply(prefix + name)) + ": there are no keys under '" + sectionName(prefix) + "'")
+            : unknown(known, prefix + name, origin.apply(prefix + name));
       }
     }
   }
@@ -208,7 +215,7 @@ final class SettingsBinder {
       for (String name : json.fieldNames()) {
         out.put(name, value(map.value(), json.getValue(name), path + "." + name));
       }
-      return Collections.unmodifiableMap(out);
+      return new GivenMap(out, name -> origin.apply(path + "." + name));
     }
     if (shape instanceof ListOf list) {
       Object given = raw instanceof String text ? Settings.layerValue(shape, text, path) : raw;

@@ -119,7 +119,7 @@ class ServiceMainTest {
     refused(2, "no such file", "-conf", dir.resolve("absent.json").toString());
     refused(2, "broken.json, line 2, column 11", "-conf", broken.toString());
     refused(2, "broken.yaml, line 2, column 1", "-conf", brokenYaml.toString());
-    refused(2, "cannot read", "-conf", Files.createDirectory(dir.resolve("a.json")).toString());
+    refused(2, "is a directory", "-conf", Files.createDirectory(dir.resolve("a.json")).toString());
     refused(2, "'echo.word'", "-conf", good.toString(), "--set", "echo.wrod=x");
     refused(2, "'node.cluster.port': expected int", "--set", "node.cluster.port=x");
     refused(2, "section 'node.cluster': port must lie in 0..65535", "--set", "node.cluster.port=70000");

@@ -230,14 +230,33 @@ class SettingsTest {
   }
 
   @Test
+  void aMapKnowsWhereItsEntriesCameFrom() throws IOException {
+    record Own(@Setting(doc = "the program's own") Map<String, Object> own) {}
+    record Program(@Setting(value = "1", doc = "width") int width) {}
+    record None() {}
+    Path file = write("own.yaml", "own: {width: x, deep: {a: 1}}");
+    Sources sources = new Sources(file, Map.of(), Map.of(), List.of("own.depth=2"), null, List.of());
+    Map<String, Object> own = get(Settings.load(vertx, Own.class, sources)).own();
+    assertThat(own).isEqualTo(Map.of("width", "x", "depth", 2, "deep", Map.of("a", 1)));
+    assertThatThrownBy(() -> Settings.bind(Map.of("width", "x"), Program.class, "own"))
+        .hasMessage("key 'own.width': expected int, got \"x\"");
+    assertThatThrownBy(() -> Settings.bind(own, None.class, "own")).isInstanceOf(InvalidInput.class)
+        .hasMessage("unknown key 'own.width' (file " + file + "): there are no keys under 'own'");
+    Map<String, Object> slip = get(Settings.load(vertx, Own.class, override("own.xyzzy=2"))).own();
+    assertThatThrownBy(() -> Settings.bind(slip, Program.class, "own")).hasMessage("unknown key 'own.xyzzy' (--set own.xyzzy)");
+  }
+
+  @Test
   void aBrokenFileIsNamedWithLineAndColumn() throws IOException {
     refused(ofFile(write("a.json", "{\n  \"seed\": 1,\n  \"label\": x\n}")), "a.json, line 3, column 1");
     refused(ofFile(write("b.yaml", "seed: 1\nlabel: [a, b\nhosts: x\n")), "b.yaml, line 3, column ");
     refused(ofFile(write("c.yaml", "- a\n- b\n")), "c.yaml", "mapping of keys to values");
     refused(ofFile(write("d.json", "[1]")), "d.json");
     refused(ofFile(write("e.toml", "x")), "e.toml", ".json, .yaml or .yml");
+    refused(ofFile(dir.resolve("none")), "none", "no such file");
+    refused(ofFile(dir), dir.toString(), "is a directory");
     refused(ofFile(dir.resolve("none.json")), "none.json", "no such file");
-    refused(ofFile(Files.createDirectory(dir.resolve("dir.json"))), "dir.json", "cannot read");
+    refused(ofFile(Files.createDirectory(dir.resolve("dir.json"))), "dir.json", "is a directory");
   }
 
   @Test

@@ -43,7 +43,7 @@ public record DataConfig(
     files = List.copyOf(files);
     testFiles = List.copyOf(testFiles);
     if (shuffleBuffer < 0) {
-      throw new InvalidInput("data.shuffle_buffer must be at least 0, not " + shuffleBuffer);
+      throw new InvalidInput("shuffle_buffer must be at least 0, not " + shuffleBuffer);
     }
     LoaderOptions.checkReading(prefetchDepth, readerThreads);
   }

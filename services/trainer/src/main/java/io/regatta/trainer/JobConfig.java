@@ -6,7 +6,6 @@ import io.regatta.core.shard.NanPolicy;
 import io.regatta.node.Setting;
 import io.regatta.node.Settings;
 import io.vertx.core.json.JsonObject;
-import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
 
@@ -126,7 +125,7 @@ public record JobConfig(
 
   /** The program's own section, bound to its record; unknown and mistyped keys are refused. */
   public <R extends Record> R settingsAs(Class<R> type) {
-    return Settings.bind(new JsonObject(new LinkedHashMap<>(settings)), type, "settings");
+    return Settings.bind(settings, type, "settings");
   }
 
   /** Shards of all servers. */

@@ -60,8 +60,10 @@ public final class ProgramLoader {
       return context == null ? own : context;
     }
     Path jar = Path.of(job.programJar());
-    if (!Files.isReadable(jar)) {
-      throw new InvalidInput("job " + job.job() + ": program_jar " + jar.toAbsolutePath() + " cannot be read");
+    if (!Files.isRegularFile(jar) || !Files.isReadable(jar)) {
+      throw new InvalidInput("job " + job.job() + ": program_jar " + jar.toAbsolutePath() + (!Files.exists(jar)
+          ? " does not exist" : Files.isDirectory(jar) ? " is a directory; give the path of the jar in it"
+          : " cannot be read; check its permissions"));
     }
     try {
       return new URLClassLoader(new URL[] {jar.toUri().toURL()}, own);

@@ -45,16 +45,16 @@ public record ScheduleConfig(
     boundaries = List.copyOf(boundaries);
     values = List.copyOf(values);
     if (kind == LearningRate.Kind.PIECEWISE && values.size() != boundaries.size() + 1) {
-      throw new InvalidInput("optimizer.schedule: piecewise needs one value more than boundaries, not "
+      throw new InvalidInput("piecewise needs one value more than boundaries, not "
           + values.size() + " values for " + boundaries.size() + " boundaries");
     }
     if ((kind == LearningRate.Kind.STEP || kind == LearningRate.Kind.EXPONENTIAL || kind == LearningRate.Kind.COSINE)
         && decaySteps < 1) {
-      throw new InvalidInput("optimizer.schedule: " + kind.name().toLowerCase(java.util.Locale.ROOT)
+      throw new InvalidInput(kind.name().toLowerCase(java.util.Locale.ROOT)
           + " needs decay_steps of at least 1, not " + decaySteps);
     }
     if (warmupSteps < 0) {
-      throw new InvalidInput("optimizer.schedule.warmup_steps must not be negative: " + warmupSteps);
+      throw new InvalidInput("warmup_steps must not be negative: " + warmupSteps);
     }
   }
 

@@ -207,6 +207,6 @@ class WorkerTest {
     assertThatThrownBy(() -> LocalRun.run(job(new JsonObject().put("program", "java.lang.String")), null,
         Progress.none())).isInstanceOf(InvalidInput.class).hasMessageContaining("does not implement");
     assertThatThrownBy(() -> LocalRun.run(job(new JsonObject().put("program", "x").put("program_jar", "no.jar")), null,
-        Progress.none())).isInstanceOf(InvalidInput.class).hasMessageContaining("no.jar cannot be read");
+        Progress.none())).isInstanceOf(InvalidInput.class).hasMessageContaining("no.jar does not exist");
   }
 }

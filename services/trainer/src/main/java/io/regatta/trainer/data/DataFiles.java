@@ -15,6 +15,15 @@ public final class DataFiles {
 
   /** The file itself, or {@link InvalidInput} naming it if it is missing, a directory or unreadable. */
   public static Path readable(Path file) {
+    Path parent = file.toAbsolutePath().getParent();
+    if (Files.isRegularFile(parent)) {
+      throw new InvalidInput(parent + " is a file; give the directory that holds " + file.getFileName() + " with --data "
+          + "(data.dir)");
+    }
+    if (Files.isDirectory(file)) {
+      throw new InvalidInput("data file " + file.toAbsolutePath() + " is a directory; give the directory that holds a file "
+          + "of this name with --data (data.dir)");
+    }
     if (!Files.exists(file)) {
       throw new InvalidInput("data file " + file.toAbsolutePath() + " does not exist; give the directory that holds it "
           + "with --data (data.dir)");

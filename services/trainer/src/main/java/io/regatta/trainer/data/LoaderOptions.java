@@ -38,7 +38,7 @@ public record LoaderOptions(int batchSize, boolean dropLast, int shuffleBuffer, 
 
   private static void require(boolean holds, String what, int value, String expected) {
     if (!holds) {
-      throw new InvalidInput("data: " + what + " must be " + expected + ", but is " + value);
+      throw new InvalidInput(what + " must be " + expected + ", but is " + value);
     }
   }
 

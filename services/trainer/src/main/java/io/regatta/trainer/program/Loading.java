@@ -59,7 +59,12 @@ final class Loading {
       throw new InvalidInput("job " + job.job() + ": data.dir is missing; give the directory of the data set with --data "
           + "(data.dir)");
     }
-    return Path.of(job.data().dir());
+    Path directory = Path.of(job.data().dir());
+    if (Files.isRegularFile(directory)) {
+      throw new InvalidInput("job " + job.job() + ": " + directory.toAbsolutePath() + " is a file; give the directory of "
+          + "the data set with --data (data.dir)");
+    }
+    return directory;
   }
 
   /**
