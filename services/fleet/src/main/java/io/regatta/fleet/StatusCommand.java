@@ -1,6 +1,7 @@
 package io.regatta.fleet;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.node.Blocking;
 import io.regatta.node.ClusterConfig;
 import io.regatta.node.ClusterConfig.DirectoryKind;
@@ -17,11 +18,13 @@ import io.vertx.core.Future;
 import io.vertx.core.json.JsonObject;
 import java.io.PrintWriter;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
-import java.util.stream.IntStream;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.stream.Stream;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -35,6 +38,9 @@ import picocli.CommandLine.Spec;
 final class StatusCommand implements Callable<Integer> {
 
   private static final int READY_TIMEOUT_SECONDS = 10;
+
+  /** How long one service may take to answer. */
+  private static final int ANSWER_SECONDS = 5;
 
   private static final JsonObject NO_ADMIN =
       new JsonObject().put("node", new JsonObject().put("admin", new JsonObject().put("enabled", false)));
@@ -87,56 +93,61 @@ final class StatusCommand implements Callable<Integer> {
     return endpoints.isEmpty() ? node : node.withCluster(ClusterConfig.fixed(endpoints));
   }
 
-  /** What those that were asked said, and a line for each that did not answer. */
-  private record Answers(List<StatusReply> servers, List<GroupsReply> groups, List<String> silent) {}
+  /** One that was asked, and its answer, which has come or failed. */
+  private record Asked<T>(Directory.Instance instance, Future<T> reply) {
+
+    String silence() {
+      return instance.service() + " at " + instance.endpoint() + " does not answer: " + reply.cause().getMessage();
+    }
+  }
+
+  private record Answers(List<Asked<StatusReply>> servers, List<Asked<GroupsReply>> rendezvous,
+      List<Directory.Instance> aggregators) {}
 
   /** Fails only if nobody answered: the directory lists a dead service, too, until its lease ends. */
   private Future<Answers> ask(Node node) {
     ClusterConfig where = node.config().cluster();
     boolean noServers = where.directory() == DirectoryKind.FIXED
         && !where.endpoints().containsKey(Directory.PARAMETER_SERVER);
-    return (noServers ? Future.succeededFuture(List.<Directory.Instance>of())
-        : node.directory().awaitAny(Directory.PARAMETER_SERVER, node.config().readyTimeout(), "status"))
-        .compose(servers -> node.directory().list(Directory.RENDEZVOUS).compose(rendezvous -> {
-          List<Future<StatusReply>> replies = servers.stream().map(server -> server(node, server)).toList();
-          List<Future<GroupsReply>> groups = rendezvous.stream().map(at -> groups(node, at)).toList();
-          List<Future<?>> all = Stream.<Future<?>>concat(replies.stream(), groups.stream()).toList();
-          return Future.join(all).transform(done -> {
-            if (!all.isEmpty() && all.stream().noneMatch(Future::succeeded)) {
-              return Future.failedFuture(all.get(0).cause());
-            }
-            List<String> silent = new ArrayList<>(silent(servers, replies));
-            silent.addAll(silent(rendezvous, groups));
-            return Future.succeededFuture(new Answers(answered(replies), answered(groups), silent));
-          });
-        }));
+    Future<List<Directory.Instance>> servers = noServers ? Future.succeededFuture(List.of())
+        : node.directory().awaitAny(Directory.PARAMETER_SERVER, node.config().readyTimeout(), "status");
+    return servers.compose(found -> limited(node.directory().list(Directory.RENDEZVOUS))
+        .compose(rendezvous -> limited(node.directory().list(Directory.GRADIENT_AGGREGATOR)).compose(aggregators -> {
+          Answers answers = new Answers(found.stream().map(at -> new Asked<>(at, server(node, at))).toList(),
+              rendezvous.stream().map(at -> new Asked<>(at, groups(node, at))).toList(), aggregators);
+          List<Future<?>> all = Stream.<Asked<?>>concat(answers.servers().stream(), answers.rendezvous().stream())
+              .<Future<?>>map(Asked::reply).toList();
+          return Future.join(all).transform(done -> !all.isEmpty() && all.stream().noneMatch(Future::succeeded)
+              ? Future.failedFuture(all.get(0).cause()) : Future.succeededFuture(answers));
+        })));
   }
 
-  private static <T> List<T> answered(List<Future<T>> replies) {
-    return replies.stream().filter(Future::succeeded).map(Future::result).toList();
-  }
-
-  private static List<String> silent(List<Directory.Instance> asked, List<? extends Future<?>> replies) {
-    return IntStream.range(0, asked.size()).filter(i -> replies.get(i).failed()).mapToObj(i -> asked.get(i).service()
-        + " at " + asked.get(i).endpoint() + " does not answer: " + replies.get(i).cause().getMessage()).toList();
+  /** One that is frozen accepts a connection, and that is all. */
+  private static <T> Future<T> limited(Future<T> answer) {
+    return answer.timeout(ANSWER_SECONDS, TimeUnit.SECONDS).recover(e -> Future.failedFuture(
+        e instanceof TimeoutException ? new PeerLost("no answer within " + ANSWER_SECONDS + " s") : e));
   }
 
   private Future<StatusReply> server(Node node, Directory.Instance server) {
     ParameterServerControl control = new ParameterServerControl(node.vertx(), server.host(), server.controlPort());
-    return control.status(job).eventually(control::close);
+    return limited(control.status(job)).eventually(control::close);
   }
 
   private static Future<GroupsReply> groups(Node node, Directory.Instance rendezvous) {
     RendezvousClient client = new RendezvousClient(node.vertx(), rendezvous.host(), rendezvous.controlPort());
-    return client.groups().eventually(client::close);
+    return limited(client.groups()).eventually(client::close);
   }
 
   private void print(Answers answers, PrintWriter out) {
-    List<StatusReply> servers = new ArrayList<>(answers.servers());
-    servers.sort((a, b) -> Integer.compare(a.getServerIndex(), b.getServerIndex()));
-    servers.forEach(server -> StatusPage.server(server, System.currentTimeMillis(), out));
-    answers.groups().forEach(reply -> StatusPage.groups(reply, job, out));
-    answers.silent().forEach(out::println);
+    long now = System.currentTimeMillis();
+    answers.servers().stream().filter(asked -> asked.reply().succeeded())
+        .sorted(Comparator.comparingInt(asked -> asked.reply().result().getServerIndex()))
+        .forEach(asked -> StatusPage.server(asked.reply().result(), asked.instance(), now, out));
+    answers.aggregators().forEach(aggregator -> StatusPage.aggregator(aggregator, out));
+    answers.rendezvous().stream().filter(asked -> asked.reply().succeeded())
+        .forEach(asked -> StatusPage.rendezvous(asked.reply().result(), asked.instance(), job, out));
+    Stream.<Asked<?>>concat(answers.servers().stream(), answers.rendezvous().stream())
+        .filter(asked -> asked.reply().failed()).forEach(asked -> out.println(asked.silence()));
     out.flush();
   }
 }

@@ -1,5 +1,6 @@
 package io.regatta.fleet;
 
+import io.regatta.node.Directory;
 import io.regatta.protocol.parameterserver.JobStatus;
 import io.regatta.protocol.parameterserver.ShardStatus;
 import io.regatta.protocol.parameterserver.StatusReply;
@@ -15,13 +16,23 @@ final class StatusPage {
 
   private StatusPage() {}
 
-  static void server(StatusReply server, long nowMillis, PrintWriter out) {
-    out.println("server " + server.getServerIndex());
+  static void server(StatusReply server, Directory.Instance at, long nowMillis, PrintWriter out) {
+    out.println("server " + server.getServerIndex() + place(at));
     for (ShardStatus shard : server.getShardsList()) {
       out.println("  shard " + shard.getShard() + (shard.getJobsCount() == 0 ? ": no job" : ""));
       shard.getJobsList().forEach(job -> job(job, nowMillis, out));
       shard.getWaitsList().forEach(wait -> out.println("    waiting: " + wait));
     }
+  }
+
+  static void aggregator(Directory.Instance at, PrintWriter out) {
+    out.println("gradient aggregator" + place(at));
+  }
+
+  /** A fixed directory knows no process. */
+  private static String place(Directory.Instance at) {
+    String pid = at.attributes().get(Directory.PID);
+    return " at " + at.endpoint() + (pid == null ? "" : ", pid " + pid);
   }
 
   private static void job(JobStatus job, long nowMillis, PrintWriter out) {
@@ -49,7 +60,8 @@ final class StatusPage {
     return count == 0 ? "" : ", " + count + " " + what;
   }
 
-  static void groups(GroupsReply reply, String job, PrintWriter out) {
+  static void rendezvous(GroupsReply reply, Directory.Instance at, String job, PrintWriter out) {
+    out.println("rendezvous" + place(at));
     for (GroupView group : reply.getGroupsList()) {
       if (!job.isEmpty() && !job.equals(group.getGroup())) {
         continue;
@@ -57,7 +69,7 @@ final class StatusPage {
       out.println("group " + group.getGroup() + ", generation " + group.getGeneration() + ", world size "
           + group.getWorldSize());
       for (Member member : group.getMembersList()) {
-        out.println("  rank " + member.getRank() + " " + member.getState()
+        out.println("  rank " + member.getRank() + " " + member.getState() + ", " + member.getMember()
             + (member.getEndpoint().isEmpty() ? "" : " at " + member.getEndpoint()));
       }
     }

@@ -25,6 +25,7 @@ import io.vertx.core.Deployable;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.json.JsonObject;
+import io.vertx.core.net.NetServer;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -63,9 +64,13 @@ class RunningClusterTest {
       assertThat(trained.await(60, TimeUnit.SECONDS)).isTrue();
       CommandLineRun status = CommandLineRun.regatta("status", "--seeds", seed);
       assertThat(status.status()).as(status.err()).isZero();
-      assertThat(status.out()).contains("server 0", "job line, sync: 16 updates, 2 dense values",
-          "trainer 0 active, last step 15", "trainer 1 active, last step 15", "group line", "rank 1 active");
       Directory directory = Blocking.get(cluster.nodeReady()).directory();
+      String pid = ", pid " + ProcessHandle.current().pid();
+      assertThat(status.out()).contains("job line, sync: 16 updates, 2 dense values",
+          "trainer 0 active, last step 15", "trainer 1 active, last step 15", "group line", "rank 1 active, trainer with pid "
+              + ProcessHandle.current().pid() + " on 127.0.0.1",
+          "server 0 at " + Blocking.get(directory.list(Directory.PARAMETER_SERVER)).get(0).endpoint() + pid,
+          "rendezvous at " + Blocking.get(directory.list(Directory.RENDEZVOUS)).get(0).endpoint() + pid);
       status = CommandLineRun.regatta("status", "--server-endpoints",
           Blocking.get(directory.list(Directory.PARAMETER_SERVER)).get(0).endpoint());
       assertThat(status.status()).as(status.err()).isZero();
@@ -82,6 +87,13 @@ class RunningClusterTest {
       status = CommandLineRun.regatta("status", "--rendezvous-endpoint", dead);
       assertThat(status.status()).as("nobody answers").isEqualTo(1);
       assertThat(status.failure()).contains(dead);
+      NetServer frozen = Blocking.get(Blocking.get(cluster.nodeReady()).vertx().createNetServer()
+          .connectHandler(socket -> { }).listen(0, "127.0.0.1"));
+      status = CommandLineRun.regatta("status", "--rendezvous-endpoint", "127.0.0.1:" + frozen.actualPort(),
+          "--server-endpoints", Blocking.get(directory.list(Directory.PARAMETER_SERVER)).get(0).endpoint());
+      assertThat(status.status()).as(status.err()).isZero();
+      assertThat(status.out()).contains("job line, sync", "rendezvous at 127.0.0.1:" + frozen.actualPort()
+          + " does not answer: no answer within 5 s");
       int admin = Blocking.get(cluster.nodeReady()).adminPort();
       assertThat(get(admin, "/why")).contains("trainer 0").contains("barrier").contains("trainer 1");
       // Shards publish a job's figures at an interval: asked again until they are there, for a minute at most.
