@@ -1,6 +1,7 @@
 package io.regatta.fleet;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.node.BadArguments;
 import io.regatta.node.Sections;
 import io.regatta.trainer.JobConfig;
 import io.vertx.core.json.JsonArray;
@@ -99,7 +100,7 @@ public final class FleetBuilder {
     try {
       new CommandLine(given).parseArgs(args);
     } catch (CommandLine.ParameterException e) {
-      throw new InvalidInput(e.getMessage());
+      throw new InvalidInput(BadArguments.words(e));
     }
     Place place = given.place.load(given.settings, given.job.readyTimeout(), null,
         sections.copy().mergeIn(new JsonObject().put(Sections.FLEET, fleet), true));

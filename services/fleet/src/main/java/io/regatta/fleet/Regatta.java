@@ -2,14 +2,14 @@ package io.regatta.fleet;
 
 import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.node.BadArguments;
 import io.regatta.node.ServiceLogging;
 import io.regatta.trainer.TrainingProgram;
 import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Comparator;
+import java.util.Set;
 import java.util.stream.Stream;
-import org.apache.commons.text.similarity.LevenshteinDistance;
 
 import org.slf4j.LoggerFactory;
 import picocli.CommandLine;
@@ -30,7 +30,6 @@ public final class Regatta implements Runnable {
   static final int DONE = 0;
   static final int FAILED = 1;
   static final int BAD_INPUT = 2;
-  private static final int TYPOS = 2;
 
   /** What every trainer runs; null: the class that the job names. */
   private final TrainingProgram program;
@@ -64,20 +63,27 @@ public final class Regatta implements Runnable {
     if (command && (args.length > 0 || program == null)) {
       return commandLine.execute(args);
     }
-    String meant = args.length == 0 || Files.exists(Path.of(args[0])) ? null : nearest(commandLine, args[0]);
-    if (meant != null) {
-      commandLine.getErr().println("regatta: '" + args[0] + "' is neither a command nor a job file; did you mean '"
-          + meant + "'? (regatta --help lists what there is)");
+    String slip = args.length == 0 || Files.exists(Path.of(args[0])) ? null : slip(commandLine, args);
+    if (slip != null) {
+      commandLine.getErr().println("regatta: " + slip + " (regatta --help lists what there is)");
       return BAD_INPUT;
     }
     return commandLine.execute(withRun(args));
   }
 
-  /** The command that a word was probably meant to be, or null. */
-  private static String nearest(CommandLine commandLine, String word) {
-    LevenshteinDistance distance = new LevenshteinDistance(TYPOS);
-    return commandLine.getSubcommands().keySet().stream().filter(name -> distance.apply(word, name) >= 0)
-        .min(Comparator.comparingInt(name -> distance.apply(word, name))).orElse(null);
+  /** A command that comes too late or is misspelt, in words; null if there is none. */
+  private static String slip(CommandLine commandLine, String[] args) {
+    Set<String> commands = commandLine.getSubcommands().keySet();
+    if (!args[0].startsWith("-")) {
+      return BadArguments.nearest(commands, args[0]).map(meant -> "'" + args[0] + "' is neither a command nor a job file; "
+          + "did you mean '" + meant + "'?").orElse(null);
+    }
+    for (int i = 1; i < args.length; i++) {
+      if (commands.contains(args[i]) && !args[i - 1].equals("--role") && !Files.exists(Path.of(args[i]))) {
+        return "options come after the command: regatta " + args[i] + " ... " + args[0] + " ...";
+      }
+    }
+    return null;
   }
 
   /** A user's main without a command takes the part that the configuration gives it. */
@@ -96,7 +102,7 @@ public final class Regatta implements Runnable {
 
   private static int badArguments(ParameterException e, String[] args) {
     String command = e.getCommandLine().getCommandSpec().qualifiedName();
-    e.getCommandLine().getErr().println("regatta: " + e.getMessage() + " (" + command + " --help lists what there is)");
+    e.getCommandLine().getErr().println("regatta: " + BadArguments.words(e) + " (" + command + " --help lists what there is)");
     return BAD_INPUT;
   }
 

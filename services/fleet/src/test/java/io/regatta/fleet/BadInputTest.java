@@ -59,7 +59,14 @@ class BadInputTest {
       simulate JOB -conf NOWHERE                      | no such file
       train JOB --server-endpoints a:1                | regatta: section 'fleet': server_endpoints and rendezvous_endpoint go together
       simulate JOB --set program_jar=DIR              | is a directory; give the path of the jar
-      simulate JOB --frobnicate                       | --frobnicate
+      simulate JOB --frobnicate                       | regatta: there is no option '--frobnicate' (regatta simulate --help lists what there is)
+      simulate JOB --mod geo                          | there is no option '--mod', did you mean '--mode'?
+      simulate JOB --max_steps=5                      | there is no option '--max_steps', did you mean '--max-steps'?
+      simulate JOB -seeds a:1                         | there is no option '-seeds'
+      simulate JOB --max-steps 5 extra.yaml           | 'extra.yaml' is one argument too many (regatta simulate
+      --mode geo simulate JOB                         | options come after the command: regatta simulate ... --mode ...
+      --local train JOB                               | options come after the command: regatta train ... --local ...
+      --role trainer JOB                              | no seeds: give --seeds
       simulate JOB --slow one=2                       | regatta: --slow one=2: expected RANK=MS
       simulate JOB --slow 1                           | regatta: --slow 1: expected RANK=MS
       simulate JOB --servers two                      | key 'servers': expected int, got "two" (--servers)
@@ -75,7 +82,7 @@ class BadInputTest {
       parity NOWHERE.yaml                             | NOWHERE.yaml does not exist
       status                                          | --seeds
       status --seeds a:1 --set batch_size=2           | unknown key 'batch_size' (--set batch_size)
-      status --role trainer                           | Unknown option
+      status --role trainer                           | there is no option '--role'
       status --server-endpoints a                     | expected host:port
       status --seeds a:b                              | seeds: expected host:port
       train JOB                                       | no seeds: give --seeds HOST:PORT (node.cluster.seeds), or --local

@@ -149,7 +149,7 @@ public final class ServiceMain<R extends Record> {
     try {
       commandLine.parseArgs(args);
     } catch (ParameterException e) {
-      err.println(called.command() + ": " + e.getMessage() + " (--help lists the options)");
+      err.println(called.command() + ": " + BadArguments.words(e) + " (--help lists the options)");
       return 2;
     }
     if (commandLine.isUsageHelpRequested()) {

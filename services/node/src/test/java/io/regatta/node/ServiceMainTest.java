@@ -127,7 +127,9 @@ class ServiceMainTest {
       refused(2, "section 'node.cluster': seeds: expected host:port", "--set", "node.cluster.seeds=" + seed);
       refused(2, "seeds: expected host:port", "--seeds", seed);
     }
-    refused(2, "Unknown option", "--verbose");
+    refused(2, "there is no option '--verbose' (--help lists the options)", "--verbose");
+    refused(2, "there is no option '--seed', did you mean '--seeds'?", "--seed", "a:1");
+    refused(2, "'good.yaml' is one argument too many", "good.yaml");
     threads.assertNone();
   }
 
