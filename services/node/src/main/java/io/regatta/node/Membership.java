@@ -3,6 +3,7 @@ package io.regatta.node;
 import com.google.protobuf.ByteString;
 import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.NotOwner;
+import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.error.RegattaException.StaleGeneration;
 import io.regatta.core.reduce.Elementwise;
 import io.regatta.core.shard.Wait;
@@ -207,8 +208,16 @@ public final class Membership {
         ? calls.leave(group, rank, incarnation).timeout(LEAVE_MILLIS, TimeUnit.MILLISECONDS)
         : Future.succeededFuture();
     end();
-    return left.onFailure(e -> LOG.warn("{} {} could not leave group {}, its lease will end it: {}", kind, rank, group,
-        e.getMessage())).transform(done -> calls.close()).eventually(beats::close).otherwiseEmpty();
+    return left.onFailure(this::notLeft).transform(done -> calls.close()).eventually(beats::close).otherwiseEmpty();
+  }
+
+  /** One that is gone, often because everything stops at once, or was started anew holds no seat to give up. */
+  private void notLeft(Throwable e) {
+    if (e instanceof PeerLost || e instanceof NotOwner || e instanceof StaleGeneration) {
+      LOG.debug("{} {} need not leave group {}: {}", kind, rank, group, e.getMessage());
+    } else {
+      LOG.warn("{} {} could not leave group {}, its lease will end it: {}", kind, rank, group, e.getMessage());
+    }
   }
 
   private void end() {

@@ -3,6 +3,9 @@ package io.regatta.rendezvous;
 import static io.regatta.rendezvous.RunningRendezvous.get;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
 import com.google.protobuf.ByteString;
 import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.StaleGeneration;
@@ -21,6 +24,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.slf4j.LoggerFactory;
 
 /** A service's seat at a real rendezvous: {@link Membership}. */
 @ExtendWith(BlockedLoopGuard.class)
@@ -89,6 +93,22 @@ class SeatTest {
     get(rendezvous.vertx.deployVerticle(new RendezvousVerticle(rendezvous.node, atSamePort())));
     assertThat(get(givenUp.future())).isInstanceOf(StaleGeneration.class).hasMessageContaining("no group job");
     get(on(seat::leave)); // there is nothing to leave: at once
+    rendezvous.close();
+  }
+
+  /** As when all services are stopped at once. */
+  @Test
+  void leavingARendezvousThatIsGoneIsNoNews() {
+    ListAppender<ILoggingEvent> log = new ListAppender<>();
+    log.start();
+    Logger logger = (Logger) LoggerFactory.getLogger(Membership.class);
+    logger.addAppender(log);
+    Membership seat = membership();
+    get(join1(seat));
+    rendezvous.stop();
+    get(on(seat::leave));
+    logger.detachAppender(log);
+    assertThat(log.list).filteredOn(line -> line.getFormattedMessage().contains("leave")).isEmpty();
     rendezvous.close();
   }
 
