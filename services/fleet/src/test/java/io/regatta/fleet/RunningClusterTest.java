@@ -40,7 +40,7 @@ import org.junit.jupiter.api.Test;
 class RunningClusterTest {
 
   private static final JobConfig JOB = JobConfig.of(new JsonObject().put("job", "line").put("trainers", 2)
-      .put("batch_size", 8).put("compute_threads", 1));
+      .put("aggregator", true).put("batch_size", 8).put("compute_threads", 1));
 
   /** Rank 1 trains and stays behind, rank 0 waits for it; nobody leaves until somebody has looked. */
   @Test
@@ -70,7 +70,7 @@ class RunningClusterTest {
           "trainer 0 active, last step 15", "trainer 1 active, last step 15", "group line", "rank 1 active, trainer with pid "
               + ProcessHandle.current().pid() + " on 127.0.0.1",
           "server 0 at " + Blocking.get(directory.list(Directory.PARAMETER_SERVER)).get(0).endpoint() + pid,
-          "rendezvous at " + Blocking.get(directory.list(Directory.RENDEZVOUS)).get(0).endpoint() + pid);
+          "gradient aggregator at 127.0.0.1:", "rendezvous at " + Blocking.get(directory.list(Directory.RENDEZVOUS)).get(0).endpoint() + pid);
       status = CommandLineRun.regatta("status", "--server-endpoints",
           Blocking.get(directory.list(Directory.PARAMETER_SERVER)).get(0).endpoint());
       assertThat(status.status()).as(status.err()).isZero();
@@ -99,11 +99,16 @@ class RunningClusterTest {
       // Shards publish a job's figures at an interval: asked again until they are there, for a minute at most.
       long end = System.nanoTime() + TimeUnit.MINUTES.toNanos(1);
       String metrics = get(admin, "/metrics");
-      while (!(metrics.contains("regatta_job_version") && metrics.contains("regatta_trainer_steps")) && System.nanoTime() < end) {
+      while (!(metrics.contains("regatta_job_version") && metrics.contains("regatta_trainer_steps")
+          && metrics.contains("regatta_aggregator_round_wait")) && System.nanoTime() < end) {
         metrics = get(admin, "/metrics");
       }
       assertThat(metrics).contains("regatta_shard_staleness", "regatta_job_version",
-          "regatta_trainer_steps", "regatta_trainer_staleness_max");
+          "regatta_trainer_steps_total{job=\"line\",rank=\"1\"} 16.0", "regatta_trainer_staleness_max",
+          "# TYPE regatta_trainer_pushes_total counter", "# TYPE regatta_job_round_wait_seconds_total counter",
+          "# TYPE regatta_aggregator_round_wait_seconds_total counter");
+      assertThat(metrics.lines().filter(line -> line.startsWith("# HELP regatta_"))).hasSizeGreaterThan(15)
+          .allMatch(line -> line.split(" ").length > 3);
       assertThat(get(admin, "/health")).contains("UP");
       assertThat(get(admin, "/ready")).contains("UP");
       looked.countDown();

@@ -52,6 +52,8 @@ final class AggregationRounds {
   private final Map<Integer, HostTrainer> active = new TreeMap<>();
   /** By step, then by rank. */
   private final TreeMap<Long, TreeMap<Integer, Part>> open = new TreeMap<>();
+  /** By rank, how long rounds that are complete have waited for it since their first push. */
+  private final Map<Integer, Long> waitMillis = new TreeMap<>();
   /** Parts that have not been answered, and their payload. */
   private int held;
   private long bytes;
@@ -208,7 +210,10 @@ final class AggregationRounds {
   /** Sends every round that waits for nobody any more, in the order of steps. */
   private void settle() {
     while (!open.isEmpty() && missing(open.firstKey()).isEmpty()) {
-      send(List.copyOf(open.pollFirstEntry().getValue().values()));
+      List<Part> parts = List.copyOf(open.pollFirstEntry().getValue().values());
+      long first = parts.stream().mapToLong(Part::sinceMillis).min().orElseThrow();
+      parts.forEach(part -> waitMillis.merge(part.trainer.id.rank(), part.sinceMillis - first, Long::sum));
+      send(parts);
     }
   }
 
@@ -270,6 +275,11 @@ final class AggregationRounds {
   /** The registered trainers. */
   List<TrainerId> trainers() {
     return active.values().stream().map(t -> t.id).toList();
+  }
+
+  /** Time that complete rounds have waited for each rank since their first push, ms. */
+  Map<Integer, Long> waitMillis() {
+    return Map.copyOf(waitMillis);
   }
 
   int openRounds() {

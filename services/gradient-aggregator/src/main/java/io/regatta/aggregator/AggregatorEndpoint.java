@@ -1,5 +1,6 @@
 package io.regatta.aggregator;
 
+import io.micrometer.core.instrument.Tags;
 import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.Conflict;
@@ -19,6 +20,7 @@ import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
@@ -209,6 +211,13 @@ final class AggregatorEndpoint implements ShardStreamHandler {
     List<Wait> waits = new ArrayList<>();
     jobs.values().forEach(job -> job.addWaits(waits));
     return waits;
+  }
+
+  /** How long rounds of open jobs have waited for whom, in seconds, with tags job, shard and rank. */
+  Map<Tags, Double> roundWaits() {
+    Map<Tags, Double> seconds = new HashMap<>();
+    jobs.values().forEach(job -> job.addRoundWaits(seconds));
+    return seconds;
   }
 
   /** Pushes taken in from trainers so far. */

@@ -3,9 +3,11 @@ package io.regatta.aggregator;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.Meter;
+import io.micrometer.core.instrument.Tags;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.node.Directory;
 import io.regatta.node.Hosted;
+import io.regatta.node.MultiCounter;
 import io.regatta.node.Node;
 import io.regatta.node.Registration;
 import io.regatta.node.ServicePort;
@@ -43,6 +45,7 @@ public final class AggregatorVerticle extends VerticleBase {
   private final AtomicLong openRounds = new AtomicLong();
   private final AtomicLong bytes = new AtomicLong();
   private final AtomicLong pushes = new AtomicLong();
+  private MultiCounter roundWaits;
   private AggregatorEndpoint endpoint;
   private Uplink uplink;
   private Hosted.Service hosted;
@@ -96,15 +99,18 @@ public final class AggregatorVerticle extends VerticleBase {
   private void measure() {
     String at = Integer.toString(port.port());
     meters.add(Gauge.builder("regatta.aggregator.open.rounds", openRounds, AtomicLong::get).tag("port", at)
-        .register(node.metrics()));
+        .description("rounds that wait for a trainer of this host").register(node.metrics()));
     meters.add(Gauge.builder("regatta.aggregator.held", bytes, AtomicLong::get).tag("port", at).baseUnit("bytes")
-        .register(node.metrics()));
+        .description("gradients held until the shards have acknowledged them").register(node.metrics()));
     meters.add(FunctionCounter.builder("regatta.aggregator.pushes", pushes, AtomicLong::get).tag("port", at)
-        .register(node.metrics()));
+        .description("pushes taken in from trainers").register(node.metrics()));
+    roundWaits = new MultiCounter(node.metrics(), "regatta.aggregator.round.wait",
+        "time that rounds of this host have waited for the rank", "seconds", Tags.of("port", at));
     measurer = vertx.setPeriodic(MEASURE_MILLIS, id -> {
       openRounds.set(endpoint.openRounds());
       bytes.set(endpoint.bytes());
       pushes.set(endpoint.pushes());
+      roundWaits.show(endpoint.roundWaits());
     });
   }
 
@@ -113,6 +119,9 @@ public final class AggregatorVerticle extends VerticleBase {
     hosted.stopped();
     vertx.cancelTimer(measurer);
     meters.forEach(node.metrics()::remove);
+    if (roundWaits != null) {
+      roundWaits.close();
+    }
     if (waits != null) {
       waits.close();
     }

@@ -1,5 +1,6 @@
 package io.regatta.aggregator;
 
+import io.micrometer.core.instrument.Tags;
 import io.regatta.core.error.RegattaException;
 import io.regatta.core.shard.JobSpec;
 import io.regatta.core.shard.TrainerId;
@@ -152,6 +153,12 @@ final class JobAggregation {
 
   void addWaits(List<Wait> waits) {
     shards.values().forEach(to -> waits.addAll(to.rounds.waits()));
+  }
+
+  /** Adds how long rounds have waited for whom, in seconds, with tags job, shard and rank. */
+  void addRoundWaits(Map<Tags, Double> seconds) {
+    shards.forEach((shard, to) -> to.rounds.waitMillis().forEach((rank, millis) -> seconds.put(
+        Tags.of("job", spec.job(), "shard", shard.toString(), "rank", rank.toString()), millis / 1000.0)));
   }
 
   long openRounds() {

@@ -49,6 +49,19 @@ class AggregationRoundsTest {
     return answers;
   }
 
+  @Test
+  void whenARoundIsComplete_thenItIsKnownHowLongItWaitedForWhom() {
+    register(0, 1);
+    give(0, 5);
+    nowMillis += 700;
+    assertThat(rounds.waitMillis()).as("not yet").isEmpty();
+    give(1, 5);
+    give(1, 6);
+    nowMillis += 40;
+    give(0, 6);
+    assertThat(rounds.waitMillis()).containsEntry(0, 40L).containsEntry(1, 700L);
+  }
+
   @ParameterizedTest
   @CsvSource({"0,1,2", "0,2,1", "1,0,2", "1,2,0", "2,0,1", "2,1,0"})
   void whenAllHavePushedInAnyOrder_thenTheirWeightedMeanGoesOnInRankOrder(int first, int second, int third) {

@@ -7,7 +7,9 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.MultiGauge;
 import io.micrometer.core.instrument.Tags;
 import io.regatta.core.shard.ParameterShard;
+import io.regatta.node.MultiCounter;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -18,10 +20,13 @@ import java.util.Map;
  */
 final class ShardMetrics {
 
+  private static final String ROUND_WAIT = "regatta.job.round.wait";
+
   private final MeterRegistry registry;
   private final Tags shard;
   private final List<Meter> meters = new ArrayList<>();
   private final Map<String, MultiGauge> gauges = new LinkedHashMap<>();
+  private final Map<String, MultiCounter> counters = new LinkedHashMap<>();
   private final Counter pushes;
   private final Counter pulls;
   private final Counter bytesIn;
@@ -43,9 +48,9 @@ final class ShardMetrics {
     gauge("regatta.job.dense.elements", "elements of the shard's dense vector");
     gauge("regatta.job.staleness.max", "highest staleness so far");
     gauge("regatta.job.clock.lead.max", "most clocks that a trainer was ahead of the slowest at a pull");
-    gauge("regatta.job.skipped.pushes", "pushes dropped for NaN or infinity");
-    gauge("regatta.job.repeated.pushes", "pushes recognised as repeated");
-    gauge("regatta.job.round.wait.seconds", "time that sync rounds have waited for the rank");
+    rising("regatta.job.skipped.pushes", "pushes dropped for NaN or infinity", null);
+    rising("regatta.job.repeated.pushes", "pushes recognised as repeated", null);
+    rising(ROUND_WAIT, "time that sync rounds have waited for the rank (behind an aggregator see there, too)", "seconds");
     gauge("regatta.job.trainer.step", "last step pushed by the rank");
   }
 
@@ -58,6 +63,10 @@ final class ShardMetrics {
 
   private void gauge(String name, String description) {
     gauges.put(name, MultiGauge.builder(name).tags(shard).description(description).register(registry));
+  }
+
+  private void rising(String name, String description, String unit) {
+    counters.put(name, new MultiCounter(registry, name, description, unit, shard));
   }
 
   void received(long bytes) {
@@ -74,10 +83,12 @@ final class ShardMetrics {
     bytesOut.increment(bytes);
   }
 
-  /** Renews the gauges from the jobs as they are; those of jobs that have ended go. */
+  /** Renews what is told of each job; that of jobs that have ended goes. */
   void measure(List<ParameterShard.JobStatus> jobs) {
     Map<String, List<MultiGauge.Row<?>>> rows = new LinkedHashMap<>();
     gauges.keySet().forEach(name -> rows.put(name, new ArrayList<>()));
+    Map<String, Map<Tags, Double>> counts = new LinkedHashMap<>();
+    counters.keySet().forEach(name -> counts.put(name, new HashMap<>()));
     for (ParameterShard.JobStatus s : jobs) {
       Tags job = Tags.of("job", s.job());
       rows.get("regatta.job.version").add(MultiGauge.Row.of(job, s.version()));
@@ -85,14 +96,15 @@ final class ShardMetrics {
       rows.get("regatta.job.dense.elements").add(MultiGauge.Row.of(job, s.denseSize()));
       rows.get("regatta.job.staleness.max").add(MultiGauge.Row.of(job, s.stalenessMax()));
       rows.get("regatta.job.clock.lead.max").add(MultiGauge.Row.of(job, s.clockLeadMax()));
-      rows.get("regatta.job.skipped.pushes").add(MultiGauge.Row.of(job, s.skippedPushes()));
-      rows.get("regatta.job.repeated.pushes").add(MultiGauge.Row.of(job, s.repeatedPushes()));
-      s.roundWaitMillis().forEach((rank, millis) -> rows.get("regatta.job.round.wait.seconds")
-          .add(MultiGauge.Row.of(job.and("rank", Integer.toString(rank)), millis / 1000.0)));
+      counts.get("regatta.job.skipped.pushes").put(job, (double) s.skippedPushes());
+      counts.get("regatta.job.repeated.pushes").put(job, (double) s.repeatedPushes());
+      s.roundWaitMillis().forEach((rank, millis) ->
+          counts.get(ROUND_WAIT).put(job.and("rank", Integer.toString(rank)), millis / 1000.0));
       s.trainers().forEach(t -> rows.get("regatta.job.trainer.step")
           .add(MultiGauge.Row.of(job.and("rank", Integer.toString(t.rank())), t.lastStep())));
     }
     gauges.forEach((name, gauge) -> gauge.register(rows.get(name), true));
+    counters.forEach((name, counter) -> counter.show(counts.get(name)));
   }
 
   void close() {

@@ -156,11 +156,12 @@ class ParameterServerVerticleTest {
       assertThat(servers.node.metrics().get("regatta.shard.pushes").tag("shard", "0").counter().count()).isEqualTo(2);
       assertThat(servers.node.metrics().get("regatta.shard.received").counter().count())
           .isEqualTo(3 * 4.0 * Jobs.NUMEL);
-      eventually(servers, () -> servers.node.metrics().find("regatta.job.round.wait.seconds").tag("rank", "1")
-          .tag("job", "why").gauge() != null);
+      eventually(servers, () -> servers.node.metrics().find("regatta.job.round.wait").tag("rank", "1")
+          .tag("job", "why").functionCounter() != null);
       get(first.leave());
       get(second.leave());
       eventually(servers, () -> servers.node.metrics().find("regatta.job.version").gauge() == null);
+      assertThat(servers.node.metrics().find("regatta.job.round.wait").meters()).isEmpty();
     }
   }
 

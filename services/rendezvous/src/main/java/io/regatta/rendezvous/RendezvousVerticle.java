@@ -80,9 +80,9 @@ public final class RendezvousVerticle extends VerticleBase {
         .compose(listening -> {
           port = listening;
           waits = node.waits().source(context, groups::waits);
-          gauge("regatta.rendezvous.groups", openGroups);
-          gauge("regatta.rendezvous.members", activeMembers);
-          gauge("regatta.rendezvous.waiting.calls", waitingCalls);
+          gauge("regatta.rendezvous.groups", "open groups", openGroups);
+          gauge("regatta.rendezvous.members", "active members of all groups", activeMembers);
+          gauge("regatta.rendezvous.waiting.calls", "joins, gathers and other calls that wait for members", waitingCalls);
           ticker = vertx.setPeriodic(config.tickMs(), id -> groups.expire());
           measurer = vertx.setPeriodic(MEASURE_MILLIS, id -> measure());
           return node.directory().registerSole(new Directory.Instance(Directory.RENDEZVOUS, UUID.randomUUID().toString(), 0,
@@ -110,8 +110,8 @@ public final class RendezvousVerticle extends VerticleBase {
     return () -> startMillis + TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - startNanos);
   }
 
-  private void gauge(String name, AtomicLong value) {
-    meters.add(Gauge.builder(name, value, AtomicLong::get).register(node.metrics()));
+  private void gauge(String name, String description, AtomicLong value) {
+    meters.add(Gauge.builder(name, value, AtomicLong::get).description(description).register(node.metrics()));
   }
 
   private void measure() {

@@ -1,7 +1,9 @@
 package io.regatta.trainer;
 
+import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.Meter;
+import io.micrometer.core.instrument.Tags;
 import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.Conflict;
@@ -20,7 +22,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Supplier;
+import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -171,16 +173,26 @@ public final class TrainerVerticle extends VerticleBase implements FiniteService
   private void measure() {
     ClusterSession measured = session;
     RankSteps steps = run.steps();
-    gauge("regatta.trainer.steps", measured::step);
-    gauge("regatta.trainer.pushes", steps::made);
-    gauge("regatta.trainer.skipped.pushes", steps::skippedPushes);
-    gauge("regatta.trainer.staleness.max", steps::stalenessMax);
-    gauge("regatta.trainer.clock.lead.max", steps::clockLeadMax);
+    counter("regatta.trainer.steps", "steps made by this rank", measured::step);
+    counter("regatta.trainer.pushes", "pushes made by this rank, each to all shards", steps::made);
+    counter("regatta.trainer.skipped.pushes", "pushes left empty for NaN or infinity", steps::skippedPushes);
+    gauge("regatta.trainer.staleness.max", "highest staleness of a push so far", steps::stalenessMax);
+    gauge("regatta.trainer.clock.lead.max", "most clocks that this rank was ahead of the slowest at a pull",
+        steps::clockLeadMax);
   }
 
-  private void gauge(String name, Supplier<Number> value) {
-    meters.add(Gauge.builder(name, value).tag("job", job.job()).tag("rank", Integer.toString(group.rank()))
-        .register(node.metrics()));
+  private void counter(String name, String description, LongSupplier value) {
+    meters.add(FunctionCounter.builder(name, this, self -> value.getAsLong()).tags(tags()).description(description)
+        .register(node.metrics())); // a counter holds its object weakly, and this outlives it
+  }
+
+  private void gauge(String name, String description, LongSupplier value) {
+    meters.add(Gauge.builder(name, value, LongSupplier::getAsLong).strongReference(true).tags(tags())
+        .description(description).register(node.metrics()));
+  }
+
+  private Tags tags() {
+    return Tags.of("job", job.job(), "rank", Integer.toString(group.rank()));
   }
 
   /** Leaves in order: shards, group, connections. Once; each farewell has its time. */
