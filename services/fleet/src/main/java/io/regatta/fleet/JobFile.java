@@ -3,11 +3,11 @@ package io.regatta.fleet;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.node.Blocking;
 import io.regatta.node.Effective;
+import io.regatta.node.PlainVertx;
 import io.regatta.node.Schema;
 import io.regatta.node.Settings;
 import io.regatta.trainer.JobConfig;
 import io.vertx.core.Vertx;
-import io.vertx.core.VertxOptions;
 import io.vertx.core.json.JsonObject;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -43,7 +43,7 @@ final class JobFile {
 
   /** Configuration is read before there is a cluster, so with a small Vertx of its own. */
   static Effective load(Schema schema, Settings.Sources sources) {
-    Vertx reader = Vertx.vertx(new VertxOptions().setEventLoopPoolSize(1));
+    Vertx reader = Vertx.vertx(PlainVertx.options().setEventLoopPoolSize(1));
     try {
       return Blocking.get(Settings.load(reader, schema, sources));
     } finally {

@@ -6,6 +6,7 @@ import io.regatta.node.Blocking;
 import io.regatta.node.Hosted;
 import io.regatta.node.Node;
 import io.regatta.node.NodeConfig;
+import io.regatta.node.PlainVertx;
 import io.regatta.parameterserver.ParameterServerVerticle;
 import io.regatta.rendezvous.RendezvousVerticle;
 import io.regatta.trainer.JobConfig;
@@ -18,7 +19,6 @@ import io.vertx.core.Deployable;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
-import io.vertx.core.VertxOptions;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -134,7 +134,7 @@ public final class LocalCluster {
       starting = Node.begin(options.node(), "simulation");
       return starting.future().map(node -> services(node, node.vertx(), false));
     }
-    Vertx vertx = Vertx.vertx(new VertxOptions().setPreferNativeTransport(true));
+    Vertx vertx = Vertx.vertx(PlainVertx.options());
     return Node.embedded(vertx, null, options.node(), "simulation")
         .map(node -> services(node, vertx, true))
         .recover(e -> vertx.close().transform(v -> Future.failedFuture(e)));

@@ -3,6 +3,7 @@ package io.regatta.fleet;
 import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.node.BadArguments;
+import io.regatta.node.Interrupt;
 import io.regatta.node.ServiceLogging;
 import io.regatta.trainer.TrainingProgram;
 import java.io.PrintWriter;
@@ -17,7 +18,8 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.ParameterException;
 
 /**
- * The command line. Owned by the main thread. Exit status: 0 done, 1 the run failed, 2 bad input, 130 after Ctrl-C.
+ * The command line. Owned by the main thread. Exit status: 0 done, 1 the run failed, 2 bad input, 130 after Ctrl-C,
+ * 143 after SIGTERM.
  * Every failure is one line on standard error that begins with {@code regatta:}.
  */
 @Command(name = "regatta", mixinStandardHelpOptions = true, versionProvider = Version.class,
@@ -112,8 +114,11 @@ public final class Regatta implements Runnable {
     out.flush();
   }
 
-  /** One line for what can be mended; the stack trace of anything else goes to the log. */
+  /** One line for what can be mended, none for what a signal has ended, which says so itself; the stack trace of anything else goes to the log. */
   static int report(Throwable e, PrintWriter err) {
+    if (Interrupt.underway()) {
+      return FAILED;
+    }
     if (e instanceof RegattaException) {
       err.println("regatta: " + e.getMessage());
     } else {

@@ -8,6 +8,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -29,12 +31,18 @@ class RunCommandTest {
   }
 
   private JavaProcess start(String... args) {
+    List<String> all = new ArrayList<>(List.of(args));
+    all.addAll(endpoints);
+    return java(all.toArray(String[]::new));
+  }
+
+  /** Without the JVM options that the script and the jars give. */
+  private JavaProcess java(String... args) {
     List<String> command = new ArrayList<>(List.of("env", "--default-signal=INT,TERM",
-        Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xmx256m", "-cp",
+        Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xmx256m", "-Djava.io.tmpdir=" + dir, "-cp",
         System.getProperty("java.class.path"), Regatta.class.getName()));
     command.addAll(List.of(args));
-    command.addAll(endpoints);
-    JavaProcess process = JavaProcess.start(args[0] + " " + args[2], dir, command);
+    JavaProcess process = JavaProcess.start(String.join(" ", args), dir, command);
     processes.add(process);
     return process;
   }
@@ -57,6 +65,38 @@ class RunCommandTest {
     assertThat(trainers.get(0).output()).contains("trainer 0 has written the result of job line to " + dir.resolve("r0.json"));
     ready(rendezvous, "rendezvous");
     ready(server, "parameter-server");
+  }
+
+  @Test
+  void a_signal_is_answered_with_one_line() throws Exception {
+    String job = Files.writeString(dir.resolve("job.yaml"), "job: line\nprogram: io.regatta.fleet.LineProgram\n"
+        + "epochs: 1000000\n").toString();
+    Map<JavaProcess, String> running = Map.of(
+        java("train", job, "--local"), "dense values in",
+        java("simulate", job), "dense values in",
+        java("run", "--role", "pserver", "--id", "0", "--seeds", "127.0.0.1:" + FreePorts.one()), "waits to join",
+        java("pserver", "--seeds", "127.0.0.1:" + FreePorts.one()), "waits to join");
+    for (Map.Entry<JavaProcess, String> each : running.entrySet()) {
+      each.getKey().await(line -> line.contains(each.getValue()), SECONDS);
+      each.getKey().signal("INT");
+      assertThat(each.getKey().status(SECONDS)).as(each.getKey().output()).isEqualTo(130);
+      assertThat(each.getKey().output().lines().filter(line -> line.startsWith("regatta: ")))
+          .containsExactly("regatta: stopped, everything was closed in order");
+    }
+  }
+
+  @Test
+  void a_killed_process_leaves_no_directory_of_vertx_and_hazelcast_wants_no_flags() throws Exception {
+    String job = Files.writeString(dir.resolve("job.yaml"), "job: line\nprogram: io.regatta.fleet.LineProgram\n"
+        + "epochs: 1000000\n").toString();
+    JavaProcess simulation = java("simulate", job);
+    simulation.await(line -> line.contains("dense values in 2 blocks on 1 shard"), SECONDS);
+    simulation.close();
+    simulation.status(SECONDS);
+    assertThat(simulation.output()).doesNotContain("modular environment", "on 1 shards", "joined, 1 shards");
+    try (Stream<Path> left = Files.list(dir)) {
+      assertThat(left).noneMatch(path -> path.getFileName().toString().startsWith("vertx-cache-"));
+    }
   }
 
   /** The line that the services' jars print. */

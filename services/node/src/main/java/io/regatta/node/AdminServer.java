@@ -5,7 +5,6 @@ import io.regatta.core.shard.Wait;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
-import io.vertx.core.VertxOptions;
 import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.HttpServer;
 import io.vertx.core.http.HttpServerRequest;
@@ -34,7 +33,7 @@ final class AdminServer {
 
   /** Starts listening; fails with {@link InvalidInput} if the port is in use, and leaves nothing behind then. */
   static Future<AdminServer> start(String host, int port, Insight insight) {
-    Vertx own = Vertx.vertx(new VertxOptions().setPreferNativeTransport(true).setEventLoopPoolSize(1)
+    Vertx own = Vertx.vertx(PlainVertx.options().setEventLoopPoolSize(1)
         .setWorkerPoolSize(1).setInternalBlockingPoolSize(1));
     AdminServer admin = new AdminServer(own, insight);
     Promise<AdminServer> promise = Promise.promise();

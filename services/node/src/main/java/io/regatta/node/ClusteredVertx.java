@@ -13,7 +13,6 @@ import io.vertx.core.Vertx;
 import io.vertx.core.VertxBuilder;
 import io.vertx.core.VertxOptions;
 import io.vertx.core.eventbus.EventBusOptions;
-import io.vertx.core.file.FileSystemOptions;
 import io.vertx.micrometer.MicrometerMetricsFactory;
 import io.vertx.micrometer.MicrometerMetricsOptions;
 import java.net.BindException;
@@ -116,9 +115,7 @@ public final class ClusteredVertx {
   }
 
   private static VertxOptions options(int eventLoops, MeterRegistry metrics) {
-    VertxOptions options = new VertxOptions().setPreferNativeTransport(true)
-        .setFileSystemOptions(new FileSystemOptions().setClassPathResolvingEnabled(false)
-            .setFileCachingEnabled(false));
+    VertxOptions options = PlainVertx.options();
     if (eventLoops > 0) {
       options.setEventLoopPoolSize(eventLoops);
     }

@@ -5,21 +5,28 @@ import java.time.Duration;
 import java.util.function.Supplier;
 
 /**
- * What Ctrl-C and SIGTERM do while a command or service runs: an ordered close, given at most four seconds, then the
- * JVM ends with its usual status (130, 143). A model thread inside a native call is not waited for. Owned by the main thread.
+ * What Ctrl-C and SIGTERM do while a command or service runs: an ordered close, given at most four seconds, and one line
+ * that says so; then the JVM ends with its usual status (130, 143). A model thread inside a native call is not waited for. Owned by the main thread.
  */
 public final class Interrupt implements AutoCloseable {
 
   static final Duration LIMIT = Duration.ofSeconds(4);
 
+  private static volatile boolean underway;
+
   private final Thread hook;
 
   private Interrupt(Supplier<Future<Void>> close) {
     hook = new Thread(() -> {
-      if (!Blocking.settles(close.get(), LIMIT)) {
-        System.err.println("regatta: not everything ended within " + LIMIT.toSeconds() + " s; the process ends now");
-      }
+      underway = true;
+      System.err.println(Blocking.settles(close.get(), LIMIT) ? "regatta: stopped, everything was closed in order"
+          : "regatta: stopped, but not everything ended within " + LIMIT.toSeconds() + " s; the process ends now");
     }, "regatta-interrupt");
+  }
+
+  /** Whether this process is being stopped so: what fails from now on fails for that, and needs no words of its own. */
+  public static boolean underway() {
+    return underway;
   }
 
   /** @param close begins the close when the signal comes; its future completes when everything has ended */

@@ -153,7 +153,8 @@ public final class TrainerVerticle extends VerticleBase implements FiniteService
     }
     connections = new ShardConnections(node, job, group::generation, this::lastStep, config.stream().options());
     session = new ClusterSession(node, context, job, config.stepDelayMs(), group, others, found, connections);
-    LOG.info("{}: joined, {} shards on servers {}", name(), session.shards(), session.serverEndpoints());
+    LOG.info("{}: joined, {} shard{} on servers {}", name(), session.shards(),
+        session.shards() == 1 ? "" : "s", session.serverEndpoints());
     run = new RankRun(session, program, progress, resultFile);
     measure();
     hosted.serves();

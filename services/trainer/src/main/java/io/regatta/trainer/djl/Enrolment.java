@@ -81,8 +81,8 @@ final class Enrolment {
   /** Which dense block lies where, once per job; of many only how many there are. */
   private static void logBlocks(ParameterClient client) {
     List<String> blocks = client.partition().describe();
-    LOG.info("job {}: {} dense values in {} blocks on {} shards{}", client.job().job(), client.partition().numel(),
-        blocks.size(), client.job().shards(),
+    LOG.info("job {}: {} dense values in {} blocks on {} shard{}{}", client.job().job(), client.partition().numel(),
+        blocks.size(), client.job().shards(), client.job().shards() == 1 ? "" : "s",
         blocks.size() > BLOCKS_LOGGED ? "; worker.serverShardMap() lists them" : "");
     if (blocks.size() <= BLOCKS_LOGGED) {
       blocks.forEach(LOG::info);
