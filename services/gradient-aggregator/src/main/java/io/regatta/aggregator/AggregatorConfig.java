@@ -1,6 +1,7 @@
 package io.regatta.aggregator;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.reduce.AggregationRounds;
 import io.regatta.node.Setting;
 import io.regatta.node.Settings;
 import io.regatta.node.StreamConfig;
@@ -40,6 +41,10 @@ public record AggregatorConfig(
       positive("limits.jobs", jobs);
       positive("limits.open_rounds", openRounds);
       positive("limits.bytes", bytes);
+    }
+
+    AggregationRounds.Limits core() {
+      return new AggregationRounds.Limits(openRounds, bytes);
     }
   }
 

@@ -7,6 +7,7 @@ import io.regatta.core.error.RegattaException.Conflict;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.Overloaded;
 import io.regatta.core.error.RegattaException.StaleGeneration;
+import io.regatta.core.reduce.AggregationRounds;
 import io.regatta.core.shard.Contributor;
 import io.regatta.core.shard.JobSpec;
 import io.regatta.core.shard.Mode;

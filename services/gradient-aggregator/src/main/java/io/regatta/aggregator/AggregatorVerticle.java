@@ -5,6 +5,7 @@ import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.Tags;
 import io.regatta.core.error.RegattaException.PeerLost;
+import io.regatta.core.reduce.AggregationRounds;
 import io.regatta.node.Directory;
 import io.regatta.node.Hosted;
 import io.regatta.node.MultiCounter;

@@ -2,6 +2,7 @@ package io.regatta.aggregator;
 
 import io.micrometer.core.instrument.Tags;
 import io.regatta.core.error.RegattaException;
+import io.regatta.core.reduce.AggregationRounds;
 import io.regatta.core.shard.JobSpec;
 import io.regatta.core.shard.TrainerId;
 import io.regatta.core.shard.Wait;
@@ -83,7 +84,7 @@ final class JobAggregation {
   AggregationRounds roundsOrNew(int shard, long incarnation) {
     ToShard to = shards.computeIfAbsent(shard, index -> {
       ShardConnection connection = uplink.connection(spec, index, this::generation);
-      return new ToShard(new AggregationRounds(spec.job(), index, uplink.limits(), connection,
+      return new ToShard(new AggregationRounds(spec.job(), index, uplink.limits().core(), connection,
           System::currentTimeMillis), connection);
     });
     if (incarnation != 0) {

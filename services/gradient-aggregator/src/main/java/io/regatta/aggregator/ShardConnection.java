@@ -4,6 +4,7 @@ import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.error.RegattaException.StaleGeneration;
+import io.regatta.core.reduce.AggregationRounds;
 import io.regatta.core.shard.Contributor;
 import io.regatta.core.shard.JobSpec;
 import io.regatta.core.shard.Push;

@@ -1,4 +1,4 @@
-package io.regatta.aggregator;
+package io.regatta.core.reduce;
 
 import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.Cancelled;
@@ -23,7 +23,7 @@ import java.util.function.LongSupplier;
 /**
  * The open reduction rounds of one job towards one shard: collects the pushes of a step from the trainers of this
  * host, merges them in rank order and passes one push on; who pushed is acknowledged when the shard has acknowledged.
- * Owned by {@link AggregatorVerticle}, on its event loop; it changes its state first and answers last.
+ * Owned by one aggregator, on its thread; it changes its state first and answers last.
  *
  * <p>A round waits for every registered trainer that has not pushed its step or a later one and does not sit out. A
  * trainer that has left is waited for no longer, but what it pushed counts; a trainer declared lost takes its unsent
@@ -31,21 +31,31 @@ import java.util.function.LongSupplier;
  * have known of it first, the refused round is taken apart. A push whose round has been sent before (repeated after a
  * broken stream) goes to the shard by itself: the shard knows what it has applied.
  */
-final class AggregationRounds {
+public final class AggregationRounds {
 
   /** The way to the shard. Answers on the owner's thread, with exactly one of the two. */
-  interface Shard {
+  public interface Shard {
+    /** One round's merged push. */
     void push(Push push, BiConsumer<PushAck, RegattaException> done);
 
     /** In such a way that a refusal touches no other push. */
     void pushAlone(Push push, BiConsumer<PushAck, RegattaException> done);
   }
 
+  /**
+   * What the rounds of one job towards one shard hold at most; a push beyond it fails with {@link Overloaded} and names
+   * the setting of the aggregator.
+   *
+   * @param openRounds how far the fastest trainer may be ahead of the slowest, in steps
+   * @param bytes gradients held until the shard has acknowledged them
+   */
+  public record Limits(int openRounds, long bytes) {}
+
   private record Part(HostTrainer trainer, Push push, long bytes, long sinceMillis,
       BiConsumer<PushAck, RegattaException> done) {}
 
   private final String where;
-  private final AggregatorConfig.Limits limits;
+  private final Limits limits;
   private final Shard shard;
   private final LongSupplier clock;
   /** Registered and neither left nor lost, by rank. */
@@ -58,7 +68,12 @@ final class AggregationRounds {
   private int held;
   private long bytes;
 
-  AggregationRounds(String job, int shardIndex, AggregatorConfig.Limits limits, Shard shard, LongSupplier clock) {
+  /**
+   * No rounds yet.
+   *
+   * @param clock wall clock, ms since the epoch
+   */
+  public AggregationRounds(String job, int shardIndex, Limits limits, Shard shard, LongSupplier clock) {
     this.where = "aggregator of shard " + shardIndex + " of job " + job;
     this.limits = limits;
     this.shard = shard;
@@ -69,7 +84,7 @@ final class AggregationRounds {
    * From now on rounds wait for this trainer (again, if it sat out). A higher incarnation replaces a former life, which
    * is lost.
    */
-  void register(TrainerId id) {
+  public void register(TrainerId id) {
     HostTrainer known = active.get(id.rank());
     if (known != null && known.id.incarnation() > id.incarnation()) {
       throw new StaleGeneration("incarnation " + id.incarnation() + " of trainer " + id.rank() + " at " + where
@@ -87,7 +102,7 @@ final class AggregationRounds {
   }
 
   /** Takes a push of one trainer into the round of its step. */
-  void push(Push push, BiConsumer<PushAck, RegattaException> done) {
+  public void push(Push push, BiConsumer<PushAck, RegattaException> done) {
     if (push.contributors().size() != 1) {
       throw new InvalidInput("a push of step " + push.step() + " at " + where + " has " + push.contributors().size()
           + " contributors; an aggregator takes the pushes of single trainers");
@@ -172,7 +187,7 @@ final class AggregationRounds {
    *
    * @param answered run when all its pushes have been answered
    */
-  void leave(TrainerId id, Runnable answered) {
+  public void leave(TrainerId id, Runnable answered) {
     HostTrainer trainer = active.get(id.rank());
     if (trainer == null || trainer.id.incarnation() != id.incarnation()) {
       answered.run();
@@ -185,7 +200,7 @@ final class AggregationRounds {
   }
 
   /** The trainer was declared lost. A no-op for any other incarnation than the registered one or an older one. */
-  void lost(TrainerId id) {
+  public void lost(TrainerId id) {
     HostTrainer trainer = active.get(id.rank());
     if (trainer != null && trainer.id.incarnation() <= id.incarnation()) {
       active.remove(id.rank());
@@ -260,7 +275,7 @@ final class AggregationRounds {
   }
 
   /** Fails every push that has not been sent. */
-  void close(RegattaException reason) {
+  public void close(RegattaException reason) {
     List<Part> parts = open.values().stream().flatMap(round -> round.values().stream()).toList();
     open.clear();
     active.clear();
@@ -268,31 +283,32 @@ final class AggregationRounds {
   }
 
   /** Whether nobody is registered and nothing is owed to anybody. */
-  boolean isEmpty() {
+  public boolean isEmpty() {
     return active.isEmpty() && held == 0;
   }
 
   /** The registered trainers. */
-  List<TrainerId> trainers() {
+  public List<TrainerId> trainers() {
     return active.values().stream().map(t -> t.id).toList();
   }
 
   /** Time that complete rounds have waited for each rank since their first push, ms. */
-  Map<Integer, Long> waitMillis() {
+  public Map<Integer, Long> waitMillis() {
     return Map.copyOf(waitMillis);
   }
 
-  int openRounds() {
+  /** Rounds that wait for a trainer. */
+  public int openRounds() {
     return open.size();
   }
 
   /** Payload of the pushes held, sent ones included until they are answered. */
-  long bytes() {
+  public long bytes() {
     return bytes;
   }
 
   /** Every push that waits for its round, with whom it waits for. */
-  List<Wait> waits() {
+  public List<Wait> waits() {
     List<Wait> waits = new ArrayList<>();
     open.forEach((step, parts) -> {
       List<Wait.Peer> peers = missing(step).stream().map(HostTrainer::peer).toList();

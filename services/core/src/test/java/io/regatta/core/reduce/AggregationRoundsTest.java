@@ -1,4 +1,4 @@
-package io.regatta.aggregator;
+package io.regatta.core.reduce;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -22,7 +22,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 class AggregationRoundsTest {
   private long nowMillis = 1000;
   private final RecordingShard shard = new RecordingShard();
-  private final AggregationRounds rounds = new AggregationRounds("census", 0, new AggregatorConfig.Limits(1, 2, 100),
+  private final AggregationRounds rounds = new AggregationRounds("census", 0, new AggregationRounds.Limits(2, 100),
       shard, () -> nowMillis);
 
   private void register(int... ranks) {

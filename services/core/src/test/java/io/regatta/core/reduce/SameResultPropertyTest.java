@@ -1,4 +1,4 @@
-package io.regatta.aggregator;
+package io.regatta.core.reduce;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -80,7 +80,7 @@ class SameResultPropertyTest {
     AggregationRounds[] hosts = new AggregationRounds[trainers];
     for (int rank = 0; rank < trainers; rank++) {
       shard.register(job, new TrainerId(rank, 100 + rank), 0);
-      hosts[rank] = new AggregationRounds("job", 0, AggregatorConfig.defaults().limits(), to(shard), () -> 0);
+      hosts[rank] = new AggregationRounds("job", 0, new AggregationRounds.Limits(64, 1 << 20), to(shard), () -> 0);
     }
     for (int rank = 0; rank < trainers; rank++) {
       if (hostOf[rank] >= 0) {

@@ -1,4 +1,4 @@
-package io.regatta.aggregator;
+package io.regatta.core.reduce;
 
 import io.regatta.core.error.RegattaException;
 import io.regatta.core.shard.Contributor;
