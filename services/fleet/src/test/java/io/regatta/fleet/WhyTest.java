@@ -23,6 +23,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.slf4j.LoggerFactory;
 
@@ -57,6 +58,28 @@ class WhyTest {
           () -> log.list.toString());
     } finally {
       waits.detachAppender(log);
+      Blocking.get(cluster.close());
+    }
+  }
+
+  /** The push of trainer 0 lies at the aggregator, the pull behind it at the shards. */
+  @Test
+  void behind_an_aggregator_a_shard_does_not_name_the_asker_and_the_trainer_names_the_aggregator() throws Exception {
+    JobConfig job = JobConfig.of(new JsonObject().put("job", "line").put("trainers", 2).put("aggregator", true)
+        .put("batch_size", 8).put("compute_threads", 1));
+    LocalCluster cluster = LocalCluster.start(LocalCluster.Options.of(job).withoutHazelcast().withNode(NODE)
+        .withProgram(new LineProgram()).withFaults(Faults.slow(Map.of(1, SLOW_MILLIS))));
+    String trainer = "trainer 0 waits at job line for shard 0 at 127.0.0.1:\\d+ behind the gradient aggregator at "
+        + "127.0.0.1:\\d+, trainer 1 \\(last step 0\\), .*";
+    String shard = "trainer 0 waits at shard 0 of job line for trainer 1 \\(last step 0\\), its own push \\(.*";
+    String aggregator = "trainer 0 waits at aggregator of shard 0 of job line for trainer 1 \\(last step 0\\), .*";
+    try {
+      int admin = Blocking.get(cluster.nodeReady()).adminPort();
+      eventually(() -> {
+        List<String> lines = why(admin).lines().toList();
+        return Stream.of(trainer, shard, aggregator).allMatch(one -> lines.stream().anyMatch(line -> line.matches(one)));
+      }, () -> why(admin));
+    } finally {
       Blocking.get(cluster.close());
     }
   }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.regatta.core.error.RegattaException.Cancelled;
+import io.regatta.core.error.RegattaException.Conflict;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.node.Directory.Instance;
 import io.regatta.node.testing.BlockedLoopGuard;
@@ -88,6 +89,20 @@ class HazelcastDirectoryTest {
     get(other.close());
     poll(seed, "parameter-server", 0);
     assertThat(Duration.ofNanos(System.nanoTime() - died)).isLessThan(Duration.ofSeconds(8));
+  }
+
+  @Test
+  void aPlaceForOneIsHeldAgainstOtherMembersUntilItsHolderNoLongerAnswers() {
+    Node seed = get(start(seedPort, "rendezvous"));
+    Node other = get(start(0, "parameter-server"));
+    get(seed.directory().registerSole(instance("parameter-server", "a", 0, 1001), h -> Future.succeededFuture(true), ""));
+    assertThatThrownBy(() -> get(other.directory().registerSole(instance("parameter-server", "b", 0, 1002),
+        holder -> Future.succeededFuture(true), "end one"))).isInstanceOf(Conflict.class)
+        .hasMessageContaining("parameter-server 0 is at 127.0.0.1:1001, process ");
+    get(other.directory().registerSole(instance("parameter-server", "b", 0, 1002),
+        holder -> Future.succeededFuture(false), ""));
+    get(seed.vertx().timer(3, TimeUnit.SECONDS).mapEmpty()); // longer than a lease: the former holder wakes
+    assertThat(get(seed.directory().list("parameter-server"))).extracting(Instance::id).containsExactly("b");
   }
 
   @Test
