@@ -4,6 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.regatta.node.testing.FreePorts;
 import io.vertx.core.json.JsonObject;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -65,6 +69,7 @@ class RunCommandTest {
     assertThat(trainers.get(0).output()).contains("trainer 0 has written the result of job line to " + dir.resolve("r0.json"));
     ready(rendezvous, "rendezvous");
     ready(server, "parameter-server");
+    showsItself(rendezvous);
   }
 
   @Test
@@ -102,5 +107,13 @@ class RunCommandTest {
   /** The line that the services' jars print. */
   private static void ready(JavaProcess process, String service) throws Exception {
     process.await(line -> line.matches("ready " + service + " host=127\\.0\\.0\\.1 admin=\\d+ pid=" + process.pid()), SECONDS);
+  }
+
+  /** As the jars' processes say it of themselves. */
+  private static void showsItself(JavaProcess process) throws Exception {
+    String line = process.await(l -> l.startsWith("ready "), SECONDS);
+    String admin = line.replaceFirst(".*admin=(\\d+).*", "http://127.0.0.1:$1/ready");
+    assertThat(HttpClient.newHttpClient().send(HttpRequest.newBuilder(URI.create(admin)).build(),
+        HttpResponse.BodyHandlers.ofString()).body()).contains("\"process\"");
   }
 }
