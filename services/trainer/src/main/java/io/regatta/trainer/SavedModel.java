@@ -23,15 +23,19 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * A model on disk, readable by any safetensors tool: {@code dense.safetensors} (parameters by name, those that are not
  * trained included), {@code table-NAME.safetensors} per sparse table ({@code ids} int64 {@code [n]}, {@code values}
  * float32 {@code [n, dim]}, in the order in which the shards gave them; NAME is the table's, see {@link #fileName}) and {@code manifest.json} with their SHA-256.
- * Each file appears whole or not at all, the manifest last. Written by the first worker, on its model thread.
+ * All are written beside their names and moved there when all are whole, the manifest last: a save that fails leaves an
+ * older model in the directory as it was. Written by the first worker, on its model thread.
  */
 final class SavedModel {
 
+  private static final Logger LOG = LoggerFactory.getLogger(SavedModel.class);
   private static final String PART = ".part";
   private static final int HEADER_BYTES_PER_TENSOR = 256;
 
@@ -39,6 +43,8 @@ final class SavedModel {
   private final TrainerSession session;
   private final FleetTrainer trainer;
   private final JsonArray files = new JsonArray();
+  /** Of all files begun, in order. */
+  private final List<String> names = new ArrayList<>();
 
   private SavedModel(Path dir, TrainerSession session, FleetTrainer trainer) {
     this.dir = dir;
@@ -51,11 +57,16 @@ final class SavedModel {
     SavedModel model = new SavedModel(dir, session, trainer);
     try {
       Files.createDirectories(dir);
-      model.dense();
-      for (SparseTableSpec table : trainer.tables()) {
-        model.table(table);
+      try {
+        model.dense();
+        for (SparseTableSpec table : trainer.tables()) {
+          model.table(table);
+        }
+        model.manifest();
+        model.publish();
+      } finally {
+        model.removeParts();
       }
-      model.manifest();
     } catch (IOException e) {
       throw new InvalidInput("trainer " + session.trainer().rank() + " of job " + session.job().job()
           + ": the model cannot be saved in " + dir.toAbsolutePath() + ": " + WritablePlace.reason(e) + "; choose another output directory",
@@ -153,25 +164,32 @@ final class SavedModel {
 
   /** Writes a file of the model and notes its hash. */
   private void add(String name, Content content) throws IOException {
-    whole(name, part -> {
-      content.writeTo(part);
-      files.add(new JsonObject().put("file", name).put("bytes", Files.size(part)).put("sha256", sha256(part)));
-    });
+    Path part = part(name);
+    content.writeTo(part);
+    files.add(new JsonObject().put("file", name).put("bytes", Files.size(part)).put("sha256", sha256(part)));
   }
 
-  /** Writes a file beside its name and moves it there when it is whole; of one that is not, nothing stays. */
-  private void whole(String name, Content content) throws IOException {
-    Path part = dir.resolve(name + PART);
-    try {
-      content.writeTo(part);
-      Files.move(part, dir.resolve(name), StandardCopyOption.REPLACE_EXISTING, StandardCopyOption.ATOMIC_MOVE);
-    } catch (Throwable e) {
+  private Path part(String name) {
+    names.add(name);
+    return dir.resolve(name + PART);
+  }
+
+  /** Everything is whole: moves it to its name, in the order in which it was written. */
+  private void publish() throws IOException {
+    for (String name : names) {
+      Files.move(dir.resolve(name + PART), dir.resolve(name), StandardCopyOption.REPLACE_EXISTING,
+          StandardCopyOption.ATOMIC_MOVE);
+    }
+  }
+
+  /** Whatever has not been moved. */
+  private void removeParts() {
+    for (String name : names) {
       try {
-        Files.deleteIfExists(part);
-      } catch (IOException left) {
-        e.addSuppressed(left);
+        Files.deleteIfExists(dir.resolve(name + PART));
+      } catch (IOException e) {
+        LOG.warn("{} could not be deleted: {}", dir.resolve(name + PART), e.toString());
       }
-      throw e;
     }
   }
 
@@ -197,6 +215,6 @@ final class SavedModel {
         .put("mode", spec().mode().name().toLowerCase(Locale.ROOT)).put("seed", session.job().seed())
         .put("shards", spec().shards()).put("model_digest", spec().model().digest())
         .put("parameters_hash", String.format(Locale.ROOT, "%016x", hash)).put("tables", tables).put("files", files);
-    whole("manifest.json", part -> Files.writeString(part, manifest.encodePrettily() + "\n"));
+    Files.writeString(part("manifest.json"), manifest.encodePrettily() + "\n");
   }
 }

@@ -25,6 +25,8 @@ import java.nio.file.Path;
 import java.security.MessageDigest;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -120,6 +122,33 @@ class SavedModelTest {
         assertThat(shards.result(rank)).failsWithin(java.time.Duration.ofSeconds(10));
       }
     }
+  }
+
+  /** The second save fails when only the manifest is left to be written: its temporary name is taken. */
+  @Test
+  void a_save_that_fails_late_leaves_an_older_model_as_it_was(@TempDir Path dir) throws Exception {
+    Map<String, String> older;
+    try (SharedShards shards = new SharedShards(JobConfig.of(new JsonObject().put("job", "older")))) {
+      shards.run(savesTwoTables(dir));
+      older = contents(dir);
+    }
+    assertThat(older).hasSize(4);
+    Files.createDirectories(dir.resolve("manifest.json.part").resolve("in-the-way"));
+    try (SharedShards shards = new SharedShards(JobConfig.of(new JsonObject().put("job", "newer").put("seed", 7)))) {
+      assertThatThrownBy(() -> shards.run(savesTwoTables(dir))).cause().isInstanceOf(InvalidInput.class)
+          .hasMessageContaining("cannot be saved in " + dir);
+    }
+    assertThat(contents(dir)).isEqualTo(older);
+  }
+
+  private static Map<String, String> contents(Path dir) throws Exception {
+    Map<String, String> contents = new TreeMap<>();
+    try (var files = Files.list(dir)) {
+      for (Path file : files.filter(Files::isRegularFile).toList()) {
+        contents.put(file.getFileName().toString(), HexFormat.of().formatHex(Files.readAllBytes(file)));
+      }
+    }
+    return contents;
   }
 
   /** A directory of that name stands where the file is moved to when it is written. */
