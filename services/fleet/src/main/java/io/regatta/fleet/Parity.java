@@ -42,19 +42,37 @@ public final class Parity {
    * @param distance ‖Δ‖₂ / ‖w‖₂, 0 if the bits are equal
    * @param limit the distance allowed; infinite: only reported
    * @param bits whether equal bits are demanded, and found
+   * @param skipped why it was not made; empty if it was
    */
-  public record Check(String what, double distance, double limit, boolean bits) {
+  public record Check(String what, double distance, double limit, boolean bits, String skipped) {
 
+    Check(String what, double distance, double limit, boolean bits) {
+      this(what, distance, limit, bits, "");
+    }
+
+    /** One that this job does not allow. */
+    static Check skip(String what, String why) {
+      return new Check(what, 0, Double.POSITIVE_INFINITY, false, why);
+    }
+
+    /** Whether nothing speaks against the job; of what is only reported, whether there is a figure. */
     public boolean passed() {
       return distance <= limit;
     }
 
+    private String mark() {
+      return !passed() ? "DRIFT" : !skipped.isEmpty() ? "skip" : Double.isInfinite(limit) ? "--" : "ok";
+    }
+
     @Override
     public String toString() {
+      if (!skipped.isEmpty()) {
+        return String.format(Locale.ROOT, "%-6s %s (%s)", mark(), what, skipped);
+      }
       String found = bits ? "same bits" : String.format(Locale.ROOT, "distance %.2e", distance);
       String wanted = limit == 0 ? "same bits" : Double.isInfinite(limit) ? "reported only"
           : String.format(Locale.ROOT, "at most %.0e", limit);
-      return String.format(Locale.ROOT, "%-6s %-58s %s (%s)", passed() ? "ok" : "DRIFT", what, found, wanted);
+      return String.format(Locale.ROOT, "%-6s %-58s %s (%s)", mark(), what, found, wanted);
     }
   }
 
@@ -155,7 +173,9 @@ public final class Parity {
     Trained whole = local(scratch, trainers);
     sameBatches(scratch, trainers, whole, several);
     for (Mode mode : Mode.values()) {
-      if (mode != Mode.SYNC && (mode != Mode.GEO || job.optimizer().toSpec().kind() == OptimizerSpec.Kind.SGD)) {
+      if (mode == Mode.GEO && job.optimizer().toSpec().kind() != OptimizerSpec.Kind.SGD) {
+        add(Check.skip(trainers + " trainers, " + name(mode), "it needs optimizer.kind: sgd"));
+      } else if (mode != Mode.SYNC) {
         distance(trainers + " trainers, " + name(mode) + ", to alone with the batches together", whole,
             cluster(scratch, mode, trainers, 1), Double.POSITIVE_INFINITY);
       }

@@ -1,6 +1,7 @@
 package io.regatta.fleet;
 
 import io.regatta.node.Interrupt;
+import io.regatta.node.ServiceLogging;
 import java.io.PrintWriter;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -34,7 +35,8 @@ final class ParityCommand implements Callable<Integer> {
     Parity parity = new Parity(changes -> job.load(settings, regatta.program(), changes), regatta.program(),
         config -> LocalCluster.Options.of(config, SimulateCommand.place(settings, job.readyTimeout(), null)));
     List<Parity.Check> checks;
-    try (Interrupt interrupt = Interrupt.closes(parity::stop)) {
+    try (ServiceLogging.Quiet quiet = ServiceLogging.quiet(System.getenv()); // a dozen clusters, one after another
+        Interrupt interrupt = Interrupt.closes(parity::stop)) {
       checks = parity.run(check -> {
         out.println(check);
         out.flush();

@@ -103,11 +103,23 @@ class ParityTest {
   }
 
   @Test
+  void a_mode_that_the_job_does_not_allow_is_said_to_be_left_out() throws IOException {
+    Path job = Files.writeString(dir.resolve("momentum.yaml"), "job: line\ntrainers: 2\nbatch_size: 8\n"
+        + "optimizer: {kind: momentum, learning_rate: 0.01}\n");
+    CommandLineRun run = CommandLineRun.with(new LineProgram(), "parity", job.toString(), "--max-steps", "4");
+    assertThat(run.status()).as(run.out() + run.err()).isEqualTo(Regatta.DONE);
+    assertThat(run.out()).containsPattern("skip +2 trainers, geo \\(it needs optimizer.kind: sgd\\)")
+        .contains("parity holds");
+  }
+
+  @Test
   void a_program_that_saves_nothing_by_itself_is_compared_as_well() throws IOException {
     Path job = Files.writeString(dir.resolve("line.yaml"), "job: line\ntrainers: 1\nbatch_size: 8\n");
     CommandLineRun run = CommandLineRun.with(new LineProgram(), "parity", job.toString(), "--max-steps", "4");
     assertThat(run.out()).containsPattern("ok +alone, twice +same bits")
         .containsPattern("ok +1 trainer, sync, over services = alone +same bits")
-        .containsPattern("ok +2 trainers, sync, 5 shards = 1 shard +same bits").doesNotContain("NaN");
+        .containsPattern("ok +2 trainers, sync, 5 shards = 1 shard +same bits").doesNotContain("NaN")
+        .containsPattern("-- +2 trainers, async, to alone .* \\(reported only\\)")
+        .doesNotContainPattern("ok .*reported only").doesNotContain("skip");
   }
 }

@@ -1,9 +1,12 @@
 package io.regatta.node;
 
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import org.slf4j.LoggerFactory;
 
 /**
  * Chooses Regatta's logging (short lines on stderr, level by {@code REGATTA_LOG}) for processes whose main is ours. A
@@ -12,6 +15,7 @@ import java.util.Map;
 public final class ServiceLogging {
 
   private static final String PROPERTY = "logback.configurationFile";
+  private static final String OURS = "regatta-logback.xml";
   private static final String HAZELCAST = "hazelcast.logging.type";
   /** Where logback looks by itself. */
   private static final List<String> OWN = List.of("logback-test.xml", "logback.xml");
@@ -33,11 +37,32 @@ public final class ServiceLogging {
   /** Call it first in a main class, before anything makes a logger. A file chosen by the user stands. */
   public static void use() {
     if (System.getProperty(PROPERTY) == null) {
-      System.setProperty(PROPERTY, "regatta-logback.xml");
+      System.setProperty(PROPERTY, OURS);
     }
     if (System.getProperty(HAZELCAST) == null) {
       System.setProperty(HAZELCAST, "slf4j"); // it logs before it has read a configuration of ours
     }
+  }
+
+  /** Ends {@link #quiet}. */
+  @FunctionalInterface
+  public interface Quiet extends AutoCloseable {
+    @Override
+    void close();
+  }
+
+  /**
+   * Leaves only warnings and errors of Regatta's own log, until it is closed: for a command whose output is a table. A
+   * level that the environment or another logging configuration has chosen stands.
+   */
+  public static Quiet quiet(Map<String, String> environment) {
+    if (environment.containsKey(LEVEL) || !OURS.equals(System.getProperty(PROPERTY))
+        || !(LoggerFactory.getLogger("io.regatta") instanceof Logger logger)) {
+      return () -> { };
+    }
+    Level before = logger.getLevel();
+    logger.setLevel(Level.WARN);
+    return () -> logger.setLevel(before);
   }
 
   /** For a user's main: ours, unless the class path holds a file of the user's. */
