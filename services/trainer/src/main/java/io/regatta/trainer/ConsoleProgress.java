@@ -127,6 +127,10 @@ public final class ConsoleProgress implements Progress {
 
   @Override
   public void end() {
+    total = Math.min(total, done); // a phase that has ended is whole: its last batches may have been smaller, or left out
+    if (bar != null && total >= 0) {
+      bar.maxHint(total);
+    }
     finish("done in");
   }
 

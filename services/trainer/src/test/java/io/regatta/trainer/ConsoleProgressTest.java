@@ -10,6 +10,8 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class ConsoleProgressTest {
 
@@ -72,6 +74,22 @@ class ConsoleProgressTest {
     }
     assertThat(text().lines()).containsExactly("job train, trainer 0 of 2: 100/100 examples, 25/s",
         "job train, trainer 0 of 2: 100/100 examples, 25/s, done in 4.0 s");
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void aPhaseWhoseLastBatchesAreSmallerEndsAtAHundredPercent(boolean terminal) {
+    try (Progress progress = progress(terminal)) {
+      progress.begin("train", 1600);
+      progress.advance(1558);
+      progress.end();
+      progress.begin("train", 1600);
+      progress.advance(1558);
+    }
+    assertThat(text()).contains("job train: 1558/1558 examples").as("broken off").contains("job train: 1558/1600 examples");
+    if (terminal) {
+      assertThat(text()).contains("100%");
+    }
   }
 
   @Test
