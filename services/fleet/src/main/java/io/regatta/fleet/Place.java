@@ -47,8 +47,11 @@ final class Place {
    * @param code values given by the program, nested as in a file
    */
   static Place load(Path conf, List<Settings.Option> options, List<String> overrides, JsonObject code) {
-    return new Place(JobFile.load(sections().beside(Schema.of(JobConfig.class)),
-        Settings.Sources.ofProcess(conf, options, overrides).withCode(code)));
+    return load(Settings.Sources.ofProcess(conf, options, overrides).withCode(code));
+  }
+
+  static Place load(Settings.Sources sources) {
+    return new Place(JobFile.load(sections().beside(Schema.of(JobConfig.class)), sources));
   }
 
   /** All sections. */

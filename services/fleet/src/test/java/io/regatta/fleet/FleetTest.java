@@ -4,10 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import ai.djl.Model;
+import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.core.Linear;
+import ai.djl.training.dataset.ArrayDataset;
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.node.Settings;
 import io.regatta.node.testing.FreePorts;
 import io.regatta.node.testing.LeftoverThreads;
+import io.regatta.trainer.JobConfig;
 import io.regatta.trainer.ReduceOp;
 import io.regatta.trainer.RunResult;
 import io.regatta.trainer.Worker;
@@ -15,7 +19,9 @@ import io.regatta.trainer.djl.FleetTrainer;
 import io.vertx.core.json.JsonObject;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
@@ -57,6 +63,80 @@ class FleetTest {
       assertThat(fleet.serverNum()).isEqualTo(2);
       assertThat(fleet.serverEndpoints()).containsExactly("a:1", "b:2");
       assertThat(fleet.job().batchSize()).isEqualTo(5);
+    }
+  }
+
+  @Test
+  void the_environment_goes_before_the_file_and_behind_the_command_line() throws Exception {
+    Path conf = Files.writeString(dir.resolve("env.yaml"), "fleet:\n  role: rendezvous\n  id: 3\n");
+    Map<String, String> environment = Map.of("REGATTA_FLEET_ROLE", "trainer", "REGATTA_FLEET_ID", "2");
+    try (Fleet fleet = placed(conf, environment)) {
+      assertThat(fleet.role()).isEqualTo(Role.TRAINER);
+      assertThat(fleet.workerIndex()).isEqualTo(2);
+    }
+    try (Fleet fleet = placed(conf, environment, new Settings.Option("--role", "fleet.role", "pserver"))) {
+      assertThat(fleet.isServer()).isTrue();
+      assertThat(fleet.serverIndex()).isEqualTo(2);
+    }
+    assertThatThrownBy(() -> placed(conf, Map.of("REGATTA_FLEET_ROLE", "captain"))).isInstanceOf(InvalidInput.class)
+        .hasMessageContaining("REGATTA_FLEET_ROLE").hasMessageContaining("captain");
+  }
+
+  private static Fleet placed(Path conf, Map<String, String> environment, Settings.Option... options) {
+    Place place = Place.load(new Settings.Sources(conf, environment, Map.of(), List.of(options), List.of(),
+        new JsonObject(), List.of()));
+    return Fleet.of(place, JobConfig.of(line().put("trainers", 3).put("servers", 4)));
+  }
+
+  @Test
+  void saves_what_it_has_trained() throws Exception {
+    Path saved = dir.resolve("saved");
+    try (Fleet fleet = Fleet.builder().job(line()).init()) {
+      assertThatThrownBy(() -> fleet.save(null, saved)).isInstanceOf(InvalidInput.class).hasMessageContaining("initWorker");
+      Worker worker = fleet.initWorker();
+      try (Model model = Model.newInstance("line")) {
+        model.setBlock(Linear.builder().setUnits(1).build());
+        try (FleetTrainer trainer = worker.distributedTrainer(model, LineProgram.config(worker))) {
+          new LineProgram().train(worker, trainer);
+          assertThat(fleet.save(trainer, saved)).isEqualTo(saved);
+        }
+      }
+      RunResult result = fleet.stopWorker();
+      assertThat(result.model()).isEqualTo(saved.toString());
+      JsonObject manifest = new JsonObject(Files.readString(saved.resolve("manifest.json")));
+      assertThat(manifest.getString("parameters_hash")).isEqualTo(result.parametersHash());
+      assertThat(saved.resolve("dense.safetensors")).isNotEmptyFile();
+    }
+  }
+
+  /** Epochs behind {@code max_steps} have no batches, and no mean. */
+  @Test
+  void the_loss_is_that_of_the_steps_taken() throws Exception {
+    JsonObject short_ = line().put("epochs", 5).put("max_steps", 40);
+    try (Fleet fleet = Fleet.builder().job(short_).init()) {
+      RunResult fit = fleet.train(new LineProgram());
+      assertThat(fit.steps()).isEqualTo(40);
+      assertThat(fit.figures().loss()).isBetween(1e-9, 10.0);
+    }
+    List<Double> means = new ArrayList<>();
+    try (Fleet fleet = Fleet.builder().job(short_).init()) {
+      RunResult byHand = fleet.train(worker -> {
+        try (Model model = Model.newInstance("line")) {
+          model.setBlock(Linear.builder().setUnits(1).build());
+          try (FleetTrainer trainer = worker.distributedTrainer(model, LineProgram.config(worker))) {
+            trainer.initialize(new Shape(1, 1));
+            ArrayDataset points = LineProgram.points(trainer.getManager(), 8);
+            for (int epoch = 0; epoch < worker.job().epochs(); epoch++) {
+              double mean = worker.trainFromDataset(trainer, points, null, 1, false).loss();
+              means.add(mean);
+              worker.report("loss", mean);
+            }
+          }
+        }
+      });
+      assertThat(means).hasSize(5);
+      assertThat(means.get(4)).isNaN();
+      assertThat(byHand.figures().loss()).isEqualTo(means.get(1));
     }
   }
 

@@ -54,14 +54,21 @@ public final class LineProgram implements TrainingProgram {
   }
 
   private ArrayDataset points(NDManager manager, Worker worker) {
+    return points(manager, worker.job().batchSize(), slope.getAsDouble());
+  }
+
+  static ArrayDataset points(NDManager manager, int batchSize) {
+    return points(manager, batchSize, 2);
+  }
+
+  private static ArrayDataset points(NDManager manager, int batchSize, double wanted) {
     float[] x = new float[POINTS];
     float[] y = new float[POINTS];
-    double wanted = slope.getAsDouble();
     for (int i = 0; i < POINTS; i++) {
       x[i] = (i * 37 % POINTS) / (float) POINTS;
       y[i] = (float) (wanted * x[i]);
     }
     return new ArrayDataset.Builder().setData(manager.create(x, new Shape(POINTS, 1)))
-        .optLabels(manager.create(y, new Shape(POINTS, 1))).setSampling(worker.job().batchSize(), false).build();
+        .optLabels(manager.create(y, new Shape(POINTS, 1))).setSampling(batchSize, false).build();
   }
 }

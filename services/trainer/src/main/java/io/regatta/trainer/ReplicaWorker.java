@@ -15,19 +15,26 @@ import io.regatta.trainer.djl.ReplicaContext;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** The {@link Worker} of one replica. Belongs to its model thread. */
 final class ReplicaWorker implements Worker {
+
+  private static final Logger LOG = LoggerFactory.getLogger(ReplicaWorker.class);
 
   private final ReplicaContext context;
   private final TrainerSession session;
   private final RankCollectives collectives;
   private final Progress progress;
   private final Map<String, Double> reported = new LinkedHashMap<>();
+  /** Steps made when a key was last reported. */
+  private final Map<String, Long> stepsReported = new HashMap<>();
   private FleetTrainer trainer;
   private String model = "";
   private boolean settingsBound;
@@ -197,7 +204,18 @@ final class ReplicaWorker implements Worker {
 
   @Override
   public void report(String key, double value) {
+    long steps = trainer == null ? 0 : trainer.steps();
+    Double before = reported.get(key);
+    if (Double.isNaN(value) && before != null && stepsReported.getOrDefault(key, -1L) == steps) {
+      return; // of a pass without steps, behind max_steps
+    }
+    if (Double.isNaN(value)) {
+      LOG.warn("trainer {} of job {}: the program reported {} as not a number (NaN) after {} steps; if that is the mean "
+          + "of an epoch behind max_steps, which has no batches, keep the value of the last one that had some", rank(),
+          job().job(), key, steps);
+    }
     reported.put(key, value);
+    stepsReported.put(key, steps);
   }
 
   @Override

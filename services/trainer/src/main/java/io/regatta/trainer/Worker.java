@@ -120,7 +120,8 @@ public interface Worker {
 
   /**
    * Puts a figure into the result of the run: {@code loss}, {@code auc}, {@code accuracy}, {@code logloss} have places
-   * of their own there, others are kept under their name. The first worker's values count.
+   * of their own there, others are kept under their name. The first worker's values count. Of a key reported again
+   * without a step in between, NaN does not replace a value: the mean of an epoch that {@code max_steps} left empty.
    */
   void report(String key, double value);
 

@@ -7,6 +7,7 @@ import ai.djl.ndarray.types.Shape;
 import ai.djl.training.GradientCollector;
 import ai.djl.training.Trainer;
 import ai.djl.training.TrainingConfig;
+import ai.djl.training.TrainingResult;
 import ai.djl.training.dataset.Batch;
 import ai.djl.training.dataset.Dataset;
 import ai.djl.translate.TranslateException;
@@ -22,6 +23,7 @@ import io.regatta.trainer.Strategy;
 import io.regatta.trainer.TrainerSession;
 import java.io.IOException;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
@@ -58,6 +60,8 @@ public final class FleetTrainer extends Trainer {
   private long firstNanos;
   private long lastStepNanos;
   private boolean forwarded;
+  /** Of the last pass with steps, once a pass has none left by {@code max_steps}; null before. */
+  private Map<String, Float> lastEvaluations;
   /** Kept at the close; null before. */
   private Map<String, float[]> frozen;
   private boolean closed;
@@ -113,6 +117,9 @@ public final class FleetTrainer extends Trainer {
   public Iterable<Batch> iterateDataset(Dataset dataset) throws IOException, TranslateException {
     Iterable<Batch> batches = super.iterateDataset(dataset);
     long limit = session.job().maxSteps();
+    if (limit > 0 && steps >= limit && trainedSets.contains(dataset) && lastEvaluations == null) {
+      lastEvaluations = Map.copyOf(super.getTrainingResult().getEvaluations());
+    }
     return () -> {
       if (iteration != null) {
         iteration.close();
@@ -124,6 +131,18 @@ public final class FleetTrainer extends Trainer {
       }
       return iteration;
     };
+  }
+
+  /** The evaluations of the last pass that had steps: those behind {@code max_steps} would make them NaN. */
+  @Override
+  public TrainingResult getTrainingResult() {
+    TrainingResult result = super.getTrainingResult();
+    if (lastEvaluations != null) {
+      Map<String, Float> known = new HashMap<>(result.getEvaluations());
+      lastEvaluations.forEach((name, value) -> known.compute(name, (n, now) -> now == null || now.isNaN() ? value : now));
+      result.setEvaluations(known);
+    }
+    return result;
   }
 
   @Override
