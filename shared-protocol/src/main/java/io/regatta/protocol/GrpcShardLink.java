@@ -27,6 +27,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
 import java.util.function.LongFunction;
 import java.util.function.LongSupplier;
@@ -35,8 +36,8 @@ import java.util.function.UnaryOperator;
 /**
  * A trainer's (or an aggregator's) link to one shard over one tensor stream. Owned by the stream's context: calls are
  * made and complete on it. Waiting for an answer has no limit as long as the peer lives. When the stream dies, everything
- * pending fails with the reason, which names the peer; whether a push that was under way has been applied could then be
- * told by repeating it with the same sequence number on a new link, which trainers do not do yet.
+ * pending fails with the reason, which names the peer; whether a push that was under way has been applied is then told
+ * by repeating it with the same sequence number on a new link: see {@link ReopeningShardLink}.
  */
 public final class GrpcShardLink implements ShardLink {
   private final TensorStream stream;
@@ -52,6 +53,7 @@ public final class GrpcShardLink implements ShardLink {
   private long requests;
   private int holds;
   private RegattaException broken;
+  private boolean reset;
 
   /**
    * Takes the stream over.
@@ -112,12 +114,21 @@ public final class GrpcShardLink implements ShardLink {
 
   private void breakAll(RegattaException e) {
     if (broken == null) {
+      reset = e instanceof PeerLost && e.getCause() != null && !(e.getCause() instanceof TimeoutException);
       broken = e instanceof PeerLost ? new PeerLost(lost.apply(e.getMessage()), e) : e;
       sender.stop();
       List<PendingAnswer<?>> open = List.copyOf(pending.values());
       pending.clear();
       open.forEach(p -> p.fail(broken));
     }
+  }
+
+  /**
+   * Whether the connection broke under the stream: no status has come from the peer, nor has it been silent for long.
+   * The peer may be as well as ever.
+   */
+  boolean wasReset() {
+    return reset;
   }
 
   private <T> CompletionStage<T> request(PendingAnswer<T> answer, LongFunction<Iterator<Outgoing>> frames) {

@@ -7,6 +7,7 @@ import io.regatta.node.Node;
 import io.regatta.protocol.AggregatedShardLink;
 import io.regatta.protocol.GrpcShardLink;
 import io.regatta.protocol.ParameterServerControl;
+import io.regatta.protocol.ReopeningShardLink;
 import io.regatta.protocol.StreamPaths;
 import io.regatta.protocol.parameterserver.Shard;
 import io.regatta.protocol.stream.StreamOptions;
@@ -17,6 +18,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 
 /**
@@ -66,20 +68,21 @@ final class ShardConnections {
 
   private Future<ShardLink> direct(Shard shard, ShardFinder.Found found) {
     String peer = "shard " + shard.getIndex() + " at " + shard.getHost() + ":" + shard.getPort();
-    return link(shard.getHost(), shard.getPort(), StreamPaths.PARAMETER_SHARD, shard, peer,
-        why -> "server " + found.serverOf(shard.getIndex()) + " (" + peer + ") is lost" + atStep() + ": " + why
-            + "; start the server again, then the job");
+    Supplier<Future<GrpcShardLink>> open = () -> link(shard.getHost(), shard.getPort(), StreamPaths.PARAMETER_SHARD,
+        shard, peer, why -> "server " + found.serverOf(shard.getIndex()) + " (" + peer + ") is lost" + atStep() + ": "
+            + why + "; start the server again, then the job");
+    return open.get().map(first -> new ReopeningShardLink(first, open, options.maxRequests()));
   }
 
   private Future<ShardLink> aggregated(Shard shard, ShardFinder.Found found, Directory.Instance aggregator) {
     Future<ShardLink> direct = direct(shard, found);
     String peer = "gradient aggregator at " + aggregator.endpoint();
-    Future<ShardLink> through = link(aggregator.host(), aggregator.controlPort(), StreamPaths.GRADIENT_AGGREGATOR, shard,
+    Future<GrpcShardLink> through = link(aggregator.host(), aggregator.controlPort(), StreamPaths.GRADIENT_AGGREGATOR, shard,
         peer, why -> "the " + peer + " is lost" + atStep() + ": " + why + "; start it again, then the job");
     return Future.all(direct, through).map(both -> new AggregatedShardLink(direct.result(), through.result()));
   }
 
-  private Future<ShardLink> link(String peerHost, int port, String path, Shard shard, String peer,
+  private Future<GrpcShardLink> link(String peerHost, int port, String path, Shard shard, String peer,
       UnaryOperator<String> lost) {
     return streams.open(peerHost, port, path).map(stream -> new GrpcShardLink(stream, peer, shard.getIndex(),
         shard.getIncarnation(), generation, name -> digest(shard, name), options).sayLost(lost));

@@ -105,8 +105,7 @@ abstract class HttpTensorStream implements TensorStream {
     if (failure != null || finished && !halfClosed) {
       return;
     }
-    failure = cause instanceof RegattaException r ? r
-        : new PeerLost("the tensor stream with " + peer + " broke: " + cause.getMessage(), cause);
+    failure = cause instanceof RegattaException r ? r : broke(cause);
     if (halfClosed) {
       tellFailure();
     } else {
@@ -185,6 +184,10 @@ abstract class HttpTensorStream implements TensorStream {
     return context;
   }
 
+  private PeerLost broke(Throwable cause) {
+    return new PeerLost("the tensor stream with " + peer + " broke: " + cause.getMessage(), cause);
+  }
+
   @Override
   public final String peer() {
     return peer;
@@ -198,7 +201,8 @@ abstract class HttpTensorStream implements TensorStream {
     if (sinkEnded()) {
       return Future.failedFuture(new PeerLost("the tensor stream with " + peer + " has ended; open a new one"));
     }
-    return sink().write(TensorFrameEncoder.encode(frame));
+    return sink().write(TensorFrameEncoder.encode(frame)).recover(e -> Future.failedFuture(
+        failure != null ? failure : e instanceof RegattaException ? e : broke(e)));
   }
 
   @Override
