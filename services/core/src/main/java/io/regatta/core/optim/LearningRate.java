@@ -89,6 +89,43 @@ public record LearningRate(Kind kind, double base, long decaySteps, double decay
     return new LearningRate(Kind.CONSTANT, rate, 0, 1, false, List.of(), List.of(), 0, 0, 0, 0);
   }
 
+  /** Times decayRate every decaySteps. */
+  public static LearningRate step(double base, long decaySteps, double decayRate) {
+    return new LearningRate(Kind.STEP, base, decaySteps, decayRate, false, List.of(), List.of(), 0, 0, 0, 0);
+  }
+
+  /** Falls by decayRate within decaySteps, evenly. */
+  public static LearningRate exponential(double base, long decaySteps, double decayRate) {
+    return new LearningRate(Kind.EXPONENTIAL, base, decaySteps, decayRate, false, List.of(), List.of(), 0, 0, 0, 0);
+  }
+
+  /** A rate for each piece, one more than boundaries. */
+  public static LearningRate piecewise(List<Long> boundaries, List<Double> values) {
+    return new LearningRate(Kind.PIECEWISE, 0, 0, 1, false, boundaries, values, 0, 0, 0, 0);
+  }
+
+  /** For a model of this width, with its own warm-up. */
+  public static LearningRate noam(double base, int modelDim, long warmupSteps) {
+    return new LearningRate(Kind.NOAM, base, 0, 1, false, List.of(), List.of(), modelDim, 0, warmupSteps, 0);
+  }
+
+  /** From base to minimum in decaySteps. */
+  public static LearningRate cosine(double base, long decaySteps, double minimum) {
+    return new LearningRate(Kind.COSINE, base, decaySteps, 1, false, List.of(), List.of(), 0, minimum, 0, 0);
+  }
+
+  /** The same curve behind a linear warm-up. */
+  public LearningRate withWarmup(long steps, double start) {
+    return new LearningRate(kind, base, decaySteps, decayRate, staircase, boundaries, values, modelDim, minimum, steps,
+        start);
+  }
+
+  /** The same curve in whole powers ({@code EXPONENTIAL}). */
+  public LearningRate inStairs() {
+    return new LearningRate(kind, base, decaySteps, decayRate, true, boundaries, values, modelDim, minimum, warmupSteps,
+        warmupStart);
+  }
+
   /** The rate for the given step, counted from 0. StrictMath, so that every machine gets the same bits. */
   public double at(long step) {
     if (step < 0) {
