@@ -56,7 +56,8 @@ class ParityTest {
         "optimizer.learning_rate=0.4",
         "optimizer.schedule.kind=cosine", "optimizer.schedule.warmup_steps=60", "sparse_optimizer.learning_rate=400",
         "sparse_optimizer.schedule.kind=cosine", "sparse_optimizer.schedule.warmup_steps=60", "settings.train_rows=8000",
-        "settings.embedding=10", "settings.hidden=[64,64]", "data.dir=" + dir.resolve("rounding"));
+        "settings.embedding=10", "settings.hidden=[64,64]", "data.dir=" + dir.resolve("rounding"),
+        "nan_policy=skip"); // async may diverge with such rates
     List<Check> judged = checks.stream().filter(check -> check.what().contains("sync = alone with the batches"))
         .toList();
     assertThat(judged).hasSize(2);
