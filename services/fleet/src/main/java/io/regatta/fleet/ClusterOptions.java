@@ -1,6 +1,6 @@
 package io.regatta.fleet;
 
-import io.regatta.node.Settings;
+import io.regatta.node.settings.Settings;
 import java.util.List;
 import picocli.CommandLine.Option;
 

@@ -1,9 +1,9 @@
 package io.regatta.fleet;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
-import io.regatta.node.Blocking;
-import io.regatta.node.Interrupt;
-import io.regatta.node.ServiceLogging;
+import io.regatta.node.process.Blocking;
+import io.regatta.node.process.Interrupt;
+import io.regatta.node.process.ServiceLogging;
 import io.regatta.trainer.JobCheck;
 import io.regatta.trainer.JobConfig;
 import io.regatta.trainer.ReduceOp;

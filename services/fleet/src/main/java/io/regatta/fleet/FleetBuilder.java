@@ -1,8 +1,8 @@
 package io.regatta.fleet;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
-import io.regatta.node.BadArguments;
 import io.regatta.node.Sections;
+import io.regatta.node.process.BadArguments;
 import io.regatta.trainer.JobConfig;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;

@@ -1,10 +1,10 @@
 package io.regatta.fleet;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
-import io.regatta.node.ClusterConfig;
-import io.regatta.node.Directory;
 import io.regatta.node.NodeConfig;
-import io.regatta.node.Setting;
+import io.regatta.node.cluster.ClusterConfig;
+import io.regatta.node.directory.Directory;
+import io.regatta.node.settings.Setting;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;

@@ -1,6 +1,6 @@
 package io.regatta.fleet;
 
-import io.regatta.node.Settings;
+import io.regatta.node.settings.Settings;
 import io.vertx.core.json.JsonObject;
 import java.nio.file.Path;
 import java.util.ArrayList;

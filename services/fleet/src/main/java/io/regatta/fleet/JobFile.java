@@ -1,11 +1,11 @@
 package io.regatta.fleet;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
-import io.regatta.node.Blocking;
-import io.regatta.node.Effective;
-import io.regatta.node.PlainVertx;
-import io.regatta.node.Schema;
-import io.regatta.node.Settings;
+import io.regatta.node.process.Blocking;
+import io.regatta.node.process.PlainVertx;
+import io.regatta.node.settings.Effective;
+import io.regatta.node.settings.Schema;
+import io.regatta.node.settings.Settings;
 import io.regatta.trainer.JobConfig;
 import io.vertx.core.Vertx;
 import io.vertx.core.json.JsonObject;

@@ -1,7 +1,7 @@
 package io.regatta.fleet;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
-import io.regatta.node.Settings;
+import io.regatta.node.settings.Settings;
 import io.regatta.trainer.JobConfig;
 import io.regatta.trainer.TrainingProgram;
 import io.vertx.core.json.JsonObject;

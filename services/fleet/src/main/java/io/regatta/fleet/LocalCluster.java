@@ -2,11 +2,11 @@ package io.regatta.fleet;
 
 import io.regatta.aggregator.AggregatorVerticle;
 import io.regatta.core.error.RegattaException.Cancelled;
-import io.regatta.node.Blocking;
-import io.regatta.node.Hosted;
 import io.regatta.node.Node;
 import io.regatta.node.NodeConfig;
-import io.regatta.node.PlainVertx;
+import io.regatta.node.admin.Hosted;
+import io.regatta.node.process.Blocking;
+import io.regatta.node.process.PlainVertx;
 import io.regatta.parameterserver.ParameterServerVerticle;
 import io.regatta.rendezvous.RendezvousVerticle;
 import io.regatta.trainer.JobConfig;

@@ -3,7 +3,7 @@ package io.regatta.fleet;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.optim.OptimizerSpec;
 import io.regatta.core.shard.Mode;
-import io.regatta.node.Blocking;
+import io.regatta.node.process.Blocking;
 import io.regatta.trainer.JobConfig;
 import io.regatta.trainer.LocalRun;
 import io.regatta.trainer.OptimizerConfig;

@@ -1,7 +1,7 @@
 package io.regatta.fleet;
 
-import io.regatta.node.Interrupt;
-import io.regatta.node.ServiceLogging;
+import io.regatta.node.process.Interrupt;
+import io.regatta.node.process.ServiceLogging;
 import java.io.PrintWriter;
 import java.util.List;
 import java.util.concurrent.Callable;

@@ -2,13 +2,13 @@ package io.regatta.fleet;
 
 import io.regatta.aggregator.AggregatorConfig;
 import io.regatta.core.error.RegattaException.InvalidInput;
-import io.regatta.node.Effective;
-import io.regatta.node.Effective.Dictated;
-import io.regatta.node.HostPort;
 import io.regatta.node.NodeConfig;
-import io.regatta.node.Schema;
 import io.regatta.node.Sections;
-import io.regatta.node.Settings;
+import io.regatta.node.address.HostPort;
+import io.regatta.node.settings.Effective;
+import io.regatta.node.settings.Effective.Dictated;
+import io.regatta.node.settings.Schema;
+import io.regatta.node.settings.Settings;
 import io.regatta.parameterserver.ParameterServerConfig;
 import io.regatta.rendezvous.RendezvousConfig;
 import io.regatta.trainer.JobConfig;

@@ -2,9 +2,9 @@ package io.regatta.fleet;
 
 import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.InvalidInput;
-import io.regatta.node.BadArguments;
-import io.regatta.node.Interrupt;
-import io.regatta.node.ServiceLogging;
+import io.regatta.node.process.BadArguments;
+import io.regatta.node.process.Interrupt;
+import io.regatta.node.process.ServiceLogging;
 import io.regatta.trainer.TrainingProgram;
 import java.io.PrintWriter;
 import java.nio.file.Files;

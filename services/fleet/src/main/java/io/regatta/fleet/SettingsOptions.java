@@ -1,7 +1,7 @@
 package io.regatta.fleet;
 
 import io.regatta.node.Sections;
-import io.regatta.node.Settings;
+import io.regatta.node.settings.Settings;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,12 +1,12 @@
 package io.regatta.fleet;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
-import io.regatta.node.Blocking;
-import io.regatta.node.HostPort;
-import io.regatta.node.Interrupt;
-import io.regatta.node.Settings;
-import io.regatta.trainer.JobConfig;
+import io.regatta.node.address.HostPort;
+import io.regatta.node.process.Blocking;
+import io.regatta.node.process.Interrupt;
+import io.regatta.node.settings.Settings;
 import io.regatta.trainer.JobCheck;
+import io.regatta.trainer.JobConfig;
 import io.regatta.trainer.ResultFile;
 import io.regatta.trainer.RunResult;
 import io.vertx.core.json.JsonObject;

@@ -1,6 +1,6 @@
 package io.regatta.fleet;
 
-import io.regatta.node.Directory;
+import io.regatta.node.directory.Directory;
 import io.regatta.protocol.parameterserver.JobStatus;
 import io.regatta.protocol.parameterserver.ShardStatus;
 import io.regatta.protocol.parameterserver.StatusReply;

@@ -1,8 +1,8 @@
 package io.regatta.fleet;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
-import io.regatta.node.Blocking;
-import io.regatta.node.Interrupt;
+import io.regatta.node.process.Blocking;
+import io.regatta.node.process.Interrupt;
 import io.regatta.trainer.JobConfig;
 import io.regatta.trainer.RunResult;
 import io.regatta.trainer.TrainingProgram;

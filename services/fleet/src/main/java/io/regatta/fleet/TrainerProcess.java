@@ -1,10 +1,10 @@
 package io.regatta.fleet;
 
 import io.regatta.core.error.RegattaException.Cancelled;
-import io.regatta.node.Directory;
 import io.regatta.node.Node;
 import io.regatta.node.NodeConfig;
 import io.regatta.node.ServiceProcess;
+import io.regatta.node.directory.Directory;
 import io.regatta.trainer.RunResult;
 import io.regatta.trainer.TrainerConfig;
 import io.regatta.trainer.TrainerVerticle;

@@ -4,10 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.regatta.aggregator.AggregatorConfig;
 import io.regatta.node.NodeConfig;
-import io.regatta.node.OtherNames;
-import io.regatta.node.Schema;
 import io.regatta.node.Sections;
-import io.regatta.node.Settings;
+import io.regatta.node.settings.OtherNames;
+import io.regatta.node.settings.Schema;
+import io.regatta.node.settings.Settings;
 import io.regatta.parameterserver.ParameterServerConfig;
 import io.regatta.rendezvous.RendezvousConfig;
 import io.regatta.trainer.JobConfig;
@@ -18,10 +18,10 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
-import org.junit.jupiter.api.DynamicTest;
-import java.util.stream.Stream;
 
 /**
  * docs/configuration.md lists every key, type, unit and default of the configuration records. Its tables stand between

@@ -3,6 +3,7 @@ package io.regatta.fleet;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.library.Architectures.layeredArchitecture;
+import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.tngtech.archunit.base.DescribedPredicate;
@@ -12,6 +13,8 @@ import com.tngtech.archunit.core.domain.JavaModifier;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.lang.ArchRule;
+import com.tngtech.archunit.library.dependencies.SliceAssignment;
+import com.tngtech.archunit.library.dependencies.SliceIdentifier;
 import io.regatta.trainer.TrainingProgram;
 import java.util.concurrent.ConcurrentMap;
 import org.junit.jupiter.api.BeforeAll;
@@ -54,6 +57,28 @@ class DependencyRulesTest {
         .whereLayer("trainer").mayOnlyAccessLayers("core", "shared-protocol", "node")
         .whereLayer("fleet").mayNotBeAccessedByAnyLayer();
     rule.check(regatta);
+  }
+
+  /** The packages of the node are layers as well: none of them leads back to itself. */
+  @Test
+  void packages_of_the_node_have_no_cycles() {
+    withoutCycles("io.regatta.node").check(regatta);
+  }
+
+  /** Each package under this one, and itself, is a slice. */
+  private static ArchRule withoutCycles(String root) {
+    return slices().assignedFrom(new SliceAssignment() {
+      @Override
+      public SliceIdentifier getIdentifierOf(JavaClass c) {
+        String name = c.getPackageName();
+        return name.equals(root) || name.startsWith(root + ".") ? SliceIdentifier.of(name) : SliceIdentifier.ignore();
+      }
+
+      @Override
+      public String getDescription() {
+        return "packages of " + root;
+      }
+    }).should().beFreeOfCycles();
   }
 
   @Test

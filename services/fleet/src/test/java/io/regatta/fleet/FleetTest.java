@@ -8,7 +8,7 @@ import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.core.Linear;
 import ai.djl.training.dataset.ArrayDataset;
 import io.regatta.core.error.RegattaException.InvalidInput;
-import io.regatta.node.Settings;
+import io.regatta.node.settings.Settings;
 import io.regatta.node.testing.FreePorts;
 import io.regatta.node.testing.LeftoverThreads;
 import io.regatta.trainer.JobConfig;

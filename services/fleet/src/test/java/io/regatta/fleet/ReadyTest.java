@@ -2,10 +2,10 @@ package io.regatta.fleet;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.regatta.node.Blocking;
 import io.regatta.node.Node;
 import io.regatta.node.NodeConfig;
-import io.regatta.node.Settings;
+import io.regatta.node.process.Blocking;
+import io.regatta.node.settings.Settings;
 import io.regatta.parameterserver.ParameterServerConfig;
 import io.regatta.parameterserver.ParameterServerVerticle;
 import io.regatta.rendezvous.RendezvousConfig;

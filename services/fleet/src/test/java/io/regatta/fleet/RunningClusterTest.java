@@ -4,13 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.regatta.aggregator.AggregatorConfig;
 import io.regatta.aggregator.AggregatorVerticle;
-import io.regatta.node.Blocking;
-import io.regatta.node.ClusterConfig;
-import io.regatta.node.ClusteredVertx;
-import io.regatta.node.Directory;
 import io.regatta.node.Node;
 import io.regatta.node.NodeConfig;
-import io.regatta.node.Settings;
+import io.regatta.node.cluster.ClusterConfig;
+import io.regatta.node.cluster.ClusteredVertx;
+import io.regatta.node.directory.Directory;
+import io.regatta.node.process.Blocking;
+import io.regatta.node.settings.Settings;
 import io.regatta.node.testing.FreePorts;
 import io.regatta.node.testing.LeftoverThreads;
 import io.regatta.parameterserver.ParameterServerConfig;

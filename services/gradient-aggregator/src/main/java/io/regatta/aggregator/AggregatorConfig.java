@@ -2,9 +2,9 @@ package io.regatta.aggregator;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.reduce.AggregationRounds;
-import io.regatta.node.Setting;
-import io.regatta.node.Settings;
-import io.regatta.node.StreamConfig;
+import io.regatta.node.settings.Setting;
+import io.regatta.node.settings.Settings;
+import io.regatta.node.settings.StreamConfig;
 
 /** Configuration of an aggregator: the section {@code gradient_aggregator}. Validated in the constructor, immutable. */
 public record AggregatorConfig(

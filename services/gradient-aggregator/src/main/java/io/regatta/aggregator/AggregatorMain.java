@@ -1,7 +1,7 @@
 package io.regatta.aggregator;
 
-import io.regatta.node.Directory;
 import io.regatta.node.ServiceMain;
+import io.regatta.node.directory.Directory;
 
 /** {@code java -jar gradient-aggregator.jar -conf FILE}: an aggregator in a process of its own. */
 public final class AggregatorMain {

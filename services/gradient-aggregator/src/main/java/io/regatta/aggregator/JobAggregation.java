@@ -6,7 +6,7 @@ import io.regatta.core.reduce.AggregationRounds;
 import io.regatta.core.shard.JobSpec;
 import io.regatta.core.shard.TrainerId;
 import io.regatta.core.shard.Wait;
-import io.regatta.node.GroupWatch;
+import io.regatta.node.group.GroupWatch;
 import io.vertx.core.Future;
 import java.util.ArrayList;
 import java.util.HashSet;

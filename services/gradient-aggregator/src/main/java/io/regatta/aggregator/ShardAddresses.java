@@ -2,8 +2,8 @@ package io.regatta.aggregator;
 
 import io.regatta.core.error.RegattaException.NotOwner;
 import io.regatta.core.error.RegattaException.PeerLost;
-import io.regatta.node.Directory;
-import io.regatta.node.Directory.Instance;
+import io.regatta.node.directory.Directory;
+import io.regatta.node.directory.Directory.Instance;
 import io.regatta.protocol.ParameterServerControl;
 import io.regatta.protocol.parameterserver.Shard;
 import io.regatta.protocol.parameterserver.ShardMapReply;

@@ -1,8 +1,8 @@
 package io.regatta.aggregator;
 
 import io.regatta.core.shard.JobSpec;
-import io.regatta.node.Directory;
-import io.regatta.node.GroupWatch;
+import io.regatta.node.directory.Directory;
+import io.regatta.node.group.GroupWatch;
 import io.regatta.protocol.parameterserver.Shard;
 import io.regatta.protocol.stream.StreamOptions;
 import io.regatta.protocol.stream.TensorStreamClient;

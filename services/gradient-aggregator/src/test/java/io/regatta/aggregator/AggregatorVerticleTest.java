@@ -26,7 +26,7 @@ import io.regatta.core.shard.ParameterShard;
 import io.regatta.core.shard.SparseIds;
 import io.regatta.core.shard.SparseRows;
 import io.regatta.core.shard.TrainerId;
-import io.regatta.node.Directory;
+import io.regatta.node.directory.Directory;
 import io.regatta.node.testing.BlockedLoopGuard;
 import io.regatta.node.testing.LeftoverThreads;
 import java.util.ArrayList;

@@ -1,8 +1,18 @@
 package io.regatta.node;
 
 import io.micrometer.core.instrument.MeterRegistry;
-import io.regatta.node.ClusterConfig.DirectoryKind;
-import io.regatta.node.ClusterConfig.MemberKind;
+import io.regatta.node.address.PublishedAddress;
+import io.regatta.node.admin.Hosted;
+import io.regatta.node.admin.Insight;
+import io.regatta.node.admin.Waits;
+import io.regatta.node.cluster.ClusterConfig.DirectoryKind;
+import io.regatta.node.cluster.ClusterConfig.MemberKind;
+import io.regatta.node.cluster.ClusteredVertx;
+import io.regatta.node.cluster.HazelcastMember;
+import io.regatta.node.directory.Directory;
+import io.regatta.node.directory.FixedDirectory;
+import io.regatta.node.directory.HazelcastDirectory;
+import io.regatta.node.directory.WaitingDirectory;
 import io.vertx.core.Closeable;
 import io.vertx.core.Deployable;
 import io.vertx.core.Future;
@@ -51,7 +61,7 @@ public final class Node {
             : new HazelcastDirectory(vertx, insight.waits(), config.cluster().leaseSeconds());
     this.host = host;
     this.insight = insight;
-    insight.health().of(this.directory);
+    insight.directory(this.directory::reachable);
     this.longWaitTimer = vertx.setPeriodic(LONG_WAIT_CHECK_MILLIS,
         id -> insight.waits().logLong(System.currentTimeMillis())
             .onFailure(e -> LOG.warn("{}: cannot list the waits: {}", role(), e.toString())));
@@ -92,10 +102,14 @@ public final class Node {
     }
   }
 
+  private static Insight insight(NodeConfig config, String role) {
+    return new Insight(config.admin(), config.host(), config.longWaitSeconds(), role);
+  }
+
   /** As {@link #start}, for callers that may have to stop while the cluster is still being joined. */
   public static Starting begin(NodeConfig config, String role) {
     Starting starting = new Starting();
-    Insight insight = new Insight(config, role);
+    Insight insight = insight(config, role);
     MeterRegistry vertxMetrics = config.vertxMetrics() ? insight.metrics() : null;
     Future<Node> node;
     if (config.cluster().directory() == DirectoryKind.FIXED) {
@@ -106,7 +120,8 @@ public final class Node {
           || kind == MemberKind.AUTO && (role.startsWith(Directory.TRAINER) || role.equals("client"));
       Hosted.Service join = insight.hosted().starting("cluster " + config.cluster().name());
       join.lacks("is being joined");
-      starting.joining = ClusteredVertx.begin(config, vertxMetrics, lite, role, insight.waits(), insight::open);
+      starting.joining = ClusteredVertx.begin(new ClusteredVertx.Joining(config.cluster(),
+          config.readyTimeout(), config.eventLoops(), vertxMetrics, lite, role), insight.waits(), insight::open);
       node = starting.joining.future().map(joined -> {
         join.stopped();
         return new Node(config, joined.vertx(), true, null, host(config, joined.address()), insight);
@@ -160,7 +175,7 @@ public final class Node {
    */
   public static Node embedded(Vertx vertx, Directory directory, String role) {
     NodeConfig config = NodeConfig.defaults();
-    return new Node(config, vertx, false, directory, address(vertx), new Insight(config, role));
+    return new Node(config, vertx, false, directory, address(vertx), insight(config, role));
   }
 
   /**
@@ -170,7 +185,7 @@ public final class Node {
    * @param directory null: the node makes, and closes, the one that the configuration describes, over this Vertx
    */
   public static Future<Node> embedded(Vertx vertx, Directory directory, NodeConfig config, String role) {
-    Insight insight = new Insight(config, role);
+    Insight insight = insight(config, role);
     return closingOnFailure(onThread(() -> {
       String host = insight.open(address(vertx));
       Node node = new Node(config, vertx, false, directory, host, insight);

@@ -1,6 +1,10 @@
 package io.regatta.node;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.node.admin.AdminConfig;
+import io.regatta.node.cluster.ClusterConfig;
+import io.regatta.node.settings.Setting;
+import io.regatta.node.settings.Settings;
 import java.time.Duration;
 
 /** What every process is configured with alike: the section {@code node} of every service. Immutable. */

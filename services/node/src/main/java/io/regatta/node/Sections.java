@@ -1,5 +1,6 @@
 package io.regatta.node;
 
+import io.regatta.node.directory.Directory;
 import java.util.List;
 
 /**

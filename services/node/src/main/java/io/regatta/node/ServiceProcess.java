@@ -1,5 +1,6 @@
 package io.regatta.node;
 
+import io.regatta.node.admin.Hosted;
 import io.vertx.core.Deployable;
 import io.vertx.core.Future;
 import java.util.function.Consumer;

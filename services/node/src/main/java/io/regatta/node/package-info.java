@@ -1,7 +1,7 @@
 /**
- * What every process does alike. {@link io.regatta.node.Settings} reads the configuration into records;
- * {@link io.regatta.node.Node} holds a Vertx (clustered by {@link io.regatta.node.ClusteredVertx}), a
- * {@link io.regatta.node.Directory} of service instances, metrics, {@link io.regatta.node.Waits} and the
- * {@link io.regatta.node.AdminServer}; {@link io.regatta.node.ServiceMain} is the main of a service's jar.
+ * What every process does alike, for those who write a service: {@link io.regatta.node.Node} holds a Vertx, a directory
+ * of service instances, metrics and the admin server; {@link io.regatta.node.ServiceMain} is the main of a service.
+ * Each package below is one capability. They depend on each other in one direction, without circles, and only
+ * {@code group} depends on this one.
  */
 package io.regatta.node;

@@ -1,6 +1,9 @@
 package io.regatta.node;
 
-import static io.regatta.node.HazelcastDirectoryTest.get;
+import static io.regatta.node.testing.Nodes.checks;
+import static io.regatta.node.testing.Nodes.fetch;
+import static io.regatta.node.testing.Nodes.get;
+import static io.regatta.node.testing.Nodes.instance;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -8,6 +11,11 @@ import com.hazelcast.config.Config;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.shard.Wait;
+import io.regatta.node.admin.AdminConfig;
+import io.regatta.node.admin.Hosted;
+import io.regatta.node.admin.Waits;
+import io.regatta.node.cluster.ClusterConfig;
+import io.regatta.node.directory.HazelcastDirectory;
 import io.regatta.node.testing.BlockedLoopGuard;
 import io.regatta.node.testing.FreePorts;
 import io.regatta.node.testing.LeftoverThreads;
@@ -15,16 +23,12 @@ import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.VerticleBase;
 import io.vertx.core.Vertx;
-import io.vertx.spi.cluster.hazelcast.ConfigUtil;
-import io.vertx.spi.cluster.hazelcast.HazelcastClusterManager;
 import io.vertx.core.http.HttpClientRequest;
 import io.vertx.core.http.HttpMethod;
 import io.vertx.core.json.JsonObject;
+import io.vertx.spi.cluster.hazelcast.ConfigUtil;
+import io.vertx.spi.cluster.hazelcast.HazelcastClusterManager;
 import java.io.IOException;
-import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpResponse;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -37,8 +41,6 @@ import org.junit.jupiter.api.extension.ExtendWith;
 
 @ExtendWith(BlockedLoopGuard.class)
 class NodeTest {
-
-  private static final HttpClient HTTP = HttpClient.newHttpClient();
 
   private static NodeConfig fixed() {
     return NodeConfig.defaults().withCluster(ClusterConfig.fixed(Map.of("rendezvous", "127.0.0.1:1")));
@@ -182,15 +184,6 @@ class NodeTest {
   }
 
   /** {@code name: status, cause} of each. */
-  static List<String> checks(Node node, String path, int status) throws Exception {
-    HttpResponse<String> answer = fetch(node, path, "*/*");
-    JsonObject body = new JsonObject(answer.body());
-    assertThat(answer.statusCode()).as(answer.body()).isEqualTo(status);
-    assertThat(body.getString("status")).isEqualTo(status == 200 ? "UP" : "DOWN");
-    return body.getJsonArray("checks").stream().map(JsonObject.class::cast).map(check -> check.getString("name") + ": "
-        + check.getString("status") + (check.containsKey("cause") ? ", " + check.getString("cause") : "")).toList();
-  }
-
   @Test
   void vertxsOwnMetricsAreShownWhereAskedFor() throws Exception {
     NodeConfig d = fixed();
@@ -286,7 +279,7 @@ class NodeTest {
       int port = FreePorts.one();
       Node node = get(Node.start(
           NodeConfig.defaults().withCluster(ClusterConfig.of(cluster, List.of("127.0.0.1:" + port), port)), "node"));
-      get(node.directory().register(HazelcastDirectoryTest.instance("rendezvous", "r", 0, 1)));
+      get(node.directory().register(instance("rendezvous", "r", 0, 1)));
       get(node.close());
       threads.assertNone();
       try (java.net.ServerSocket free = new java.net.ServerSocket(port)) {
@@ -307,10 +300,5 @@ class NodeTest {
       least = Math.min(least, Runtime.getRuntime().totalMemory() - Runtime.getRuntime().freeMemory());
     }
     return least;
-  }
-
-  static HttpResponse<String> fetch(Node node, String path, String accept) throws Exception {
-    return HTTP.send(HttpRequest.newBuilder(URI.create("http://" + node.host() + ":" + node.adminPort() + path))
-        .header("Accept", accept).build(), HttpResponse.BodyHandlers.ofString());
   }
 }

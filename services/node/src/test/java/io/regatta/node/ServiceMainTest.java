@@ -1,10 +1,16 @@
 package io.regatta.node;
 
+import static io.regatta.node.testing.Nodes.get;
+import static io.regatta.node.testing.Nodes.instance;
+import static io.regatta.node.testing.Nodes.poll;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.node.cluster.ClusterConfig;
+import io.regatta.node.directory.Directory;
+import io.regatta.node.settings.Setting;
 import io.regatta.node.testing.FreePorts;
 import io.regatta.node.testing.LeftoverThreads;
 import io.vertx.core.Deployable;
@@ -54,7 +60,7 @@ class ServiceMainTest {
     public Future<?> start() {
       return config.trouble() == EchoConfig.Trouble.REFUSE
           ? Future.failedFuture(new InvalidInput("port 7164 is in use"))
-          : node.directory().register(HazelcastDirectoryTest.instance("echo", "echo-" + config.word(), 0, 1));
+          : node.directory().register(instance("echo", "echo-" + config.word(), 0, 1));
     }
 
     @Override
@@ -217,18 +223,18 @@ class ServiceMainTest {
   void theEntryOfAKilledProcessEndsWithItsLease() throws Exception {
     int port = FreePorts.one();
     String seeds = "127.0.0.1:" + port;
-    Node seed = HazelcastDirectoryTest.get(Node.start(
+    Node seed = get(Node.start(
         NodeConfig.defaults().withCluster(ClusterConfig.of("killed-" + port, List.of(seeds), port)), "rendezvous"));
     Process other = fork("--set", "node.cluster.name=killed-" + port, "--set", "node.cluster.seeds=" + seeds,
         "--set", "node.cluster.lease_seconds=2");
     assertThat(new BufferedReader(new InputStreamReader(other.getInputStream(), UTF_8)).readLine())
         .startsWith("ready echo ");
-    assertThat(HazelcastDirectoryTest.get(seed.directory().list("echo"))).hasSize(1);
+    assertThat(get(seed.directory().list("echo"))).hasSize(1);
     other.destroyForcibly();
     long killed = System.nanoTime();
-    HazelcastDirectoryTest.poll(seed, "echo", 0);
+    poll(seed, "echo", 0);
     assertThat(TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - killed)).isLessThan(8);
-    HazelcastDirectoryTest.get(seed.close());
+    get(seed.close());
   }
 
   private Process fork(String... args) throws IOException {

@@ -2,9 +2,9 @@ package io.regatta.parameterserver;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.shard.ParameterShard;
-import io.regatta.node.Setting;
-import io.regatta.node.Settings;
-import io.regatta.node.StreamConfig;
+import io.regatta.node.settings.Setting;
+import io.regatta.node.settings.Settings;
+import io.regatta.node.settings.StreamConfig;
 
 /** Configuration of one parameter server: the section {@code parameter_server}. Validated in the constructor, immutable. */
 public record ParameterServerConfig(

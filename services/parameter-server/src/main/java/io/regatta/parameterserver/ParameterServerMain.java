@@ -1,7 +1,7 @@
 package io.regatta.parameterserver;
 
-import io.regatta.node.Directory;
 import io.regatta.node.ServiceMain;
+import io.regatta.node.directory.Directory;
 
 /** {@code java -jar parameter-server.jar -conf FILE}: a parameter server in a process of its own. */
 public final class ParameterServerMain {

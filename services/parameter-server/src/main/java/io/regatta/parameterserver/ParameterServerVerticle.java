@@ -1,10 +1,10 @@
 package io.regatta.parameterserver;
 
-import io.regatta.node.Directory;
-import io.regatta.node.Hosted;
 import io.regatta.node.Node;
-import io.regatta.node.Registration;
-import io.regatta.node.ServicePort;
+import io.regatta.node.address.ServicePort;
+import io.regatta.node.admin.Hosted;
+import io.regatta.node.directory.Directory;
+import io.regatta.node.directory.Registration;
 import io.regatta.protocol.ErrorMapping;
 import io.regatta.protocol.parameterserver.ParameterServerGrpcService;
 import io.regatta.protocol.parameterserver.ShardMapReply;

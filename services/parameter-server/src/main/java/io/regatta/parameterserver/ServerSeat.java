@@ -1,10 +1,10 @@
 package io.regatta.parameterserver;
 
 import io.regatta.core.error.RegattaException;
-import io.regatta.node.Directory;
-import io.regatta.node.Membership;
 import io.regatta.node.Node;
-import io.regatta.node.Registration;
+import io.regatta.node.directory.Directory;
+import io.regatta.node.directory.Registration;
+import io.regatta.node.group.Membership;
 import io.regatta.protocol.ParameterServerControl;
 import io.vertx.core.Future;
 import java.time.Duration;

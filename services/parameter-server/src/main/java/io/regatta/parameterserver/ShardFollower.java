@@ -2,7 +2,7 @@ package io.regatta.parameterserver;
 
 import io.regatta.core.shard.ParameterShard;
 import io.regatta.core.shard.TrainerId;
-import io.regatta.node.GroupWatch;
+import io.regatta.node.group.GroupWatch;
 import java.util.List;
 import java.util.function.BooleanSupplier;
 import java.util.function.Predicate;

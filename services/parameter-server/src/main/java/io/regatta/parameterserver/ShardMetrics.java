@@ -7,7 +7,7 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.MultiGauge;
 import io.micrometer.core.instrument.Tags;
 import io.regatta.core.shard.ParameterShard;
-import io.regatta.node.MultiCounter;
+import io.regatta.node.admin.MultiCounter;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;

@@ -21,7 +21,7 @@ import io.regatta.core.shard.ParameterClient;
 import io.regatta.core.shard.ParameterShard;
 import io.regatta.core.shard.SparseIds;
 import io.regatta.core.shard.TrainerId;
-import io.regatta.node.Directory;
+import io.regatta.node.directory.Directory;
 import io.regatta.node.testing.BlockedLoopGuard;
 import io.regatta.node.testing.FreePorts;
 import io.regatta.node.testing.LeftoverThreads;

@@ -1,8 +1,8 @@
 package io.regatta.rendezvous;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
-import io.regatta.node.Setting;
-import io.regatta.node.Settings;
+import io.regatta.node.settings.Setting;
+import io.regatta.node.settings.Settings;
 
 /** Configuration of one rendezvous: the section {@code rendezvous}. Validated in the constructor, immutable. */
 public record RendezvousConfig(

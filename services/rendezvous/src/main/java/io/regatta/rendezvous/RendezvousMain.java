@@ -1,7 +1,7 @@
 package io.regatta.rendezvous;
 
-import io.regatta.node.Directory;
 import io.regatta.node.ServiceMain;
+import io.regatta.node.directory.Directory;
 
 /** {@code java -jar rendezvous.jar -conf FILE}: a rendezvous in a process of its own. */
 public final class RendezvousMain {

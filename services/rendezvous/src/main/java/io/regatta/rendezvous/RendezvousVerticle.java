@@ -2,12 +2,12 @@ package io.regatta.rendezvous;
 
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.Meter;
-import io.regatta.node.Directory;
-import io.regatta.node.Hosted;
 import io.regatta.node.Node;
-import io.regatta.node.Registration;
-import io.regatta.node.ServicePort;
-import io.regatta.node.Waits;
+import io.regatta.node.address.ServicePort;
+import io.regatta.node.admin.Hosted;
+import io.regatta.node.admin.Waits;
+import io.regatta.node.directory.Directory;
+import io.regatta.node.directory.Registration;
 import io.regatta.protocol.RendezvousClient;
 import io.regatta.protocol.stream.Liveness;
 import io.regatta.protocol.stream.StreamOptions;

@@ -4,8 +4,8 @@ import static io.regatta.rendezvous.RunningRendezvous.get;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.regatta.core.shard.TrainerId;
-import io.regatta.node.Directory;
-import io.regatta.node.GroupWatch;
+import io.regatta.node.directory.Directory;
+import io.regatta.node.group.GroupWatch;
 import io.regatta.node.testing.BlockedLoopGuard;
 import io.regatta.protocol.rendezvous.JoinReply;
 import io.vertx.core.Promise;

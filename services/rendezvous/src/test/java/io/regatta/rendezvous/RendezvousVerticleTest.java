@@ -20,7 +20,7 @@ import io.regatta.core.error.RegattaException.NotOwner;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.error.RegattaException.StaleGeneration;
 import io.regatta.core.shard.Wait;
-import io.regatta.node.Directory;
+import io.regatta.node.directory.Directory;
 import io.regatta.node.testing.BlockedLoopGuard;
 import io.regatta.protocol.ErrorMapping;
 import io.regatta.protocol.RendezvousClient;

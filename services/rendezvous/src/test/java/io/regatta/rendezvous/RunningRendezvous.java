@@ -1,9 +1,9 @@
 package io.regatta.rendezvous;
 
-import io.regatta.node.Directory;
-import io.regatta.node.HazelcastDirectory;
 import io.regatta.node.Node;
-import io.regatta.node.Waits;
+import io.regatta.node.admin.Waits;
+import io.regatta.node.directory.Directory;
+import io.regatta.node.directory.HazelcastDirectory;
 import io.regatta.protocol.RendezvousClient;
 import io.regatta.protocol.rendezvous.GatherReply;
 import io.regatta.protocol.rendezvous.JoinReply;

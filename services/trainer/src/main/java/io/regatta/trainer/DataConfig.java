@@ -1,7 +1,7 @@
 package io.regatta.trainer;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
-import io.regatta.node.Setting;
+import io.regatta.node.settings.Setting;
 import io.regatta.trainer.data.BadLines;
 import io.regatta.trainer.data.LoaderOptions;
 import java.util.List;

@@ -2,8 +2,8 @@ package io.regatta.trainer;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.optim.LearningRate;
-import io.regatta.node.Setting;
-import io.regatta.node.Settings;
+import io.regatta.node.settings.Setting;
+import io.regatta.node.settings.Settings;
 import java.util.List;
 
 /**

@@ -2,8 +2,8 @@ package io.regatta.trainer;
 
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.shard.ShardLink;
-import io.regatta.node.Directory;
 import io.regatta.node.Node;
+import io.regatta.node.directory.Directory;
 import io.regatta.protocol.AggregatedShardLink;
 import io.regatta.protocol.GrpcShardLink;
 import io.regatta.protocol.ParameterServerControl;

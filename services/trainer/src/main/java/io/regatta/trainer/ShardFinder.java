@@ -1,7 +1,7 @@
 package io.regatta.trainer;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
-import io.regatta.node.Directory;
+import io.regatta.node.directory.Directory;
 import io.regatta.protocol.ParameterServerControl;
 import io.regatta.protocol.parameterserver.Shard;
 import io.regatta.protocol.parameterserver.ShardMapReply;
@@ -9,8 +9,8 @@ import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import java.time.Duration;
 import java.util.List;
-import java.util.TreeMap;
 import java.util.Map;
+import java.util.TreeMap;
 
 /** Finds a job's servers in the directory and asks each for its shards. Stateless; the caller's context. */
 final class ShardFinder {

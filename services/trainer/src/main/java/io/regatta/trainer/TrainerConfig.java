@@ -1,8 +1,8 @@
 package io.regatta.trainer;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
-import io.regatta.node.Setting;
-import io.regatta.node.StreamConfig;
+import io.regatta.node.settings.Setting;
+import io.regatta.node.settings.StreamConfig;
 
 /** Configuration of one trainer process or verticle: the section {@code trainer}. */
 public record TrainerConfig(

@@ -1,7 +1,7 @@
 package io.regatta.trainer;
 
-import io.regatta.node.Directory;
 import io.regatta.node.ServiceMain;
+import io.regatta.node.directory.Directory;
 
 /** {@code java -jar trainer.jar -conf FILE}: one trainer rank as a process of its own. */
 public final class TrainerMain {

@@ -2,7 +2,7 @@ package io.regatta.trainer;
 
 import io.regatta.core.shard.ParameterClient;
 import io.regatta.core.shard.Wait.Peer;
-import io.regatta.node.Directory;
+import io.regatta.node.directory.Directory;
 import io.regatta.protocol.ParameterServerControl;
 import io.regatta.protocol.parameterserver.ParkedCall;
 import io.regatta.protocol.parameterserver.ShardStatus;

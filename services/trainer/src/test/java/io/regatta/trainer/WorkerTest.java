@@ -14,7 +14,7 @@ import ai.djl.training.dataset.Dataset;
 import ai.djl.training.loss.Loss;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.metrics.BinaryMetrics;
-import io.regatta.node.Setting;
+import io.regatta.node.settings.Setting;
 import io.regatta.trainer.djl.FleetTrainer;
 import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;

@@ -1,6 +1,6 @@
 package io.regatta.trainer.program;
 
-import io.regatta.node.Setting;
+import io.regatta.node.settings.Setting;
 import io.regatta.trainer.JobConfig;
 import io.regatta.trainer.TrainingProgram;
 import io.regatta.trainer.Worker;

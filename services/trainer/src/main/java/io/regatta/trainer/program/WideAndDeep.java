@@ -1,7 +1,7 @@
 package io.regatta.trainer.program;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
-import io.regatta.node.Setting;
+import io.regatta.node.settings.Setting;
 import io.regatta.trainer.JobConfig;
 import io.regatta.trainer.ReduceOp;
 import io.regatta.trainer.TrainingProgram;

@@ -1,6 +1,6 @@
 package io.regatta.trainer.program;
 
-import io.regatta.node.Settings;
+import io.regatta.node.settings.Settings;
 import io.regatta.trainer.JobConfig;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;

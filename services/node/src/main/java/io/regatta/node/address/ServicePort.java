@@ -1,0 +1,82 @@
+package io.regatta.node.address;
+
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import io.vertx.core.http.HttpServer;
+import io.vertx.core.shareddata.LocalMap;
+import java.net.BindException;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+
+/**
+ * A port on which one service listens alone. Two servers of one Vertx that listen on the same port share it, and their
+ * connections are dealt out in turn: harmless for the stateless, silent corruption for who owns state. So a port of
+ * this kind is reserved within its Vertx; between processes the operating system does the same. Thread-safe.
+ */
+public final class ServicePort {
+
+  private static final String RESERVED = "regatta.service-ports";
+  private static final int BIND_TRIES = 10;
+  private static final long BIND_RETRY_MILLIS = 20;
+
+  private final HttpServer server;
+  private final Runnable release;
+
+  private ServicePort(HttpServer server, Runnable release) {
+    this.server = server;
+    this.release = release;
+  }
+
+  /**
+   * Makes a server listen. A taken port is tried again for a fifth of a second: Vert.x reports a server closed some
+   * milliseconds before its port is free.
+   *
+   * @param server makes the server, with its handlers set, for each try
+   * @param port 0 for any free one
+   * @param service who listens, for the message, e.g. {@code shard 0}
+   * @param key configuration key of the port, for the message
+   * @return fails with {@link InvalidInput} if the port is taken, naming it
+   */
+  public static Future<ServicePort> listen(Vertx vertx, Supplier<HttpServer> server, String host, int port,
+      String service, String key) {
+    LocalMap<String, String> reserved = vertx.sharedData().getLocalMap(RESERVED);
+    String place = host + ":" + port;
+    String holder = port == 0 ? null : reserved.putIfAbsent(place, service);
+    if (holder != null) {
+      return Future.failedFuture(taken(service, place, "it is held by " + holder + " of this process", key, null));
+    }
+    Runnable release = port == 0 ? () -> { } : () -> reserved.remove(place);
+    return bind(vertx, server, host, port, BIND_TRIES)
+        .map(listening -> new ServicePort(listening, release))
+        .onFailure(e -> release.run())
+        .recover(e -> Future.failedFuture(taken(service, place, e.getMessage(), key, e)));
+  }
+
+  private static Future<HttpServer> bind(Vertx vertx, Supplier<HttpServer> server, String host, int port, int tries) {
+    return server.get().listen(port, host).recover(e -> inUse(e) && tries > 1
+        ? vertx.timer(BIND_RETRY_MILLIS, TimeUnit.MILLISECONDS).compose(v -> bind(vertx, server, host, port, tries - 1))
+        : Future.failedFuture(e));
+  }
+
+  /** With native transport the exception is not a {@link BindException}. */
+  private static boolean inUse(Throwable e) {
+    return e instanceof BindException || String.valueOf(e.getMessage()).contains("in use");
+  }
+
+  private static InvalidInput taken(String service, String place, String why, String key, Throwable cause) {
+    return new InvalidInput(service + " cannot listen on " + place + ": " + why + "; give another " + key
+        + ", or 0 for any free one", cause);
+  }
+
+  /** The port listened on. */
+  public int port() {
+    return server.actualPort();
+  }
+
+  /** Lets requests in progress end, for so long at most, and stops listening. */
+  public Future<Void> shutdown(long millis) {
+    release.run();
+    return server.shutdown(millis, TimeUnit.MILLISECONDS);
+  }
+}

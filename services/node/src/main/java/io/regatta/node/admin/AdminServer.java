@@ -1,0 +1,134 @@
+package io.regatta.node.admin;
+
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.shard.Wait;
+import io.regatta.node.process.PlainVertx;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import io.vertx.core.Vertx;
+import io.vertx.core.http.HttpMethod;
+import io.vertx.core.http.HttpServer;
+import io.vertx.core.http.HttpServerRequest;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.net.BindException;
+import java.util.List;
+import java.util.stream.Collectors;
+
+/**
+ * One port for people and monitoring: {@code /health}, {@code /ready}, {@code /metrics} (Prometheus text),
+ * {@code /why} (JSON, or plain sentences for {@code Accept: text/plain}). Owned by its node's {@link Insight}; runs on
+ * the one event loop of a small Vertx of its own, so that it answers before there is a cluster and when the services'
+ * loops are blocked, and renders metrics on a worker thread.
+ */
+final class AdminServer {
+
+  private final Vertx vertx;
+  private final Insight insight;
+  private HttpServer server;
+
+  private AdminServer(Vertx vertx, Insight insight) {
+    this.vertx = vertx;
+    this.insight = insight;
+  }
+
+  /** Starts listening; fails with {@link InvalidInput} if the port is in use, and leaves nothing behind then. */
+  static Future<AdminServer> start(String host, int port, Insight insight) {
+    Vertx own = Vertx.vertx(PlainVertx.options().setEventLoopPoolSize(1)
+        .setWorkerPoolSize(1).setInternalBlockingPoolSize(1));
+    AdminServer admin = new AdminServer(own, insight);
+    Promise<AdminServer> promise = Promise.promise();
+    admin.server = own.createHttpServer().requestHandler(admin::handle);
+    admin.server.listen(port, host).onComplete(listening -> {
+      if (listening.succeeded()) {
+        promise.complete(admin);
+      } else {
+        admin.close().onComplete(closed -> promise.fail(refused(listening.cause(), host, port)));
+      }
+    });
+    return promise.future();
+  }
+
+  private static Throwable refused(Throwable e, String host, int port) {
+    return e instanceof BindException || String.valueOf(e.getMessage()).contains("in use")
+        ? new InvalidInput("admin port " + port + " on " + host + " is in use: choose another node.admin.port, or 0 for "
+            + "any free one", e)
+        : e;
+  }
+
+  /** The port it listens on. */
+  int port() {
+    return server.actualPort();
+  }
+
+  /** Stops listening and ends its threads; bound to no context. */
+  Future<Void> close() {
+    Promise<Void> closed = Promise.promise();
+    vertx.close().onComplete(closed);
+    return closed.future();
+  }
+
+  private void handle(HttpServerRequest request) {
+    if (request.method() != HttpMethod.GET && request.method() != HttpMethod.HEAD) {
+      answer(request, 405, "text/plain", "only GET\n");
+      return;
+    }
+    switch (request.path()) {
+      case "/health" -> insight.health().look().onSuccess(checks -> checked(request, checks))
+          .onFailure(e -> answer(request, 500, "text/plain", "cannot look: " + e + "\n"));
+      case "/ready" -> checked(request, insight.hosted().ready());
+      case "/metrics" -> vertx.executeBlocking(() -> insight.metrics().scrape(), false)
+          .onSuccess(text -> answer(request, 200, "text/plain; version=0.0.4; charset=utf-8", text))
+          .onFailure(e -> answer(request, 500, "text/plain", "cannot render the metrics: " + e + "\n"));
+      case "/why" -> insight.waits().list()
+          .onSuccess(list -> why(request, list))
+          .onFailure(e -> answer(request, 500, "text/plain", "cannot list the waits: " + e + "\n"));
+      default -> answer(request, 404, "text/plain", "here are /health, /ready, /metrics and /why\n");
+    }
+  }
+
+  private void checked(HttpServerRequest request, List<Check> checks) {
+    boolean up = checks.stream().allMatch(Check::up);
+    JsonArray details = new JsonArray();
+    for (Check check : checks) {
+      JsonObject detail = new JsonObject().put("name", check.name()).put("status", status(check.up()));
+      details.add(check.up() ? detail : detail.put("cause", check.cause()));
+    }
+    JsonObject body = new JsonObject().put("role", insight.role()).put("status", status(up)).put("checks", details);
+    answer(request, up ? 200 : 503, "application/json", body.encodePrettily() + "\n");
+  }
+
+  private static String status(boolean up) {
+    return up ? "UP" : "DOWN";
+  }
+
+  private void why(HttpServerRequest request, List<Wait> list) {
+    long now = System.currentTimeMillis();
+    String accept = request.getHeader("Accept");
+    if (accept != null && accept.startsWith("text/plain")) {
+      answer(request, 200, "text/plain; charset=utf-8", list.isEmpty() ? insight.role() + ": nothing waits\n"
+          : list.stream().map(wait -> wait.sentence(now) + "\n").collect(Collectors.joining()));
+      return;
+    }
+    JsonArray entries = new JsonArray();
+    for (Wait wait : list) {
+      JsonArray peers = new JsonArray();
+      for (Wait.Peer peer : wait.waitsFor()) {
+        peers.add(new JsonObject().put("name", peer.name())
+            .put("last_step", peer.lastStep() < 0 ? null : peer.lastStep())
+            .put("last_seen_ms", peer.lastSeenMillis() <= 0 ? null : peer.lastSeenMillis()));
+      }
+      entries.add(new JsonObject().put("who", wait.who()).put("operation", wait.operation())
+          .put("where", wait.where()).put("since_ms", wait.sinceMillis())
+          .put("seconds", (now - wait.sinceMillis()) / 1000.0).put("waits_for", peers)
+          .put("sentence", wait.sentence(now)));
+    }
+    answer(request, 200, "application/json",
+        new JsonObject().put("role", insight.role()).put("waits", entries).encodePrettily() + "\n");
+  }
+
+  private static void answer(HttpServerRequest request, int status, String type, String body) {
+    request.response().setStatusCode(status).putHeader("Content-Type", type).end(body)
+        .onFailure(e -> request.connection().close());
+  }
+}

@@ -1,0 +1,55 @@
+package io.regatta.node.admin;
+
+import io.regatta.node.address.SeedProbe;
+import io.vertx.core.Future;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+
+/**
+ * Whether a process is fit to go on: its services' event loops answer, and so does the directory. Owned by its
+ * {@link Insight}; asked on the admin server's event loop. A process that has no directory yet, because it
+ * still joins its cluster, is fit: it only waits.
+ */
+final class Health {
+
+  private final Hosted hosted;
+  private final long limitMillis;
+  private volatile Supplier<Future<Void>> directory;
+  /** The last look at the directory: a cluster that hangs must not be asked again and again at the same time. */
+  private Future<Void> looking = Future.succeededFuture();
+
+  Health(Hosted hosted, long limitMillis) {
+    this.hosted = hosted;
+    this.limitMillis = limitMillis;
+  }
+
+  /** @param reachable asks the directory, which is looked at as well from now on */
+  void directory(Supplier<Future<Void>> reachable) {
+    directory = reachable;
+  }
+
+  /** Looks at everything, for at most the limit. Never fails. */
+  Future<List<Check>> look() {
+    Future<List<Check>> loops = hosted.loops(limitMillis);
+    Supplier<Future<Void>> joined = directory;
+    if (joined == null) {
+      return loops;
+    }
+    Future<Check> reachable = reachable(joined);
+    return Future.join(loops, reachable).map(done -> {
+      List<Check> checks = new ArrayList<>(loops.result());
+      checks.add(reachable.result());
+      return checks;
+    });
+  }
+
+  private Future<Check> reachable(Supplier<Future<Void>> joined) {
+    if (looking.isComplete()) {
+      looking = joined.get();
+    }
+    return looking.timeout(limitMillis, TimeUnit.MILLISECONDS).map(Check.up("directory")).recover(e ->
+        Future.succeededFuture(new Check("directory", false, SeedProbe.reason(e))));
+  }
+}

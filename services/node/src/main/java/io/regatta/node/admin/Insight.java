@@ -1,0 +1,117 @@
+package io.regatta.node.admin;
+
+import io.micrometer.core.instrument.binder.jvm.JvmMemoryMetrics;
+import io.micrometer.core.instrument.binder.jvm.JvmThreadMetrics;
+import io.micrometer.core.instrument.binder.system.ProcessorMetrics;
+import io.micrometer.core.instrument.binder.system.UptimeMetrics;
+import io.micrometer.prometheusmetrics.PrometheusConfig;
+import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import io.regatta.node.address.HostPort;
+import io.regatta.node.address.PublishedAddress;
+import io.regatta.node.process.Blocking;
+import io.vertx.core.Future;
+import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * What a node shows of itself: metrics, waits, hosted services, health, and the admin server that answers for them. It
+ * is there before the node has a Vertx or a cluster, so that a process that waits for its seed can say so. Owned by its
+ * {@link io.regatta.node.Node}, or by the start as long as there is none; thread-safe.
+ */
+public final class Insight {
+
+  private static final Logger LOG = LoggerFactory.getLogger(Insight.class);
+
+  private final AdminConfig config;
+  private final String configuredHost;
+  private final String role;
+  private final PrometheusMeterRegistry metrics = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+  private final Waits waits;
+  private final Hosted hosted = new Hosted();
+  private final Health health;
+  private volatile AdminServer admin;
+
+  /**
+   * Nothing is open yet.
+   *
+   * @param host of the node, as configured; blank: the address chosen for the cluster
+   * @param longWaitSeconds after which a wait is logged, s
+   * @param role what this process is, for messages
+   */
+  public Insight(AdminConfig config, String host, int longWaitSeconds, String role) {
+    this.config = config;
+    this.configuredHost = host;
+    this.role = role;
+    this.waits = new Waits(longWaitSeconds);
+    this.health = new Health(hosted, config.healthTimeoutMs());
+  }
+
+  /** The node's own registry; {@code /metrics} shows it. */
+  public PrometheusMeterRegistry metrics() {
+    return metrics;
+  }
+
+  public Waits waits() {
+    return waits;
+  }
+
+  /** The services of this process. */
+  public Hosted hosted() {
+    return hosted;
+  }
+
+  Health health() {
+    return health;
+  }
+
+  /** @param reachable asks the directory, which {@code /health} looks at from now on; fails if it does not answer */
+  public void directory(Supplier<Future<Void>> reachable) {
+    health.directory(reachable);
+  }
+
+  /** What this process is, for messages. */
+  public String role() {
+    return role;
+  }
+
+  /**
+   * Opens the admin server if the configuration wants one. Blocks for as long as listening takes: never on an event
+   * loop.
+   *
+   * @param address the address chosen for the cluster, where the configuration names no host
+   * @return the node's host
+   * @throws io.regatta.core.error.RegattaException.InvalidInput if a host is none of this machine, or the port is taken
+   */
+  public String open(String address) {
+    String host = configuredHost.isBlank() ? address : PublishedAddress.bindable("node.host", configuredHost);
+    new JvmMemoryMetrics().bindTo(metrics);
+    new JvmThreadMetrics().bindTo(metrics);
+    new ProcessorMetrics().bindTo(metrics);
+    new UptimeMetrics().bindTo(metrics);
+    if (config.enabled()) {
+      String adminHost = config.host().isBlank() ? host
+          : PublishedAddress.bindable("node.admin.host", config.host());
+      admin = Blocking.get(AdminServer.start(adminHost, config.port(), this));
+      LOG.info("{} answers /health, /ready, /why and /metrics at http://{}", role, new HostPort(adminHost, port()));
+    }
+    return host;
+  }
+
+  /** Port of the admin server, -1 if there is none. */
+  public int port() {
+    AdminServer server = admin;
+    return server == null ? -1 : server.port();
+  }
+
+  /** Ends the admin server; bound to no context. */
+  public Future<Void> closeAdmin() {
+    AdminServer server = admin;
+    return server == null ? Future.succeededFuture() : server.close();
+  }
+
+  /** Ends everything; bound to no context. */
+  public Future<Void> close() {
+    return closeAdmin().onComplete(closed -> metrics.close());
+  }
+}

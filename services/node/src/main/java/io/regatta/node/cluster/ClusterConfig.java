@@ -1,0 +1,105 @@
+package io.regatta.node.cluster;
+
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.node.address.HostPort;
+import io.regatta.node.directory.FixedDirectory;
+import io.regatta.node.settings.Setting;
+import io.regatta.node.settings.Settings;
+import java.util.List;
+import java.util.Map;
+
+/** How a process finds the others. Validated in the constructor, immutable. */
+public record ClusterConfig(
+    @Setting(value = "regatta", doc = "Name of the Hazelcast cluster: nodes with different names never meet.")
+    String name,
+
+    @Setting(value = "hazelcast", doc = "hazelcast: services announce themselves in the cluster; fixed: "
+        + "cluster.endpoints says where everything is, and no cluster is formed.")
+    DirectoryKind directory,
+
+    @Setting(doc = "Hazelcast members to join through, host:port each. A node whose own "
+        + "address and port stand here starts the cluster; every other node waits for one of these. Empty: alone.")
+    List<String> seeds,
+
+    @Setting(value = "0", doc = "This node's Hazelcast port; 0: any free one. A seed needs the port written in seeds.")
+    int port,
+
+    @Setting(doc = "Address, host name or network interface to bind to and to publish. Empty: the interface that "
+        + "routes to the first seed, never loopback if a seed is on another machine.")
+    String address,
+
+    @Setting(value = "auto", doc = "data: holds directory entries; lite: only reads and writes them; auto: trainers "
+        + "and clients are lite, services are data members.")
+    MemberKind member,
+
+    @Setting(value = "0", doc = "Port of the Vert.x event bus; 0: any free one. No tensor travels on it.")
+    int eventBusPort,
+
+    @Setting(value = "10", unit = "s", doc = "How long a directory entry outlives its owner's last renewal.")
+    int leaseSeconds,
+
+    @Setting(value = "1", unit = "s", doc = "Interval of Hazelcast's heartbeats.")
+    int heartbeatSeconds,
+
+    @Setting(value = "4", unit = "s", doc = "Silence after which a Hazelcast member counts as gone.")
+    int silenceSeconds,
+
+    @Setting(doc = "Fixed directory: service name to comma-separated host:port of its instances, in index order, e.g. "
+        + "parameter-server: \"10.0.0.1:7164,10.0.0.2:7164\".")
+    Map<String, String> endpoints) {
+
+  /** Where instances are looked up. */
+  public enum DirectoryKind { HAZELCAST, FIXED }
+
+  /** What kind of Hazelcast member this process is. */
+  public enum MemberKind { AUTO, DATA, LITE }
+
+  public ClusterConfig {
+    seeds = List.copyOf(seeds);
+    endpoints = Map.copyOf(endpoints);
+    if (name.isBlank()) {
+      throw new InvalidInput("name must not be empty");
+    }
+    HostPort.check("port", port);
+    HostPort.check("event_bus_port", eventBusPort);
+    seeds.forEach(seed -> HostPort.parse(seed, "seeds"));
+    endpoints.forEach((service, list) -> FixedDirectory.parse(service, list));
+    if (leaseSeconds < 2) {
+      throw new InvalidInput("lease_seconds must be at least 2, got " + leaseSeconds);
+    }
+    if (heartbeatSeconds < 1 || silenceSeconds <= heartbeatSeconds) {
+      throw new InvalidInput("silence_seconds must be greater than heartbeat_seconds, and that at least 1: got "
+          + silenceSeconds + " and " + heartbeatSeconds);
+    }
+    if (directory == DirectoryKind.FIXED && endpoints.isEmpty()) {
+      throw new InvalidInput("directory is fixed, but endpoints is empty: say where the services are");
+    }
+  }
+
+  /** A Hazelcast cluster of this name, everything else by default. */
+  public static ClusterConfig of(String name, List<String> seeds, int port) {
+    ClusterConfig d = Settings.defaults(ClusterConfig.class);
+    return new ClusterConfig(name, d.directory, seeds, port, d.address, d.member, d.eventBusPort, d.leaseSeconds,
+        d.heartbeatSeconds, d.silenceSeconds, d.endpoints);
+  }
+
+  /** Fixed endpoints, no cluster. */
+  public static ClusterConfig fixed(Map<String, String> endpoints) {
+    ClusterConfig d = Settings.defaults(ClusterConfig.class);
+    return new ClusterConfig(d.name, DirectoryKind.FIXED, d.seeds, d.port, d.address, d.member, d.eventBusPort,
+        d.leaseSeconds, d.heartbeatSeconds, d.silenceSeconds, endpoints);
+  }
+
+  /**
+   * Whether a process with these settings can meet others: through seeds, as a seed itself at a port that they know, or
+   * at fixed endpoints. Otherwise only what runs in the same JVM on the same node finds each other.
+   */
+  public boolean canMeetOthers() {
+    return directory == DirectoryKind.FIXED || !seeds.isEmpty() || port != 0;
+  }
+
+  /** The seeds, parsed. */
+  public List<HostPort> seedMembers() {
+    return seeds.stream().map(seed -> HostPort.parse(seed, "seeds")).toList();
+  }
+}

@@ -1,0 +1,310 @@
+package io.regatta.node.cluster;
+
+import com.hazelcast.core.Hazelcast;
+import com.hazelcast.core.HazelcastInstance;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.regatta.core.error.RegattaException.Cancelled;
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.error.RegattaException.PeerLost;
+import io.regatta.core.shard.Wait;
+import io.regatta.node.address.HostPort;
+import io.regatta.node.address.PublishedAddress;
+import io.regatta.node.address.SeedProbe;
+import io.regatta.node.admin.Waits;
+import io.regatta.node.directory.HazelcastDirectory;
+import io.regatta.node.directory.ReadyWait;
+import io.regatta.node.process.PlainVertx;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import io.vertx.core.Vertx;
+import io.vertx.core.VertxBuilder;
+import io.vertx.core.VertxOptions;
+import io.vertx.core.eventbus.EventBusOptions;
+import io.vertx.micrometer.MicrometerMetricsFactory;
+import io.vertx.micrometer.MicrometerMetricsOptions;
+import java.net.BindException;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Starts a Vertx clustered by Hazelcast. The whole start runs on one thread of its own, {@code regatta-start}, since
+ * Hazelcast joins blockingly; it ends with the start. Closing the Vertx leaves the cluster, stops Hazelcast and frees
+ * its ports.
+ *
+ * <p>A node that is a seed founds the cluster or joins the other seeds. Any other node waits until a seed accepts
+ * connections and joins through it: if it founded a cluster of its own, services started in another order would never
+ * meet. A lite node also waits for a member that holds data.
+ */
+public final class ClusteredVertx {
+
+  private static final Duration TIMEOUT = Duration.ofSeconds(120);
+  private static final long RETRY_MILLIS = 200;
+  private static final long SAY_NANOS = 3_000_000_000L;
+  private static final String SEED = "seed ";
+  private static final Logger LOG = LoggerFactory.getLogger(ClusteredVertx.class);
+
+  private final ClusterConfig cluster;
+  private final VertxBuilder builder;
+  private final VertxOptions options;
+  private final boolean lite;
+  private final String who;
+  private final Duration timeout;
+  private final Waits waits;
+  private final Consumer<String> beforeJoin;
+  private final CountDownLatch cancelled = new CountDownLatch(1);
+  private final Promise<Started> promise = Promise.promise();
+  private final long startNanos = System.nanoTime();
+  private long saidNanos;
+  private boolean said;
+  /** What /why shows while others are waited for; null: nothing yet. */
+  private Waits.Handle wait;
+
+  /**
+   * Who joins, and how.
+   *
+   * @param timeout after which the join is given up
+   * @param eventLoops number of event loops; 0: Vert.x's default
+   * @param metrics where Vert.x's own metrics go, or null for none
+   * @param lite whether the member holds no directory entries, as trainers do
+   * @param who what joins, for messages
+   */
+  public record Joining(ClusterConfig cluster, Duration timeout, int eventLoops, MeterRegistry metrics, boolean lite,
+      String who) {}
+
+  /** A running clustered Vertx and the address it publishes. */
+  public record Started(Vertx vertx, String address) {}
+
+  private ClusteredVertx(Joining joining, Waits waits, Consumer<String> beforeJoin) {
+    this.cluster = joining.cluster();
+    this.lite = joining.lite();
+    this.who = joining.who();
+    this.timeout = joining.timeout();
+    this.waits = waits;
+    this.beforeJoin = beforeJoin;
+    this.options = options(joining.eventLoops(), joining.metrics());
+    this.builder = builder(options, joining.metrics());
+  }
+
+  /**
+   * Starts a clustered Vertx; gives up after 120 s.
+   *
+   * @param metrics where Vert.x's own metrics go, or null for none
+   * @param lite whether the member holds no directory entries, as trainers do
+   */
+  public static Future<Vertx> start(ClusterConfig cluster, MeterRegistry metrics, boolean lite) {
+    Joining joining = new Joining(cluster, TIMEOUT, 0, metrics, lite, lite ? "a lite node" : "a node");
+    return begin(joining, new Waits(), address -> { }).future().map(Started::vertx);
+  }
+
+  /**
+   * Starts a clustered Vertx, which can be given up meanwhile. Any thread.
+   *
+   * @param waits where the join is told of as long as it lasts
+   * @param beforeJoin called with the address that will be published, on the starting thread, where it may block; if it
+   *     throws, the start fails with that
+   */
+  public static ClusteredVertx begin(Joining joining, Waits waits, Consumer<String> beforeJoin) {
+    ClusteredVertx start = new ClusteredVertx(joining, waits, beforeJoin);
+    Thread thread = new Thread(start::run, "regatta-start");
+    thread.setDaemon(true);
+    thread.start();
+    return start;
+  }
+
+  /** A Vertx without a cluster, with the same options; the parameters are those of {@link Joining}. */
+  public static Vertx local(int eventLoops, MeterRegistry metrics) {
+    return builder(options(eventLoops, metrics), metrics).build();
+  }
+
+  /** Completes with the Vertx; fails with what kept it from starting, and leaves nothing behind then. */
+  public Future<Started> future() {
+    return promise.future();
+  }
+
+  /** Gives the start up; what has been started by then is stopped again. Any thread. */
+  public void cancel() {
+    cancelled.countDown();
+  }
+
+  private static VertxOptions options(int eventLoops, MeterRegistry metrics) {
+    VertxOptions options = PlainVertx.options();
+    if (eventLoops > 0) {
+      options.setEventLoopPoolSize(eventLoops);
+    }
+    if (metrics != null) {
+      options.setMetricsOptions(new MicrometerMetricsOptions().setEnabled(true));
+    }
+    return options;
+  }
+
+  private static VertxBuilder builder(VertxOptions options, MeterRegistry metrics) {
+    VertxBuilder builder = Vertx.builder().with(options);
+    return metrics == null ? builder : builder.withMetrics(new MicrometerMetricsFactory(metrics));
+  }
+
+  private void run() {
+    HazelcastInstance hazelcast = null;
+    try {
+      PublishedAddress address = PublishedAddress.choose(cluster.address(), cluster.seedMembers());
+      LOG.info("{} publishes {} ({})", who, address.address(), address.reason());
+      beforeJoin.accept(address.address());
+      hazelcast = join(address.address());
+      if (lite) {
+        awaitDataMember(hazelcast);
+      }
+      hazelcast.getMap(HazelcastDirectory.MAP); // made here, since its first use can block
+      build(hazelcast, address.address());
+    } catch (RuntimeException | Error e) {
+      end(hazelcast);
+      promise.tryFail(e);
+    } catch (InterruptedException e) {
+      end(hazelcast);
+      promise.tryFail(new Cancelled(who + ": start interrupted"));
+    } finally {
+      if (wait != null) {
+        wait.close();
+      }
+    }
+  }
+
+  private static void end(HazelcastInstance hazelcast) {
+    if (hazelcast != null) {
+      hazelcast.getLifecycleService().terminate();
+    }
+  }
+
+  private void build(HazelcastInstance hazelcast, String address) {
+    options.setEventBusOptions(new EventBusOptions().setHost(address).setPort(cluster.eventBusPort())
+        .setClusterPublicHost(address));
+    builder.withClusterManager(new HazelcastMember(hazelcast)).buildClustered().onComplete(result -> {
+      if (result.failed()) {
+        hazelcast.getLifecycleService().terminate();
+        promise.tryFail(result.cause());
+      } else if (cancelled.getCount() == 0) {
+        result.result().close().onComplete(closed -> promise.tryFail(cancelledNow()));
+      } else {
+        promise.tryComplete(new Started(result.result(), address));
+      }
+    });
+  }
+
+  /** Joins or founds the cluster; repeats while the seed is there but does not let us in yet. */
+  private HazelcastInstance join(String address) throws InterruptedException {
+    boolean seed = cluster.seedMembers().stream().anyMatch(s -> PublishedAddress.isHere(s, cluster.port()));
+    if (!seed && !cluster.seeds().isEmpty()) {
+      waitsFor(SEED, cluster.seedMembers().stream().map(HostPort::toString).toList());
+    }
+    while (true) {
+      HostPort required = seed || cluster.seeds().isEmpty() ? null : awaitSeed();
+      try {
+        return Hazelcast.newHazelcastInstance(
+            HazelcastMember.config(cluster, address, resolvedSeeds(), required, lite));
+      } catch (RuntimeException e) {
+        if (cancelled.getCount() == 0) {
+          throw cancelledNow();
+        }
+        for (Throwable cause = e; cause != null; cause = cause.getCause()) {
+          if (cause instanceof BindException || String.valueOf(cause.getMessage()).contains("already in use")) {
+            throw new InvalidInput("port " + cluster.port() + " on " + address + " is in use: choose another "
+                + "node.cluster.port, or 0 for any free one", e);
+          }
+        }
+        if (required == null) {
+          throw e;
+        }
+        pause(SEED, List.of(required.toString()), "joining through " + required + " failed: " + e.getMessage()
+            + " (another cluster.name there?)");
+      }
+    }
+  }
+
+  /** Addresses of the seeds; one that cannot be resolved is left out, and the others serve. */
+  private List<HostPort> resolvedSeeds() {
+    List<HostPort> resolved = new ArrayList<>();
+    for (HostPort seed : cluster.seedMembers()) {
+      try {
+        resolved.add(resolve(seed));
+      } catch (UnknownHostException e) {
+        LOG.warn("{}: seed {} cannot be resolved and is left out", who, seed);
+      }
+    }
+    return resolved;
+  }
+
+  private static HostPort resolve(HostPort seed) throws UnknownHostException {
+    return new HostPort(InetAddress.getByName(seed.host()).getHostAddress(), seed.port());
+  }
+
+  /** The first seed that accepts connections. */
+  private HostPort awaitSeed() throws InterruptedException {
+    while (true) {
+      List<String> names = new ArrayList<>();
+      List<String> reasons = new ArrayList<>();
+      for (HostPort seed : cluster.seedMembers()) {
+        String refusal = SeedProbe.refusal(seed);
+        if (refusal == null) {
+          try {
+            return resolve(seed);
+          } catch (UnknownHostException e) {
+            refusal = SeedProbe.reason(e);
+          }
+        }
+        names.add(seed.toString());
+        reasons.add(seed + ": " + refusal);
+      }
+      pause(SEED, names, "no seed accepts connections: " + String.join("; ", reasons));
+    }
+  }
+
+  private void awaitDataMember(HazelcastInstance hazelcast) throws InterruptedException {
+    while (hazelcast.getCluster().getMembers().stream().allMatch(member -> member.isLiteMember())) {
+      pause("", List.of("a service that holds data"), "the Hazelcast cluster has no data member yet (start a service, not only trainers)");
+    }
+  }
+
+  private void waitsFor(String kind, List<String> names) {
+    List<Wait.Peer> peers = names.stream().map(name -> Wait.Peer.named(kind + name)).toList();
+    if (wait == null) {
+      wait = waits.begin(who, "join", "cluster " + cluster.name(), peers);
+    } else {
+      wait.waitsFor(peers);
+    }
+  }
+
+  /**
+   * Says for whom and why it waits, waits a little, and ends the start when time is up or it was cancelled.
+   *
+   * @param kind what {@code /why} puts before each name
+   */
+  private void pause(String kind, List<String> names, String cause) throws InterruptedException {
+    if (cancelled.getCount() == 0) {
+      throw cancelledNow();
+    }
+    waitsFor(kind, names);
+    long now = System.nanoTime();
+    if (!said || now - saidNanos >= SAY_NANOS) {
+      said = true;
+      saidNanos = now;
+      ReadyWait.say(LOG, names, who + " waits to join cluster " + cluster.name() + ": " + cause);
+    }
+    if (now - startNanos >= timeout.toNanos()) {
+      throw new PeerLost(who + " gave up joining cluster " + cluster.name() + " after " + timeout.toSeconds() + " s: "
+          + cause + ". Start a seed, mend node.cluster.seeds, or wait longer (node.ready_timeout_seconds)");
+    }
+    if (cancelled.await(RETRY_MILLIS, TimeUnit.MILLISECONDS)) {
+      throw cancelledNow();
+    }
+  }
+
+  private Cancelled cancelledNow() {
+    return new Cancelled(who + ": start cancelled while joining cluster " + cluster.name());
+  }
+}

@@ -1,0 +1,132 @@
+package io.regatta.node.cluster;
+
+import com.hazelcast.cluster.MembershipEvent;
+import com.hazelcast.config.Config;
+import com.hazelcast.config.JoinConfig;
+import com.hazelcast.config.NetworkConfig;
+import com.hazelcast.core.HazelcastInstance;
+import io.regatta.node.address.HostPort;
+import io.vertx.core.Completable;
+import io.vertx.core.Promise;
+import io.vertx.core.Vertx;
+import io.vertx.core.internal.VertxInternal;
+import io.vertx.spi.cluster.hazelcast.ConfigUtil;
+import io.vertx.spi.cluster.hazelcast.HazelcastClusterManager;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+
+/**
+ * The cluster manager of a Vertx whose Hazelcast member Regatta started: leaving the cluster shuts the member down, so
+ * that closing the Vertx leaves neither thread nor port. Owned by its Vertx.
+ */
+public final class HazelcastMember extends HazelcastClusterManager {
+
+  /** The member attribute in which vertx-hazelcast expects the node's id when it is given a member. */
+  private static final String NODE_ID_ATTRIBUTE = "__vertx.nodeId";
+
+  private final HazelcastInstance hazelcast;
+
+  HazelcastMember(HazelcastInstance hazelcast) {
+    super(hazelcast);
+    this.hazelcast = hazelcast;
+  }
+
+  @Override
+  public void leave(Completable<Void> done) {
+    Promise<Void> left = Promise.promise();
+    super.leave(left);
+    left.future().onComplete(result -> {
+      Thread closer = new Thread(() -> done.complete(null, shutDown(result.cause())), "regatta-hazelcast-stop");
+      closer.setDaemon(true);
+      closer.start();
+    });
+  }
+
+  /** In order, or else at once: whatever goes wrong, the Vertx that is being closed must hear of the end. */
+  private Throwable shutDown(Throwable before) {
+    try {
+      hazelcast.getLifecycleService().shutdown();
+      return before;
+    } catch (RuntimeException | Error e) {
+      try {
+        hazelcast.getLifecycleService().terminate();
+      } catch (RuntimeException | Error again) {
+        e.addSuppressed(again);
+      }
+      return e;
+    }
+  }
+
+  /** With lite members alone there is no map left to clean; a data member that comes later starts afresh. */
+  @Override
+  public synchronized void memberRemoved(MembershipEvent event) {
+    if (event.getMembers().stream().anyMatch(member -> !member.isLiteMember())) {
+      super.memberRemoved(event);
+    }
+  }
+
+  /** The address that the Hazelcast member under a Vertx announces; empty if there is none. */
+  public static Optional<String> address(Vertx vertx) {
+    return ((VertxInternal) vertx).clusterManager() instanceof HazelcastClusterManager manager
+        && manager.getHazelcastInstance() != null
+        ? Optional.of(manager.getHazelcastInstance().getCluster().getLocalMember().getAddress().getHost())
+        : Optional.empty();
+  }
+
+  /**
+   * Hazelcast's configuration: joining over TCP through the given seeds only, quick failure detection, few threads,
+   * nothing reported anywhere, no shutdown hook of its own.
+   *
+   * @param address this member's IP address
+   * @param seeds IP address and port of each; empty for a cluster of one
+   * @param required the seed to join, {@code ip:port}; null if this node may found the cluster
+   */
+  static Config config(ClusterConfig cluster, String address, List<HostPort> seeds, HostPort required, boolean lite) {
+    Config config = ConfigUtil.loadConfig();
+    config.setClusterName(cluster.name());
+    config.setInstanceName("regatta-" + UUID.randomUUID());
+    config.setLiteMember(lite);
+    config.getMemberAttributeConfig().setAttribute(NODE_ID_ATTRIBUTE, UUID.randomUUID().toString());
+    config.getMetricsConfig().setEnabled(false);
+    config.getJetConfig().setEnabled(false);
+    network(config.getNetworkConfig(), cluster, address, seeds, required);
+
+    config.setProperty("hazelcast.logging.type", "slf4j");
+    config.setProperty("hazelcast.logging.details.enabled", "false");
+    config.setProperty("hazelcast.phone.home.enabled", "false");
+    config.setProperty("hazelcast.shutdownhook.enabled", "false");
+    config.setProperty("hazelcast.health.monitoring.level", "OFF");
+    config.setProperty("hazelcast.socket.bind.any", "false");
+    config.setProperty("hazelcast.wait.seconds.before.join", "0");
+    config.setProperty("hazelcast.max.wait.seconds.before.join", "0");
+    config.setProperty("hazelcast.max.join.seconds", "4");
+    config.setProperty("hazelcast.socket.connect.timeout.seconds", "2");
+    config.setProperty("hazelcast.heartbeat.interval.seconds", Integer.toString(cluster.heartbeatSeconds()));
+    config.setProperty("hazelcast.max.no.heartbeat.seconds", Integer.toString(cluster.silenceSeconds()));
+    config.setProperty("hazelcast.operation.call.timeout.millis", "10000");
+    config.setProperty("hazelcast.graceful.shutdown.max.wait", "2");
+    config.setProperty("hazelcast.merge.first.run.delay.seconds", "5");
+    config.setProperty("hazelcast.merge.next.run.delay.seconds", "5");
+    config.setProperty("hazelcast.partition.count", "31");
+    config.setProperty("hazelcast.operation.thread.count", "2");
+    config.setProperty("hazelcast.operation.generic.thread.count", "2");
+    config.setProperty("hazelcast.io.thread.count", "1");
+    config.setProperty("hazelcast.event.thread.count", "1");
+    return config;
+  }
+
+  private static void network(NetworkConfig network, ClusterConfig cluster, String address, List<HostPort> seeds,
+      HostPort required) {
+    network.setPort(cluster.port()).setPortAutoIncrement(false);
+    network.getInterfaces().clear().setEnabled(true).addInterface(address);
+    JoinConfig join = network.getJoin();
+    join.getMulticastConfig().setEnabled(false);
+    join.getAutoDetectionConfig().setEnabled(false);
+    join.getTcpIpConfig().setEnabled(true).clear().setConnectionTimeoutSeconds(3);
+    seeds.forEach(seed -> join.getTcpIpConfig().addMember(seed.toString()));
+    if (required != null) {
+      join.getTcpIpConfig().setRequiredMember(required.toString());
+    }
+  }
+}

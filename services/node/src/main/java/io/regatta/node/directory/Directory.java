@@ -1,0 +1,108 @@
+package io.regatta.node.directory;
+
+import io.regatta.node.address.HostPort;
+import io.vertx.core.Future;
+import java.time.Duration;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
+
+/**
+ * Where the service instances are: small facts that their owners publish, each with a lease. An entry says where to
+ * ask, not that somebody is alive; the rendezvous alone declares losses. Any thread; futures complete on the caller's
+ * context where it has one.
+ */
+public interface Directory {
+
+  /** Service names, as used in entries, messages and configuration. */
+  String RENDEZVOUS = "rendezvous";
+  String PARAMETER_SERVER = "parameter-server";
+  String GRADIENT_AGGREGATOR = "gradient-aggregator";
+  String TRAINER = "trainer";
+
+  /** Attribute that the Hazelcast directory adds to every entry: the process id of its owner. */
+  String PID = "pid";
+
+  /**
+   * One running service instance.
+   *
+   * @param service one of the service names
+   * @param id unique per service instance, over all processes and incarnations
+   * @param index place among the instances of its service (server index, rank), -1 if it has none
+   * @param host where it can be reached
+   * @param controlPort its gRPC control port
+   * @param incarnation greater for a later start of the same instance; 0 in a fixed directory, which cannot know
+   * @param attributes small extras, e.g. the host that an aggregator serves
+   */
+  record Instance(String service, String id, int index, String host, int controlPort, long incarnation,
+      Map<String, String> attributes) {
+
+    public Instance {
+      attributes = Map.copyOf(attributes);
+    }
+
+    /** The same with one more attribute. */
+    Instance with(String name, String value) {
+      Map<String, String> more = new HashMap<>(attributes);
+      more.put(name, value);
+      return new Instance(service, id, index, host, controlPort, incarnation, more);
+    }
+
+    /** {@code host:port} of the control port. */
+    public String endpoint() {
+      return new HostPort(host, controlPort).toString();
+    }
+  }
+
+  /**
+   * Publishes an instance, and renews its lease until the registration is closed. One with the same id is replaced.
+   * Waits while the directory's store has no member that holds data.
+   */
+  Future<Registration> register(Instance instance);
+
+  /**
+   * As {@link #register}, for an instance that must be the only one of its service with its index. Of several that come
+   * at once one gets the place. The entry of a holder at the same address (a former life of this one), or of one that
+   * does not answer, is replaced; a holder that was frozen and wakes sees that, says so in its log, and does not take
+   * the place back. A fixed directory publishes nothing and cannot tell.
+   *
+   * @param answers whether the holder of this entry lives: asks it, and ends within a few seconds; a failure means no
+   * @param remedy what to do about a holder that lives, for the message
+   * @return fails with {@link io.regatta.core.error.RegattaException.Conflict}, naming the holder's address, if one lives
+   */
+  Future<Registration> registerSole(Instance instance, Function<Instance, Future<Boolean>> answers, String remedy);
+
+  /** The instances of a service whose leases are valid, by index, then id. They need not be alive. */
+  Future<List<Instance>> list(String service);
+
+  /**
+   * Waits until an instance of each index from 0 to {@code count - 1} is registered and accepts connections on its
+   * control port. Of several for one index (a dead one's entry lasts for its lease) only the latest started counts.
+   * While it waits it logs, at once and every 3 s, {@code server not ready, wait 3 sec to retry...} and
+   * {@code not ready endpoints:[...]}, then the cause for each; and the wait stands in {@code /why}.
+   *
+   * @param who who waits, e.g. {@code trainer 0}
+   * @return one instance for each index, by index; fails with
+   *     {@link io.regatta.core.error.RegattaException.PeerLost} at the timeout and
+   *     {@link io.regatta.core.error.RegattaException.Cancelled} when the directory is closed
+   */
+  Future<List<Instance>> await(String service, int count, Duration timeout, String who);
+
+  /** As {@link #await} for any instance, whatever its index: all that accept connections, the latest started first. */
+  Future<List<Instance>> awaitAny(String service, Duration timeout, String who);
+
+  /** The same instances, the latest started first: a dead one may still be listed until its lease ends. */
+  static List<Instance> latestFirst(List<Instance> instances) {
+    return instances.stream().sorted(Comparator.comparingLong(Instance::incarnation).reversed()).toList();
+  }
+
+  /** Whether the directory's store answers now: fails if it does not, or has no member that holds data. No retries. */
+  default Future<Void> reachable() {
+    return list(RENDEZVOUS).mapEmpty();
+  }
+
+  /** Ends waits and removes the registrations made through this object. */
+  Future<Void> close();
+}

@@ -1,0 +1,249 @@
+package io.regatta.node.directory;
+
+import com.hazelcast.core.HazelcastInstanceNotActiveException;
+import com.hazelcast.core.OperationTimeoutException;
+import com.hazelcast.partition.NoDataMemberInClusterException;
+import com.hazelcast.spi.exception.RetryableHazelcastException;
+import io.regatta.core.error.RegattaException;
+import io.regatta.core.error.RegattaException.Cancelled;
+import io.regatta.core.error.RegattaException.Conflict;
+import io.regatta.core.error.RegattaException.PeerLost;
+import io.regatta.node.address.SeedProbe;
+import io.regatta.node.admin.Waits;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import io.vertx.core.Vertx;
+import io.vertx.core.shareddata.AsyncMap;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A directory in Vert.x's shared map {@value #MAP}: one small JSON text per instance with a time to live, renewed by
+ * its owner three times per lease. On a Vertx clustered by Hazelcast the map is the cluster's; on any other Vertx it
+ * is the JVM's, so that services of one JVM find each other without a cluster. Any thread.
+ */
+public final class HazelcastDirectory extends WaitingDirectory {
+
+  public static final String MAP = "regatta.directory";
+  private static final long RETRY_MILLIS = 200;
+  /** A close must not wait for a cluster whose other members have gone. */
+  private static final long REMOVE_MILLIS = 1000;
+  private static final Logger LOG = LoggerFactory.getLogger(HazelcastDirectory.class);
+
+  private final long leaseMillis;
+  private final Set<Lease> leases = ConcurrentHashMap.newKeySet();
+
+  /** @param leaseSeconds how long an entry outlives its owner's last renewal, s */
+  public HazelcastDirectory(Vertx vertx, Waits waits, int leaseSeconds) {
+    super(vertx, waits);
+    this.leaseMillis = leaseSeconds * 1000L;
+  }
+
+  @Override
+  public Future<Registration> register(Instance instance) {
+    Lease lease = new Lease(instance.service() + "/" + instance.id(), instance, false);
+    return retry(lease::put, "register " + instance.service() + " at " + instance.endpoint()).map(v -> lease.keep());
+  }
+
+  /** Such an entry's key is its index in place of its id: the store itself lets in one of two that come at once. */
+  @Override
+  public Future<Registration> registerSole(Instance instance, Function<Instance, Future<Boolean>> answers,
+      String remedy) {
+    Lease lease = new Lease(instance.service() + "/" + instance.index(), instance, true);
+    return retry(() -> claim(lease, answers, remedy), "register " + instance.service() + " at " + instance.endpoint())
+        .map(v -> lease.keep());
+  }
+
+  private Future<Void> claim(Lease lease, Function<Instance, Future<Boolean>> answers, String remedy) {
+    return map().compose(map -> map.putIfAbsent(lease.key, lease.text, leaseMillis).compose(held -> {
+      if (held == null || held.equals(lease.text)) {
+        return refuseBeside(lease, answers, remedy);
+      }
+      return refuseLiving(lease.instance, InstanceText.decode(held), answers, remedy)
+          .compose(dead -> map.removeIfPresent(lease.key, held))
+          .compose(removed -> claim(lease, answers, remedy));
+    }));
+  }
+
+  /** One that got the same index otherwise has an entry under its id. */
+  private Future<Void> refuseBeside(Lease lease, Function<Instance, Future<Boolean>> answers, String remedy) {
+    Instance own = lease.instance;
+    return poll(own.service()).compose(listed -> Future.all(listed.stream()
+            .filter(other -> other.index() == own.index() && !other.id().equals(own.id()))
+            .map(other -> refuseLiving(own, other, answers, remedy)).toList()))
+        .<Void>mapEmpty()
+        .recover(e -> lease.remove().transform(removed -> Future.failedFuture(e)));
+  }
+
+  /** Succeeds if the holder of the place that is wanted does not live. */
+  private static Future<Void> refuseLiving(Instance wanting, Instance holder,
+      Function<Instance, Future<Boolean>> answers, String remedy) {
+    if (holder.endpoint().equals(wanting.endpoint())) {
+      return Future.succeededFuture();
+    }
+    return answers.apply(holder).otherwise(false).compose(lives -> {
+      if (!lives) {
+        LOG.info("{} {} at {} does not answer: its place in the directory goes to {}", holder.service(),
+            holder.index(), holder.endpoint(), wanting.endpoint());
+        return Future.succeededFuture();
+      }
+      return Future.failedFuture(new Conflict(wanting.service() + " at " + wanting.endpoint() + " is not needed: "
+          + holder.service() + (holder.service().equals(RENDEZVOUS) ? "" : " " + holder.index()) + " is at "
+          + holder.endpoint() + ", process " + holder.attributes().getOrDefault(PID, "unknown") + "; " + remedy));
+    });
+  }
+
+  @Override
+  public Future<List<Instance>> list(String service) {
+    return retry(() -> poll(service), "list " + service);
+  }
+
+  @Override
+  public Future<Void> reachable() {
+    return poll(RENDEZVOUS).mapEmpty();
+  }
+
+  @Override
+  Future<List<Instance>> poll(String service) {
+    return map().compose(AsyncMap::entries).map(entries -> {
+      List<Instance> out = new ArrayList<>();
+      entries.forEach((key, value) -> {
+        if (key.startsWith(service + "/")) {
+          out.add(InstanceText.decode(value));
+        }
+      });
+      out.sort(Comparator.comparingInt(Instance::index).thenComparing(Instance::id));
+      return out;
+    });
+  }
+
+  @Override
+  public Future<Void> close() {
+    List<Future<Void>> all = new ArrayList<>();
+    leases.forEach(lease -> all.add(lease.close()));
+    return endWaits().compose(v -> Future.join(all).mapEmpty());
+  }
+
+  private Future<AsyncMap<String, String>> map() {
+    return vertx.sharedData().getAsyncMap(MAP);
+  }
+
+  /** Repeats an operation while the cluster has no data member (it starts, or just lost its last one). */
+  private <T> Future<T> retry(Supplier<Future<T>> operation, String what) {
+    Promise<T> promise = Promise.promise();
+    attempt(operation, what, System.nanoTime() + leaseMillis * 1_000_000, promise);
+    return promise.future();
+  }
+
+  private <T> void attempt(Supplier<Future<T>> operation, String what, long deadlineNanos, Promise<T> promise) {
+    if (closed()) {
+      promise.fail(new Cancelled("cannot " + what + ": the directory is closed"));
+      return;
+    }
+    operation.get().onComplete(result -> {
+      if (result.succeeded()) {
+        promise.complete(result.result());
+      } else if (isTransient(result.cause()) && System.nanoTime() < deadlineNanos) {
+        vertx.setTimer(RETRY_MILLIS, timer -> attempt(operation, what, deadlineNanos, promise));
+      } else {
+        promise.fail(closed() ? new Cancelled("cannot " + what + ": the directory is closed")
+            : result.cause() instanceof RegattaException ? result.cause() : new PeerLost("cannot " + what + " in the Hazelcast directory: " + SeedProbe.reason(result.cause()),
+                result.cause()));
+      }
+    });
+  }
+
+  /** One entry that this process keeps alive. Its timer runs on the context that registered. */
+  private final class Lease implements Registration {
+
+    private final String key;
+    private final Instance instance;
+    private final String text;
+    /** Whether another's entry under this key must be left alone. */
+    private final boolean sole;
+    private volatile long timer = -1;
+    private volatile boolean ended;
+    private volatile boolean failing;
+
+    Lease(String key, Instance owner, boolean sole) {
+      this.key = key;
+      this.instance = owner.with(PID, Long.toString(ProcessHandle.current().pid()));
+      this.text = InstanceText.encode(instance);
+      this.sole = sole;
+    }
+
+    Future<Void> put() {
+      return map().compose(map -> map.put(key, text, leaseMillis));
+    }
+
+    Registration keep() {
+      leases.add(this);
+      timer = vertx.setPeriodic(leaseMillis / 3, id -> renew());
+      return this;
+    }
+
+    private void renew() {
+      (sole ? putOwn() : put()).compose(v -> ended ? remove() : Future.succeededFuture()).onComplete(result -> {
+        if (result.failed() && !failing && !ended) {
+          LOG.warn("{} {} cannot renew its entry in the directory and tries again every {} ms: {}",
+              instance.service(), instance.endpoint(), leaseMillis / 3, SeedProbe.reason(result.cause()));
+        }
+        failing = result.failed();
+      });
+    }
+
+    private Future<Void> putOwn() {
+      return map().compose(map -> map.get(key)).compose(held -> {
+        if (held == null || held.equals(text)) {
+          return put();
+        }
+        vertx.cancelTimer(timer);
+        LOG.error("{} {} did not answer for a while, and its place in the directory was taken by {}: it serves whom it "
+            + "has, but nobody finds it any more; end one of the two", instance.service(), instance.endpoint(),
+            InstanceText.decode(held).endpoint());
+        return Future.succeededFuture();
+      });
+    }
+
+    private Future<Void> remove() {
+      return map().compose(map -> map.removeIfPresent(key, text)).mapEmpty();
+    }
+
+    /** If the entry cannot be removed any more, its lease ends it: that is no failure. */
+    @Override
+    public Future<Void> close() {
+      if (ended) {
+        return Future.succeededFuture();
+      }
+      ended = true;
+      leases.remove(this);
+      vertx.cancelTimer(timer);
+      return remove().timeout(REMOVE_MILLIS, TimeUnit.MILLISECONDS).recover(e -> {
+        LOG.debug("entry of {} {} is left to its lease: {}", instance.service(), instance.id(), e.toString());
+        return Future.succeededFuture();
+      });
+    }
+  }
+
+  /** Failures that pass when a data member comes or comes back. */
+  private static boolean isTransient(Throwable failure) {
+    for (Throwable e = failure; e != null; e = e.getCause()) {
+      if (e instanceof HazelcastInstanceNotActiveException) {
+        return false;
+      }
+      if (e instanceof NoDataMemberInClusterException || e instanceof RetryableHazelcastException
+          || e instanceof OperationTimeoutException) {
+        return true;
+      }
+    }
+    return false;
+  }
+}

@@ -1,0 +1,175 @@
+package io.regatta.node.group;
+
+import io.regatta.core.error.RegattaException.NotOwner;
+import io.regatta.core.error.RegattaException.PeerLost;
+import io.regatta.core.shard.TrainerId;
+import io.regatta.node.directory.Directory;
+import io.regatta.node.directory.Directory.Instance;
+import io.regatta.protocol.RendezvousClient;
+import io.regatta.protocol.rendezvous.GroupView;
+import io.regatta.protocol.rendezvous.Member;
+import io.vertx.core.AsyncResult;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import java.util.Iterator;
+import java.util.List;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Follows the group of one job at the rendezvous, the only one who declares losses, and tells who is gone. Owned by the
+ * event loop on which {@link #start} is called; the follower is called there. A watch that breaks is begun again after
+ * a pause until this is closed; a rendezvous that is gone declares nobody lost. One that was started anew knows no
+ * group: if nobody knows this one at {@value #UNKNOWN_TIMES} attempts in a row, it has ended, or (if it was never seen)
+ * ended before the first look at it, unless one of its trainers can still be heard.
+ */
+public final class GroupWatch {
+
+  /** Who wants to know. Told the same thing again at every view of the group: each call must be harmless repeated. */
+  public interface Follower {
+
+    /** A rank is held by this life; its older ones are gone. Views may be skipped, so this may be their only trace. */
+    void active(TrainerId holder);
+
+    /**
+     * A life of a rank is over, and its older ones with it.
+     *
+     * @param left it went by its own will; else it was lost
+     */
+    void gone(TrainerId life, boolean left);
+
+    /** A view of the group is complete. */
+    void viewed();
+
+    /** The group has ended: nobody up to this incarnation is in it any more. */
+    void ended(long lastIncarnation);
+
+    /** Whether a trainer of the job has a stream open here, and so can still be heard. */
+    boolean connected();
+  }
+
+  private static final Logger LOG = LoggerFactory.getLogger(GroupWatch.class);
+  private static final int UNKNOWN_TIMES = 30;
+  private static final String ACTIVE = "active";
+  private static final String LEFT = "left";
+
+  private final Vertx vertx;
+  private final Directory directory;
+  private final String job;
+  private final String who;
+  private final long retryMillis;
+  private final Follower follower;
+  private RendezvousClient client;
+  /** The rendezvous that has shown us the group. */
+  private String seenAt = "";
+  private long generation;
+  private long lastIncarnation;
+  private long retry = -1;
+  /** Attempts in a row at which every rendezvous said that it does not know the group. */
+  private int unknown;
+  private boolean complained;
+  private boolean closed;
+
+  /** @param who who follows, for the log, e.g. {@code shard 0} */
+  public GroupWatch(Vertx vertx, Directory directory, String job, String who, long retryMillis, Follower follower) {
+    this.vertx = vertx;
+    this.directory = directory;
+    this.job = job;
+    this.who = who;
+    this.retryMillis = retryMillis;
+    this.follower = follower;
+  }
+
+  /** The latest generation seen, 0 before the first view. */
+  public long generation() {
+    return generation;
+  }
+
+  /** Begins; called once. */
+  public void start() {
+    directory.list(Directory.RENDEZVOUS)
+        .compose(found -> closed ? Future.succeededFuture() : watch(found))
+        .onComplete(this::over);
+  }
+
+  /** A dead one may still be listed until its lease ends; the latest started is asked first, then the older ones. */
+  private Future<Void> watch(List<Instance> found) {
+    if (found.isEmpty()) {
+      return Future.failedFuture(new PeerLost("there is no rendezvous in the directory"));
+    }
+    return watch(Directory.latestFirst(found).iterator(), null);
+  }
+
+  /** Fails as the first that failed otherwise than by not knowing the group, if there was one. */
+  private Future<Void> watch(Iterator<Instance> left, Throwable failure) {
+    Instance next = left.next();
+    closeClient();
+    client = new RendezvousClient(vertx, next.host(), next.controlPort());
+    return client.watch(job, view -> seen(next.id(), view)).ended().recover(e -> {
+      if (e instanceof NotOwner && next.id().equals(seenAt)) {
+        return Future.succeededFuture();
+      }
+      Throwable worst = failure == null || failure instanceof NotOwner ? e : failure;
+      return left.hasNext() && !closed ? watch(left, worst) : Future.failedFuture(worst);
+    });
+  }
+
+  private void seen(String rendezvous, GroupView view) {
+    if (closed) {
+      return;
+    }
+    complained = false;
+    unknown = 0;
+    seenAt = rendezvous;
+    generation = view.getGeneration();
+    for (Member m : view.getMembersList()) {
+      lastIncarnation = Math.max(lastIncarnation, m.getIncarnation());
+      TrainerId life = new TrainerId(m.getRank(), m.getIncarnation());
+      if (m.getState().equals(ACTIVE)) {
+        follower.active(life);
+      } else {
+        follower.gone(life, m.getState().equals(LEFT));
+      }
+    }
+    follower.viewed();
+  }
+
+  private void over(AsyncResult<Void> end) {
+    closeClient();
+    if (closed) {
+      return;
+    }
+    unknown = end.cause() instanceof NotOwner ? unknown + 1 : 0;
+    if (end.succeeded()) {
+      follower.ended(lastIncarnation);
+    } else if (unknown >= UNKNOWN_TIMES && !seenAt.isEmpty()) {
+      LOG.warn("{}: the rendezvous was started anew and no longer knows group {}: it has ended", who, job);
+      follower.ended(lastIncarnation);
+    } else if (unknown >= UNKNOWN_TIMES && !follower.connected()) {
+      LOG.warn("{}: no rendezvous knows group {} and none of its trainers is connected: it has ended", who, job);
+      follower.ended(Long.MAX_VALUE);
+    } else if (!complained) {
+      complained = true;
+      LOG.warn("{} cannot follow group {} at the rendezvous and would not see a trainer die: {}. It tries again every "
+          + "{} ms; training goes on", who, job, end.cause().getMessage(), retryMillis);
+    }
+    if (!closed) {
+      retry = vertx.setTimer(retryMillis, id -> start());
+    }
+  }
+
+  private void closeClient() {
+    RendezvousClient last = client;
+    client = null;
+    if (last != null) {
+      last.close().onFailure(e -> LOG.debug("closing the watch of group {}: {}", job, e.toString()));
+    }
+  }
+
+  /** Ends the watch; nothing is told after it. */
+  public void close() {
+    closed = true;
+    vertx.cancelTimer(retry);
+    closeClient();
+  }
+}

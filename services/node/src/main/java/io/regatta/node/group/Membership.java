@@ -1,0 +1,230 @@
+package io.regatta.node.group;
+
+import com.google.protobuf.ByteString;
+import io.regatta.core.error.RegattaException;
+import io.regatta.core.error.RegattaException.NotOwner;
+import io.regatta.core.error.RegattaException.PeerLost;
+import io.regatta.core.error.RegattaException.StaleGeneration;
+import io.regatta.core.reduce.Elementwise;
+import io.regatta.core.shard.Wait;
+import io.regatta.node.Node;
+import io.regatta.node.admin.Waits;
+import io.regatta.node.directory.Directory;
+import io.regatta.protocol.RendezvousClient;
+import io.regatta.protocol.rendezvous.GatherReply;
+import io.regatta.protocol.rendezvous.GroupView;
+import io.regatta.protocol.rendezvous.GroupsReply;
+import io.regatta.protocol.rendezvous.JoinReply;
+import io.regatta.protocol.rendezvous.Member;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.function.LongSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A service's seat in a group at the rendezvous: taken, kept by heartbeats on a connection of its own, left. Owned by
+ * the event loop on which it is made; {@link #missing} may be asked on any thread.
+ *
+ * <p>A heartbeat that gets no answer is complained of once and tried again: a rendezvous that is gone declares nobody
+ * lost. One that is refused ends the seat: the rendezvous has declared this life lost, or was started anew and knows
+ * neither the group nor this member.
+ */
+public final class Membership {
+
+  private static final Logger LOG = LoggerFactory.getLogger(Membership.class);
+  /** Heartbeats per lease: so many must be lost in a row before the rendezvous gives a member up. */
+  private static final int BEATS_PER_LEASE = 4;
+  /** How long leaving may take: a frozen rendezvous finds out by the lease. */
+  private static final long LEAVE_MILLIS = 1000;
+
+  private final Node node;
+  private final Vertx vertx;
+  private final Directory.Instance rendezvous;
+  private final String group;
+  private final String kind;
+  private final LongSupplier lastStep;
+  private final Consumer<GroupView> changed;
+  private final Consumer<RegattaException> givenUp;
+  private final RendezvousClient calls;
+  private final RendezvousClient beats;
+  private int rank = -1;
+  private long incarnation;
+  private long generation;
+  /** Of the last view that was told. */
+  private long viewed;
+  private long leaseMillis;
+  private List<String> endpoints = List.of();
+  private long heart = -1;
+  private boolean beating;
+  private boolean complained;
+  private boolean seated;
+
+  /**
+   * A seat to be taken by {@link #join}.
+   *
+   * @param kind what the members are, for messages, e.g. {@code trainer}
+   * @param lastStep the last step that this member has made, told with each heartbeat; -1 if none
+   * @param changed told the group's view after its membership has changed, one heartbeat later at most; several changes
+   *     may come as one view
+   * @param givenUp told once, why, if the rendezvous takes the seat away
+   */
+  public Membership(Node node, Directory.Instance rendezvous, String group, String kind, LongSupplier lastStep,
+      Consumer<GroupView> changed, Consumer<RegattaException> givenUp) {
+    this.node = node;
+    this.vertx = node.vertx();
+    this.rendezvous = rendezvous;
+    this.group = group;
+    this.kind = kind;
+    this.lastStep = lastStep;
+    this.changed = changed;
+    this.givenUp = givenUp;
+    calls = new RendezvousClient(vertx, rendezvous.host(), rendezvous.controlPort());
+    beats = new RendezvousClient(vertx, rendezvous.host(), rendezvous.controlPort());
+  }
+
+  /**
+   * Takes a seat and waits until the group is complete; the wait stands in {@code /why}.
+   *
+   * @param who who joins, for messages
+   * @param wanted rank, -1 for any
+   * @param member what messages to others call this life, e.g. {@code trainer with pid 4711 on 10.0.0.7}
+   * @param endpoint where the other members reach this one; may be empty
+   */
+  public Future<Void> join(String who, int worldSize, int wanted, String member, String endpoint, Duration timeout) {
+    Waits.Handle wait = node.waits().begin(who, "join of group " + group, "the rendezvous at " + rendezvous.endpoint(),
+        () -> missing(""));
+    return calls.join(group, worldSize, wanted, member, endpoint, timeout.toMillis())
+        .onComplete(done -> wait.close())
+        .map(this::joined);
+  }
+
+  private Void joined(JoinReply reply) {
+    rank = reply.getRank();
+    incarnation = reply.getIncarnation();
+    GroupView view = reply.getView();
+    generation = view.getGeneration();
+    viewed = generation;
+    leaseMillis = reply.getLeaseMs();
+    endpoints = view.getMembersList().stream().map(Member::getEndpoint).toList();
+    seated = true;
+    heart = vertx.setPeriodic(Math.max(1, reply.getLeaseMs() / BEATS_PER_LEASE), id -> beat());
+    return null;
+  }
+
+  /** One at a time: those that a slow rendezvous has not answered must not pile up. */
+  private void beat() {
+    if (beating) {
+      return;
+    }
+    beating = true;
+    beats.heartbeat(group, rank, incarnation, lastStep.getAsLong()).onComplete(beat -> {
+      beating = false;
+      if (!seated) {
+        return;
+      }
+      if (beat.succeeded()) {
+        generation = Math.max(generation, beat.result());
+        complained = false;
+        if (generation > viewed) {
+          look();
+        }
+      } else if (beat.cause() instanceof StaleGeneration || beat.cause() instanceof NotOwner) {
+        end();
+        givenUp.accept((RegattaException) beat.cause());
+      } else if (!complained) {
+        complained = true;
+        LOG.warn("{} {} of group {}: no answer to a heartbeat, it goes on and tries again: {}", kind, rank, group,
+            beat.cause().getMessage());
+      }
+    });
+  }
+
+  /** A look that fails is repeated after the next heartbeat: its generation is still newer. */
+  private void look() {
+    beats.groups(group).map(GroupsReply::getGroupsList)
+        .onFailure(e -> LOG.debug("{} {} of group {}: no view of the group: {}", kind, rank, group, e.toString()))
+        .onSuccess(views -> {
+          if (seated && !views.isEmpty() && views.get(0).getGeneration() > viewed) {
+            viewed = views.get(0).getGeneration();
+            changed.accept(views.get(0));
+          }
+        });
+  }
+
+  /** This member's rank, once joined. */
+  public int rank() {
+    return rank;
+  }
+
+  /** This life of the rank, once joined. */
+  public long incarnation() {
+    return incarnation;
+  }
+
+  /** The latest generation of the group that a reply has told. */
+  public long generation() {
+    return generation;
+  }
+
+  /** After how many milliseconds without a heartbeat the rendezvous declares a member lost; known once joined. */
+  public long leaseMillis() {
+    return leaseMillis;
+  }
+
+  /** What the members announced when the group was joined, by rank. */
+  public List<String> endpoints() {
+    return endpoints;
+  }
+
+  /** All active members' payloads in rank order, when all have given theirs. A key is used once. */
+  public Future<List<ByteString>> gather(String key, byte[] payload) {
+    return calls.gather(group, rank, incarnation, key, payload, 0).map(reply -> reply.getPayloadsList());
+  }
+
+  /**
+   * All active members' slices of an array of {@code ofValues}, reduced by the rendezvous to one payload, and who gave
+   * them. A key is used once.
+   */
+  public Future<GatherReply> reduce(String key, Elementwise how, double[] slice, long ofValues) {
+    return calls.reduce(group, rank, incarnation, key, how, slice, ofValues, 0);
+  }
+
+  /**
+   * The members for whom the gather of this key (empty: the join of the group) waits, with their last steps; nobody if
+   * it is not open.
+   */
+  public Future<List<Wait.Peer>> missing(String key) {
+    return calls.groups(group).map(reply -> reply.getGathersList().stream()
+        .filter(gather -> gather.getKey().equals(key))
+        .flatMap(gather -> gather.getMissingList().stream())
+        .map(m -> new Wait.Peer(kind + " " + m.getRank(), m.getLastStep(), m.getLastSeenMs())).toList());
+  }
+
+  /** Gives the seat up, if there is one, and closes the connections: a join under way fails. Never fails itself. */
+  public Future<Void> leave() {
+    Future<Void> left = seated
+        ? calls.leave(group, rank, incarnation).timeout(LEAVE_MILLIS, TimeUnit.MILLISECONDS)
+        : Future.succeededFuture();
+    end();
+    return left.onFailure(this::notLeft).transform(done -> calls.close()).eventually(beats::close).otherwiseEmpty();
+  }
+
+  /** One that is gone, often because everything stops at once, or was started anew holds no seat to give up. */
+  private void notLeft(Throwable e) {
+    if (e instanceof PeerLost || e instanceof NotOwner || e instanceof StaleGeneration) {
+      LOG.debug("{} {} need not leave group {}: {}", kind, rank, group, e.getMessage());
+    } else {
+      LOG.warn("{} {} could not leave group {}, its lease will end it: {}", kind, rank, group, e.getMessage());
+    }
+  }
+
+  private void end() {
+    seated = false;
+    vertx.cancelTimer(heart);
+  }
+}

@@ -1,0 +1,49 @@
+package io.regatta.node.process;
+
+import io.vertx.core.Future;
+import java.time.Duration;
+import java.util.function.Supplier;
+
+/**
+ * What Ctrl-C and SIGTERM do while a command or service runs: an ordered close, given at most four seconds, and one line
+ * that says so; then the JVM ends with its usual status (130, 143). A model thread inside a native call is not waited for. Owned by the main thread.
+ */
+public final class Interrupt implements AutoCloseable {
+
+  /** What a close may take. */
+  public static final Duration LIMIT = Duration.ofSeconds(4);
+
+  private static volatile boolean underway;
+
+  private final Thread hook;
+
+  private Interrupt(Supplier<Future<Void>> close) {
+    hook = new Thread(() -> {
+      underway = true;
+      System.err.println(Blocking.settles(close.get(), LIMIT) ? "regatta: stopped, everything was closed in order"
+          : "regatta: stopped, but not everything ended within " + LIMIT.toSeconds() + " s; the process ends now");
+    }, "regatta-interrupt");
+  }
+
+  /** Whether this process is being stopped so: what fails from now on fails for that, and needs no words of its own. */
+  public static boolean underway() {
+    return underway;
+  }
+
+  /** @param close begins the close when the signal comes; its future completes when everything has ended */
+  public static Interrupt closes(Supplier<Future<Void>> close) {
+    Interrupt interrupt = new Interrupt(close);
+    Runtime.getRuntime().addShutdownHook(interrupt.hook);
+    return interrupt;
+  }
+
+  /** Ordinary end: nothing is left to close. */
+  @Override
+  public void close() {
+    try {
+      Runtime.getRuntime().removeShutdownHook(hook);
+    } catch (IllegalStateException shuttingDown) {
+      // The signal came first: the hook is closing, and the JVM ends with the signal's status whatever we return.
+    }
+  }
+}

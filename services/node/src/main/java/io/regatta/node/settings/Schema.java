@@ -1,0 +1,234 @@
+package io.regatta.node.settings;
+
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.lang.invoke.MethodType;
+import java.lang.reflect.ParameterizedType;
+import java.lang.reflect.RecordComponent;
+import java.lang.reflect.Type;
+import java.lang.reflect.WildcardType;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * The shape of a configuration, read from records and their {@link Setting} annotations. Immutable, any thread.
+ */
+public final class Schema {
+
+  /** What a key may hold. */
+  sealed interface Shape {}
+
+  /** A nested record, or (type null) the root of several sections. */
+  record Section(Class<? extends Record> type, Map<String, Key> keys) implements Shape {}
+
+  record ListOf(Shape element) implements Shape {}
+
+  record MapOf(Shape value) implements Shape {}
+
+  /** A number, boolean, string, enum, path; {@code Object.class}: anything. */
+  record Leaf(Class<?> type) implements Shape {}
+
+  /** A key of a section; {@code setting} is null where the component has no annotation. */
+  record Key(String name, Setting setting, Shape shape) {
+    String defaultText() {
+      return setting == null ? "" : setting.value();
+    }
+
+    boolean required() {
+      return setting != null && setting.required();
+    }
+  }
+
+  /**
+   * One line of documentation.
+   *
+   * @param key dotted path; {@code []} stands for a list's element, {@code <name>} for a map's key
+   */
+  public record Entry(String key, String type, String unit, String defaultValue, boolean required, String doc) {}
+
+  private final Section root;
+  private final Schema other;
+
+  private Schema(Section root, Schema other) {
+    this.root = root;
+    this.other = other;
+  }
+
+  /** The schema of one record. */
+  public static Schema of(Class<? extends Record> type) {
+    return new Schema(section(type), null);
+  }
+
+  /** A root whose keys are the given sections, for example {@code node} and {@code parameter_server}. */
+  public static Schema sections(Map<String, Class<? extends Record>> sections) {
+    Map<String, Key> keys = new LinkedHashMap<>();
+    sections.forEach((name, type) -> keys.put(name, new Key(name, null, section(type))));
+    return new Schema(new Section(null, keys), null);
+  }
+
+  /** The same for a process that also reads another schema: names of its keys are no slips here, but without effect. */
+  public Schema beside(Schema another) {
+    return new Schema(root, another);
+  }
+
+  /** Paths of the keys that this process reads elsewhere. */
+  List<String> otherPaths() {
+    return other == null ? List.of() : other.paths();
+  }
+
+  /** Whether the process reads this key elsewhere. */
+  boolean elsewhere(List<String> path) {
+    return other != null && other.find(path).isPresent();
+  }
+
+  Section root() {
+    return root;
+  }
+
+  /** The shape under a dotted path, or empty if there is no such key. */
+  Optional<Shape> find(List<String> path) {
+    Shape at = root;
+    for (String segment : path) {
+      if (at instanceof Section s) {
+        Key key = s.keys().get(segment);
+        if (key == null) {
+          return Optional.empty();
+        }
+        at = key.shape();
+      } else if (at instanceof MapOf m) {
+        at = m.value();
+      } else if (!(at instanceof Leaf leaf && leaf.type() == Object.class)) {
+        return Optional.empty();
+      }
+    }
+    return Optional.of(at);
+  }
+
+  /** All paths that can be given from outside, sections and maps included; no list elements, no map keys. */
+  List<String> paths() {
+    List<String> out = new ArrayList<>();
+    paths(root, "", out);
+    return out;
+  }
+
+  private static void paths(Section section, String prefix, List<String> out) {
+    for (Key key : section.keys().values()) {
+      out.add(prefix + key.name());
+      if (key.shape() instanceof Section nested) {
+        paths(nested, prefix + key.name() + ".", out);
+      }
+    }
+  }
+
+  /** All leaf keys with their documentation, in declaration order. */
+  public List<Entry> describe() {
+    List<Entry> out = new ArrayList<>();
+    describe(root, "", out);
+    return out;
+  }
+
+  private static void describe(Section section, String prefix, List<Entry> out) {
+    for (Key key : section.keys().values()) {
+      String path = prefix + key.name();
+      Shape shape = key.shape();
+      if (shape instanceof Section nested) {
+        describe(nested, path + ".", out);
+      } else if (shape instanceof ListOf list && list.element() instanceof Section element) {
+        describe(element, path + "[].", out);
+      } else if (shape instanceof MapOf map && map.value() instanceof Section value) {
+        describe(value, path + ".<name>.", out);
+      } else {
+        Setting s = key.setting();
+        boolean bare = shape instanceof Leaf leaf && leaf.type() != String.class && leaf.type() != Object.class;
+        boolean required = key.required() || (bare && key.defaultText().isEmpty());
+        out.add(new Entry(path, typeName(shape), s == null ? "" : s.unit(), key.defaultText(), required,
+            s == null ? "" : s.doc()));
+      }
+    }
+  }
+
+  static String typeName(Shape shape) {
+    if (shape instanceof ListOf list) {
+      return "list of " + typeName(list.element());
+    }
+    if (shape instanceof MapOf map) {
+      return "map of " + typeName(map.value());
+    }
+    if (shape instanceof Section) {
+      return "section";
+    }
+    Class<?> type = ((Leaf) shape).type();
+    if (type.isEnum()) {
+      List<String> names = new ArrayList<>();
+      for (Object constant : type.getEnumConstants()) {
+        names.add(enumText((Enum<?>) constant));
+      }
+      return String.join(" | ", names);
+    }
+    return type == Object.class ? "any" : type == Path.class ? "path" : type.getSimpleName().toLowerCase(Locale.ROOT);
+  }
+
+  /** An enum constant as it is written in files: lower case, underscores. */
+  static String enumText(Enum<?> constant) {
+    return constant.name().toLowerCase(Locale.ROOT);
+  }
+
+  private static Section section(Class<?> type) {
+    Map<String, Key> keys = new LinkedHashMap<>();
+    for (RecordComponent c : type.getRecordComponents()) {
+      String name = snake(c.getName());
+      keys.put(name, new Key(name, c.getAnnotation(Setting.class), shape(c.getGenericType(), type, c)));
+    }
+    return new Section(type.asSubclass(Record.class), keys);
+  }
+
+  private static Shape shape(Type type, Class<?> owner, RecordComponent component) {
+    if (type instanceof WildcardType) {
+      return new Leaf(Object.class);
+    }
+    if (type instanceof ParameterizedType p) {
+      if (p.getRawType() == List.class) {
+        return new ListOf(shape(p.getActualTypeArguments()[0], owner, component));
+      }
+      if (p.getRawType() == Map.class && p.getActualTypeArguments()[0] == String.class) {
+        return new MapOf(shape(p.getActualTypeArguments()[1], owner, component));
+      }
+    } else if (type instanceof Class<?> boxed) {
+      Class<?> c = MethodType.methodType(boxed).unwrap().returnType();
+      if (c.isRecord()) {
+        return section(c);
+      }
+      if (c == JsonObject.class) {
+        return new MapOf(new Leaf(Object.class));
+      }
+      if (c == JsonArray.class) {
+        return new ListOf(new Leaf(Object.class));
+      }
+      if (c.isEnum() || c == int.class || c == long.class || c == float.class || c == double.class
+          || c == boolean.class || c == String.class || c == Path.class || c == Object.class) {
+        return new Leaf(c);
+      }
+    }
+    throw new IllegalArgumentException("a configuration record cannot have a component of type " + type.getTypeName()
+        + ": " + owner.getName() + "." + component.getName());
+  }
+
+  /** {@code learningRate} → {@code learning_rate}. */
+  static String snake(String camel) {
+    StringBuilder b = new StringBuilder();
+    for (int i = 0; i < camel.length(); i++) {
+      char ch = camel.charAt(i);
+      if (Character.isUpperCase(ch)) {
+        b.append(i == 0 ? "" : "_").append(Character.toLowerCase(ch));
+      } else {
+        b.append(ch);
+      }
+    }
+    return b.toString();
+  }
+}

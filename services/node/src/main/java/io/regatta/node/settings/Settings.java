@@ -1,0 +1,377 @@
+package io.regatta.node.settings;
+
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.node.process.ServiceLogging;
+import io.regatta.node.settings.Schema.Leaf;
+import io.regatta.node.settings.Schema.ListOf;
+import io.regatta.node.settings.Schema.MapOf;
+import io.regatta.node.settings.Schema.Section;
+import io.regatta.node.settings.Schema.Shape;
+import io.vertx.config.ConfigRetriever;
+import io.vertx.config.ConfigRetrieverOptions;
+import io.vertx.config.ConfigStoreOptions;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import io.vertx.core.json.DecodeException;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.lang.reflect.Method;
+import java.lang.reflect.RecordComponent;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.function.UnaryOperator;
+
+/**
+ * Reads a process's configuration once, through Vert.x Config, from its five sources; the later one wins:
+ * file &lt; environment ({@code REGATTA_SECTION_KEY}) &lt; system properties ({@code regatta.section.key}) &lt; command
+ * line ({@code --set section.key=value}, or an option that stands for a key) &lt; code. Keys are the snake_case names of configuration records'
+ * components. Stateless, any thread; nothing blocks.
+ */
+public final class Settings {
+
+  /**
+   * An option of a command line that stands for a key.
+   *
+   * @param name as it is typed, e.g. {@code --servers}: what messages call it
+   */
+  public record Option(String name, String key, String value) {}
+
+  /**
+   * Where configuration comes from.
+   *
+   * @param file a .json, .yaml or .yml file, or null
+   * @param environment variables by name; those that do not start with {@code REGATTA_}, and {@link OtherNames},
+   *     are not looked at
+   * @param properties system properties by name; likewise with {@code regatta.}
+   * @param options options of the command line that stand for keys
+   * @param overrides {@code key=value} each, from the command line; they go before the options
+   * @param code values given by the program, nested as in a file
+   * @param ignored top-level sections that belong to other services and are passed over
+   */
+  public record Sources(Path file, Map<String, String> environment, Map<String, String> properties,
+      List<Option> options, List<String> overrides, JsonObject code, List<String> ignored) {
+
+    public Sources {
+      options = List.copyOf(options);
+      environment = Map.copyOf(environment);
+      properties = Map.copyOf(properties);
+      overrides = List.copyOf(overrides);
+      code = code == null ? new JsonObject() : code;
+      ignored = List.copyOf(ignored);
+    }
+
+    /** Without options. */
+    public Sources(Path file, Map<String, String> environment, Map<String, String> properties, List<String> overrides,
+        JsonObject code, List<String> ignored) {
+      this(file, environment, properties, List.of(), overrides, code, ignored);
+    }
+
+    /** This process's environment and system properties, and what its command line gave. */
+    public static Sources ofProcess(Path file, List<Option> options, List<String> overrides) {
+      Map<String, String> properties = new LinkedHashMap<>();
+      for (String name : System.getProperties().stringPropertyNames()) {
+        if (name.startsWith("regatta.")) {
+          properties.put(name, System.getProperty(name));
+        }
+      }
+      return new Sources(file, System.getenv(), properties, options, overrides, new JsonObject(), List.of());
+    }
+
+    public Sources withCode(JsonObject values) {
+      return new Sources(file, environment, properties, options, overrides, values, ignored);
+    }
+
+    /** The same, passing over sections that other services read. */
+    public Sources without(List<String> sections) {
+      return new Sources(file, environment, properties, options, overrides, code, sections);
+    }
+  }
+
+  private Settings() {}
+
+  /**
+   * Loads and merges the sources and checks every key's name.
+   *
+   * @return the effective configuration; fails with {@link InvalidInput} (one line: file, line and column, or key,
+   *     value and source)
+   */
+  public static Future<Effective> load(Vertx vertx, Schema schema, Sources sources) {
+    return ConfigFile.read(vertx, sources.file()).compose(file -> {
+      Map<String, String> origins = new LinkedHashMap<>();
+      List<JsonObject> layers = new ArrayList<>();
+      layers.add(file);
+      sources.ignored().forEach(file::remove);
+      mark(file, "", "file " + sources.file(), origins);
+      layers.add(environment(schema, sources, origins));
+      layers.add(properties(schema, sources, origins));
+      layers.add(options(schema, sources.options(), origins));
+      layers.add(overrides(schema, sources.overrides(), origins));
+      layers.add(sources.code());
+      mark(sources.code(), "", "code", origins);
+      return merge(vertx, layers).map(merged -> new Effective(schema, merged, origins, sources.file()));
+    });
+  }
+
+  /** {@link #load(Vertx, Schema, Sources)} for one record as the root. */
+  public static <R extends Record> Future<R> load(Vertx vertx, Class<R> type, Sources sources) {
+    return load(vertx, Schema.of(type), sources).map(effective -> effective.bind(type));
+  }
+
+  /**
+   * Makes a record from JSON. Missing keys get their defaults.
+   *
+   * @throws InvalidInput for an unknown key (with the nearest known one), a mistyped or missing value, or a record
+   *     that refuses its values
+   */
+  public static <R extends Record> R bind(JsonObject json, Class<R> type) {
+    return type.cast(new SettingsBinder(Schema.of(type), key -> null, null).bind(json));
+  }
+
+  /** As {@link #bind(JsonObject, Class)} for JSON that stands under a key, which messages name. */
+  public static <R extends Record> R bind(JsonObject json, Class<R> type, String key) {
+    return type.cast(new SettingsBinder(Schema.of(type), path -> null, null).bind(json, key + "."));
+  }
+
+  /** The same for a map of another record, whose sources messages name if it was read from a configuration. */
+  public static <R extends Record> R bind(Map<String, Object> map, Class<R> type, String key) {
+    String prefix = key + ".";
+    return type.cast(new SettingsBinder(Schema.of(type), path -> GivenMap.origin(map, path.substring(prefix.length())), null)
+        .bind(new JsonObject(new LinkedHashMap<>(map)), prefix));
+  }
+
+  /** A record of nothing but defaults. */
+  public static <R extends Record> R defaults(Class<R> type) {
+    return bind(new JsonObject(), type);
+  }
+
+  /** The inverse of {@link #bind}: a record as it would stand in a file, every key written out. */
+  public static JsonObject toJson(Record record) {
+    JsonObject json = new JsonObject();
+    for (RecordComponent component : record.getClass().getRecordComponents()) {
+      try {
+        Method accessor = component.getAccessor();
+        accessor.setAccessible(true);
+        json.put(Schema.snake(component.getName()), jsonValue(accessor.invoke(record)));
+      } catch (ReflectiveOperationException e) {
+        throw new IllegalStateException("cannot read " + record.getClass().getName() + "." + component.getName(), e);
+      }
+    }
+    return json;
+  }
+
+  private static Object jsonValue(Object value) {
+    if (value instanceof Record nested) {
+      return toJson(nested);
+    }
+    if (value instanceof List<?> list) {
+      JsonArray array = new JsonArray();
+      list.forEach(item -> array.add(jsonValue(item)));
+      return array;
+    }
+    if (value instanceof Map<?, ?> map) {
+      JsonObject object = new JsonObject();
+      map.forEach((name, item) -> object.put(name.toString(), jsonValue(item)));
+      return object;
+    }
+    return value instanceof Enum<?> constant ? Schema.enumText(constant) : value instanceof Path ? value.toString()
+        : value;
+  }
+
+  /** The keys of a record with type, unit, default and meaning: the material of docs/configuration.md. */
+  public static List<Schema.Entry> describe(Class<? extends Record> type) {
+    return Schema.of(type).describe();
+  }
+
+  private static Future<JsonObject> merge(Vertx vertx, List<JsonObject> layers) {
+    ConfigRetrieverOptions options = new ConfigRetrieverOptions().setIncludeDefaultStores(false).setScanPeriod(-1);
+    for (JsonObject layer : layers) {
+      options.addStore(new ConfigStoreOptions().setType("json").setConfig(layer));
+    }
+    ConfigRetriever retriever = ConfigRetriever.create(vertx, options);
+    return retriever.getConfig().eventually(retriever::close);
+  }
+
+  private static void mark(JsonObject json, String prefix, String origin, Map<String, String> origins) {
+    for (String name : json.fieldNames()) {
+      origins.put(prefix + name, origin);
+      if (json.getValue(name) instanceof JsonObject nested) {
+        mark(nested, prefix + name + ".", origin, origins);
+      }
+    }
+  }
+
+  /**
+   * Values of variables or properties by name: keys of the schema are read, those of another reader passed over.
+   *
+   * @throws InvalidInput for a name that is nobody's: with nothing said, a slip would be without effect
+   */
+  private static JsonObject named(Schema schema, Named source, List<String> ignored, Map<String, String> origins) {
+    JsonObject layer = new JsonObject();
+    source.values().entrySet().stream().sorted(Map.Entry.comparingByKey()).forEach(entry -> {
+      String name = entry.getKey();
+      if (!name.startsWith(source.prefix()) || OtherNames.contains(name)) {
+        return;
+      }
+      String origin = source.kind() + " " + name;
+      String path = source.path().apply(name.substring(source.prefix().length()));
+      if (schema.find(split(path)).isPresent()) {
+        put(schema, layer, path, entry.getValue(), origin, origins);
+      } else if (!schema.elsewhere(split(path)) && ignored.stream().noneMatch(section -> belongs(path, section))) {
+        List<String> known = new ArrayList<>(schema.paths());
+        known.addAll(schema.otherPaths());
+        throw source.isEnvironment() ? Variables.unknown(known, path, name, entry.getValue())
+            : SettingsBinder.unknown(known, path, origin);
+      }
+    });
+    return layer;
+  }
+
+  /** Variables and properties: how their names begin, and which key the rest of a name means. */
+  private record Named(String kind, String prefix, Map<String, String> values, UnaryOperator<String> path) {
+    boolean isEnvironment() {
+      return prefix.equals(Variables.PREFIX);
+    }
+  }
+
+  private static boolean belongs(String path, String section) {
+    return path.equals(section) || path.startsWith(section + ".") || path.startsWith(section + "_");
+  }
+
+  private static JsonObject environment(Schema schema, Sources sources, Map<String, String> origins) {
+    ServiceLogging.checkLevel(sources.environment());
+    Map<String, String> paths = new LinkedHashMap<>();
+    schema.otherPaths().forEach(path -> paths.put(path.replace('.', '_'), path));
+    schema.paths().forEach(path -> paths.put(path.replace('.', '_'), path));
+    return named(schema, new Named("environment variable", Variables.PREFIX, sources.environment(),
+        name -> paths.getOrDefault(name.toLowerCase(Locale.ROOT), name.toLowerCase(Locale.ROOT))), sources.ignored(),
+        origins);
+  }
+
+  private static JsonObject properties(Schema schema, Sources sources, Map<String, String> origins) {
+    return named(schema, new Named("system property", "regatta.", sources.properties(), UnaryOperator.identity()),
+        sources.ignored(), origins);
+  }
+
+  private static JsonObject options(Schema schema, List<Option> options, Map<String, String> origins) {
+    JsonObject layer = new JsonObject();
+    options.forEach(option -> put(schema, layer, option.key(), option.value(), option.name(), origins));
+    return layer;
+  }
+
+  private static JsonObject overrides(Schema schema, List<String> overrides, Map<String, String> origins) {
+    JsonObject layer = new JsonObject();
+    for (String override : overrides) {
+      int equals = override.indexOf('=');
+      if (equals <= 0) {
+        throw new InvalidInput("--set " + override + ": write key=value, for example --set " + example(schema));
+      }
+      String path = override.substring(0, equals).strip();
+      String origin = "--set " + path;
+      if (schema.find(split(path)).isEmpty()) {
+        throw SettingsBinder.unknown(schema.paths(), path, origin);
+      }
+      put(schema, layer, path, override.substring(equals + 1), origin, origins);
+    }
+    return layer;
+  }
+
+  /** A key of this schema with a value that it may have. */
+  private static String example(Schema schema) {
+    return schema.describe().stream().filter(entry -> !entry.defaultValue().isEmpty())
+        .min(Comparator.comparing(entry -> !entry.key().endsWith("admin.port")))
+        .map(entry -> entry.key() + "=" + entry.defaultValue()).orElse("key=value");
+  }
+
+  private static void put(Schema schema, JsonObject layer, String path, String text, String origin,
+      Map<String, String> origins) {
+    List<String> segments = split(path);
+    Shape shape = schema.find(segments).orElseThrow();
+    if (shape instanceof Section && !text.strip().startsWith("{")) {
+      throw new InvalidInput("key '" + path + "': expected section, got \"" + text + "\" (" + origin
+          + "): give one of its keys, or JSON");
+    }
+    JsonObject at = layer;
+    for (String segment : segments.subList(0, segments.size() - 1)) {
+      if (!(at.getValue(segment) instanceof JsonObject)) {
+        at.put(segment, new JsonObject());
+      }
+      at = at.getJsonObject(segment);
+    }
+    Object value = layerValue(shape, text, path);
+    String last = segments.get(segments.size() - 1);
+    if (value instanceof JsonObject object && at.getValue(last) instanceof JsonObject present) {
+      present.mergeIn(object, true);
+    } else {
+      at.put(last, value);
+    }
+    origins.put(path, origin);
+    if (value instanceof JsonObject object) {
+      mark(object, path + ".", origin, origins);
+    }
+  }
+
+  /**
+   * Text of a variable, property, {@code --set} or default as a JSON value: lists are JSON or comma-separated, maps
+   * are JSON or {@code name=value,...}, sections are JSON, untyped values are JSON where they parse as such. Numbers,
+   * booleans and enums stay text: the binder reads them by type.
+   */
+  static Object layerValue(Shape shape, String text, String path) {
+    String trimmed = text.strip();
+    try {
+      if (shape instanceof ListOf list) {
+        return trimmed.startsWith("[") ? new JsonArray(trimmed) : list(list, trimmed, path);
+      }
+      if (shape instanceof MapOf map) {
+        return trimmed.startsWith("{") ? new JsonObject(trimmed) : map(map, trimmed, path);
+      }
+      if (shape instanceof Section) {
+        return new JsonObject(trimmed);
+      }
+    } catch (DecodeException e) {
+      throw new InvalidInput("key '" + path + "': expected " + Schema.typeName(shape) + ", got broken JSON \"" + text
+          + "\"", e);
+    }
+    return shape instanceof Leaf leaf && leaf.type() == Object.class ? untyped(text) : text;
+  }
+
+  private static JsonArray list(ListOf list, String text, String path) {
+    JsonArray array = new JsonArray();
+    if (!text.isEmpty()) {
+      Arrays.stream(text.split(",")).map(item -> layerValue(list.element(), item.strip(), path)).forEach(array::add);
+    }
+    return array;
+  }
+
+  private static JsonObject map(MapOf map, String text, String path) {
+    JsonObject object = new JsonObject();
+    if (!text.isEmpty()) {
+      for (String item : text.split(",")) {
+        int equals = item.indexOf('=');
+        if (equals <= 0) {
+          throw new InvalidInput("key '" + path + "': expected name=value,... or JSON, got \"" + text + "\"");
+        }
+        object.put(item.substring(0, equals).strip(),
+            layerValue(map.value(), item.substring(equals + 1).strip(), path));
+      }
+    }
+    return object;
+  }
+
+  private static Object untyped(String text) {
+    try {
+      return new JsonArray("[" + text + "]").size() == 1 ? new JsonArray("[" + text + "]").getValue(0) : text;
+    } catch (DecodeException e) {
+      return text;
+    }
+  }
+
+  private static List<String> split(String path) {
+    return Arrays.asList(path.split("\\."));
+  }
+}

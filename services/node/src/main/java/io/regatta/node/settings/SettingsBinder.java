@@ -1,0 +1,327 @@
+package io.regatta.node.settings;
+
+import io.regatta.core.error.RegattaException;
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.node.settings.Schema.Key;
+import io.regatta.node.settings.Schema.Leaf;
+import io.regatta.node.settings.Schema.ListOf;
+import io.regatta.node.settings.Schema.MapOf;
+import io.regatta.node.settings.Schema.Section;
+import io.regatta.node.settings.Schema.Shape;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.lang.reflect.Constructor;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.RecordComponent;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Function;
+import java.util.function.ToIntFunction;
+import java.util.stream.Collectors;
+import org.apache.commons.text.similarity.LevenshteinDistance;
+
+/**
+ * Turns JSON into configuration records and says, in one line, what is wrong with it: the key, the value, where it
+ * came from and what was expected. Stateless apart from the lookup of origins; used on one thread.
+ */
+final class SettingsBinder {
+
+  /** Names that are shorter are like too many others. */
+  private static final int SHORT = 4;
+
+  private final Schema schema;
+  private final Function<String, String> origin;
+  private final Path file;
+
+  /**
+   * @param origin where a key's value came from, for messages; null if unknown
+   * @param file that was read, for messages; null if there was none
+   */
+  SettingsBinder(Schema schema, Function<String, String> origin, Path file) {
+    this.schema = schema;
+    this.origin = origin;
+    this.file = file;
+  }
+
+  /** Checks names and types of every key, without constructing the root; returns the root's sections by name. */
+  Map<String, Object> bindSections(JsonObject json) {
+    return bindKeys(schema.root(), json, "");
+  }
+
+  Record bind(JsonObject json) {
+    return bind(json, "");
+  }
+
+  Record bind(JsonObject json, String prefix) {
+    return construct(schema.root(), json, prefix);
+  }
+
+  /** One section of the root. */
+  Record bindSection(String name, JsonObject json) {
+    return construct((Section) schema.root().keys().get(name).shape(), json, name + ".");
+  }
+
+  /** Whether two values of a key mean the same, however they are written. */
+  boolean same(String path, Object one, Object other) {
+    Shape shape = shape(path);
+    return value(shape, one, path).equals(value(shape, other, path));
+  }
+
+  boolean isSection(String path) {
+    return shape(path) instanceof Section;
+  }
+
+  private Shape shape(String path) {
+    return schema.find(List.of(path.split("\\."))).orElseThrow();
+  }
+
+  /** Names of all keys, also in sections that are bound later or elsewhere. */
+  void checkNames(JsonObject json) {
+    checkNames(schema.root(), json, "");
+  }
+
+  private void checkNames(Section section, JsonObject json, String prefix) {
+    known(section, json, prefix);
+    for (Key key : section.keys().values()) {
+      if (key.shape() instanceof Section nested && json.getValue(key.name()) instanceof JsonObject below) {
+        checkNames(nested, below, prefix + key.name() + ".");
+      }
+    }
+  }
+
+  private Record construct(Section section, JsonObject json, String prefix) {
+    Object[] arguments = bindKeys(section, json, prefix).values().toArray();
+    RecordComponent[] components = section.type().getRecordComponents();
+    try {
+      Constructor<? extends Record> constructor = section.type()
+          .getDeclaredConstructor(Arrays.stream(components).map(RecordComponent::getType).toArray(Class<?>[]::new));
+      constructor.setAccessible(true);
+      return constructor.newInstance(convertRaw(arguments, components));
+    } catch (InvocationTargetException e) {
+      Throwable cause = e.getCause();
+      if (cause instanceof IllegalArgumentException || cause instanceof RegattaException
+          || cause instanceof NullPointerException) {
+        String said = String.valueOf(cause.getMessage());
+        String at = prefix.isEmpty() ? "" : "section '" + sectionName(prefix) + "': ";
+        throw new InvalidInput(at + said + sources(section, json, prefix, said), cause);
+      }
+      throw new IllegalStateException("cannot construct " + section.type().getName(), cause);
+    } catch (ReflectiveOperationException e) {
+      throw new IllegalStateException("cannot construct " + section.type().getName(), e);
+    }
+  }
+
+  private static String sectionName(String prefix) {
+    return prefix.substring(0, prefix.length() - 1);
+  }
+
+  /** Where the keys came from that a record's refusal names: as good a hint as that of a mistyped value. */
+  private String sources(Section section, JsonObject json, String prefix, String refusal) {
+    Map<String, String> named = new LinkedHashMap<>();
+    for (String key : section.keys().keySet()) {
+      String from = json.getValue(key) == null ? null : origin.apply(prefix + key);
+      if (from != null && refusal.matches("(?s)(.*\\W)?" + key + "(\\W.*)?")) {
+        named.put(key, from);
+      }
+    }
+    if (named.isEmpty()) {
+      return "";
+    }
+    return Set.copyOf(named.values()).size() == 1 ? from(named.values().iterator().next())
+        : named.entrySet().stream().map(e -> e.getKey() + ": " + e.getValue())
+            .collect(Collectors.joining("; ", " (", ")"));
+  }
+
+  /** Components declared as JsonObject or JsonArray get one. */
+  private static Object[] convertRaw(Object[] values, RecordComponent[] components) {
+    for (int i = 0; i < values.length; i++) {
+      if (components[i].getType() == JsonObject.class) {
+        @SuppressWarnings("unchecked")
+        Map<String, Object> map = (Map<String, Object>) values[i];
+        values[i] = new JsonObject(new LinkedHashMap<>(map));
+      } else if (components[i].getType() == JsonArray.class) {
+        values[i] = new JsonArray(new ArrayList<>((List<?>) values[i]));
+      }
+    }
+    return values;
+  }
+
+  private void known(Section section, JsonObject json, String prefix) {
+    for (String name : json.fieldNames()) {
+      if (!section.keys().containsKey(name)) {
+        List<String> known = new ArrayList<>(schema.paths());
+        section.keys().keySet().forEach(key -> known.add(prefix + key));
+        throw section.keys().isEmpty() ? new InvalidInput("unknown key '" + prefix + name + "'"
+            + from(origin.apply(prefix + name)) + ": there are no keys under '" + sectionName(prefix) + "'")
+            : unknown(known, prefix + name, origin.apply(prefix + name));
+      }
+    }
+  }
+
+  private Map<String, Object> bindKeys(Section section, JsonObject json, String prefix) {
+    known(section, json, prefix);
+    Map<String, Object> values = new LinkedHashMap<>();
+    for (Key key : section.keys().values()) {
+      String path = prefix + key.name();
+      Object raw = json.getValue(key.name());
+      values.put(key.name(), raw == null ? defaultValue(key, path) : value(key.shape(), raw, path));
+    }
+    return values;
+  }
+
+  private Object defaultValue(Key key, String path) {
+    if (key.required()) {
+      throw missing(path, key.shape());
+    }
+    String text = key.defaultText();
+    if (key.shape() instanceof Section nested) {
+      return construct(nested, new JsonObject(), path + ".");
+    }
+    if (key.shape() instanceof Leaf leaf && text.isEmpty()) {
+      if (leaf.type() == String.class) {
+        return "";
+      }
+      if (leaf.type() == Path.class) {
+        return Path.of("");
+      }
+      if (leaf.type() == Object.class) {
+        return null;
+      }
+      throw missing(path, key.shape());
+    }
+    return value(key.shape(), Settings.layerValue(key.shape(), text, path), path);
+  }
+
+  private InvalidInput missing(String path, Shape shape) {
+    return new InvalidInput("key '" + path + "' is missing" + (file == null ? "" : " in file " + file)
+        + ": give a value of type " + Schema.typeName(shape));
+  }
+
+  private Object value(Shape shape, Object raw, String path) {
+    if (shape instanceof Section nested) {
+      return construct(nested, object(raw, shape, path), path + ".");
+    }
+    if (shape instanceof MapOf map) {
+      JsonObject json = object(raw, shape, path);
+      Map<String, Object> out = new LinkedHashMap<>();
+      for (String name : json.fieldNames()) {
+        out.put(name, value(map.value(), json.getValue(name), path + "." + name));
+      }
+      return new GivenMap(out, name -> origin.apply(path + "." + name));
+    }
+    if (shape instanceof ListOf list) {
+      Object given = raw instanceof String text ? Settings.layerValue(shape, text, path) : raw;
+      if (given instanceof Number || given instanceof Boolean) {
+        given = JsonArray.of(given); // one element, as "settings.hidden=8" gives it
+      }
+      if (!(given instanceof JsonArray array)) {
+        throw mistyped(shape, raw, path);
+      }
+      List<Object> out = new ArrayList<>();
+      for (int i = 0; i < array.size(); i++) {
+        out.add(value(list.element(), array.getValue(i), path + "[" + i + "]"));
+      }
+      return Collections.unmodifiableList(out);
+    }
+    return leaf((Leaf) shape, raw, path);
+  }
+
+  private JsonObject object(Object raw, Shape shape, String path) {
+    Object given = raw instanceof String text ? Settings.layerValue(shape, text, path) : raw;
+    if (given instanceof JsonObject json) {
+      return json;
+    }
+    throw mistyped(shape, raw, path);
+  }
+
+  private Object leaf(Leaf leaf, Object raw, String path) {
+    Class<?> type = leaf.type();
+    if (type == Object.class) {
+      return raw instanceof JsonObject o ? o.getMap() : raw instanceof JsonArray a ? a.getList() : raw;
+    }
+    if (raw == null || raw instanceof JsonObject || raw instanceof JsonArray) {
+      throw mistyped(leaf, raw, path);
+    }
+    String text = raw.toString().strip();
+    try {
+      if (type == String.class) {
+        return raw.toString();
+      }
+      if (type == Path.class) {
+        return Path.of(raw.toString());
+      }
+      if (type == int.class) {
+        return Integer.parseInt(text.replace("_", ""));
+      }
+      if (type == long.class) {
+        return Long.parseLong(text.replace("_", ""));
+      }
+      if (type == double.class || type == float.class) {
+        double d = Double.parseDouble(text);
+        if (raw instanceof Boolean || (text.endsWith("d") || text.endsWith("f"))) {
+          throw mistyped(leaf, raw, path);
+        }
+        return type == double.class ? (Object) d : (Object) (float) d;
+      }
+      if (type == boolean.class && (text.equals("true") || text.equals("false"))) {
+        return text.equals("true");
+      }
+    } catch (IllegalArgumentException e) {
+      throw mistyped(leaf, raw, path);
+    }
+    if (type.isEnum()) {
+      for (Object constant : type.getEnumConstants()) {
+        if (Schema.enumText((Enum<?>) constant).equalsIgnoreCase(text.replace('-', '_'))) {
+          return constant;
+        }
+      }
+    }
+    throw mistyped(leaf, raw, path);
+  }
+
+  private InvalidInput mistyped(Shape shape, Object raw, String path) {
+    String shown = raw instanceof String ? "\"" + raw + "\"" : String.valueOf(raw);
+    return new InvalidInput("key '" + path + "': expected " + Schema.typeName(shape) + ", got "
+        + (shown.length() > 80 ? shown.substring(0, 77) + "..." : shown) + from(origin.apply(path)));
+  }
+
+  /**
+   * An unknown key, with the known one that is nearest to it, if one is near: by the whole path, or by the last name
+   * anywhere.
+   */
+  static InvalidInput unknown(List<String> knownPaths, String path, String origin) {
+    return new InvalidInput("unknown key '" + path + "'" + from(origin)
+        + nearest(knownPaths, path).map(key -> "; the nearest known key is '" + key + "'").orElse(""));
+  }
+
+  /** The known key that a user probably meant, if there is one. */
+  static Optional<String> nearest(List<String> knownPaths, String path) {
+    LevenshteinDistance distance = LevenshteinDistance.getDefaultInstance();
+    String flat = path.replace('.', '_'); // variables have no dots
+    ToIntFunction<String> slips = known -> Math.min(distance.apply(flat, known.replace('.', '_')),
+        lastName(path).length() < SHORT ? Integer.MAX_VALUE : 1 + distance.apply(lastName(path), lastName(known)));
+    return knownPaths.stream().min(Comparator.comparingInt(slips))
+        .filter(known -> slips.applyAsInt(known) <= Math.max(1, path.length() / 3)
+            || beginsAlike(flat, known.replace('.', '_')));
+  }
+
+  private static boolean beginsAlike(String one, String other) {
+    return Math.min(one.length(), other.length()) >= SHORT && (one.startsWith(other) || other.startsWith(one));
+  }
+
+  private static String lastName(String path) {
+    return path.substring(path.lastIndexOf('.') + 1);
+  }
+
+  private static String from(String origin) {
+    return origin == null ? "" : " (" + origin + ")";
+  }
+}

@@ -1,0 +1,78 @@
+package io.regatta.node.address;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assumptions.assumeThat;
+
+import io.regatta.core.error.RegattaException.InvalidInput;
+import java.net.Inet4Address;
+import java.net.InetAddress;
+import java.net.NetworkInterface;
+import java.net.SocketException;
+import java.util.Collections;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+class PublishedAddressTest {
+
+  private static final HostPort LOCAL = new HostPort("127.0.0.1", 5701);
+
+  @Test
+  void loopbackServesOnlyWhereEverySeedIsLocal() {
+    assertThat(PublishedAddress.choose("", List.of()).address()).isEqualTo("127.0.0.1");
+    assertThat(PublishedAddress.choose("", List.of(LOCAL)).address()).isEqualTo("127.0.0.1");
+    assertThat(PublishedAddress.choose("", List.of(new HostPort("localhost", 1))).address()).isEqualTo("127.0.0.1");
+  }
+
+  @Test
+  void aSeedElsewhereGivesTheAddressThatRoutesToIt() throws SocketException {
+    Optional<String> outside = outside();
+    assumeThat(outside).as("a network besides loopback").isPresent();
+    // A seed on an address of this machine other than loopback: the kernel answers with that address.
+    PublishedAddress chosen = PublishedAddress.choose("", List.of(LOCAL, new HostPort(outside.get(), 5701)));
+    assertThat(chosen.address()).isEqualTo(outside.get());
+    assertThat(chosen.reason()).contains(outside.get());
+    assertThat(PublishedAddress.isHere(new HostPort(outside.get(), 5701), 5701)).isTrue();
+    // A name that nobody knows yet is taken as remote.
+    assertThat(PublishedAddress.choose("", List.of(LOCAL, new HostPort("seed.invalid", 5701))).address())
+        .doesNotStartWith("127.");
+  }
+
+  @Test
+  void anAddressOrInterfaceCanBeNamed() throws SocketException {
+    String loopback = NetworkInterface.getByInetAddress(InetAddress.getLoopbackAddress()).getName();
+    assertThat(PublishedAddress.choose(loopback, List.of()).address()).isEqualTo("127.0.0.1");
+    assertThat(PublishedAddress.choose("127.0.0.1", List.of()).address()).isEqualTo("127.0.0.1");
+    assertThatThrownBy(() -> PublishedAddress.choose("192.0.2.1", List.of()))
+        .isInstanceOf(InvalidInput.class).hasMessageContaining("cluster.address: 192.0.2.1");
+    assertThatThrownBy(() -> PublishedAddress.choose("no-such-interface.invalid", List.of()))
+        .isInstanceOf(InvalidInput.class).hasMessageContaining("names no interface");
+  }
+
+  @Test
+  void aNodeIsItsOwnSeedOnlyWithThatPort() {
+    assertThat(PublishedAddress.isHere(LOCAL, 5701)).isTrue();
+    assertThat(PublishedAddress.isHere(LOCAL, 5702)).isFalse();
+    assertThat(PublishedAddress.isHere(LOCAL, 0)).isFalse();
+    assertThat(PublishedAddress.isHere(new HostPort("192.0.2.1", 5701), 5701)).isFalse();
+  }
+
+  @Test
+  void endpointsAreReadWithPortsAndBrackets() {
+    assertThat(HostPort.parse("a.b:80", "k")).isEqualTo(new HostPort("a.b", 80));
+    assertThat(HostPort.parse("[::1]:80", "k")).isEqualTo(new HostPort("::1", 80));
+    assertThat(HostPort.parse("[::1]:80", "k")).hasToString("[::1]:80");
+    for (String bad : List.of("", ":80", "a:", "a:x", "a:0", "a:65536", "a b:1", "a", " ", "a:b:c", "::1", "[::1]", "http://a:1")) {
+      assertThatThrownBy(() -> HostPort.parse(bad, "seeds")).isInstanceOf(InvalidInput.class)
+          .hasMessageContaining("seeds: expected host:port");
+    }
+  }
+
+  private static Optional<String> outside() throws SocketException {
+    return Collections.list(NetworkInterface.getNetworkInterfaces()).stream()
+        .flatMap(each -> Collections.list(each.getInetAddresses()).stream())
+        .filter(address -> address instanceof Inet4Address && !address.isLoopbackAddress())
+        .map(InetAddress::getHostAddress).findFirst();
+  }
+}

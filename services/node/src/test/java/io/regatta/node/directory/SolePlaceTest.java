@@ -1,0 +1,93 @@
+package io.regatta.node.directory;
+
+import static io.regatta.node.testing.Nodes.get;
+import static io.regatta.node.testing.Nodes.instance;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.regatta.core.error.RegattaException.Conflict;
+import io.regatta.node.admin.Waits;
+import io.regatta.node.directory.Directory.Instance;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** A place in the directory that one instance may have. */
+class SolePlaceTest {
+
+  private static final int LEASE_SECONDS = 1;
+  private static final Function<Instance, Future<Boolean>> LIVES = holder -> Future.succeededFuture(true);
+  private static final Function<Instance, Future<Boolean>> SILENT = holder -> Future.succeededFuture(false);
+  private static final Function<Instance, Future<Boolean>> UNREACHABLE = holder -> Future.failedFuture("refused");
+
+  private final Vertx vertx = Vertx.vertx();
+  private final Directory directory = new HazelcastDirectory(vertx, new Waits(), LEASE_SECONDS);
+
+  @AfterEach
+  void close() {
+    get(directory.close());
+    get(vertx.close());
+  }
+
+  @Test
+  void whoFindsALivingHolderIsRefusedAndToldWhereItIs() {
+    get(sole("a", 0, 1001, LIVES));
+    assertThatThrownBy(() -> get(sole("b", 0, 1002, LIVES))).isInstanceOf(Conflict.class)
+        .hasMessageContaining("127.0.0.1:1002 is not needed: parameter-server 0 is at 127.0.0.1:1001, process "
+            + ProcessHandle.current().pid() + "; end one");
+    get(sole("c", 1, 1003, LIVES));
+    assertThat(ids()).containsExactly("a", "c");
+  }
+
+  @Test
+  void aHolderThatDoesNotAnswerAndAFormerLifeAtTheSameAddressAreReplaced() {
+    get(sole("silent", 0, 1001, LIVES));
+    get(sole("b", 0, 1002, SILENT));
+    assertThat(ids()).containsExactly("b");
+    get(sole("c", 0, 1003, UNREACHABLE));
+    get(sole("again", 0, 1003, LIVES));
+    assertThat(ids()).containsExactly("again");
+  }
+
+  @Test
+  void ofManyThatComeAtOnceOneGetsThePlace() {
+    List<Future<Registration>> all = new ArrayList<>();
+    for (int i = 0; i < 8; i++) {
+      all.add(sole("at-once-" + i, 0, 1001 + i, LIVES));
+    }
+    get(Future.join(all).otherwiseEmpty());
+    assertThat(all).filteredOn(Future::succeeded).hasSize(1);
+    assertThat(ids()).hasSize(1);
+  }
+
+  @Test
+  void oneWhoseIndexWasGivenOtherwiseCountsToo() {
+    get(directory.register(instance("parameter-server", "given", 0, 1001)));
+    assertThatThrownBy(() -> get(sole("b", 0, 1002, LIVES))).isInstanceOf(Conflict.class)
+        .hasMessageContaining("127.0.0.1:1001");
+    assertThat(ids()).containsExactly("given");
+  }
+
+  @Test
+  void aHolderThatWakesDoesNotTakeItsPlaceBack() {
+    Registration woken = get(sole("woken", 0, 1001, LIVES));
+    get(sole("b", 0, 1002, SILENT));
+    get(vertx.timer(LEASE_SECONDS * 2500, TimeUnit.MILLISECONDS));
+    assertThat(ids()).containsExactly("b");
+    get(woken.close());
+    assertThat(ids()).containsExactly("b");
+  }
+
+  private Future<Registration> sole(String id, int index, int port, Function<Instance, Future<Boolean>> answers) {
+    return directory.registerSole(instance("parameter-server", id, index, port), answers, "end one");
+  }
+
+  private List<String> ids() {
+    return get(directory.list("parameter-server")).stream().map(Instance::id).toList();
+  }
+}

@@ -1,0 +1,63 @@
+package io.regatta.node.testing;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.regatta.node.Node;
+import io.regatta.node.directory.Directory.Instance;
+import io.vertx.core.Future;
+import io.vertx.core.json.JsonObject;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+/** What tests of nodes and directories ask of them, blocking. Stateless, any thread but an event loop. */
+public final class Nodes {
+
+  private static final HttpClient HTTP = HttpClient.newHttpClient();
+
+  private Nodes() {}
+
+  /** The result, within 60 s, or the future's failure. */
+  public static <T> T get(Future<T> future) {
+    try {
+      return future.await(60, TimeUnit.SECONDS);
+    } catch (TimeoutException e) {
+      throw new AssertionError("not done within 60 s", e);
+    }
+  }
+
+  /** An instance at a loopback port, with an attribute. */
+  public static Instance instance(String service, String id, int index, int port) {
+    return new Instance(service, id, index, "127.0.0.1", port, 1, Map.of("zone", "a"));
+  }
+
+  /** Waits until the node's directory lists so many instances of the service. */
+  public static void poll(Node node, String service, int size) {
+    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(10);
+    while (get(node.directory().list(service)).size() != size) {
+      assertThat(System.nanoTime()).as("%d x %s within 10 s", size, service).isLessThan(deadline);
+      get(node.vertx().timer(50, TimeUnit.MILLISECONDS).mapEmpty());
+    }
+  }
+
+  /** The lines of {@code /health} or {@code /ready}, as {@code name: UP} or {@code name: DOWN, cause}. */
+  public static List<String> checks(Node node, String path, int status) throws Exception {
+    HttpResponse<String> answer = fetch(node, path, "*/*");
+    JsonObject body = new JsonObject(answer.body());
+    assertThat(answer.statusCode()).as(answer.body()).isEqualTo(status);
+    assertThat(body.getString("status")).isEqualTo(status == 200 ? "UP" : "DOWN");
+    return body.getJsonArray("checks").stream().map(JsonObject.class::cast).map(check -> check.getString("name") + ": "
+        + check.getString("status") + (check.containsKey("cause") ? ", " + check.getString("cause") : "")).toList();
+  }
+
+  /** GETs a page of the node's admin server. */
+  public static HttpResponse<String> fetch(Node node, String path, String accept) throws Exception {
+    return HTTP.send(HttpRequest.newBuilder(URI.create("http://" + node.host() + ":" + node.adminPort() + path))
+        .header("Accept", accept).build(), HttpResponse.BodyHandlers.ofString());
+  }
+}
