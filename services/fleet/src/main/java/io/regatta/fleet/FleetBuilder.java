@@ -3,7 +3,7 @@ package io.regatta.fleet;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.node.Sections;
 import io.regatta.node.process.BadArguments;
-import io.regatta.trainer.JobConfig;
+import io.regatta.trainer.config.JobConfig;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.nio.file.Path;

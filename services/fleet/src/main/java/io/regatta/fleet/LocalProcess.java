@@ -1,10 +1,10 @@
 package io.regatta.fleet;
 
-import io.regatta.trainer.JobConfig;
-import io.regatta.trainer.LocalRun;
-import io.regatta.trainer.ResultFile;
-import io.regatta.trainer.RunResult;
 import io.regatta.trainer.TrainingProgram;
+import io.regatta.trainer.config.JobConfig;
+import io.regatta.trainer.result.ResultFile;
+import io.regatta.trainer.result.RunResult;
+import io.regatta.trainer.run.LocalRun;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 

@@ -1,6 +1,6 @@
 package io.regatta.fleet;
 
-import io.regatta.trainer.RunResult;
+import io.regatta.trainer.result.RunResult;
 import io.vertx.core.Future;
 
 /** A program under way on this rank, on model threads of its own. Any thread. */

@@ -1,8 +1,8 @@
 package io.regatta.fleet;
 
+import io.regatta.trainer.config.JobConfig;
+import io.regatta.trainer.result.ResultFile;
 import io.vertx.core.json.JsonObject;
-import io.regatta.trainer.JobConfig;
-import io.regatta.trainer.ResultFile;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;

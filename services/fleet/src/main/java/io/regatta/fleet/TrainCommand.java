@@ -1,7 +1,7 @@
 package io.regatta.fleet;
 
-import io.regatta.trainer.JobConfig;
-import io.regatta.trainer.ResultFile;
+import io.regatta.trainer.config.JobConfig;
+import io.regatta.trainer.result.ResultFile;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.List;

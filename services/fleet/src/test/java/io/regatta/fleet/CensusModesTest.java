@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.within;
 
 import io.regatta.core.shard.Mode;
 import io.regatta.trainer.Progress;
-import io.regatta.trainer.RunResult;
+import io.regatta.trainer.result.RunResult;
 import java.nio.file.Path;
 import java.util.EnumMap;
 import java.util.Locale;

@@ -65,6 +65,11 @@ class DependencyRulesTest {
     withoutCycles("io.regatta.node").check(regatta);
   }
 
+  @Test
+  void packages_of_the_trainer_have_no_cycles() {
+    withoutCycles("io.regatta.trainer").check(regatta);
+  }
+
   /** Each package under this one, and itself, is a slice. */
   private static ArchRule withoutCycles(String root) {
     return slices().assignedFrom(new SliceAssignment() {

@@ -3,13 +3,13 @@ package io.regatta.fleet;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
-import io.regatta.trainer.JobConfig;
 import io.regatta.trainer.Progress;
-import io.regatta.trainer.RunResult;
-import io.regatta.trainer.SavedParameters;
+import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.data.BadLines;
 import io.regatta.trainer.data.Housing;
 import io.regatta.trainer.data.SlotBatch;
+import io.regatta.trainer.result.RunResult;
+import io.regatta.trainer.save.SavedParameters;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;

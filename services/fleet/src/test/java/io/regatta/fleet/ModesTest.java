@@ -6,7 +6,7 @@ import io.regatta.core.shard.Mode;
 import io.regatta.node.testing.BlockedLoopGuard;
 import io.regatta.node.testing.LeftoverThreads;
 import io.regatta.trainer.Progress;
-import io.regatta.trainer.RunResult;
+import io.regatta.trainer.result.RunResult;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;

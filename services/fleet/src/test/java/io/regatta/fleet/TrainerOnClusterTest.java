@@ -33,16 +33,16 @@ import io.regatta.protocol.RendezvousClient;
 import io.regatta.protocol.rendezvous.JoinReply;
 import io.regatta.rendezvous.RendezvousConfig;
 import io.regatta.rendezvous.RendezvousVerticle;
-import io.regatta.trainer.JobConfig;
-import io.regatta.trainer.LocalRun;
 import io.regatta.trainer.Progress;
 import io.regatta.trainer.ReduceOp;
-import io.regatta.trainer.RunResult;
-import io.regatta.trainer.TrainerConfig;
-import io.regatta.trainer.TrainerVerticle;
 import io.regatta.trainer.TrainingProgram;
+import io.regatta.trainer.config.JobConfig;
+import io.regatta.trainer.config.TrainerConfig;
 import io.regatta.trainer.djl.DistributedEmbedding;
 import io.regatta.trainer.djl.FleetTrainer;
+import io.regatta.trainer.result.RunResult;
+import io.regatta.trainer.run.LocalRun;
+import io.regatta.trainer.service.TrainerVerticle;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.json.JsonObject;
@@ -355,7 +355,7 @@ class TrainerOnClusterTest {
     RendezvousVerticle rendezvous = new RendezvousVerticle(node, hasty(0));
     services(job, rendezvous);
     RendezvousClient killed = new RendezvousClient(vertx, "127.0.0.1", rendezvous.port());
-    try (LogLines log = LogLines.of("io.regatta.trainer.OtherTrainers")) {
+    try (LogLines log = LogLines.of("io.regatta.trainer.service.OtherTrainers")) {
       Future<JoinReply> joined = killed.join(job.job(), 2, 1, "trainer-1", "", 20_000);
       joined.onSuccess(seat -> killed.heartbeat(job.job(), 1, seat.getIncarnation(), 204));
       TrainerVerticle trainer = new TrainerVerticle(node, new TrainerConfig(job, 0, ""), worker -> {
@@ -377,7 +377,7 @@ class TrainerOnClusterTest {
   void aTrainerThatLeavesEarlyIsWarnedOfAndOneThatLeavesAtTheEndIsNot() throws Exception {
     JobConfig job = job(new JsonObject());
     services(job);
-    try (LogLines log = LogLines.of("io.regatta.trainer.OtherTrainers")) {
+    try (LogLines log = LogLines.of("io.regatta.trainer.service.OtherTrainers")) {
       List<TrainerVerticle> trainers = trainers(job, worker -> {
         if (worker.rank() == 1) {
           throw new IllegalStateException("out of luck");
@@ -388,7 +388,7 @@ class TrainerOnClusterTest {
       assertThat(log.lines()).hasSize(1);
       assertThat(log.lines().get(0)).startsWith("trainer 1 of job cluster").contains("left", "1 of 2 trainers");
     }
-    try (LogLines log = LogLines.of("io.regatta.trainer.OtherTrainers")) {
+    try (LogLines log = LogLines.of("io.regatta.trainer.service.OtherTrainers")) {
       get(Future.all(trainers(job(new JsonObject().put("job", "next")), program(1)).stream()
           .map(TrainerVerticle::result).toList()));
       assertThat(log.lines()).isEmpty();
@@ -447,7 +447,7 @@ class TrainerOnClusterTest {
   void anotherModelIsRefusedInOneLine() throws Exception {
     JobConfig job = job(new JsonObject());
     services(job);
-    try (LogLines left = LogLines.of("io.regatta.trainer.ClusterSession")) {
+    try (LogLines left = LogLines.of("io.regatta.trainer.service.ClusterSession")) {
       List<TrainerVerticle> trainers = trainers(job, worker -> {
         try (Model model = Model.newInstance("net")) {
           model.setBlock(Linear.builder().setUnits(worker.rank() + 1).build());

@@ -1,6 +1,7 @@
 package io.regatta.trainer;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.trainer.config.JobConfig;
 
 /**
  * What a user writes: one class, run once per replica of every trainer rank, on that replica's model thread; never on

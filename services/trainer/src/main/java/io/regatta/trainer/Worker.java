@@ -4,6 +4,8 @@ import ai.djl.Model;
 import ai.djl.training.TrainingConfig;
 import ai.djl.training.dataset.Dataset;
 import io.regatta.core.metrics.BinaryMetrics;
+import io.regatta.trainer.config.JobConfig;
+import io.regatta.trainer.config.Strategy;
 import io.regatta.trainer.djl.FleetTrainer;
 import io.regatta.trainer.djl.RegattaOptimizer;
 import java.nio.file.Path;

@@ -4,7 +4,7 @@ import io.regatta.core.shard.GeoState;
 import io.regatta.core.shard.ParameterClient;
 import io.regatta.core.shard.SparseIds;
 import io.regatta.core.shard.SparseRows;
-import io.regatta.trainer.TrainerSession;
+import io.regatta.trainer.session.TrainerSession;
 import java.util.List;
 
 /**

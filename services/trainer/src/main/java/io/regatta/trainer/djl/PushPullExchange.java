@@ -5,7 +5,7 @@ import io.regatta.core.shard.ParameterClient;
 import io.regatta.core.shard.ParameterClient.Values;
 import io.regatta.core.shard.SparseIds;
 import io.regatta.core.shard.SparseRows;
-import io.regatta.trainer.TrainerSession;
+import io.regatta.trainer.session.TrainerSession;
 import it.unimi.dsi.fastutil.longs.Long2IntOpenHashMap;
 import it.unimi.dsi.fastutil.longs.LongArrayList;
 import it.unimi.dsi.fastutil.longs.LongLinkedOpenHashSet;

@@ -1,6 +1,6 @@
 package io.regatta.trainer.djl;
 
-import io.regatta.trainer.TrainerSession;
+import io.regatta.trainer.session.TrainerSession;
 
 /**
  * One replica's place within its rank, given to its {@link FleetTrainer}.

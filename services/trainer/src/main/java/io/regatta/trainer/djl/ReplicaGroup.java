@@ -1,6 +1,6 @@
 package io.regatta.trainer.djl;
 
-import io.regatta.trainer.TrainerSession;
+import io.regatta.trainer.session.TrainerSession;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;

@@ -1,9 +1,9 @@
 package io.regatta.trainer.program;
 
 import io.regatta.node.settings.Setting;
-import io.regatta.trainer.JobConfig;
 import io.regatta.trainer.TrainingProgram;
 import io.regatta.trainer.Worker;
+import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.data.BadLines;
 import io.regatta.trainer.data.Census;
 import java.nio.file.Path;

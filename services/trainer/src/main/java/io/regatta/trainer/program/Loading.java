@@ -1,9 +1,9 @@
 package io.regatta.trainer.program;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
-import io.regatta.trainer.DataConfig;
-import io.regatta.trainer.JobConfig;
 import io.regatta.trainer.Worker;
+import io.regatta.trainer.config.DataConfig;
+import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.data.BadLines;
 import io.regatta.trainer.data.DataFiles;
 import io.regatta.trainer.data.LoaderOptions;

@@ -2,10 +2,10 @@ package io.regatta.trainer.program;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.node.settings.Setting;
-import io.regatta.trainer.JobConfig;
 import io.regatta.trainer.ReduceOp;
 import io.regatta.trainer.TrainingProgram;
 import io.regatta.trainer.Worker;
+import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.data.BadLines;
 import io.regatta.trainer.data.CriteoGenerator;
 import io.regatta.trainer.data.CriteoSource;

@@ -9,7 +9,7 @@ import ai.djl.ndarray.types.Shape;
 import ai.djl.training.GradientCollector;
 import io.regatta.core.init.InitializerSpec;
 import io.regatta.core.shard.Mode;
-import io.regatta.trainer.SharedShards;
+import io.regatta.trainer.run.SharedShards;
 import io.vertx.core.json.JsonObject;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -14,8 +14,8 @@ import ai.djl.training.dataset.Batch;
 import ai.djl.training.optimizer.Optimizer;
 import ai.djl.training.tracker.Tracker;
 import io.regatta.core.error.RegattaException.InvalidInput;
-import io.regatta.trainer.LocalSession;
-import io.regatta.trainer.Strategy;
+import io.regatta.trainer.config.Strategy;
+import io.regatta.trainer.session.LocalSession;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 

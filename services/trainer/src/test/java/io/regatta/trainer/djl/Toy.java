@@ -11,7 +11,7 @@ import ai.djl.training.DefaultTrainingConfig;
 import ai.djl.training.dataset.ArrayDataset;
 import ai.djl.training.loss.Loss;
 import ai.djl.training.optimizer.Optimizer;
-import io.regatta.trainer.JobConfig;
+import io.regatta.trainer.config.JobConfig;
 import io.vertx.core.json.JsonObject;
 import java.util.Random;
 

@@ -1,7 +1,7 @@
 package io.regatta.trainer.program;
 
 import io.regatta.node.settings.Settings;
-import io.regatta.trainer.JobConfig;
+import io.regatta.trainer.config.JobConfig;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import java.nio.file.Path;

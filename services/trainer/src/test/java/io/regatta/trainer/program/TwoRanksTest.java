@@ -2,11 +2,11 @@ package io.regatta.trainer.program;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.regatta.trainer.LocalRun;
 import io.regatta.trainer.Progress;
-import io.regatta.trainer.RunResult;
-import io.regatta.trainer.SharedShards;
 import io.regatta.trainer.data.DataSets;
+import io.regatta.trainer.result.RunResult;
+import io.regatta.trainer.run.LocalRun;
+import io.regatta.trainer.run.SharedShards;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Arrays;

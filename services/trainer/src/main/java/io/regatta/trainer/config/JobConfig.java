@@ -1,0 +1,141 @@
+package io.regatta.trainer.config;
+
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.shard.Mode;
+import io.regatta.core.shard.NanPolicy;
+import io.regatta.node.settings.Setting;
+import io.regatta.node.settings.Settings;
+import io.vertx.core.json.JsonObject;
+import java.util.Locale;
+import java.util.Map;
+
+/**
+ * A training job as configured: one YAML or JSON file, keys in snake case. Immutable and free of DJL types, so that
+ * every role can read it.
+ */
+public record JobConfig(
+    @Setting(required = true, doc = "Name, unique in the cluster; the name of its group at the rendezvous.")
+    String job,
+
+    @Setting(doc = "Class name of the TrainingProgram; may be empty where the program is given in code.")
+    String program,
+
+    @Setting(doc = "Jar that holds the program, relative to the working directory; empty: the class path.")
+    String programJar,
+
+    @Setting(value = "sync", doc = "How pushes of several trainers become updates.")
+    Mode mode,
+
+    @Setting(value = "1", doc = "Parameter-server processes.")
+    int servers,
+
+    @Setting(value = "1", doc = "Shards per server.")
+    int shards,
+
+    @Setting(value = "1", doc = "Trainer ranks.")
+    int trainers,
+
+    @Setting(value = "1", doc = "Model replicas per trainer, each on a thread of its own.")
+    int threads,
+
+    @Setting(value = "100", unit = "steps", doc = "geo: steps between two exchanges.")
+    int kSteps,
+
+    @Setting(value = "4", unit = "steps", doc = "ssp: steps that a trainer may be ahead of the slowest.")
+    int stalenessBound,
+
+    @Setting(value = "1", doc = "Seed of initial values, shuffling and generated data.")
+    long seed,
+
+    @Setting(value = "1", doc = "Passes over the training data.")
+    int epochs,
+
+    @Setting(value = "64", unit = "examples", doc = "Examples per replica and step.")
+    int batchSize,
+
+    @Setting(value = "0", unit = "steps", doc = "Steps per replica after which training ends: data sets that have been "
+        + "trained on give no more batches. 0: no limit.")
+    long maxSteps,
+
+    @Setting(doc = "Update rule of the dense parameters.")
+    OptimizerConfig optimizer,
+
+    @Setting(doc = "Update rule of the sparse tables; without kind: as optimizer.")
+    OptimizerConfig sparseOptimizer,
+
+    @Setting(doc = "Where the examples come from.")
+    DataConfig data,
+
+    @Setting(value = "auto", doc = "DJL engine: MXNet, PyTorch; auto: MXNet where its natives exist (linux x86-64), "
+        + "PyTorch elsewhere.")
+    String engine,
+
+    @Setting(value = "1", doc = "Threads of the engine's kernels, per process: pinned, so that runs are comparable. "
+        + "0: the engine's own choice.")
+    int computeThreads,
+
+    @Setting(value = "fail", doc = "A gradient with NaN or infinite values ends the run, or is dropped and counted.")
+    NanPolicy nanPolicy,
+
+    @Setting(value = "false", doc = "Push through the host's gradient aggregator (sync and half_async only).")
+    boolean aggregator,
+
+    @Setting(value = "8192", unit = "elements", doc = "Smallest block that a dense variable is cut into.")
+    int minBlock,
+
+    @Setting(value = "10000", unit = "ms", doc = "How long a model thread whose work is done waits for the next job of "
+        + "this process before it ends. MXNet keeps 4 to 6 MB for every thread that it has seen: a process that trains "
+        + "again and again sets this above its pauses.")
+    long modelThreadIdleMs,
+
+    @Setting(doc = "Directory for the model: saved there by the program, or else at the end of the run; "
+        + "empty: by the run not at all.")
+    String output,
+
+    @Setting(doc = "Keys of the program's own; those that it does not know are refused.")
+    Map<String, Object> settings) {
+
+  public JobConfig {
+    if (job.isBlank()) {
+      throw new InvalidInput("job: a name is missing");
+    }
+    sparseOptimizer = OptimizerConfig.sparse(sparseOptimizer, optimizer);
+    atLeast("servers", servers, 1);
+    atLeast("shards", shards, 1);
+    atLeast("trainers", trainers, 1);
+    atLeast("threads", threads, 1);
+    atLeast("k_steps", kSteps, 1);
+    atLeast("staleness_bound", stalenessBound, 0);
+    atLeast("epochs", epochs, 0);
+    atLeast("batch_size", batchSize, 1);
+    atLeast("max_steps", maxSteps, 0);
+    atLeast("compute_threads", computeThreads, 0);
+    atLeast("min_block", minBlock, 1);
+    atLeast("model_thread_idle_ms", modelThreadIdleMs, 0);
+    if (aggregator && mode != Mode.SYNC && mode != Mode.HALF_ASYNC) {
+      throw new InvalidInput("aggregator: only sync and half_async pushes can go through an aggregator, the mode is "
+          + mode.name().toLowerCase(Locale.ROOT) + "; set aggregator: false");
+    }
+  }
+
+  /** Binds a job from JSON; missing keys get their defaults. */
+  public static JobConfig of(JsonObject json) {
+    return Settings.bind(json, JobConfig.class);
+  }
+
+  /** The program's own section, bound to its record; unknown and mistyped keys are refused. */
+  public <R extends Record> R settingsAs(Class<R> type) {
+    return Settings.bind(settings, type, "settings");
+  }
+
+  /** Shards of all servers. */
+  public int allShards() {
+    return Math.multiplyExact(servers, shards);
+  }
+
+  private static void atLeast(String key, long value, long least) {
+    if (value < least) {
+      throw new InvalidInput(key + " must be at least " + least + ", not " + value);
+    }
+  }
+}

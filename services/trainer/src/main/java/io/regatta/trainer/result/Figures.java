@@ -1,0 +1,21 @@
+package io.regatta.trainer.result;
+
+import java.util.Map;
+
+/** The figures of a run that have places of their own in its result; NaN where the program did not report one. */
+public record Figures(double loss, double auc, double accuracy, double logloss) {
+
+  /** Out of all that a program has reported ({@link io.regatta.trainer.Worker#report}). */
+  public static Figures of(Map<String, Double> reported) {
+    return new Figures(reported.getOrDefault("loss", Double.NaN), reported.getOrDefault("auc", Double.NaN),
+        reported.getOrDefault("accuracy", Double.NaN), reported.getOrDefault("logloss", Double.NaN));
+  }
+
+  /** Whether {@link #of} takes this name, so that it is none of the other metrics. */
+  public static boolean has(String name) {
+    return switch (name) {
+      case "loss", "auc", "accuracy", "logloss" -> true;
+      default -> false;
+    };
+  }
+}

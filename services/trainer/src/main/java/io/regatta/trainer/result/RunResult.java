@@ -1,0 +1,92 @@
+package io.regatta.trainer.result;
+
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * The line of truth of a run: what {@code --result FILE} writes. Figures that the program did not
+ * report are NaN (null in JSON).
+ *
+ * @param steps of this trainer's replica 0
+ * @param examples trained by all replicas of all trainers
+ * @param seconds of training, first step to last
+ * @param figures what rank 0's first replica reported
+ * @param exchange of the pushes and pulls of all trainers
+ * @param processIds process ids by role, e.g. {@code trainer-0}
+ * @param model where it was saved, empty if it was not
+ * @param parametersHash hash of all parameters at the end, hex; independent of the number of shards
+ * @param metrics other figures that the program reported
+ */
+public record RunResult(String job, String mode, int servers, int trainers, int threads, int shards, long seed,
+    int rank, long steps, long examples, double seconds, Figures figures, ExchangeFigures exchange,
+    Map<String, Long> processIds, String model, String parametersHash, Map<String, Double> metrics,
+    List<Double> examplesPerSecondByRank) {
+
+  /** Of all trainers together. */
+  public double examplesPerSecond() {
+    return seconds > 0 ? examples / seconds : 0;
+  }
+
+  public double loss() {
+    return figures.loss();
+  }
+
+  public double auc() {
+    return figures.auc();
+  }
+
+  public double accuracy() {
+    return figures.accuracy();
+  }
+
+  public double logloss() {
+    return figures.logloss();
+  }
+
+  public long stalenessMax() {
+    return exchange.stalenessMax();
+  }
+
+  public long clockLeadMax() {
+    return exchange.clockLeadMax();
+  }
+
+  public long skippedPushes() {
+    return exchange.skippedPushes();
+  }
+
+  /** Trainers that reached the end; fewer than {@link #trainers} if some were lost on the way. */
+  public int trainersAtEnd() {
+    return examplesPerSecondByRank.size();
+  }
+
+  /** The same in words, a few lines. */
+  @Override
+  public String toString() {
+    return RunSummary.of(this);
+  }
+
+  /** The result as JSON, in the order of docs/configuration.md; figures that nobody reported are null. */
+  public JsonObject toJson() {
+    JsonObject processIdsByName = new JsonObject();
+    processIds.forEach(processIdsByName::put);
+    JsonObject more = new JsonObject();
+    metrics.forEach((name, value) -> more.put(name, figure(value)));
+    return new JsonObject().put("job", job).put("mode", mode).put("servers", servers).put("trainers", trainers)
+        .put("shards", shards).put("seed", seed).put("steps", steps).put("examples", examples)
+        .put("seconds", figure(seconds)).put("examples_per_second", figure(examplesPerSecond()))
+        .put("loss", figure(loss())).put("auc", figure(auc())).put("accuracy", figure(accuracy()))
+        .put("logloss", figure(logloss())).put("staleness_max", stalenessMax()).put("process_ids", processIdsByName)
+        .put("model", model).put("parameters_hash", parametersHash)
+        .put("trainers_at_end", trainersAtEnd()).put("threads", threads)
+        .put("skipped_pushes", skippedPushes()).put("clock_lead_max", clockLeadMax())
+        .put("examples_per_second_by_rank", new JsonArray(examplesPerSecondByRank))
+        .put("metrics", more);
+  }
+
+  private static Double figure(double value) {
+    return Double.isFinite(value) ? value : null;
+  }
+}

@@ -1,0 +1,62 @@
+package io.regatta.trainer.run;
+
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.shard.Mode;
+import io.regatta.trainer.TrainingProgram;
+import io.regatta.trainer.config.JobConfig;
+import io.regatta.trainer.config.OptimizerConfig;
+import io.regatta.trainer.djl.Engines;
+import io.regatta.trainer.save.WritablePlace;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.Locale;
+
+/**
+ * What can be known of a job before anything starts, so that nobody learns it after hours of training or from the midst
+ * of a start. Stateless, any thread; blocks, so not on an event loop.
+ */
+public final class JobCheck {
+
+  private JobCheck() {}
+
+  /**
+   * For a job whose tables are in process: its engine, its output directory, and what its program makes of it.
+   *
+   * @param program null: the one that the job names
+   * @throws InvalidInput for the first thing that is wrong
+   */
+  public static void alone(JobConfig job, TrainingProgram program) {
+    Engines.check(job.engine());
+    output(job);
+    ProgramLoader.check(job, program);
+  }
+
+  /** For a job on servers: the same, and that its mode has its optimizer. */
+  public static void distributed(JobConfig job, TrainingProgram program) {
+    if (job.mode() == Mode.GEO) {
+      requireSgd("optimizer", job.optimizer());
+      requireSgd("sparse_optimizer", job.sparseOptimizer());
+    }
+    alone(job, program);
+  }
+
+  private static void requireSgd(String section, OptimizerConfig optimizer) {
+    if (optimizer.kind() != OptimizerConfig.Kind.AUTO && optimizer.kind() != OptimizerConfig.Kind.SGD) {
+      throw new InvalidInput("geo mode trains with SGD only, but " + section + ".kind is "
+          + optimizer.kind().name().toLowerCase(Locale.ROOT) + "; set " + section + ".kind: sgd, or choose another mode");
+    }
+  }
+
+  private static void output(JobConfig job) {
+    if (job.output().isBlank()) {
+      return;
+    }
+    Path dir = Path.of(job.output()).toAbsolutePath();
+    try {
+      WritablePlace.check(dir);
+    } catch (IOException e) {
+      throw new InvalidInput("job " + job.job() + ": the model cannot be saved in " + dir + ": " + e.getMessage()
+          + "; choose another directory with --output (output)", e);
+    }
+  }
+}

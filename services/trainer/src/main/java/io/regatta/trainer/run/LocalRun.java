@@ -1,0 +1,49 @@
+package io.regatta.trainer.run;
+
+import io.regatta.core.error.RegattaException.Cancelled;
+import io.regatta.trainer.Progress;
+import io.regatta.trainer.TrainingProgram;
+import io.regatta.trainer.config.JobConfig;
+import io.regatta.trainer.result.ResultFile;
+import io.regatta.trainer.result.RunResult;
+import io.regatta.trainer.session.Awaiting;
+import io.regatta.trainer.session.LocalSession;
+import java.util.concurrent.ExecutionException;
+
+/**
+ * Runs a program in this process without any service ({@code --local}): same core, tables in process, one rank with
+ * {@code threads} replicas, each on its own model thread. Whatever the job's mode, it runs as sync; see
+ * {@link LocalSession}.
+ */
+public final class LocalRun {
+
+  private LocalRun() {}
+
+  /**
+   * Runs to the end; the calling thread waits. Interrupting it stops the run.
+   *
+   * @param program null: the job's class
+   * @param progress null: on the console
+   */
+  public static RunResult run(JobConfig job, TrainingProgram program, Progress progress) {
+    return run(job, program, progress, null);
+  }
+
+  /** The same, with the result written to a file; null: none. */
+  public static RunResult run(JobConfig job, TrainingProgram program, Progress progress, ResultFile resultFile) {
+    JobCheck.alone(job, program);
+    try (LocalSession session = new LocalSession(job)) {
+      RankRun run = new RankRun(session, program, progress, resultFile);
+      try {
+        return run.start().get();
+      } catch (InterruptedException e) {
+        session.close();
+        run.interrupt();
+        Thread.currentThread().interrupt();
+        throw new Cancelled("job " + job.job() + " was interrupted");
+      } catch (ExecutionException e) {
+        throw Awaiting.rethrown(e.getCause());
+      }
+    }
+  }
+}

@@ -1,0 +1,119 @@
+package io.regatta.trainer.run;
+
+import io.regatta.core.reduce.Elementwise;
+import io.regatta.core.reduce.SlicedReduce;
+import io.regatta.core.shard.Mode;
+import io.regatta.core.shard.ParameterClient;
+import io.regatta.trainer.djl.ReplicaGroup;
+import io.regatta.trainer.session.TrainerSession;
+import io.regatta.trainer.session.TrainerSession.Reduced;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Supplier;
+
+/**
+ * What the ranks of a job do together outside of steps. While a rank is in here it sits out: where steps wait for each
+ * other (sync and ssp mode, and half-async behind an aggregator) it tells the shards so, and nobody's step waits for
+ * it; otherwise a rank with fewer steps would wait here for one that waits for its pushes. When all have come,
+ * everybody goes on from the highest step among them and the shards, which may be further: a rank that has died or left
+ * meanwhile may have made steps alone, and not at every shard. One per rank; called by the leader of the replicas'
+ * meeting, one at a time, which the meeting orders.
+ */
+final class RankCollectives {
+
+  /** What a rank says of itself in {@link #byTheLowest}. */
+  private static final int UNABLE = -1;
+  private static final int ABLE = 0;
+  private static final int DONE = 1;
+
+  private final TrainerSession session;
+  private final ReplicaGroup group;
+  private long number;
+
+  RankCollectives(TrainerSession session, ReplicaGroup group) {
+    this.session = session;
+    this.group = group;
+  }
+
+  /** All active ranks' values, reduced in rank order to one array of the same length; all of it from the same ranks. */
+  double[] reduce(String operation, Elementwise how, double[] values) {
+    String key = operation + "-" + number++;
+    if (!sitsOut()) {
+      return reduce(operation, key, how, values);
+    }
+    ParameterClient client = session.client().orElseThrow();
+    session.await(operation, client.sitOut());
+    double[] all = reduce(operation, key, how, values);
+    String back = "return from " + operation;
+    long open = session.await(back, client.register());
+    double[] mine = {Math.max(open, group.steps().made())};
+    long resume = (long) session.await(back, session.gather(key + "/resume", mine)).stream()
+        .mapToDouble(of -> of[0]).max().orElseThrow();
+    session.await(back, client.takePartFrom(resume));
+    group.steps().resumeAt(resume);
+    return all;
+  }
+
+  private double[] reduce(String operation, String key, Elementwise how, double[] values) {
+    SlicedReduce slices = new SlicedReduce(key, values);
+    while (!slices.isDone()) {
+      Reduced reply = session.await(operation, session.reduce(slices.key(), how, slices.slice(), values.length));
+      slices.answered(reply.values(), reply.ranks());
+    }
+    return slices.result();
+  }
+
+  /**
+   * Has one rank do something for all while the others wait, and all get what it tells: the lowest one there is; if that
+   * is lost on the way, the next one. Nobody trains meanwhile.
+   */
+  double[] byTheLowest(String operation, Supplier<double[]> deed) {
+    return byTheLowest(operation, true, deed);
+  }
+
+  /**
+   * The same by the lowest of those that can.
+   *
+   * @param able whether this rank can
+   * @return nothing if no rank can
+   */
+  double[] byTheLowest(String operation, boolean able, Supplier<double[]> deed) {
+    String key = operation + "-" + number++;
+    int rank = session.trainer().rank();
+    int chosen = 0;
+    for (int attempt = 0; chosen >= 0; attempt++) {
+      double[] mine = {rank, able ? ABLE : UNABLE};
+      if (able && rank == chosen) {
+        double[] told = deed.get();
+        mine = new double[2 + told.length];
+        mine[0] = rank;
+        mine[1] = DONE;
+        System.arraycopy(told, 0, mine, 2, told.length);
+      }
+      List<double[]> all = session.await(operation, session.gather(key + "/" + attempt, mine));
+      for (double[] told : all) {
+        if (told[1] == DONE) {
+          return Arrays.copyOfRange(told, 2, told.length);
+        }
+      }
+      chosen = all.stream().filter(told -> told[1] == ABLE).mapToInt(told -> (int) told[0]).findFirst().orElse(-1);
+    }
+    return new double[0];
+  }
+
+  /** All active ranks' values in rank order, as the last thing: the rank does not come back to training. */
+  List<double[]> gatherLast(String operation, double[] values) {
+    if (sitsOut()) {
+      session.await(operation, session.client().orElseThrow().sitOut());
+    }
+    return session.await(operation, session.gather(operation, values));
+  }
+
+  private boolean sitsOut() {
+    Optional<ParameterClient> client = session.client();
+    Mode mode = client.map(c -> c.job().mode()).orElse(Mode.ASYNC);
+    return session.worldSize() > 1 && (mode == Mode.SYNC || mode == Mode.SSP
+        || mode == Mode.HALF_ASYNC && session.job().aggregator());
+  }
+}

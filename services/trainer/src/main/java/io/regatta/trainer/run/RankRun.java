@@ -1,0 +1,241 @@
+package io.regatta.trainer.run;
+
+import io.regatta.core.error.RegattaException;
+import io.regatta.core.error.RegattaException.Cancelled;
+import io.regatta.core.shard.Mode;
+import io.regatta.core.shard.ParameterClient;
+import io.regatta.trainer.Progress;
+import io.regatta.trainer.TrainingProgram;
+import io.regatta.trainer.config.JobConfig;
+import io.regatta.trainer.djl.Engines;
+import io.regatta.trainer.djl.ModelExecutor;
+import io.regatta.trainer.djl.RankSteps;
+import io.regatta.trainer.djl.ReplicaContext;
+import io.regatta.trainer.djl.ReplicaGroup;
+import io.regatta.trainer.result.ExchangeFigures;
+import io.regatta.trainer.result.Figures;
+import io.regatta.trainer.result.ResultFile;
+import io.regatta.trainer.result.RunResult;
+import io.regatta.trainer.session.TrainerSession;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.StringJoiner;
+import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.Collectors;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The program on one rank: a model thread per replica, and at the end what the ranks tell each other about the run.
+ * Made by whoever owns the session; {@link #result} completes on a model thread.
+ */
+public final class RankRun {
+
+  private static final Logger LOG = LoggerFactory.getLogger(RankRun.class);
+
+  private final TrainerSession session;
+  private final TrainingProgram program;
+  private final Progress progress;
+  private final ResultFile resultFile;
+  private final ReplicaGroup group;
+  private final RankCollectives collectives;
+  private final List<ModelExecutor> executors = new ArrayList<>();
+  private final CompletableFuture<RunResult> result = new CompletableFuture<>();
+  private final CompletableFuture<Void> ended = new CompletableFuture<>();
+
+  /** Without a result file; the parameters are those of the other constructor. */
+  public RankRun(TrainerSession session, TrainingProgram program, Progress progress) {
+    this(session, program, progress, null);
+  }
+
+  /**
+   * Nothing runs yet.
+   *
+   * @param program null: the job's class, one instance per replica
+   * @param progress of the first worker; null: on the console
+   * @param resultFile where the result goes if this is the lowest rank at the end that has such a file; null: none
+   */
+  public RankRun(TrainerSession session, TrainingProgram program, Progress progress, ResultFile resultFile) {
+    this.session = session;
+    this.program = program;
+    this.progress = progress;
+    this.resultFile = resultFile;
+    group = new ReplicaGroup(session.job().threads());
+    collectives = new RankCollectives(session, group);
+  }
+
+  /** Starts the model threads; called once. The future is {@link #result}. */
+  public CompletableFuture<RunResult> start() {
+    JobConfig job = session.job();
+    List<CompletableFuture<RunResult>> ends = new ArrayList<>();
+    for (int replica = 0; replica < group.size(); replica++) {
+      int r = replica;
+      CompletableFuture<RunResult> end = new CompletableFuture<>();
+      ends.add(end);
+      end.whenComplete((v, e) -> {
+        if (e != null) {
+          result.completeExceptionally(explained(e));
+        }
+      });
+      executors.add(ModelExecutor.start("regatta-model-" + job.job() + "-" + session.trainer().rank() + "." + r,
+          job.modelThreadIdleMs(), () -> run(r), end));
+    }
+    CompletableFuture.allOf(ends.toArray(CompletableFuture[]::new)).whenComplete((v, e) -> {
+      if (e == null) {
+        result.complete(ends.get(0).join());
+      }
+      ended.complete(null);
+    });
+    return result;
+  }
+
+  /** Completes when all replicas have ended, and fails with the first failure of one. */
+  public CompletableFuture<RunResult> result() {
+    return result;
+  }
+
+  /** This rank's pushes and what the shards said about them. */
+  public RankSteps steps() {
+    return group.steps();
+  }
+
+  /** Completes when all model threads are at their end, in any outcome. */
+  public CompletableFuture<Void> ended() {
+    return ended;
+  }
+
+  /** Interrupts the model threads; the session has been ended before, so that they find a reason. */
+  public void interrupt() {
+    executors.forEach(ModelExecutor::interrupt);
+  }
+
+  private RunResult run(int replica) throws Exception {
+    JobConfig job = session.job();
+    Engines.start(job.engine(), job.computeThreads());
+    try (Progress shown = progress(replica)) {
+      ReplicaWorker worker = new ReplicaWorker(new ReplicaContext(session, group, replica), collectives, shown);
+      TrainingProgram own = program != null ? program : ProgramLoader.load(job);
+      try {
+        own.run(worker);
+        worker.checkSettings(); // a program without a trainer, too
+      } finally {
+        worker.closeDatasets();
+      }
+      if (worker.trainer() != null) {
+        worker.trainer().handIn();
+      }
+      return group.collective(session, replica, "end of the run", worker, this::finish);
+    } finally {
+      group.end(replica);
+    }
+  }
+
+  private Progress progress(int replica) {
+    if (session.trainer().rank() > 0 || replica > 0) {
+      return Progress.none();
+    }
+    return progress != null ? progress : ConsoleProgress.create(session.job().job(), reporting());
+  }
+
+  /** Whose progress the first worker's is; empty if it is alone. */
+  private String reporting() {
+    StringJoiner part = new StringJoiner(", ");
+    if (group.size() > 1) {
+      part.add("replica 0 of " + group.size());
+    }
+    if (session.worldSize() > 1) {
+      part.add("trainer 0 of " + session.worldSize());
+    }
+    return part.toString();
+  }
+
+  /** The leader's last act: all ranks' figures, the parameters' hash, and the rank's leave. */
+  private RunResult finish(List<ReplicaWorker> workers) {
+    session.ending();
+    List<RankStats> ranks = collectives.gatherLast("end of the run", stats(workers).toRow()).stream()
+        .map(RankStats::ofRow).toList();
+    session.reachedTheEnd(ranks.stream().map(RankStats::rank).collect(Collectors.toSet()));
+    String parametersHash = session.client().isPresent() ? hash(session.client().get()) : "";
+    workers.get(0).saveAtTheEnd();
+    RunResult end = result(ranks, workers.get(0), parametersHash);
+    write(end);
+    session.await("leave", session.leave());
+    return end;
+  }
+
+  /** By the lowest rank that is there and has a file; if that is lost meanwhile, by the next one. */
+  private void write(RunResult end) {
+    collectives.byTheLowest("result file", resultFile != null, () -> {
+      resultFile.write(end);
+      LOG.info("trainer {} has written the result of job {} to {}", end.rank(), end.job(), resultFile);
+      return new double[0];
+    });
+  }
+
+  private String hash(ParameterClient client) {
+    double[] halves = collectives.byTheLowest("hash of all parameters", () -> {
+      long digest = session.await("hash of all parameters", client.digest());
+      return new double[] {digest >>> 32, digest & 0xffff_ffffL};
+    });
+    return String.format(Locale.ROOT, "%08x%08x", (long) halves[0], (long) halves[1]);
+  }
+
+  private RankStats stats(List<ReplicaWorker> workers) {
+    long examples = 0;
+    double seconds = 0;
+    for (ReplicaWorker w : workers) {
+      if (w.trainer() != null) {
+        examples += w.trainer().examples();
+        seconds = Math.max(seconds, w.trainer().seconds());
+      }
+    }
+    ReplicaWorker first = workers.get(0);
+    RankSteps steps = group.steps();
+    return new RankStats(session.trainer().rank(), ProcessHandle.current().pid(),
+        first.trainer() == null ? 0 : first.trainer().steps(), examples, seconds,
+        new ExchangeFigures(steps.stalenessMax(), steps.clockLeadMax(), steps.skippedPushes()),
+        Figures.of(first.reported()));
+  }
+
+  private RunResult result(List<RankStats> ranks, ReplicaWorker first, String parametersHash) {
+    JobConfig job = session.job();
+    RankStats lowest = ranks.get(0);
+    long examples = 0;
+    double seconds = 0;
+    ExchangeFigures exchange = lowest.exchange();
+    Map<String, Long> processIds = new TreeMap<>(session.serviceProcessIds());
+    List<Double> rates = new ArrayList<>();
+    for (RankStats r : ranks) {
+      examples += r.examples();
+      seconds = Math.max(seconds, r.seconds());
+      exchange = r == lowest ? exchange : exchange.and(r.exchange());
+      processIds.put("trainer-" + r.rank(), r.processId());
+      rates.add(r.examplesPerSecond());
+    }
+    Map<String, Double> metrics = new LinkedHashMap<>(first.reported());
+    metrics.keySet().removeIf(Figures::has);
+    int servers = session.serverEndpoints().size();
+    Mode mode = session.client().map(c -> c.job().mode()).orElse(job.mode());
+    return new RunResult(job.job(), mode.name().toLowerCase(Locale.ROOT), servers, session.worldSize(),
+        job.threads(), session.shards(), job.seed(), session.trainer().rank(), lowest.steps(), examples, seconds,
+        lowest.figures(), exchange, processIds, first.model(), parametersHash, metrics, rates);
+  }
+
+  /** What ended the program, in one line that says where. Ours say that themselves. */
+  private RuntimeException explained(Throwable e) {
+    if (e instanceof RegattaException ours) {
+      return ours;
+    }
+    JobConfig job = session.job();
+    if (e instanceof InterruptedException) {
+      return new Cancelled("job " + job.job() + " was stopped before its end");
+    }
+    String name = program != null ? program.getClass().getName() : job.program();
+    return new ProgramFailed("program " + name + " of job " + job.job() + " failed on trainer "
+        + session.trainer().rank() + " after " + group.steps().steps() + " steps: " + e, e);
+  }
+}

@@ -1,0 +1,30 @@
+package io.regatta.trainer.run;
+
+import io.regatta.trainer.result.ExchangeFigures;
+import io.regatta.trainer.result.Figures;
+
+/**
+ * What one rank did in a run, as the ranks tell each other at its end: a fixed row of doubles.
+ *
+ * @param examples of all its replicas
+ * @param seconds of the replica that took longest, first step to last
+ * @param steps of replica 0
+ * @param figures what replica 0 reported
+ */
+record RankStats(int rank, long processId, long steps, long examples, double seconds, ExchangeFigures exchange,
+    Figures figures) {
+
+  double[] toRow() {
+    return new double[] {rank, processId, steps, examples, seconds, exchange.stalenessMax(), exchange.clockLeadMax(),
+        exchange.skippedPushes(), figures.loss(), figures.auc(), figures.accuracy(), figures.logloss()};
+  }
+
+  static RankStats ofRow(double[] r) {
+    return new RankStats((int) r[0], (long) r[1], (long) r[2], (long) r[3], r[4],
+        new ExchangeFigures((long) r[5], (long) r[6], (long) r[7]), new Figures(r[8], r[9], r[10], r[11]));
+  }
+
+  double examplesPerSecond() {
+    return seconds > 0 ? examples / seconds : 0;
+  }
+}

@@ -1,0 +1,273 @@
+package io.regatta.trainer.run;
+
+import ai.djl.Model;
+import ai.djl.training.TrainingConfig;
+import ai.djl.training.dataset.Dataset;
+import ai.djl.training.dataset.RandomAccessDataset;
+import ai.djl.translate.TranslateException;
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.metrics.BinaryMetrics;
+import io.regatta.trainer.FetchHandler;
+import io.regatta.trainer.Progress;
+import io.regatta.trainer.ReduceOp;
+import io.regatta.trainer.TrainingReport;
+import io.regatta.trainer.Worker;
+import io.regatta.trainer.config.JobConfig;
+import io.regatta.trainer.config.Strategy;
+import io.regatta.trainer.data.DataFiles;
+import io.regatta.trainer.data.SlotDataset;
+import io.regatta.trainer.djl.FleetTrainer;
+import io.regatta.trainer.djl.RegattaOptimizer;
+import io.regatta.trainer.djl.ReplicaContext;
+import io.regatta.trainer.save.SavedModel;
+import io.regatta.trainer.session.TrainerSession;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The {@link Worker} of one replica. Belongs to its model thread. */
+final class ReplicaWorker implements Worker {
+
+  private static final Logger LOG = LoggerFactory.getLogger(ReplicaWorker.class);
+
+  private final ReplicaContext context;
+  private final TrainerSession session;
+  private final RankCollectives collectives;
+  private final Progress progress;
+  private final Map<String, Double> reported = new LinkedHashMap<>();
+  /** Steps made when a key was last reported. */
+  private final Map<String, Long> stepsReported = new HashMap<>();
+  private FleetTrainer trainer;
+  private String model = "";
+  private boolean settingsBound;
+  private final List<SlotDataset> opened = new ArrayList<>();
+
+  ReplicaWorker(ReplicaContext context, RankCollectives collectives, Progress progress) {
+    this.context = context;
+    this.collectives = collectives;
+    this.progress = progress;
+    session = context.session();
+  }
+
+  @Override
+  public int rank() {
+    return session.trainer().rank();
+  }
+
+  @Override
+  public int worldSize() {
+    return session.worldSize();
+  }
+
+  @Override
+  public int replica() {
+    return context.replica();
+  }
+
+  @Override
+  public int replicas() {
+    return context.group().size();
+  }
+
+  @Override
+  public boolean isFirstWorker() {
+    return shardIndex() == 0;
+  }
+
+  @Override
+  public List<String> serverEndpoints() {
+    return session.serverEndpoints();
+  }
+
+  @Override
+  public List<String> workerEndpoints() {
+    return session.workerEndpoints();
+  }
+
+  @Override
+  public String serverShardMap() {
+    return session.client().map(client -> {
+      List<String> lines = new ArrayList<>(client.partition().describe());
+      client.job().model().sparse().forEach(t -> lines.add(t.name() + ": rows of " + t.dim() + " over "
+          + client.job().shards() + " shards by hash of the id"));
+      return String.join(System.lineSeparator(), lines);
+    }).orElse("");
+  }
+
+  @Override
+  public JobConfig job() {
+    return session.job();
+  }
+
+  @Override
+  public <R extends Record> R settings(Class<R> type) {
+    R bound = job().settingsAs(type);
+    settingsBound = true;
+    return bound;
+  }
+
+  @Override
+  public RegattaOptimizer optimizer() {
+    return RegattaOptimizer.of(job().optimizer().toSpec());
+  }
+
+  @Override
+  public FleetTrainer distributedTrainer(Model model, TrainingConfig config, Strategy strategy) {
+    if (trainer != null) {
+      throw new InvalidInput("job " + job().job() + ": this program has made a trainer already; a run trains one "
+          + "model, start another job for a second one");
+    }
+    checkSettings();
+    trainer = new FleetTrainer(model, config, strategy, context);
+    return trainer;
+  }
+
+  /** Keys that the program never looks at would be taken for keys that do something. */
+  void checkSettings() {
+    if (!settingsBound && !job().settings().isEmpty()) {
+      throw new InvalidInput("job " + job().job() + ": the program has not asked for its settings, and so nobody knows "
+          + job().settings().keySet().stream().sorted().map(key -> "'settings." + key + "'")
+              .collect(Collectors.joining(", "))
+          + "; take them out of the job, or call worker.settings(TYPE) before the trainer is made");
+    }
+  }
+
+  @Override
+  public Dataset shard(Dataset dataset) {
+    if (dataset instanceof SlotDataset slots) {
+      SlotDataset mine = slots.shard(shardIndex(), shardCount());
+      opened.add(mine);
+      return mine;
+    }
+    if (!(dataset instanceof RandomAccessDataset indexed)) {
+      throw new InvalidInput("cannot take a part of a " + dataset.getClass().getName()
+          + ": only RandomAccessDataset and SlotDataset can be indexed; use shardIndex() and shardCount()");
+    }
+    try {
+      indexed.prepare();
+    } catch (IOException | TranslateException e) {
+      throw new InvalidInput("the data set " + dataset.getClass().getName() + " could not be prepared: "
+          + e.getMessage(), e);
+    }
+    List<Long> mine = new ArrayList<>();
+    for (long i = shardIndex(); i < indexed.size(); i += shardCount()) {
+      mine.add(i);
+    }
+    return indexed.subDataset(mine);
+  }
+
+  @Override
+  public List<String> shard(List<String> files) {
+    return DataFiles.shard(files, shardIndex(), shardCount());
+  }
+
+  @Override
+  public void barrier() {
+    combine("barrier", new double[0], ReduceOp.SUM);
+  }
+
+  @Override
+  public double[] allReduce(double[] values, ReduceOp op) {
+    return combine("all-reduce", values, op);
+  }
+
+  @Override
+  public BinaryMetrics global(BinaryMetrics local) {
+    return BinaryMetrics.ofSums(combine("global metrics", local.sums(), ReduceOp.SUM));
+  }
+
+  private double[] combine(String operation, double[] values, ReduceOp op) {
+    double[] result = context.group().collective(session, replica(), operation, values,
+        replicas -> Reduction.finish(op,
+            collectives.reduce(operation, Reduction.elementwise(op), Reduction.replicas(op, replicas))));
+    if (trainer != null) {
+      trainer.resumed();
+    }
+    return result.clone();
+  }
+
+  @Override
+  public void settle(FleetTrainer of) {
+    of.handIn();
+    barrier();
+    of.newest();
+  }
+
+  @Override
+  public TrainingReport trainFromDataset(FleetTrainer of, Dataset dataset, FetchHandler fetch, int everyBatches,
+      boolean debug) {
+    return new DatasetLoop(this, of, fetch, everyBatches, debug).run(dataset);
+  }
+
+  @Override
+  public Progress progress() {
+    return progress;
+  }
+
+  @Override
+  public void report(String key, double value) {
+    long steps = trainer == null ? 0 : trainer.steps();
+    Double before = reported.get(key);
+    if (Double.isNaN(value) && before != null && stepsReported.getOrDefault(key, -1L) == steps) {
+      return; // of a pass without steps, behind max_steps
+    }
+    if (Double.isNaN(value)) {
+      LOG.warn("trainer {} of job {}: the program reported {} as not a number (NaN) after {} steps; if that is the mean "
+          + "of an epoch behind max_steps, which has no batches, keep the value of the last one that had some", rank(),
+          job().job(), key, steps);
+    }
+    reported.put(key, value);
+    stepsReported.put(key, steps);
+  }
+
+  @Override
+  public Path save(FleetTrainer of, Path dir) {
+    settle(of);
+    context.group().collective(session, replica(), "save", of, trainers -> written(dir, trainers.get(0)));
+    model = dir.toString();
+    return dir;
+  }
+
+  /** By the lowest rank; the others wait, and make up for it if it is lost. */
+  private Path written(Path dir, FleetTrainer of) {
+    collectives.byTheLowest("save", () -> {
+      SavedModel.write(dir, session, of);
+      return new double[0];
+    });
+    return dir;
+  }
+
+  /** Ends the readers of data sets that {@link #shard} has made, which the program may have left in their middle. */
+  void closeDatasets() {
+    opened.forEach(SlotDataset::close);
+  }
+
+  /** What the job wants saved and the program has not, on every rank alike. Nobody trains any more. */
+  void saveAtTheEnd() {
+    if (model.isEmpty() && trainer != null && !session.job().output().isBlank() && session.client().isPresent()) {
+      written(Path.of(session.job().output()), trainer);
+      model = session.job().output();
+    }
+  }
+
+  /** What the program has made; null if it has not. */
+  FleetTrainer trainer() {
+    return trainer;
+  }
+
+  Map<String, Double> reported() {
+    return reported;
+  }
+
+  /** Where the model was saved, by the lowest rank, empty if it was not. */
+  String model() {
+    return model;
+  }
+}

@@ -1,0 +1,252 @@
+package io.regatta.trainer.service;
+
+import io.regatta.core.error.RegattaException;
+import io.regatta.core.error.RegattaException.Cancelled;
+import io.regatta.core.error.RegattaException.Conflict;
+import io.regatta.core.error.RegattaException.PeerLost;
+import io.regatta.core.model.ModelSpec;
+import io.regatta.core.reduce.Elementwise;
+import io.regatta.core.shard.JobSpec;
+import io.regatta.core.shard.ParameterClient;
+import io.regatta.core.shard.TrainerId;
+import io.regatta.node.Node;
+import io.regatta.node.admin.Waits;
+import io.regatta.node.directory.Directory;
+import io.regatta.node.group.Membership;
+import io.regatta.protocol.Float64s;
+import io.regatta.trainer.config.JobConfig;
+import io.regatta.trainer.config.Strategy;
+import io.regatta.trainer.session.Awaiting;
+import io.regatta.trainer.session.TrainerSession;
+import io.vertx.core.Context;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One rank's membership in a job on a cluster. Its state belongs to {@link TrainerVerticle}'s event loop; model threads
+ * ask there and wait in {@link #await}.
+ */
+final class ClusterSession implements TrainerSession {
+
+  private static final Logger LOG = LoggerFactory.getLogger(ClusterSession.class);
+
+  private final Node node;
+  private final Context context;
+  private final JobConfig job;
+  private final long stepDelayMillis;
+  private final Membership group;
+  private final OtherTrainers others;
+  private final ShardFinder.Found found;
+  private final ShardConnections connections;
+  private final Awaiting awaiting = new Awaiting();
+  private final TrainerId trainer;
+  private final String where;
+  private final WaitPeers peers;
+  private volatile long step;
+
+  // Touched on the loop only, but for the volatile one.
+  private JobSpec spec;
+  private Future<ParameterClient> connected;
+  private Future<Void> left;
+  /** From the first registration on, also if not every shard accepts it: some may hold this trainer. */
+  private ParameterClient registering;
+  private volatile ParameterClient client;
+
+  ClusterSession(Node node, Context context, JobConfig job, long stepDelayMillis, Membership group,
+      OtherTrainers others, ShardFinder.Found found, ShardConnections connections) {
+    this.node = node;
+    this.context = context;
+    this.job = job;
+    this.stepDelayMillis = stepDelayMillis;
+    this.group = group;
+    this.others = others;
+    this.found = found;
+    this.connections = connections;
+    trainer = new TrainerId(group.rank(), group.incarnation());
+    where = "job " + job.job();
+    peers = new WaitPeers(node.vertx(), job, "trainer " + trainer().rank(), found,
+        group::missing, this::client);
+  }
+
+  @Override
+  public JobConfig job() {
+    return job;
+  }
+
+  @Override
+  public TrainerId trainer() {
+    return trainer;
+  }
+
+  @Override
+  public int worldSize() {
+    return job.trainers();
+  }
+
+  @Override
+  public List<String> serverEndpoints() {
+    return found.servers().stream().map(Directory.Instance::endpoint).toList();
+  }
+
+  @Override
+  public List<String> workerEndpoints() {
+    return group.endpoints();
+  }
+
+  @Override
+  public int shards() {
+    return found.shards().size();
+  }
+
+  @Override
+  public Map<String, Long> serviceProcessIds() {
+    return found.processIds();
+  }
+
+  @Override
+  public CompletableFuture<ParameterClient> connect(Strategy strategy, ModelSpec model) {
+    return onLoop(() -> {
+      JobSpec asked = spec(strategy, model);
+      if (connected == null) {
+        spec = asked;
+        connected = connections.open(found, name()).compose(links -> {
+          ParameterClient made = new ParameterClient(asked, trainer(), links, this::execute);
+          if (left != null) {
+            return Future.failedFuture(new Cancelled(name() + " has left before it had registered"));
+          }
+          registering = made;
+          return Future.fromCompletionStage(made.register(), context).map(v -> {
+            client = made;
+            return made;
+          });
+        });
+      } else if (!asked.equals(spec)) {
+        return Future.failedFuture(new Conflict(name() + ": a replica's model or strategy differs from that of the "
+            + "replica that came first"));
+      }
+      return connected;
+    });
+  }
+
+  @Override
+  public Optional<ParameterClient> client() {
+    return Optional.ofNullable(client);
+  }
+
+  @Override
+  public CompletableFuture<List<double[]>> gather(String key, double[] values) {
+    return peers.gathering(key, onLoop(() -> group.gather(key, Float64s.bytes(values).toByteArray())
+        .map(all -> all.stream().map(Float64s::values).toList())));
+  }
+
+  @Override
+  public CompletableFuture<Reduced> reduce(String key, Elementwise how, double[] slice, int ofValues) {
+    return peers.gathering(key, onLoop(() -> group.reduce(key, how, slice, ofValues)
+        .map(reply -> new Reduced(Float64s.values(reply.getPayloads(0)), reply.getRanksList()))));
+  }
+
+  @Override
+  public <T> T await(String operation, CompletionStage<T> stage) {
+    try (Waits.Handle wait = node.waits().begin("trainer " + trainer().rank(), operation, where,
+        () -> peers.of(stage))) {
+      return awaiting.await(operation + " of " + name(), stage);
+    }
+  }
+
+  @Override
+  public void stepped(long made) {
+    step = made;
+    if (stepDelayMillis > 0) { // on a model thread
+      LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(stepDelayMillis));
+    }
+  }
+
+  @Override
+  public void ending() {
+    execute(others::ending);
+  }
+
+  @Override
+  public void reachedTheEnd(Set<Integer> ranks) {
+    execute(() -> others.atTheEnd(ranks));
+  }
+
+  /** Steps that this rank has made, from any thread. */
+  long step() {
+    return step;
+  }
+
+  @Override
+  public CompletableFuture<Void> leave() {
+    return onLoop(this::leaveShards);
+  }
+
+  /** Behind everything pushed; once. On the loop. */
+  Future<Void> leaveShards() {
+    if (left == null) {
+      left = registering == null ? Future.succeededFuture() : Future.fromCompletionStage(registering.leave(), context)
+          .onFailure(e -> {
+            if (!(e instanceof Cancelled) && !refused()) { // the first: a pull under way, given up as we have left
+              LOG.warn("{} could not leave every shard in order, the rendezvous will tell them: {}", name(),
+                  e.getMessage());
+            }
+          });
+    }
+    return left;
+  }
+
+  /** Whether the shards would not have this trainer, which says so itself, by its failure. On the loop. */
+  private boolean refused() {
+    return connected != null && connected.failed() && !(connected.cause() instanceof PeerLost);
+  }
+
+  /** Ends the links' streams, so that the servers see their end before the connection's. On the loop. */
+  Future<Void> closeLinks() {
+    return registering == null ? Future.succeededFuture() : Future.fromCompletionStage(registering.close(), context);
+  }
+
+  /** Releases the model threads, now and to come. Any thread. */
+  void end(RegattaException reason) {
+    awaiting.end(reason);
+  }
+
+  /** As messages name this trainer. */
+  String name() {
+    return "trainer " + trainer().rank() + " of job " + job.job();
+  }
+
+  private void execute(Runnable task) {
+    context.runOnContext(v -> task.run());
+  }
+
+  /** Runs a call on the loop; its outcome may be waited for on another thread. */
+  private <T> CompletableFuture<T> onLoop(Supplier<Future<T>> call) {
+    CompletableFuture<T> outcome = new CompletableFuture<>();
+    Promise<T> promise = Promise.promise();
+    promise.future().onSuccess(outcome::complete).onFailure(outcome::completeExceptionally);
+    try {
+      context.runOnContext(v -> {
+        try {
+          call.get().onComplete(promise);
+        } catch (RuntimeException | Error e) { // whatever it is: a model thread waits
+          promise.fail(e);
+        }
+      });
+    } catch (RejectedExecutionException e) {
+      promise.fail(new Cancelled(name() + " is stopped"));
+    }
+    return outcome;
+  }
+}

@@ -1,0 +1,97 @@
+package io.regatta.trainer.service;
+
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.node.directory.Directory;
+import io.regatta.protocol.ParameterServerControl;
+import io.regatta.protocol.parameterserver.Shard;
+import io.regatta.protocol.parameterserver.ShardMapReply;
+import io.regatta.trainer.config.JobConfig;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/** Finds a job's servers in the directory and asks each for its shards. Stateless; the caller's context. */
+final class ShardFinder {
+
+  /**
+   * The servers of a job.
+   *
+   * @param servers by index, from 0
+   * @param shards by global index, from 0
+   * @param processIds process ids of the services that the directory knows, e.g. {@code parameter-server-0}, {@code rendezvous}
+   */
+  record Found(List<Directory.Instance> servers, List<Shard> shards, Map<String, Long> processIds) {
+
+    /** Index of the server that has this shard. */
+    int serverOf(int shard) {
+      return shard / Math.max(1, shards.size() / servers.size());
+    }
+  }
+
+  private final Vertx vertx;
+  private final Directory directory;
+  private final JobConfig job;
+  private final Duration timeout;
+
+  ShardFinder(Vertx vertx, Directory directory, JobConfig job, Duration timeout) {
+    this.vertx = vertx;
+    this.directory = directory;
+    this.job = job;
+    this.timeout = timeout;
+  }
+
+  /** Waits for all servers of the job, one for each index, and reads their shard maps. */
+  Future<Found> find(String who) {
+    return directory.await(Directory.PARAMETER_SERVER, job.servers(), timeout, who).compose(servers -> {
+      List<Future<ShardMapReply>> maps = servers.stream().map(this::shardMap).toList();
+      return Future.all(maps).compose(all -> processIds(servers)
+          .map(processIds -> new Found(servers, shards(servers, all.list(), who), processIds)));
+    });
+  }
+
+  private Future<Map<String, Long>> processIds(List<Directory.Instance> servers) {
+    Future<List<Directory.Instance>> rendezvous = directory.list(Directory.RENDEZVOUS);
+    Future<List<Directory.Instance>> aggregators = directory.list(Directory.GRADIENT_AGGREGATOR);
+    return Future.all(rendezvous, aggregators).map(listed -> {
+      Map<String, Long> processIds = new TreeMap<>();
+      servers.forEach(s -> putProcessId(processIds, s.service() + "-" + s.index(), s));
+      Directory.latestFirst(rendezvous.result()).stream().findFirst()
+          .ifPresent(r -> putProcessId(processIds, r.service(), r));
+      if (job.aggregator()) {
+        aggregators.result().forEach(a -> putProcessId(processIds, a.service() + "-" + a.host(), a));
+      }
+      return processIds;
+    });
+  }
+
+  private static void putProcessId(Map<String, Long> processIds, String name, Directory.Instance of) {
+    String pid = of.attributes().get(Directory.PID);
+    if (pid != null) {
+      processIds.put(name, Long.parseLong(pid));
+    }
+  }
+
+  private Future<ShardMapReply> shardMap(Directory.Instance server) {
+    ParameterServerControl control = new ParameterServerControl(vertx, server.host(), server.controlPort());
+    return control.shardMap().eventually(control::close);
+  }
+
+  private static List<Shard> shards(List<Directory.Instance> servers, List<ShardMapReply> maps, String who) {
+    Map<Integer, Shard> byIndex = new TreeMap<>();
+    for (ShardMapReply map : maps) {
+      map.getShardsList().forEach(s -> byIndex.put(s.getIndex(), s));
+    }
+    int count = maps.stream().mapToInt(ShardMapReply::getShardsCount).sum();
+    for (int index = 0; index < count; index++) {
+      if (!byIndex.containsKey(index)) {
+        throw new InvalidInput(who + ": the servers " + servers.stream().map(Directory.Instance::endpoint).toList()
+            + " together have shards " + byIndex.keySet() + ", but shard " + index
+            + " is missing; start all servers with the same number of shards");
+      }
+    }
+    return List.copyOf(byIndex.values());
+  }
+}

@@ -1,0 +1,259 @@
+package io.regatta.trainer.service;
+
+import io.micrometer.core.instrument.FunctionCounter;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.Meter;
+import io.micrometer.core.instrument.Tags;
+import io.regatta.core.error.RegattaException;
+import io.regatta.core.error.RegattaException.Cancelled;
+import io.regatta.core.error.RegattaException.Conflict;
+import io.regatta.core.error.RegattaException.StaleGeneration;
+import io.regatta.node.FiniteService;
+import io.regatta.node.Node;
+import io.regatta.node.admin.Hosted;
+import io.regatta.node.directory.Directory;
+import io.regatta.node.group.Membership;
+import io.regatta.trainer.Progress;
+import io.regatta.trainer.TrainingProgram;
+import io.regatta.trainer.config.JobConfig;
+import io.regatta.trainer.config.TrainerConfig;
+import io.regatta.trainer.djl.RankSteps;
+import io.regatta.trainer.result.ResultFile;
+import io.regatta.trainer.result.RunResult;
+import io.regatta.trainer.run.JobCheck;
+import io.regatta.trainer.run.RankRun;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import io.vertx.core.VerticleBase;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Owner of one rank: its seat in the group, its links to the shards and the exchange in flight, on its event loop. The
+ * program runs on model threads of its own. Started when the rank has joined and the program runs; {@link #result} is
+ * the end of the run. Stopping it releases the model threads, leaves the shards and the group in order, and does not
+ * wait for a native call in flight.
+ */
+public final class TrainerVerticle extends VerticleBase implements FiniteService {
+
+  private static final Logger LOG = LoggerFactory.getLogger(TrainerVerticle.class);
+  /** How long stopping waits for the model threads to find out, and for each farewell. */
+  private static final long STOP_MILLIS = 1000;
+
+  private final Node node;
+  private final TrainerConfig config;
+  private final JobConfig job;
+  private final TrainingProgram program;
+  private final Progress progress;
+  private final Promise<RunResult> result = Promise.promise();
+  private final Promise<ShardFinder.Found> servers = Promise.promise();
+  private final List<Meter> meters = new ArrayList<>();
+  private Hosted.Service hosted;
+  private Membership group;
+  private OtherTrainers others;
+  private ShardConnections connections;
+  private ClusterSession session;
+  private RankRun run;
+  private ResultFile resultFile;
+  private Future<Void> over;
+  /** Why the rendezvous has given this trainer up, if it has. */
+  private RegattaException lost;
+
+  /** Runs the job's program, loaded by class name. */
+  public TrainerVerticle(Node node, TrainerConfig config) {
+    this(node, config, null);
+  }
+
+  /** Runs a program given in code, the same object on all replicas; null: the job's. */
+  public TrainerVerticle(Node node, TrainerConfig config, TrainingProgram program) {
+    this(node, config, program, null);
+  }
+
+  /** As above, reporting to {@code progress}; null: on the console. */
+  public TrainerVerticle(Node node, TrainerConfig config, TrainingProgram program, Progress progress) {
+    this.node = node;
+    this.config = config;
+    this.job = config.job();
+    this.program = program;
+    this.progress = progress;
+  }
+
+  /** Completes when the program has ended on this rank and the rank has left; fails with what ended it. */
+  public Future<RunResult> result() {
+    return result.future();
+  }
+
+  @Override
+  public Future<?> finished() {
+    return result.future();
+  }
+
+  @Override
+  public Future<?> start() {
+    hosted = node.starting(wanted());
+    Duration timeout = node.config().readyTimeout();
+    return resultFile()
+        .compose(v -> vertx.executeBlocking(() -> {
+          JobCheck.distributed(job, program);
+          return null;
+        }))
+        .compose(v -> node.directory().awaitAny(Directory.RENDEZVOUS, timeout, wanted()))
+        .compose(found -> join(found.get(0)))
+        .compose(v -> servers(timeout))
+        .map(this::begin)
+        .recover(e -> {
+          if (run != null) { // a replica's thread could not be started: the others shall not wait for it
+            session.end(new Cancelled(name() + " could not start: " + e.getMessage()));
+            run.interrupt();
+          }
+          hosted.failed(e);
+          result.tryFail(e);
+          return finish().transform(v -> Future.failedFuture(e));
+        });
+  }
+
+  /** The job's servers; a trainer that is given up meanwhile waits for them no longer. */
+  private Future<ShardFinder.Found> servers(Duration timeout) {
+    new ShardFinder(vertx, node.directory(), job, timeout).find(name())
+        .onSuccess(servers::tryComplete).onFailure(servers::tryFail);
+    return servers.future();
+  }
+
+  private Future<Void> join(Directory.Instance rendezvous) {
+    others = new OtherTrainers(job, () -> group.rank(), this::lastStep);
+    group = new Membership(node, rendezvous, job.job(), "trainer", this::lastStep,
+        view -> others.seen(view, group.leaseMillis()), this::givenUp);
+    String member = "trainer with pid " + ProcessHandle.current().pid() + " on " + node.host();
+    return group.join(wanted(), job.trainers(), config.rank(), member, config.endpoint(), node.config().readyTimeout())
+        .recover(e -> Future.failedFuture(e instanceof Conflict ? refused(e) : e));
+  }
+
+  /** The rendezvous speaks of groups and members; what a user can change is this trainer's configuration. */
+  private Conflict refused(Throwable why) {
+    return new Conflict(wanted() + " cannot join: " + why.getMessage() + ". This trainer has job: " + job.job()
+        + ", trainers: " + job.trainers() + (config.rank() < 0 ? "" : ", rank (--id) " + config.rank()));
+  }
+
+  private long lastStep() {
+    return session == null ? -1 : session.step() - 1;
+  }
+
+  private void givenUp(RegattaException why) {
+    StaleGeneration reason = new StaleGeneration(name() + " has been given up by the rendezvous, the others go on without "
+        + "it: " + why.getMessage());
+    LOG.error(reason.getMessage());
+    lost = reason;
+    servers.tryFail(reason);
+    if (session != null) {
+      session.end(reason);
+    }
+  }
+
+  private Void begin(ShardFinder.Found found) {
+    if (lost != null) {
+      throw lost;
+    }
+    connections = new ShardConnections(node, job, group::generation, this::lastStep, config.stream().options());
+    session = new ClusterSession(node, context, job, config.stepDelayMs(), group, others, found, connections);
+    LOG.info("{}: joined, {} shard{} on servers {}", name(), session.shards(),
+        session.shards() == 1 ? "" : "s", session.serverEndpoints());
+    run = new RankRun(session, program, progress, resultFile);
+    measure();
+    hosted.serves();
+    Future.fromCompletionStage(run.start(), context)
+        .onFailure(e -> hosted.lacks(String.valueOf(e.getMessage())))
+        .onFailure(e -> session.end(new Cancelled(name() + " has failed in another replica: " + e.getMessage())))
+        .onComplete(end -> finish().onComplete(v -> {
+          if (end.succeeded()) {
+            result.tryComplete(end.result());
+          } else {
+            result.tryFail(end.cause());
+          }
+        }));
+    return null;
+  }
+
+  private void measure() {
+    ClusterSession measured = session;
+    RankSteps steps = run.steps();
+    counter("regatta.trainer.steps", "steps made by this rank", measured::step);
+    counter("regatta.trainer.pushes", "pushes made by this rank, each to all shards", steps::made);
+    counter("regatta.trainer.skipped.pushes", "pushes left empty for NaN or infinity", steps::skippedPushes);
+    gauge("regatta.trainer.staleness.max", "highest staleness of a push so far", steps::stalenessMax);
+    gauge("regatta.trainer.clock.lead.max", "most clocks that this rank was ahead of the slowest at a pull",
+        steps::clockLeadMax);
+  }
+
+  private void counter(String name, String description, LongSupplier value) {
+    meters.add(FunctionCounter.builder(name, this, self -> value.getAsLong()).tags(tags()).description(description)
+        .register(node.metrics())); // a counter holds its object weakly, and this outlives it
+  }
+
+  private void gauge(String name, String description, LongSupplier value) {
+    meters.add(Gauge.builder(name, value, LongSupplier::getAsLong).strongReference(true).tags(tags())
+        .description(description).register(node.metrics()));
+  }
+
+  private Tags tags() {
+    return Tags.of("job", job.job(), "rank", Integer.toString(group.rank()));
+  }
+
+  /** Leaves in order: shards, group, connections. Once; each farewell has its time. */
+  private Future<Void> finish() {
+    if (over == null) {
+      meters.forEach(node.metrics()::remove);
+      Future<Void> shards = session == null ? Future.succeededFuture() : session.leaveShards();
+      over = soon(shards)
+          .compose(v -> group == null ? Future.succeededFuture() : soon(group.leave()))
+          .compose(v -> session == null ? Future.succeededFuture() : soon(session.closeLinks()))
+          .compose(v -> connections == null ? Future.succeededFuture() : soon(connections.close()));
+    }
+    return over;
+  }
+
+  private static Future<Void> soon(Future<Void> farewell) {
+    return farewell.timeout(STOP_MILLIS, TimeUnit.MILLISECONDS).otherwiseEmpty();
+  }
+
+  /** Sees, before anything runs for hours, that the result can be written here: every rank may be the lowest at the end. */
+  private Future<Void> resultFile() {
+    if (config.result().isBlank()) {
+      return Future.succeededFuture();
+    }
+    return vertx.executeBlocking(() -> ResultFile.at(Path.of(config.result())))
+        .onSuccess(file -> resultFile = file).mapEmpty();
+  }
+
+  @Override
+  public Future<?> stop() {
+    hosted.stopped();
+    Cancelled reason = new Cancelled("job " + job.job() + " was stopped before its end");
+    if (run == null) {
+      result.tryFail(reason);
+      return finish();
+    }
+    boolean running = !run.result().isDone();
+    session.end(reason);
+    if (running) {
+      run.interrupt();
+    }
+    return soon(Future.fromCompletionStage(run.ended(), context)).compose(v -> finish())
+        .onComplete(v -> result.tryFail(reason));
+  }
+
+  /** As messages name this trainer. */
+  private String name() {
+    return "trainer " + group.rank() + " of job " + job.job();
+  }
+
+  /** As messages name it before it has joined. */
+  private String wanted() {
+    return "trainer " + (config.rank() < 0 ? "(any rank)" : config.rank()) + " of job " + job.job();
+  }
+}

@@ -1,0 +1,99 @@
+package io.regatta.trainer.session;
+
+import io.regatta.core.model.ModelSpec;
+import io.regatta.core.reduce.Elementwise;
+import io.regatta.core.shard.JobSpec;
+import io.regatta.core.shard.Mode;
+import io.regatta.core.shard.ParameterClient;
+import io.regatta.core.shard.TrainerId;
+import io.regatta.trainer.config.JobConfig;
+import io.regatta.trainer.config.Strategy;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+
+/**
+ * One rank's membership in a job: what its model threads train against. Shared by the replicas of the rank; every
+ * method may be called on any of their threads. Two implementations: {@link LocalSession} (core in this process, one
+ * rank) and the one that {@link io.regatta.trainer.service.TrainerVerticle} makes. The futures complete on the
+ * session's own thread and fail with a {@link io.regatta.core.error.RegattaException}; model threads wait for them
+ * through {@link #await} only.
+ */
+public interface TrainerSession {
+
+  JobConfig job();
+
+  /** This rank, and its life. */
+  TrainerId trainer();
+
+  int worldSize();
+
+  /** Control ports of the servers by index; empty in local mode. */
+  List<String> serverEndpoints();
+
+  /** What the trainers announced, by rank. */
+  List<String> workerEndpoints();
+
+  /** Shards of all servers together. */
+  int shards();
+
+  /**
+   * Opens a link to every shard and registers this rank there. The first call connects; later ones (the other
+   * replicas) get the same client, or {@code Conflict} if their strategy or model differs.
+   */
+  CompletableFuture<ParameterClient> connect(Strategy strategy, ModelSpec model);
+
+  /**
+   * Completes when every active rank has called it with the same key, with all their values in rank order. A key is
+   * used once.
+   */
+  CompletableFuture<List<double[]>> gather(String key, double[] values);
+
+  /** A reduced slice and the ranks whose slices it is made of. */
+  record Reduced(double[] values, List<Integer> ranks) {}
+
+  /**
+   * Completes when every active rank has called it with the same key, with all their slices reduced to one in rank
+   * order. A key is used once.
+   *
+   * @param ofValues length of the whole array, the same on every rank
+   */
+  CompletableFuture<Reduced> reduce(String key, Elementwise how, double[] slice, int ofValues);
+
+  /**
+   * Blocks the calling model thread until the stage completes. While it waits it is listed under {@code /why}; it is
+   * released with {@code Cancelled} when the session closes.
+   *
+   * @param operation what is waited for, e.g. {@code pull of step 418}
+   */
+  <T> T await(String operation, CompletionStage<T> stage);
+
+  /** The client that {@link #connect} made, once it has. */
+  Optional<ParameterClient> client();
+
+  /** Tells how far this rank is, for heartbeats and {@code status}. */
+  void stepped(long step);
+
+  /** This rank has made its last step and only tells the others of its run: who leaves from now on is not missed. */
+  default void ending() {}
+
+  /** The ranks that have reached the end of the run; the others were lost or have left, and that is logged. */
+  default void reachedTheEnd(Set<Integer> ranks) {}
+
+  /** Takes this rank out of all shards, behind everything it has pushed: nobody waits for it, its state is freed. */
+  CompletableFuture<Void> leave();
+
+  /** Process ids of the services that this session knows of, by name, e.g. {@code parameter-server-0}. */
+  Map<String, Long> serviceProcessIds();
+
+  /** The job as the shards are told. They count pushes, of which each replica of a rank makes one per step in ssp. */
+  default JobSpec spec(Strategy strategy, ModelSpec model) {
+    JobConfig job = job();
+    int bound = strategy.mode() == Mode.SSP ? Math.multiplyExact(strategy.stalenessBound(), job.threads())
+        : strategy.stalenessBound();
+    return new JobSpec(job.job(), strategy.mode(), worldSize(), bound, job.nanPolicy(), shards(), job.minBlock(), model);
+  }
+}

@@ -1,0 +1,72 @@
+package io.regatta.trainer.config;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.optim.LearningRate;
+import io.regatta.core.optim.OptimizerSpec;
+import io.regatta.core.shard.Mode;
+import io.regatta.node.settings.Schema;
+import io.regatta.node.settings.Settings;
+import io.regatta.trainer.data.LoaderOptions;
+import io.vertx.core.json.JsonObject;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class JobConfigTest {
+
+  private static JobConfig job(JsonObject more) {
+    return JobConfig.of(new JsonObject().put("job", "j").mergeIn(more, true));
+  }
+
+  @Test
+  void everyKeyIsDocumented() {
+    assertThat(Settings.describe(TrainerConfig.class)).extracting(Schema.Entry::doc).doesNotContain("");
+  }
+
+  @Test
+  void modesMayBeWrittenWithADash() {
+    assertThat(job(new JsonObject().put("mode", "half-async")).mode()).isEqualTo(Mode.HALF_ASYNC);
+  }
+
+  @Test
+  void theSparseOptimizerIsTheOthersUnlessItHasAKind() {
+    JsonObject adam = new JsonObject().put("kind", "adam").put("learning_rate", 0.1);
+    assertThat(job(new JsonObject().put("optimizer", adam)).sparseOptimizer().toSpec())
+        .isEqualTo(new OptimizerSpec(OptimizerSpec.Kind.ADAM, LearningRate.constant(0.1), 0.9f, false, 0.9f, 0.999f,
+            1e-8f, 0, 0, 0, 0));
+    assertThat(job(new JsonObject().put("sparse_optimizer", new JsonObject().put("kind", "adagrad")
+        .put("learning_rate", 0.5))).sparseOptimizer().toSpec().epsilon()).isEqualTo(1e-6f);
+    assertThatThrownBy(() -> job(new JsonObject().put("sparse_optimizer", new JsonObject().put("learning_rate", 1))))
+        .isInstanceOf(InvalidInput.class).hasMessageContaining("give kind too");
+  }
+
+  @Test
+  void schedulesBecomeCoresValues() {
+    JsonObject piecewise = new JsonObject().put("kind", "sgd").put("schedule",
+        new JsonObject().put("kind", "piecewise").put("boundaries", List.of(10)).put("values", List.of(0.5, 0.25)));
+    LearningRate rate = job(new JsonObject().put("optimizer", piecewise)).optimizer().toSpec().learningRate();
+    assertThat(rate.at(9)).isEqualTo(0.5);
+    assertThat(rate.at(10)).isEqualTo(0.25);
+    assertThatThrownBy(() -> job(new JsonObject().put("optimizer", new JsonObject().put("schedule",
+        new JsonObject().put("kind", "step"))))).hasMessageContaining("decay_steps of at least 1");
+  }
+
+  @Test
+  void slipsAreNamed() {
+    assertThatThrownBy(() -> job(new JsonObject().put("trainer", 3))).isInstanceOf(InvalidInput.class)
+        .hasMessageContaining("trainer").hasMessageContaining("trainers");
+    assertThatThrownBy(() -> job(new JsonObject().put("trainers", 0))).hasMessageContaining("at least 1, not 0");
+    assertThatThrownBy(() -> job(new JsonObject().put("mode", "geo").put("aggregator", true)))
+        .hasMessageContaining("only sync and half_async");
+    for (int depth : new int[] {0, 1025}) {
+      assertThatThrownBy(() -> job(new JsonObject().put("data", new JsonObject().put("prefetch_depth", depth))))
+          .isInstanceOf(InvalidInput.class).hasMessageContaining("prefetch_depth must be 1 to 1024, but is " + depth);
+      assertThatThrownBy(() -> LoaderOptions.inOrder(1).readers(1, depth, true)).isInstanceOf(InvalidInput.class)
+          .hasMessageContaining("prefetch_depth must be 1 to 1024, but is " + depth);
+    }
+    assertThatThrownBy(() -> new TrainerConfig(job(new JsonObject().put("trainers", 2)), 2, ""))
+        .hasMessageContaining("rank 2 is not one of the job's 2 trainers");
+  }
+}

@@ -1,0 +1,184 @@
+package io.regatta.trainer.run;
+
+import io.regatta.core.error.RegattaException.Cancelled;
+import io.regatta.core.model.ModelSpec;
+import io.regatta.core.reduce.Elementwise;
+import io.regatta.core.shard.LocalShardLink;
+import io.regatta.core.shard.ParameterClient;
+import io.regatta.core.shard.ParameterShard;
+import io.regatta.core.shard.TrainerId;
+import io.regatta.trainer.Progress;
+import io.regatta.trainer.TrainingProgram;
+import io.regatta.trainer.config.JobConfig;
+import io.regatta.trainer.config.Strategy;
+import io.regatta.trainer.result.RunResult;
+import io.regatta.trainer.session.Awaiting;
+import io.regatta.trainer.session.TrainerSession;
+import java.nio.DoubleBuffer;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.stream.IntStream;
+
+/**
+ * Several ranks on core's shards in one process: sessions as a cluster has them, without a network. All shards and
+ * gathers belong to one thread.
+ */
+public final class SharedShards implements AutoCloseable {
+
+  private final ExecutorService owner = Executors.newSingleThreadExecutor(r -> new Thread(r, "shards"));
+  private final List<ParameterShard> shards = new ArrayList<>();
+  private final Map<String, Gather> gathers = new HashMap<>();
+  private final JobConfig job;
+  private final List<Session> sessions = new ArrayList<>();
+  private final List<CompletableFuture<RunResult>> results = new ArrayList<>();
+
+  private record Gather(Map<Integer, double[]> values, CompletableFuture<List<double[]>> done) {}
+
+  public SharedShards(JobConfig job) {
+    this.job = job;
+    for (int s = 0; s < job.allShards(); s++) {
+      shards.add(new ParameterShard(s, ParameterShard.Limits.defaults(), System::currentTimeMillis));
+    }
+    for (int r = 0; r < job.trainers(); r++) {
+      sessions.add(new Session(r));
+    }
+  }
+
+  public TrainerSession session(int rank) {
+    return sessions.get(rank);
+  }
+
+  /** Runs the program on all ranks; results by rank. */
+  public List<RunResult> run(TrainingProgram program) {
+    for (Session s : sessions) {
+      CompletableFuture<RunResult> result = new RankRun(s, program, Progress.none()).start();
+      result.whenComplete((v, e) -> {
+        if (e != null) {
+          sessions.forEach(other -> other.awaiting.end(new Cancelled("another rank failed")));
+        }
+      });
+      results.add(result);
+    }
+    return results.stream().map(CompletableFuture::join).toList();
+  }
+
+  /** How the rank of {@link #run} ended. */
+  public CompletableFuture<RunResult> result(int rank) {
+    return results.get(rank);
+  }
+
+  public ParameterShard.JobStatus status(int shard) {
+    return CompletableFuture.supplyAsync(() -> shards.get(shard).status(job.job()), owner).join();
+  }
+
+  /** Jobs that still have state on a shard. */
+  public List<String> jobs(int shard) {
+    return CompletableFuture.supplyAsync(() -> shards.get(shard).jobs(), owner).join();
+  }
+
+  @Override
+  public void close() {
+    owner.shutdownNow();
+  }
+
+  private final class Session implements TrainerSession {
+    private final TrainerId id;
+    private final Awaiting awaiting = new Awaiting();
+    private CompletableFuture<ParameterClient> connected;
+
+    Session(int rank) {
+      id = new TrainerId(rank, rank + 1);
+    }
+
+    @Override
+    public JobConfig job() {
+      return job;
+    }
+
+    @Override
+    public TrainerId trainer() {
+      return id;
+    }
+
+    @Override
+    public int worldSize() {
+      return job.trainers();
+    }
+
+    @Override
+    public List<String> serverEndpoints() {
+      return List.of();
+    }
+
+    @Override
+    public List<String> workerEndpoints() {
+      return List.of();
+    }
+
+    @Override
+    public int shards() {
+      return shards.size();
+    }
+
+    @Override
+    public synchronized CompletableFuture<ParameterClient> connect(Strategy strategy, ModelSpec model) {
+      if (connected == null) {
+        ParameterClient client = new ParameterClient(spec(strategy, model), id,
+            shards.stream().map(LocalShardLink::new).toList(), owner);
+        connected = client.register().thenApply(v -> client);
+      }
+      return connected;
+    }
+
+    @Override
+    public synchronized Optional<ParameterClient> client() {
+      return connected == null ? Optional.empty() : Optional.ofNullable(connected.getNow(null));
+    }
+
+    @Override
+    public CompletableFuture<List<double[]>> gather(String key, double[] values) {
+      CompletableFuture<List<double[]>> answer = new CompletableFuture<>();
+      owner.execute(() -> {
+        Gather g = gathers.computeIfAbsent(key, k -> new Gather(new TreeMap<>(), new CompletableFuture<>()));
+        g.values.put(id.rank(), values);
+        g.done.thenAccept(answer::complete);
+        if (g.values.size() == job.trainers()) {
+          g.done.complete(List.copyOf(g.values.values()));
+        }
+      });
+      return answer;
+    }
+
+    @Override
+    public CompletableFuture<Reduced> reduce(String key, Elementwise how, double[] slice, int ofValues) {
+      return gather(key, slice).thenApply(all -> new Reduced(how.reduce(all.stream().map(DoubleBuffer::wrap).toList()),
+          IntStream.range(0, all.size()).boxed().toList()));
+    }
+
+    @Override
+    public <T> T await(String operation, CompletionStage<T> stage) {
+      return awaiting.await(operation, stage);
+    }
+
+    @Override
+    public void stepped(long step) {}
+
+    @Override
+    public CompletableFuture<Void> leave() {
+      return client().map(ParameterClient::leave).orElseGet(() -> CompletableFuture.completedFuture(null));
+    }
+
+    @Override
+    public Map<String, Long> serviceProcessIds() {
+      return Map.of();
+    }
+  }
+}
