@@ -4,6 +4,7 @@ import io.regatta.core.error.RegattaException;
 import io.regatta.node.Node;
 import io.regatta.node.directory.Directory;
 import io.regatta.node.directory.Registration;
+import io.regatta.node.group.GroupNames;
 import io.regatta.node.group.Membership;
 import io.regatta.protocol.ParameterServerControl;
 import io.vertx.core.Future;
@@ -21,8 +22,6 @@ import org.slf4j.LoggerFactory;
  */
 record ServerSeat(int index, long incarnation, Membership group) {
 
-  /** The group at the rendezvous in which servers get their indices. */
-  static final String GROUP = "servers";
   /** How long another server with this index may take to answer before its place is taken. */
   private static final long ANSWER_MILLIS = 2000;
   private static final Logger LOG = LoggerFactory.getLogger(ServerSeat.class);
@@ -40,7 +39,7 @@ record ServerSeat(int index, long incarnation, Membership group) {
     Duration timeout = node.config().readyTimeout();
     String who = "parameter server at " + endpoint;
     return node.directory().awaitAny(Directory.RENDEZVOUS, timeout, who).compose(found -> {
-      Membership group = new Membership(node, found.get(0), GROUP, Directory.PARAMETER_SERVER, () -> -1,
+      Membership group = new Membership(node, found.get(0), GroupNames.PARAMETER_SERVERS, Directory.PARAMETER_SERVER, () -> -1,
           changed -> { }, why -> lost.accept(givenUp(endpoint, why)));
       return group.join(who, config.servers(), -1, member, endpoint, timeout)
           .map(joined -> {

@@ -9,6 +9,7 @@ import io.regatta.core.shard.ParameterClient;
 import io.regatta.node.Node;
 import io.regatta.node.NodeConfig;
 import io.regatta.node.directory.Directory;
+import io.regatta.node.group.GroupNames;
 import io.regatta.node.testing.BlockedLoopGuard;
 import io.regatta.protocol.RendezvousClient;
 import io.regatta.protocol.parameterserver.Shard;
@@ -52,11 +53,27 @@ class ServersAndRendezvousTest {
 
       get(cluster.vertx.undeploy(get(first)));
       GroupView servers = get(rendezvous.groups()).getGroupsList().stream()
-          .filter(g -> g.getGroup().equals(ServerSeat.GROUP)).findFirst().orElseThrow();
+          .filter(g -> g.getGroup().equals(GroupNames.PARAMETER_SERVERS)).findFirst().orElseThrow();
       assertThat(servers.getMembers(a.index()).getState()).isEqualTo("left");
       assertThat(servers.getMembers(b.index()).getState()).isEqualTo("active");
       get(cluster.vertx.undeploy(get(second)));
       assertThat(get(rendezvous.groups()).getGroupsList()).isEmpty();
+      get(rendezvous.close());
+    }
+  }
+
+  @Test
+  void aJobNamedServersHasAGroupOfItsOwnBesideTheirs() throws Exception {
+    try (RunningServers cluster = new RunningServers()) {
+      RendezvousClient rendezvous = rendezvous(cluster);
+      Future<JoinReply> first = rendezvous.join("servers", 2, -1, "trainer-0", "", 10_000);
+      ParameterServerVerticle a = new ParameterServerVerticle(cluster.node, anyIndex());
+      ParameterServerVerticle b = new ParameterServerVerticle(cluster.node, anyIndex());
+      get(Future.all(cluster.vertx.deployVerticle(a), cluster.vertx.deployVerticle(b)));
+      assertThat(first.isComplete()).as("a server is no trainer").isFalse();
+      get(rendezvous.join("servers", 2, -1, "trainer-1", "", 10_000));
+      assertThat(get(first).getView().getMembersList()).extracting(Member::getMember)
+          .containsExactlyInAnyOrder("trainer-0", "trainer-1");
       get(rendezvous.close());
     }
   }

@@ -3,6 +3,7 @@ package io.regatta.trainer.config;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.shard.Mode;
 import io.regatta.core.shard.NanPolicy;
+import io.regatta.node.group.GroupNames;
 import io.regatta.node.settings.Setting;
 import io.regatta.node.settings.Settings;
 import io.vertx.core.json.JsonObject;
@@ -14,7 +15,8 @@ import java.util.Map;
  * every role can read it.
  */
 public record JobConfig(
-    @Setting(required = true, doc = "Name, unique in the cluster; the name of its group at the rendezvous.")
+    @Setting(required = true, doc = "Name, unique in the cluster; the name of its group at the rendezvous. "
+        + "It does not begin with '('.")
     String job,
 
     @Setting(doc = "Class name of the TrainingProgram; may be empty where the program is given in code.")
@@ -99,6 +101,7 @@ public record JobConfig(
     if (job.isBlank()) {
       throw new InvalidInput("job: a name is missing");
     }
+    GroupNames.checkJob(job);
     sparseOptimizer = OptimizerConfig.sparse(sparseOptimizer, optimizer);
     atLeast("servers", servers, 1);
     atLeast("shards", shards, 1);

@@ -7,6 +7,7 @@ import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.optim.LearningRate;
 import io.regatta.core.optim.OptimizerSpec;
 import io.regatta.core.shard.Mode;
+import io.regatta.node.group.GroupNames;
 import io.regatta.node.settings.Schema;
 import io.regatta.node.settings.Settings;
 import io.regatta.trainer.data.LoaderOptions;
@@ -58,6 +59,9 @@ class JobConfigTest {
     assertThatThrownBy(() -> job(new JsonObject().put("trainer", 3))).isInstanceOf(InvalidInput.class)
         .hasMessageContaining("trainer").hasMessageContaining("trainers");
     assertThatThrownBy(() -> job(new JsonObject().put("trainers", 0))).hasMessageContaining("at least 1, not 0");
+    assertThatThrownBy(() -> job(new JsonObject().put("job", GroupNames.PARAMETER_SERVERS)))
+        .isInstanceOf(InvalidInput.class).hasMessage("job: (parameter servers) begins with a parenthesis, as the names "
+            + "of the services' own groups do; give the job another name");
     assertThatThrownBy(() -> job(new JsonObject().put("mode", "geo").put("aggregator", true)))
         .hasMessageContaining("only sync and half_async");
     for (int depth : new int[] {0, 1025}) {
