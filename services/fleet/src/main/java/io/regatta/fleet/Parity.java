@@ -163,6 +163,8 @@ public final class Parity {
 
     Trained several = cluster(scratch, Mode.SYNC, trainers, 1);
     sameBits(trainers + " trainers, sync, twice", several, cluster(scratch, Mode.SYNC, trainers, 1));
+    sameBits(trainers + " trainers, sync, through a gradient aggregator = without", several, Trained.of(run(variant(scratch,
+        Mode.SYNC, trainers, 1, job.batchSize(), new JsonObject().put("aggregator", true)), program)));
     for (int shards : SHARDS) {
       if (shards > 1) {
         sameBits(trainers + " trainers, sync, " + shards + " shards = 1 shard", several,
@@ -300,11 +302,11 @@ public final class Parity {
 
   private JobConfig variant(ScratchDirectory scratch, Mode mode, int trainers, int shards, int batchSize,
       JsonObject more) {
-    JsonObject changes = more
+    JsonObject changes = new JsonObject().put("aggregator", false).mergeIn(more)
         .put("mode", mode.name().toLowerCase(Locale.ROOT)).put("trainers", trainers)
         .put("servers", shards).put("shards", 1).put("threads", 1).put("compute_threads", 1)
         .put("batch_size", batchSize).put("max_steps", steps)
-        .put("aggregator", false).put("output", scratch.next().toString())
+        .put("output", scratch.next().toString())
         .put("data", new JsonObject().put("ordered", true).put("shuffle_buffer", 0).put("drop_last", true)
             .put("prefetch_depth", 1));
     return variants.apply(changes);

@@ -2,9 +2,14 @@ package io.regatta.fleet;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.IOException;
 import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /** README says what is there: its program is the example project's, which a test builds and runs; its links lead on. */
@@ -19,14 +24,25 @@ class ReadmeTest {
   }
 
   @Test
-  void links_and_paths_exist() {
-    for (String page : new String[] {"README.md", "docs/architecture.md", "docs/decisions/README.md",
-        "docs/example-project/README.md"}) {
-      Matcher link = Pattern.compile("\\]\\((?!https?:)([^)#]+)").matcher(Checkout.text(page));
+  void links_and_paths_exist() throws IOException {
+    List<Path> pages = new ArrayList<>(List.of(Checkout.file("README.md"), Checkout.file("load-tests/README.md")));
+    try (Stream<Path> docs = Files.walk(Checkout.file("docs"))) {
+      docs.filter(file -> file.toString().endsWith(".md")).forEach(pages::add);
+    }
+    assertThat(pages).hasSizeGreaterThan(15);
+    for (Path page : pages) {
+      Matcher link = Pattern.compile("\\]\\((?!https?:)([^)#]+)").matcher(Files.readString(page));
       while (link.find()) {
-        assertThat(Files.exists(Checkout.file(page).getParent().resolve(link.group(1))))
-            .as("%s links to %s", page, link.group(1)).isTrue();
+        assertThat(page.getParent().resolve(link.group(1))).as("%s links to %s", page, link.group(1)).exists();
       }
+    }
+  }
+
+  @Test
+  void every_page_of_the_docs_is_linked_from_README() throws IOException {
+    try (Stream<Path> docs = Files.list(Checkout.file("docs"))) {
+      assertThat(docs.map(file -> "(docs/" + file.getFileName()).filter(name -> !name.contains("example-project")))
+          .allSatisfy(page -> assertThat(Checkout.text("README.md")).contains(page));
     }
   }
 

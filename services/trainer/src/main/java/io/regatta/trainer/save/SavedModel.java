@@ -177,13 +177,18 @@ public final class SavedModel {
 
   private Path part(String name) {
     names.add(name);
-    return dir.resolve(name + PART);
+    return partOf(name);
+  }
+
+  /** With the rank in it: one that has been taken for dead may still be writing, or cleaning up, beside its successor. */
+  private Path partOf(String name) {
+    return dir.resolve(name + ".rank" + session.trainer().rank() + PART);
   }
 
   /** Everything is whole: moves it to its name, in the order in which it was written. */
   private void publish() throws IOException {
     for (String name : names) {
-      Files.move(dir.resolve(name + PART), dir.resolve(name), StandardCopyOption.REPLACE_EXISTING,
+      Files.move(partOf(name), dir.resolve(name), StandardCopyOption.REPLACE_EXISTING,
           StandardCopyOption.ATOMIC_MOVE);
     }
   }
@@ -192,9 +197,9 @@ public final class SavedModel {
   private void removeParts() {
     for (String name : names) {
       try {
-        Files.deleteIfExists(dir.resolve(name + PART));
+        Files.deleteIfExists(partOf(name));
       } catch (IOException e) {
-        LOG.warn("{} could not be deleted: {}", dir.resolve(name + PART), e.toString());
+        LOG.warn("{} could not be deleted: {}", partOf(name), e.toString());
       }
     }
   }

@@ -137,7 +137,7 @@ class SavedModelTest {
       older = contents(dir);
     }
     assertThat(older).hasSize(4);
-    Files.createDirectories(dir.resolve("manifest.json.part").resolve("in-the-way"));
+    Files.createDirectories(dir.resolve("manifest.json.rank0.part").resolve("in-the-way"));
     try (SharedShards shards = new SharedShards(JobConfig.of(new JsonObject().put("job", "newer").put("seed", 7)))) {
       assertThatThrownBy(() -> shards.run(savesTwoTables(dir))).cause().isInstanceOf(InvalidInput.class)
           .hasMessageContaining("cannot be saved in " + dir);
