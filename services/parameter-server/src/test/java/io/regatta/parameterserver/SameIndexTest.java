@@ -47,14 +47,27 @@ class SameIndexTest {
     }
   }
 
-  /** One is dead, one frozen (it accepts connections, and that is all), one is another server by now. */
+  /** It accepts connections, and that is all; but its entry is renewed. */
   @Test
-  void theEntryOfOneThatDoesNotAnswerIsReplaced() throws Exception {
+  void aBusyHolderKeepsItsPlace() throws Exception {
     try (RunningServers servers = RunningServers.start(1, 1)) {
       get(servers.vertx.undeploy(servers.deployments.get(0)));
-      NetServer frozen = get(servers.vertx.createNetServer().connectHandler(socket -> { }).listen(0, "127.0.0.1"));
+      NetServer busy = get(servers.vertx.createNetServer().connectHandler(socket -> { }).listen(0, "127.0.0.1"));
+      get(servers.directory.registerSole(new Directory.Instance(Directory.PARAMETER_SERVER, "busy", 0, "127.0.0.1",
+          busy.actualPort(), 1, Map.of()), holder -> Future.succeededFuture(false), ""));
+      assertThatThrownBy(() -> get(servers.vertx.deployVerticle(new ParameterServerVerticle(servers.node, ZERO))))
+          .isInstanceOf(Conflict.class).hasMessageContaining("127.0.0.1:" + busy.actualPort())
+          .hasMessageContaining("does not answer but renews");
+    }
+  }
+
+  /** One is dead, one is another server by now. */
+  @Test
+  void theEntryOfOneThatIsGoneIsReplaced() throws Exception {
+    try (RunningServers servers = RunningServers.start(1, 1)) {
+      get(servers.vertx.undeploy(servers.deployments.get(0)));
       ParameterServerVerticle one = servers.deploy(ParameterServerConfig.defaults().at(1, 2, 1));
-      for (int port : new int[] {FreePorts.one(), frozen.actualPort(), one.port()}) {
+      for (int port : new int[] {FreePorts.one(), one.port()}) {
         get(servers.directory.registerSole(new Directory.Instance(Directory.PARAMETER_SERVER, "holder-" + port, 0,
             "127.0.0.1", port, 1, Map.of()), holder -> Future.succeededFuture(false), ""));
         ParameterServerVerticle server = new ParameterServerVerticle(servers.node, ZERO);

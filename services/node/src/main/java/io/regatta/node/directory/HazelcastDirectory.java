@@ -10,10 +10,12 @@ import io.regatta.core.error.RegattaException.Conflict;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.node.address.SeedProbe;
 import io.regatta.node.admin.Waits;
+import io.netty.channel.ConnectTimeoutException;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
 import io.vertx.core.shareddata.AsyncMap;
+import java.net.ConnectException;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -84,21 +86,45 @@ public final class HazelcastDirectory extends WaitingDirectory {
   }
 
   /** Succeeds if the holder of the place that is wanted does not live. */
-  private static Future<Void> refuseLiving(Instance wanting, Instance holder,
+  private Future<Void> refuseLiving(Instance wanting, Instance holder,
       Function<Instance, Future<Boolean>> answers, String remedy) {
     if (holder.endpoint().equals(wanting.endpoint())) {
       return Future.succeededFuture();
     }
-    return answers.apply(holder).otherwise(false).compose(lives -> {
-      if (!lives) {
-        LOG.info("{} {} at {} does not answer: its place in the directory goes to {}", holder.service(),
-            holder.index(), holder.endpoint(), wanting.endpoint());
+    return judge(wanting, holder, answers, remedy, System.nanoTime() + leaseMillis * 1_000_000);
+  }
+
+  /**
+   * A holder lives if it answers, or if it renews its entry: it may be busy, and a place is not taken from the living. It
+   * does not if nobody listens there, or somebody else; or if its entry goes, at the end of its lease at the latest.
+   */
+  private Future<Void> judge(Instance wanting, Instance holder, Function<Instance, Future<Boolean>> answers,
+      String remedy, long deadlineNanos) {
+    return answers.apply(holder).transform(answer -> {
+      if (answer.succeeded() ? !answer.result() : nobodyListens(answer.cause())) {
+        LOG.info("{} {} at {} is gone: its place in the directory goes to {}", holder.service(), holder.index(),
+            holder.endpoint(), wanting.endpoint());
         return Future.succeededFuture();
       }
-      return Future.failedFuture(new Conflict(wanting.service() + " at " + wanting.endpoint() + " is not needed: "
-          + holder.service() + (holder.service().equals(RENDEZVOUS) ? "" : " " + holder.index()) + " is at "
-          + holder.endpoint() + ", process " + holder.attributes().getOrDefault(PID, "unknown") + "; " + remedy));
+      if (answer.succeeded() || System.nanoTime() > deadlineNanos) {
+        return Future.failedFuture(new Conflict(wanting.service() + " at " + wanting.endpoint() + " is not needed: "
+            + holder.service() + (holder.service().equals(RENDEZVOUS) ? "" : " " + holder.index()) + " is at "
+            + holder.endpoint() + ", process " + holder.attributes().getOrDefault(PID, "unknown")
+            + (answer.succeeded() ? "" : ", which does not answer but renews its entry in the directory") + "; " + remedy));
+      }
+      return vertx.timer(RETRY_MILLIS, TimeUnit.MILLISECONDS).compose(v -> poll(holder.service()))
+          .compose(listed -> listed.contains(holder) ? judge(wanting, holder, answers, remedy, deadlineNanos)
+              : Future.succeededFuture());
     });
+  }
+
+  private static boolean nobodyListens(Throwable failure) {
+    for (Throwable e = failure; e != null; e = e.getCause()) {
+      if (e instanceof ConnectException && !(e instanceof ConnectTimeoutException)) {
+        return true;
+      }
+    }
+    return false;
   }
 
   @Override

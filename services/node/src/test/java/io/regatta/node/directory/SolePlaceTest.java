@@ -10,9 +10,11 @@ import io.regatta.node.admin.Waits;
 import io.regatta.node.directory.Directory.Instance;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
+import java.net.ConnectException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -22,8 +24,11 @@ class SolePlaceTest {
 
   private static final int LEASE_SECONDS = 1;
   private static final Function<Instance, Future<Boolean>> LIVES = holder -> Future.succeededFuture(true);
-  private static final Function<Instance, Future<Boolean>> SILENT = holder -> Future.succeededFuture(false);
-  private static final Function<Instance, Future<Boolean>> UNREACHABLE = holder -> Future.failedFuture("refused");
+  private static final Function<Instance, Future<Boolean>> ANOTHER = holder -> Future.succeededFuture(false);
+  private static final Function<Instance, Future<Boolean>> NOBODY =
+      holder -> Future.failedFuture(new RuntimeException(new ConnectException("refused")));
+  private static final Function<Instance, Future<Boolean>> SILENT =
+      holder -> Future.failedFuture(new TimeoutException("2000 ms"));
 
   private final Vertx vertx = Vertx.vertx();
   private final Directory directory = new HazelcastDirectory(vertx, new Waits(), LEASE_SECONDS);
@@ -45,13 +50,30 @@ class SolePlaceTest {
   }
 
   @Test
-  void aHolderThatDoesNotAnswerAndAFormerLifeAtTheSameAddressAreReplaced() {
-    get(sole("silent", 0, 1001, LIVES));
-    get(sole("b", 0, 1002, SILENT));
+  void aHolderThatIsGoneAndAFormerLifeAtTheSameAddressAreReplacedAtOnce() {
+    get(sole("gone", 0, 1001, LIVES));
+    get(sole("b", 0, 1002, ANOTHER));
     assertThat(ids()).containsExactly("b");
-    get(sole("c", 0, 1003, UNREACHABLE));
+    get(sole("c", 0, 1003, NOBODY));
     get(sole("again", 0, 1003, LIVES));
     assertThat(ids()).containsExactly("again");
+  }
+
+  @Test
+  void aBusyHolderThatRenewsItsEntryKeepsItsPlace() {
+    get(sole("busy", 0, 1001, LIVES));
+    assertThatThrownBy(() -> get(sole("b", 0, 1002, SILENT))).isInstanceOf(Conflict.class)
+        .hasMessageContaining("127.0.0.1:1001").hasMessageContaining("does not answer but renews its entry");
+    assertThat(ids()).containsExactly("busy");
+  }
+
+  @Test
+  void aFrozenHolderLosesItsPlaceWithItsLease() {
+    String entry = InstanceText.encode(instance("parameter-server", "frozen", 0, 1001));
+    get(vertx.sharedData().<String, String>getAsyncMap(HazelcastDirectory.MAP)
+        .compose(map -> map.put("parameter-server/0", entry, 600)));
+    get(sole("b", 0, 1002, SILENT));
+    assertThat(ids()).containsExactly("b");
   }
 
   @Test
@@ -76,7 +98,7 @@ class SolePlaceTest {
   @Test
   void aHolderThatWakesDoesNotTakeItsPlaceBack() {
     Registration woken = get(sole("woken", 0, 1001, LIVES));
-    get(sole("b", 0, 1002, SILENT));
+    get(sole("b", 0, 1002, NOBODY));
     get(vertx.timer(LEASE_SECONDS * 2500, TimeUnit.MILLISECONDS));
     assertThat(ids()).containsExactly("b");
     get(woken.close());
