@@ -146,6 +146,57 @@ class TrainerOnClusterTest {
     }
   }
 
+  @ParameterizedTest
+  @CsvSource({"0, async", "1, async", "1, sync"})
+  void aModelThatOneTrainerOnlyWantsSavedIsSavedByThatOne(int saving, String mode, @TempDir Path dir) throws Exception {
+    JobConfig plain = job(new JsonObject().put("mode", mode));
+    JobConfig wanting = job(new JsonObject().put("mode", mode).put("output", dir.toString()));
+    services(plain);
+    List<TrainerVerticle> trainers = new ArrayList<>();
+    for (int rank = 0; rank < 2; rank++) {
+      trainers.add(new TrainerVerticle(node, new TrainerConfig(rank == saving ? wanting : plain, rank, ""), program(1)));
+    }
+    get(Future.all(trainers.stream().map(vertx::deployVerticle).toList()));
+    List<RunResult> results = get(Future.all(trainers.stream().map(TrainerVerticle::result).toList())).list();
+    assertThat(results).extracting(RunResult::model).containsOnly(dir.toString());
+    assertThat(dir.resolve("manifest.json")).exists();
+  }
+
+  @ParameterizedTest
+  @CsvSource({"0, async", "1, async", "1, half_async", "0, geo"})
+  void aRankThatDoesNotTrainIsWaitedForByNobody(int idle, String mode) throws Exception {
+    List<RunResult> results = run(job(new JsonObject().put("mode", mode)), onAllBut(idle));
+    assertThat(results).extracting(RunResult::examples).containsOnly(ROWS / 2L);
+    assertThat(results).extracting(RunResult::parametersHash).containsOnly(results.get(0).parametersHash())
+        .doesNotContain("");
+  }
+
+  @ParameterizedTest
+  @CsvSource({"sync, false", "ssp, false", "half_async, true"})
+  void whereStepsWaitForEveryRankOneThatDoesNotTrainIsRefused(String mode, boolean aggregator) throws Exception {
+    JobConfig job = job(new JsonObject().put("mode", mode).put("aggregator", aggregator));
+    services(job);
+    List<TrainerVerticle> trainers = trainers(job, onAllBut(1));
+    assertThatThrownBy(() -> get(trainers.get(0).result())).hasCauseInstanceOf(InvalidInput.class)
+        .hasMessageContaining("job cluster: the program made no trainer on ranks [1]").hasMessageContaining("mode " + mode);
+    get(trainers.get(1).result());
+  }
+
+  private static TrainingProgram onAllBut(int idle) {
+    return worker -> {
+      if (worker.rank() != idle) {
+        try (Model model = Model.newInstance("net")) {
+          model.setBlock(new Net());
+          try (FleetTrainer t = worker.distributedTrainer(model,
+              new DefaultTrainingConfig(Loss.l2Loss()).optOptimizer(worker.optimizer()))) {
+            t.initialize(new Shape(8, 2), new Shape(8, SLOTS));
+            EasyTrain.fit(t, 1, data(t.getManager(), 8, worker.rank(), 2), null);
+          }
+        }
+      }
+    };
+  }
+
   private List<RunResult> run(JobConfig job, TrainingProgram program) throws Exception {
     services(job);
     return get(Future.all(trainers(job, program).stream().map(TrainerVerticle::result).toList())).list();

@@ -14,16 +14,19 @@ import io.regatta.core.shard.ParameterClient;
 import io.regatta.trainer.config.Strategy;
 import io.regatta.trainer.session.TrainerSession;
 import java.util.List;
+import java.util.Locale;
 import java.util.function.Predicate;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** How a {@link FleetTrainer} comes to its exchange: checks, registration, start from rank 0's values. Model thread. */
-final class Enrolment {
+public final class Enrolment {
 
   private static final Logger LOG = LoggerFactory.getLogger(Enrolment.class);
   /** More blocks than this would bury the log's other lines. */
   private static final int BLOCKS_LOGGED = 20;
+  private static final int ABSTAINS = 0;
+  private static final int TRAINS = 1;
 
   private Enrolment() {}
 
@@ -67,15 +70,38 @@ final class Enrolment {
         session.await("initialisation of the shards", registered.initialize(drawn));
         logBlocks(registered);
       }
-      double[] mine = {session.trainer().rank()};
-      List<double[]> started = session.await("start of all trainers", session.gather("start", mine));
-      if (started.get(0)[0] != 0) { // rank 0 has gone, and may have initialised no shard, or some: everybody drew the same
+      List<double[]> started = started(session, true);
+      refuseAbsent(session, registered, started);
+      if (started.get(0)[0] != 0 || started.get(0)[1] == ABSTAINS) { // no shard has its values, or some: all drew the same
         session.await("initialisation of the shards", registered.initialize(drawn));
       }
       return registered;
     });
     session.await(operation, session.connect(strategy, model));
     return client;
+  }
+
+  /** Takes the part in the start of a rank that ends its run without having trained, so that the others can begin. */
+  public static void abstain(TrainerSession session) {
+    started(session, false);
+  }
+
+  /** In rank order what each rank says of itself: its number, and whether it trains. Waits until all have said it. */
+  private static List<double[]> started(TrainerSession session, boolean trains) {
+    double[] mine = {session.trainer().rank(), trains ? TRAINS : ABSTAINS};
+    return session.await("start of all trainers", session.gather("start", mine));
+  }
+
+  /** Where steps wait for every rank, they would wait for ever for one that makes none. */
+  private static void refuseAbsent(TrainerSession session, ParameterClient client, List<double[]> started) {
+    Mode mode = client.job().mode();
+    boolean waits = mode == Mode.SYNC || mode == Mode.SSP || mode == Mode.HALF_ASYNC && session.job().aggregator();
+    List<Integer> absent = started.stream().filter(of -> of[1] == ABSTAINS).map(of -> (int) of[0]).toList();
+    if (waits && !absent.isEmpty()) {
+      throw new InvalidInput("job " + client.job().job() + ": the program made no trainer on ranks " + absent
+          + ", for whose steps the others would wait for ever in mode " + mode.name().toLowerCase(Locale.ROOT)
+          + "; make one on every rank, or train with mode async, geo, or half_async without an aggregator");
+    }
   }
 
   /** Which dense block lies where, once per job; of many only how many there are. */

@@ -8,6 +8,7 @@ import io.regatta.trainer.Progress;
 import io.regatta.trainer.TrainingProgram;
 import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.djl.Engines;
+import io.regatta.trainer.djl.Enrolment;
 import io.regatta.trainer.djl.ModelExecutor;
 import io.regatta.trainer.djl.RankSteps;
 import io.regatta.trainer.djl.ReplicaContext;
@@ -22,6 +23,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.StringJoiner;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
@@ -153,13 +155,19 @@ public final class RankRun {
     return part.toString();
   }
 
-  /** The leader's last act: all ranks' figures, the parameters' hash, and the rank's leave. */
+  /**
+   * The leader's last act: all ranks' figures, the parameters' hash, and the rank's leave. Ranks may differ in whether
+   * they train and in what they write; every one comes to every meeting, or the others wait for it there.
+   */
   private RunResult finish(List<ReplicaWorker> workers) {
     session.ending();
+    if (session.client().isEmpty()) {
+      Enrolment.abstain(session);
+    }
     List<RankStats> ranks = collectives.gatherLast("end of the run", stats(workers).toRow()).stream()
         .map(RankStats::ofRow).toList();
     session.reachedTheEnd(ranks.stream().map(RankStats::rank).collect(Collectors.toSet()));
-    String parametersHash = session.client().isPresent() ? hash(session.client().get()) : "";
+    String parametersHash = hash();
     workers.get(0).saveAtTheEnd();
     RunResult end = result(ranks, workers.get(0), parametersHash);
     write(end);
@@ -176,12 +184,14 @@ public final class RankRun {
     });
   }
 
-  private String hash(ParameterClient client) {
-    double[] halves = collectives.byTheLowest("hash of all parameters", () -> {
-      long digest = session.await("hash of all parameters", client.digest());
+  /** Empty if no rank trains. */
+  private String hash() {
+    Optional<ParameterClient> client = session.client();
+    double[] halves = collectives.byTheLowest("hash of all parameters", client.isPresent(), () -> {
+      long digest = session.await("hash of all parameters", client.orElseThrow().digest());
       return new double[] {digest >>> 32, digest & 0xffff_ffffL};
     });
-    return String.format(Locale.ROOT, "%08x%08x", (long) halves[0], (long) halves[1]);
+    return halves.length == 0 ? "" : String.format(Locale.ROOT, "%08x%08x", (long) halves[0], (long) halves[1]);
   }
 
   private RankStats stats(List<ReplicaWorker> workers) {

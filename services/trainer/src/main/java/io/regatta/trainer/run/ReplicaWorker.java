@@ -24,6 +24,7 @@ import io.regatta.trainer.session.TrainerSession;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -230,18 +231,22 @@ final class ReplicaWorker implements Worker {
   @Override
   public Path save(FleetTrainer of, Path dir) {
     settle(of);
-    context.group().collective(session, replica(), "save", of, trainers -> written(dir, trainers.get(0)));
+    context.group().collective(session, replica(), "save", of, trainers -> written(dir.toString(), trainers.get(0), true));
     model = dir.toString();
     return dir;
   }
 
-  /** By the lowest rank; the others wait, and make up for it if it is lost. */
-  private Path written(Path dir, FleetTrainer of) {
-    collectives.byTheLowest("save", () -> {
-      SavedModel.write(dir, session, of);
-      return new double[0];
+  /**
+   * By the lowest rank that can; the others wait, and make up for it if it is lost.
+   *
+   * @return where, as that rank names the place; empty if no rank can
+   */
+  private String written(String dir, FleetTrainer of, boolean able) {
+    double[] where = collectives.byTheLowest("save", able, () -> {
+      SavedModel.write(Path.of(dir), session, of);
+      return dir.chars().asDoubleStream().toArray();
     });
-    return dir;
+    return Arrays.stream(where).mapToObj(c -> String.valueOf((char) c)).collect(Collectors.joining());
   }
 
   /** Ends the readers of data sets that {@link #shard} has made, which the program may have left in their middle. */
@@ -249,12 +254,15 @@ final class ReplicaWorker implements Worker {
     opened.forEach(SlotDataset::close);
   }
 
-  /** What the job wants saved and the program has not, on every rank alike. Nobody trains any more. */
+  /**
+   * What the job wants saved and the program has not. Nobody trains any more. Every rank comes here: they may differ in
+   * whether they have a directory for the model, or train.
+   */
   void saveAtTheEnd() {
-    if (model.isEmpty() && trainer != null && !session.job().output().isBlank() && session.client().isPresent()) {
-      written(Path.of(session.job().output()), trainer);
-      model = session.job().output();
-    }
+    String output = session.job().output();
+    boolean able = model.isEmpty() && trainer != null && !output.isBlank() && session.client().isPresent();
+    String saved = written(output, trainer, able);
+    model = saved.isEmpty() ? model : saved;
   }
 
   /** What the program has made; null if it has not. */
