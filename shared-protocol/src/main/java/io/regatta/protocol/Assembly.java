@@ -1,12 +1,11 @@
 package io.regatta.protocol;
 
+import io.netty.buffer.ByteBuf;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.shard.SparseIds;
 import io.regatta.core.shard.SparseRows;
-import io.regatta.protocol.stream.TensorFrame;
 import io.regatta.protocol.tensor.DType;
 import io.regatta.protocol.tensor.TensorMessage;
-import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -26,6 +25,8 @@ final class Assembly {
   private final int count;
   private final ByteBudget budget;
   private final List<Entry> entries = new ArrayList<>();
+  private final Elements elements = new Elements();
+  private TensorMessage chunk;
   private float[] dense;
   private int denseTotal;
   private int denseFill;
@@ -39,7 +40,10 @@ final class Assembly {
     final int dim;
     long[] ids = new long[0];
     float[] values = new float[0];
-    int fill;
+    int idFill;
+    int valueFill;
+    /** Of the current chunk's payload: the ids come first, then their values. */
+    int idBytesLeft;
 
     Entry(String table, int total, int dim) {
       this.table = table;
@@ -51,11 +55,22 @@ final class Assembly {
       return Long.BYTES + (long) dim * Float.BYTES;
     }
 
-    void room(int rows) {
-      if (rows > ids.length) {
-        int capacity = capacity(rows, total);
-        ids = Arrays.copyOf(ids, capacity);
-        values = Arrays.copyOf(values, capacity * dim);
+    void payload(ByteBuf bytes, Elements elements) {
+      if (idBytesLeft > 0) {
+        ByteBuf part = bytes.readSlice(Math.min(idBytesLeft, bytes.readableBytes()));
+        idBytesLeft -= part.readableBytes();
+        int needed = idFill + elements.whole(part, Long.BYTES);
+        if (needed > ids.length) {
+          ids = Arrays.copyOf(ids, capacity(needed, total));
+        }
+        idFill += elements.longs(part, ids, idFill);
+      }
+      if (bytes.isReadable()) {
+        int needed = valueFill + elements.whole(bytes, Float.BYTES);
+        if (needed > values.length) {
+          values = Arrays.copyOf(values, capacity(needed, total * dim));
+        }
+        valueFill += elements.floats(bytes, values, valueFill);
       }
     }
   }
@@ -77,32 +92,52 @@ final class Assembly {
   }
 
   /**
-   * Adds the next chunk.
+   * Begins the next chunk, of whose payload so many bytes are announced.
    *
-   * @return true when it was the last one
    * @throws InvalidInput if it does not fit
    */
-  boolean add(TensorFrame frame) {
-    TensorMessage h = frame.header();
+  void begin(TensorMessage h, int payloadBytes) {
     if (h.getKind() != first.getKind() || h.getChunkIndex() != chunks || Math.max(1, h.getChunkCount()) != count) {
       throw wrong(h, "chunk " + chunks + " of " + count + " of a " + first.getKind() + " was expected");
     }
     if (h.getDtype() != DType.FLOAT32) {
       throw wrong(h, "dtype " + h.getDtypeValue() + " is not supported; send FLOAT32 (0)");
     }
-    ByteBuffer payload = frame.read();
+    chunk = h;
     if (!h.getTable().isEmpty()) {
-      addRows(h, payload);
-    } else if (h.getTotal() != 0 || payload.hasRemaining()) {
-      addDense(h, payload);
+      beginRows(h, payloadBytes);
+    } else if (h.getTotal() != 0 || payloadBytes > 0) {
+      beginDense(h, payloadBytes);
     }
+  }
+
+  /** The next bytes of the chunk's payload, cut anywhere, copied to where they belong; all of them are read. */
+  void payload(ByteBuf bytes) {
+    if (!chunk.getTable().isEmpty()) {
+      entries.get(entries.size() - 1).payload(bytes, elements);
+      return;
+    }
+    int needed = denseFill + elements.whole(bytes, Float.BYTES);
+    if (needed > dense.length) {
+      dense = Arrays.copyOf(dense, capacity(needed, denseTotal));
+    }
+    denseFill += elements.floats(bytes, dense, denseFill);
+  }
+
+  /**
+   * Ends the chunk.
+   *
+   * @return true when it was the last one
+   * @throws InvalidInput if something is missing
+   */
+  boolean end() {
     if (++chunks < count) {
       return false;
     }
     if (denseFill < denseTotal) {
-      throw wrong(h, "the dense vector is incomplete: " + denseFill + " of " + denseTotal + " elements");
+      throw wrong(chunk, "the dense vector is incomplete: " + denseFill + " of " + denseTotal + " elements");
     }
-    checkLastEntry(h);
+    checkLastEntry(chunk);
     return true;
   }
 
@@ -110,28 +145,23 @@ final class Assembly {
     return chunks == count;
   }
 
-  private void addDense(TensorMessage h, ByteBuffer payload) {
+  private void beginDense(TensorMessage h, int payloadBytes) {
     if (dense == null) {
       reserve(h, h.getTotal(), Float.BYTES);
       denseTotal = (int) h.getTotal();
       dense = new float[0];
     }
-    int n = payload.remaining() / Float.BYTES;
+    int n = payloadBytes / Float.BYTES;
     if (h.getTotal() != denseTotal || h.getOffset() != denseFill || n > denseTotal - denseFill) {
       throw wrong(h, n + " elements from " + h.getOffset() + " of " + h.getTotal() + " do not continue " + denseFill
           + " of " + denseTotal);
     }
-    if (payload.remaining() % Float.BYTES != 0) {
-      throw wrong(h, "a payload of " + payload.remaining() + " bytes is no whole number of 4-byte floats");
+    if (payloadBytes % Float.BYTES != 0) {
+      throw wrong(h, "a payload of " + payloadBytes + " bytes is no whole number of 4-byte floats");
     }
-    if (denseFill + n > dense.length) {
-      dense = Arrays.copyOf(dense, capacity(denseFill + n, denseTotal));
-    }
-    payload.asFloatBuffer().get(dense, denseFill, n);
-    denseFill += n;
   }
 
-  private void addRows(TensorMessage h, ByteBuffer payload) {
+  private void beginRows(TensorMessage h, int payloadBytes) {
     int n = h.getRowCount();
     if (h.getDim() < 0 || n < 0) {
       throw wrong(h, "row_count " + n + " and dim " + h.getDim() + " must not be negative");
@@ -146,27 +176,23 @@ final class Assembly {
     }
     Entry e = entries.isEmpty() ? null : entries.get(entries.size() - 1);
     if (e == null || !e.table.equals(h.getTable()) || h.getDim() != e.dim || h.getTotal() != e.total
-        || h.getOffset() != e.fill || n > e.total - e.fill) {
+        || h.getOffset() != e.idFill || n > e.total - e.idFill) {
       throw wrong(h, n + " rows of dim " + h.getDim() + " from " + h.getOffset() + " of " + h.getTotal()
           + " do not continue " + (e == null ? "anything; a table starts at offset 0"
-          : e.fill + " of " + e.total + " of table '" + e.table + "' with dim " + e.dim));
+          : e.idFill + " of " + e.total + " of table '" + e.table + "' with dim " + e.dim));
     }
-    if (payload.remaining() != n * e.rowBytes()) {
-      throw wrong(h, "the payload has " + payload.remaining() + " bytes, but " + n + " ids and " + n + " rows of "
+    if (payloadBytes != n * e.rowBytes()) {
+      throw wrong(h, "the payload has " + payloadBytes + " bytes, but " + n + " ids and " + n + " rows of "
           + e.dim + " floats take " + n * e.rowBytes());
     }
-    e.room(e.fill + n);
-    payload.asLongBuffer().get(e.ids, e.fill, n);
-    payload.position(payload.position() + n * Long.BYTES);
-    payload.slice().order(payload.order()).asFloatBuffer().get(e.values, e.fill * e.dim, n * e.dim);
-    e.fill += n;
+    e.idBytesLeft = n * Long.BYTES;
   }
 
   private void checkLastEntry(TensorMessage h) {
     if (!entries.isEmpty()) {
       Entry e = entries.get(entries.size() - 1);
-      if (e.fill < e.total) {
-        throw wrong(h, "table '" + e.table + "' is incomplete: " + e.fill + " of " + e.total + " rows");
+      if (e.idFill < e.total) {
+        throw wrong(h, "table '" + e.table + "' is incomplete: " + e.idFill + " of " + e.total + " rows");
       }
     }
   }

@@ -1,5 +1,6 @@
 package io.regatta.protocol;
 
+import io.netty.buffer.ByteBuf;
 import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.Indeterminate;
@@ -15,8 +16,8 @@ import io.regatta.core.shard.RowSink;
 import io.regatta.core.shard.ShardLink;
 import io.regatta.core.shard.SparseRows;
 import io.regatta.core.shard.TrainerId;
+import io.regatta.protocol.stream.FrameReceiver;
 import io.regatta.protocol.stream.StreamOptions;
-import io.regatta.protocol.stream.TensorFrame;
 import io.regatta.protocol.stream.TensorStream;
 import io.regatta.protocol.tensor.Kind;
 import io.regatta.protocol.tensor.TensorMessage;
@@ -76,7 +77,7 @@ public final class GrpcShardLink implements ShardLink {
     sender = new FrameSender(stream, this::giveUp);
     stream.exceptionHandler(this::breakAll);
     stream.endHandler(v -> breakAll(new PeerLost(peer + " has ended the stream; it is shutting down")));
-    stream.handler(this::received);
+    stream.receiver(new Receiver());
   }
 
   /** Says the loss of the peer otherwise: from its cause to the whole message. Called before the first request. */
@@ -85,24 +86,52 @@ public final class GrpcShardLink implements ShardLink {
     return this;
   }
 
-  private void received(TensorFrame frame) {
-    TensorMessage h = frame.header();
-    PendingAnswer<?> answer = pending.get(h.getRequest());
-    try {
-      if (answer == null || answer.kind() != h.getKind()) {
-        throw new InvalidInput("a " + h.getKind() + " for request " + h.getRequest() + ", which "
-            + (answer == null ? "is not open" : "is to be answered by " + answer.kind()));
+  /** Hands the frames of answers to the requests that they answer; after the link is broken nothing. */
+  private final class Receiver implements FrameReceiver {
+    private PendingAnswer<?> answer;
+    private long request;
+
+    @Override
+    public void begin(TensorMessage h, int payloadBytes) {
+      guarded(() -> {
+        request = h.getRequest();
+        answer = pending.get(request);
+        if (answer == null || answer.kind() != h.getKind()) {
+          throw new InvalidInput("a " + h.getKind() + " for request " + request + ", which "
+              + (answer == null ? "is not open" : "is to be answered by " + answer.kind()));
+        }
+        answer.begin(h, payloadBytes);
+      });
+    }
+
+    @Override
+    public void payload(ByteBuf bytes) {
+      guarded(() -> answer.payload(bytes));
+    }
+
+    @Override
+    public void end() {
+      guarded(() -> {
+        boolean complete = answer.end();
+        hold(answer.taken());
+        if (complete) {
+          answer.complete();
+          pending.remove(request); // behind it: a failure to make the answer is answered, too
+        }
+      });
+    }
+
+    private void guarded(Runnable part) {
+      if (broken != null) {
+        return;
       }
-      boolean complete = answer.take(frame);
-      hold(answer.taken());
-      if (complete) {
-        answer.complete();
-        pending.remove(h.getRequest()); // behind it: a failure to make the answer is answered, too
+      try {
+        part.run();
+      } catch (InvalidInput e) {
+        giveUp(new InvalidInput(peer + " sent a bad answer: " + e.getMessage()));
+      } catch (RuntimeException | Error e) {
+        giveUp(new Indeterminate("an answer of " + peer + " could not be taken in here: " + e, e));
       }
-    } catch (InvalidInput e) {
-      giveUp(new InvalidInput(peer + " sent a bad answer: " + e.getMessage()));
-    } catch (RuntimeException | Error e) {
-      giveUp(new Indeterminate("an answer of " + peer + " could not be taken in here: " + e, e));
     }
   }
 

@@ -1,8 +1,9 @@
 package io.regatta.protocol;
 
+import io.netty.buffer.ByteBuf;
 import io.regatta.protocol.stream.StreamOptions;
-import io.regatta.protocol.stream.TensorFrame;
 import io.regatta.protocol.tensor.Kind;
+import io.regatta.protocol.tensor.TensorMessage;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import java.util.concurrent.CompletableFuture;
@@ -42,12 +43,22 @@ final class PendingAnswer<T> {
     return promise.future();
   }
 
-  /** Takes a frame; true when the answer is complete. */
-  boolean take(TensorFrame frame) {
+  /** A frame of the answer begins. */
+  void begin(TensorMessage header, int payloadBytes) {
     if (assembly == null || slice != null && assembly.isComplete()) {
-      assembly = new Assembly(frame.header(), new ByteBudget(options.maxRequestBytes()));
+      assembly = new Assembly(header, new ByteBudget(options.maxRequestBytes()));
     }
-    if (!assembly.add(frame)) {
+    assembly.begin(header, payloadBytes);
+  }
+
+  /** The next bytes of the frame's payload. */
+  void payload(ByteBuf bytes) {
+    assembly.payload(bytes);
+  }
+
+  /** The frame ends; true when the answer is complete. */
+  boolean end() {
+    if (!assembly.end()) {
       return false;
     }
     if (slice == null) {

@@ -1,5 +1,6 @@
 package io.regatta.protocol;
 
+import io.netty.buffer.ByteBuf;
 import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.Indeterminate;
 import io.regatta.core.error.RegattaException.InvalidInput;
@@ -9,8 +10,8 @@ import io.regatta.core.shard.SparseRows;
 import io.regatta.core.shard.TrainerId;
 import io.regatta.protocol.ShardStreamHandler.ExportCursor;
 import io.regatta.protocol.ShardStreamHandler.Origin;
+import io.regatta.protocol.stream.FrameReceiver;
 import io.regatta.protocol.stream.StreamOptions;
-import io.regatta.protocol.stream.TensorFrame;
 import io.regatta.protocol.stream.TensorStream;
 import io.regatta.protocol.tensor.Kind;
 import io.regatta.protocol.tensor.TensorMessage;
@@ -31,7 +32,7 @@ import org.slf4j.LoggerFactory;
  * with a status that says why; other streams are not touched. What is foreseen (a refusal, a lost shard behind an
  * aggregator) is logged as that status, anything else as a failure with its stack.
  */
-public final class ShardStreamSession {
+public final class ShardStreamSession implements FrameReceiver {
   private static final Logger LOG = LoggerFactory.getLogger(ShardStreamSession.class);
 
   private final TensorStream stream;
@@ -40,6 +41,9 @@ public final class ShardStreamSession {
   private final FrameSender sender;
   private final ByteBudget budget;
   private final Map<Long, Assembly> incomplete = new HashMap<>();
+  /** The request whose chunk is being read. */
+  private Assembly current;
+  private boolean currentIsExport;
   private Origin registered;
   private boolean registering;
   private int inProgress;
@@ -69,21 +73,48 @@ public final class ShardStreamSession {
       peerEnded = true;
       endIfIdle();
     });
-    stream.handler(this::received);
+    stream.receiver(this);
   }
 
-  private void received(TensorFrame frame) {
+  @Override
+  public void begin(TensorMessage h, int payloadBytes) {
+    try {
+      if (!over) {
+        current = incomplete.get(h.getRequest());
+        if (current == null) {
+          current = first(h);
+        }
+        currentIsExport = h.getKind() == Kind.EXPORT; // its table names what is wanted, not what is inside
+        if (!currentIsExport) {
+          current.begin(h, payloadBytes);
+        }
+      }
+    } catch (RuntimeException | Error e) {
+      fail(e);
+    }
+  }
+
+  @Override
+  public void payload(ByteBuf bytes) {
+    try {
+      if (!over && !currentIsExport) {
+        current.payload(bytes);
+      }
+    } catch (RuntimeException | Error e) { // no memory for a request: its stream ends, and the peer knows
+      fail(e);
+    }
+  }
+
+  @Override
+  public void end() {
     if (over) {
       return;
     }
     try {
-      TensorMessage h = frame.header();
-      Assembly request = incomplete.get(h.getRequest());
-      if (request == null) {
-        request = begin(h);
-      }
-      if (h.getKind() == Kind.EXPORT || request.add(frame)) {
-        incomplete.remove(h.getRequest());
+      Assembly request = current;
+      current = null;
+      if (currentIsExport || request.end()) {
+        incomplete.remove(request.first().getRequest());
         request.giveBack();
         dispatch(request);
       }
@@ -94,7 +125,7 @@ public final class ShardStreamSession {
   }
 
   /** Refuses by its first frame what cannot become a request. */
-  private Assembly begin(TensorMessage h) {
+  private Assembly first(TensorMessage h) {
     if (registered == null && h.getKind() != Kind.REGISTER) {
       throw new InvalidInput("the first message of a tensor stream must be REGISTER, but is " + h.getKind());
     }

@@ -25,6 +25,7 @@ import io.regatta.protocol.rendezvous.WatchRequest;
 import io.regatta.protocol.stream.FreezableProxy;
 import io.regatta.protocol.stream.Loop;
 import io.regatta.protocol.stream.StreamOptions;
+import io.regatta.protocol.stream.Transport;
 import io.vertx.core.Context;
 import io.vertx.core.Promise;
 import io.vertx.core.internal.VertxInternal;
@@ -176,7 +177,7 @@ class ControlCallsTest {
 
   @Test
   void a_peer_that_never_speaks_is_given_up() throws Exception {
-    StreamOptions hasty = new StreamOptions(1024, 8192, 1 << 20, 4, 65_535, 65_535, 16_384, 50, 200, 300);
+    StreamOptions hasty = new StreamOptions(1024, 8192, 1 << 20, 4, 65_535, 65_535, 16_384, 50, 200, 300, Transport.AUTO);
     int port = get(loop.vertx.createNetServer().connectHandler(s -> s.pause()).listen(0, "127.0.0.1")).actualPort();
     ParameterServerControl control = new ParameterServerControl(loop.vertx, "127.0.0.1", port, hasty);
     assertThatThrownBy(() -> get(control.shardMap())).isInstanceOf(PeerLost.class)

@@ -36,6 +36,12 @@ final class ClientTensorStream extends HttpTensorStream {
     request.response().onSuccess(this::answered).onFailure(this::broken);
   }
 
+  /** The request is on its way. */
+  TensorStream open() {
+    takeLane(request.connection(), request.streamId());
+    return this;
+  }
+
   private void answered(HttpClientResponse answer) {
     response = answer;
     String type = answer.getHeader("content-type");

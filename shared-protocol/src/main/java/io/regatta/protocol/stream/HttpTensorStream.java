@@ -1,31 +1,44 @@
 package io.regatta.protocol.stream;
 
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
 import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.Overloaded;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.protocol.ErrorMapping;
+import io.regatta.protocol.http2.DataLane;
+import io.regatta.protocol.http2.DataStream;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Handler;
 import io.vertx.core.buffer.Buffer;
+import io.vertx.core.http.HttpConnection;
+import io.vertx.core.internal.buffer.BufferInternal;
 import io.vertx.core.streams.ReadStream;
 import io.vertx.core.streams.WriteStream;
 import io.vertx.grpc.common.GrpcStatus;
 import java.util.ArrayDeque;
 
 /**
- * A tensor stream over a Vert.x HTTP/2 request and response; what both ends share. Owned by its context. Frames that
- * arrive before a handler is set, or while paused, wait here; the network below is paused meanwhile, so they are those
- * of one read at most.
+ * A tensor stream over a Vert.x HTTP/2 request and response; what both ends share. Owned by its context. Bytes go past
+ * Vert.x where the connection has a {@link DataLane}, otherwise through the request and the response. Those that arrive
+ * before a receiver is set, or while paused, wait here, and the peer is held back: on a lane by what the stream's window
+ * allows, otherwise by pausing the network below, so that they are those of one read at most.
  */
 abstract class HttpTensorStream implements TensorStream {
+  /** Of what is to be sent past Vert.x, so much may wait: some chunks, so that the socket never runs dry. */
+  private static final int MAX_QUEUE_BYTES = 2 << 20;
+
   private final Context context;
   private final String peer;
+  private final int queueBytes;
   private final TensorFrameDecoder decoder;
-  private final ArrayDeque<TensorFrame> received = new ArrayDeque<>();
+  private final ArrayDeque<ByteBuf> received = new ArrayDeque<>();
+  /** Null where the bytes go through Vert.x. */
+  private DataStream lane;
   private ReadStream<Buffer> source;
-  private Handler<TensorFrame> handler;
+  private FrameReceiver receiver;
   private Handler<Void> endHandler;
   private Handler<RegattaException> exceptionHandler;
   private boolean paused;
@@ -34,6 +47,8 @@ abstract class HttpTensorStream implements TensorStream {
   private boolean sourceEnded;
   /** Ended or broken: it must not be paused or resumed any more. */
   private boolean sourceGone;
+  /** What came cannot be read, so nothing after it can. */
+  private boolean refused;
   /** Why nothing more will be read; delivered behind the frames that came before. */
   private RegattaException failure;
   /** The end or the failure has been delivered, or this side has given up: nothing more is read. */
@@ -44,7 +59,16 @@ abstract class HttpTensorStream implements TensorStream {
   HttpTensorStream(Context context, String peer, StreamOptions options) {
     this.context = context;
     this.peer = peer;
-    decoder = new TensorFrameDecoder(options.maxMessageBytes(), received::add);
+    queueBytes = Math.min(MAX_QUEUE_BYTES, options.initialWindowBytes());
+    decoder = new TensorFrameDecoder(options.maxMessageBytes());
+  }
+
+  /** Takes the way past Vert.x if there is one; the stream is open, and nothing of it has been read. */
+  final void takeLane(HttpConnection connection, int streamId) {
+    DataLane way = DataLane.of(connection);
+    if (way != null) {
+      lane = way.open(context, streamId, queueBytes, this::piece);
+    }
   }
 
   /** Starts to read; the source has delivered nothing yet. */
@@ -59,7 +83,7 @@ abstract class HttpTensorStream implements TensorStream {
       sourceEnded = true;
       deliver();
     });
-    from.handler(this::bytes);
+    from.handler(buffer -> piece(((BufferInternal) buffer).getByteBuf()));
     flow();
   }
 
@@ -81,23 +105,60 @@ abstract class HttpTensorStream implements TensorStream {
   /** The peer's side is over, in whatever way; called once, before the user's handler, unless this side gave up. */
   void over() {}
 
-  private void bytes(Buffer buffer) {
+  private void piece(ByteBuf bytes) {
+    received.add(bytes);
     if (failure != null || finished) {
-      return; // Read and dropped, so that the peer's last bytes do not hold the connection's window.
+      drop(); // so that the peer's last bytes do not hold the connection's window
+    } else {
+      deliver();
     }
+  }
+
+  /** Reads bytes that wait, up to the end of a frame or of one piece. */
+  private void feed() {
+    ByteBuf bytes = received.poll();
+    int before = bytes.readableBytes();
     try {
-      decoder.feed(buffer);
+      decoder.feed(bytes, receiver);
     } catch (WireException e) {
-      String message = "from " + peer + " came " + e.getMessage();
-      failure = new InvalidInput(message);
-      close(e.status, message);
-    } catch (RuntimeException | Error e) { // no memory: what was being read has a hole now, and nothing after it fits
-      received.clear();
-      failure = new Overloaded("a message from " + peer + " could not be taken in here: " + e
-          + "; give this process a larger heap");
-      close(ErrorMapping.status(failure), failure.getMessage());
+      refuse(new InvalidInput("from " + peer + " came " + e.getMessage()), e.status);
+    } catch (OutOfMemoryError e) { // what was being read has a hole now, and nothing after it fits
+      refuse(new Overloaded("a message from " + peer + " could not be taken in here: " + e
+          + "; give this process a larger heap"), GrpcStatus.RESOURCE_EXHAUSTED);
+    } catch (RuntimeException | Error e) {
+      RegattaException why = ErrorMapping.regatta(e);
+      refuse(why, ErrorMapping.status(why));
     }
-    deliver();
+    consumed(before - bytes.readableBytes());
+    if (bytes.isReadable()) {
+      received.addFirst(bytes);
+      if (refused || finished) {
+        drop();
+      }
+    } else {
+      bytes.release();
+    }
+  }
+
+  private void refuse(RegattaException why, GrpcStatus status) {
+    if (!finished) {
+      refused = true;
+      failure = why;
+      close(status, why.getMessage());
+    }
+  }
+
+  private void drop() {
+    for (ByteBuf bytes = received.poll(); bytes != null; bytes = received.poll()) {
+      consumed(bytes.readableBytes());
+      bytes.release();
+    }
+  }
+
+  private void consumed(int bytes) {
+    if (lane != null) {
+      lane.consumed(bytes);
+    }
   }
 
   /** Nothing more will come, for this reason. */
@@ -114,16 +175,16 @@ abstract class HttpTensorStream implements TensorStream {
   }
 
   private void deliver() {
-    if (!delivering && !finished && handler != null) {
+    if (!delivering && !finished && receiver != null) {
       delivering = true;
       try {
-        while (!paused && !finished && !received.isEmpty()) {
-          handler.handle(received.poll());
+        while (!paused && !finished && !refused && source != null && !received.isEmpty()) {
+          feed();
         }
       } finally {
         delivering = false;
       }
-      if (!finished && received.isEmpty() && (failure != null || sourceEnded)) {
+      if (!finished && (refused || source == null || received.isEmpty()) && (failure != null || sourceEnded)) {
         finish();
       }
     }
@@ -132,6 +193,7 @@ abstract class HttpTensorStream implements TensorStream {
 
   private void finish() {
     finished = true;
+    readNoMore();
     if (failure == null) {
       failure = endStatus(); // A status explains more than a message that was cut short because of it.
     }
@@ -163,16 +225,23 @@ abstract class HttpTensorStream implements TensorStream {
     halfClosed = false;
     if (!finished) {
       finished = true;
-      received.clear();
+      readNoMore();
       flow();
     }
   }
 
+  private void readNoMore() {
+    drop();
+    if (lane != null) {
+      lane.stopReading();
+    }
+  }
+
   private void flow() {
-    if (source == null || sourceGone) {
+    if (source == null || sourceGone || lane != null) {
       return;
     }
-    if (!finished && failure == null && (handler == null || paused)) {
+    if (!finished && failure == null && (receiver == null || paused)) {
       source.pause();
     } else {
       source.resume();
@@ -201,26 +270,30 @@ abstract class HttpTensorStream implements TensorStream {
     if (sinkEnded()) {
       return Future.failedFuture(new PeerLost("the tensor stream with " + peer + " has ended; open a new one"));
     }
-    return sink().write(TensorFrameEncoder.encode(frame)).recover(e -> Future.failedFuture(
+    Future<Void> written = lane == null ? sink().write(TensorFrameEncoder.encode(frame))
+        : lane.write(Unpooled.wrappedBuffer(TensorFrameEncoder.head(frame)), Unpooled.wrappedBuffer(frame.payload()));
+    return written.recover(e -> Future.failedFuture(
         failure != null ? failure : e instanceof RegattaException ? e : broke(e)));
   }
 
   @Override
   public boolean writeQueueFull() {
-    return failure == null && !sinkEnded() && sink().writeQueueFull();
+    return failure == null && !sinkEnded() && (lane == null ? sink().writeQueueFull() : lane.writeQueueFull());
   }
 
   @Override
   public TensorStream drainHandler(Handler<Void> drain) {
-    if (!sinkEnded()) {
+    if (lane != null) {
+      lane.drainHandler(drain);
+    } else if (!sinkEnded()) {
       sink().drainHandler(drain);
     }
     return this;
   }
 
   @Override
-  public TensorStream handler(Handler<TensorFrame> frames) {
-    handler = frames;
+  public TensorStream receiver(FrameReceiver frames) {
+    receiver = frames;
     deliver();
     return this;
   }

@@ -36,10 +36,13 @@ public final class Liveness {
 
   /** Watches every connection that this server accepts; the server's connection handler is taken. */
   public static HttpServer guard(Vertx vertx, HttpServer server, StreamOptions options) {
-    return server.connectionHandler(connection -> {
-      Liveness watch = watch(vertx, connection, String.valueOf(connection.remoteAddress()), options);
-      connection.closeHandler(v -> watch.stop());
-    });
+    return server.connectionHandler(connection -> guard(vertx, connection, options));
+  }
+
+  /** Watches a connection that a server has accepted; its close handler is taken. */
+  static void guard(Vertx vertx, HttpConnection connection, StreamOptions options) {
+    Liveness watch = watch(vertx, connection, String.valueOf(connection.remoteAddress()), options);
+    connection.closeHandler(v -> watch.stop());
   }
 
   private Liveness(Vertx vertx, HttpConnection connection, String peer, StreamOptions options) {

@@ -22,6 +22,9 @@ final class ServerTensorStream extends HttpTensorStream {
     response.putHeader("content-type", "application/grpc");
     response.exceptionHandler(this::broken);
     response.closeHandler(v -> broken(new PeerLost("the connection with " + peer() + " was closed")));
+    if (request.getHeader("content-length") == null) { // with one, the HTTP/2 handler wants to count what comes
+      takeLane(request.connection(), request.streamId());
+    }
     response.writeHead().onFailure(this::broken);
     read(request);
   }

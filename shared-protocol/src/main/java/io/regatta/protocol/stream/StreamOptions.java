@@ -1,8 +1,11 @@
 package io.regatta.protocol.stream;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.protocol.http2.DataLane;
+import io.vertx.core.Future;
 import io.vertx.core.http.Http2Settings;
 import io.vertx.core.http.HttpClientOptions;
+import io.vertx.core.http.HttpConnection;
 import io.vertx.core.http.HttpServerOptions;
 import io.vertx.core.http.HttpVersion;
 
@@ -24,10 +27,11 @@ import io.vertx.core.http.HttpVersion;
  * @param pingTimeoutMillis a peer that does not answer for so long is lost; it is noticed after one interval more at
  *     most
  * @param connectTimeoutMillis limit for a connection to be there and to speak HTTP/2
+ * @param transport which ways may be taken; both ends must allow one for it to be
  */
 public record StreamOptions(int chunkBytes, int maxMessageBytes, long maxRequestBytes, int maxRequests,
     int initialWindowBytes, int connectionWindowBytes, int maxFrameBytes, long pingIntervalMillis,
-    long pingTimeoutMillis, int connectTimeoutMillis) {
+    long pingTimeoutMillis, int connectTimeoutMillis, Transport transport) {
 
   private static final int MAX_CONCURRENT_STREAMS = 10_000;
 
@@ -57,33 +61,47 @@ public record StreamOptions(int chunkBytes, int maxMessageBytes, long maxRequest
    * window, 64 MiB connection window, 64 KiB frames; a frozen peer is noticed in 30 s at most.
    */
   public static StreamOptions defaults() {
-    return new StreamOptions(1 << 20, 8 << 20, 2L << 30, 256, 16 << 20, 64 << 20, 64 << 10, 10_000, 20_000, 10_000);
+    return new StreamOptions(1 << 20, 8 << 20, 2L << 30, 256, 16 << 20, 64 << 20, 64 << 10, 10_000, 20_000, 10_000,
+        Transport.AUTO);
   }
 
   /** The same with another chunk size. */
   public StreamOptions withChunkBytes(int bytes) {
     return new StreamOptions(bytes, Math.max(maxMessageBytes, bytes + 4096), maxRequestBytes, maxRequests,
         initialWindowBytes, connectionWindowBytes, maxFrameBytes, pingIntervalMillis, pingTimeoutMillis,
-        connectTimeoutMillis);
+        connectTimeoutMillis, transport);
   }
 
   /** The same with other limits per message and per request, and for requests in progress. */
   public StreamOptions withLimits(int messageBytes, long requestBytes, int requests) {
     return new StreamOptions(Math.min(chunkBytes, messageBytes - 4096), messageBytes, requestBytes, requests,
         initialWindowBytes, connectionWindowBytes, maxFrameBytes, pingIntervalMillis, pingTimeoutMillis,
-        connectTimeoutMillis);
+        connectTimeoutMillis, transport);
   }
 
   /** The same with other flow-control windows. */
   public StreamOptions withWindows(int stream, int connection) {
     return new StreamOptions(chunkBytes, maxMessageBytes, maxRequestBytes, maxRequests, stream, connection,
-        maxFrameBytes, pingIntervalMillis, pingTimeoutMillis, connectTimeoutMillis);
+        maxFrameBytes, pingIntervalMillis, pingTimeoutMillis, connectTimeoutMillis, transport);
   }
 
   /** The same with other times for signs of life. */
   public StreamOptions withPing(long intervalMillis, long timeoutMillis) {
     return new StreamOptions(chunkBytes, maxMessageBytes, maxRequestBytes, maxRequests, initialWindowBytes,
-        connectionWindowBytes, maxFrameBytes, intervalMillis, timeoutMillis, connectTimeoutMillis);
+        connectionWindowBytes, maxFrameBytes, intervalMillis, timeoutMillis, connectTimeoutMillis,
+        transport);
+  }
+
+  /** The same by other ways. */
+  public StreamOptions withTransport(Transport ways) {
+    return new StreamOptions(chunkBytes, maxMessageBytes, maxRequestBytes, maxRequests, initialWindowBytes,
+        connectionWindowBytes, maxFrameBytes, pingIntervalMillis, pingTimeoutMillis, connectTimeoutMillis, ways);
+  }
+
+  /** Installs what tensor streams need to go past Vert.x, if they may; completes when it is known whether they will. */
+  Future<Boolean> lane(HttpConnection connection) {
+    return transport == Transport.GRPC_PLAIN ? Future.succeededFuture(false)
+        : DataLane.install(connection, maxFrameBytes);
   }
 
   HttpServerOptions serverOptions() {

@@ -1,89 +1,130 @@
 package io.regatta.protocol.stream;
 
-import com.google.protobuf.CodedInputStream;
-import com.google.protobuf.UnsafeByteOperations;
+import com.google.protobuf.ByteString;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
 import io.regatta.protocol.tensor.TensorMessage;
-import io.vertx.core.buffer.Buffer;
 import io.vertx.grpc.common.GrpcStatus;
-import java.io.IOException;
-import java.nio.ByteOrder;
 import java.util.Arrays;
-import java.util.function.Consumer;
 
 /**
- * Cuts a byte stream into gRPC messages and parses them, however the network has cut it. One array per message, of which
- * the payload is a view; its announced size is checked against the limit, and believed as far as bytes have come. Owned
- * by its stream's loop.
+ * Cuts a byte stream into gRPC messages, however the network has cut it, and hands their payloads on as they come; only
+ * what stands before a payload is collected. A message's announced size is checked against the limit, and memory follows
+ * what has come. Owned by its stream's loop.
  */
 final class TensorFrameDecoder {
   private static final int PREFIX = 5;
-  /** Room is made for so many times what has come, as far as the announced length goes: for a chunk usually once. */
-  private static final int GROWTH = 16;
-  private static final int MIN_ROOM = 4096;
+  /** Enough for the header of any but a registration. */
+  private static final int MIN_HEAD = 256;
+  private static final int KEPT_HEAD = 64 << 10;
 
   private final int maxMessageBytes;
-  private final Consumer<TensorFrame> out;
   private final byte[] prefix = new byte[PREFIX];
   private int prefixFill;
-  /** The message being filled, null between messages. */
-  private byte[] message;
   private int messageLength;
+  /** Bytes of the message read so far. */
   private int messageFill;
+  private final MessageHead head = new MessageHead();
+  /** What has come of the message up to its payload. */
+  private byte[] bytes = new byte[MIN_HEAD];
+  /** The receiver has been told of the message. */
+  private boolean inPayload;
 
-  TensorFrameDecoder(int maxMessageBytes, Consumer<TensorFrame> out) {
+  TensorFrameDecoder(int maxMessageBytes) {
     this.maxMessageBytes = maxMessageBytes;
-    this.out = out;
   }
 
   /**
-   * Takes the next bytes and delivers every message that they complete.
+   * Reads on until a message is complete or there are no more bytes.
    *
    * @throws WireException if the bytes are no gRPC message of this type within the limit; nothing more may be fed then
    */
-  void feed(Buffer bytes) {
-    int at = 0;
-    int end = bytes.length();
-    while (at < end) {
-      if (message == null) {
-        int n = Math.min(PREFIX - prefixFill, end - at);
-        bytes.getBytes(at, at + n, prefix, prefixFill);
-        prefixFill += n;
-        at += n;
+  void feed(ByteBuf in, FrameReceiver out) {
+    while (in.isReadable()) {
+      if (prefixFill < PREFIX) {
+        prefix(in);
         if (prefixFill < PREFIX) {
           return;
         }
-        messageLength = length();
-        messageFill = 0;
-        message = new byte[0];
       }
-      int n = Math.min(messageLength - messageFill, end - at);
-      makeRoom(messageFill + n);
-      bytes.getBytes(at, at + n, message, messageFill);
-      messageFill += n;
-      at += n;
-      if (messageFill == messageLength) {
-        byte[] whole = message;
-        message = null;
+      if (!inPayload) {
+        head(in, out);
+      }
+      if (inPayload && in.isReadable() && messageFill < messageLength) {
+        int n = Math.min(messageLength - messageFill, in.readableBytes());
+        messageFill += n;
+        out.payload(in.readSlice(n));
+      }
+      if (inPayload && messageFill == messageLength) {
         prefixFill = 0;
-        out.accept(parse(whole));
+        inPayload = false;
+        out.end();
+        return;
       }
     }
   }
 
-  private void makeRoom(int needed) {
-    if (needed > message.length) {
-      message = Arrays.copyOf(message, (int) Math.min(messageLength, Math.max(MIN_ROOM, (long) GROWTH * needed)));
+  private void prefix(ByteBuf in) {
+    int n = Math.min(PREFIX - prefixFill, in.readableBytes());
+    in.readBytes(prefix, prefixFill, n);
+    prefixFill += n;
+    if (prefixFill == PREFIX) {
+      messageLength = length();
+      messageFill = 0;
+    }
+  }
+
+  /** Collects what stands before the payload; what was taken of the payload is given back. */
+  private void head(ByteBuf in, FrameReceiver out) {
+    do {
+      if (messageFill == bytes.length) {
+        bytes = Arrays.copyOf(bytes, (int) Math.min(messageLength, 2L * bytes.length));
+      }
+      int n = Math.min(Math.min(messageLength, bytes.length) - messageFill, in.readableBytes());
+      in.readBytes(bytes, messageFill, n);
+      messageFill += n;
+      switch (head.find(bytes, messageFill, messageLength)) {
+        case PAYLOAD -> {
+          in.readerIndex(in.readerIndex() - (messageFill - head.payloadStart()));
+          messageFill = head.payloadStart();
+          inPayload = true;
+          out.begin(MessageHead.parse(bytes, head.headerEnd(), messageLength), messageLength - messageFill);
+          return;
+        }
+        case WHOLE -> {
+          if (messageFill == messageLength) {
+            whole(out);
+            return;
+          }
+        }
+        default -> { }
+      }
+    } while (in.isReadable());
+  }
+
+  private void whole(FrameReceiver out) {
+    TensorMessage message = MessageHead.parse(bytes, messageLength, messageLength);
+    ByteString payload = message.getPayload();
+    inPayload = true;
+    if (bytes.length > KEPT_HEAD) {
+      bytes = new byte[MIN_HEAD];
+    }
+    if (payload.isEmpty()) {
+      out.begin(message, 0);
+    } else {
+      out.begin(message.toBuilder().clearPayload().build(), payload.size());
+      out.payload(Unpooled.wrappedBuffer(payload.asReadOnlyByteBuffer()));
     }
   }
 
   /** Whether the stream may end here; otherwise a message was cut short. */
   boolean atBoundary() {
-    return message == null && prefixFill == 0;
+    return prefixFill == 0;
   }
 
   /** What was cut short, for the error. */
   String progress() {
-    return message == null ? prefixFill + " of 5 prefix bytes" : messageFill + " of " + messageLength + " bytes";
+    return prefixFill < PREFIX ? prefixFill + " of 5 prefix bytes" : messageFill + " of " + messageLength + " bytes";
   }
 
   private int length() {
@@ -97,18 +138,5 @@ final class TensorFrameDecoder {
           + "stream.max_message_bytes = " + maxMessageBytes + "; send the tensor in smaller chunks");
     }
     return (int) length;
-  }
-
-  private static TensorFrame parse(byte[] bytes) {
-    try {
-      CodedInputStream in = UnsafeByteOperations.unsafeWrap(bytes).newCodedInput();
-      in.enableAliasing(true);
-      TensorMessage header = TensorMessage.parseFrom(in);
-      in.checkLastTagWas(0); // Without it, what follows a stray end-group tag is silently dropped.
-      return new TensorFrame(header, header.getPayload().asReadOnlyByteBuffer().order(ByteOrder.LITTLE_ENDIAN));
-    } catch (IOException e) {
-      throw new WireException(GrpcStatus.INVALID_ARGUMENT,
-          "a message of " + bytes.length + " bytes is no regatta.TensorMessage: " + e.getMessage());
-    }
   }
 }

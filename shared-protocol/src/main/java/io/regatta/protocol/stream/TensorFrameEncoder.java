@@ -21,11 +21,18 @@ final class TensorFrameEncoder {
 
   private TensorFrameEncoder() {}
 
+  /** The frame as it goes over the wire; its payload is not copied. */
   static Buffer encode(TensorFrame frame) {
+    ByteBuf head = Unpooled.wrappedBuffer(head(frame));
+    return BufferInternal.buffer(frame.payload().hasRemaining()
+        ? Unpooled.wrappedBuffer(head, Unpooled.wrappedBuffer(frame.payload())) : head);
+  }
+
+  /** All that stands before the payload. */
+  static byte[] head(TensorFrame frame) {
     TensorMessage header = frame.header().getPayload().isEmpty() ? frame.header()
         : frame.header().toBuilder().clearPayload().build();
-    ByteBuffer payload = frame.payload();
-    int size = payload.remaining();
+    int size = frame.payload().remaining();
     int headerSize = header.getSerializedSize();
     int fieldSize = size == 0 ? 0 : TAG_SIZE + CodedOutputStream.computeUInt32SizeNoTag(size);
     byte[] head = new byte[PREFIX + headerSize + fieldSize];
@@ -42,8 +49,6 @@ final class TensorFrameEncoder {
     } catch (IOException e) {
       throw new UncheckedIOException("an array of the computed size cannot be too small", e);
     }
-    ByteBuf wire = size == 0 ? Unpooled.wrappedBuffer(head)
-        : Unpooled.wrappedBuffer(Unpooled.wrappedBuffer(head), Unpooled.wrappedBuffer(payload));
-    return BufferInternal.buffer(wire);
+    return head;
   }
 }

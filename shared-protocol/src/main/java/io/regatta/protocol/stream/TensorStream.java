@@ -7,7 +7,7 @@ import io.vertx.core.Handler;
 
 /**
  * One duplex stream of {@link TensorFrame}s, the same for both ends and for every transport. Owned by one Vert.x
- * context: all calls are made and all handlers are called on it. It reads nothing until {@link #handler} is set, so that
+ * context: all calls are made and all handlers are called on it. It reads nothing until {@link #receiver} is set, so that
  * is set last. After the frames comes either the end handler or the exception handler, once; a server, which may still
  * answer after the end, is told by the exception handler if the client is lost meanwhile. Nothing comes after this side
  * has given the stream up by {@link #fail} (or, as a server, by {@link #end}).
@@ -29,8 +29,13 @@ public interface TensorStream {
   /** Called when the write queue has room again. */
   TensorStream drainHandler(Handler<Void> handler);
 
-  /** Receives frames, whole ones only. Setting it starts the reading. */
-  TensorStream handler(Handler<TensorFrame> handler);
+  /** Receives frames as they come. Setting it starts the reading. */
+  TensorStream receiver(FrameReceiver receiver);
+
+  /** Receives whole frames, each with an array of its own: one copy more. Setting it starts the reading. */
+  default TensorStream handler(Handler<TensorFrame> handler) {
+    return receiver(new WholeFrames(handler));
+  }
 
   /** Holds the peer back: no more is read from the network than the flow-control window allows. */
   TensorStream pause();

@@ -20,7 +20,10 @@ public final class TensorStreamClient {
   private final Vertx vertx;
   private final StreamOptions options;
   private final HttpClient client;
-  private final Map<HttpConnection, Liveness> connections = new HashMap<>();
+  private final Map<HttpConnection, Connection> connections = new HashMap<>();
+
+  /** @param lane completes when it is known whether streams can go past Vert.x */
+  private record Connection(Liveness liveness, Future<Boolean> lane) {}
 
   public TensorStreamClient(Vertx vertx, StreamOptions options) {
     this.vertx = vertx;
@@ -44,22 +47,22 @@ public final class TensorStreamClient {
         .putHeader("content-type", "application/grpc").putHeader("te", "trailers");
     return client.request(request).compose(r -> {
       r.setChunked(true);
-      TensorStream stream =
-          new ClientTensorStream(this, context, r, liveness(context, r.connection(), peer), peer, options);
-      return r.sendHead().map(stream);
+      Connection connection = connection(context, r.connection(), peer);
+      ClientTensorStream stream = new ClientTensorStream(this, context, r, connection.liveness, peer, options);
+      return connection.lane.compose(v -> r.sendHead()).map(v -> stream.open());
     }).recover(e -> Future.failedFuture(
         new PeerLost("cannot open a tensor stream to " + peer + path + ": " + e.getMessage(), e)));
   }
 
-  private Liveness liveness(Context context, HttpConnection connection, String peer) {
+  private Connection connection(Context context, HttpConnection connection, String peer) {
     return connections.computeIfAbsent(connection, c -> {
       c.closeHandler(v -> context.runOnContext(w -> {
-        Liveness watch = connections.remove(c);
-        if (watch != null) {
-          watch.stop();
+        Connection gone = connections.remove(c);
+        if (gone != null) {
+          gone.liveness.stop();
         }
       }));
-      return Liveness.watch(vertx, c, peer, options);
+      return new Connection(Liveness.watch(vertx, c, peer, options), options.lane(c));
     });
   }
 

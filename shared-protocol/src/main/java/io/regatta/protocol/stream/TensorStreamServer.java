@@ -18,7 +18,10 @@ public final class TensorStreamServer {
    * it has no request handler yet and does not listen. Its connection handler is taken.
    */
   public static HttpServer create(Vertx vertx, StreamOptions options) {
-    return Liveness.guard(vertx, vertx.createHttpServer(options.serverOptions()), options);
+    return vertx.createHttpServer(options.serverOptions()).connectionHandler(connection -> {
+      Liveness.guard(vertx, connection, options);
+      options.lane(connection);
+    });
   }
 
   /**

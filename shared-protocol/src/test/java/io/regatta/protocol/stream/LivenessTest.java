@@ -76,7 +76,7 @@ class LivenessTest {
   @Test
   void a_peer_that_accepts_and_never_speaks_is_given_up_in_bounded_time() throws Exception {
     NetServer mute = get(loop.vertx.createNetServer().connectHandler(s -> s.pause()).listen(0, "127.0.0.1"));
-    StreamOptions hasty = new StreamOptions(1024, 8192, 1 << 20, 4, 65_535, 65_535, 16_384, 50, 200, 300);
+    StreamOptions hasty = new StreamOptions(1024, 8192, 1 << 20, 4, 65_535, 65_535, 16_384, 50, 200, 300, Transport.AUTO);
     assertThatThrownBy(() -> loop.open(mute.actualPort(), PATH, hasty, s -> { })).isInstanceOf(PeerLost.class)
         .hasMessageContaining("127.0.0.1:" + mute.actualPort());
   }

@@ -1,6 +1,7 @@
 package io.regatta.node.settings;
 
 import io.regatta.protocol.stream.StreamOptions;
+import io.regatta.protocol.stream.Transport;
 
 /**
  * Sizes and limits of tensor streams, as configured: the section {@code stream} of every service that has some. The
@@ -37,11 +38,15 @@ public record StreamConfig(
     long pingTimeoutMs,
 
     @Setting(value = "10000", unit = "ms", doc = "Limit for opening a connection.")
-    int connectTimeoutMs) {
+    int connectTimeoutMs,
+
+    @Setting(value = "auto", doc = "Ways for tensors: `auto` (by hand within one JVM, otherwise `grpc`), `grpc`, or "
+        + "`grpc_plain` (without the fast path past Vert.x). Both ends must allow a way.")
+    Transport transport) {
 
   public StreamConfig {
     options(chunkBytes, maxMessageBytes, maxRequestBytes, maxRequests, initialWindowBytes, connectionWindowBytes,
-        maxFrameBytes, pingIntervalMs, pingTimeoutMs, connectTimeoutMs);
+        maxFrameBytes, pingIntervalMs, pingTimeoutMs, connectTimeoutMs, transport);
   }
 
   /** Everything by default. */
@@ -52,13 +57,13 @@ public record StreamConfig(
   /** What streams are made with. */
   public StreamOptions options() {
     return options(chunkBytes, maxMessageBytes, maxRequestBytes, maxRequests, initialWindowBytes, connectionWindowBytes,
-        maxFrameBytes, pingIntervalMs, pingTimeoutMs, connectTimeoutMs);
+        maxFrameBytes, pingIntervalMs, pingTimeoutMs, connectTimeoutMs, transport);
   }
 
   private static StreamOptions options(int chunkBytes, int maxMessageBytes, long maxRequestBytes, int maxRequests,
       int initialWindowBytes, int connectionWindowBytes, int maxFrameBytes, long pingIntervalMs, long pingTimeoutMs,
-      int connectTimeoutMs) {
+      int connectTimeoutMs, Transport transport) {
     return new StreamOptions(chunkBytes, maxMessageBytes, maxRequestBytes, maxRequests, initialWindowBytes,
-        connectionWindowBytes, maxFrameBytes, pingIntervalMs, pingTimeoutMs, connectTimeoutMs);
+        connectionWindowBytes, maxFrameBytes, pingIntervalMs, pingTimeoutMs, connectTimeoutMs, transport);
   }
 }

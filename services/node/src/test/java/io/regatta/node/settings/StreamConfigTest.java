@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.protocol.stream.StreamOptions;
+import io.regatta.protocol.stream.Transport;
 import org.junit.jupiter.api.Test;
 
 class StreamConfigTest {
@@ -16,7 +17,8 @@ class StreamConfigTest {
 
   @Test
   void whatStreamsRefuseTheConfigurationRefuses() {
-    assertThatThrownBy(() -> new StreamConfig(10, 8 << 20, 2L << 30, 256, 16 << 20, 64 << 20, 64 << 10, 0, 1, 1))
+    assertThatThrownBy(() -> new StreamConfig(10, 8 << 20, 2L << 30, 256, 16 << 20, 64 << 20, 64 << 10, 0, 1, 1,
+        Transport.AUTO))
         .isInstanceOf(InvalidInput.class).hasMessageContaining("chunk_bytes");
   }
 }

@@ -1,0 +1,77 @@
+package io.regatta.protocol;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufUtil;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+
+/**
+ * Copies little-endian elements out of bytes that are cut anywhere, in the middle of an element too. Owned by one
+ * assembly.
+ */
+final class Elements {
+  private final ByteBuffer cut = ByteBuffer.allocate(Long.BYTES).order(ByteOrder.LITTLE_ENDIAN);
+
+  /** How many elements these bytes complete. */
+  int whole(ByteBuf bytes, int elementBytes) {
+    return (cut.position() + bytes.readableBytes()) / elementBytes;
+  }
+
+  /** Copies the floats that these bytes complete, from this index on, and keeps the rest for the next call. */
+  int floats(ByteBuf bytes, float[] to, int at) {
+    int next = at;
+    if (completes(bytes, Float.BYTES)) {
+      to[next++] = cut.getFloat(0);
+    }
+    int n = bytes.readableBytes() / Float.BYTES;
+    if (n > 0) {
+      view(bytes, n * Float.BYTES).asFloatBuffer().get(to, next, n);
+    }
+    keep(bytes);
+    return next + n - at;
+  }
+
+  /** Copies the longs that these bytes complete, from this index on, and keeps the rest for the next call. */
+  int longs(ByteBuf bytes, long[] to, int at) {
+    int next = at;
+    if (completes(bytes, Long.BYTES)) {
+      to[next++] = cut.getLong(0);
+    }
+    int n = bytes.readableBytes() / Long.BYTES;
+    if (n > 0) {
+      view(bytes, n * Long.BYTES).asLongBuffer().get(to, next, n);
+    }
+    keep(bytes);
+    return next + n - at;
+  }
+
+  /** Whether an element that was cut is whole now. */
+  private boolean completes(ByteBuf bytes, int elementBytes) {
+    if (cut.position() == 0) {
+      return false;
+    }
+    while (cut.position() < elementBytes && bytes.isReadable()) {
+      cut.put(bytes.readByte());
+    }
+    if (cut.position() < elementBytes) {
+      return false;
+    }
+    cut.clear();
+    return true;
+  }
+
+  private void keep(ByteBuf bytes) {
+    while (bytes.isReadable()) {
+      cut.put(bytes.readByte());
+    }
+  }
+
+  /** The next so many bytes, without a copy unless the buffer is made of several. */
+  private static ByteBuffer view(ByteBuf bytes, int size) {
+    int at = bytes.readerIndex();
+    bytes.skipBytes(size);
+    ByteBuffer view = bytes.nioBufferCount() == 1 ? bytes.nioBuffer(at, size)
+        : ByteBuffer.wrap(ByteBufUtil.getBytes(bytes, at, size));
+    return view.order(ByteOrder.LITTLE_ENDIAN);
+  }
+}

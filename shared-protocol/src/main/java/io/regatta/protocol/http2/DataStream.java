@@ -1,0 +1,113 @@
+package io.regatta.protocol.http2;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelPromise;
+import io.netty.handler.codec.http2.Http2ConnectionHandler;
+import io.netty.handler.codec.http2.Http2Exception;
+import io.netty.handler.codec.http2.Http2RemoteFlowController;
+import io.netty.handler.codec.http2.Http2Stream;
+import io.vertx.core.Future;
+import io.vertx.core.Handler;
+import io.vertx.core.Promise;
+import io.vertx.core.internal.ContextInternal;
+import java.nio.channels.ClosedChannelException;
+
+/**
+ * The DATA of one stream on a {@link DataLane}, both directions. Owned by the connection's event loop; futures complete
+ * and the sink and the drain handler are called on the context that opened it, which is of that loop.
+ */
+public final class DataStream {
+  private final ContextInternal context;
+  private final int queueBytes;
+  private final ChannelHandlerContext ctx;
+  private final Http2ConnectionHandler http2;
+  private final DataTap tap;
+  private final Http2Stream stream;
+  private Handler<Void> drain;
+  private long pending;
+  private boolean full;
+
+  DataStream(ContextInternal context, int queueBytes, ChannelHandlerContext ctx, Http2ConnectionHandler http2,
+      DataTap tap, Http2Stream stream, DataSink sink) {
+    this.context = context;
+    this.queueBytes = queueBytes;
+    this.ctx = ctx;
+    this.http2 = http2;
+    this.tap = tap;
+    this.stream = stream;
+    tap.register(stream.id(), bytes -> context.dispatch(bytes, sink::data));
+  }
+
+  /**
+   * Sends head and payload, one behind the other, in as many frames as it takes. Takes both over and releases them;
+   * they must not change before.
+   *
+   * @return completes when the last byte has been handed to the operating system; fails if the stream ends before
+   */
+  public Future<Void> write(ByteBuf head, ByteBuf payload) {
+    Promise<Void> result = context.promise();
+    int bytes = head.readableBytes() + payload.readableBytes();
+    if (!stream.state().localSideOpen() || !ctx.channel().isActive()) {
+      head.release();
+      payload.release();
+      return context.failedFuture(new ClosedChannelException());
+    }
+    pending += bytes;
+    full |= pending >= queueBytes;
+    ChannelPromise done = ctx.newPromise();
+    done.addListener(sent -> {
+      written(bytes);
+      if (sent.isSuccess()) {
+        result.complete();
+      } else {
+        result.fail(sent.cause());
+      }
+    });
+    Http2RemoteFlowController flow = http2.encoder().flowController();
+    flow.addFlowControlled(stream, new DataWrite(stream.id(), this::maxFrame, head, payload, done));
+    try {
+      flow.writePendingBytes();
+    } catch (Http2Exception e) {
+      http2.onError(ctx, true, e);
+    }
+    if (!tap.reading()) {
+      ctx.flush();
+    }
+    return result.future();
+  }
+
+  private int maxFrame() {
+    return http2.encoder().configuration().frameSizePolicy().maxFrameSize();
+  }
+
+  private void written(int bytes) {
+    pending -= bytes;
+    if (full && pending <= queueBytes / 2) {
+      full = false;
+      if (drain != null) {
+        context.dispatch(drain);
+      }
+    }
+  }
+
+  /** Whether so much waits to be sent that the writer should hold back until the drain handler is called. */
+  public boolean writeQueueFull() {
+    return full;
+  }
+
+  /** Called when the queue has room again. */
+  public void drainHandler(Handler<Void> handler) {
+    drain = handler;
+  }
+
+  /** The sink has done with so many bytes; as many more may be sent by the peer. */
+  public void consumed(int bytes) {
+    tap.consumed(ctx, stream, bytes);
+  }
+
+  /** The sink takes nothing more: what still comes is read and dropped. */
+  public void stopReading() {
+    tap.remove(stream.id());
+  }
+}

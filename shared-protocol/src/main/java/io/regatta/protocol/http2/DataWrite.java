@@ -1,0 +1,90 @@
+package io.regatta.protocol.http2;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelPromise;
+import io.netty.handler.codec.http2.Http2CodecUtil;
+import io.netty.handler.codec.http2.Http2FrameTypes;
+import io.netty.handler.codec.http2.Http2RemoteFlowController;
+import java.util.function.IntSupplier;
+
+/**
+ * Bytes on their way out as DATA frames that are made here, past Netty's frame writer: a frame's nine bytes (with the
+ * rest of a small head, if any) and a slice of the payload go to the socket as they are. Netty's flow controller says
+ * when, and how many; so the windows stay its business, and writes of ours and of others on one stream keep their order.
+ * Owned by the connection's event loop.
+ */
+final class DataWrite implements Http2RemoteFlowController.FlowControlled {
+  private final int streamId;
+  private final IntSupplier maxFrame;
+  private final ByteBuf head;
+  private final ByteBuf payload;
+  private final ChannelPromise done;
+  private int size;
+
+  /**
+   * Takes head and payload over and releases them.
+   *
+   * @param maxFrame largest frame that the peer accepts, in bytes
+   * @param done completes when the last byte has been handed to the socket, fails if it will never be
+   */
+  DataWrite(int streamId, IntSupplier maxFrame, ByteBuf head, ByteBuf payload, ChannelPromise done) {
+    this.streamId = streamId;
+    this.maxFrame = maxFrame;
+    this.head = head;
+    this.payload = payload;
+    this.done = done;
+    size = Math.addExact(head.readableBytes(), payload.readableBytes());
+  }
+
+  @Override
+  public int size() {
+    return size;
+  }
+
+  @Override
+  public void write(ChannelHandlerContext ctx, int allowedBytes) {
+    int left = Math.min(allowedBytes, size);
+    int most = maxFrame.getAsInt();
+    while (left > 0) {
+      int frame = Math.min(left, most);
+      int ofHead = Math.min(frame, head.readableBytes());
+      int ofPayload = frame - ofHead;
+      ByteBuf start = ctx.alloc().directBuffer(Http2CodecUtil.FRAME_HEADER_LENGTH + ofHead);
+      start.writeMedium(frame).writeByte(Http2FrameTypes.DATA).writeByte(0).writeInt(streamId).writeBytes(head, ofHead);
+      size -= frame;
+      left -= frame;
+      if (ofPayload == 0) {
+        ctx.write(start, promise(ctx));
+      } else {
+        ctx.write(start);
+        ctx.write(payload.readRetainedSlice(ofPayload), promise(ctx));
+      }
+    }
+  }
+
+  private ChannelPromise promise(ChannelHandlerContext ctx) {
+    return size == 0 ? done : ctx.newPromise();
+  }
+
+  @Override
+  public void writeComplete() {
+    release();
+  }
+
+  @Override
+  public void error(ChannelHandlerContext ctx, Throwable cause) {
+    release();
+    done.tryFailure(cause);
+  }
+
+  private void release() {
+    head.release();
+    payload.release();
+  }
+
+  @Override
+  public boolean merge(ChannelHandlerContext ctx, Http2RemoteFlowController.FlowControlled next) {
+    return false;
+  }
+}
