@@ -25,6 +25,7 @@ final class DataTap extends ChannelInboundHandlerAdapter {
   private static final int FLAG_END_STREAM = 1;
   private static final int FLAG_END_HEADERS = 4;
   private static final int FLAG_PADDED = 8;
+  private static final int MAX_EMPTY = 2;
 
   private enum State {
     /** Until the boundary between two frames is known. */
@@ -45,6 +46,7 @@ final class DataTap extends ChannelInboundHandlerAdapter {
   /** Of the current frame: bytes still to come of its content or, if foreign, of all. */
   private int left;
   private int padding;
+  private int emptyInARow;
   private boolean endsStream;
   private Http2Stream stream;
   /** Of the bytes being read: where those begin that go on to the handler, or -1. */
@@ -168,9 +170,9 @@ final class DataTap extends ChannelInboundHandlerAdapter {
     int type = header.getByte(3);
     int flags = header.getByte(4);
     int id = header.getInt(5) & Integer.MAX_VALUE;
-    if (type == Http2FrameTypes.DATA && length > 0 && !headersOpen) {
+    if (type == Http2FrameTypes.DATA && !headersOpen) {
       passOn(ctx, bytes, start); // what comes before may open or end this stream
-      if (taken(ctx, id, length, flags)) {
+      if (length == 0 ? swallowed(id, flags) : taken(ctx, id, length, flags)) {
         header.clear();
         return;
       }
@@ -189,6 +191,14 @@ final class DataTap extends ChannelInboundHandlerAdapter {
     state = length == 0 ? State.HEADER : State.FOREIGN;
   }
 
+  /**
+   * Whether an empty DATA frame is done with. The handler ends connections that send several in a row, but does not see
+   * what comes between them, so those that are not too many are not for it.
+   */
+  private boolean swallowed(int id, int flags) {
+    return sinks.containsKey(id) && (flags & FLAG_END_STREAM) == 0 && ++emptyInARow <= MAX_EMPTY;
+  }
+
   /** Whether this DATA frame is for a sink of ours; all that is wrong with it is the handler's business otherwise. */
   private boolean taken(ChannelHandlerContext ctx, int id, int length, int flags) {
     Http2Stream of = sinks.containsKey(id) ? http2.connection().stream(id) : null;
@@ -201,6 +211,7 @@ final class DataTap extends ChannelInboundHandlerAdapter {
       sinks.remove(id); // the content is read and dropped
       http2.onError(ctx, false, e);
     }
+    emptyInARow = 0;
     stream = of;
     left = length;
     padding = 0;

@@ -71,6 +71,11 @@ abstract class HttpTensorStream implements TensorStream {
     }
   }
 
+  /** Whether the bytes go past Vert.x. */
+  final boolean hasLane() {
+    return lane != null;
+  }
+
   /** Starts to read; the source has delivered nothing yet. */
   final void read(ReadStream<Buffer> from) {
     source = from;
@@ -83,7 +88,12 @@ abstract class HttpTensorStream implements TensorStream {
       sourceEnded = true;
       deliver();
     });
-    from.handler(buffer -> piece(((BufferInternal) buffer).getByteBuf()));
+    // With a lane, what comes this way is what nobody reads any more; Vert.x itself gives its bytes back.
+    from.handler(buffer -> {
+      if (lane == null) {
+        piece(((BufferInternal) buffer).getByteBuf());
+      }
+    });
     flow();
   }
 
