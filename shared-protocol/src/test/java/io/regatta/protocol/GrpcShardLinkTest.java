@@ -28,6 +28,7 @@ import io.regatta.protocol.stream.Loop;
 import io.regatta.protocol.stream.StreamOptions;
 import io.regatta.protocol.stream.TensorFrame;
 import io.regatta.protocol.stream.TensorStream;
+import io.regatta.protocol.stream.Transport;
 import io.regatta.protocol.stream.TensorStreamClient;
 import io.regatta.protocol.tensor.Kind;
 import io.regatta.protocol.tensor.TensorMessage;
@@ -50,7 +51,7 @@ import org.junit.jupiter.api.Test;
 class GrpcShardLinkTest {
   private static final String PATH = StreamPaths.PARAMETER_SHARD;
   private static final StreamOptions OPTIONS = StreamOptions.defaults().withChunkBytes(1024)
-      .withLimits(8192, 1 << 20, 16).withPing(50, 500);
+      .withLimits(8192, 1 << 20, 16).withPing(50, 500).withTransport(Transport.GRPC);
   private static final Pull DENSE = new Pull(0, 0, true, List.of(), false);
 
   private final Loop loop = new Loop();

@@ -3,10 +3,7 @@ package io.regatta.protocol.stream;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.regatta.core.error.RegattaException;
-import io.regatta.core.error.RegattaException.InvalidInput;
-import io.regatta.core.error.RegattaException.Overloaded;
 import io.regatta.core.error.RegattaException.PeerLost;
-import io.regatta.protocol.ErrorMapping;
 import io.regatta.protocol.http2.DataLane;
 import io.regatta.protocol.http2.DataStream;
 import io.vertx.core.Context;
@@ -17,7 +14,6 @@ import io.vertx.core.http.HttpConnection;
 import io.vertx.core.internal.buffer.BufferInternal;
 import io.vertx.core.streams.ReadStream;
 import io.vertx.core.streams.WriteStream;
-import io.vertx.grpc.common.GrpcStatus;
 import java.util.ArrayDeque;
 
 /**
@@ -26,39 +22,22 @@ import java.util.ArrayDeque;
  * before a receiver is set, or while paused, wait here, and the peer is held back: on a lane by what the stream's window
  * allows, otherwise by pausing the network below, so that they are those of one read at most.
  */
-abstract class HttpTensorStream implements TensorStream {
+abstract class HttpTensorStream extends StreamEnd {
   /** Of what is to be sent past Vert.x, so much may wait: some chunks, so that the socket never runs dry. */
   private static final int MAX_QUEUE_BYTES = 2 << 20;
 
-  private final Context context;
-  private final String peer;
   private final int queueBytes;
   private final TensorFrameDecoder decoder;
   private final ArrayDeque<ByteBuf> received = new ArrayDeque<>();
   /** Null where the bytes go through Vert.x. */
   private DataStream lane;
+  /** Null as long as the peer has not answered. */
   private ReadStream<Buffer> source;
-  private FrameReceiver receiver;
-  private Handler<Void> endHandler;
-  private Handler<RegattaException> exceptionHandler;
-  private boolean paused;
-  private boolean delivering;
-  /** The peer has ended its side: all its bytes have been read. */
-  private boolean sourceEnded;
   /** Ended or broken: it must not be paused or resumed any more. */
   private boolean sourceGone;
-  /** What came cannot be read, so nothing after it can. */
-  private boolean refused;
-  /** Why nothing more will be read; delivered behind the frames that came before. */
-  private RegattaException failure;
-  /** The end or the failure has been delivered, or this side has given up: nothing more is read. */
-  private boolean finished;
-  /** The peer's clean end has been delivered, and this side may still write. */
-  private boolean halfClosed;
 
   HttpTensorStream(Context context, String peer, StreamOptions options) {
-    this.context = context;
-    this.peer = peer;
+    super(context, peer);
     queueBytes = Math.min(MAX_QUEUE_BYTES, options.initialWindowBytes());
     decoder = new TensorFrameDecoder(options.maxMessageBytes());
   }
@@ -67,7 +46,7 @@ abstract class HttpTensorStream implements TensorStream {
   final void takeLane(HttpConnection connection, int streamId) {
     DataLane way = DataLane.of(connection);
     if (way != null) {
-      lane = way.open(context, streamId, queueBytes, this::piece);
+      lane = way.open(context(), streamId, queueBytes, this::piece);
     }
   }
 
@@ -85,8 +64,7 @@ abstract class HttpTensorStream implements TensorStream {
     });
     from.endHandler(v -> {
       sourceGone = true;
-      sourceEnded = true;
-      deliver();
+      peerEnded();
     });
     // With a lane, what comes this way is what nobody reads any more; Vert.x itself gives its bytes back.
     from.handler(buffer -> {
@@ -94,73 +72,45 @@ abstract class HttpTensorStream implements TensorStream {
         piece(((BufferInternal) buffer).getByteBuf());
       }
     });
-    flow();
+    arrived();
+  }
+
+  private void piece(ByteBuf bytes) {
+    received.add(bytes);
+    arrived();
   }
 
   /** The write side. */
   abstract WriteStream<Buffer> sink();
 
-  /** Whether this side has been ended, so that nothing can be written. */
-  abstract boolean sinkEnded();
-
-  /** Ends this side with a status; a client resets. Nothing happens if it has ended before. */
-  abstract Future<Void> close(GrpcStatus status, String message);
-
-  /** How the peer ended: null for cleanly. Called when all its bytes have been read. */
-  abstract RegattaException endStatus();
-
   /** The transport failed; there is nobody left to write to. Ends in {@link #lost}. */
   abstract void broken(Throwable cause);
 
-  /** The peer's side is over, in whatever way; called once, before the user's handler, unless this side gave up. */
-  void over() {}
-
-  private void piece(ByteBuf bytes) {
-    received.add(bytes);
-    if (failure != null || finished) {
-      drop(); // so that the peer's last bytes do not hold the connection's window
-    } else {
-      deliver();
-    }
+  @Override
+  final boolean inputWaits() {
+    return source != null && !received.isEmpty();
   }
 
-  /** Reads bytes that wait, up to the end of a frame or of one piece. */
-  private void feed() {
+  @Override
+  final void read(FrameReceiver to) {
     ByteBuf bytes = received.poll();
     int before = bytes.readableBytes();
     try {
-      decoder.feed(bytes, receiver);
-    } catch (WireException e) {
-      refuse(new InvalidInput("from " + peer + " came " + e.getMessage()), e.status);
-    } catch (OutOfMemoryError e) { // what was being read has a hole now, and nothing after it fits
-      refuse(new Overloaded("a message from " + peer + " could not be taken in here: " + e
-          + "; give this process a larger heap"), GrpcStatus.RESOURCE_EXHAUSTED);
-    } catch (RuntimeException | Error e) {
-      RegattaException why = ErrorMapping.regatta(e);
-      refuse(why, ErrorMapping.status(why));
-    }
-    consumed(before - bytes.readableBytes());
-    if (bytes.isReadable()) {
-      received.addFirst(bytes);
-      if (refused || finished) {
-        drop();
+      decoder.feed(bytes, to);
+    } finally {
+      consumed(before - bytes.readableBytes());
+      if (bytes.isReadable()) {
+        received.addFirst(bytes);
+      } else {
+        bytes.release();
       }
-    } else {
-      bytes.release();
     }
   }
 
-  private void refuse(RegattaException why, GrpcStatus status) {
-    if (!finished) {
-      refused = true;
-      failure = why;
-      close(status, why.getMessage());
-    }
-  }
-
-  private void drop() {
+  @Override
+  final void drop() {
     for (ByteBuf bytes = received.poll(); bytes != null; bytes = received.poll()) {
-      consumed(bytes.readableBytes());
+      consumed(bytes.readableBytes()); // so that the peer's last bytes do not hold the connection's window
       bytes.release();
     }
   }
@@ -171,87 +121,29 @@ abstract class HttpTensorStream implements TensorStream {
     }
   }
 
-  /** Nothing more will come, for this reason. */
-  final void lost(Throwable cause) {
-    if (failure != null || finished && !halfClosed) {
-      return;
-    }
-    failure = cause instanceof RegattaException r ? r : broke(cause);
-    if (halfClosed) {
-      tellFailure();
-    } else {
-      deliver();
-    }
-  }
-
-  private void deliver() {
-    if (!delivering && !finished && receiver != null) {
-      delivering = true;
-      try {
-        while (!paused && !finished && !refused && source != null && !received.isEmpty()) {
-          feed();
-        }
-      } finally {
-        delivering = false;
-      }
-      if (!finished && (refused || source == null || received.isEmpty()) && (failure != null || sourceEnded)) {
-        finish();
-      }
-    }
-    flow();
-  }
-
-  private void finish() {
-    finished = true;
-    readNoMore();
-    if (failure == null) {
-      failure = endStatus(); // A status explains more than a message that was cut short because of it.
-    }
-    if (failure == null && !decoder.atBoundary()) {
-      failure = new InvalidInput("the stream from " + peer + " ended in the middle of a message, after "
-          + decoder.progress() + "; that message was not delivered");
-      close(ErrorMapping.status(failure), failure.getMessage());
-    }
-    over();
-    if (failure != null) {
-      tellFailure();
-      return;
-    }
-    halfClosed = !sinkEnded();
-    if (endHandler != null) {
-      endHandler.handle(null);
-    }
-  }
-
-  private void tellFailure() {
-    halfClosed = false;
-    if (exceptionHandler != null) {
-      exceptionHandler.handle(failure);
-    }
-  }
-
-  /** This side wants no more from the peer; {@link #close} follows. */
-  final void giveUp() {
-    halfClosed = false;
-    if (!finished) {
-      finished = true;
-      readNoMore();
-      flow();
-    }
-  }
-
-  private void readNoMore() {
-    drop();
+  @Override
+  final void readNoMore() {
     if (lane != null) {
       lane.stopReading();
     }
   }
 
-  private void flow() {
+  @Override
+  final boolean atBoundary() {
+    return decoder.atBoundary();
+  }
+
+  @Override
+  final String progress() {
+    return decoder.progress();
+  }
+
+  @Override
+  final void flow(boolean hold) {
     if (source == null || sourceGone || lane != null) {
       return;
     }
-    if (!finished && failure == null && (receiver == null || paused)) {
+    if (hold) {
       source.pause();
     } else {
       source.resume();
@@ -259,36 +151,22 @@ abstract class HttpTensorStream implements TensorStream {
   }
 
   @Override
-  public final Context context() {
-    return context;
-  }
-
-  private PeerLost broke(Throwable cause) {
-    return new PeerLost("the tensor stream with " + peer + " broke: " + cause.getMessage(), cause);
-  }
-
-  @Override
-  public final String peer() {
-    return peer;
-  }
-
-  @Override
   public Future<Void> send(TensorFrame frame) {
-    if (failure != null) {
-      return Future.failedFuture(failure);
+    if (failure() != null) {
+      return Future.failedFuture(failure());
     }
     if (sinkEnded()) {
-      return Future.failedFuture(new PeerLost("the tensor stream with " + peer + " has ended; open a new one"));
+      return Future.failedFuture(new PeerLost("the tensor stream with " + peer() + " has ended; open a new one"));
     }
     Future<Void> written = lane == null ? sink().write(TensorFrameEncoder.encode(frame))
         : lane.write(Unpooled.wrappedBuffer(TensorFrameEncoder.head(frame)), Unpooled.wrappedBuffer(frame.payload()));
     return written.recover(e -> Future.failedFuture(
-        failure != null ? failure : e instanceof RegattaException ? e : broke(e)));
+        failure() != null ? failure() : e instanceof RegattaException ? e : broke(e)));
   }
 
   @Override
   public boolean writeQueueFull() {
-    return failure == null && !sinkEnded() && (lane == null ? sink().writeQueueFull() : lane.writeQueueFull());
+    return failure() == null && !sinkEnded() && (lane == null ? sink().writeQueueFull() : lane.writeQueueFull());
   }
 
   @Override
@@ -299,44 +177,5 @@ abstract class HttpTensorStream implements TensorStream {
       sink().drainHandler(drain);
     }
     return this;
-  }
-
-  @Override
-  public TensorStream receiver(FrameReceiver frames) {
-    receiver = frames;
-    deliver();
-    return this;
-  }
-
-  @Override
-  public TensorStream pause() {
-    paused = true;
-    flow();
-    return this;
-  }
-
-  @Override
-  public TensorStream resume() {
-    paused = false;
-    deliver();
-    return this;
-  }
-
-  @Override
-  public TensorStream endHandler(Handler<Void> end) {
-    endHandler = end;
-    return this;
-  }
-
-  @Override
-  public TensorStream exceptionHandler(Handler<RegattaException> error) {
-    exceptionHandler = error;
-    return this;
-  }
-
-  @Override
-  public Future<Void> fail(RegattaException error) {
-    giveUp();
-    return close(ErrorMapping.status(error), error.getMessage());
   }
 }

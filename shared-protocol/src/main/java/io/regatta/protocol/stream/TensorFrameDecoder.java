@@ -134,9 +134,13 @@ final class TensorFrameDecoder {
     }
     long length = (prefix[1] & 0xffL) << 24 | (prefix[2] & 0xff) << 16 | (prefix[3] & 0xff) << 8 | prefix[4] & 0xff;
     if (length > maxMessageBytes) {
-      throw new WireException(GrpcStatus.INVALID_ARGUMENT, "a message of " + length + " bytes exceeds the limit, "
-          + "stream.max_message_bytes = " + maxMessageBytes + "; send the tensor in smaller chunks");
+      throw tooLong(length, maxMessageBytes);
     }
     return (int) length;
+  }
+
+  static WireException tooLong(long length, int limit) {
+    return new WireException(GrpcStatus.INVALID_ARGUMENT, "a message of " + length + " bytes exceeds the limit, "
+        + "stream.max_message_bytes = " + limit + "; send the tensor in smaller chunks");
   }
 }

@@ -10,10 +10,14 @@ import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.PoolOptions;
 import io.vertx.core.http.RequestOptions;
 import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /**
- * Opens tensor streams. Streams to the same host and port share one connection. Owned by one event loop: all calls are
+ * Opens tensor streams: by hand to a service of the same JVM if both allow it, otherwise over HTTP/2, where streams to
+ * the same host and port share one connection. Owned by one event loop: all calls are
  * made on it, and the streams belong to the context that opened them.
  */
 public final class TensorStreamClient {
@@ -21,6 +25,7 @@ public final class TensorStreamClient {
   private final StreamOptions options;
   private final HttpClient client;
   private final Map<HttpConnection, Connection> connections = new HashMap<>();
+  private final Set<HandoverStream> handovers = new HashSet<>();
 
   /** @param lane completes when it is known whether streams can go past Vert.x */
   private record Connection(Liveness liveness, Future<Boolean> lane) {}
@@ -41,6 +46,10 @@ public final class TensorStreamClient {
   public Future<TensorStream> open(String host, int port, String path) {
     Context context = vertx.getOrCreateContext();
     String peer = host + ":" + port;
+    Future<TensorStream> byHand = LocalStreams.open(context, options, host, port, path, handovers);
+    if (byHand != null) {
+      return byHand;
+    }
     RequestOptions request = new RequestOptions().setMethod(HttpMethod.POST).setHost(host).setPort(port).setURI(path)
         // Until the peer speaks HTTP/2: a frozen one accepts the connection, and that is all.
         .setConnectTimeout(options.connectTimeoutMillis())
@@ -68,6 +77,7 @@ public final class TensorStreamClient {
 
   /** Closes all connections; open streams break. */
   public Future<Void> close() {
+    List.copyOf(handovers).forEach(s -> s.breakOff("its client has closed"));
     return client.close();
   }
 }

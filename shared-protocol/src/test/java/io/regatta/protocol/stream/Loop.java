@@ -6,6 +6,8 @@ import io.vertx.core.Handler;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
 import io.vertx.core.http.HttpServer;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
@@ -16,6 +18,7 @@ import java.util.function.Supplier;
 public final class Loop implements AutoCloseable {
   public final Vertx vertx = Vertx.vertx();
   public final Context context = vertx.getOrCreateContext();
+  private final List<LocalStreams> local = new ArrayList<>();
 
   /** Serves tensor streams on a free port. */
   public HttpServer serve(String path, StreamOptions options, Handler<TensorStream> taker) throws Exception {
@@ -23,7 +26,17 @@ public final class Loop implements AutoCloseable {
       HttpServer server = TensorStreamServer.create(vertx, options);
       server.requestHandler(TensorStreamServer.handler(vertx, Map.of(path, taker),
           r -> r.response().setStatusCode(404).end(), options));
-      return server.listen(0, "127.0.0.1");
+      return server.listen(0, "127.0.0.1").onSuccess(s -> local.add(
+          LocalStreams.serve(context, "127.0.0.1", s.actualPort(), Map.of(path, taker), options)));
+    }));
+  }
+
+  /** Takes the servers out of the JVM's register; they go on listening. */
+  public void closeLocal() throws Exception {
+    get(on(() -> {
+      local.forEach(LocalStreams::close);
+      local.clear();
+      return Future.succeededFuture();
     }));
   }
 
@@ -55,6 +68,7 @@ public final class Loop implements AutoCloseable {
 
   @Override
   public void close() throws Exception {
+    closeLocal();
     get(vertx.close());
   }
 }

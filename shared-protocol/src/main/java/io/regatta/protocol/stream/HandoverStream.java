@@ -1,0 +1,215 @@
+package io.regatta.protocol.stream;
+
+import io.netty.buffer.Unpooled;
+import io.regatta.core.error.RegattaException;
+import io.regatta.core.error.RegattaException.PeerLost;
+import io.regatta.protocol.ErrorMapping;
+import io.regatta.protocol.tensor.TensorMessage;
+import io.vertx.core.Context;
+import io.vertx.core.Future;
+import io.vertx.core.Handler;
+import io.vertx.core.Promise;
+import io.vertx.grpc.common.GrpcStatus;
+import java.nio.ByteBuffer;
+import java.util.ArrayDeque;
+
+/**
+ * One end of a tensor stream between two services of one JVM: frames are handed over as they are, without bytes of a
+ * wire. A payload is read by the receiver where the sender has put it; until then the sender's {@link #send} is not
+ * complete, and its window is used up by so much. Owned by its context; the two ends talk by tasks on each other's.
+ */
+final class HandoverStream extends StreamEnd {
+  /** What a frame costs of the window beside its payload. */
+  private static final int FRAME_BYTES = 64;
+
+  private final boolean server;
+  private final int maxMessageBytes;
+  private final int windowBytes;
+  private final Runnable closed;
+  private final ArrayDeque<Sent> received = new ArrayDeque<>();
+  private HandoverStream other;
+  private Handler<Void> drain;
+  /** What the other end has not read yet. */
+  private long outstanding;
+  private boolean full;
+  /** This side has ended or given up, or has been told that there is nobody to write to. */
+  private boolean ended;
+  private boolean told;
+  /** How the server ended, at the client. */
+  private RegattaException endStatus;
+
+  /** A frame on its way; the promise is the sender's. */
+  private record Sent(TensorFrame frame, int size, Promise<Void> read) {}
+
+  /**
+   * The two ends of a new stream.
+   *
+   * @param closed called once on each end's context when the end is of no use any more
+   */
+  static HandoverStream[] pair(Context client, StreamOptions ofClient, String clientName, Runnable clientClosed,
+      Context server, StreamOptions ofServer, String serverName, Runnable serverClosed) {
+    HandoverStream c = new HandoverStream(client, serverName, false, ofClient, ofServer, clientClosed);
+    HandoverStream s = new HandoverStream(server, clientName, true, ofServer, ofClient, serverClosed);
+    c.other = s;
+    s.other = c;
+    return new HandoverStream[] {c, s};
+  }
+
+  private HandoverStream(Context context, String peer, boolean server, StreamOptions own, StreamOptions others,
+      Runnable closed) {
+    super(context, peer);
+    this.server = server;
+    this.maxMessageBytes = own.maxMessageBytes();
+    this.windowBytes = others.initialWindowBytes();
+    this.closed = closed;
+  }
+
+  private void toOther(Handler<HandoverStream> task) {
+    other.context().runOnContext(v -> task.handle(other));
+  }
+
+  @Override
+  public Future<Void> send(TensorFrame frame) {
+    if (failure() != null) {
+      return Future.failedFuture(failure());
+    }
+    if (ended) {
+      return Future.failedFuture(new PeerLost("the tensor stream with " + peer() + " has ended; open a new one"));
+    }
+    Promise<Void> read = Promise.promise();
+    Sent sent = new Sent(frame, frame.payload().remaining() + FRAME_BYTES, read);
+    outstanding += sent.size;
+    full |= outstanding >= windowBytes;
+    toOther(o -> {
+      o.received.add(sent);
+      o.arrived();
+    });
+    return read.future();
+  }
+
+  @Override
+  boolean inputWaits() {
+    return !received.isEmpty();
+  }
+
+  @Override
+  void read(FrameReceiver to) {
+    Sent sent = received.poll();
+    try {
+      TensorMessage header = sent.frame.header();
+      ByteBuffer payload = sent.frame.payload();
+      int length = header.getSerializedSize() + payload.remaining();
+      if (length > maxMessageBytes) {
+        throw TensorFrameDecoder.tooLong(length, maxMessageBytes);
+      }
+      to.begin(header, payload.remaining());
+      if (payload.hasRemaining()) {
+        to.payload(Unpooled.wrappedBuffer(payload));
+      }
+      to.end();
+    } finally {
+      readBy(sent);
+    }
+  }
+
+  /** Tells the sender that it has its payload and so much of the window back. */
+  private void readBy(Sent sent) {
+    toOther(sender -> {
+      sender.outstanding -= sent.size;
+      sent.read.complete();
+      if (sender.full && sender.outstanding <= sender.windowBytes / 2) {
+        sender.full = false;
+        if (sender.drain != null && !sender.ended) {
+          sender.drain.handle(null);
+        }
+      }
+    });
+  }
+
+  @Override
+  void drop() {
+    for (Sent sent = received.poll(); sent != null; sent = received.poll()) {
+      readBy(sent);
+    }
+  }
+
+  @Override
+  boolean sinkEnded() {
+    return ended;
+  }
+
+  @Override
+  RegattaException endStatus() {
+    return endStatus;
+  }
+
+  @Override
+  void over() {
+    if (!server) { // as over HTTP/2: a server that has ended reads no more
+      close(GrpcStatus.CANCELLED, null);
+    }
+  }
+
+  @Override
+  public boolean writeQueueFull() {
+    return failure() == null && !ended && full;
+  }
+
+  @Override
+  public TensorStream drainHandler(Handler<Void> handler) {
+    drain = handler;
+    return this;
+  }
+
+  @Override
+  public Future<Void> end() {
+    if (server) {
+      giveUp();
+      return close(GrpcStatus.OK, null);
+    }
+    if (!ended) {
+      ended = true;
+      toOther(StreamEnd::peerEnded);
+    }
+    return Future.succeededFuture();
+  }
+
+  @Override
+  Future<Void> close(GrpcStatus status, String message) {
+    if (!told) {
+      told = true;
+      boolean before = ended;
+      ended = true;
+      if (!server) {
+        toOther(o -> o.gone(new PeerLost("the tensor stream with " + o.peer() + " broke: it was reset")));
+      } else if (!before) {
+        RegattaException how = status == GrpcStatus.OK ? null : ErrorMapping.exception(status, message);
+        toOther(o -> {
+          o.endStatus = how;
+          o.peerEnded();
+        });
+      }
+      closed.run();
+    }
+    return Future.succeededFuture();
+  }
+
+  /** There is nobody to write to any more. */
+  private void gone(PeerLost why) {
+    if (server && ended) {
+      return;
+    }
+    ended = true;
+    if (!told) {
+      told = true;
+      closed.run();
+    }
+    lost(why);
+  }
+
+  /** The service behind one of the ends has closed: both ends break. To be called on this end's context. */
+  void breakOff(String why) {
+    gone(new PeerLost("the tensor stream with " + peer() + " broke: " + why));
+    toOther(o -> o.gone(new PeerLost("the tensor stream with " + o.peer() + " broke: " + why)));
+  }
+}

@@ -1,0 +1,254 @@
+package io.regatta.protocol.stream;
+
+import io.regatta.core.error.RegattaException;
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.error.RegattaException.Overloaded;
+import io.regatta.core.error.RegattaException.PeerLost;
+import io.regatta.protocol.ErrorMapping;
+import io.vertx.core.Context;
+import io.vertx.core.Future;
+import io.vertx.core.Handler;
+import io.vertx.grpc.common.GrpcStatus;
+
+/**
+ * One end of a tensor stream whatever carries it: when input that waits is read, and how the stream ends, which is told
+ * once and behind the frames that came before. Owned by its context.
+ */
+abstract class StreamEnd implements TensorStream {
+  private final Context context;
+  private final String peer;
+  private FrameReceiver receiver;
+  private Handler<Void> endHandler;
+  private Handler<RegattaException> exceptionHandler;
+  private boolean paused;
+  private boolean delivering;
+  /** The peer has ended its side: all its input has come. */
+  private boolean peerEnded;
+  /** What came cannot be read, so nothing after it can. */
+  private boolean refused;
+  /** Why nothing more will be read; delivered behind the frames that came before. */
+  private RegattaException failure;
+  /** The end or the failure has been delivered, or this side has given up: nothing more is read. */
+  private boolean finished;
+  /** The peer's clean end has been delivered, and this side may still write. */
+  private boolean halfClosed;
+
+  StreamEnd(Context context, String peer) {
+    this.context = context;
+    this.peer = peer;
+  }
+
+  /** Whether input waits that may be read now. */
+  abstract boolean inputWaits();
+
+  /**
+   * Reads input that waits, up to the end of a frame at most.
+   *
+   * @throws WireException if it is no frame of this stream
+   */
+  abstract void read(FrameReceiver to);
+
+  /** Forgets the input that waits. */
+  abstract void drop();
+
+  /** Nothing more will be read; what waits has been dropped. */
+  void readNoMore() {}
+
+  /** Holds the peer back, or lets it go on. */
+  void flow(boolean hold) {}
+
+  /** Whether this side has been ended, so that nothing can be written. */
+  abstract boolean sinkEnded();
+
+  /** Ends this side with a status; a client resets. Nothing happens if it has ended before. */
+  abstract Future<Void> close(GrpcStatus status, String message);
+
+  /** How the peer ended: null for cleanly. Called when all its input has been read. */
+  abstract RegattaException endStatus();
+
+  /** The peer's side is over, in whatever way; called once, before the user's handler, unless this side gave up. */
+  void over() {}
+
+  /** New input waits. */
+  final void arrived() {
+    if (failure != null || finished) {
+      drop();
+    } else {
+      deliver();
+    }
+  }
+
+  /** All of the peer's input has come. */
+  final void peerEnded() {
+    peerEnded = true;
+    deliver();
+  }
+
+  /** Why the stream is of no use, or null. */
+  final RegattaException failure() {
+    return failure;
+  }
+
+  /** Nothing more will come, for this reason. */
+  final void lost(Throwable cause) {
+    if (failure != null || finished && !halfClosed) {
+      return;
+    }
+    failure = cause instanceof RegattaException r ? r : broke(cause);
+    if (halfClosed) {
+      tellFailure();
+    } else {
+      deliver();
+    }
+  }
+
+  final PeerLost broke(Throwable cause) {
+    return new PeerLost("the tensor stream with " + peer + " broke: " + cause.getMessage(), cause);
+  }
+
+  private void deliver() {
+    if (!delivering && !finished && receiver != null) {
+      delivering = true;
+      try {
+        while (!paused && !finished && !refused && inputWaits()) {
+          readOne();
+        }
+      } finally {
+        delivering = false;
+      }
+      if (!finished && (refused || !inputWaits()) && (failure != null || peerEnded)) {
+        finish();
+      }
+    }
+    flow();
+  }
+
+  private void readOne() {
+    try {
+      read(receiver);
+    } catch (WireException e) {
+      refuse(new InvalidInput("from " + peer + " came " + e.getMessage()), e.status);
+    } catch (OutOfMemoryError e) { // what was being read has a hole now, and nothing after it fits
+      refuse(new Overloaded("a message from " + peer + " could not be taken in here: " + e
+          + "; give this process a larger heap"), GrpcStatus.RESOURCE_EXHAUSTED);
+    } catch (RuntimeException | Error e) {
+      RegattaException why = ErrorMapping.regatta(e);
+      refuse(why, ErrorMapping.status(why));
+    }
+    if (refused || finished) {
+      drop();
+    }
+  }
+
+  private void refuse(RegattaException why, GrpcStatus status) {
+    if (!finished) {
+      refused = true;
+      failure = why;
+      close(status, why.getMessage());
+    }
+  }
+
+  private void finish() {
+    finished = true;
+    drop();
+    readNoMore();
+    if (failure == null) {
+      failure = endStatus(); // A status explains more than a message that was cut short because of it.
+    }
+    if (failure == null && !atBoundary()) {
+      failure = new InvalidInput("the stream from " + peer + " ended in the middle of a message, after "
+          + progress() + "; that message was not delivered");
+      close(ErrorMapping.status(failure), failure.getMessage());
+    }
+    over();
+    if (failure != null) {
+      tellFailure();
+      return;
+    }
+    halfClosed = !sinkEnded();
+    if (endHandler != null) {
+      endHandler.handle(null);
+    }
+  }
+
+  /** Whether the stream may end here; otherwise a message was cut short. */
+  boolean atBoundary() {
+    return true;
+  }
+
+  /** What was cut short, for the error. */
+  String progress() {
+    return "";
+  }
+
+  private void tellFailure() {
+    halfClosed = false;
+    if (exceptionHandler != null) {
+      exceptionHandler.handle(failure);
+    }
+  }
+
+  /** This side wants no more from the peer; {@link #close} follows. */
+  final void giveUp() {
+    halfClosed = false;
+    if (!finished) {
+      finished = true;
+      drop();
+      readNoMore();
+      flow();
+    }
+  }
+
+  private void flow() {
+    flow(!finished && failure == null && (receiver == null || paused));
+  }
+
+  @Override
+  public final Context context() {
+    return context;
+  }
+
+  @Override
+  public final String peer() {
+    return peer;
+  }
+
+  @Override
+  public TensorStream receiver(FrameReceiver frames) {
+    receiver = frames;
+    deliver();
+    return this;
+  }
+
+  @Override
+  public TensorStream pause() {
+    paused = true;
+    flow();
+    return this;
+  }
+
+  @Override
+  public TensorStream resume() {
+    paused = false;
+    deliver();
+    return this;
+  }
+
+  @Override
+  public TensorStream endHandler(Handler<Void> end) {
+    endHandler = end;
+    return this;
+  }
+
+  @Override
+  public TensorStream exceptionHandler(Handler<RegattaException> error) {
+    exceptionHandler = error;
+    return this;
+  }
+
+  @Override
+  public Future<Void> fail(RegattaException error) {
+    giveUp();
+    return close(ErrorMapping.status(error), error.getMessage());
+  }
+}

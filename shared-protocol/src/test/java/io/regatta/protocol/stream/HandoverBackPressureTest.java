@@ -1,0 +1,9 @@
+package io.regatta.protocol.stream;
+
+/** Back-pressure by hand within one JVM. */
+class HandoverBackPressureTest extends BackPressureContract {
+
+  HandoverBackPressureTest() {
+    super(Transport.AUTO);
+  }
+}
