@@ -15,9 +15,12 @@ import io.regatta.node.directory.Directory;
 import io.regatta.node.directory.Registration;
 import io.regatta.protocol.ShardStreamSession;
 import io.regatta.protocol.StreamPaths;
+import io.regatta.protocol.stream.LocalStreams;
 import io.regatta.protocol.stream.StreamOptions;
+import io.regatta.protocol.stream.TensorStream;
 import io.regatta.protocol.stream.TensorStreamServer;
 import io.vertx.core.Future;
+import io.vertx.core.Handler;
 import io.vertx.core.VerticleBase;
 import io.vertx.core.http.HttpServer;
 import io.vertx.grpc.server.GrpcServer;
@@ -51,6 +54,7 @@ public final class AggregatorVerticle extends VerticleBase {
   private Uplink uplink;
   private Hosted.Service hosted;
   private ServicePort port;
+  private LocalStreams local;
   private Registration registration;
   private Waits.Source waits;
   private long measurer = -1;
@@ -76,6 +80,7 @@ public final class AggregatorVerticle extends VerticleBase {
             "gradient_aggregator.port")
         .compose(listening -> {
           port = listening;
+          local = LocalStreams.serve(context, node.host(), port.port(), paths(), options);
           waits = node.waits().source(context, endpoint::waits);
           measure();
           return node.directory().register(new Directory.Instance(Directory.GRADIENT_AGGREGATOR,
@@ -92,9 +97,12 @@ public final class AggregatorVerticle extends VerticleBase {
   }
 
   private HttpServer server() {
-    return TensorStreamServer.create(vertx, options).requestHandler(TensorStreamServer.handler(vertx,
-        Map.of(StreamPaths.GRADIENT_AGGREGATOR, stream -> ShardStreamSession.serve(stream, endpoint, options)), GrpcServer.server(vertx),
-        options));
+    return TensorStreamServer.create(vertx, options)
+        .requestHandler(TensorStreamServer.handler(vertx, paths(), GrpcServer.server(vertx), options));
+  }
+
+  private Map<String, Handler<TensorStream>> paths() {
+    return Map.of(StreamPaths.GRADIENT_AGGREGATOR, stream -> ShardStreamSession.serve(stream, endpoint, options));
   }
 
   private void measure() {
@@ -130,6 +138,11 @@ public final class AggregatorVerticle extends VerticleBase {
     return unregistered
         .transform(done -> endpoint.close(new PeerLost("the aggregator at " + node.host()
             + " is shutting down; start the trainers again, with it or without one")))
+        .onComplete(done -> {
+          if (local != null) {
+            local.close();
+          }
+        })
         .transform(done -> port == null ? Future.<Void>succeededFuture() : port.shutdown(SHUTDOWN_MILLIS))
         .transform(done -> uplink.close());
   }

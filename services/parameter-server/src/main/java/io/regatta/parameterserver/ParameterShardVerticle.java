@@ -17,10 +17,12 @@ import io.regatta.protocol.parameterserver.ParameterShardGrpcService;
 import io.regatta.protocol.parameterserver.ParameterShardService;
 import io.regatta.protocol.parameterserver.Shard;
 import io.regatta.protocol.parameterserver.ShardStatus;
+import io.regatta.protocol.stream.LocalStreams;
 import io.regatta.protocol.stream.StreamOptions;
 import io.regatta.protocol.stream.TensorStream;
 import io.regatta.protocol.stream.TensorStreamServer;
 import io.vertx.core.Future;
+import io.vertx.core.Handler;
 import io.vertx.core.Promise;
 import io.vertx.core.VerticleBase;
 import io.vertx.core.http.HttpServer;
@@ -57,6 +59,7 @@ final class ParameterShardVerticle extends VerticleBase {
   private Hosted.Service hosted;
   private ShardMetrics metrics;
   private ServicePort port;
+  private LocalStreams local;
   private Waits.Source waits;
   private long measurer = -1;
 
@@ -80,8 +83,9 @@ final class ParameterShardVerticle extends VerticleBase {
     metrics = new ShardMetrics(node.metrics(), index);
     GrpcServer control = GrpcServer.server(vertx);
     ParameterShardGrpcService.builder(new Control()).bind(ParameterShardGrpcService.Digest).build().bind(control);
+    Map<String, Handler<TensorStream>> paths = Map.of(StreamPaths.PARAMETER_SHARD, this::serve);
     Supplier<HttpServer> server = () -> TensorStreamServer.create(vertx, options)
-        .requestHandler(TensorStreamServer.handler(vertx, Map.of(StreamPaths.PARAMETER_SHARD, this::serve), control, options));
+        .requestHandler(TensorStreamServer.handler(vertx, paths, control, options));
     return ServicePort.listen(vertx, server, node.host(), wantedPort, "shard " + index, ParameterServerVerticle.PORT_KEY)
         .onFailure(e -> { // a verticle that did not start is not stopped; its server says why
           metrics.close();
@@ -89,6 +93,7 @@ final class ParameterShardVerticle extends VerticleBase {
         })
         .onSuccess(listening -> {
           port = listening;
+          local = LocalStreams.serve(context, node.host(), port.port(), paths, options);
           waits = node.waits().source(context, shard::waits);
           measurer = vertx.setPeriodic(MEASURE_MILLIS, id -> measure());
           hosted.serves();
@@ -177,6 +182,7 @@ final class ParameterShardVerticle extends VerticleBase {
     metrics.close();
     PeerLost why = new PeerLost("shard " + index + " at " + node.host() + " is shutting down");
     List.copyOf(streams.keySet()).forEach(stream -> stream.fail(why));
+    local.close();
     return port.shutdown(SHUTDOWN_MILLIS);
   }
 }
