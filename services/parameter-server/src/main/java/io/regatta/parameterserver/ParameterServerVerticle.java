@@ -89,6 +89,7 @@ public final class ParameterServerVerticle extends VerticleBase {
         .onSuccess(registered -> {
           registration = registered;
           hosted.serves();
+          registered.lost().onSuccess(hosted::lacks);
           LOG.info("parameter server {} of {} serves {} shard(s), control port {}", seat.index(), config.servers(),
               config.shards(), port());
         })

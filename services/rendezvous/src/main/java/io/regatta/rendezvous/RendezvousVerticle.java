@@ -92,6 +92,7 @@ public final class RendezvousVerticle extends VerticleBase {
         .onSuccess(registered -> {
           registration = registered;
           hosted.serves();
+          registered.lost().onSuccess(hosted::lacks);
           LOG.info("rendezvous serves on {}:{}", node.host(), port());
         })
         .onFailure(e -> hosted.failed(e))

@@ -41,18 +41,25 @@ public final class HazelcastDirectory extends WaitingDirectory {
   private static final Logger LOG = LoggerFactory.getLogger(HazelcastDirectory.class);
 
   private final long leaseMillis;
+  private final Supplier<Future<AsyncMap<String, String>>> store;
   private final Set<Lease> leases = ConcurrentHashMap.newKeySet();
 
   /** @param leaseSeconds how long an entry outlives its owner's last renewal, s */
   public HazelcastDirectory(Vertx vertx, Waits waits, int leaseSeconds) {
+    this(vertx, waits, leaseSeconds, () -> vertx.sharedData().getAsyncMap(MAP));
+  }
+
+  HazelcastDirectory(Vertx vertx, Waits waits, int leaseSeconds, Supplier<Future<AsyncMap<String, String>>> store) {
     super(vertx, waits);
     this.leaseMillis = leaseSeconds * 1000L;
+    this.store = store;
   }
 
   @Override
   public Future<Registration> register(Instance instance) {
     Lease lease = new Lease(instance.service() + "/" + instance.id(), instance, false);
-    return retry(lease::put, "register " + instance.service() + " at " + instance.endpoint()).map(v -> lease.keep());
+    return retry(lease::put, "register " + instance.service() + " at " + instance.endpoint())
+        .compose(v -> lease.keep());
   }
 
   /** Such an entry's key is its index in place of its id: the store itself lets in one of two that come at once. */
@@ -61,7 +68,7 @@ public final class HazelcastDirectory extends WaitingDirectory {
       String remedy) {
     Lease lease = new Lease(instance.service() + "/" + instance.index(), instance, true);
     return retry(() -> claim(lease, answers, remedy), "register " + instance.service() + " at " + instance.endpoint())
-        .map(v -> lease.keep());
+        .compose(v -> lease.keep());
   }
 
   private Future<Void> claim(Lease lease, Function<Instance, Future<Boolean>> answers, String remedy) {
@@ -153,13 +160,14 @@ public final class HazelcastDirectory extends WaitingDirectory {
 
   @Override
   public Future<Void> close() {
+    Future<Void> ended = endWaits(); // first: what registers meanwhile sees it, or is seen here
     List<Future<Void>> all = new ArrayList<>();
     leases.forEach(lease -> all.add(lease.close()));
-    return endWaits().compose(v -> Future.join(all).mapEmpty());
+    return ended.compose(v -> Future.join(all).mapEmpty());
   }
 
   private Future<AsyncMap<String, String>> map() {
-    return vertx.sharedData().getAsyncMap(MAP);
+    return store.get();
   }
 
   /** Repeats an operation while the cluster has no data member (it starts, or just lost its last one). */
@@ -195,6 +203,7 @@ public final class HazelcastDirectory extends WaitingDirectory {
     private final String text;
     /** Whether another's entry under this key must be left alone. */
     private final boolean sole;
+    private final Promise<String> lost = Promise.promise();
     private volatile long timer = -1;
     private volatile boolean ended;
     private volatile boolean failing;
@@ -210,10 +219,12 @@ public final class HazelcastDirectory extends WaitingDirectory {
       return map().compose(map -> map.put(key, text, leaseMillis));
     }
 
-    Registration keep() {
+    /** Renews the entry from now on, unless the directory was closed while it was made: then nobody else ends it. */
+    Future<Registration> keep() {
       leases.add(this);
       timer = vertx.setPeriodic(leaseMillis / 3, id -> renew());
-      return this;
+      return !closed() ? Future.succeededFuture(this) : close().compose(removed -> Future.failedFuture(new Cancelled(
+          "cannot register " + instance.service() + " at " + instance.endpoint() + ": the directory is closed")));
     }
 
     private void renew() {
@@ -228,15 +239,34 @@ public final class HazelcastDirectory extends WaitingDirectory {
 
     private Future<Void> putOwn() {
       return map().compose(map -> map.get(key)).compose(held -> {
-        if (held == null || held.equals(text)) {
+        if (held == null) { // it has run out: another may come between
+          return map().compose(map -> map.putIfAbsent(key, text, leaseMillis)).compose(taken -> {
+            if (taken != null) {
+              displaced(taken);
+            }
+            return Future.succeededFuture();
+          });
+        }
+        if (held.equals(text)) {
           return put();
         }
-        vertx.cancelTimer(timer);
-        LOG.error("{} {} did not answer for a while, and its place in the directory was taken by {}: it serves whom it "
-            + "has, but nobody finds it any more; end one of the two", instance.service(), instance.endpoint(),
-            InstanceText.decode(held).endpoint());
+        displaced(held);
         return Future.succeededFuture();
       });
+    }
+
+    private void displaced(String held) {
+      vertx.cancelTimer(timer);
+      String text = instance.service() + " " + instance.endpoint() + " did not answer for a while, and its place in the "
+          + "directory was taken by " + InstanceText.decode(held).endpoint() + ": it serves whom it has, but nobody "
+          + "finds it any more; end one of the two";
+      LOG.error(text);
+      lost.tryComplete(text);
+    }
+
+    @Override
+    public Future<String> lost() {
+      return lost.future();
     }
 
     private Future<Void> remove() {

@@ -5,11 +5,15 @@ import static io.regatta.node.testing.Nodes.instance;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.Conflict;
 import io.regatta.node.admin.Waits;
 import io.regatta.node.directory.Directory.Instance;
 import io.vertx.core.Future;
+import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
+import io.vertx.core.shareddata.AsyncMap;
+import java.lang.reflect.Proxy;
 import java.net.ConnectException;
 import java.util.ArrayList;
 import java.util.List;
@@ -103,6 +107,62 @@ class SolePlaceTest {
     assertThat(ids()).containsExactly("b");
     get(woken.close());
     assertThat(ids()).containsExactly("b");
+  }
+
+  @Test
+  void aHolderWhosePlaceIsTakenIsTold() {
+    Future<String> lost = get(sole("woken", 0, 1001, LIVES)).lost();
+    Future<String> not = get(sole("b", 0, 1002, NOBODY)).lost();
+    assertThat(get(lost)).contains("127.0.0.1:1001", "taken by 127.0.0.1:1002", "end one of the two");
+    assertThat(not.isComplete()).isFalse();
+  }
+
+  /** Its entry has run out, and a newcomer's goes in between its look and its renewal. */
+  @Test
+  void aHolderThatWakesBesideANewcomerDoesNotOverwriteIt() {
+    Promise<Void> looked = Promise.promise();
+    Promise<Void> goOn = Promise.promise();
+    Directory slow = new HazelcastDirectory(vertx, new Waits(), LEASE_SECONDS,
+        () -> vertx.sharedData().<String, String>getAsyncMap(HazelcastDirectory.MAP).map(map -> lateGet(map, looked, goOn)));
+    Registration woken = get(slow.registerSole(instance("parameter-server", "woken", 0, 1001), LIVES, "end one"));
+    get(vertx.sharedData().<String, String>getAsyncMap(HazelcastDirectory.MAP)
+        .compose(map -> map.remove("parameter-server/0")));
+    get(looked.future());
+    Registration newcomer = get(sole("newcomer", 0, 1002, LIVES));
+    goOn.complete();
+    assertThat(get(woken.lost())).contains("taken by 127.0.0.1:1002");
+    assertThat(ids()).containsExactly("newcomer");
+    assertThat(newcomer.lost().isComplete()).isFalse();
+    get(slow.close());
+  }
+
+  /** The store itself, whose answers to a look at a key come late. */
+  @SuppressWarnings("unchecked")
+  private static AsyncMap<String, String> lateGet(AsyncMap<String, String> map, Promise<Void> looked,
+      Promise<Void> goOn) {
+    return (AsyncMap<String, String>) Proxy.newProxyInstance(AsyncMap.class.getClassLoader(),
+        new Class<?>[] {AsyncMap.class}, (proxy, method, arguments) -> {
+          Object answer = method.invoke(map, arguments);
+          return !method.getName().equals("get") ? answer : ((Future<String>) answer).compose(held -> {
+            looked.tryComplete();
+            return goOn.future().map(held);
+          });
+        });
+  }
+
+  @Test
+  void aRegistrationThatEndsAfterTheDirectoryWasClosedLeavesNothing() {
+    get(sole("holder", 0, 1001, LIVES));
+    Directory closing = new HazelcastDirectory(vertx, new Waits(), LEASE_SECONDS);
+    Promise<Boolean> answer = Promise.promise();
+    Future<Registration> late = closing.registerSole(instance("parameter-server", "late", 0, 1002),
+        holder -> answer.future(), "end one");
+    get(closing.close());
+    answer.complete(false);
+    assertThatThrownBy(() -> get(late)).isInstanceOf(Cancelled.class).hasMessageContaining("directory is closed");
+    assertThat(ids()).doesNotContain("late");
+    get(vertx.timer(LEASE_SECONDS * 500, TimeUnit.MILLISECONDS)); // longer than to the next renewal
+    assertThat(ids()).as("it may come back where nobody is").containsExactly("holder");
   }
 
   private Future<Registration> sole(String id, int index, int port, Function<Instance, Future<Boolean>> answers) {
