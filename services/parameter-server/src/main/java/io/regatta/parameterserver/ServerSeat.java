@@ -15,8 +15,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A server's place among the servers: its index, and an incarnation that grows with every start. Configured, or given
- * by the rendezvous, which then hears of this server by heartbeats until it leaves. Owned by the verticle's event loop.
+ * A server's place among the servers: its index, and an incarnation that grows with every start, however the index was
+ * got. Configured, or given by the rendezvous, which then hears of this server by heartbeats until it leaves; the
+ * directory lets one in, whatever gave the index. Owned by the verticle's event loop.
  *
  * @param group the seat at the rendezvous; null: the index is configured
  */
@@ -44,20 +45,20 @@ record ServerSeat(int index, long incarnation, Membership group) {
       return group.join(who, config.servers(), -1, member, endpoint, timeout)
           .map(joined -> {
             LOG.info("parameter server has index {} of {}", group.rank(), config.servers());
-            return new ServerSeat(group.rank(), group.incarnation(), group);
+            return new ServerSeat(group.rank(), Math.max(System.currentTimeMillis(), group.incarnation()), group);
           })
           .recover(e -> group.leave().transform(left -> Future.failedFuture(e)));
     });
   }
 
   /**
-   * Publishes a server in this seat; a configured index must be free, one that the rendezvous has given is.
+   * Publishes a server in this seat, which must be free: one index may be configured here and given there.
    *
    * @return fails with {@link io.regatta.core.error.RegattaException.Conflict} if another server answers under it
    */
   Future<Registration> register(Node node, Directory.Instance server) {
-    return group != null ? node.directory().register(server) : node.directory().registerSole(server,
-        other -> answers(node, other), "give each server an index of its own (parameter_server.index), or end that one");
+    return node.directory().registerSole(server, other -> answers(node, other), "give each server an index of its own, "
+        + "or none of them any (parameter_server.index), or end that one");
   }
 
   /** Another process that now listens on that port is not the one that is asked for. */

@@ -2,7 +2,9 @@ package io.regatta.parameterserver;
 
 import static io.regatta.parameterserver.RunningServers.get;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.regatta.core.error.RegattaException.Conflict;
 import io.regatta.core.shard.JobSpec;
 import io.regatta.core.shard.Mode;
 import io.regatta.core.shard.ParameterClient;
@@ -23,8 +25,8 @@ import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpClient;
 import io.vertx.core.http.HttpMethod;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
-import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
@@ -49,7 +51,6 @@ class ServersAndRendezvousTest {
           .containsExactly(0, 1);
       List<Shard> shards = cluster.shards();
       assertThat(shards).extracting(Shard::getIndex).containsExactly(0, 1, 2, 3);
-      assertThat(shards.stream().map(Shard::getIncarnation).collect(Collectors.toSet())).hasSize(2);
 
       get(cluster.vertx.undeploy(get(first)));
       GroupView servers = get(rendezvous.groups()).getGroupsList().stream()
@@ -75,6 +76,47 @@ class ServersAndRendezvousTest {
       assertThat(get(first).getView().getMembersList()).extracting(Member::getMember)
           .containsExactlyInAnyOrder("trainer-0", "trainer-1");
       get(rendezvous.close());
+    }
+  }
+
+  /** Either one may come first: the directory lets one in. A later life has the greater incarnation in both cases. */
+  @Test
+  void oneIndexConfiguredHereAndGivenThereIsOneServers() throws Exception {
+    ParameterServerConfig configured = ParameterServerConfig.defaults().at(0, 1, 1);
+    ParameterServerConfig given = ParameterServerConfig.defaults().at(-1, 1, 1);
+    try (RunningServers cluster = new RunningServers()) {
+      RendezvousClient rendezvous = rendezvous(cluster);
+      long last = 0;
+      for (List<ParameterServerConfig> order : List.of(List.of(configured, given), List.of(given, configured))) {
+        cluster.deploy(order.get(0));
+        long incarnation = cluster.shards().get(0).getIncarnation();
+        assertThat(incarnation).isGreaterThan(last);
+        last = incarnation;
+        assertThatThrownBy(() -> cluster.deploy(order.get(1))).isInstanceOf(Conflict.class)
+            .hasMessageContaining("parameter-server 0 is at 127.0.0.1:").hasMessageContaining("parameter_server.index");
+        assertThat(cluster.shards()).extracting(Shard::getIncarnation).containsExactly(last);
+        get(cluster.vertx.undeploy(cluster.deployments.get(cluster.deployments.size() - 1)));
+      }
+      get(rendezvous.close());
+    }
+  }
+
+  @Test
+  void aServerWhosePlaceAnotherHasTakenIsNotReady() throws Exception {
+    try (RunningServers cluster = new RunningServers()) {
+      Node node = get(Node.embedded(cluster.vertx, cluster.directory, NodeConfig.defaults(), "server"));
+      ParameterServerVerticle server = new ParameterServerVerticle(node, ParameterServerConfig.defaults().at(0, 1, 1));
+      get(cluster.vertx.deployVerticle(server));
+      assertThat(ready(cluster, node)).doesNotContain("DOWN");
+      get(cluster.directory.registerSole(new Directory.Instance(Directory.PARAMETER_SERVER, "newcomer", 0, "127.0.0.1",
+          1, Long.MAX_VALUE, Map.of()), holder -> Future.succeededFuture(false), ""));
+      String ready = ready(cluster, node);
+      while (!ready.contains("DOWN")) {
+        get(cluster.vertx.timer(50).mapEmpty());
+        ready = ready(cluster, node);
+      }
+      assertThat(ready).contains("its place in the directory was taken by 127.0.0.1:1");
+      get(node.close());
     }
   }
 
