@@ -11,14 +11,22 @@ import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import java.util.Comparator;
 import java.util.List;
-import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
-/** Finds shards: asks the parameter servers in the directory for their shard maps. Stateless; the caller's context. */
+/**
+ * Finds shards: asks the parameter servers in the directory for their shard maps, each once at a time, however many
+ * trainers and shards are looked up. Owned by the verticle's event loop.
+ */
 final class ShardAddresses {
+
+  /** What the servers have said: those that the directory named, and the shards of those that answered. */
+  private record Answers(List<Instance> servers, List<Shard> shards) {}
+
   private final Vertx vertx;
   private final Directory directory;
   private final long lookupMillis;
+  /** The round of questions under way; null: none. */
+  private Future<Answers> asking;
 
   ShardAddresses(Vertx vertx, Directory directory, long lookupMillis) {
     this.vertx = vertx;
@@ -34,33 +42,45 @@ final class ShardAddresses {
    *     it are other incarnations: pulls and pushes would go to different places
    */
   Future<Shard> find(int index, long incarnation) {
-    return directory.list(Directory.PARAMETER_SERVER).compose(servers -> {
-      List<Future<Optional<Shard>>> asked = servers.stream().map(server -> ask(server, index)).toList();
-      return Future.join(asked).map(all -> {
-        List<Shard> found = asked.stream().flatMap(answer -> answer.result().stream()).toList();
-        if (found.isEmpty()) {
-          throw new PeerLost("no parameter server that answers has shard " + index + "; the directory names "
-              + servers.stream().map(Instance::endpoint).toList());
-        }
-        return found.stream().filter(shard -> incarnation == 0 || shard.getIncarnation() == incarnation)
-            .max(Comparator.comparingLong(Shard::getIncarnation))
-            .orElseThrow(() -> new NotOwner("the trainers talk to incarnation " + incarnation + " of shard " + index
-                + ", but what the aggregator finds is " + String.join(", ", found.stream().map(shard -> "incarnation "
-                + shard.getIncarnation() + " at " + shard.getHost() + ":" + shard.getPort()).toList())
-                + ": the server was started anew, or another one has its index; start the job again"));
-      });
-    });
+    boolean begunBefore = asking != null;
+    Future<Shard> found = ask().map(answers -> pick(answers, index, incarnation));
+    // a server may have come since those questions were put; a round that is under way afterwards began later than this
+    return begunBefore ? found.recover(e -> ask().map(answers -> pick(answers, index, incarnation))) : found;
   }
 
-  private Future<Optional<Shard>> ask(Instance server, int index) {
+  private Future<Answers> ask() {
+    if (asking != null) {
+      return asking;
+    }
+    Future<Answers> round = directory.list(Directory.PARAMETER_SERVER).compose(servers -> {
+      List<Future<List<Shard>>> maps = servers.stream().map(this::shards).toList();
+      return Future.join(maps).map(all -> new Answers(servers,
+          maps.stream().flatMap(map -> map.result().stream()).toList()));
+    });
+    asking = round;
+    round.onComplete(done -> asking = null);
+    return round;
+  }
+
+  private Future<List<Shard>> shards(Instance server) {
     ParameterServerControl control = new ParameterServerControl(vertx, server.host(), server.controlPort());
     return control.shardMap().timeout(lookupMillis, TimeUnit.MILLISECONDS)
-        .map(reply -> shard(reply, index))
-        .otherwise(Optional.empty())
+        .map(ShardMapReply::getShardsList)
+        .otherwise(List.of())
         .eventually(control::close);
   }
 
-  private static Optional<Shard> shard(ShardMapReply reply, int index) {
-    return reply.getShardsList().stream().filter(shard -> shard.getIndex() == index).findFirst();
+  private static Shard pick(Answers answers, int index, long incarnation) {
+    List<Shard> found = answers.shards().stream().filter(shard -> shard.getIndex() == index).toList();
+    if (found.isEmpty()) {
+      throw new PeerLost("no parameter server that answers has shard " + index + "; the directory names "
+          + answers.servers().stream().map(Instance::endpoint).toList());
+    }
+    return found.stream().filter(shard -> incarnation == 0 || shard.getIncarnation() == incarnation)
+        .max(Comparator.comparingLong(Shard::getIncarnation))
+        .orElseThrow(() -> new NotOwner("the trainers talk to incarnation " + incarnation + " of shard " + index
+            + ", but what the aggregator finds is " + String.join(", ", found.stream().map(shard -> "incarnation "
+            + shard.getIncarnation() + " at " + shard.getHost() + ":" + shard.getPort()).toList())
+            + ": the server was started anew, or another one has its index; start the job again"));
   }
 }

@@ -17,10 +17,14 @@ import io.regatta.node.directory.Directory;
 import io.regatta.node.settings.StreamConfig;
 import io.regatta.node.testing.BlockedLoopGuard;
 import io.regatta.protocol.ShardStreamHandler.Origin;
+import io.regatta.protocol.parameterserver.Shard;
 import io.vertx.core.Future;
 import io.vertx.core.net.NetServer;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
@@ -78,6 +82,50 @@ class RegistrationTest {
       AggregatorEndpoint endpoint = endpoint(cluster);
       get(register(cluster, endpoint, origin("job", real)));
       close(cluster, endpoint);
+    }
+  }
+
+  /** One that is frozen keeps all of them waiting, and sees one connection. */
+  @Test
+  void manyThatAreLookedUpAtOnceAskEachServerOnce() {
+    try (RunningCluster cluster = new RunningCluster(job("job"), 0)) {
+      long real = cluster.shards().get(0).getIncarnation();
+      AtomicInteger connections = new AtomicInteger();
+      NetServer frozen = get(cluster.vertx.createNetServer().connectHandler(socket -> connections.incrementAndGet())
+          .listen(0, "127.0.0.1"));
+      get(cluster.directory.register(new Directory.Instance(Directory.PARAMETER_SERVER, "frozen", 1, "127.0.0.1",
+          frozen.actualPort(), 1, Map.of())));
+      ShardAddresses addresses = new ShardAddresses(cluster.vertx, cluster.directory, LOOKUP_MILLIS);
+      List<Future<Shard>> found = new ArrayList<>();
+      get(cluster.on(() -> {
+        for (int i = 0; i < 8 * RunningCluster.SHARDS; i++) {
+          found.add(addresses.find(i % RunningCluster.SHARDS, real));
+        }
+        return Future.join(found);
+      }));
+      assertThat(found).extracting(shard -> shard.result().getIncarnation()).containsOnly(real);
+      assertThat(connections).hasValue(1);
+    }
+  }
+
+  /** Its server came while the round of questions was under way. */
+  @Test
+  void whatARoundOfQuestionsUnderWayDoesNotFindIsAskedForAnew() {
+    try (RunningCluster cluster = new RunningCluster(job("job"), 0);
+        RunningCluster other = new RunningCluster(job("job"), 0)) {
+      NetServer frozen = get(cluster.vertx.createNetServer().connectHandler(socket -> { }).listen(0, "127.0.0.1"));
+      get(cluster.directory.register(new Directory.Instance(Directory.PARAMETER_SERVER, "frozen", 1, "127.0.0.1",
+          frozen.actualPort(), 1, Map.of())));
+      Directory.Instance late = get(other.directory.list(Directory.PARAMETER_SERVER)).get(0);
+      long incarnation = other.shards().get(0).getIncarnation();
+      ShardAddresses addresses = new ShardAddresses(cluster.vertx, cluster.directory, LOOKUP_MILLIS);
+      Future<Shard> early = cluster.on(() -> addresses.find(0, 0));
+      get(cluster.vertx.timer(LOOKUP_MILLIS / 5, TimeUnit.MILLISECONDS));
+      get(cluster.directory.register(late));
+      assertThat(get(cluster.on(() -> {
+        assertThat(early.isComplete()).as("still asking").isFalse();
+        return addresses.find(0, incarnation);
+      })).getPort()).isEqualTo(other.shards().get(0).getPort());
     }
   }
 
