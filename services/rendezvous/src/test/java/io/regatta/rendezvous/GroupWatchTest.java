@@ -4,12 +4,22 @@ import static io.regatta.rendezvous.RunningRendezvous.get;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.regatta.core.shard.TrainerId;
+import io.regatta.node.admin.Waits;
 import io.regatta.node.directory.Directory;
+import io.regatta.node.directory.HazelcastDirectory;
 import io.regatta.node.group.GroupWatch;
 import io.regatta.node.testing.BlockedLoopGuard;
 import io.regatta.protocol.rendezvous.JoinReply;
+import io.vertx.core.Future;
 import io.vertx.core.Promise;
+import io.vertx.core.net.NetClient;
+import io.vertx.core.net.NetServer;
+import io.vertx.core.net.NetSocket;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
@@ -20,6 +30,7 @@ class GroupWatchTest {
   /** What a follower was told. */
   private static final class Told implements GroupWatch.Follower {
     final Promise<Void> viewed = Promise.promise();
+    final AtomicInteger views = new AtomicInteger();
     final Promise<Long> ended = Promise.promise();
     volatile boolean connected = true;
 
@@ -31,6 +42,7 @@ class GroupWatchTest {
 
     @Override
     public void viewed() {
+      views.incrementAndGet();
       viewed.tryComplete();
     }
 
@@ -71,6 +83,43 @@ class GroupWatchTest {
         watch.close();
         other.close();
       });
+    }
+  }
+
+  /** The older one was frozen, and another has its place; its connection to the watch has broken. */
+  @Test
+  void aGroupIsFollowedAtTheRendezvousThatHasItThoughAnotherTookItsPlace() throws Exception {
+    try (RunningRendezvous older = new RunningRendezvous(RendezvousConfig.defaults());
+        RunningRendezvous newer = new RunningRendezvous(RendezvousConfig.defaults())) {
+      JoinReply member = get(older.join("job", 1, 0));
+      Directory directory = new HazelcastDirectory(newer.node.vertx(), new Waits(), 10);
+      List<NetSocket> sockets = new CopyOnWriteArrayList<>();
+      NetClient behind = older.vertx.createNetClient();
+      NetServer proxy = get(older.vertx.createNetServer().connectHandler(socket -> {
+        sockets.add(socket);
+        socket.pause();
+        behind.connect(older.verticle.port(), "127.0.0.1").onSuccess(other -> {
+          socket.pipeTo(other);
+          other.pipeTo(socket);
+        });
+      }).listen(0, "127.0.0.1"));
+      Directory.Instance newcomer = get(directory.list(Directory.RENDEZVOUS)).get(0);
+      get(directory.registerSole(new Directory.Instance(Directory.RENDEZVOUS, "older", 0, "127.0.0.1",
+          proxy.actualPort(), 1, Map.of()), holder -> Future.succeededFuture(false), ""));
+      Told told = new Told();
+      GroupWatch watch = new GroupWatch(older.vertx, directory, "job", "test", 10, told);
+      older.vertx.runOnContext(v -> watch.start());
+      get(told.viewed.future());
+      get(directory.registerSole(newcomer, holder -> Future.succeededFuture(false), ""));
+      int before = told.views.get();
+      sockets.forEach(NetSocket::close);
+      while (told.views.get() == before && !told.ended.future().isComplete()) {
+        get(older.vertx.timer(10));
+      }
+      assertThat(told.ended.future().isComplete()).as("its rendezvous and its member live").isFalse();
+      get(older.leave(member));
+      assertThat(get(told.ended.future())).isEqualTo(member.getIncarnation());
+      older.vertx.runOnContext(v -> watch.close());
     }
   }
 

@@ -21,7 +21,8 @@ import org.slf4j.LoggerFactory;
  * event loop on which {@link #start} is called; the follower is called there. A watch that breaks is begun again after
  * a pause until this is closed; a rendezvous that is gone declares nobody lost. One that was started anew knows no
  * group: if nobody knows this one at {@value #UNKNOWN_TIMES} attempts in a row, it has ended, or (if it was never seen)
- * ended before the first look at it, unless one of its trainers can still be heard.
+ * ended before the first look at it, unless one of its trainers can still be heard. One that lives and has lost its
+ * place in the directory to another keeps its groups, and is asked for them before those that are listed.
  */
 public final class GroupWatch {
 
@@ -60,8 +61,8 @@ public final class GroupWatch {
   private final long retryMillis;
   private final Follower follower;
   private RendezvousClient client;
-  /** The rendezvous that has shown us the group. */
-  private String seenAt = "";
+  /** The rendezvous that has shown us the group; null: none yet. */
+  private Instance seenAt;
   private long generation;
   private long lastIncarnation;
   private long retry = -1;
@@ -92,8 +93,16 @@ public final class GroupWatch {
         .onComplete(this::over);
   }
 
-  /** A dead one may still be listed until its lease ends; the latest started is asked first, then the older ones. */
+  /** What one that is no longer listed answers counts only if it shows the group: otherwise those listed are asked. */
   private Future<Void> watch(List<Instance> found) {
+    boolean displaced = seenAt != null && found.stream().noneMatch(listed -> listed.id().equals(seenAt.id())
+        || listed.endpoint().equals(seenAt.endpoint()));
+    return displaced ? follow(seenAt).recover(e -> closed ? Future.succeededFuture() : watchListed(found))
+        : watchListed(found);
+  }
+
+  /** A dead one may still be listed until its lease ends; the latest started is asked first, then the older ones. */
+  private Future<Void> watchListed(List<Instance> found) {
     if (found.isEmpty()) {
       return Future.failedFuture(new PeerLost("there is no rendezvous in the directory"));
     }
@@ -103,10 +112,8 @@ public final class GroupWatch {
   /** Fails as the first that failed otherwise than by not knowing the group, if there was one. */
   private Future<Void> watch(Iterator<Instance> left, Throwable failure) {
     Instance next = left.next();
-    closeClient();
-    client = new RendezvousClient(vertx, next.host(), next.controlPort());
-    return client.watch(job, view -> seen(next.id(), view)).ended().recover(e -> {
-      if (e instanceof NotOwner && next.id().equals(seenAt)) {
+    return follow(next).recover(e -> {
+      if (e instanceof NotOwner && seenAt != null && next.id().equals(seenAt.id())) {
         return Future.succeededFuture();
       }
       Throwable worst = failure == null || failure instanceof NotOwner ? e : failure;
@@ -114,7 +121,13 @@ public final class GroupWatch {
     });
   }
 
-  private void seen(String rendezvous, GroupView view) {
+  private Future<Void> follow(Instance rendezvous) {
+    closeClient();
+    client = new RendezvousClient(vertx, rendezvous.host(), rendezvous.controlPort());
+    return client.watch(job, view -> seen(rendezvous, view)).ended();
+  }
+
+  private void seen(Instance rendezvous, GroupView view) {
     if (closed) {
       return;
     }
@@ -142,7 +155,7 @@ public final class GroupWatch {
     unknown = end.cause() instanceof NotOwner ? unknown + 1 : 0;
     if (end.succeeded()) {
       follower.ended(lastIncarnation);
-    } else if (unknown >= UNKNOWN_TIMES && !seenAt.isEmpty()) {
+    } else if (unknown >= UNKNOWN_TIMES && seenAt != null) {
       LOG.warn("{}: the rendezvous was started anew and no longer knows group {}: it has ended", who, job);
       follower.ended(lastIncarnation);
     } else if (unknown >= UNKNOWN_TIMES && !follower.connected()) {
