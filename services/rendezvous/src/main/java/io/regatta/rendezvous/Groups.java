@@ -40,6 +40,7 @@ public final class Groups {
   private final RendezvousConfig config;
   private final LongSupplier clock;
   private final Issuer issuer;
+  private final long incarnation;
   private final Map<String, Group> groups = new TreeMap<>();
   private long lastExpireMillis;
 
@@ -51,6 +52,7 @@ public final class Groups {
     this.config = config;
     this.clock = clock;
     this.lastExpireMillis = clock.getAsLong();
+    this.incarnation = lastExpireMillis;
     this.issuer = new Issuer(lastExpireMillis);
   }
 
@@ -147,7 +149,7 @@ public final class Groups {
 
   /** Open groups by name with what waits in them: the one of this name, or all if it is empty. */
   public GroupsReply status(String name) {
-    GroupsReply.Builder status = GroupsReply.newBuilder();
+    GroupsReply.Builder status = GroupsReply.newBuilder().setIncarnation(incarnation);
     for (Group group : groups.values()) {
       if (name.isEmpty() || name.equals(group.name())) {
         status.addGroups(group.view()).addAllGathers(group.openGathers());
@@ -155,6 +157,11 @@ public final class Groups {
       }
     }
     return status.build();
+  }
+
+  /** This life of the rendezvous: greater than those before it. */
+  public long incarnation() {
+    return incarnation;
   }
 
   /** Open groups. */

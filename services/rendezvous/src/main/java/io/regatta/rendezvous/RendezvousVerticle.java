@@ -86,7 +86,7 @@ public final class RendezvousVerticle extends VerticleBase {
           ticker = vertx.setPeriodic(config.tickMs(), id -> groups.expire());
           measurer = vertx.setPeriodic(MEASURE_MILLIS, id -> measure());
           return node.directory().registerSole(new Directory.Instance(Directory.RENDEZVOUS, UUID.randomUUID().toString(), 0,
-              node.host(), port.port(), clock.getAsLong(), Map.of()), this::answers,
+              node.host(), port.port(), groups.incarnation(), Map.of()), this::answers,
               "a cluster has one: end that one, or give this one another node.cluster.name");
         })
         .onSuccess(registered -> {
@@ -99,9 +99,12 @@ public final class RendezvousVerticle extends VerticleBase {
         .recover(e -> stop().transform(stopped -> Future.failedFuture(e)));
   }
 
+  /** Another process that now listens on that port is not the one that is asked for. */
   private Future<Boolean> answers(Directory.Instance other) {
     RendezvousClient client = new RendezvousClient(vertx, other.host(), other.controlPort());
-    return client.groups().timeout(ANSWER_MILLIS, TimeUnit.MILLISECONDS).map(true).eventually(client::close);
+    return client.groups().timeout(ANSWER_MILLIS, TimeUnit.MILLISECONDS)
+        .map(reply -> reply.getIncarnation() == other.incarnation())
+        .eventually(client::close);
   }
 
   /** Ms since the epoch at the start, then by the monotonic clock: setting the wall clock ends no lease. */

@@ -44,6 +44,7 @@ import io.vertx.grpc.common.ServiceName;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -265,6 +266,20 @@ class RendezvousVerticleTest {
         .containsExactly(first);
     rendezvous.stop();
     get(rendezvous.vertx.deployVerticle(new RendezvousVerticle(rendezvous.node, RunningRendezvous.hasty())));
+  }
+
+  @Test
+  void whenAnotherClustersRendezvousListensOnTheHoldersPort_thenTheHolderIsDead() {
+    start(RendezvousConfig.defaults());
+    try (RunningRendezvous another = new RunningRendezvous(RendezvousConfig.defaults())) {
+      rendezvous.stop();
+      get(rendezvous.directory.registerSole(new Directory.Instance(Directory.RENDEZVOUS, "dead", 0, "127.0.0.1",
+          another.verticle.port(), 1, Map.of()), holder -> Future.succeededFuture(false), ""));
+      RendezvousVerticle newcomer = new RendezvousVerticle(rendezvous.node, RunningRendezvous.hasty());
+      get(rendezvous.vertx.deployVerticle(newcomer));
+      assertThat(get(rendezvous.directory.list(Directory.RENDEZVOUS))).extracting(Directory.Instance::controlPort)
+          .containsExactly(newcomer.port());
+    }
   }
 
   @Test
