@@ -103,7 +103,7 @@ final class SimulateCommand implements Callable<Integer> {
   }
 
   private static String mode(JobConfig config) {
-    return config.mode().name().toLowerCase(Locale.ROOT).replace('_', '-');
+    return config.mode().name().toLowerCase(Locale.ROOT);
   }
 
   /** Milliseconds by rank. */

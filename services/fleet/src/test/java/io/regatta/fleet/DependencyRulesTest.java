@@ -1,6 +1,7 @@
 package io.regatta.fleet;
 
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.methods;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.library.Architectures.layeredArchitecture;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
@@ -58,6 +59,9 @@ class DependencyRulesTest {
         .whereLayer("fleet").mayNotBeAccessedByAnyLayer();
     rule.check(regatta);
   }
+
+  private static final String[] SERVERS =
+      {"io.regatta.rendezvous..", "io.regatta.parameterserver..", "io.regatta.aggregator.."};
 
   /** The packages of the node are layers as well: none of them leads back to itself. */
   @Test
@@ -144,11 +148,16 @@ class DependencyRulesTest {
     rule.check(regatta);
   }
 
+  /** Verticles and what they own: one state, one owner, one loop. */
   @Test
-  void verticles_hold_no_concurrent_maps() {
-    ArchRule rule = noClasses().that(VERTICLES)
-        .should().dependOnClassesThat().areAssignableTo(ConcurrentMap.class);
-    rule.check(regatta);
+  void servers_share_no_state_between_threads() {
+    ArchRule maps = noClasses().that().resideInAnyPackage(SERVERS).or(VERTICLES)
+        .should().dependOnClassesThat().areAssignableTo(ConcurrentMap.class)
+        .orShould().dependOnClassesThat().resideInAPackage("java.util.concurrent.locks..");
+    maps.check(regatta);
+    ArchRule monitors = methods().that().areDeclaredInClassesThat().resideInAnyPackage(SERVERS)
+        .should().notHaveModifier(JavaModifier.SYNCHRONIZED);
+    monitors.check(regatta);
   }
 
   @Test

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -46,6 +47,22 @@ class ScriptTest {
     assertThat(regatta(jdk, "--build").text).contains("building").doesNotContain("java -");
     assertThat(Files.readAllLines(home.resolve("mvnw.log"))).hasSize(2)
         .allSatisfy(line -> assertThat(line).contains("-DskipTests", "-pl services/fleet", "-am package"));
+  }
+
+  @Test
+  void builds_again_when_sources_have_changed_if_it_can() throws Exception {
+    assertThat(regatta(jdk, "version").text).contains("building");
+    Path jar = home.resolve("services/fleet/target/fleet.jar");
+    Path source = Files.createDirectories(home.resolve("services/core/src/main/java")).resolve("A.java");
+    Files.writeString(source, "class A {}");
+    Files.setLastModifiedTime(source, FileTime.fromMillis(Files.getLastModifiedTime(jar).toMillis() - 60_000));
+    assertThat(regatta(jdk, "version").text).doesNotContain("building");
+    Files.setLastModifiedTime(source, FileTime.fromMillis(Files.getLastModifiedTime(jar).toMillis() + 60_000));
+    assertThat(regatta(jdk, "version").text).contains("have changed since the last build", "building",
+        "fleet.jar version");
+    Files.delete(jdk.resolve("bin/javac"));
+    assertThat(regatta(jdk, "version").text).contains("newer than the build, which runs as it is", "fleet.jar version")
+        .doesNotContain("building");
   }
 
   @Test

@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
@@ -147,7 +148,8 @@ public final class Waits {
     }
     for (Supplier<Future<List<Wait>>> source : asked) {
       answers.add(limited(source).recover(e -> {
-        LOG.warn("a source of waits failed or did not answer within {} s: {}", SOURCE_SECONDS, e.toString());
+        LOG.warn("/why is incomplete: a service of this process {}", e instanceof TimeoutException
+            ? "is busy and has not said within " + SOURCE_SECONDS + " s for whom it waits" : "cannot say for whom it waits: " + e);
         return Future.succeededFuture(List.of());
       }));
     }

@@ -221,7 +221,7 @@ public final class ClusteredVertx {
           throw e;
         }
         pause(SEED, List.of(required.toString()), "joining through " + required + " failed: " + e.getMessage()
-            + " (another cluster.name there?)");
+            + " (is it still starting, or has it another node.cluster.name?)");
       }
     }
   }

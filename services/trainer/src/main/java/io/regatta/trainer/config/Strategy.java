@@ -8,7 +8,7 @@ import io.regatta.core.shard.Mode;
  *
  * @param mode exchange mode
  * @param kSteps steps between two exchanges ({@code GEO} only, ≥ 1)
- * @param stalenessBound clocks that a trainer may be ahead of the slowest ({@code SSP} only, ≥ 0)
+ * @param stalenessBound steps that a trainer may be ahead of the slowest ({@code SSP} only, ≥ 0)
  */
 public record Strategy(Mode mode, int kSteps, int stalenessBound) {
 

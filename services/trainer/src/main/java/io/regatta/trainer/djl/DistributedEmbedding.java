@@ -1,5 +1,7 @@
 package io.regatta.trainer.djl;
 
+import io.regatta.core.reduce.DistinctIds;
+import io.regatta.core.reduce.SparseGradients;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;

@@ -7,6 +7,8 @@ import ai.djl.util.Pair;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.model.SparseTableSpec;
 import io.regatta.core.optim.OptimizerSpec;
+import io.regatta.core.reduce.DistinctIds;
+import io.regatta.core.reduce.SparseGradients;
 import io.regatta.core.shard.SparseIds;
 import io.regatta.core.shard.SparseRows;
 import it.unimi.dsi.fastutil.longs.LongLinkedOpenHashSet;

@@ -1,4 +1,4 @@
-package io.regatta.trainer.djl;
+package io.regatta.core.reduce;
 
 import it.unimi.dsi.fastutil.longs.Long2IntOpenHashMap;
 import java.util.Arrays;
@@ -6,15 +6,16 @@ import java.util.Arrays;
 /**
  * The distinct ids of a batch, in order of first appearance, and where each position of the batch finds its own. The
  * order is a function of the batch alone, so sums over repeated ids come out the same in every run. Immutable by
- * convention.
+ * convention; any thread.
  *
  * @param ids distinct ids
  * @param position for each position of the batch, the index into {@code ids}
  * @param index id → index into {@code ids}, -1 where there is none
  */
-record DistinctIds(long[] ids, int[] position, Long2IntOpenHashMap index) {
+public record DistinctIds(long[] ids, int[] position, Long2IntOpenHashMap index) {
 
-  static DistinctIds of(long[] batch) {
+  /** Of the ids of a batch, one for each of its positions. */
+  public static DistinctIds of(long[] batch) {
     Long2IntOpenHashMap index = new Long2IntOpenHashMap(batch.length);
     index.defaultReturnValue(-1);
     int[] position = new int[batch.length];
@@ -31,12 +32,13 @@ record DistinctIds(long[] ids, int[] position, Long2IntOpenHashMap index) {
     return new DistinctIds(Arrays.copyOf(ids, index.size()), position, index);
   }
 
-  int size() {
+  /** How many there are. */
+  public int size() {
     return ids.length;
   }
 
   /** Sums the rows of a batch by id, in the order of positions: {@code [positions × dim]} to {@code [size × dim]}. */
-  float[] sum(float[] batchRows, int dim) {
+  public float[] sum(float[] batchRows, int dim) {
     float[] sums = new float[size() * dim];
     for (int p = 0; p < position.length; p++) {
       int to = position[p] * dim;

@@ -1,4 +1,4 @@
-package io.regatta.trainer.djl;
+package io.regatta.core.reduce;
 
 import io.regatta.core.shard.SparseRows;
 import it.unimi.dsi.fastutil.longs.Long2IntOpenHashMap;
@@ -10,9 +10,9 @@ import java.util.Map;
 
 /**
  * Puts the row gradients of one step together: blocks that share a table are summed by id in the order in which they
- * were added. Belongs to the model thread.
+ * were added. Owned by one thread, that of the model whose step it is.
  */
-final class SparseGradients {
+public final class SparseGradients {
 
   private static final class Table {
     final Long2IntOpenHashMap index = new Long2IntOpenHashMap();
@@ -54,7 +54,7 @@ final class SparseGradients {
   private final Map<String, Table> tables = new LinkedHashMap<>();
 
   /** Adds one block's gradients; {@code rows} is {@code [ids.size() × dim]} and belongs to this object afterwards. */
-  void add(String table, int dim, DistinctIds ids, float[] rows) {
+  public void add(String table, int dim, DistinctIds ids, float[] rows) {
     Table known = tables.get(table);
     if (known == null) {
       tables.put(table, new Table(dim, ids, rows));
@@ -64,7 +64,7 @@ final class SparseGradients {
   }
 
   /** The sums, in the order in which the tables were first added. */
-  List<SparseRows> toRows() {
+  public List<SparseRows> toRows() {
     List<SparseRows> out = new ArrayList<>(tables.size());
     tables.forEach((name, t) -> out.add(new SparseRows(name, t.ids, t.sums)));
     return out;

@@ -1,4 +1,4 @@
-package io.regatta.trainer.djl;
+package io.regatta.core.reduce;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
