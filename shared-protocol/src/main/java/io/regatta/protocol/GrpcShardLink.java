@@ -20,6 +20,7 @@ import io.regatta.protocol.stream.FrameReceiver;
 import io.regatta.protocol.stream.StreamOptions;
 import io.regatta.protocol.stream.TensorStream;
 import io.regatta.protocol.tensor.Kind;
+import io.regatta.protocol.tensor.RegisterTrainer;
 import io.regatta.protocol.tensor.TensorMessage;
 import io.vertx.core.Future;
 import java.util.HashMap;
@@ -115,8 +116,8 @@ public final class GrpcShardLink implements ShardLink {
         boolean complete = answer.end();
         hold(answer.taken());
         if (complete) {
-          answer.complete();
-          pending.remove(request); // behind it: a failure to make the answer is answered, too
+          pending.remove(request); // first: its place is free for what the caller asks next
+          complete(request, answer);
         }
       });
     }
@@ -132,6 +133,15 @@ public final class GrpcShardLink implements ShardLink {
       } catch (RuntimeException | Error e) {
         giveUp(new Indeterminate("an answer of " + peer + " could not be taken in here: " + e, e));
       }
+    }
+  }
+
+  private void complete(long request, PendingAnswer<?> answer) {
+    try {
+      answer.complete();
+    } catch (RuntimeException | Error e) { // a failure to make the answer is answered, too, with all that is pending
+      pending.put(request, answer);
+      throw e;
     }
   }
 
@@ -194,6 +204,14 @@ public final class GrpcShardLink implements ShardLink {
     common.setJob(job).setRank(trainer.rank()).setIncarnation(trainer.incarnation());
     return request(answer(Kind.REGISTER_ACK, a -> a.first().getStep()),
         r -> Outgoing.one(header(Kind.REGISTER, r).setStep(step).setRegister(JobSpecs.toProto(spec)).build()));
+  }
+
+  /** Goes on over this link as a trainer that has registered over an earlier one; see {@link ReopeningShardLink}. */
+  CompletionStage<Void> registerAgain(String ofJob, TrainerId trainer) {
+    job = ofJob;
+    common.setJob(job).setRank(trainer.rank()).setIncarnation(trainer.incarnation());
+    return request(answer(Kind.REGISTER_ACK, a -> null), r -> Outgoing.one(header(Kind.REGISTER, r)
+        .setRegister(RegisterTrainer.newBuilder().setAgain(true)).build()));
   }
 
   @Override

@@ -2,6 +2,8 @@ package io.regatta.protocol;
 
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.Overloaded;
+import io.regatta.core.error.RegattaException.PeerLost;
+import io.regatta.core.error.RegattaException.StaleGeneration;
 import io.regatta.core.shard.JobSpec;
 import io.regatta.core.shard.Pull;
 import io.regatta.core.shard.Pulled;
@@ -11,11 +13,16 @@ import io.regatta.core.shard.RowSink;
 import io.regatta.core.shard.ShardLink;
 import io.regatta.core.shard.TrainerId;
 import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import io.vertx.core.http.HttpClosedException;
+import java.io.IOException;
+import java.net.ConnectException;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
@@ -28,13 +35,15 @@ import org.slf4j.LoggerFactory;
  *
  * <p>What is not repeated ends the link as it would end a {@link GrpcShardLink}: a refusal; a peer that is gone (its
  * port is closed) or silent; a connection that breaks more than {@value #BREAKS} times without an answer in between; a break
- * under a request that must not reach a shard twice: a leave, the announcement that the trainer sits out (it would take
- * part again), an export, and a pull of changed rows, which a shard forgets once it has told them.
+ * under a request that was sent and must not reach a shard twice: an export, and a pull of changed rows, which a shard
+ * forgets once it has told them. A shard that does not know the trainer any more has its leave behind it.
  */
 public final class ReopeningShardLink implements ShardLink {
 
   private static final Logger LOG = LoggerFactory.getLogger(ReopeningShardLink.class);
   private static final int BREAKS = 3;
+  /** Before another stream is opened: a write fails before the pool has seen that its connection is dead. */
+  private static final long PAUSE_MILLIS = 100;
 
   private final Supplier<Future<GrpcShardLink>> open;
   private final int maxRequests;
@@ -44,40 +53,53 @@ public final class ReopeningShardLink implements ShardLink {
   private GrpcShardLink link;
   private JobSpec job;
   private TrainerId trainer;
-  private boolean sitsOut;
+  /** The shard has answered a registration. */
+  private boolean registered;
   private boolean reopening;
   /** Since the last answer. */
   private int breaks;
   /** Why there is no link any more, or null. */
   private Throwable over;
 
-  /**
-   * Takes a link over.
-   *
-   * @param first open, and not yet used
-   * @param open opens another one to the same life of the shard, on the same context; fails in bounded time
-   * @param maxRequests unanswered requests at a time; further ones are refused
-   */
-  public ReopeningShardLink(GrpcShardLink first, Supplier<Future<GrpcShardLink>> open, int maxRequests) {
+  private ReopeningShardLink(GrpcShardLink first, Supplier<Future<GrpcShardLink>> open, int maxRequests) {
     this.link = first;
     this.open = open;
     this.maxRequests = maxRequests;
     peer = first.peer();
   }
 
+  /**
+   * Opens a link on the caller's context.
+   *
+   * @param open opens a stream to the same life of the shard, on the same context; fails in bounded time
+   * @param maxRequests unanswered requests at a time; further ones are refused
+   */
+  public static Future<ReopeningShardLink> open(Vertx vertx, Supplier<Future<GrpcShardLink>> open, int maxRequests) {
+    return open.get().map(first -> new ReopeningShardLink(first,
+        () -> vertx.timer(PAUSE_MILLIS, TimeUnit.MILLISECONDS).compose(t -> open.get()), maxRequests));
+  }
+
   /** One call of the owner, made on the link of the moment until it is answered. */
   private static final class Request<T> {
-    private final Function<ShardLink, CompletionStage<T>> call;
+    private final Function<GrpcShardLink, CompletionStage<T>> call;
     private final boolean repeatable;
+    private final boolean leave;
     private final CompletableFuture<T> answer = new CompletableFuture<>();
+    /** Part of it may have reached the shard. */
+    private boolean sent;
 
-    Request(boolean repeatable, Function<ShardLink, CompletionStage<T>> call) {
+    Request(boolean repeatable, boolean leave, Function<GrpcShardLink, CompletionStage<T>> call) {
       this.call = call;
       this.repeatable = repeatable;
+      this.leave = leave;
     }
   }
 
-  private <T> CompletionStage<T> request(boolean repeatable, Function<ShardLink, CompletionStage<T>> call) {
+  private <T> CompletionStage<T> request(boolean repeatable, Function<GrpcShardLink, CompletionStage<T>> call) {
+    return request(new Request<>(repeatable, false, call));
+  }
+
+  private <T> CompletionStage<T> request(Request<T> request) {
     if (over != null) {
       return CompletableFuture.failedFuture(over);
     }
@@ -85,7 +107,6 @@ public final class ReopeningShardLink implements ShardLink {
       return CompletableFuture.failedFuture(new Overloaded(unanswered.size() + " requests to " + peer
           + " are unanswered, the limit of stream.max_requests; wait for an answer first"));
     }
-    Request<T> request = new Request<>(repeatable, call);
     unanswered.add(request);
     if (!reopening) {
       send(request);
@@ -95,7 +116,16 @@ public final class ReopeningShardLink implements ShardLink {
 
   private <T> void send(Request<T> request) {
     GrpcShardLink on = link;
-    request.call.apply(on).whenComplete((answer, error) -> {
+    request.sent |= !on.wasReset();
+    CompletionStage<T> called;
+    try {
+      called = request.call.apply(on);
+    } catch (RuntimeException | Error e) { // whatever it is: somebody waits for the answer
+      unanswered.remove(request);
+      request.answer.completeExceptionally(e);
+      return;
+    }
+    called.whenComplete((answer, error) -> {
       if (on != link || !unanswered.contains(request)) {
         return; // it has been repeated, or given up
       }
@@ -113,7 +143,7 @@ public final class ReopeningShardLink implements ShardLink {
   }
 
   private void reopen(Throwable why) {
-    boolean repeatable = job != null && !sitsOut && unanswered.stream().allMatch(r -> r.repeatable);
+    boolean repeatable = job != null && unanswered.stream().allMatch(r -> r.repeatable || !r.sent);
     if (!repeatable || ++breaks > BREAKS) {
       end(why);
       return;
@@ -127,34 +157,64 @@ public final class ReopeningShardLink implements ShardLink {
           opened.result().close();
         }
       } else if (opened.failed()) {
-        end(why);
+        notOpened(why, opened.cause());
       } else {
-        link = opened.result();
-        link.register(job, trainer, 0).whenComplete((from, error) -> registeredAgain(error));
+        opened(opened.result());
       }
     });
   }
 
-  private void registeredAgain(Throwable error) {
-    if (over != null) {
+  /** Tries again if the connection broke or was dead already; a port that is closed stays so, and silence is a loss. */
+  private void notOpened(Throwable why, Throwable cause) {
+    Throwable broke = cause.getCause();
+    boolean reset = broke instanceof HttpClosedException || broke instanceof IOException && !(broke instanceof ConnectException);
+    if (reset && breaks < BREAKS) {
+      reopen(why);
+    } else {
+      end(new PeerLost(why.getMessage() + " (no other connection could be opened: " + cause.getMessage() + ")", cause));
+    }
+  }
+
+  private void opened(GrpcShardLink next) {
+    link = next;
+    if (!registered) { // the registration is the first of what is repeated
+      repeat();
       return;
     }
-    if (error != null && link.wasReset()) {
-      reopen(error);
-    } else if (error != null) {
-      end(error);
-    } else {
-      reopening = false;
-      List.copyOf(unanswered).forEach(this::send);
+    link.registerAgain(job.job(), trainer).whenComplete((v, error) -> {
+      if (over != null) {
+        return;
+      }
+      if (error == null) {
+        repeat();
+      } else if (link.wasReset()) {
+        reopen(error);
+      } else {
+        refused(error);
+      }
+    });
+  }
+
+  private void repeat() {
+    reopening = false;
+    List.copyOf(unanswered).forEach(this::send);
+  }
+
+  private void refused(Throwable error) {
+    if (error instanceof StaleGeneration) {
+      List<Request<?>> leaves = unanswered.stream().filter(r -> r.leave).toList();
+      leaves.forEach(unanswered::remove);
+      leaves.forEach(done -> done.answer.complete(null));
     }
+    end(error);
   }
 
   private void end(Throwable why) {
     over = why;
     reopening = false;
-    List<Request<?>> open = List.copyOf(unanswered);
+    List<Request<?>> given = List.copyOf(unanswered);
     unanswered.clear();
-    open.forEach(request -> request.answer.completeExceptionally(why));
+    given.forEach(request -> request.answer.completeExceptionally(why));
   }
 
   @Override
@@ -166,8 +226,10 @@ public final class ReopeningShardLink implements ShardLink {
   public CompletionStage<Long> register(JobSpec spec, TrainerId id, long step) {
     job = spec;
     trainer = id;
-    sitsOut = false;
-    return request(true, to -> to.register(spec, id, step));
+    return request(true, to -> to.register(spec, id, step).thenApply(from -> {
+      registered = true;
+      return from;
+    }));
   }
 
   @Override
@@ -177,8 +239,7 @@ public final class ReopeningShardLink implements ShardLink {
 
   @Override
   public CompletionStage<PushAck> push(Push push) {
-    sitsOut |= push.sitsOut();
-    return request(!push.sitsOut(), to -> to.push(push));
+    return request(true, to -> to.push(push));
   }
 
   @Override
@@ -188,7 +249,7 @@ public final class ReopeningShardLink implements ShardLink {
 
   @Override
   public CompletionStage<Void> leave() {
-    return request(false, ShardLink::leave);
+    return request(new Request<>(true, true, GrpcShardLink::leave));
   }
 
   @Override

@@ -1,5 +1,6 @@
 package io.regatta.protocol;
 
+import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.shard.JobSpec;
 import io.regatta.core.shard.Pull;
 import io.regatta.core.shard.Pulled;
@@ -28,6 +29,15 @@ public interface ShardStreamHandler {
 
   /** See {@link io.regatta.core.shard.ShardLink#register}. */
   Future<Long> register(Origin from, JobSpec job, long step);
+
+  /**
+   * A trainer that registered on an earlier stream goes on with this one. Refused unless that life of it is active; and by
+   * who does not serve broken streams on, as an aggregator.
+   */
+  default Future<Void> registerAgain(Origin from) {
+    return Future.failedFuture(new InvalidInput("a repeated REGISTER of trainer " + from.trainer().rank() + " of job "
+        + from.job() + " is served by shards only; register here as for the first time"));
+  }
 
   Future<Void> initialize(Origin from, float[] dense);
 

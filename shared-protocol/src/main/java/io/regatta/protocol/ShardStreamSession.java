@@ -170,10 +170,12 @@ public final class ShardStreamSession implements FrameReceiver {
     if (!h.hasRegister()) {
       throw new InvalidInput("REGISTER of job '" + h.getJob() + "', rank " + h.getRank() + " comes without `register`");
     }
-    JobSpec job = JobSpecs.ofProto(h.getJob(), h.getRegister());
+    JobSpec job = h.getRegister().getAgain() ? null : JobSpecs.ofProto(h.getJob(), h.getRegister());
     registered = from;
     registering = true;
-    serve(handler.register(from, job, h.getStep()), step -> {
+    Future<Long> answered = job == null ? handler.registerAgain(from).map(h.getStep())
+        : handler.register(from, job, h.getStep());
+    serve(answered, step -> {
       registering = false;
       return one(answer.setStep(step), Kind.REGISTER_ACK);
     });

@@ -22,6 +22,11 @@ record CoreShardHandler(ParameterShard shard) implements ShardStreamHandler {
   }
 
   @Override
+  public Future<Void> registerAgain(Origin from) {
+    return run(() -> shard.registerAgain(from.job(), from.trainer()));
+  }
+
+  @Override
   public Future<Void> initialize(Origin from, float[] dense) {
     return run(() -> shard.initialize(from.job(), from.trainer(), dense));
   }

@@ -66,6 +66,12 @@ final class ShardStreams implements ShardStreamHandler {
   }
 
   @Override
+  public Future<Void> registerAgain(Origin from) {
+    registered.accept(from.job());
+    return run(from, () -> shard.registerAgain(from.job(), from.trainer()));
+  }
+
+  @Override
   public Future<Void> initialize(Origin from, float[] dense) {
     metrics.received(Float.BYTES * (long) dense.length);
     return run(from, () -> shard.initialize(from.job(), from.trainer(), dense));

@@ -5,8 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.regatta.core.error.RegattaException.PeerLost;
+import io.regatta.core.error.RegattaException.StaleGeneration;
+import io.regatta.core.model.DenseVariable;
+import io.regatta.core.model.ModelSpec;
+import io.regatta.core.optim.OptimizerSpec;
 import io.regatta.core.shard.JobSpec;
 import io.regatta.core.shard.Mode;
+import io.regatta.core.shard.NanPolicy;
 import io.regatta.core.shard.ParameterClient;
 import io.regatta.core.shard.SparseIds;
 import io.regatta.core.shard.TrainerId;
@@ -14,17 +19,27 @@ import io.regatta.protocol.GrpcShardLink;
 import io.regatta.protocol.ReopeningShardLink;
 import io.regatta.protocol.StreamPaths;
 import io.regatta.protocol.parameterserver.Shard;
+import io.regatta.protocol.stream.StreamOptions;
 import io.regatta.protocol.stream.TensorStreamClient;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.net.NetClient;
+import io.vertx.core.net.NetClientOptions;
 import io.vertx.core.net.NetServer;
+import io.vertx.core.net.NetServerOptions;
 import io.vertx.core.net.NetSocket;
+import java.nio.channels.ClosedChannelException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -40,14 +55,19 @@ class BrokenConnectionTest {
     private final boolean answers;
     private volatile long cutAfter;
     private volatile int cuts;
+    private final List<NetSocket> sockets = new CopyOnWriteArrayList<>();
+    private final AtomicBoolean cutNext = new AtomicBoolean();
+    /** Breaks that the trainer's links have seen. */
+    private final AtomicInteger noticed = new AtomicInteger();
 
     /** @param answers whether bytes from the shard are counted, else those to it */
     CuttingProxy(Vertx vertx, int target, boolean answers, long cutAfter) {
       this.answers = answers;
       this.cutAfter = cutAfter;
-      NetClient client = vertx.createNetClient();
-      server = get(vertx.createNetServer().connectHandler(in -> {
+      NetClient client = vertx.createNetClient(new NetClientOptions().setSoLinger(0)); // closes by a reset
+      server = get(vertx.createNetServer(new NetServerOptions().setSoLinger(0)).connectHandler(in -> {
         in.pause();
+        sockets.add(in);
         client.connect(target, "127.0.0.1").onFailure(e -> in.close()).onSuccess(out -> {
           pass(in, out, !answers);
           pass(out, in, answers);
@@ -60,7 +80,7 @@ class BrokenConnectionTest {
       long[] passed = new long[1];
       from.handler((Buffer b) -> {
         passed[0] += b.length();
-        if (counted && cutAfter > 0 && passed[0] > cutAfter) {
+        if (counted && (cutAfter > 0 && passed[0] > cutAfter || cutNext.getAndSet(false))) {
           cuts++;
           from.close();
           to.close();
@@ -70,18 +90,218 @@ class BrokenConnectionTest {
       });
       from.closeHandler(v -> to.close());
     }
+
+    /** Cuts all connections of the moment. */
+    void cut() {
+      sockets.forEach(NetSocket::close);
+      sockets.clear();
+    }
   }
 
   /** Client of one shard through the proxy. */
   private static ParameterClient through(RunningServers servers, CuttingProxy proxy, JobSpec job, int rank) {
+    return through(servers, proxy, job, rank, RunningServers.OPTIONS, open -> open);
+  }
+
+  /** @param wrapped what the link opens streams with */
+  private static ParameterClient through(RunningServers servers, CuttingProxy proxy, JobSpec job, int rank,
+      StreamOptions options, UnaryOperator<Supplier<Future<GrpcShardLink>>> wrapped) {
     Shard shard = servers.shards().get(0);
-    TensorStreamClient streams = new TensorStreamClient(servers.vertx, RunningServers.OPTIONS);
+    TensorStreamClient streams = new TensorStreamClient(servers.vertx, options);
     Supplier<Future<GrpcShardLink>> open = () -> streams.open("127.0.0.1", proxy.server.actualPort(),
         StreamPaths.PARAMETER_SHARD).map(stream -> new GrpcShardLink(stream, "shard 0", 0, shard.getIncarnation(), () -> 1,
-            servers.control(shard.getHost(), shard.getPort())::digest, RunningServers.OPTIONS));
-    ReopeningShardLink link = get(servers.on(() -> open.get().map(first ->
-        new ReopeningShardLink(first, open, RunningServers.OPTIONS.maxRequests()))));
+            servers.control(shard.getHost(), shard.getPort())::digest, options).sayLost(why -> {
+              proxy.noticed.incrementAndGet();
+              return "shard 0 is lost: " + why;
+            }));
+    ReopeningShardLink link = get(servers.on(() ->
+        ReopeningShardLink.open(servers.vertx, wrapped.apply(open), options.maxRequests())));
     return new ParameterClient(job, new TrainerId(rank, 1), List.of(link), servers::onOwner);
+  }
+
+  /** Streams that cannot be opened for a while: the second and the next ones, so many. */
+  private static UnaryOperator<Supplier<Future<GrpcShardLink>>> failing(int times, Supplier<Future<GrpcShardLink>> failure) {
+    AtomicInteger opened = new AtomicInteger();
+    return open -> () -> {
+      int number = opened.getAndIncrement();
+      return number > 0 && number <= times ? failure.get() : open.get();
+    };
+  }
+
+  private static void begin(ParameterClient client) {
+    get(client.register());
+    get(client.initialize(Jobs.ramp(Jobs.NUMEL, 1)));
+    get(client.push(0, 8, null, Jobs.dense(0, 0), Jobs.rows(0, 0)));
+  }
+
+  /** Nothing is under way when the connection breaks: what comes next was never sent, and is sent once. */
+  @ParameterizedTest
+  @ValueSource(strings = {"leave", "changed", "export", "sit out"})
+  void aBreakWhileNothingIsUnderWayIsSurvivedWhateverComesNext(String next) throws Exception {
+    try (RunningServers servers = RunningServers.start(1, 1)) {
+      JobSpec job = Jobs.spec("idle", next.equals("changed") ? Mode.GEO : Mode.SYNC, 1, 1);
+      CuttingProxy proxy = new CuttingProxy(servers.vertx, servers.shards().get(0).getPort(), true, 0);
+      ParameterClient client = through(servers, proxy, job, 0);
+      begin(client);
+      proxy.cut();
+      eventually(servers, () -> proxy.noticed.get() == 1);
+      switch (next) {
+        case "changed" -> assertThat(get(client.pull(0, false, List.of(), true)).sparse().get(0).ids())
+            .hasSize(Jobs.IDS.length);
+        case "export" -> get(client.export("emb", rows -> CompletableFuture.completedFuture(null)));
+        case "sit out" -> get(client.sitOut());
+        default -> { }
+      }
+      get(client.leave());
+      assertThat(servers.status(0).getShards(0).getJobsCount()).isZero();
+    }
+  }
+
+  /** The other makes steps meanwhile, which would wait for one that took part again. */
+  @Test
+  void whoSitsOutStillDoesBehindABreakAndComesBackLater() throws Exception {
+    try (RunningServers servers = RunningServers.start(1, 1)) {
+      JobSpec job = Jobs.spec("sits", Mode.SYNC, 2, 1);
+      CuttingProxy proxy = new CuttingProxy(servers.vertx, servers.shards().get(0).getPort(), true, 0);
+      ParameterClient client = through(servers, proxy, job, 0);
+      ParameterClient other = servers.client(job, 1, 1);
+      get(client.register());
+      get(other.register());
+      get(client.initialize(Jobs.ramp(Jobs.NUMEL, 1)));
+      proxy.cutNext.set(true);
+      get(client.sitOut()); // told twice
+      assertThat(proxy.cuts).isEqualTo(1);
+      proxy.cutNext.set(true);
+      get(client.pull(0, true, List.of(), false));
+      assertThat(proxy.cuts).isEqualTo(2);
+      get(other.push(0, 8, null, Jobs.dense(1, 0), List.of()));
+      long from = get(client.register());
+      assertThat(from).isEqualTo(1);
+      CompletableFuture<?> waits = other.push(1, 8, null, Jobs.dense(1, 1), List.of());
+      get(client.push(1, 8, null, Jobs.dense(0, 1), List.of()));
+      get(waits);
+    }
+  }
+
+  @Test
+  void aLeaveWhoseAnswerIsLostHasHappened() throws Exception {
+    try (RunningServers servers = RunningServers.start(1, 1)) {
+      JobSpec job = Jobs.spec("left", Mode.ASYNC, 1, 1);
+      CuttingProxy proxy = new CuttingProxy(servers.vertx, servers.shards().get(0).getPort(), true, 0);
+      ParameterClient client = through(servers, proxy, job, 0);
+      begin(client);
+      proxy.cutNext.set(true);
+      get(client.leave());
+      assertThat(proxy.cuts).isEqualTo(1);
+      assertThat(servers.status(0).getShards(0).getJobsCount()).isZero();
+    }
+  }
+
+  /** All trainers were lost meanwhile, and the job was freed; perhaps a new run of the name has begun. */
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void whoWakesBehindTheEndOfItsJobDoesNotBeginItAnew(boolean begun) throws Exception {
+    try (RunningServers servers = RunningServers.start(1, 1)) {
+      JobSpec job = Jobs.spec("freed", Mode.ASYNC, 2, 1);
+      CuttingProxy proxy = new CuttingProxy(servers.vertx, servers.shards().get(0).getPort(), true, 0);
+      ParameterClient client = through(servers, proxy, job, 0);
+      begin(client);
+      ParameterClient same = servers.client(job, 0, 1); // stands for the loss: the same life ends at the shard
+      get(same.register());
+      get(same.leave());
+      assertThat(servers.status(0).getShards(0).getJobsCount()).isZero();
+      if (begun) {
+        get(servers.client(job, 1, 3).register());
+      }
+      proxy.cut();
+      assertThatThrownBy(() -> get(client.pull(0, true, List.of(), false))).isInstanceOf(StaleGeneration.class)
+          .hasMessageContaining("repeated registration of trainer 0 refused").hasMessageContaining("freed");
+      assertThat(servers.status(0).getShards(0).getJobsList()).hasSize(begun ? 1 : 0)
+          .allSatisfy(its -> assertThat(its.getTrainersList()).extracting(t -> t.getRank()).containsExactly(1));
+    }
+  }
+
+  /** Larger than the sockets' buffers: the break shows as a failed write, before the connection is seen to be dead. */
+  @Test
+  void aBreakInTheMiddleOfABigPushIsSurvived() throws Exception {
+    int n = 4_000_000;
+    try (RunningServers servers = RunningServers.start(1, 1)) {
+      CuttingProxy proxy = new CuttingProxy(servers.vertx, servers.shards().get(0).getPort(), false, 0);
+      JobSpec job = new JobSpec("big", Mode.ASYNC, 1, 2, NanPolicy.FAIL, 1, 256,
+          new ModelSpec(7, List.of(new DenseVariable("w", List.of(n))), OptimizerSpec.sgd(0.01), List.of()));
+      ParameterClient client = through(servers, proxy, job, 0, StreamOptions.defaults(), open -> open);
+      get(client.register());
+      get(client.initialize(new float[n]));
+      for (int step = 0; step < 12; step++) {
+        proxy.cutNext.set(true);
+        get(client.push(step, 8, null, new float[n], List.of()));
+      }
+      assertThat(proxy.cuts).isEqualTo(12);
+      get(client.leave());
+    }
+  }
+
+  @Test
+  void aConnectionThatWasDeadBeforeItWasTakenIsTriedAgain() throws Exception {
+    try (RunningServers servers = RunningServers.start(1, 1)) {
+      CuttingProxy proxy = new CuttingProxy(servers.vertx, servers.shards().get(0).getPort(), true, 0);
+      Supplier<Future<GrpcShardLink>> dead = () -> Future.failedFuture(new PeerLost("dead", new ClosedChannelException()));
+      ParameterClient client = through(servers, proxy, Jobs.spec("dead", Mode.ASYNC, 1, 1), 0, RunningServers.OPTIONS,
+          failing(2, dead));
+      begin(client);
+      proxy.cut();
+      get(client.pull(0, true, List.of(), false));
+      ParameterClient lost = through(servers, proxy, Jobs.spec("lost", Mode.ASYNC, 1, 1), 0, RunningServers.OPTIONS,
+          failing(9, dead));
+      begin(lost);
+      proxy.cut();
+      assertThatThrownBy(() -> get(lost.pull(0, true, List.of(), false))).isInstanceOf(PeerLost.class)
+          .hasMessageContaining("shard 0 is lost").hasMessageContaining("no other connection could be opened: dead");
+    }
+  }
+
+  @Test
+  void anOpenerThatThrowsIsALoss() throws Exception {
+    try (RunningServers servers = RunningServers.start(1, 1)) {
+      CuttingProxy proxy = new CuttingProxy(servers.vertx, servers.shards().get(0).getPort(), true, 0);
+      ParameterClient client = through(servers, proxy, Jobs.spec("throws", Mode.ASYNC, 1, 1), 0, RunningServers.OPTIONS,
+          failing(9, () -> {
+            throw new IllegalStateException("Client is closed");
+          }));
+      begin(client);
+      proxy.cut();
+      assertThatThrownBy(() -> get(client.pull(0, true, List.of(), false))).isInstanceOf(PeerLost.class)
+          .hasMessageContaining("Client is closed");
+    }
+  }
+
+  @Test
+  void asManyRequestsAsAStreamMayHaveAreRepeated() throws Exception {
+    StreamOptions four = RunningServers.OPTIONS.withLimits(1 << 20, 1 << 24, 4);
+    try (RunningServers servers = RunningServers.start(1, 1)) {
+      JobSpec job = Jobs.spec("full", Mode.ASYNC, 2, 1);
+      CuttingProxy proxy = new CuttingProxy(servers.vertx, servers.shards().get(0).getPort(), true, 0);
+      ParameterClient client = through(servers, proxy, job, 0, four, open -> open);
+      get(client.register());
+      List<CompletableFuture<?>> wait = new ArrayList<>();
+      for (int i = 0; i < 4; i++) {
+        wait.add(client.pull(0, true, List.of(), false));
+      }
+      eventually(servers, () -> servers.status(0).getShards(0).getWaitsCount() == 4);
+      proxy.cut();
+      ParameterClient other = servers.client(job, 1, 1);
+      get(other.register());
+      get(other.initialize(Jobs.ramp(Jobs.NUMEL, 1)));
+      wait.forEach(RunningServers::get);
+    }
+  }
+
+  private static void eventually(RunningServers servers, BooleanSupplier condition) {
+    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
+    while (!condition.getAsBoolean()) {
+      assertThat(System.nanoTime()).isLessThan(deadline);
+      get(servers.vertx.timer(20));
+    }
   }
 
   /** A step is some 18 kB each way; so most connections are cut in the middle of a push, or of the answer to a pull. */

@@ -7,6 +7,7 @@ import io.regatta.node.Node;
 import io.regatta.node.admin.Waits;
 import io.regatta.node.directory.Directory;
 import io.regatta.node.directory.HazelcastDirectory;
+import io.regatta.node.process.PlainVertx;
 import io.regatta.protocol.GrpcShardLink;
 import io.regatta.protocol.ParameterServerControl;
 import io.regatta.protocol.StreamPaths;
@@ -35,7 +36,7 @@ final class RunningServers implements AutoCloseable {
   /** Chunks much smaller than the tensors. */
   static final StreamOptions OPTIONS = StreamOptions.defaults().withChunkBytes(1024);
 
-  final Vertx vertx = Vertx.vertx();
+  final Vertx vertx = Vertx.vertx(PlainVertx.options());
   final Directory directory = new HazelcastDirectory(vertx, new Waits(), 10);
   final Node node = Node.embedded(vertx, directory, "test");
   final List<ParameterServerVerticle> servers = new ArrayList<>();

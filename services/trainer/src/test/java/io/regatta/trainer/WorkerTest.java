@@ -97,6 +97,14 @@ class WorkerTest {
   }
 
   @Test
+  void aShardThatIsLostWhenEverythingIsDoneDoesNotUndoTheRun() {
+    try (SharedShards shards = new SharedShards(job(new JsonObject().put("trainers", 2)))) {
+      shards.loseAtTheEnd();
+      assertThat(shards.run(Worker::barrier)).hasSize(2);
+    }
+  }
+
+  @Test
   void allReduceCombinesReplicasAndRanks() {
     Map<Integer, double[]> seen = new ConcurrentHashMap<>();
     try (SharedShards shards = new SharedShards(job(new JsonObject().put("trainers", 2).put("threads", 2)))) {

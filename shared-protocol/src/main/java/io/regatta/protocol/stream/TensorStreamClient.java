@@ -60,7 +60,8 @@ public final class TensorStreamClient {
       ClientTensorStream stream = new ClientTensorStream(this, context, r, connection.liveness, peer, options);
       return connection.lane.compose(v -> r.sendHead()).map(v -> stream.open());
     }).recover(e -> Future.failedFuture(
-        new PeerLost("cannot open a tensor stream to " + peer + path + ": " + e.getMessage(), e)));
+        new PeerLost("cannot open a tensor stream to " + peer + path + ": "
+            + (e.getMessage() == null ? e.toString() : e.getMessage()), e)));
   }
 
   private Connection connection(Context context, HttpConnection connection, String peer) {

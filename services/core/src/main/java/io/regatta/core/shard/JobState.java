@@ -66,6 +66,11 @@ final class JobState {
     return spec.mode() == Mode.SYNC ? t.nextStep : t.clock;
   }
 
+  /** Sees that this life is active; changes nothing. See {@link ParameterShard#registerAgain}. */
+  void registerAgain(TrainerId id) {
+    seen(trainers.known(id, "repeated registration of trainer " + id.rank()));
+  }
+
   void initialize(TrainerId id, float[] dense) {
     checkWhole();
     String who = "initialisation by trainer " + id.rank();

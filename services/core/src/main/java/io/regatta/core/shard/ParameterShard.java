@@ -3,6 +3,7 @@ package io.regatta.core.shard;
 import io.regatta.core.error.RegattaException.Conflict;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.Overloaded;
+import io.regatta.core.error.RegattaException.StaleGeneration;
 import io.regatta.core.table.SparseTable;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -115,6 +116,19 @@ public final class ParameterShard {
     }
     completions.drain();
     return from;
+  }
+
+  /**
+   * A trainer that has registered goes on over a new stream; nothing changes. Refused with {@code StaleGeneration} if
+   * this life of it is not active here: it has ended, or the job was freed meanwhile, and perhaps begun anew.
+   */
+  public void registerAgain(String job, TrainerId trainer) {
+    JobState state = jobs.get(job);
+    if (state == null) {
+      throw new StaleGeneration("repeated registration of trainer " + trainer.rank() + " refused: shard " + index
+          + " has freed job '" + job + "' meanwhile, for all its trainers had left or were declared lost; start it again");
+    }
+    state.registerAgain(trainer);
   }
 
   /** See {@link ShardLink#initialize}. */

@@ -80,6 +80,14 @@ final class Trainers {
     return t;
   }
 
+  /** The same, and who says so has been here before: a rank that never came means that the job has begun anew. */
+  TrainerState known(TrainerId id, String who) {
+    if (!byRank.containsKey(id.rank())) {
+      throw new StaleGeneration(who + " refused: " + where + " has begun anew meanwhile; join the group again");
+    }
+    return live(id.rank(), id.incarnation(), who);
+  }
+
   private StaleGeneration stale(String who, TrainerState t) {
     return new StaleGeneration(who + " refused: trainer " + t.rank + " (incarnation " + t.incarnation + ") "
         + (t.phase == TrainerState.Phase.LEFT ? "has left " : "was declared lost at ") + where

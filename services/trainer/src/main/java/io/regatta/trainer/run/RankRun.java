@@ -2,6 +2,7 @@ package io.regatta.trainer.run;
 
 import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.Cancelled;
+import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.shard.Mode;
 import io.regatta.core.shard.ParameterClient;
 import io.regatta.trainer.Progress;
@@ -171,8 +172,18 @@ public final class RankRun {
     workers.get(0).saveAtTheEnd();
     RunResult end = result(ranks, workers.get(0), parametersHash);
     write(end);
-    session.await("leave", session.leave());
+    leave();
     return end;
+  }
+
+  /** The run has done all that it had to: a shard that is lost now does not undo it, and the rendezvous tells the others. */
+  private void leave() {
+    try {
+      session.await("leave", session.leave());
+    } catch (PeerLost e) { // the session has warned of it
+      LOG.debug("trainer {} of job {} has reached its end, but could not leave every shard: {}", session.trainer().rank(),
+          session.job().job(), e.getMessage());
+    }
   }
 
   /** By the lowest rank that is there and has a file; if that is lost meanwhile, by the next one. */

@@ -72,7 +72,7 @@ final class ShardConnections {
     Supplier<Future<GrpcShardLink>> open = () -> link(shard.getHost(), shard.getPort(), StreamPaths.PARAMETER_SHARD,
         shard, peer, why -> "server " + found.serverOf(shard.getIndex()) + " (" + peer + ") is lost" + atStep() + ": "
             + why + "; start the server again, then the job");
-    return open.get().map(first -> new ReopeningShardLink(first, open, options.maxRequests()));
+    return ReopeningShardLink.open(vertx, open, options.maxRequests()).map(link -> link);
   }
 
   private Future<ShardLink> aggregated(Shard shard, ShardFinder.Found found, Directory.Instance aggregator) {

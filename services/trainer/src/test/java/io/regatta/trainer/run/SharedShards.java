@@ -1,6 +1,7 @@
 package io.regatta.trainer.run;
 
 import io.regatta.core.error.RegattaException.Cancelled;
+import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.reduce.Elementwise;
 import io.regatta.core.shard.LocalShardLink;
@@ -37,6 +38,7 @@ public final class SharedShards implements AutoCloseable {
   private final List<ParameterShard> shards = new ArrayList<>();
   private final Map<String, Gather> gathers = new HashMap<>();
   private final JobConfig job;
+  private volatile boolean lostAtTheEnd;
   private final List<Session> sessions = new ArrayList<>();
   private final List<CompletableFuture<RunResult>> results = new ArrayList<>();
 
@@ -50,6 +52,11 @@ public final class SharedShards implements AutoCloseable {
     for (int r = 0; r < job.trainers(); r++) {
       sessions.add(new Session(r));
     }
+  }
+
+  /** The ranks' leaves will find a shard lost. */
+  public void loseAtTheEnd() {
+    lostAtTheEnd = true;
   }
 
   public TrainerSession session(int rank) {
@@ -173,7 +180,7 @@ public final class SharedShards implements AutoCloseable {
 
     @Override
     public CompletableFuture<Void> leave() {
-      return client().map(ParameterClient::leave).orElseGet(() -> CompletableFuture.completedFuture(null));
+      return lostAtTheEnd ? CompletableFuture.failedFuture(new PeerLost("shard 0 is lost")) : client().map(ParameterClient::leave).orElseGet(() -> CompletableFuture.completedFuture(null));
     }
 
     @Override
