@@ -214,7 +214,8 @@ public final class Waits {
     /** Never fails: a wait whose peers cannot be found out is shown all the same, one that is over meanwhile is not. */
     Future<List<Wait>> ask() {
       return limited(lookup)
-          .recover(e -> Future.succeededFuture(List.of(Wait.Peer.named("somebody (" + e.getMessage() + ")"))))
+          .recover(e -> Future.succeededFuture(List.of(Wait.Peer.named(e instanceof TimeoutException
+              ? "peers that could not be asked in time" : "somebody (" + e.getMessage() + ")"))))
           .map(peers -> isOpen(this) ? List.of(waitingFor(peers)) : List.of());
     }
 
