@@ -1,24 +1,34 @@
 package io.regatta.node.testing;
 
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
+import java.util.concurrent.ThreadLocalRandom;
 
-/** Ports for tests that must name one beforehand, e.g. a seed; everything else binds to port 0. */
+/**
+ * Ports for tests that must name one beforehand, e.g. a seed; everything else binds to port 0. They lie below those that
+ * systems deal out to who binds to 0 (Linux from 32768 on), so that no such socket takes one before its owner comes.
+ */
 public final class FreePorts {
+
+  private static final int LOWEST = 10_000;
+  private static final int HIGHEST = 32_000;
+  private static final int TRIES = 1000;
 
   private FreePorts() {}
 
-  /** A loopback port that was free a moment ago. */
+  /** A loopback port that was free a moment ago. Any thread. */
   public static int one() {
-    try (ServerSocket socket = new ServerSocket()) {
-      socket.setReuseAddress(true);
-      socket.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
-      return socket.getLocalPort();
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
+    for (int i = 0; i < TRIES; i++) {
+      int port = ThreadLocalRandom.current().nextInt(LOWEST, HIGHEST);
+      try (ServerSocket socket = new ServerSocket()) {
+        socket.setReuseAddress(true);
+        socket.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
+        return port;
+      } catch (IOException taken) { // the next one
+      }
     }
+    throw new IllegalStateException("no free port between " + LOWEST + " and " + HIGHEST);
   }
 }
