@@ -1,0 +1,90 @@
+package io.regatta.load;
+
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.load.dense.DenseDriver;
+import io.regatta.load.dense.DenseResult;
+import io.regatta.load.run.Machine;
+import io.regatta.load.run.Scale;
+import io.regatta.load.run.Task;
+import io.regatta.node.process.ServiceLogging;
+import io.vertx.core.json.JsonObject;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.Callable;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** The coordinator of the drivers: runs them one after another, each with processes of its own. One thread. */
+@Command(name = "drivers", mixinStandardHelpOptions = true, sortOptions = false,
+    description = "Measures Regatta and its peers side by side; Markdown on standard output.")
+final class Drivers implements Callable<Integer> {
+
+  private static final List<String> ALL = List.of("dense");
+  private static final int TENSOR_ELEMENTS = 16_000_000;
+  private static final List<Integer> CHUNKS = List.of(1 << 20, 4 << 20);
+
+  @Parameters(paramLabel = "DRIVER", description = "dense, small, sparse; all if none is named")
+  private List<String> drivers = List.of();
+
+  @Option(names = "--quick", description = "shorter measurements: all drivers in less than five minutes")
+  private boolean quick;
+
+  @Option(names = "--json", paramLabel = "FILE", description = "write all raw values to this file")
+  private Path json;
+
+  @CommandLine.Spec
+  private CommandLine.Model.CommandSpec spec;
+
+  /** Runs the command; returns the exit status: 2 for a bad command line, 1 for a run that failed. */
+  static int execute(String... args) {
+    ServiceLogging.use();
+    return new CommandLine(new Drivers()).setExecutionExceptionHandler((e, line, result) -> {
+      line.getErr().println("drivers: " + e.getMessage());
+      return e instanceof InvalidInput ? 2 : 1;
+    }).execute(args);
+  }
+
+  /** What a worker process of a driver does. */
+  static Task task(JsonObject setup) throws Exception {
+    return switch (setup.getString("driver")) {
+      case "dense" -> DenseDriver.task(setup);
+      default -> throw new InvalidInput("there is no driver '" + setup.getString("driver") + "'; there are " + ALL);
+    };
+  }
+
+  @Override
+  public Integer call() throws IOException {
+    List<String> wanted = drivers.isEmpty() ? ALL : drivers;
+    for (String driver : wanted) {
+      if (!ALL.contains(driver)) {
+        throw new CommandLine.ParameterException(spec.commandLine(), "there is no driver '" + driver + "'; there are "
+            + ALL);
+      }
+    }
+    Scale scale = quick ? Scale.QUICK : Scale.FULL;
+    PrintWriter out = spec.commandLine().getOut();
+    JsonObject results = new JsonObject();
+    out.println(Machine.describe() + "; medians of " + scale.rounds() + " interleaved rounds"
+        + (quick ? ", quick\n" : "\n"));
+    for (String driver : wanted) {
+      switch (driver) {
+        case "dense" -> {
+          DenseResult result = DenseDriver.run(scale, TENSOR_ELEMENTS, CHUNKS);
+          out.println(result.markdown());
+          results.put(driver, result.json());
+        }
+        default -> throw new IllegalStateException(driver);
+      }
+    }
+    if (json != null) {
+      Files.writeString(json, new JsonObject().put("machine", Machine.describe()).put("rounds", scale.rounds())
+          .put("quick", quick).put("drivers", results).encodePrettily() + "\n");
+    }
+    return 0;
+  }
+}

@@ -1,0 +1,69 @@
+package io.regatta.load.dense;
+
+import io.regatta.load.run.Task;
+import io.vertx.core.json.JsonObject;
+import java.util.HashMap;
+import java.util.Map;
+
+/** The process of one kind's trainers, one for each chunk size; serves itself if the kind is one process. */
+final class DenseClient implements Task {
+  private final Peer peer;
+  private final boolean applies;
+  private final Map<Integer, Trainer> trainers = new HashMap<>();
+
+  private static final class Trainer {
+    final DenseTask task;
+    final Peer.Client client;
+    long pushes;
+
+    Trainer(DenseTask task, Peer.Client client) {
+      this.task = task;
+      this.client = client;
+    }
+  }
+
+  /** @param setup {@code ports}: by chunk size; none if the kind is one process */
+  DenseClient(JsonObject setup) throws Exception {
+    String kind = setup.getString("kind");
+    peer = Peers.named(kind);
+    applies = !kind.equals(Peers.MEMCPY);
+    JsonObject ports = setup.getJsonObject("ports");
+    for (Object chunk : setup.getJsonArray("chunks")) {
+      DenseTask task = new DenseTask(setup.getInteger("elements"), (Integer) chunk);
+      int port = ports == null ? peer.serve(task) : ports.getInteger(chunk.toString());
+      trainers.put(task.chunkBytes(), new Trainer(task, peer.connect(port, task)));
+    }
+  }
+
+  /** {@code push} and {@code pull}, {@code times}; {@code check} tells whether the weights are what they must be. */
+  @Override
+  public JsonObject run(JsonObject command) throws Exception {
+    Trainer trainer = trainers.get(command.getInteger("chunk"));
+    int times = command.getInteger("times", 1);
+    switch (command.getString("do")) {
+      case "push" -> {
+        for (int i = 0; i < times; i++) {
+          trainer.client.push();
+          trainer.pushes++;
+        }
+      }
+      case "pull" -> {
+        for (int i = 0; i < times; i++) {
+          trainer.client.pull();
+        }
+      }
+      case "check" -> {
+        if (applies) {
+          trainer.task.check(trainer.client.pull(), trainer.pushes);
+        }
+      }
+      default -> throw new IllegalArgumentException("unknown command " + command);
+    }
+    return new JsonObject().put("pushes", trainer.pushes);
+  }
+
+  @Override
+  public void close() throws Exception {
+    peer.close();
+  }
+}

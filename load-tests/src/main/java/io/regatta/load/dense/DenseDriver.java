@@ -1,0 +1,112 @@
+package io.regatta.load.dense;
+
+import io.regatta.load.run.Iperf3;
+import io.regatta.load.run.Medians;
+import io.regatta.load.run.Sample;
+import io.regatta.load.run.Scale;
+import io.regatta.load.run.Task;
+import io.regatta.load.run.WorkerPair;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * Dense push and pull of one vector between a trainer and a shard, for every kind of {@link Peers} and chunk size, and
+ * iperf3. A push is measured from the call to the acknowledgement of the applied gradient, a pull until all values are
+ * in an array of the trainer. After the rounds the weights of every kind are compared with the closed form.
+ */
+public final class DenseDriver {
+  private static final double GIGA = 1e9;
+
+  private DenseDriver() {}
+
+  /** The task of a worker of this driver. */
+  public static Task task(JsonObject setup) throws Exception {
+    return setup.getString("role").equals("server") ? new DenseServer(setup) : new DenseClient(setup);
+  }
+
+  /** Runs all kinds and tells the results. */
+  public static DenseResult run(Scale scale, int elements, List<Integer> chunks) throws IOException {
+    List<Contestant> contestants = new ArrayList<>();
+    Map<DenseResult.Key, List<Sample>> samples = new LinkedHashMap<>();
+    Optional<Iperf3> iperf3 = Iperf3.find();
+    try {
+      for (String kind : Peers.names()) {
+        List<Integer> sizes = kind.equals(Peers.MEMCPY) ? List.of(0) : chunks;
+        JsonObject setup = new JsonObject().put("driver", "dense").put("kind", kind).put("elements", elements)
+            .put("chunks", new JsonArray(sizes));
+        WorkerPair pair = WorkerPair.start(setup, Peers.oneProcess(kind));
+        for (int chunk : sizes) {
+          contestants.add(new Contestant(kind, chunk, elements * Float.BYTES / GIGA, pair));
+        }
+      }
+      contestants.forEach(c -> c.warmUp(scale));
+      for (int round = 0; round < scale.rounds(); round++) {
+        for (Contestant c : contestants) {
+          for (String operation : DenseResult.OPERATIONS) {
+            add(samples, new DenseResult.Key(c.kind, c.chunk, operation), c.measure(operation));
+          }
+        }
+        if (iperf3.isPresent()) {
+          int seconds = (int) Math.ceil(scale.blockSeconds());
+          add(samples, new DenseResult.Key(DenseResult.IPERF3, 0, "push"), iperf3.get().run(seconds, false));
+          add(samples, new DenseResult.Key(DenseResult.IPERF3, 0, "pull"), iperf3.get().run(seconds, true));
+        }
+      }
+      contestants.forEach(Contestant::check);
+    } finally {
+      contestants.forEach(c -> c.pair.close());
+    }
+    return new DenseResult(elements, chunks, samples);
+  }
+
+  private static void add(Map<DenseResult.Key, List<Sample>> samples, DenseResult.Key key, Sample sample) {
+    samples.computeIfAbsent(key, k -> new ArrayList<>()).add(sample);
+  }
+
+  /** A kind with a chunk size. */
+  private static final class Contestant {
+    final String kind;
+    final int chunk;
+    final double gigabytes;
+    final WorkerPair pair;
+    final Map<String, Integer> times = new LinkedHashMap<>();
+
+    Contestant(String kind, int chunk, double gigabytes, WorkerPair pair) {
+      this.kind = kind;
+      this.chunk = chunk;
+      this.gigabytes = gigabytes;
+      this.pair = pair;
+    }
+
+    private JsonObject command(String operation) {
+      return new JsonObject().put("do", operation).put("chunk", chunk);
+    }
+
+    /** Also finds out how often an operation fits into a block. */
+    void warmUp(Scale scale) {
+      for (String operation : DenseResult.OPERATIONS) {
+        pair.warmUp(command(operation), scale.warmUpSeconds());
+        double[] trial = new double[3];
+        for (int i = 0; i < trial.length; i++) {
+          trial[i] = pair.ask(command(operation)).getDouble("seconds");
+        }
+        times.put(operation, (int) Math.max(1, Math.round(scale.blockSeconds() / Medians.of(trial))));
+      }
+    }
+
+    Sample measure(String operation) {
+      int n = times.get(operation);
+      return pair.measure(command(operation).put("times", n), answer -> n * gigabytes);
+    }
+
+    void check() {
+      pair.ask(command("check"));
+    }
+  }
+}

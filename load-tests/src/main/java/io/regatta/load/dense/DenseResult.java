@@ -1,0 +1,116 @@
+package io.regatta.load.dense;
+
+import io.regatta.load.run.Medians;
+import io.regatta.load.run.Sample;
+import io.regatta.load.run.Table;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.function.ToDoubleFunction;
+
+/** What the dense driver has measured. Immutable by convention. */
+public final class DenseResult {
+
+  static final List<String> OPERATIONS = List.of("push", "pull");
+  static final String IPERF3 = "iperf3";
+
+  /** @param chunk bytes; 0 for a kind without chunks */
+  record Key(String kind, int chunk, String operation) {}
+
+  /**
+   * A ratio that is asked for.
+   *
+   * @param figure GB/s, or CPU seconds per GB of both ends
+   * @param wanted as the README says it
+   */
+  private record Demand(String kind, String peer, String label, ToDoubleFunction<Sample> figure, String wanted) {}
+
+  private static final ToDoubleFunction<Sample> RATE = Sample::rate;
+  private static final ToDoubleFunction<Sample> CPU = Sample::cpu;
+  private static final List<Demand> DEMANDS = List.of(
+      new Demand(Peers.REGATTA, Peers.GRPC_JAVA, "GB/s", RATE, "≥ 2.5"),
+      new Demand(Peers.REGATTA, IPERF3, "GB/s", RATE, "≥ 0.6"),
+      new Demand(Peers.REGATTA, Peers.NETSOCKET, "GB/s", RATE, "≥ 1.2"),
+      new Demand(Peers.REGATTA, Peers.NETTY, "CPU s/GB", CPU, "≤ 1.3"),
+      new Demand(Peers.REGATTA, Peers.NETTY, "GB/s", RATE, ""),
+      new Demand(Peers.HANDOVER, Peers.REGATTA, "GB/s", RATE, "≥ 1.5"),
+      new Demand(Peers.HANDOVER, Peers.REGATTA, "CPU s/GB", CPU, "≤ 0.5"),
+      new Demand(Peers.HANDOVER, Peers.MEMCPY, "GB/s", RATE, ""));
+
+  private final int elements;
+  private final List<Integer> chunks;
+  private final Map<Key, List<Sample>> samples;
+
+  DenseResult(int elements, List<Integer> chunks, Map<Key, List<Sample>> samples) {
+    this.elements = elements;
+    this.chunks = chunks;
+    this.samples = samples;
+  }
+
+  /** Kinds that were measured. */
+  List<String> kinds() {
+    return samples.keySet().stream().map(Key::kind).distinct().toList();
+  }
+
+  List<Sample> samples(String kind, int chunk, String operation) {
+    List<Sample> found = samples.get(new Key(kind, chunk, operation));
+    return found != null ? found : samples.getOrDefault(new Key(kind, 0, operation), List.of());
+  }
+
+  /** Two tables: figures and ratios. */
+  public String markdown() {
+    Table figures = new Table("kind", "chunk", "push GB/s", "push CPU s/GB, client + server", "pull GB/s",
+        "pull CPU s/GB, client + server");
+    for (String kind : kinds()) {
+      for (int chunk : samples.keySet().stream().filter(k -> k.kind.equals(kind)).map(Key::chunk).distinct().toList()) {
+        List<Object> row = new ArrayList<>(List.of(kind, size(chunk)));
+        for (String operation : OPERATIONS) {
+          List<Sample> s = samples(kind, chunk, operation);
+          row.add(Medians.of(s, Sample::rate));
+          row.add(Table.number(Medians.of(s, x -> x.clientCpu() / x.units())) + " + "
+              + Table.number(Medians.of(s, x -> x.serverCpu() / x.units())));
+        }
+        figures.row(row.toArray());
+      }
+    }
+    if (!kinds().contains(IPERF3)) {
+      figures.row(IPERF3, "–", "not present", "–", "not present", "–");
+    }
+    Table ratios = new Table("ratio of", "to", "figure", "chunk", "push", "pull", "wanted");
+    for (Demand d : DEMANDS) {
+      for (int chunk : chunks) {
+        ratios.row(d.kind, d.peer, d.label, size(chunk), ratio(d, chunk, "push"), ratio(d, chunk, "pull"), d.wanted);
+      }
+    }
+    return "## dense: " + elements * 4L / 1_000_000 + " MB, push with SGD and pull\n\n" + figures + "\n" + ratios;
+  }
+
+  private double ratio(Demand d, int chunk, String operation) {
+    return Medians.ratio(samples(d.kind, chunk, operation), samples(d.peer, chunk, operation), d.figure);
+  }
+
+  private static String size(int chunk) {
+    return chunk == 0 ? "–" : chunk % (1 << 20) == 0 ? (chunk >> 20) + " MB" : chunk + " B";
+  }
+
+  /** All raw values; units are GB. */
+  public JsonObject json() {
+    JsonArray all = new JsonArray();
+    samples.forEach((key, values) -> all.add(new JsonObject().put("kind", key.kind).put("chunk_bytes", key.chunk)
+        .put("operation", key.operation).put("samples", Medians.raw(values))));
+    JsonArray ratios = new JsonArray();
+    for (Demand d : DEMANDS) {
+      for (int chunk : chunks) {
+        for (String operation : OPERATIONS) {
+          double ratio = ratio(d, chunk, operation);
+          ratios.add(new JsonObject().put("kind", d.kind).put("peer", d.peer).put("figure", d.label)
+              .put("chunk_bytes", chunk).put("operation", operation).put("wanted", d.wanted)
+              .put("ratio", Double.isNaN(ratio) ? null : ratio));
+        }
+      }
+    }
+    return new JsonObject().put("unit", "GB").put("elements", elements).put("measured", all).put("ratios", ratios);
+  }
+}

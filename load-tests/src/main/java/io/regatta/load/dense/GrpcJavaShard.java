@@ -1,0 +1,54 @@
+package io.regatta.load.dense;
+
+import io.grpc.stub.ServerCallStreamObserver;
+import io.grpc.stub.StreamObserver;
+import io.regatta.protocol.tensor.Kind;
+import io.regatta.protocol.tensor.TensorMessage;
+import java.util.ArrayDeque;
+
+/** The shard's end of grpc-java's stream. Owned by the stream, whose calls come one at a time. */
+final class GrpcJavaShard implements StreamObserver<TensorMessage> {
+  private final DenseTask task;
+  private final ServerCallStreamObserver<TensorMessage> answers;
+  private final float[] weights;
+  private final SgdPieces apply;
+  private final ArrayDeque<TensorMessage> values = new ArrayDeque<>();
+
+  GrpcJavaShard(DenseTask task, ServerCallStreamObserver<TensorMessage> answers) {
+    this.task = task;
+    this.answers = answers;
+    weights = task.initial();
+    apply = new SgdPieces(weights);
+    answers.setOnReadyThreshold(DenseTask.WINDOW_BYTES);
+    answers.setOnReadyHandler(this::pump);
+  }
+
+  @Override
+  public void onNext(TensorMessage m) {
+    if (m.getKind() == Kind.PULL) {
+      for (int at = 0; at < weights.length; at += task.chunkElements()) { // all at once: isolated from the next push
+        values.add(GrpcJavaTrainer.chunk(Kind.PULL_VALUES, weights, at, task));
+      }
+      pump();
+      return;
+    }
+    apply.begin((int) m.getOffset());
+    if (apply.take(m.getPayload().asReadOnlyByteBuffer()) == weights.length) {
+      answers.onNext(TensorMessage.newBuilder().setKind(Kind.PUSH_ACK).build());
+    }
+  }
+
+  private void pump() {
+    while (!values.isEmpty() && answers.isReady()) {
+      answers.onNext(values.remove());
+    }
+  }
+
+  @Override
+  public void onError(Throwable t) {}
+
+  @Override
+  public void onCompleted() {
+    answers.onCompleted();
+  }
+}

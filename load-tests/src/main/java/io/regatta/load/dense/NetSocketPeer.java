@@ -1,0 +1,77 @@
+package io.regatta.load.dense;
+
+import io.netty.buffer.Unpooled;
+import io.regatta.load.run.Loop;
+import io.regatta.node.process.PlainVertx;
+import io.vertx.core.Vertx;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.internal.buffer.BufferInternal;
+import io.vertx.core.net.NetClient;
+import io.vertx.core.net.NetClientOptions;
+import io.vertx.core.net.NetServerOptions;
+import io.vertx.core.net.NetSocket;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+
+/**
+ * Vert.x's NetSocket as everybody uses it: Buffers in both directions, with native transport. What is received is
+ * applied straight from its Buffer, for which a user would have to know an internal class.
+ */
+final class NetSocketPeer implements Peer {
+  private final Vertx vertx = Vertx.vertx(PlainVertx.options());
+  /** Vert.x closes the connections of a client that nobody refers to any more. */
+  private final NetClient client = vertx.createNetClient(new NetClientOptions().setTcpNoDelay(true));
+
+  @Override
+  public int serve(DenseTask task) throws Exception {
+    return Loop.on(vertx).call(() -> vertx.createNetServer(new NetServerOptions().setTcpNoDelay(true))
+        .connectHandler(socket -> {
+          RawFrames frames = frames(new RawShard(task, new Wire(socket)));
+          socket.handler(b -> frames.read(((BufferInternal) b).getByteBuf()));
+        }).listen(0, "127.0.0.1")).actualPort();
+  }
+
+  @Override
+  public Client connect(int port, DenseTask task) throws Exception {
+    Loop loop = Loop.on(vertx);
+    return loop.call(() -> client.connect(port, "127.0.0.1").map(socket -> {
+      socket.setWriteQueueMaxSize(DenseTask.WINDOW_BYTES);
+      RawTrainer trainer = new RawTrainer(task, loop, new Wire(socket));
+      RawFrames frames = frames(trainer);
+      socket.handler(b -> frames.read(((BufferInternal) b).getByteBuf()));
+      socket.drainHandler(v -> trainer.pump());
+      socket.closeHandler(v -> trainer.lost());
+      return trainer;
+    }));
+  }
+
+  private static RawFrames frames(RawFrames.Sink sink) {
+    return new RawFrames(sink, Unpooled.buffer(RawFrames.HEADER_BYTES));
+  }
+
+  @Override
+  public void close() throws Exception {
+    vertx.close().toCompletionStage().toCompletableFuture().get();
+  }
+
+  private record Wire(NetSocket socket) implements RawWire {
+
+    @Override
+    public void send(int what) {
+      socket.write(Buffer.buffer(RawFrames.HEADER_BYTES).appendInt(what).appendInt(0).appendInt(0));
+    }
+
+    @Override
+    public void send(int what, float[] vector, int element, int count) {
+      byte[] bytes = new byte[count * Float.BYTES];
+      ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN).asFloatBuffer().put(vector, element, count);
+      socket.write(Buffer.buffer(RawFrames.HEADER_BYTES).appendInt(what).appendInt(bytes.length).appendInt(element));
+      socket.write(Buffer.buffer(bytes));
+    }
+
+    @Override
+    public boolean full() {
+      return socket.writeQueueFull();
+    }
+  }
+}

@@ -1,0 +1,143 @@
+package io.regatta.load.dense;
+
+import io.netty.bootstrap.Bootstrap;
+import io.netty.bootstrap.ServerBootstrap;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ChannelInitializer;
+import io.netty.channel.ChannelOption;
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.netty.channel.WriteBufferWaterMark;
+import io.netty.channel.epoll.Epoll;
+import io.netty.channel.epoll.EpollIoHandler;
+import io.netty.channel.epoll.EpollServerSocketChannel;
+import io.netty.channel.epoll.EpollSocketChannel;
+import io.netty.channel.nio.NioIoHandler;
+import io.netty.channel.socket.nio.NioServerSocketChannel;
+import io.netty.channel.socket.nio.NioSocketChannel;
+import java.net.InetSocketAddress;
+import java.nio.ByteOrder;
+
+/**
+ * Netty's channels with handlers of our own and pooled direct buffers: what TCP allows on the JVM. One loop per process;
+ * epoll where there is one.
+ */
+final class NettyPeer implements Peer {
+  private final boolean epoll = Epoll.isAvailable();
+  private final EventLoopGroup group =
+      new MultiThreadIoEventLoopGroup(1, epoll ? EpollIoHandler.newFactory() : NioIoHandler.newFactory());
+
+  @Override
+  public int serve(DenseTask task) {
+    Channel server = new ServerBootstrap().group(group)
+        .channel(epoll ? EpollServerSocketChannel.class : NioServerSocketChannel.class)
+        .childOption(ChannelOption.TCP_NODELAY, true)
+        .childHandler(new ChannelInitializer<>() {
+          @Override
+          protected void initChannel(Channel channel) {
+            channel.pipeline().addLast(new Reader(new RawShard(task, new Wire(channel))));
+          }
+        }).bind("127.0.0.1", 0).syncUninterruptibly().channel();
+    return ((InetSocketAddress) server.localAddress()).getPort();
+  }
+
+  @Override
+  public Client connect(int port, DenseTask task) {
+    Reader reader = new Reader();
+    Channel channel = new Bootstrap().group(group)
+        .channel(epoll ? EpollSocketChannel.class : NioSocketChannel.class)
+        .option(ChannelOption.TCP_NODELAY, true)
+        .option(ChannelOption.WRITE_BUFFER_WATER_MARK,
+            new WriteBufferWaterMark(DenseTask.WINDOW_BYTES / 2, DenseTask.WINDOW_BYTES))
+        .handler(reader).connect("127.0.0.1", port).syncUninterruptibly().channel();
+    RawTrainer trainer = new RawTrainer(task, channel.eventLoop(), new Wire(channel));
+    channel.eventLoop().submit(() -> reader.trainer(trainer)).syncUninterruptibly();
+    return trainer;
+  }
+
+  @Override
+  public void close() {
+    group.shutdownGracefully();
+  }
+
+  /** Feeds the frames; a trainer's goes on when the channel is writable. */
+  private static final class Reader extends ChannelInboundHandlerAdapter {
+    private RawFrames frames;
+    private RawTrainer trainer;
+
+    Reader() {}
+
+    Reader(RawShard shard) {
+      frames = new RawFrames(shard, Unpooled.buffer(RawFrames.HEADER_BYTES));
+    }
+
+    void trainer(RawTrainer t) {
+      trainer = t;
+      frames = new RawFrames(t, Unpooled.buffer(RawFrames.HEADER_BYTES));
+    }
+
+    @Override
+    public void channelRead(ChannelHandlerContext ctx, Object message) {
+      ByteBuf in = (ByteBuf) message;
+      try {
+        frames.read(in);
+      } finally {
+        in.release();
+      }
+    }
+
+    @Override
+    public void channelWritabilityChanged(ChannelHandlerContext ctx) {
+      if (trainer != null) {
+        trainer.pump();
+      }
+    }
+
+    @Override
+    public void channelInactive(ChannelHandlerContext ctx) {
+      if (trainer != null) {
+        trainer.lost();
+      }
+    }
+
+    @Override
+    public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
+      cause.printStackTrace();
+      ctx.close();
+    }
+  }
+
+  private record Wire(Channel channel) implements RawWire {
+
+    @Override
+    public void send(int what) {
+      header(what, 0, 0);
+      channel.flush();
+    }
+
+    @Override
+    public void send(int what, float[] vector, int element, int count) {
+      int bytes = count * Float.BYTES;
+      header(what, bytes, element);
+      ByteBuf payload = channel.alloc().directBuffer(bytes);
+      payload.nioBuffer(0, bytes).order(ByteOrder.LITTLE_ENDIAN).asFloatBuffer().put(vector, element, count);
+      payload.writerIndex(bytes);
+      channel.writeAndFlush(payload, channel.voidPromise());
+    }
+
+    private void header(int what, int bytes, int element) {
+      ByteBuf header = channel.alloc().directBuffer(RawFrames.HEADER_BYTES);
+      header.writeInt(what).writeInt(bytes).writeInt(element);
+      channel.write(header, channel.voidPromise());
+    }
+
+    @Override
+    public boolean full() {
+      return !channel.isWritable();
+    }
+  }
+}

@@ -1,0 +1,24 @@
+package io.regatta.load.dense;
+
+/** One way of moving a dense vector between a trainer and a shard. Closed when its process ends. */
+interface Peer extends AutoCloseable {
+
+  /** Serves a vector of its own on a free port of the loopback interface. */
+  int serve(DenseTask task) throws Exception;
+
+  /** Connects to a port that this kind serves; in the same process if it is one that needs no other. */
+  Client connect(int port, DenseTask task) throws Exception;
+
+  @Override
+  void close() throws Exception;
+
+  /** A trainer. Its calls are made by one thread and block it until they are done. */
+  interface Client {
+
+    /** Pushes the task's gradient; the shard has applied it when this returns. */
+    void push() throws Exception;
+
+    /** The weights, isolated from later pushes; valid until the next call. */
+    float[] pull() throws Exception;
+  }
+}

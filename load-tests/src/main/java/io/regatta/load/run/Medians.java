@@ -1,0 +1,40 @@
+package io.regatta.load.run;
+
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.util.Arrays;
+import java.util.List;
+import java.util.function.ToDoubleFunction;
+import java.util.stream.IntStream;
+
+/** Medians over the rounds of a run, and ratios of two kinds measured in the same rounds. Stateless. */
+public final class Medians {
+
+  private Medians() {}
+
+  /** The middle value, or the mean of the two in the middle; NaN of none. */
+  public static double of(double... values) {
+    double[] sorted = values.clone();
+    Arrays.sort(sorted);
+    int n = sorted.length;
+    return n == 0 ? Double.NaN : (sorted[(n - 1) / 2] + sorted[n / 2]) / 2;
+  }
+
+  public static double of(List<Sample> samples, ToDoubleFunction<Sample> figure) {
+    return of(samples.stream().mapToDouble(figure).toArray());
+  }
+
+  /** The median over the rounds of one's figure divided by the other's in the same round. */
+  public static double ratio(List<Sample> one, List<Sample> other, ToDoubleFunction<Sample> figure) {
+    return of(IntStream.range(0, Math.min(one.size(), other.size()))
+        .mapToDouble(i -> figure.applyAsDouble(one.get(i)) / figure.applyAsDouble(other.get(i))).toArray());
+  }
+
+  /** All raw values. */
+  public static JsonArray raw(List<Sample> samples) {
+    JsonArray all = new JsonArray();
+    samples.forEach(s -> all.add(new JsonObject().put("units", s.units()).put("seconds", s.seconds())
+        .put("client_cpu_seconds", s.clientCpu()).put("server_cpu_seconds", s.serverCpu())));
+    return all;
+  }
+}

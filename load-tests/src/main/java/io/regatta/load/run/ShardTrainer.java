@@ -1,0 +1,70 @@
+package io.regatta.load.run;
+
+import io.regatta.core.model.ModelSpec;
+import io.regatta.core.shard.Contributor;
+import io.regatta.core.shard.JobSpec;
+import io.regatta.core.shard.Mode;
+import io.regatta.core.shard.NanPolicy;
+import io.regatta.core.shard.Pull;
+import io.regatta.core.shard.Pulled;
+import io.regatta.core.shard.Push;
+import io.regatta.core.shard.PushAck;
+import io.regatta.core.shard.ShardLink;
+import io.regatta.core.shard.SparseIds;
+import io.regatta.core.shard.SparseRows;
+import io.regatta.core.shard.TrainerId;
+import io.regatta.protocol.GrpcShardLink;
+import io.regatta.protocol.StreamPaths;
+import io.regatta.protocol.stream.StreamOptions;
+import io.regatta.protocol.stream.TensorStreamClient;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import java.util.List;
+import java.util.function.Supplier;
+
+/** The only trainer of an async job on a {@link ShardServer}. Owned by its loop, but for {@link #call}. */
+public final class ShardTrainer {
+  private static final int MIN_BLOCK = 8192;
+  private static final TrainerId ID = new TrainerId(0, 1);
+
+  private final Loop loop;
+  private final ShardLink link;
+  private long pushes;
+  private long version;
+
+  private ShardTrainer(Loop loop, ShardLink link) {
+    this.loop = loop;
+    this.link = link;
+  }
+
+  /** Connects, registers and initialises the dense vector. Blocks. */
+  public static ShardTrainer open(Loop loop, Vertx vertx, int port, StreamOptions options, ModelSpec model,
+      float[] dense) throws Exception {
+    JobSpec job = new JobSpec("load", Mode.ASYNC, 1, 0, NanPolicy.FAIL, 1, MIN_BLOCK, model);
+    ShardLink link = loop.call(() -> new TensorStreamClient(vertx, options)
+        .open("127.0.0.1", port, StreamPaths.PARAMETER_SHARD)
+        .map(stream -> new GrpcShardLink(stream, "shard 0 at port " + port, 0, 0, () -> 1,
+            j -> Future.failedFuture("no driver asks for a digest"), options)));
+    ShardTrainer trainer = new ShardTrainer(loop, link);
+    loop.call(() -> Future.fromCompletionStage(link.register(job, ID, 0)));
+    loop.call(() -> Future.fromCompletionStage(link.initialize(dense)));
+    return trainer;
+  }
+
+  /** Makes a call on the loop and waits for it, from another thread. */
+  public <T> T call(Supplier<Future<T>> call) throws Exception {
+    return loop.call(call);
+  }
+
+  /** Pushes the gradients of the next step. */
+  public Future<PushAck> push(float[] dense, List<SparseRows> sparse) {
+    long step = pushes++;
+    Push push = new Push(List.of(new Contributor(ID.rank(), ID.incarnation(), pushes, 1)), step, version, dense, sparse);
+    return Future.fromCompletionStage(link.push(push)).onSuccess(ack -> version = ack.version());
+  }
+
+  /** Pulls for the next step. */
+  public Future<Pulled> pull(boolean dense, List<SparseIds> sparse) {
+    return Future.fromCompletionStage(link.pull(new Pull(ID.rank(), pushes, dense, sparse, false)));
+  }
+}
