@@ -1,0 +1,51 @@
+package io.regatta.load.small;
+
+import com.google.protobuf.ByteString;
+import io.regatta.load.run.Loop;
+import io.regatta.load.run.Task;
+import io.regatta.node.process.PlainVertx;
+import io.regatta.protocol.parameterserver.ParameterShardGrpcClient;
+import io.regatta.protocol.tensor.Kind;
+import io.regatta.protocol.tensor.TensorMessage;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import io.vertx.core.Vertx;
+import io.vertx.core.json.JsonObject;
+import io.vertx.core.net.SocketAddress;
+import io.vertx.grpc.client.GrpcClient;
+import io.vertx.grpc.client.GrpcClientRequest;
+
+/** The process that sends 256 bytes to the {@link EchoServer} and waits for them, again and again. */
+final class EchoClient implements Task {
+  private static final TensorMessage MESSAGE = TensorMessage.newBuilder().setKind(Kind.PUSH)
+      .setPayload(ByteString.copyFrom(new byte[SmallDriver.FLOATS * Float.BYTES])).build();
+
+  private final Vertx vertx = Vertx.vertx(PlainVertx.options());
+  private final Loop loop = Loop.on(vertx);
+  private final GrpcClient client = GrpcClient.client(vertx);
+  private final GrpcClientRequest<TensorMessage, TensorMessage> request;
+  private Promise<TensorMessage> echo;
+
+  EchoClient(int port) throws Exception {
+    request = loop.call(() -> client.request(SocketAddress.inetSocketAddress(port, "127.0.0.1"),
+        ParameterShardGrpcClient.Exchange).onSuccess(r -> r.response()
+            .onSuccess(response -> response.handler(message -> echo.complete(message)))
+            .onFailure(e -> echo.tryFail(e))));
+  }
+
+  private Future<?> trip() {
+    echo = Promise.promise();
+    request.write(MESSAGE).onFailure(e -> echo.tryFail(e));
+    return echo.future();
+  }
+
+  @Override
+  public JsonObject run(JsonObject command) throws Exception {
+    return loop.call(() -> RoundTrips.make(command.getInteger("times"), this::trip));
+  }
+
+  @Override
+  public void close() {
+    vertx.close();
+  }
+}

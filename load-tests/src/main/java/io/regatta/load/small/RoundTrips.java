@@ -1,0 +1,43 @@
+package io.regatta.load.small;
+
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import io.vertx.core.json.JsonObject;
+import java.util.Arrays;
+import java.util.function.Supplier;
+
+/** Makes round trips one after another and times each. Owned by the client's event loop. */
+final class RoundTrips {
+  private final Supplier<Future<?>> trip;
+  private final long[] nanos;
+  private final Promise<JsonObject> done = Promise.promise();
+  private int next;
+
+  private RoundTrips(Supplier<Future<?>> trip, int times) {
+    this.trip = trip;
+    nanos = new long[times];
+  }
+
+  /** Completes with {@code p50} and {@code p99} in microseconds. */
+  static Future<JsonObject> make(int times, Supplier<Future<?>> trip) {
+    RoundTrips trips = new RoundTrips(trip, times);
+    trips.go();
+    return trips.done.future();
+  }
+
+  private void go() {
+    long begin = System.nanoTime();
+    trip.get().onComplete(r -> {
+      nanos[next++] = System.nanoTime() - begin;
+      if (r.failed()) {
+        done.fail(r.cause());
+      } else if (next < nanos.length) {
+        go();
+      } else {
+        Arrays.sort(nanos);
+        done.complete(new JsonObject().put("p50", nanos[nanos.length / 2] / 1e3)
+            .put("p99", nanos[(int) (nanos.length * 0.99)] / 1e3));
+      }
+    });
+  }
+}

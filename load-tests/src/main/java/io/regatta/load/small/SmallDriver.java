@@ -1,0 +1,97 @@
+package io.regatta.load.small;
+
+import io.regatta.load.run.Medians;
+import io.regatta.load.run.Sample;
+import io.regatta.load.run.Scale;
+import io.regatta.load.run.Table;
+import io.regatta.load.run.Task;
+import io.regatta.load.run.WorkerPair;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.IntStream;
+
+/**
+ * Round trips of 256 bytes, one after another on one stream: a push of 64 floats and its acknowledgement, against the
+ * echo of as many bytes by Vert.x's gRPC, measured on the client's event loop.
+ */
+public final class SmallDriver {
+
+  static final int FLOATS = 64;
+  private static final String ECHO = "vertx-grpc-echo";
+  private static final List<String> KINDS = List.of("regatta", "regatta-plain", "regatta-handover", ECHO);
+  private static final String HANDOVER = "regatta-handover";
+
+  private SmallDriver() {}
+
+  /** The task of a worker of this driver. */
+  public static Task task(JsonObject setup) throws Exception {
+    boolean server = setup.getString("role").equals("server");
+    if (setup.getString("kind").equals(ECHO)) {
+      return server ? new EchoServer() : new EchoClient(setup.getInteger("port"));
+    }
+    return server ? new PushServer(setup) : new PushClient(setup);
+  }
+
+  /** One round of a kind: microseconds. */
+  private record Round(double p50, double p99, Sample sample) {}
+
+  /** Markdown and raw values. */
+  public record Result(String markdown, JsonObject json) {}
+
+  /** Runs all kinds. */
+  public static Result run(Scale scale, int times) throws IOException {
+    Map<String, WorkerPair> pairs = new LinkedHashMap<>();
+    Map<String, List<Round>> rounds = new LinkedHashMap<>();
+    try {
+      for (String kind : KINDS) {
+        pairs.put(kind, WorkerPair.start(new JsonObject().put("driver", "small").put("kind", kind),
+            kind.equals(HANDOVER)));
+        rounds.put(kind, new ArrayList<>());
+      }
+      JsonObject command = new JsonObject().put("do", "trip").put("times", times);
+      pairs.values().forEach(p -> p.warmUp(command, scale.warmUpSeconds()));
+      for (int i = 0; i < scale.rounds(); i++) {
+        pairs.forEach((kind, pair) -> {
+          JsonObject[] told = new JsonObject[1];
+          Sample sample = pair.measure(command, answer -> {
+            told[0] = answer;
+            return times;
+          });
+          rounds.get(kind).add(new Round(told[0].getDouble("p50"), told[0].getDouble("p99"), sample));
+        });
+      }
+    } finally {
+      pairs.values().forEach(WorkerPair::close);
+    }
+    return result(rounds, times);
+  }
+
+  private static Result result(Map<String, List<Round>> rounds, int times) {
+    Table table = new Table("kind", "p50 µs", "p99 µs", "CPU µs per trip", "p50 to echo's", "p99 to echo's", "wanted");
+    JsonArray raw = new JsonArray();
+    List<Round> echo = rounds.get(ECHO);
+    rounds.forEach((kind, of) -> {
+      double[] to50 = IntStream.range(0, of.size()).mapToDouble(i -> of.get(i).p50 / echo.get(i).p50).toArray();
+      double[] to99 = IntStream.range(0, of.size()).mapToDouble(i -> of.get(i).p99 / echo.get(i).p99).toArray();
+      table.row(kind, Medians.of(of.stream().mapToDouble(Round::p50).toArray()),
+          Medians.of(of.stream().mapToDouble(Round::p99).toArray()),
+          Medians.of(of.stream().mapToDouble(r -> r.sample.cpu() * 1e6).toArray()), Medians.of(to50),
+          Medians.of(to99), kind.equals("regatta") ? "p50 ≤ 1.3" : "");
+      JsonArray p50 = new JsonArray();
+      JsonArray p99 = new JsonArray();
+      of.forEach(r -> {
+        p50.add(r.p50);
+        p99.add(r.p99);
+      });
+      raw.add(new JsonObject().put("kind", kind).put("p50_us", p50).put("p99_us", p99).put("p50_ratio", Medians.of(to50))
+          .put("samples", Medians.raw(of.stream().map(Round::sample).toList())));
+    });
+    return new Result("## small: round trip of 256 B, " + times + " in a row\n\n" + table,
+        new JsonObject().put("unit", "round trips").put("measured", raw));
+  }
+}
