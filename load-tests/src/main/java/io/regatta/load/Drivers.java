@@ -7,6 +7,7 @@ import io.regatta.load.run.Machine;
 import io.regatta.load.run.Scale;
 import io.regatta.load.run.Task;
 import io.regatta.load.small.SmallDriver;
+import io.regatta.load.sparse.SparseDriver;
 import io.regatta.node.process.ServiceLogging;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
@@ -25,9 +26,10 @@ import picocli.CommandLine.Parameters;
     description = "Measures Regatta and its peers side by side; Markdown on standard output.")
 final class Drivers implements Callable<Integer> {
 
-  private static final List<String> ALL = List.of("dense", "small");
+  private static final List<String> ALL = List.of("dense", "small", "sparse");
   private static final int TENSOR_ELEMENTS = 16_000_000;
   private static final int ROUND_TRIPS = 10_000;
+  private static final List<Integer> TABLE_ROWS = List.of(100_000, 10_000_000);
   private static final List<Integer> CHUNKS = List.of(1 << 20, 4 << 20);
 
   @Parameters(paramLabel = "DRIVER", description = "dense, small, sparse; all if none is named")
@@ -56,6 +58,7 @@ final class Drivers implements Callable<Integer> {
     return switch (setup.getString("driver")) {
       case "dense" -> DenseDriver.task(setup);
       case "small" -> SmallDriver.task(setup);
+      case "sparse" -> SparseDriver.task(setup);
       default -> throw new InvalidInput("there is no driver '" + setup.getString("driver") + "'; there are " + ALL);
     };
   }
@@ -83,6 +86,11 @@ final class Drivers implements Callable<Integer> {
         }
         case "small" -> {
           SmallDriver.Result result = SmallDriver.run(scale, quick ? ROUND_TRIPS / 5 : ROUND_TRIPS);
+          out.println(result.markdown());
+          results.put(driver, result.json());
+        }
+        case "sparse" -> {
+          SparseDriver.Result result = SparseDriver.run(scale, TABLE_ROWS);
           out.println(result.markdown());
           results.put(driver, result.json());
         }

@@ -2,6 +2,7 @@ package io.regatta.load.small;
 
 import com.google.protobuf.ByteString;
 import io.regatta.load.run.Loop;
+import io.regatta.load.run.RoundTrips;
 import io.regatta.load.run.Task;
 import io.regatta.node.process.PlainVertx;
 import io.regatta.protocol.parameterserver.ParameterShardGrpcClient;

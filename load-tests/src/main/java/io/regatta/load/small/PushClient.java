@@ -4,6 +4,7 @@ import io.regatta.core.model.DenseVariable;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.optim.OptimizerSpec;
 import io.regatta.load.run.Loop;
+import io.regatta.load.run.RoundTrips;
 import io.regatta.load.run.ShardServer;
 import io.regatta.load.run.ShardTrainer;
 import io.regatta.load.run.Task;

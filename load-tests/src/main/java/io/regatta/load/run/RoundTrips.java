@@ -1,4 +1,4 @@
-package io.regatta.load.small;
+package io.regatta.load.run;
 
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
@@ -7,7 +7,7 @@ import java.util.Arrays;
 import java.util.function.Supplier;
 
 /** Makes round trips one after another and times each. Owned by the client's event loop. */
-final class RoundTrips {
+public final class RoundTrips {
   private final Supplier<Future<?>> trip;
   private final long[] nanos;
   private final Promise<JsonObject> done = Promise.promise();
@@ -19,7 +19,7 @@ final class RoundTrips {
   }
 
   /** Completes with {@code p50} and {@code p99} in microseconds. */
-  static Future<JsonObject> make(int times, Supplier<Future<?>> trip) {
+  public static Future<JsonObject> make(int times, Supplier<Future<?>> trip) {
     RoundTrips trips = new RoundTrips(trip, times);
     trips.go();
     return trips.done.future();

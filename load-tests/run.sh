@@ -1,0 +1,28 @@
+#!/bin/sh
+# Measures Regatta and its peers side by side: all drivers of load-tests, Markdown on standard output.
+#   load-tests/run.sh [--quick] [--json FILE] [dense] [small] [sparse]
+# Builds load-tests/target/load-tests.jar if it is not there; remove it to have it built anew.
+# Environment: JAVA_HOME (else java from PATH).
+set -eu
+
+here=$(cd "$(dirname "$0")" && pwd)
+jar=$here/target/load-tests.jar
+java=${JAVA_HOME:+$JAVA_HOME/bin/}java
+command -v "$java" >/dev/null || { echo "run.sh: no $java: install a JDK 17 or newer and put it into PATH, or set JAVA_HOME" >&2; exit 2; }
+version=$("$java" -version 2>&1 | sed -n 's/.* version "\([0-9]*\).*/\1/p' | head -n 1)
+
+if [ ! -f "$jar" ]; then
+  echo "run.sh: building $jar (./mvnw package, without tests)." >&2
+  trap 'rm -f "$jar"; exit 130' INT TERM # never leave half a jar
+  (cd "$here/.." && ./mvnw -q -B -ntp -DskipTests -Dregatta.service.jars.skip=true -Pbenchmarks -pl load-tests -am package) </dev/null >&2 ||
+    { rm -f "$jar"; echo "run.sh: the build failed, see above" >&2; exit 2; }
+  trap - INT TERM
+fi
+
+# The options with which ./regatta starts Java, and no others; the drivers give them to their processes.
+flags=
+if [ "$version" -ge 24 ]; then
+  flags=--sun-misc-unsafe-memory-access=allow
+fi
+# shellcheck disable=SC2086 # options are words
+exec "$java" $flags -Dio.netty.allocator.type=pooled -jar "$jar" drivers "$@"
