@@ -80,7 +80,7 @@ final class Drivers implements Callable<Integer> {
     for (String driver : wanted) {
       switch (driver) {
         case "dense" -> {
-          DenseResult result = DenseDriver.run(scale, TENSOR_ELEMENTS, CHUNKS);
+          DenseResult result = DenseDriver.run(scale, TENSOR_ELEMENTS, CHUNKS, DenseDriver.kinds());
           out.println(result.markdown());
           results.put(driver, result.json());
         }

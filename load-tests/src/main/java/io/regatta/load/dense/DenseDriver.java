@@ -30,13 +30,24 @@ public final class DenseDriver {
     return setup.getString("role").equals("server") ? new DenseServer(setup) : new DenseClient(setup);
   }
 
-  /** Runs all kinds and tells the results. */
-  public static DenseResult run(Scale scale, int elements, List<Integer> chunks) throws IOException {
+  /** All kinds. */
+  public static List<String> kinds() {
+    return Peers.names();
+  }
+
+  /**
+   * Runs these kinds, and iperf3 if it is there. Blocks; fails if a kind's weights come out wrong.
+   *
+   * @param elements floats of the vector
+   * @param chunks bytes
+   */
+  public static DenseResult run(Scale scale, int elements, List<Integer> chunks, List<String> kinds)
+      throws IOException {
     List<Contestant> contestants = new ArrayList<>();
     Map<DenseResult.Key, List<Sample>> samples = new LinkedHashMap<>();
     Optional<Iperf3> iperf3 = Iperf3.find();
     try {
-      for (String kind : Peers.names()) {
+      for (String kind : kinds) {
         List<Integer> sizes = kind.equals(Peers.MEMCPY) ? List.of(0) : chunks;
         JsonObject setup = new JsonObject().put("driver", "dense").put("kind", kind).put("elements", elements)
             .put("chunks", new JsonArray(sizes));

@@ -35,7 +35,7 @@ final class NetSocketPeer implements Peer {
   public Client connect(int port, DenseTask task) throws Exception {
     Loop loop = Loop.on(vertx);
     return loop.call(() -> client.connect(port, "127.0.0.1").map(socket -> {
-      socket.setWriteQueueMaxSize(DenseTask.WINDOW_BYTES);
+      socket.setWriteQueueMaxSize(2 * task.chunkBytes());
       RawTrainer trainer = new RawTrainer(task, loop, new Wire(socket));
       RawFrames frames = frames(trainer);
       socket.handler(b -> frames.read(((BufferInternal) b).getByteBuf()));
@@ -67,6 +67,13 @@ final class NetSocketPeer implements Peer {
       ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN).asFloatBuffer().put(vector, element, count);
       socket.write(Buffer.buffer(RawFrames.HEADER_BYTES).appendInt(what).appendInt(bytes.length).appendInt(element));
       socket.write(Buffer.buffer(bytes));
+    }
+
+    @Override
+    public void sendAll(int what, float[] vector, int chunkElements) {
+      for (int at = 0; at < vector.length; at += chunkElements) {
+        send(what, vector, at, Math.min(chunkElements, vector.length - at));
+      }
     }
 
     @Override

@@ -52,7 +52,7 @@ final class NettyPeer implements Peer {
         .channel(epoll ? EpollSocketChannel.class : NioSocketChannel.class)
         .option(ChannelOption.TCP_NODELAY, true)
         .option(ChannelOption.WRITE_BUFFER_WATER_MARK,
-            new WriteBufferWaterMark(DenseTask.WINDOW_BYTES / 2, DenseTask.WINDOW_BYTES))
+            new WriteBufferWaterMark(task.chunkBytes(), 2 * task.chunkBytes()))
         .handler(reader).connect("127.0.0.1", port).syncUninterruptibly().channel();
     RawTrainer trainer = new RawTrainer(task, channel.eventLoop(), new Wire(channel));
     channel.eventLoop().submit(() -> reader.trainer(trainer)).syncUninterruptibly();
@@ -111,7 +111,14 @@ final class NettyPeer implements Peer {
     }
   }
 
-  private record Wire(Channel channel) implements RawWire {
+  private static final class Wire implements RawWire {
+    private final Channel channel;
+    /** The copy of a pull: its memory stays, since pages of the pool would come anew from the system for each. */
+    private ByteBuf copy = Unpooled.EMPTY_BUFFER;
+
+    Wire(Channel channel) {
+      this.channel = channel;
+    }
 
     @Override
     public void send(int what) {
@@ -127,6 +134,21 @@ final class NettyPeer implements Peer {
       payload.nioBuffer(0, bytes).order(ByteOrder.LITTLE_ENDIAN).asFloatBuffer().put(vector, element, count);
       payload.writerIndex(bytes);
       channel.writeAndFlush(payload, channel.voidPromise());
+    }
+
+    @Override
+    public void sendAll(int what, float[] vector, int chunkElements) {
+      int bytes = vector.length * Float.BYTES;
+      if (copy.capacity() < bytes) {
+        copy = Unpooled.directBuffer(bytes, bytes);
+      }
+      copy.nioBuffer(0, bytes).order(ByteOrder.LITTLE_ENDIAN).asFloatBuffer().put(vector);
+      for (int at = 0; at < vector.length; at += chunkElements) {
+        int n = Math.min(chunkElements, vector.length - at);
+        header(what, n * Float.BYTES, at);
+        channel.write(copy.retainedSlice(at * Float.BYTES, n * Float.BYTES), channel.voidPromise());
+      }
+      channel.flush();
     }
 
     private void header(int what, int bytes, int element) {

@@ -21,9 +21,7 @@ final class RawShard implements RawFrames.Sink {
 
   @Override
   public void message(int what) {
-    for (int at = 0; at < weights.length; at += task.chunkElements()) {
-      wire.send(RawFrames.VALUES, weights, at, Math.min(task.chunkElements(), weights.length - at));
-    }
+    wire.sendAll(RawFrames.VALUES, weights, task.chunkElements());
   }
 
   @Override

@@ -29,6 +29,7 @@ public final class Loop implements Executor {
     return new Loop(await(made.future()));
   }
 
+  /** The loop's context. */
   public Context context() {
     return context;
   }

@@ -20,6 +20,7 @@ public final class Medians {
     return n == 0 ? Double.NaN : (sorted[(n - 1) / 2] + sorted[n / 2]) / 2;
   }
 
+  /** The median of one figure of all samples. */
   public static double of(List<Sample> samples, ToDoubleFunction<Sample> figure) {
     return of(samples.stream().mapToDouble(figure).toArray());
   }

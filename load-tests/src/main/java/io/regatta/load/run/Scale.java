@@ -11,5 +11,5 @@ public record Scale(int rounds, double warmUpSeconds, double blockSeconds) {
 
   public static final Scale FULL = new Scale(5, 5, 1.5);
   /** All drivers in less than five minutes. */
-  public static final Scale QUICK = new Scale(5, 1.5, 0.3);
+  public static final Scale QUICK = new Scale(5, 1, 0.25);
 }

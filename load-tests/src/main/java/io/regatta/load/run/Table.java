@@ -9,6 +9,7 @@ public final class Table {
 
   private final List<String> lines = new ArrayList<>();
 
+  /** An empty table with these columns. */
   public Table(String... columns) {
     row((Object[]) columns);
     row((Object[]) "-".repeat(columns.length).split(""));
