@@ -23,8 +23,8 @@ import java.net.InetSocketAddress;
 import java.nio.ByteOrder;
 
 /**
- * Netty's channels with handlers of our own and pooled direct buffers: what TCP allows on the JVM. One loop per process;
- * epoll where there is one.
+ * Netty's channels with handlers of our own and pooled direct buffers: what TCP allows on the JVM. One loop per
+ * process; epoll where there is one.
  */
 final class NettyPeer implements Peer {
   private final boolean epoll = Epoll.isAvailable();

@@ -46,7 +46,8 @@ public final class Iperf3 {
       while (line != null && !line.contains("listening")) {
         line = lines.readLine();
       }
-      Process client = start("-c", "127.0.0.1", "-p", port, "-t", Integer.toString(seconds), "-J", reverse ? "-R" : "-4");
+      Process client = start("-c", "127.0.0.1", "-p", port, "-t", Integer.toString(seconds), "-J",
+          reverse ? "-R" : "-4");
       String told = new String(client.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
       return sample(new JsonObject(told));
     } finally {

@@ -59,8 +59,9 @@ public final class ShardTrainer {
   /** Pushes the gradients of the next step. */
   public Future<PushAck> push(float[] dense, List<SparseRows> sparse) {
     long step = pushes++;
-    Push push = new Push(List.of(new Contributor(ID.rank(), ID.incarnation(), pushes, 1)), step, version, dense, sparse);
-    return Future.fromCompletionStage(link.push(push)).onSuccess(ack -> version = ack.version());
+    Contributor self = new Contributor(ID.rank(), ID.incarnation(), pushes, 1);
+    return Future.fromCompletionStage(link.push(new Push(List.of(self), step, version, dense, sparse)))
+        .onSuccess(ack -> version = ack.version());
   }
 
   /** Pulls for the next step. */

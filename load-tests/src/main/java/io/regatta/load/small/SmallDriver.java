@@ -72,7 +72,8 @@ public final class SmallDriver {
   }
 
   private static Result result(Map<String, List<Round>> rounds, int times) {
-    Table table = new Table("kind", "p50 µs", "p99 µs", "CPU µs per trip", "p50 to echo's", "p99 to echo's", "wanted");
+    Table table = new Table("kind", "p50 µs", "p99 µs", "CPU µs per trip", "p50 to echo's", "p99 to echo's",
+        "wanted");
     JsonArray raw = new JsonArray();
     List<Round> echo = rounds.get(ECHO);
     rounds.forEach((kind, of) -> {
@@ -88,8 +89,8 @@ public final class SmallDriver {
         p50.add(r.p50);
         p99.add(r.p99);
       });
-      raw.add(new JsonObject().put("kind", kind).put("p50_us", p50).put("p99_us", p99).put("p50_ratio", Medians.of(to50))
-          .put("samples", Medians.raw(of.stream().map(Round::sample).toList())));
+      raw.add(new JsonObject().put("kind", kind).put("p50_us", p50).put("p99_us", p99)
+          .put("p50_ratio", Medians.of(to50)).put("samples", Medians.raw(of.stream().map(Round::sample).toList())));
     });
     return new Result("## small: round trip of 256 B, " + times + " in a row\n\n" + table,
         new JsonObject().put("unit", "round trips").put("measured", raw));
