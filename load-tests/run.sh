@@ -1,7 +1,7 @@
 #!/bin/sh
 # Measures Regatta and its peers side by side: all drivers of load-tests, Markdown on standard output.
 #   load-tests/run.sh [--quick] [--json FILE] [dense] [small] [sparse]
-# Builds load-tests/target/load-tests.jar if it is not there; remove it to have it built anew.
+# Builds load-tests/target/load-tests.jar if it is not there or older than the sources.
 # Environment: JAVA_HOME (else java from PATH).
 set -eu
 
@@ -11,7 +11,9 @@ java=${JAVA_HOME:+$JAVA_HOME/bin/}java
 command -v "$java" >/dev/null || { echo "run.sh: no $java: install a JDK 17 or newer and put it into PATH, or set JAVA_HOME" >&2; exit 2; }
 version=$("$java" -version 2>&1 | sed -n 's/.* version "\([0-9]*\).*/\1/p' | head -n 1)
 
-if [ ! -f "$jar" ]; then
+if [ ! -f "$jar" ] || [ -n "$(find "$here/../pom.xml" "$here" "$here/../services" "$here/../shared-protocol" \
+    -name target -prune -o -newer "$jar" \( -name '*.java' -o -name '*.proto' -o -name pom.xml \) -print 2>/dev/null |
+    head -n 1)" ]; then
   echo "run.sh: building $jar (./mvnw package, without tests)." >&2
   trap 'rm -f "$jar"; exit 130' INT TERM # never leave half a jar
   (cd "$here/.." && ./mvnw -q -B -ntp -DskipTests -Dregatta.service.jars.skip=true -Pbenchmarks -pl load-tests -am package) </dev/null >&2 ||
