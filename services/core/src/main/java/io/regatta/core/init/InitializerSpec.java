@@ -54,11 +54,22 @@ public record InitializerSpec(Kind kind, float a, float b) {
 
   /** Fills {@code out[off .. off+dim)} with the row of this id. */
   public void fill(long seed, String table, long id, float[] out, int off, int dim) {
+    fill(tableKey(seed, table), id, out, off, dim);
+  }
+
+  /** As {@link #fill(long, String, long, float[], int, int)}, with the {@link #tableKey} made once for many rows. */
+  public void fill(long tableKey, long id, float[] out, int off, int dim) {
+    long key = Mix64.mix(tableKey + Mix64.GOLDEN * id);
     switch (kind) {
       case CONSTANT -> Arrays.fill(out, off, off + dim, a);
-      case UNIFORM -> fillUniform(rowKey(seed, table, id), out, off, dim);
-      case NORMAL -> fillNormal(rowKey(seed, table, id), out, off, dim);
+      case UNIFORM -> fillUniform(key, out, off, dim);
+      case NORMAL -> fillNormal(key, out, off, dim);
     }
+  }
+
+  /** What the rows of a table have in common. */
+  public static long tableKey(long seed, String table) {
+    return Mix64.mix(Mix64.mix(seed) + Mix64.text(table));
   }
 
   private void fillUniform(long key, float[] out, int off, int dim) {
@@ -81,10 +92,6 @@ public record InitializerSpec(Kind kind, float a, float b) {
         out[off + i + 1] = (float) (a + radius * StrictMath.sin(angle));
       }
     }
-  }
-
-  private static long rowKey(long seed, String table, long id) {
-    return Mix64.mix(Mix64.mix(Mix64.mix(seed) + Mix64.text(table)) + Mix64.GOLDEN * id);
   }
 
   /** Word i of the row's stream as a number in [0, 1) with 53 bits. */

@@ -28,7 +28,17 @@ public final class ParameterHash {
 
   /** Hash of the values {@code v[off .. off+dim)} of one row of a sparse table; optimizer slots are not part of it. */
   public static long row(String table, long id, float[] v, int off, int dim) {
-    return elements(Mix64.mix(Mix64.mix(Mix64.text(table) ^ ROW) + Mix64.GOLDEN * id), 0, v, off, dim);
+    return row(tableKey(table), id, v, off, dim);
+  }
+
+  /** As {@link #row(String, long, float[], int, int)}, with the {@link #tableKey} made once for many rows. */
+  public static long row(long tableKey, long id, float[] v, int off, int dim) {
+    return elements(Mix64.mix(tableKey + Mix64.GOLDEN * id), 0, v, off, dim);
+  }
+
+  /** What the hashes of a table's rows have in common. */
+  public static long tableKey(String table) {
+    return Mix64.mix(Mix64.text(table) ^ ROW);
   }
 
   private static long elements(long key, int firstIndex, float[] v, int off, int n) {

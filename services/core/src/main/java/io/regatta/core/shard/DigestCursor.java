@@ -17,8 +17,7 @@ public final class DigestCursor {
   private int inBlock;
   private SparseTable table;
   private int segment;
-  private long[] ids = {};
-  private int nextId;
+  private int row;
   private long sum;
 
   DigestCursor(JobTables tables) {
@@ -43,19 +42,21 @@ public final class DigestCursor {
       } else if (blocks.hasNext()) {
         block = blocks.next();
         inBlock = 0;
-      } else if (nextId < ids.length) {
-        int dim = table.spec().dim();
-        int n = (int) Math.min((left + dim - 1) / dim, ids.length - nextId);
-        sum += table.digest(ids, nextId, nextId + n);
-        nextId += n;
-        left -= (long) n * dim;
       } else if (table != null && segment < SparseTable.SEGMENTS) {
-        ids = table.ids(segment++);
-        nextId = 0;
-        left--;
+        int dim = table.spec().dim();
+        int n = (int) Math.min((left + dim - 1) / dim, table.rows(segment) - row);
+        sum += table.digest(segment, row, row + n);
+        row += n;
+        left -= (long) n * dim;
+        if (row == table.rows(segment)) {
+          segment++;
+          row = 0;
+          left--;
+        }
       } else if (sparse.hasNext()) {
         table = sparse.next();
         segment = 0;
+        row = 0;
       } else {
         return false;
       }

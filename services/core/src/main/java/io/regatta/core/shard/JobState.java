@@ -50,7 +50,7 @@ final class JobState {
     tables = new JobTables(spec, shard, where);
     trainers = new Trainers(spec.trainers(), where);
     check = new PushCheck(this, shard, limits.openRounds());
-    rowLimit = new RowLimit(tables, rounds, limits.rows(), where);
+    rowLimit = new RowLimit(tables, rounds, spec.mode(), limits.rows(), where);
     pulls = new PullQueue(this, limits.parkedPulls(), completions);
   }
 

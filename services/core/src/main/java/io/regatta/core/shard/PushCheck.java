@@ -16,12 +16,16 @@ import java.util.Set;
  */
 final class PushCheck {
 
+  /** A set for so many ids is kept from push to push. */
+  private static final int KEPT_IDS = 1 << 16;
+
   private final JobState job;
   private final JobTables tables;
   private final int shard;
   private final int shards;
   private final int openRounds;
   private final String where;
+  private final LongOpenHashSet seenIds = new LongOpenHashSet();
 
   PushCheck(JobState job, int shard, int openRounds) {
     this.job = job;
@@ -165,6 +169,9 @@ final class PushCheck {
   }
 
   private void owned(String table, long[] ids, String who) {
+    if (shards == 1) {
+      return;
+    }
     for (long id : ids) {
       int owner = SparsePartition.shardOf(id, shards);
       if (owner != shard) {
@@ -182,12 +189,16 @@ final class PushCheck {
     if (ascending) {
       return;
     }
-    LongOpenHashSet seen = new LongOpenHashSet(ids.length);
+    seenIds.clear();
     for (long id : ids) {
-      if (!seen.add(id)) {
+      if (!seenIds.add(id)) {
         throw new InvalidInput(who + " holds id " + id + " of table '" + table + "' twice at " + where
             + "; sum its gradients first");
       }
+    }
+    if (ids.length > KEPT_IDS) {
+      seenIds.clear();
+      seenIds.trim(KEPT_IDS);
     }
   }
 }

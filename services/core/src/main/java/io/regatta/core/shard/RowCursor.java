@@ -10,8 +10,7 @@ public final class RowCursor {
 
   private final SparseTable table;
   private int segment;
-  private long[] ids = {};
-  private int next;
+  private int row;
 
   /** Values per row. */
   public int dim() {
@@ -24,16 +23,18 @@ public final class RowCursor {
 
   /** Copies of the next rows, at least 1 and at most {@code maxRows} (≥ 1); null when all have been seen. */
   public SparseRows next(int maxRows) {
-    while (next == ids.length && segment < SparseTable.SEGMENTS) {
-      ids = table.ids(segment++);
-      next = 0;
+    while (segment < SparseTable.SEGMENTS && row == table.rows(segment)) {
+      segment++;
+      row = 0;
     }
-    if (next == ids.length) {
+    if (segment == SparseTable.SEGMENTS) {
       return null;
     }
-    int to = Math.min(ids.length, next + maxRows);
-    long[] slice = table.existing(ids, next, to);
-    next = to;
-    return new SparseRows(table.spec().name(), slice, table.pull(slice));
+    int n = Math.min(maxRows, table.rows(segment) - row);
+    long[] ids = new long[n];
+    float[] values = new float[Math.multiplyExact(n, dim())];
+    table.copy(segment, row, n, ids, values);
+    row += n;
+    return new SparseRows(table.spec().name(), ids, values);
   }
 }

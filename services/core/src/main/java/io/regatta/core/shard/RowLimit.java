@@ -3,22 +3,36 @@ package io.regatta.core.shard;
 import io.regatta.core.error.RegattaException.Overloaded;
 import java.util.List;
 
-/** Keeps the sparse rows of a job on one shard within a limit, those that open rounds will bear included. */
+/**
+ * Keeps the sparse rows of a job on one shard within a limit, those that open rounds will bear included. Births are
+ * counted, which is a look-up of every id, only if all ids together could pass the limit, or if a round is to remember
+ * them; otherwise the ids stand for them. Owned by the shard's thread.
+ */
 final class RowLimit {
 
   private final JobTables tables;
   private final SyncRounds rounds;
+  private final boolean exact;
   private final long limit;
   private final String where;
 
-  RowLimit(JobTables tables, SyncRounds rounds, long limit, String where) {
+  RowLimit(JobTables tables, SyncRounds rounds, Mode mode, long limit, String where) {
     this.tables = tables;
     this.rounds = rounds;
+    exact = mode == Mode.SYNC;
     this.limit = limit;
     this.where = where;
   }
 
+  /** Rows that a push will bear, or a higher number that is within the limit as well. */
   long births(Push push) {
+    long ids = 0;
+    for (SparseRows r : push.sparse()) {
+      ids += r.ids().length;
+    }
+    if (!exact && tables.rows() + ids <= limit) {
+      return ids;
+    }
     long n = 0;
     for (SparseRows r : push.sparse()) {
       n += tables.table(r.table()).missing(r.ids());
@@ -26,7 +40,15 @@ final class RowLimit {
     return n;
   }
 
+  /** As {@link #births(Push)}, of the answer to a pull. */
   long births(List<SparseIds> wish) {
+    long ids = 0;
+    for (SparseIds s : wish) {
+      ids += s.ids().length;
+    }
+    if (tables.rows() + rounds.births() + ids <= limit) {
+      return ids;
+    }
     long n = 0;
     for (SparseIds s : wish) {
       n += tables.table(s.table()).missing(s.ids());

@@ -1,60 +1,63 @@
 package io.regatta.core.table;
 
-import it.unimi.dsi.fastutil.longs.Long2IntOpenHashMap;
 import java.util.Arrays;
 
 /**
- * One segment of a {@link SparseTable}: a map from id to row number, and the rows in slabs of a fixed size, so that
- * growth copies one segment's map and never a row. A row is {@code width} floats: values, then slot after slot.
- * Owned by the table's thread.
+ * One segment of a {@link SparseTable}: rows numbered 0, 1, 2 … in the order of their birth, which stay where they are,
+ * and an index from id to number. Owned by the table's thread.
+ *
+ * <p>A row is {@code width} floats behind its id, which lies in the raw bits of two floats: so a look-up finds the id on
+ * the line of the row, to which its caller goes anyway. (HotSpot on x86-64 and AArch64 keeps the bits of any float that
+ * it moves.) Rows lie in slabs of a fixed size; only a first, small one is ever copied.
+ *
+ * <p>The index is a hash table of open addressing with linear probing (Knuth, "The Art of Computer Programming", volume 3,
+ * 6.4). A slot is a row number and as many bits of the id's hash as there is room for beside it, so that what a probe
+ * passes over is seldom looked up. Growth allocates an index of twice the size; each later birth then moves a few slots
+ * into it, and until all are there a look-up may need both: no single birth pays for a whole segment.
  */
 final class SparseSegment {
 
-  private static final int NONE = -1;
-  /** Floats that a slab aims at: small enough that 256 nearly empty segments cost little. */
-  private static final int SLAB_FLOATS = 2048;
+  static final int NONE = -1;
+  /** Floats in front of a row, for its id. */
+  static final int ID_FLOATS = 2;
 
-  private final int width;
+  /** Floats of a slab: so large that the lines with the lengths of all slabs stay in a cache. */
+  private static final int SLAB_FLOATS = 1 << 14;
+  /** Rows of the first slab at first: 256 nearly empty segments are to cost little. */
+  private static final int FIRST_ROWS = 8;
+  /** Set in every slot that is taken. */
+  private static final int TAKEN = 1 << 31;
+  private static final int MIN_SLOTS = 8;
+  private static final int MAX_SLOTS = 1 << 25;
+  /** Rows moved with each birth during growth; all are, long before the next growth. */
+  private static final int MOVED = 8;
+
+  private final int stride;
   private final int slabShift;
   private final int slabMask;
-  private final Long2IntOpenHashMap rowOf;
-  private float[][] slabs = new float[1][];
+  private final float load;
+  private float[][] slabs = {{}};
+  private int size;
+  /** {@link #TAKEN}, bits of the hash, and the row number in the lowest bits; 0 is empty. A power of two of them. */
+  private int[] slots = new int[MIN_SLOTS];
+  /** Rows at which the index grows. */
+  private int room;
+  /** The former index while rows from {@link #moved} on, up to {@link #formerRows}, are to be moved, else null. */
+  private int[] former;
+  private int formerRows;
+  private int moved;
 
-  SparseSegment(int width, float loadFactor) {
-    this.width = width;
-    int rows = Integer.highestOneBit(Math.max(1, SLAB_FLOATS / width));
-    slabShift = Integer.numberOfTrailingZeros(rows);
-    slabMask = rows - 1;
-    rowOf = new Long2IntOpenHashMap(4, loadFactor);
-    rowOf.defaultReturnValue(NONE);
+  SparseSegment(int width, float load) {
+    stride = width + ID_FLOATS;
+    slabShift = Integer.numberOfTrailingZeros(Integer.highestOneBit(Math.max(1, SLAB_FLOATS / stride)));
+    slabMask = (1 << slabShift) - 1;
+    this.load = load;
+    room = (int) (load * MIN_SLOTS);
   }
 
+  /** Rows here. */
   int size() {
-    return rowOf.size();
-  }
-
-  /** Row number of the id, or -1. */
-  int find(long id) {
-    return rowOf.get(id);
-  }
-
-  /** Adds a zeroed row for an id that has none; returns its number. Without memory for it, nothing is added. */
-  int add(long id) {
-    int row = rowOf.size();
-    int slab = row >> slabShift;
-    if (slab == slabs.length) {
-      slabs = Arrays.copyOf(slabs, slab + Math.max(1, slab >> 1));
-    }
-    if (slabs[slab] == null) {
-      slabs[slab] = new float[width << slabShift];
-    }
-    try {
-      rowOf.put(id, row);
-    } catch (OutOfMemoryError e) { // the map inserts first and grows then
-      rowOf.remove(id);
-      throw e;
-    }
-    return row;
+    return size;
   }
 
   /** The array that holds the row. */
@@ -62,13 +65,122 @@ final class SparseSegment {
     return slabs[row >> slabShift];
   }
 
-  /** Where in {@link #slab} the row starts. */
+  /** Where in {@link #slab} the row's values start. */
   int offset(int row) {
-    return (row & slabMask) * width;
+    return (row & slabMask) * stride + ID_FLOATS;
   }
 
-  /** A copy of the ids. */
-  long[] ids() {
-    return rowOf.keySet().toLongArray();
+  long id(int row) {
+    float[] slab = slabs[row >> slabShift];
+    int at = (row & slabMask) * stride;
+    return (long) Float.floatToRawIntBits(slab[at]) << Integer.SIZE
+        | Float.floatToRawIntBits(slab[at + 1]) & 0xffff_ffffL;
+  }
+
+  /** Row number of the id, or -1. */
+  int find(long id, long hash) {
+    int row = find(slots, id, hash);
+    return row < 0 && former != null ? find(former, id, hash) : row;
+  }
+
+  private int find(int[] slots, long id, long hash) {
+    int mask = slots.length - 1;
+    int at = home(hash, mask);
+    for (int slot = slots[at]; slot != 0; slot = slots[at = at + 1 & mask]) {
+      if (tagged(slot, hash, mask) && id(slot & mask) == id) {
+        return slot & mask;
+      }
+    }
+    return NONE;
+  }
+
+  /**
+   * The first row whose slot has these bits of the hash, or -1: seldom that of another id, so who looks many ids up
+   * compares {@link #id} later, and then falls back on {@link #find}.
+   */
+  int likely(long hash) {
+    int mask = slots.length - 1;
+    int at = home(hash, mask);
+    for (int slot = slots[at]; slot != 0; slot = slots[at = at + 1 & mask]) {
+      if (tagged(slot, hash, mask)) {
+        return slot & mask;
+      }
+    }
+    return NONE;
+  }
+
+  /** Adds a zeroed row for an id that has none; returns its number. Without memory for it, nothing is added. */
+  int add(long id, long hash) {
+    float[] slab = slabFor(size);
+    if (size == room) {
+      grow();
+    }
+    int at = (size & slabMask) * stride;
+    slab[at] = Float.intBitsToFloat((int) (id >>> Integer.SIZE));
+    slab[at + 1] = Float.intBitsToFloat((int) id);
+    put(hash, size);
+    size++;
+    if (former != null) {
+      move();
+    }
+    return size - 1;
+  }
+
+  private float[] slabFor(int row) {
+    int slab = row >> slabShift;
+    if (slab == 0) {
+      if (row * stride == slabs[0].length) {
+        slabs[0] = Arrays.copyOf(slabs[0], Math.min(Math.max(FIRST_ROWS, 2 * row), slabMask + 1) * stride);
+      }
+    } else {
+      if (slab == slabs.length) {
+        slabs = Arrays.copyOf(slabs, slab + Math.max(1, slab >> 1));
+      }
+      if (slabs[slab] == null) {
+        slabs[slab] = new float[stride << slabShift];
+      }
+    }
+    return slabs[slab];
+  }
+
+  private void grow() {
+    if (slots.length == MAX_SLOTS) {
+      throw new OutOfMemoryError("a segment of " + size + " rows is full");
+    }
+    int[] larger = new int[2 * slots.length];
+    former = slots;
+    formerRows = size;
+    moved = 0;
+    slots = larger;
+    room = (int) (load * larger.length);
+  }
+
+  /** The rows born since growth began are in the new index already. */
+  private void move() {
+    int to = Math.min(moved + MOVED, formerRows);
+    for (; moved < to; moved++) {
+      put(SparseTable.hash(id(moved)), moved);
+    }
+    if (moved == formerRows) {
+      former = null;
+    }
+  }
+
+  private void put(long hash, int row) {
+    int mask = slots.length - 1;
+    int at = home(hash, mask);
+    while (slots[at] != 0) {
+      at = at + 1 & mask;
+    }
+    slots[at] = TAKEN | (int) hash & ~mask | row;
+  }
+
+  /** From bits that neither choose the segment (the upper 8) nor are in the slots (the lower 31). */
+  private static int home(long hash, int mask) {
+    return (int) (hash >>> 31) & mask;
+  }
+
+  private static boolean tagged(int slot, long hash, int mask) {
+    return ((slot ^ (int) hash) & ~mask & ~TAKEN) == 0;
   }
 }

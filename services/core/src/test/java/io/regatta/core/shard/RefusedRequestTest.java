@@ -176,6 +176,27 @@ class RefusedRequestTest {
   }
 
   @Test
+  void atTheLimitOfRowsOnlyNewOnesAreRefused() {
+    JobSpec spec = LocalJob.spec(Mode.ASYNC, 1, 1, OptimizerSpec.sgd(1), 0, NanPolicy.FAIL);
+    ParameterShard shard = new ParameterShard(0, new ParameterShard.Limits(1, 4, 1, 5), () -> 0);
+    TrainerId id = new TrainerId(0, 1);
+    shard.register(spec, id, 0);
+    shard.initialize("job", id, LocalJob.initial());
+    Pull five = new Pull(0, 0, false, List.of(new SparseIds(LocalJob.WIDE, new long[] {1, 2, 3, 4, 5})), false);
+    for (int i = 0; i < 2; i++) {
+      Answer<Pulled> answer = new Answer<>();
+      shard.pull("job", five, answer);
+      assertThat(answer.error).isNull();
+    }
+    Answer<PushAck> known = new Answer<>();
+    Answer<PushAck> born = new Answer<>();
+    shard.push("job", push(new Contributor(0, 1, 1, 1), 0, 0, null, rows(LocalJob.WIDE, 1, 5, 2, 1)), known);
+    shard.push("job", push(new Contributor(0, 1, 2, 1), 1, 0, null, rows(LocalJob.WIDE, 1, 5, 6)), born);
+    assertThat(known.error).isNull();
+    assertThat(born.error).isInstanceOf(Overloaded.class).hasMessageContaining("1 new sparse rows on top of 5");
+  }
+
+  @Test
   void theSkipPolicyCountsDropsAndTicks() {
     for (Mode mode : List.of(Mode.SYNC, Mode.ASYNC)) {
       ParameterShard shard = shard(mode, NanPolicy.SKIP);

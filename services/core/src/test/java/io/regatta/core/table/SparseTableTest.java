@@ -52,12 +52,7 @@ class SparseTableTest {
       assertThat(table.pull(new long[] {e.getKey()})).containsExactly(e.getValue());
       digest += ParameterHash.row("t", e.getKey(), e.getValue(), 0, dim);
     }
-    long sum = 0;
-    for (int s = 0; s < SparseTable.SEGMENTS; s++) {
-      long[] ids = table.ids(s);
-      sum += table.digest(ids, 0, ids.length);
-    }
-    assertThat(sum).isEqualTo(digest);
+    assertThat(digest(table)).isEqualTo(digest);
   }
 
   @Property(tries = 100)
@@ -69,13 +64,13 @@ class SparseTableTest {
     float[] ones = new float[known.length * dim];
     Arrays.fill(ones, 1);
     table.update(known, ones, 0.5f, 1);
-    long digest = table.digest(known, 0, known.length);
+    long digest = digest(table);
 
     long[] ids = LongStream.concat(Arrays.stream(known), asked.stream().mapToLong(Long::longValue)).toArray();
     float[] read = table.read(ids);
     assertThat(table.ids()).containsExactlyInAnyOrder(known);
     assertThat(table.size()).isEqualTo(known.length);
-    assertThat(table.digest(known, 0, known.length)).isEqualTo(digest);
+    assertThat(digest(table)).isEqualTo(digest);
     assertThat(table.pull(ids)).containsExactly(read);
   }
 
@@ -102,7 +97,7 @@ class SparseTableTest {
     table.pull(LongStream.range(0, 400_000).filter(id -> SparsePartition.shardOf(id, 8) == 3).toArray());
     double mean = (double) table.size() / SparseTable.SEGMENTS;
     for (int s = 0; s < SparseTable.SEGMENTS; s++) {
-      assertThat((double) table.ids(s).length).isBetween(0.5 * mean, 1.5 * mean);
+      assertThat((double) table.rows(s)).isBetween(0.5 * mean, 1.5 * mean);
     }
   }
 
@@ -115,6 +110,62 @@ class SparseTableTest {
   }
 
   @Test
+  void rowsAreWalkedOverInTheOrderOfTheirBirth() {
+    SparseTable table = new SparseTable(SEED, spec(2, OptimizerSpec.sgd(1)));
+    table.pull(LongStream.range(0, 10_000).toArray());
+    int segment = 7;
+    int rows = table.rows(segment);
+    long[] ids = new long[rows - 3];
+    float[] values = new float[2 * ids.length];
+    table.copy(segment, 3, ids.length, ids, values);
+    assertThat(ids).isSorted();
+    assertThat(values).containsExactly(table.pull(ids));
+    assertThat(table.id(segment, 3)).isEqualTo(ids[0]);
+
+    table.pull(LongStream.range(10_000, 20_000).toArray());
+    assertThat(table.rows(segment)).isGreaterThan(rows);
+    assertThat(table.id(segment, 3)).isEqualTo(ids[0]);
+  }
+
+  @Test
+  void partsOfAListArePulledAndUpdatedAsTheWhole() {
+    SparseTable whole = new SparseTable(SEED, spec(3, OptimizerSpec.adagrad(0.1)));
+    SparseTable parts = new SparseTable(SEED, spec(3, OptimizerSpec.adagrad(0.1)));
+    long[] ids = LongStream.range(0, 1000).map(i -> i * i).toArray();
+    float[] g = new float[3000];
+    for (int i = 0; i < g.length; i++) {
+      g[i] = i - 1500;
+    }
+    whole.update(ids, g, 0.1f, 1);
+    parts.update(ids, 0, 300, g, 0.1f, 1);
+    parts.update(ids, 300, 1000, g, 0.1f, 1);
+    float[] pulled = new float[3000];
+    parts.pull(ids, 0, 129, pulled);
+    parts.pull(ids, 129, 1000, pulled);
+    assertThat(pulled).containsExactly(whole.pull(ids));
+  }
+
+  @Test
+  void anIdThatAPullHoldsTwiceIsBornOnce() {
+    SparseTable table = new SparseTable(SEED, spec(2, OptimizerSpec.sgd(1)));
+    assertThat(table.pull(new long[] {4, 4})).containsExactly(table.pull(new long[] {4, 4}));
+    assertThat(table.size()).isEqualTo(1);
+  }
+
+  @Test
+  void idsThatTheIndexCannotTellApartKeepTheirOwnRows() {
+    SparseTable table = new SparseTable(SEED, spec(2, OptimizerSpec.sgd(1)));
+    long[] ids = SparseSegmentTest.alike();
+    assertThat(table.missing(ids)).isEqualTo(ids.length);
+    float[] rows = table.pull(ids);
+    assertThat(table.size()).isEqualTo(ids.length);
+    for (int i = 0; i < ids.length; i++) {
+      assertThat(Arrays.copyOfRange(rows, 2 * i, 2 * i + 2)).containsExactly(born(table.spec(), ids[i]));
+    }
+    assertThat(table.pull(ids)).containsExactly(rows);
+  }
+
+  @Test
   void aRowWiderThanASlabFits() {
     SparseTable table = new SparseTable(SEED, spec(5000, OptimizerSpec.adam(1)));
     assertThat(table.pull(new long[] {1, 2})).hasSize(10_000);
@@ -123,6 +174,15 @@ class SparseTableTest {
 
   private static SparseTableSpec spec(int dim, OptimizerSpec optimizer) {
     return new SparseTableSpec("t", dim, InitializerSpec.uniform(-1, 1), optimizer);
+  }
+
+  private static long digest(SparseTable table) {
+    long sum = 0;
+    for (int s = 0; s < SparseTable.SEGMENTS; s++) {
+      int half = table.rows(s) / 2;
+      sum += table.digest(s, 0, half) + table.digest(s, half, table.rows(s));
+    }
+    return sum;
   }
 
   private static float[] born(SparseTableSpec spec, long id) {
