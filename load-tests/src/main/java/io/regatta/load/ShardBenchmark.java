@@ -1,5 +1,6 @@
 package io.regatta.load;
 
+import io.regatta.core.dense.DenseMemory;
 import io.regatta.core.init.InitializerSpec;
 import io.regatta.core.model.DenseVariable;
 import io.regatta.core.model.ModelSpec;
@@ -76,7 +77,7 @@ public class ShardBenchmark {
     TrainerId trainer = new TrainerId(0, 1);
     shard = new ParameterShard(0, ParameterShard.Limits.defaults(), System::currentTimeMillis);
     shard.register(new JobSpec(JOB, Mode.ASYNC, 1, 0, NanPolicy.FAIL, 1, 8192, model), trainer, 0);
-    shard.initialize(JOB, trainer, new float[1]);
+    shard.initialize(JOB, trainer, DenseMemory.of(new float[1]));
     for (long first = 0; first < rows; first += ROWS) {
       long[] batch = new long[(int) Math.min(ROWS, rows - first)];
       for (int i = 0; i < batch.length; i++) {

@@ -1,5 +1,6 @@
 package io.regatta.protocol;
 
+import io.regatta.core.dense.DenseValues;
 import io.regatta.core.shard.JobSpec;
 import io.regatta.core.shard.Mode;
 import io.regatta.core.shard.Pull;
@@ -51,7 +52,7 @@ public final class AggregatedShardLink implements ShardLink {
   }
 
   @Override
-  public CompletionStage<Void> initialize(float[] dense) {
+  public CompletionStage<Void> initialize(DenseValues dense) {
     return direct.initialize(dense);
   }
 

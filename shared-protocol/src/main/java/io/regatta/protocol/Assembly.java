@@ -1,6 +1,9 @@
 package io.regatta.protocol;
 
 import io.netty.buffer.ByteBuf;
+import io.regatta.core.dense.DenseMemory;
+import io.regatta.core.dense.DenseSink;
+import io.regatta.core.dense.DenseValues;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.shard.SparseIds;
 import io.regatta.core.shard.SparseRows;
@@ -9,6 +12,7 @@ import io.regatta.protocol.tensor.TensorMessage;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.function.IntFunction;
 
 /**
  * Puts the chunks of one request or answer together, and trusts none of them: order, offsets, counts, sizes and the
@@ -27,7 +31,10 @@ final class Assembly {
   private final List<Entry> entries = new ArrayList<>();
   private final Elements elements = new Elements();
   private TensorMessage chunk;
-  private float[] dense;
+  /** Where the dense vector goes, by its size. */
+  private final IntFunction<DenseSink> sinks;
+  /** Null until it comes. */
+  private DenseSink dense;
   private int denseTotal;
   private int denseFill;
   private int chunks;
@@ -79,10 +86,12 @@ final class Assembly {
    * Begins a request or an answer.
    *
    * @param first the header of its first frame, which is to be added like all others
+   * @param dense called with the number of dense elements before the first of them: takes them
    */
-  Assembly(TensorMessage first, ByteBudget budget) {
+  Assembly(TensorMessage first, ByteBudget budget, IntFunction<DenseSink> dense) {
     this.first = first;
     this.budget = budget;
+    this.sinks = dense;
     count = Math.max(1, first.getChunkCount());
   }
 
@@ -117,11 +126,7 @@ final class Assembly {
       entries.get(entries.size() - 1).payload(bytes, elements);
       return;
     }
-    int needed = denseFill + elements.whole(bytes, Float.BYTES);
-    if (needed > dense.length) {
-      dense = Arrays.copyOf(dense, capacity(needed, denseTotal));
-    }
-    denseFill += elements.floats(bytes, dense, denseFill);
+    denseFill += elements.floats(bytes, dense);
   }
 
   /**
@@ -149,7 +154,7 @@ final class Assembly {
     if (dense == null) {
       reserve(h, h.getTotal(), Float.BYTES);
       denseTotal = (int) h.getTotal();
-      dense = new float[0];
+      dense = sinks.apply(denseTotal);
     }
     int n = payloadBytes / Float.BYTES;
     if (h.getTotal() != denseTotal || h.getOffset() != denseFill || n > denseTotal - denseFill) {
@@ -223,8 +228,18 @@ final class Assembly {
   }
 
   /** The dense vector, or null if there was none; {@code dense_wanted} tells an empty one from none. */
-  float[] dense() {
-    return dense == null && first.getDenseWanted() ? new float[0] : dense;
+  DenseValues dense() {
+    if (dense == null) {
+      return first.getDenseWanted() ? DenseMemory.of(new float[0]) : null;
+    }
+    return dense.values();
+  }
+
+  /** Nobody wants what has come. */
+  void drop() {
+    if (dense != null && dense.values() != null) {
+      dense.values().release();
+    }
   }
 
   /** The entries as rows with values. */

@@ -2,6 +2,7 @@ package io.regatta.protocol;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
+import io.regatta.core.dense.DenseValues;
 import io.regatta.core.shard.SparseIds;
 import io.regatta.core.shard.SparseRows;
 import io.regatta.protocol.stream.TensorFrame;
@@ -16,7 +17,8 @@ import java.util.function.Supplier;
 
 /**
  * Cuts a dense vector and sparse rows into frames of bounded size, made one at a time as they are sent: the one copy
- * that a tensor takes on its way out is that into the pooled direct memory of its chunk. Order: the dense vector, then
+ * that a tensor takes on its way out is that into the pooled direct memory of its chunk, and from direct memory there is
+ * none. Order: the dense vector, then
  * the sparse entries in the order given; a new entry starts at offset 0, so one table may occur twice. At least one
  * frame comes out, an empty one if there is nothing. Owned by the stream's loop; the arrays must not change meanwhile.
  */
@@ -42,17 +44,27 @@ final class Chunks implements Iterator<Outgoing> {
   }
 
   /** Adds the dense vector; an empty one has one empty chunk. */
-  Chunks dense(float[] values) {
+  Chunks dense(DenseValues values) {
     int step = Math.max(1, chunkBytes / FLOAT);
     int from = 0;
     do {
       int offset = from;
-      int n = Math.min(step, values.length - from);
-      parts.add(() -> frame(header().setOffset(offset).setTotal(values.length), n * FLOAT,
-          payload -> payload.asFloatBuffer().put(values, offset, n)));
+      int n = Math.min(step, values.size() - from);
+      parts.add(() -> dense(header().setOffset(offset).setTotal(values.size()), values, offset, n));
       from += n;
-    } while (from < values.length);
+    } while (from < values.size());
     return this;
+  }
+
+  /** Sends direct memory from where it lies, all else from a copy; nobody reads what has been copied again. */
+  private static Outgoing dense(TensorMessage.Builder header, DenseValues values, int offset, int n) {
+    ByteBuffer direct = values.direct(offset, n);
+    if (direct != null) {
+      return new Outgoing(new TensorFrame(header.build(), direct), null);
+    }
+    Outgoing frame = frame(header, n * FLOAT, payload -> values.copy(offset, n, payload.duplicate()));
+    values.releaseUntil(offset + n);
+    return frame;
   }
 
   /** Adds rows with their values. */

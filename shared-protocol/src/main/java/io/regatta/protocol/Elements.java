@@ -2,6 +2,7 @@ package io.regatta.protocol;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
+import io.regatta.core.dense.DenseSink;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
@@ -29,6 +30,20 @@ final class Elements {
     }
     keep(bytes);
     return next + n - at;
+  }
+
+  /** Hands on the floats that these bytes complete, and keeps the rest for the next call; returns how many. */
+  int floats(ByteBuf bytes, DenseSink to) {
+    int n = whole(bytes, Float.BYTES);
+    if (completes(bytes, Float.BYTES)) {
+      to.put(cut.duplicate().limit(Float.BYTES));
+    }
+    int whole = bytes.readableBytes() / Float.BYTES;
+    if (whole > 0) {
+      to.put(view(bytes, whole * Float.BYTES));
+    }
+    keep(bytes);
+    return n;
   }
 
   /** Copies the longs that these bytes complete, from this index on, and keeps the rest for the next call. */

@@ -1,6 +1,9 @@
 package io.regatta.protocol;
 
 import io.netty.buffer.ByteBuf;
+import io.regatta.core.dense.DenseSink;
+import io.regatta.core.dense.DenseSlice;
+import io.regatta.core.dense.DenseValues;
 import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.Indeterminate;
@@ -215,7 +218,7 @@ public final class GrpcShardLink implements ShardLink {
   }
 
   @Override
-  public CompletionStage<Void> initialize(float[] dense) {
+  public CompletionStage<Void> initialize(DenseValues dense) {
     return request(answer(Kind.INITIALIZE_ACK, a -> null),
         r -> ShardCodec.initialize(common, r, dense, options.chunkBytes()));
   }
@@ -228,8 +231,17 @@ public final class GrpcShardLink implements ShardLink {
 
   @Override
   public CompletionStage<Pulled> pull(Pull pull) {
-    return request(answer(Kind.PULL_VALUES, ShardCodec::values),
+    PendingAnswer<Pulled> answer = answer(Kind.PULL_VALUES, ShardCodec::values);
+    return request(pull.into() == null ? answer : answer.into(total -> into(pull.into(), total)),
         r -> ShardCodec.pull(common, r, pull, options.chunkBytes()));
+  }
+
+  private static DenseSink into(DenseSlice wanted, int total) {
+    if (total != wanted.size()) {
+      throw new InvalidInput(total + " dense elements instead of " + wanted.size()
+          + "; do all processes run the same version?");
+    }
+    return wanted.sink();
   }
 
   @Override

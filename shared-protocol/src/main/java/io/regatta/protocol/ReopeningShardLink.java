@@ -1,5 +1,6 @@
 package io.regatta.protocol;
 
+import io.regatta.core.dense.DenseValues;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.Overloaded;
 import io.regatta.core.error.RegattaException.PeerLost;
@@ -233,7 +234,7 @@ public final class ReopeningShardLink implements ShardLink {
   }
 
   @Override
-  public CompletionStage<Void> initialize(float[] dense) {
+  public CompletionStage<Void> initialize(DenseValues dense) {
     return request(true, to -> to.initialize(dense));
   }
 

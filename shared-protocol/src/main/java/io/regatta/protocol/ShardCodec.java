@@ -1,5 +1,6 @@
 package io.regatta.protocol;
 
+import io.regatta.core.dense.DenseValues;
 import io.regatta.core.shard.Contributor;
 import io.regatta.core.shard.Pull;
 import io.regatta.core.shard.Pulled;
@@ -63,8 +64,7 @@ final class ShardCodec {
 
   static Pull pull(Assembly a) {
     TensorMessage h = a.first();
-    return new Pull(h.getRank(), h.getStep(), h.getDenseWanted(), a.ids(), h.getChangedWanted(),
-        h.getReadOnly());
+    return new Pull(h.getRank(), h.getStep(), h.getDenseWanted(), null, a.ids(), h.getChangedWanted(), h.getReadOnly());
   }
 
   static Iterator<Outgoing> values(TensorMessage.Builder common, long request, Pulled pulled, int chunkBytes) {
@@ -82,7 +82,7 @@ final class ShardCodec {
     return new Pulled(a.first().getVersion(), a.dense(), a.rows(), a.first().getClockLead());
   }
 
-  static Iterator<Outgoing> initialize(TensorMessage.Builder common, long request, float[] dense, int chunkBytes) {
+  static Iterator<Outgoing> initialize(TensorMessage.Builder common, long request, DenseValues dense, int chunkBytes) {
     TensorMessage each = common.clone().setKind(Kind.INITIALIZE).setRequest(request).setDenseWanted(true).build();
     return new Chunks(each, each, chunkBytes).dense(dense);
   }

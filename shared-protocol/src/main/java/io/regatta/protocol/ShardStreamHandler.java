@@ -1,5 +1,7 @@
 package io.regatta.protocol;
 
+import io.regatta.core.dense.BlockPool;
+import io.regatta.core.dense.DenseValues;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.shard.JobSpec;
 import io.regatta.core.shard.Pull;
@@ -39,13 +41,18 @@ public interface ShardStreamHandler {
         + from.job() + " is served by shards only; register here as for the first time"));
   }
 
-  Future<Void> initialize(Origin from, float[] dense);
+  Future<Void> initialize(Origin from, DenseValues dense);
 
   Future<PushAck> push(Origin from, Push push);
 
   Future<Pulled> pull(Origin from, Pull pull);
 
   Future<Void> leave(Origin from);
+
+  /** Of whose arrays received dense vectors are made; who takes a push or initial values releases them. */
+  default BlockPool blocks() {
+    return new BlockPool();
+  }
 
   /** Begins an export; the session asks the cursor for one slice at a time, each in a turn of its own. */
   Future<ExportCursor> export(Origin from, String table);

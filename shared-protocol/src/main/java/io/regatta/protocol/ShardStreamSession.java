@@ -1,6 +1,9 @@
 package io.regatta.protocol;
 
 import io.netty.buffer.ByteBuf;
+import io.regatta.core.dense.BlockPool;
+import io.regatta.core.dense.DenseBlocks;
+import io.regatta.core.dense.DenseMemory;
 import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.Indeterminate;
 import io.regatta.core.error.RegattaException.InvalidInput;
@@ -40,6 +43,7 @@ public final class ShardStreamSession implements FrameReceiver {
   private final StreamOptions options;
   private final FrameSender sender;
   private final ByteBudget budget;
+  private final BlockPool blocks;
   private final Map<Long, Assembly> incomplete = new HashMap<>();
   /** The request whose chunk is being read. */
   private Assembly current;
@@ -61,6 +65,7 @@ public final class ShardStreamSession implements FrameReceiver {
     this.handler = handler;
     this.options = options;
     budget = new ByteBudget(options.maxRequestBytes());
+    blocks = handler.blocks();
     sender = new FrameSender(stream, this::fail);
   }
 
@@ -137,7 +142,7 @@ public final class ShardStreamSession implements FrameReceiver {
       throw new Overloaded(incomplete.size() + " requests of " + registered + " are incomplete on one stream, the limit "
           + "of stream.max_requests; send the chunks of one request together");
     }
-    Assembly request = new Assembly(h, budget);
+    Assembly request = new Assembly(h, budget, total -> new DenseBlocks(total, blocks));
     incomplete.put(h.getRequest(), request);
     return request;
   }
@@ -154,7 +159,7 @@ public final class ShardStreamSession implements FrameReceiver {
         .setStep(h.getStep()).setRequest(h.getRequest()).setChunkCount(1);
     switch (h.getKind()) {
       case REGISTER -> register(from, h, answer);
-      case INITIALIZE -> serve(handler.initialize(from, a.dense() == null ? new float[0] : a.dense()),
+      case INITIALIZE -> serve(handler.initialize(from, a.dense() == null ? DenseMemory.of(new float[0]) : a.dense()),
           v -> one(answer, Kind.INITIALIZE_ACK));
       case PUSH -> serve(handler.push(from, ShardCodec.push(a)), ack -> ShardCodec.ack(answer, h.getRequest(), ack));
       case PULL -> serve(handler.pull(from, ShardCodec.pull(a)),
@@ -287,6 +292,7 @@ public final class ShardStreamSession implements FrameReceiver {
   private void close() {
     if (!over) {
       over = true;
+      incomplete.values().forEach(Assembly::drop);
       incomplete.clear();
       sender.stop();
       if (registered != null) {

@@ -5,6 +5,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
+import io.regatta.core.dense.BlockPool;
+import io.regatta.core.dense.DenseBlocks;
+import io.regatta.core.dense.DenseMemory;
+import io.regatta.core.dense.DenseSink;
+import io.regatta.core.dense.DenseValues;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.shard.Contributor;
 import io.regatta.core.shard.Pull;
@@ -20,6 +25,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Iterator;
 import java.util.List;
+import java.util.function.IntFunction;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.constraints.IntRange;
@@ -28,18 +34,19 @@ import org.junit.jupiter.api.Test;
 /** Requests cut into chunks and put together again are the same requests; anything else is refused. */
 class AssemblyTest {
   private static final TensorMessage.Builder COMMON = TensorMessage.newBuilder().setJob("census").setRank(1);
+  private static final IntFunction<DenseSink> BLOCKS = total -> new DenseBlocks(total, new BlockPool());
 
   @Property(tries = 200)
   void a_push_survives_any_chunk_size(@ForAll @IntRange(min = 16, max = 4000) int chunkBytes,
       @ForAll @IntRange(min = -1, max = 3000) int dense, @ForAll @IntRange(max = 300) int rowsA,
       @ForAll @IntRange(max = 300) int rowsB) {
     Push push = new Push(List.of(new Contributor(1, 9, 4, 32), new Contributor(2, 8, 4, 16)), 77, 5,
-        dense < 0 ? null : floats(dense), List.of(rows("a", rowsA, 3), rows("b", rowsB, 1)));
+        dense < 0 ? null : DenseMemory.of(floats(dense)), List.of(rows("a", rowsA, 3), rows("b", rowsB, 1)));
     Push back = ShardCodec.push(whole(ShardCodec.push(COMMON, 12, push, chunkBytes), chunkBytes));
     assertThat(back.contributors()).isEqualTo(push.contributors());
     assertThat(back.step()).isEqualTo(77);
     assertThat(back.version()).isEqualTo(5);
-    assertThat(back.dense()).isEqualTo(push.dense());
+    assertThat(floats(back.dense())).isEqualTo(floats(push.dense()));
     assertSame(back.sparse(), push.sparse());
   }
 
@@ -47,12 +54,12 @@ class AssemblyTest {
   void an_answer_keeps_the_order_of_its_tables(@ForAll @IntRange(min = 16, max = 2000) int chunkBytes,
       @ForAll @IntRange(max = 200) int rows, @ForAll boolean changed, @ForAll boolean readOnly) {
     // A table may occur twice: as asked for, and as changed.
-    Pulled pulled = new Pulled(3, rows % 2 == 0 ? null : floats(rows), List.of(rows("a", rows, 2), rows("b", 0, 2),
+    Pulled pulled = new Pulled(3, rows % 2 == 0 ? null : DenseMemory.of(floats(rows)), List.of(rows("a", rows, 2), rows("b", 0, 2),
         rows("a", 7, 2)), 6);
     Pulled back = ShardCodec.values(whole(ShardCodec.values(COMMON, 1, pulled, chunkBytes), chunkBytes));
     assertThat(back.version()).isEqualTo(3);
     assertThat(back.clockLead()).isEqualTo(6);
-    assertThat(back.dense()).isEqualTo(pulled.dense());
+    assertThat(floats(back.dense())).isEqualTo(floats(pulled.dense()));
     assertSame(back.sparse(), pulled.sparse());
     Pull pull = new Pull(1, 9, true, List.of(new SparseIds("a", ids(rows)), new SparseIds("b", ids(2))), changed,
         readOnly);
@@ -67,9 +74,9 @@ class AssemblyTest {
   @Test
   void an_empty_push_is_one_frame_and_tells_none_from_an_empty_dense_vector() {
     for (float[] dense : new float[][] {null, {}}) {
-      List<TensorFrame> frames = frames(ShardCodec.push(COMMON, 1, new Push(List.of(), 3, 0, dense, List.of()), 64));
+      List<TensorFrame> frames = frames(ShardCodec.push(COMMON, 1, new Push(List.of(), 3, 0, DenseMemory.of(dense), List.of()), 64));
       assertThat(frames).hasSize(1);
-      assertThat(ShardCodec.push(assemble(frames)).dense()).isEqualTo(dense);
+      assertThat(floats(ShardCodec.push(assemble(frames)).dense())).isEqualTo(dense);
     }
   }
 
@@ -78,7 +85,7 @@ class AssemblyTest {
   void no_other_sequence_of_chunks_is_a_request(@ForAll @IntRange(max = 10) int a, @ForAll @IntRange(max = 10) int b,
       @ForAll @IntRange(max = 2) int how) {
     List<TensorFrame> frames = frames(ShardCodec.push(COMMON, 1,
-        new Push(List.of(), 3, 0, floats(60), List.of(rows("a", 10, 2), rows("b", 20, 1))), 64));
+        new Push(List.of(), 3, 0, DenseMemory.of(floats(60)), List.of(rows("a", 10, 2), rows("b", 20, 1))), 64));
     assertThat(frames).hasSize(11);
     List<TensorFrame> other = new ArrayList<>(frames);
     switch (how) {
@@ -89,7 +96,7 @@ class AssemblyTest {
     if (other.equals(frames)) {
       return;
     }
-    Assembly assembly = new Assembly(other.get(0).header(), new ByteBudget(1 << 20));
+    Assembly assembly = new Assembly(other.get(0).header(), new ByteBudget(1 << 20), BLOCKS);
     boolean refused = false;
     boolean whole = false;
     for (int i = 0; i < other.size() && !refused && !whole; i++) {
@@ -105,8 +112,8 @@ class AssemblyTest {
 
   @Test
   void a_chunk_out_of_order_is_refused_and_named() {
-    List<TensorFrame> frames = frames(ShardCodec.push(COMMON, 1, new Push(List.of(), 3, 0, floats(100), List.of()), 64));
-    Assembly a = new Assembly(frames.get(0).header(), new ByteBudget(1 << 20));
+    List<TensorFrame> frames = frames(ShardCodec.push(COMMON, 1, new Push(List.of(), 3, 0, DenseMemory.of(floats(100)), List.of()), 64));
+    Assembly a = new Assembly(frames.get(0).header(), new ByteBudget(1 << 20), BLOCKS);
     add(a, frames.get(0));
     assertThatThrownBy(() -> add(a, frames.get(2))).isInstanceOf(InvalidInput.class)
         .hasMessageContaining("job 'census'").hasMessageContaining("rank 1").hasMessageContaining("step 3")
@@ -137,7 +144,9 @@ class AssemblyTest {
   void memory_follows_what_has_come_and_not_what_is_announced() {
     // 8 GiB of floats and 24 GiB of rows announced, a few bytes sent; this JVM has much less.
     TensorMessage dense = COMMON.clone().setChunkCount(9).setTotal(Integer.MAX_VALUE - 8).build();
-    assertThat(add(dense, 400, Long.MAX_VALUE).dense()).hasSizeLessThanOrEqualTo(1600);
+    Assembly begun = add(dense, 400, Long.MAX_VALUE);
+    assertThat(begun.dense().block(0)).hasSize(DenseValues.BLOCK);
+    assertThatThrownBy(() -> begun.dense().block(1)).isInstanceOf(IndexOutOfBoundsException.class);
     TensorMessage rows = COMMON.clone().setChunkCount(9).setTable("t").setRowCount(2).setDim(1)
         .setTotal(Integer.MAX_VALUE - 8).build();
     assertThat(add(rows, 24, Long.MAX_VALUE).rows().get(0).ids()).hasSizeLessThanOrEqualTo(32);
@@ -147,12 +156,12 @@ class AssemblyTest {
   void incomplete_requests_share_one_budget_and_give_it_back() {
     ByteBudget budget = new ByteBudget(1000);
     TensorMessage h = COMMON.clone().setChunkCount(2).setTotal(200).build();
-    Assembly first = new Assembly(h, budget);
+    Assembly first = new Assembly(h, budget, BLOCKS);
     add(first, new TensorFrame(h, ByteBuffer.allocate(400)));
-    assertThatThrownBy(() -> add(new Assembly(h, budget), new TensorFrame(h, ByteBuffer.allocate(400))))
+    assertThatThrownBy(() -> add(new Assembly(h, budget, BLOCKS), new TensorFrame(h, ByteBuffer.allocate(400))))
         .isInstanceOf(InvalidInput.class).hasMessageContaining("1000");
     first.giveBack();
-    assertThat(add(new Assembly(h, budget), new TensorFrame(h, ByteBuffer.allocate(400)))).isFalse();
+    assertThat(add(new Assembly(h, budget, BLOCKS), new TensorFrame(h, ByteBuffer.allocate(400)))).isFalse();
   }
 
   @Property(tries = 500)
@@ -180,7 +189,7 @@ class AssemblyTest {
   }
 
   private static Assembly add(TensorMessage h, int bytes, long limit) {
-    Assembly a = new Assembly(h, new ByteBudget(limit));
+    Assembly a = new Assembly(h, new ByteBudget(limit), BLOCKS);
     add(a, new TensorFrame(h, ByteBuffer.allocate(bytes)));
     return a;
   }
@@ -192,7 +201,7 @@ class AssemblyTest {
   }
 
   private static Assembly assemble(List<TensorFrame> frames) {
-    Assembly a = new Assembly(frames.get(0).header(), new ByteBudget(64 << 20));
+    Assembly a = new Assembly(frames.get(0).header(), new ByteBudget(64 << 20), BLOCKS);
     for (int i = 0; i < frames.size(); i++) {
       assertThat(add(a, frames.get(i))).isEqualTo(i == frames.size() - 1);
     }
@@ -229,6 +238,10 @@ class AssemblyTest {
       ids[i] = Long.MAX_VALUE - 31L * i;
     }
     return ids;
+  }
+
+  private static float[] floats(DenseValues values) {
+    return values == null ? null : values.toArray();
   }
 
   private static float[] floats(int n) {

@@ -1,5 +1,7 @@
 package io.regatta.protocol;
 
+import io.regatta.core.dense.BlockPool;
+import io.regatta.core.dense.DenseValues;
 import io.regatta.core.shard.JobSpec;
 import io.regatta.core.shard.ParameterShard;
 import io.regatta.core.shard.Pull;
@@ -27,7 +29,7 @@ record CoreShardHandler(ParameterShard shard) implements ShardStreamHandler {
   }
 
   @Override
-  public Future<Void> initialize(Origin from, float[] dense) {
+  public Future<Void> initialize(Origin from, DenseValues dense) {
     return run(() -> shard.initialize(from.job(), from.trainer(), dense));
   }
 
@@ -39,6 +41,11 @@ record CoreShardHandler(ParameterShard shard) implements ShardStreamHandler {
   @Override
   public Future<Pulled> pull(Origin from, Pull pull) {
     return answer(done -> shard.pull(from.job(), pull, done));
+  }
+
+  @Override
+  public BlockPool blocks() {
+    return shard.blocks();
   }
 
   @Override

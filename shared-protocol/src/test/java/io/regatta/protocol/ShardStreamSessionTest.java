@@ -3,6 +3,8 @@ package io.regatta.protocol;
 import static io.regatta.protocol.stream.Loop.get;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.regatta.core.dense.DenseMemory;
+import io.regatta.core.dense.DenseValues;
 import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.Indeterminate;
 import io.regatta.core.error.RegattaException.InvalidInput;
@@ -54,14 +56,14 @@ class ShardStreamSessionTest {
     }
 
     @Override
-    public Future<Void> initialize(Origin from, float[] dense) {
-      calls.add("initialize " + dense.length);
+    public Future<Void> initialize(Origin from, DenseValues dense) {
+      calls.add("initialize " + dense.size());
       throw new IllegalStateException("a bug");
     }
 
     @Override
     public Future<PushAck> push(Origin from, Push push) {
-      calls.add("push " + push.dense().length);
+      calls.add("push " + push.dense().size());
       return Future.succeededFuture(new PushAck(1, 0, false, false));
     }
 
@@ -69,7 +71,7 @@ class ShardStreamSessionTest {
     public Future<Pulled> pull(Origin from, Pull pull) {
       calls.add("pull");
       if (values != null) {
-        return Future.succeededFuture(new Pulled(1, values, List.of()));
+        return Future.succeededFuture(new Pulled(1, DenseMemory.of(values), List.of()));
       }
       Promise<Pulled> promise = Promise.promise();
       pulls.add(promise);
@@ -157,7 +159,7 @@ class ShardStreamSessionTest {
     send(s, message(Kind.PULL, 2));
     loop.context.runOnContext(v -> s.end());
     assertCalls("pull");
-    loop.context.runOnContext(v -> shard.pulls.get(0).complete(new Pulled(4, new float[] {1}, List.of())));
+    loop.context.runOnContext(v -> shard.pulls.get(0).complete(new Pulled(4, DenseMemory.of(new float[] {1}), List.of())));
     assertThat(answer().getVersion()).isEqualTo(4);
     assertThat(next()).isEqualTo("end");
     assertCalls("closed 3");
@@ -238,7 +240,7 @@ class ShardStreamSessionTest {
     // An answer that comes too late has nowhere to go, and does no harm.
     Promise<Void> late = Promise.promise();
     loop.context.runOnContext(v -> {
-      shard.pulls.get(0).complete(new Pulled(4, new float[] {1}, List.of()));
+      shard.pulls.get(0).complete(new Pulled(4, DenseMemory.of(new float[] {1}), List.of()));
       late.complete();
     });
     get(late.future());

@@ -11,6 +11,7 @@ import io.grpc.Status;
 import io.grpc.netty.NettyServerBuilder;
 import io.grpc.stub.ServerCalls;
 import io.grpc.stub.StreamObserver;
+import io.regatta.core.dense.DenseMemory;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.shard.Contributor;
@@ -107,9 +108,9 @@ class StockServerTest {
   @Test
   void it_takes_our_push_in_chunks_and_we_take_its_answer_in_one() throws Exception {
     float[] gradient = TestJobs.ramp(5000, 0.3f);
-    Push push = new Push(List.of(new Contributor(2, 11, 1, 32)), 6, 3, gradient, List.of());
+    Push push = new Push(List.of(new Contributor(2, 11, 1, 32)), 6, 3, DenseMemory.of(gradient), List.of());
     assertThat(get(call(() -> link.push(push))).staleness()).isEqualTo(2);
-    assertThat(get(call(() -> link.pull(new Pull(2, 7, true, List.of(), false)))).dense()).isEqualTo(gradient);
+    assertThat(get(call(() -> link.pull(new Pull(2, 7, true, List.of(), false)))).dense().toArray()).isEqualTo(gradient);
     TensorMessage register = received.remove();
     assertThat(JobSpecs.ofProto(register.getJob(), register.getRegister()))
         .isEqualTo(TestJobs.job("job", Mode.ASYNC, 3, 5000));

@@ -1,5 +1,6 @@
 package io.regatta.load.dense;
 
+import io.regatta.core.dense.DenseMemory;
 import io.regatta.core.model.DenseVariable;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.optim.OptimizerSpec;
@@ -35,7 +36,8 @@ final class RegattaPeer implements Peer {
     ModelSpec model = new ModelSpec(1, List.of(new DenseVariable("w", List.of(task.elements()))),
         OptimizerSpec.sgd(DenseTask.RATE), List.of());
     ShardTrainer trainer = ShardTrainer.open(Loop.on(vertx), vertx, port, options(task), model, task.initial());
-    float[] gradient = task.gradient();
+    DenseMemory gradient = DenseMemory.of(task.gradient());
+    DenseMemory values = DenseMemory.of(new float[task.elements()]);
     return new Client() {
       @Override
       public void push() throws Exception {
@@ -44,7 +46,8 @@ final class RegattaPeer implements Peer {
 
       @Override
       public float[] pull() throws Exception {
-        return trainer.call(() -> trainer.pull(true, List.of())).dense();
+        trainer.call(() -> trainer.pull(values, List.of()));
+        return values.array();
       }
     };
   }

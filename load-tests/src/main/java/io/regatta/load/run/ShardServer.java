@@ -1,5 +1,7 @@
 package io.regatta.load.run;
 
+import io.regatta.core.dense.BlockPool;
+import io.regatta.core.dense.DenseValues;
 import io.regatta.core.shard.JobSpec;
 import io.regatta.core.shard.ParameterShard;
 import io.regatta.core.shard.Pull;
@@ -50,7 +52,7 @@ public final class ShardServer implements ShardStreamHandler {
   }
 
   @Override
-  public Future<Void> initialize(Origin from, float[] dense) {
+  public Future<Void> initialize(Origin from, DenseValues dense) {
     shard.initialize(from.job(), from.trainer(), dense);
     return Future.succeededFuture();
   }
@@ -63,6 +65,11 @@ public final class ShardServer implements ShardStreamHandler {
   @Override
   public Future<Pulled> pull(Origin from, Pull pull) {
     return answer(done -> shard.pull(from.job(), from.trainer(), pull, done));
+  }
+
+  @Override
+  public BlockPool blocks() {
+    return shard.blocks();
   }
 
   @Override

@@ -1,5 +1,8 @@
 package io.regatta.load.run;
 
+import io.regatta.core.dense.DenseMemory;
+import io.regatta.core.dense.DenseSlice;
+import io.regatta.core.model.DensePartition;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.shard.Contributor;
 import io.regatta.core.shard.JobSpec;
@@ -29,11 +32,13 @@ public final class ShardTrainer {
 
   private final Loop loop;
   private final ShardLink link;
+  private final DensePartition partition;
   private long pushes;
   private long version;
 
-  private ShardTrainer(Loop loop, ShardLink link) {
+  private ShardTrainer(Loop loop, ShardLink link, DensePartition partition) {
     this.loop = loop;
+    this.partition = partition;
     this.link = link;
   }
 
@@ -45,9 +50,9 @@ public final class ShardTrainer {
         .open("127.0.0.1", port, StreamPaths.PARAMETER_SHARD)
         .map(stream -> new GrpcShardLink(stream, "shard 0 at port " + port, 0, 0, () -> 1,
             j -> Future.failedFuture("no driver asks for a digest"), options)));
-    ShardTrainer trainer = new ShardTrainer(loop, link);
+    ShardTrainer trainer = new ShardTrainer(loop, link, DensePartition.of(model.dense(), 1, MIN_BLOCK));
     loop.call(() -> Future.fromCompletionStage(link.register(job, ID, 0)));
-    loop.call(() -> Future.fromCompletionStage(link.initialize(dense)));
+    loop.call(() -> Future.fromCompletionStage(link.initialize(DenseMemory.of(dense))));
     return trainer;
   }
 
@@ -57,15 +62,16 @@ public final class ShardTrainer {
   }
 
   /** Pushes the gradients of the next step. */
-  public Future<PushAck> push(float[] dense, List<SparseRows> sparse) {
+  public Future<PushAck> push(DenseMemory dense, List<SparseRows> sparse) {
     long step = pushes++;
     Contributor self = new Contributor(ID.rank(), ID.incarnation(), pushes, 1);
     return Future.fromCompletionStage(link.push(new Push(List.of(self), step, version, dense, sparse)))
         .onSuccess(ack -> version = ack.version());
   }
 
-  /** Pulls for the next step. */
-  public Future<Pulled> pull(boolean dense, List<SparseIds> sparse) {
-    return Future.fromCompletionStage(link.pull(new Pull(ID.rank(), pushes, dense, sparse, false)));
+  /** Pulls for the next step; the dense vector into this memory, or none if it is null. */
+  public Future<Pulled> pull(DenseMemory into, List<SparseIds> sparse) {
+    DenseSlice slice = into == null ? null : into.slice(partition, 0);
+    return Future.fromCompletionStage(link.pull(new Pull(ID.rank(), pushes, into != null, slice, sparse, false, false)));
   }
 }

@@ -1,5 +1,6 @@
 package io.regatta.load.small;
 
+import io.regatta.core.dense.DenseMemory;
 import io.regatta.core.model.DenseVariable;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.optim.OptimizerSpec;
@@ -20,7 +21,7 @@ import java.util.List;
 final class PushClient implements Task {
   private final Vertx vertx = Vertx.vertx(PlainVertx.options());
   private final ShardTrainer trainer;
-  private final float[] gradient = new float[SmallDriver.FLOATS];
+  private final DenseMemory gradient;
 
   PushClient(JsonObject setup) throws Exception {
     StreamOptions options = options(setup);
@@ -29,7 +30,9 @@ final class PushClient implements Task {
     ModelSpec model = new ModelSpec(1, List.of(new DenseVariable("w", List.of(SmallDriver.FLOATS))),
         OptimizerSpec.sgd(0.01), List.of());
     trainer = ShardTrainer.open(Loop.on(vertx), vertx, port, options, model, new float[SmallDriver.FLOATS]);
-    Arrays.fill(gradient, 1);
+    float[] ones = new float[SmallDriver.FLOATS];
+    Arrays.fill(ones, 1);
+    gradient = DenseMemory.of(ones);
   }
 
   static StreamOptions options(JsonObject setup) {

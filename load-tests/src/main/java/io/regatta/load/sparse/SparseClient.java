@@ -63,7 +63,7 @@ final class SparseClient implements Task {
       case "pull" -> trainer.call(() -> RoundTrips.make(times, () -> {
         long[] batch = ids[next++ % BATCHES];
         moved += batch.length;
-        return trainer.pull(false, List.of(new SparseIds(TABLE, batch)));
+        return trainer.pull(null, List.of(new SparseIds(TABLE, batch)));
       }));
       case "push" -> trainer.call(() -> RoundTrips.make(times, () -> {
         int b = next++ % BATCHES;
@@ -81,7 +81,7 @@ final class SparseClient implements Task {
       for (int i = 0; i < batch.length; i++) {
         batch[i] = ZipfBatches.id(from + i);
       }
-      trainer.call(() -> trainer.pull(false, List.of(new SparseIds(TABLE, batch))));
+      trainer.call(() -> trainer.pull(null, List.of(new SparseIds(TABLE, batch))));
       moved += batch.length;
     }
   }

@@ -1,6 +1,8 @@
 package io.regatta.aggregator;
 
 import io.micrometer.core.instrument.Tags;
+import io.regatta.core.dense.BlockPool;
+import io.regatta.core.dense.DenseValues;
 import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.Conflict;
@@ -38,6 +40,7 @@ final class AggregatorEndpoint implements ShardStreamHandler {
   private final Map<String, JobAggregation> jobs = new TreeMap<>();
   /** Registrations whose shard is being looked up, each an object of its own stream. */
   private final Set<Origin> lookingUp = Collections.newSetFromMap(new IdentityHashMap<>());
+  private final BlockPool blocks = new BlockPool();
   private long pushes;
 
   AggregatorEndpoint(Uplink uplink) {
@@ -122,7 +125,7 @@ final class AggregatorEndpoint implements ShardStreamHandler {
 
   @Override
   public Future<PushAck> push(Origin from, Push push) {
-    return attempt(() -> {
+    Future<PushAck> taken = attempt(() -> {
       for (Contributor contributor : push.contributors()) {
         if (contributor.rank() != from.trainer().rank() || contributor.incarnation() != from.trainer().incarnation()) {
           throw new InvalidInput("trainer " + from.trainer().rank() + " of job " + from.job()
@@ -148,6 +151,12 @@ final class AggregatorEndpoint implements ShardStreamHandler {
       });
       return answer.future();
     });
+    return taken.onFailure(e -> push.release());
+  }
+
+  @Override
+  public BlockPool blocks() {
+    return blocks;
   }
 
   @Override
@@ -163,7 +172,7 @@ final class AggregatorEndpoint implements ShardStreamHandler {
   }
 
   @Override
-  public Future<Void> initialize(Origin from, float[] dense) {
+  public Future<Void> initialize(Origin from, DenseValues dense) {
     return goToTheShard("INITIALIZE", from);
   }
 

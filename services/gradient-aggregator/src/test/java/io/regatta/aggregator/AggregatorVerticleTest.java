@@ -9,6 +9,7 @@ import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
 import io.regatta.aggregator.RunningCluster.Trainer;
+import io.regatta.core.dense.DenseMemory;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.error.RegattaException.StaleGeneration;
@@ -64,7 +65,7 @@ class AggregatorVerticleTest {
   }
 
   private static CompletableFuture<ParameterClient.Pushed> push(ParameterClient client, int rank, long step) {
-    return client.push(step, 8 + 3 * rank, null, wave(NUMEL, 1 + rank + 0.1 * step),
+    return client.push(step, 8 + 3 * rank, null, DenseMemory.of(wave(NUMEL, 1 + rank + 0.1 * step)),
         List.of(new SparseRows("emb", IDS, wave(3 * IDS.length, 0.5 + rank + 0.01 * step))));
   }
 

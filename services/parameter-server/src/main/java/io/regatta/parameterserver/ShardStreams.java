@@ -1,5 +1,7 @@
 package io.regatta.parameterserver;
 
+import io.regatta.core.dense.BlockPool;
+import io.regatta.core.dense.DenseValues;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.NotOwner;
 import io.regatta.core.error.RegattaException.StaleGeneration;
@@ -72,8 +74,8 @@ final class ShardStreams implements ShardStreamHandler {
   }
 
   @Override
-  public Future<Void> initialize(Origin from, float[] dense) {
-    metrics.received(Float.BYTES * (long) dense.length);
+  public Future<Void> initialize(Origin from, DenseValues dense) {
+    metrics.received(Float.BYTES * (long) dense.size());
     return run(from, () -> shard.initialize(from.job(), from.trainer(), dense));
   }
 
@@ -113,6 +115,11 @@ final class ShardStreams implements ShardStreamHandler {
       waiting.add(done);
       shard.pull(from.job(), from.trainer(), pull, done);
     }).compose(v -> promise.future());
+  }
+
+  @Override
+  public BlockPool blocks() {
+    return shard.blocks();
   }
 
   @Override
@@ -162,8 +169,8 @@ final class ShardStreams implements ShardStreamHandler {
     }
   }
 
-  private static long bytes(float[] dense, List<SparseRows> sparse) {
-    long bytes = dense == null ? 0 : Float.BYTES * (long) dense.length;
+  private static long bytes(DenseValues dense, List<SparseRows> sparse) {
+    long bytes = dense == null ? 0 : Float.BYTES * (long) dense.size();
     for (SparseRows r : sparse) {
       bytes += Long.BYTES * (long) r.ids().length + Float.BYTES * (long) r.values().length;
     }

@@ -4,6 +4,7 @@ import static io.regatta.parameterserver.RunningServers.get;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.regatta.core.dense.DenseMemory;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.error.RegattaException.StaleGeneration;
 import io.regatta.core.model.DenseVariable;
@@ -234,7 +235,7 @@ class BrokenConnectionTest {
       get(client.initialize(new float[n]));
       for (int step = 0; step < 12; step++) {
         proxy.cutNext.set(true);
-        get(client.push(step, 8, null, new float[n], List.of()));
+        get(client.push(step, 8, null, DenseMemory.of(new float[n]), List.of()));
       }
       assertThat(proxy.cuts).isEqualTo(12);
       get(client.leave());

@@ -1,5 +1,6 @@
 package io.regatta.parameterserver;
 
+import io.regatta.core.dense.DenseMemory;
 import io.regatta.core.init.InitializerSpec;
 import io.regatta.core.model.DenseVariable;
 import io.regatta.core.model.ModelSpec;
@@ -46,8 +47,8 @@ final class Jobs {
     return v;
   }
 
-  static float[] dense(int rank, long step) {
-    return ramp(NUMEL, 1 + rank + 0.1 * step);
+  static DenseMemory dense(int rank, long step) {
+    return DenseMemory.of(ramp(NUMEL, 1 + rank + 0.1 * step));
   }
 
   static List<SparseRows> rows(int rank, long step) {

@@ -270,6 +270,7 @@ public final class AggregationRounds {
     held--;
     bytes -= part.bytes;
     part.trainer.pending--;
+    part.push.release();
     part.done.accept(ack, error);
     part.trainer.tellIfAnswered();
   }
@@ -319,7 +320,7 @@ public final class AggregationRounds {
   }
 
   private static long sizeOf(Push push) {
-    long size = push.dense() == null ? 0 : 4L * push.dense().length;
+    long size = push.dense() == null ? 0 : 4L * push.dense().size();
     for (SparseRows rows : push.sparse()) {
       size += 8L * rows.ids().length + 4L * rows.values().length;
     }

@@ -1,5 +1,6 @@
 package io.regatta.core.shard;
 
+import io.regatta.core.dense.DenseMemory;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.model.SparseTableSpec;
 import io.regatta.core.optim.Optimizer;
@@ -97,23 +98,24 @@ public final class GeoState {
    */
   public boolean step(float[] dense, List<SparseRows> sparse) {
     String who = "step " + localSteps + " of trainer " + rank;
-    model.shapes(dense, sparse, who);
-    String bad = model.nonFinite(dense, sparse);
+    DenseMemory gradient = DenseMemory.of(dense);
+    model.shapes(gradient, sparse, who);
+    String bad = model.nonFinite(gradient, sparse);
     if (bad != null && job.nanPolicy() == NanPolicy.FAIL) {
       throw new InvalidInput(who + " of job " + job.job() + " refused before it was applied: " + bad
           + "; lower the learning rate, clip gradients, or set nan_policy: skip");
     }
     if (bad == null) {
-      update(model.clipDense(dense), model.clipSparse(sparse));
+      update(model.clipDense(gradient), model.clipSparse(sparse));
     }
     localSteps++;
     sinceExchange++;
     return bad == null;
   }
 
-  private void update(float[] dense, List<SparseRows> sparse) {
+  private void update(DenseMemory dense, List<SparseRows> sparse) {
     if (dense != null) {
-      denseOptimizer.applyWhole(local, new float[0][], dense, (float) denseSpec.learningRate().at(localSteps),
+      denseOptimizer.applyWhole(local, new float[0][], dense.array(), (float) denseSpec.learningRate().at(localSteps),
           localSteps + 1);
     }
     for (SparseRows rows : sparse) {

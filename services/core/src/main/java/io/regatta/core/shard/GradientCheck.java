@@ -1,5 +1,7 @@
 package io.regatta.core.shard;
 
+import io.regatta.core.dense.DenseMemory;
+import io.regatta.core.dense.NonFinite;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.model.DenseVariable;
 import io.regatta.core.model.ModelSpec;
@@ -38,9 +40,9 @@ final class GradientCheck {
     return t;
   }
 
-  void shapes(float[] dense, List<SparseRows> sparse, String who) {
-    if (dense != null && dense.length != denseNumel) {
-      throw new InvalidInput(who + " has " + dense.length + " dense elements; the model has " + denseNumel);
+  void shapes(DenseMemory dense, List<SparseRows> sparse, String who) {
+    if (dense != null && dense.size() != denseNumel) {
+      throw new InvalidInput(who + " has " + dense.size() + " dense elements; the model has " + denseNumel);
     }
     for (SparseRows r : sparse) {
       int dim = table(r.table()).dim();
@@ -52,13 +54,13 @@ final class GradientCheck {
   }
 
   /** Where the first NaN or infinite value is, in words, or null. */
-  String nonFinite(float[] dense, List<SparseRows> sparse) {
-    int bad = dense == null ? -1 : NonFinite.find(dense);
+  String nonFinite(DenseMemory dense, List<SparseRows> sparse) {
+    int bad = dense == null ? -1 : dense.nonFinite();
     if (bad >= 0) {
       int offset = 0;
       for (DenseVariable v : model.dense()) {
         if (bad < offset + v.numel()) {
-          return "gradient of '" + v.name() + "' is " + dense[bad] + " at element " + (bad - offset);
+          return "gradient of '" + v.name() + "' is " + dense.at(bad) + " at element " + (bad - offset);
         }
         offset += v.numel();
       }
@@ -74,18 +76,18 @@ final class GradientCheck {
   }
 
   /** The dense gradient, each variable scaled to at most its optimizer's norm; a copy if there is such a norm. */
-  float[] clipDense(float[] dense) {
+  DenseMemory clipDense(DenseMemory dense) {
     float limit = model.denseOptimizer().clipNorm();
     if (dense == null || limit == 0) {
       return dense;
     }
-    float[] out = dense.clone();
+    float[] out = dense.toArray();
     int offset = 0;
     for (DenseVariable v : model.dense()) {
       GradientClipping.byNorm(out, offset, v.numel(), limit);
       offset += v.numel();
     }
-    return out;
+    return DenseMemory.of(out);
   }
 
   /** The sparse gradients, each table's batch scaled to at most its optimizer's norm; copies where there is one. */

@@ -1,5 +1,7 @@
 package io.regatta.core.shard;
 
+import io.regatta.core.dense.BlockPool;
+import io.regatta.core.dense.DenseValues;
 import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.InvalidInput;
@@ -42,12 +44,13 @@ final class JobState {
   /** What broke this job here, or null. */
   private PeerLost broken;
 
-  JobState(JobSpec spec, int shard, ParameterShard.Limits limits, LongSupplier clockMillis, Completions completions) {
+  JobState(JobSpec spec, int shard, ParameterShard.Limits limits, BlockPool pool, LongSupplier clockMillis,
+      Completions completions) {
     this.spec = spec;
     this.clockMillis = clockMillis;
     this.completions = completions;
     where = "shard " + shard + " of job " + spec.job();
-    tables = new JobTables(spec, shard, where);
+    tables = new JobTables(spec, shard, pool, where);
     trainers = new Trainers(spec.trainers(), where);
     check = new PushCheck(this, shard, limits.openRounds());
     rowLimit = new RowLimit(tables, rounds, spec.mode(), limits.rows(), where);
@@ -71,14 +74,14 @@ final class JobState {
     seen(trainers.known(id, "repeated registration of trainer " + id.rank()));
   }
 
-  void initialize(TrainerId id, float[] dense) {
+  void initialize(TrainerId id, DenseValues dense) {
     checkWhole();
     String who = "initialisation by trainer " + id.rank();
     TrainerState t = trainers.live(id.rank(), id.incarnation(), who);
     check.denseLength(dense, who);
-    int bad = NonFinite.find(dense);
+    int bad = dense.nonFinite();
     if (bad >= 0) {
-      throw new InvalidInput(who + " at " + where + " has " + dense[bad] + " at element " + bad);
+      throw new InvalidInput(who + " at " + where + " has " + dense.at(bad) + " at element " + bad);
     }
     seen(t);
     if (!tables.initialized()) {
@@ -109,6 +112,7 @@ final class JobState {
     for (SyncRounds.Round r : rounds.all()) {
       RegattaException reason = why.apply("push of step " + r.step + " at " + where + " given up");
       r.owed.forEach(o -> completions.error(o.done(), reason));
+      r.pushes.forEach(Push::release);
     }
     rounds.clear();
   }
@@ -186,6 +190,7 @@ final class JobState {
   }
 
   private void repeat(Push push, List<TrainerState> from, BiConsumer<PushAck, Throwable> done) {
+    push.release();
     repeatedPushes++;
     from.forEach(this::seen);
     SyncRounds.Round open = spec.mode() == Mode.SYNC ? rounds.find(push.step()) : null;
@@ -208,6 +213,7 @@ final class JobState {
       seen(t);
     }
     if (skip) {
+      push.release();
       skippedPushes++;
     }
     if (spec.mode() == Mode.SYNC) {
@@ -245,6 +251,7 @@ final class JobState {
     } else {
       tables.update(push, push.step(), version);
     }
+    push.release();
     from.forEach(t -> t.ownUpdate(version));
     pushes++;
     stalenessMax = Math.max(stalenessMax, staleness);
@@ -297,6 +304,7 @@ final class JobState {
     version++;
     if (!round.pushes.isEmpty()) {
       tables.update(RoundReducer.merge(round.pushes), round.step, version);
+      round.pushes.forEach(Push::release);
     }
   }
 

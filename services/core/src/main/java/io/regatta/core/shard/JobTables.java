@@ -1,11 +1,14 @@
 package io.regatta.core.shard;
 
+import io.regatta.core.dense.BlockPool;
+import io.regatta.core.dense.DenseMemory;
+import io.regatta.core.dense.DenseValues;
+import io.regatta.core.dense.DenseVector;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.Overloaded;
 import io.regatta.core.model.DensePartition;
 import io.regatta.core.model.SparseTableSpec;
 import io.regatta.core.optim.OptimizerSpec;
-import io.regatta.core.table.DenseVector;
 import io.regatta.core.table.SparseTable;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -18,12 +21,14 @@ final class JobTables {
   private final OptimizerSpec denseOptimizer;
   private final DensePartition partition;
   private final int shard;
+  private final BlockPool pool;
   private final Map<String, SparseTable> sparse = new LinkedHashMap<>();
   /** Null until initialised. */
   private DenseVector dense;
 
-  JobTables(JobSpec spec, int shard, String where) {
+  JobTables(JobSpec spec, int shard, BlockPool pool, String where) {
     this.where = where;
+    this.pool = pool;
     this.shard = shard;
     partition = DensePartition.of(spec.model().dense(), spec.shards(), spec.minBlock());
     denseOptimizer = spec.model().denseOptimizer();
@@ -31,7 +36,7 @@ final class JobTables {
       sparse.put(t.name(), new SparseTable(spec.model().seed(), t));
     }
     if (denseSize() == 0) {
-      initialize(new float[0]);
+      initialize(DenseMemory.of(new float[0]));
     }
   }
 
@@ -44,17 +49,18 @@ final class JobTables {
     return dense != null;
   }
 
-  void initialize(float[] values) {
+  void initialize(DenseValues values) {
     try {
-      dense = new DenseVector(values, denseOptimizer);
+      dense = new DenseVector(values, denseOptimizer, pool);
     } catch (OutOfMemoryError e) { // of two large arrays: nothing else is lost
-      throw new Overloaded("no memory for " + values.length + " dense elements and their optimizer slots at " + where
+      throw new Overloaded("no memory for " + values.size() + " dense elements and their optimizer slots at " + where
           + "; give the server a larger heap, or use more shards");
     }
   }
 
-  float[] denseCopy() {
-    return dense.copy();
+  /** The dense vector as it is now; to be released. */
+  DenseValues denseSnapshot() {
+    return dense.snapshot();
   }
 
   SparseTable table(String name) {
@@ -87,7 +93,10 @@ final class JobTables {
   /** One optimizer step with a checked push; {@code step} chooses the learning rate, {@code updates} ≥ 1. */
   void update(Push push, long step, long updates) {
     if (push.dense() != null) {
-      dense.update(push.dense(), (float) denseOptimizer.learningRate().at(step), updates);
+      float lr = (float) denseOptimizer.learningRate().at(step);
+      for (int b = 0; b < push.dense().blocks(); b++) {
+        dense.update(b, push.dense().block(b), lr, updates);
+      }
     }
     for (SparseRows r : push.sparse()) {
       SparseTable t = table(r.table());
@@ -98,7 +107,9 @@ final class JobTables {
   /** Adds the deltas of a checked geo push. */
   void add(Push push) {
     if (push.dense() != null) {
-      dense.add(push.dense());
+      for (int b = 0; b < push.dense().blocks(); b++) {
+        dense.add(b, push.dense().block(b));
+      }
     }
     for (SparseRows r : push.sparse()) {
       table(r.table()).add(r.ids(), r.values());

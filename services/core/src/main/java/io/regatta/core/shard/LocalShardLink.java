@@ -1,5 +1,7 @@
 package io.regatta.core.shard;
 
+import io.regatta.core.dense.DenseMemory;
+import io.regatta.core.dense.DenseValues;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import java.util.concurrent.CompletableFuture;
@@ -43,7 +45,7 @@ public final class LocalShardLink implements ShardLink {
   }
 
   @Override
-  public CompletionStage<Void> initialize(float[] dense) {
+  public CompletionStage<Void> initialize(DenseValues dense) {
     return call(() -> {
       shard.initialize(registered(), trainer, dense);
       return null;
@@ -57,7 +59,23 @@ public final class LocalShardLink implements ShardLink {
 
   @Override
   public CompletionStage<Pulled> pull(Pull pull) {
-    return answer(done -> shard.pull(registered(), pull, done));
+    return LocalShardLink.<Pulled>answer(done -> shard.pull(registered(), pull, done)).thenApply(p -> landed(pull, p));
+  }
+
+  /** The values where the trainer wants them, the snapshot released. */
+  private static Pulled landed(Pull pull, Pulled pulled) {
+    DenseValues seen = pulled.dense();
+    if (seen == null) {
+      return pulled;
+    }
+    DenseValues values = pull.into();
+    if (values == null) {
+      values = DenseMemory.of(seen.toArray());
+    } else {
+      pull.into().write(seen);
+    }
+    seen.release();
+    return new Pulled(pulled.version(), values, pulled.sparse(), pulled.clockLead());
   }
 
   @Override

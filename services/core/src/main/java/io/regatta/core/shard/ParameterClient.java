@@ -1,5 +1,6 @@
 package io.regatta.core.shard;
 
+import io.regatta.core.dense.DenseMemory;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.model.DensePartition;
@@ -30,8 +31,8 @@ import java.util.function.Supplier;
 public final class ParameterClient {
 
   /**
-   * All values of a pull. {@code versions} by shard goes back into the next push; {@code dense} is the flat vector or
-   * null; {@code sparse} one entry per wish, then (geo) one per table with changed rows;
+   * All values of a pull. {@code versions} by shard goes back into the next push; {@code dense} is the flat vector,
+   * or null if it was not wanted, or went into direct memory; {@code sparse} one entry per wish, then (geo) one per table with changed rows;
    * {@code clockLead} the most clocks that a shard found this trainer ahead of the slowest one.
    */
   public record Values(long[] versions, float[] dense, List<SparseRows> sparse, long clockLead) {}
@@ -114,24 +115,25 @@ public final class ParameterClient {
   /** The flat dense vector that everybody starts from; see {@link ShardLink#initialize}. */
   public CompletableFuture<Void> initialize(float[] flatDense) {
     return planned(() -> {
-      model.shapes(flatDense, List.of(), "initial value");
-      List<float[]> slices = slices(flatDense);
-      return onOwner(() -> all(s -> links.get(s).initialize(slices.get(s))).thenApply(v -> null));
+      DenseMemory flat = DenseMemory.of(flatDense);
+      model.shapes(flat, List.of(), "initial value");
+      return onOwner(() -> all(s -> links.get(s).initialize(flat.slice(partition, s))).thenApply(v -> null));
     });
   }
 
   /**
    * Pushes one step's gradients (geo: deltas) to all shards; a shard without data gets an empty push, for its clock.
    * Checks for NaN and infinity over the whole push first: by policy fails, or pushes empty, with weight 0, and reports
-   * skipped. Clips by norm next (not in geo). The arrays may be reused when this method returns.
+   * skipped. Clips by norm next (not in geo), which takes a copy. The dense memory and the arrays are lent until the future
+   * completes: nothing is copied here, and direct memory is sent from where it lies.
    *
    * @param step step from 0
    * @param weight examples behind the gradient
    * @param versions of the {@link Values} computed on; null before the first pull
-   * @param flatDense gradient of the flat dense vector, or null
+   * @param flatDense gradient of the flat dense vector, or null; see {@link DenseMemory#of(float[])}
    * @param sparse gradients by table, ids distinct
    */
-  public CompletableFuture<Pushed> push(long step, double weight, long[] versions, float[] flatDense,
+  public CompletableFuture<Pushed> push(long step, double weight, long[] versions, DenseMemory flatDense,
       List<SparseRows> sparse) {
     return planned(() -> {
       String who = "push of step " + step + " of trainer " + trainer.rank();
@@ -164,7 +166,21 @@ public final class ParameterClient {
    * answer is in the order of the wish. See {@link Pull}.
    */
   public CompletableFuture<Values> pull(long minStep, boolean dense, List<SparseIds> sparse, boolean changed) {
-    return pull(minStep, dense, sparse, changed, false);
+    return pull(minStep, dense ? own() : null, sparse, changed, false);
+  }
+
+  /**
+   * The same, the dense vector into memory of the caller, which is lent until the future completes: an array, which then is
+   * {@link Values#dense}, or direct memory, with null there. A pull that fails may have written a part of it.
+   *
+   * @param into null if the dense vector is not wanted
+   */
+  public CompletableFuture<Values> pull(long minStep, DenseMemory into, List<SparseIds> sparse, boolean changed) {
+    return pull(minStep, into, sparse, changed, false);
+  }
+
+  private DenseMemory own() {
+    return DenseMemory.of(new float[model.denseNumel()]);
   }
 
   /**
@@ -172,13 +188,13 @@ public final class ParameterClient {
    * is answered with the values that it would be born with.
    */
   public CompletableFuture<Values> read(boolean dense, List<SparseIds> sparse) {
-    return pull(0, dense, sparse, false, true);
+    return pull(0, dense ? own() : null, sparse, false, true);
   }
 
-  private CompletableFuture<Values> pull(long minStep, boolean dense, List<SparseIds> sparse, boolean changed,
+  private CompletableFuture<Values> pull(long minStep, DenseMemory into, List<SparseIds> sparse, boolean changed,
       boolean readOnly) {
     return planned(() -> {
-      PullPlan plan = new PullPlan(job, partition, model, dense, sparse, changed, readOnly);
+      PullPlan plan = new PullPlan(job, partition, model, into, sparse, changed, readOnly);
       return onOwner(() -> all(s -> links.get(s).pull(plan.of(s, trainer.rank(), minStep)))
           .thenApply(plan::assemble));
     });
@@ -216,16 +232,8 @@ public final class ParameterClient {
     return onOwner(() -> all(s -> links.get(s).close()).thenApply(v -> null));
   }
 
-  private List<float[]> slices(float[] flat) {
-    List<float[]> slices = new ArrayList<>(links.size());
-    for (int s = 0; s < links.size(); s++) {
-      slices.add(partition.slice(flat, s));
-    }
-    return slices;
-  }
-
   /** One push per shard, contributors still missing. */
-  private List<Push> cut(long step, long[] versions, float[] dense, List<SparseRows> sparse) {
+  private List<Push> cut(long step, long[] versions, DenseMemory dense, List<SparseRows> sparse) {
     List<SparseSlices> slices = new ArrayList<>(sparse.size());
     for (SparseRows r : sparse) {
       slices.add(new SparseSlices(r.table(), r.ids(), links.size()));
@@ -241,7 +249,7 @@ public final class ParameterClient {
         }
       }
       boolean denseHere = dense != null && partition.sizeOf(s) > 0;
-      pushes.add(new Push(List.of(), step, versions[s], denseHere ? partition.slice(dense, s) : null, rows));
+      pushes.add(new Push(List.of(), step, versions[s], denseHere ? dense.slice(partition, s) : null, rows));
     }
     return pushes;
   }

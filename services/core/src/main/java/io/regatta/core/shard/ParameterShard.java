@@ -1,5 +1,7 @@
 package io.regatta.core.shard;
 
+import io.regatta.core.dense.BlockPool;
+import io.regatta.core.dense.DenseValues;
 import io.regatta.core.error.RegattaException.Conflict;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.Overloaded;
@@ -73,6 +75,7 @@ public final class ParameterShard {
   private final LongSupplier clockMillis;
   private final Map<String, JobState> jobs = new LinkedHashMap<>();
   private final Completions completions = new Completions();
+  private final BlockPool pool = new BlockPool();
 
   /** An empty shard; {@code index} is its place in the shard map, {@code clockMillis} the wall clock. */
   public ParameterShard(int index, Limits limits, LongSupplier clockMillis) {
@@ -103,7 +106,7 @@ public final class ParameterShard {
         throw new Overloaded("shard " + index + " holds " + jobs.size() + " jobs, its limit; job '" + job.job()
             + "' must wait until one of " + jobs.keySet() + " has ended");
       }
-      state = new JobState(job, index, limits, clockMillis, completions);
+      state = new JobState(job, index, limits, pool, clockMillis, completions);
       from = state.register(trainer, step);
       jobs.put(job.job(), state);
     } else {
@@ -132,19 +135,24 @@ public final class ParameterShard {
   }
 
   /** See {@link ShardLink#initialize}. */
-  public void initialize(String job, TrainerId trainer, float[] dense) {
-    job(job).initialize(trainer, dense);
+  public void initialize(String job, TrainerId trainer, DenseValues dense) {
+    try {
+      job(job).initialize(trainer, dense);
+    } finally {
+      dense.release();
+    }
     completions.drain();
   }
 
   /**
    * Takes a push in; {@code done} comes as {@link PushAck} says. The arrays stay the caller's to keep unchanged until
-   * then. Applied whole or refused whole; refusals come through {@code done}, too.
+   * then; the dense gradient is released when it is needed no longer. Applied whole or refused whole; refusals come through {@code done}, too.
    */
   public void push(String job, Push push, BiConsumer<PushAck, Throwable> done) {
     try {
       job(job).push(push, done);
     } catch (RuntimeException | Error e) {
+      push.release();
       completions.error(done, e);
     }
     completions.drain();
@@ -237,6 +245,11 @@ public final class ParameterShard {
     SparseTable t = job(job).tables.table(table);
     long[] existing = t.existing(ids, from, to);
     return new SparseRows(table, existing, t.pull(existing));
+  }
+
+  /** Of whose arrays received dense vectors are made; the shard releases those of pushes and of initial values. */
+  public BlockPool blocks() {
+    return pool;
   }
 
   /** Job names on this shard. */

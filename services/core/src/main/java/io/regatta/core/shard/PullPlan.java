@@ -1,5 +1,6 @@
 package io.regatta.core.shard;
 
+import io.regatta.core.dense.DenseMemory;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.model.DensePartition;
 import io.regatta.core.model.SparseTableSpec;
@@ -12,19 +13,22 @@ final class PullPlan {
   private final JobSpec job;
   private final DensePartition partition;
   private final GradientCheck model;
-  private final boolean dense;
+  private final DenseMemory into;
   private final boolean changed;
   private final boolean readOnly;
   private final List<SparseSlices> slices = new ArrayList<>();
 
-  PullPlan(JobSpec job, DensePartition partition, GradientCheck model, boolean dense, List<SparseIds> sparse,
-      boolean changed, boolean readOnly) {
+  PullPlan(JobSpec job, DensePartition partition, GradientCheck model, DenseMemory into,
+      List<SparseIds> sparse, boolean changed, boolean readOnly) {
     this.job = job;
     this.partition = partition;
     this.model = model;
-    this.dense = dense;
+    this.into = into;
     this.changed = changed;
     this.readOnly = readOnly;
+    if (into != null) {
+      model.shapes(into, List.of(), "memory for a pull");
+    }
     for (SparseIds s : sparse) {
       model.table(s.table());
       slices.add(new SparseSlices(s.table(), s.ids(), job.shards()));
@@ -36,12 +40,12 @@ final class PullPlan {
     for (SparseSlices s : slices) {
       sparse.add(new SparseIds(s.table, s.ids[shard]));
     }
-    return new Pull(rank, minStep, dense, sparse, changed, readOnly);
+    return new Pull(rank, minStep, into != null, into == null ? null : into.slice(partition, shard), sparse, changed,
+        readOnly);
   }
 
   ParameterClient.Values assemble(List<Pulled> answers) {
     long[] versions = new long[answers.size()];
-    float[] flat = dense ? new float[model.denseNumel()] : null;
     List<float[]> values = new ArrayList<>(slices.size());
     for (SparseSlices s : slices) {
       values.add(new float[Math.multiplyExact(s.all.length, model.table(s.table).dim())]);
@@ -49,11 +53,8 @@ final class PullPlan {
     for (int shard = 0; shard < answers.size(); shard++) {
       Pulled p = answers.get(shard);
       versions[shard] = p.version();
-      if (dense) {
-        expect(shard, "dense elements", p.dense() == null ? 0 : p.dense().length, partition.sizeOf(shard));
-        if (p.dense() != null) {
-          partition.merge(p.dense(), shard, flat);
-        }
+      if (into != null) {
+        expect(shard, "dense elements", p.dense() == null ? 0 : p.dense().size(), partition.sizeOf(shard));
       }
       for (int i = 0; i < slices.size(); i++) {
         SparseSlices s = slices.get(i);
@@ -72,7 +73,7 @@ final class PullPlan {
         uniteChanged(t, answers, sparse);
       }
     }
-    return new ParameterClient.Values(versions, flat, sparse,
+    return new ParameterClient.Values(versions, into == null ? null : into.array(), sparse,
         answers.stream().mapToLong(Pulled::clockLead).max().orElse(0));
   }
 

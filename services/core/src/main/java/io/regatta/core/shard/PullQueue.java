@@ -153,7 +153,7 @@ final class PullQueue {
         }
       }
     }
-    Pulled pulled = new Pulled(job.version(), pull.dense() ? job.tables.denseCopy() : null, rows, clockLead);
+    Pulled pulled = new Pulled(job.version(), pull.dense() ? job.tables.denseSnapshot() : null, rows, clockLead);
     if (pull.changed()) {
       trainer.forgetChanged();
     }

@@ -1,5 +1,6 @@
 package io.regatta.core.shard;
 
+import io.regatta.core.dense.DenseValues;
 import java.util.List;
 
 /**
@@ -12,10 +13,11 @@ import java.util.List;
  *     without gradients
  * @param version shard version that the gradient was computed on (from {@link Pulled#version}); staleness is measured
  *     against it
- * @param dense gradient of the shard's dense vector, or null if there is none in this push
+ * @param dense gradient of the shard's dense vector, or null if there is none in this push; who takes the push in
+ *     releases it when it needs it no longer
  * @param sparse gradients of sparse rows; in geo mode deltas, as is {@code dense}
  */
-public record Push(List<Contributor> contributors, long step, long version, float[] dense,
+public record Push(List<Contributor> contributors, long step, long version, DenseValues dense,
     List<SparseRows> sparse) {
 
   /**
@@ -24,6 +26,13 @@ public record Push(List<Contributor> contributors, long step, long version, floa
    * trainers sit out, puts all on the highest step among them.
    */
   public static final long SITTING_OUT = Long.MAX_VALUE;
+
+  /** Nobody needs the gradients any more; see {@link DenseValues#release}. */
+  public void release() {
+    if (dense != null) {
+      dense.release();
+    }
+  }
 
   /** Whether this push announces that its trainers sit out. */
   public boolean sitsOut() {

@@ -1,5 +1,7 @@
 package io.regatta.core.shard;
 
+import io.regatta.core.dense.DenseValues;
+import io.regatta.core.dense.NonFinite;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.Overloaded;
 import io.regatta.core.model.SparsePartition;
@@ -137,18 +139,18 @@ final class PushCheck {
     }
   }
 
-  void denseLength(float[] dense, String who) {
-    if (dense.length != tables.denseSize()) {
-      throw new InvalidInput(who + " has " + dense.length + " dense elements; the dense vector at " + where + " has "
+  void denseLength(DenseValues dense, String who) {
+    if (dense.size() != tables.denseSize()) {
+      throw new InvalidInput(who + " has " + dense.size() + " dense elements; the dense vector at " + where + " has "
           + tables.denseSize());
     }
   }
 
   /** Where the first NaN or infinite value is, in words, or null. */
   String nonFinite(Push push) {
-    int i = push.dense() == null ? -1 : NonFinite.find(push.dense());
+    int i = push.dense() == null ? -1 : push.dense().nonFinite();
     if (i >= 0) {
-      return "dense element " + i + " is " + push.dense()[i];
+      return "dense element " + i + " is " + push.dense().at(i);
     }
     for (SparseRows r : push.sparse()) {
       int k = NonFinite.find(r.values());

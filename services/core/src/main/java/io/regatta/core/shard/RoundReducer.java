@@ -1,5 +1,7 @@
 package io.regatta.core.shard;
 
+import io.regatta.core.dense.DenseValues;
+import io.regatta.core.dense.WeightedSum;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import it.unimi.dsi.fastutil.longs.Long2IntOpenHashMap;
 import java.util.ArrayList;
@@ -17,7 +19,8 @@ import java.util.TreeMap;
  *
  * <p>Rule: g = Σ_r (w_r / W) · g_r in rank order, W = Σ w_r; a sparse id that a push does not hold contributes zero.
  * With equal batches this is Paddle's transpiler rule: sum, then times 1 / trainers. Sums are float32, each factor is
- * rounded to float32 once. Stateless; the pushes are not changed, but the result may share their arrays.
+ * rounded to float32 once. The dense sum is taken block by block as it is read. Stateless; the pushes are not changed, but
+ * the result reads their values and may share their arrays.
  */
 public final class RoundReducer {
 
@@ -99,36 +102,22 @@ public final class RoundReducer {
     return new Contributor(a.rank(), a.incarnation(), a.sequence(), a.weight() + b.weight());
   }
 
-  private static float[] dense(List<Push> pushes, float[] factors) {
-    float[] sum = null;
+  private static DenseValues dense(List<Push> pushes, float[] factors) {
+    List<DenseValues> parts = new ArrayList<>();
+    float[] partFactors = new float[factors.length];
     for (int p = 0; p < factors.length; p++) {
-      float[] g = pushes.get(p).dense();
+      DenseValues g = pushes.get(p).dense();
       if (g == null) {
         continue;
       }
-      if (sum == null) {
-        sum = new float[g.length];
-        scale(factors[p], g, sum);
-      } else {
-        if (g.length != sum.length) {
-          throw new InvalidInput("dense gradients of " + sum.length + " and " + g.length + " elements in one round");
-        }
-        addScaled(factors[p], g, sum);
+      if (!parts.isEmpty() && g.size() != parts.get(0).size()) {
+        throw new InvalidInput("dense gradients of " + parts.get(0).size() + " and " + g.size()
+            + " elements in one round");
       }
+      partFactors[parts.size()] = factors[p];
+      parts.add(g);
     }
-    return sum;
-  }
-
-  private static void scale(float factor, float[] g, float[] out) {
-    for (int i = 0; i < g.length; i++) {
-      out[i] = factor * g[i];
-    }
-  }
-
-  private static void addScaled(float factor, float[] g, float[] out) {
-    for (int i = 0; i < out.length; i++) {
-      out[i] += factor * g[i];
-    }
+    return parts.isEmpty() ? null : new WeightedSum(parts, partFactors);
   }
 
   private static List<SparseRows> sparse(List<Push> pushes, float[] factors) {

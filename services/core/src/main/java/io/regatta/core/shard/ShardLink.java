@@ -1,11 +1,13 @@
 package io.regatta.core.shard;
 
+import io.regatta.core.dense.DenseValues;
 import java.util.concurrent.CompletionStage;
 
 /**
  * One trainer's link to one shard: in process ({@code LocalShardLink}), over a gRPC tensor stream, or through an
  * aggregator. Calls are made on the owner's thread and keep their order; completions may come on any thread. Failures
- * are {@link io.regatta.core.error.RegattaException}s. Arrays handed in belong to the link until completion.
+ * are {@link io.regatta.core.error.RegattaException}s. Arrays, and memory of dense vectors, belong to the link
+ * until completion.
  */
 public interface ShardLink {
 
@@ -25,7 +27,7 @@ public interface ShardLink {
    * Sets the shard's dense vector. Everybody's pulls wait for it. A second one is ignored: rank 0 does it, and all the
    * others if that has gone before it could.
    */
-  CompletionStage<Void> initialize(float[] dense);
+  CompletionStage<Void> initialize(DenseValues dense);
 
   CompletionStage<PushAck> push(Push push);
 

@@ -3,6 +3,7 @@ package io.regatta.core.reduce;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.regatta.core.dense.DenseMemory;
 import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.InvalidInput;
@@ -36,7 +37,7 @@ class AggregationRoundsTest {
   }
 
   private static Push push(int rank, long step, double weight, float... dense) {
-    return new Push(List.of(new Contributor(rank, 10 + rank, step + 1, weight)), step, 0, dense, List.of());
+    return new Push(List.of(new Contributor(rank, 10 + rank, step + 1, weight)), step, 0, DenseMemory.of(dense), List.of());
   }
 
   private Answers give(int rank, long step) {
@@ -76,7 +77,7 @@ class AggregationRoundsTest {
     expected += (float) (1 / 8.0) * 0.7f;
     expected += (float) (4 / 8.0) * 1e7f;
     assertThat(shard.pushes).hasSize(1);
-    assertThat(shard.pushes.get(0).dense()).containsExactly(expected);
+    assertThat(shard.pushes.get(0).dense().toArray()).containsExactly(expected);
     assertThat(shard.pushes.get(0).step()).isEqualTo(5);
     assertThat(shard.pushes.get(0).contributors()).containsExactly(new Contributor(0, 10, 6, 3),
         new Contributor(1, 11, 6, 1), new Contributor(2, 12, 6, 4));
@@ -230,7 +231,7 @@ class AggregationRoundsTest {
     assertThatThrownBy(() -> rounds.register(id(0))).isInstanceOf(StaleGeneration.class);
     give(1, 0);
     assertThat(shard.pushes).isEmpty();
-    give(new Push(List.of(new Contributor(0, 99, 1, 1)), 0, 0, new float[1], List.of()));
+    give(new Push(List.of(new Contributor(0, 99, 1, 1)), 0, 0, DenseMemory.of(new float[1]), List.of()));
     assertThat(shard.ranks(0)).containsExactly(0, 1);
   }
 

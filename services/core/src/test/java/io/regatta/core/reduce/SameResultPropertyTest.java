@@ -2,6 +2,7 @@ package io.regatta.core.reduce;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.regatta.core.dense.DenseMemory;
 import io.regatta.core.error.RegattaException;
 import io.regatta.core.init.InitializerSpec;
 import io.regatta.core.model.DenseVariable;
@@ -66,7 +67,7 @@ class SameResultPropertyTest {
 
     Push push(int rank, int step) {
       return new Push(List.of(new Contributor(rank, 100 + rank, step + 1, weights[step][rank])), step, 0,
-          dense[step][rank], List.of(sparse[step][rank]));
+          DenseMemory.of(dense[step][rank]), List.of(sparse[step][rank]));
     }
   }
 
@@ -87,7 +88,7 @@ class SameResultPropertyTest {
         hosts[hostOf[rank]].register(new TrainerId(rank, 100 + rank));
       }
     }
-    shard.initialize("job", new TrainerId(0, 100), new float[DENSE]);
+    shard.initialize("job", new TrainerId(0, 100), DenseMemory.of(new float[DENSE]));
     List<Integer> order = new ArrayList<>(IntStream.range(0, trainers).boxed().toList());
     for (int step = 0; step < STEPS; step++) {
       Collections.shuffle(order, arrival);
@@ -107,7 +108,7 @@ class SameResultPropertyTest {
     List<Float> result = new ArrayList<>();
     Pull everything = new Pull(0, STEPS, true, List.of(new SparseIds("words", IDS)), false);
     shard.pull("job", everything, (Pulled pulled, Throwable e) -> {
-      for (float x : pulled.dense()) {
+      for (float x : pulled.dense().toArray()) {
         result.add(x);
       }
       for (float x : pulled.sparse().get(0).values()) {

@@ -2,6 +2,7 @@ package io.regatta.core.shard;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.regatta.core.dense.DenseMemory;
 import io.regatta.core.optim.OptimizerSpec;
 import java.util.ArrayList;
 import java.util.List;
@@ -25,7 +26,7 @@ class AsyncModesTest {
       for (int i = 0; i < 20; i++) {
         int rank = order.nextInt(trainers);
         LocalJob.Gradient g = LocalJob.gradient(seed, rank, next[rank]);
-        job.clients.get(rank).push(next[rank], g.weight(), null, g.dense(), g.sparse()).join();
+        job.clients.get(rank).push(next[rank], g.weight(), null, DenseMemory.of(g.dense()), g.sparse()).join();
         naive.update(next[rank]++, g.dense(), g.sparse());
       }
       assertThat(job.digest()).as("%d shards", shards).isEqualTo(naive.digest());
@@ -123,7 +124,7 @@ class AsyncModesTest {
     for (int step = 0; step < 4; step++) {
       for (int rank = 0; rank < trainers; rank++) {
         LocalJob.Gradient g = LocalJob.gradient(seed, rank, step);
-        job.clients.get(rank).push(step, g.weight(), null, g.dense(), g.sparse()).join();
+        job.clients.get(rank).push(step, g.weight(), null, DenseMemory.of(g.dense()), g.sparse()).join();
         for (int i = 0; g.dense() != null && i < g.dense().length; i++) {
           naive.dense[i] += g.dense()[i];
         }

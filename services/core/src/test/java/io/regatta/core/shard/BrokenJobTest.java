@@ -3,6 +3,7 @@ package io.regatta.core.shard;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
+import io.regatta.core.dense.DenseMemory;
 import io.regatta.core.error.RegattaException.Overloaded;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.init.InitializerSpec;
@@ -51,7 +52,7 @@ class BrokenJobTest {
     shard.leave("broken", SECOND);
     assertThat(shard.jobs()).containsExactly("other");
     start(BROKEN);
-    assertThat(pull(BROKEN, FIRST, 0).value.dense()).isEqualTo(LocalJob.initial());
+    assertThat(pull(BROKEN, FIRST, 0).value.dense().toArray()).isEqualTo(LocalJob.initial());
   }
 
   @Test
@@ -89,7 +90,7 @@ class BrokenJobTest {
     for (int rank = 0; rank < job.trainers(); rank++) {
       shard.register(job, new TrainerId(rank, 1), 0);
     }
-    shard.initialize(job.job(), FIRST, LocalJob.initial());
+    shard.initialize(job.job(), FIRST, DenseMemory.of(LocalJob.initial()));
   }
 
   private Answer<PushAck> push(JobSpec job, TrainerId from, List<SparseRows> rows) {

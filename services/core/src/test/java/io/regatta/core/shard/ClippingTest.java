@@ -3,6 +3,7 @@ package io.regatta.core.shard;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
+import io.regatta.core.dense.DenseMemory;
 import io.regatta.core.optim.OptimizerSpec;
 import java.util.List;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -33,9 +34,9 @@ class ClippingTest {
       geo.admit(client.pull(0, false, ids, false).join().sparse().get(0));
       geo.step(gradient, rows);
       GeoState.Delta delta = geo.takeDelta();
-      client.push(delta.step(), 1, delta.versions(), delta.dense(), delta.sparse()).join();
+      client.push(delta.step(), 1, delta.versions(), DenseMemory.of(delta.dense()), delta.sparse()).join();
     } else {
-      client.push(0, 8, null, gradient, rows).join();
+      client.push(0, 8, null, DenseMemory.of(gradient), rows).join();
     }
     var values = client.read(true, ids).join();
     float[] moved = new float[24];

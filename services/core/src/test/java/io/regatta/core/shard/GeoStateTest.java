@@ -3,6 +3,7 @@ package io.regatta.core.shard;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.regatta.core.dense.DenseMemory;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.init.InitializerSpec;
 import io.regatta.core.model.DenseVariable;
@@ -44,7 +45,7 @@ class GeoStateTest {
   private static void exchange(LocalJob job, int rank, GeoState state) {
     GeoState.Delta d = state.takeDelta();
     ParameterClient client = job.clients.get(rank);
-    client.push(d.step(), 1, d.versions(), d.dense(), d.sparse()).join();
+    client.push(d.step(), 1, d.versions(), DenseMemory.of(d.dense()), d.sparse()).join();
     state.merge(client.pull(d.step() + 1, true, List.of(), true).join());
   }
 

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
+import io.regatta.core.dense.DenseMemory;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.Conflict;
 import io.regatta.core.error.RegattaException.InvalidInput;
@@ -149,10 +150,10 @@ class MembershipTest {
   void twoJobsDoNotTouchEachOther() {
     shard.register(spec, new TrainerId(0, 1), 0);
     shard.register(named("b"), new TrainerId(0, 1), 0);
-    shard.initialize("job", new TrainerId(0, 1), LocalJob.initial());
-    shard.initialize("b", new TrainerId(0, 1), LocalJob.initial());
+    shard.initialize("job", new TrainerId(0, 1), DenseMemory.of(LocalJob.initial()));
+    shard.initialize("b", new TrainerId(0, 1), DenseMemory.of(LocalJob.initial()));
     long untouched = shard.digest("b");
-    shard.push("job", new Push(List.of(new Contributor(0, 1, 1, 1)), 0, 0, new float[24], List.of(
+    shard.push("job", new Push(List.of(new Contributor(0, 1, 1, 1)), 0, 0, DenseMemory.of(new float[24]), List.of(
         new SparseRows(LocalJob.WIDE, new long[] {1}, new float[] {1}))), (ack, error) -> assertThat(error).isNull());
     assertThat(shard.digest("b")).isEqualTo(untouched).isNotEqualTo(shard.digest("job"));
   }

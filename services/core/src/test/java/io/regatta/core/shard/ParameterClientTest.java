@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.assertj.core.api.Assertions.within;
 
+import io.regatta.core.dense.DenseMemory;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.init.InitializerSpec;
@@ -31,7 +32,7 @@ class ParameterClientTest {
     ParameterClient client = job.clients.get(0);
     client.register().join();
     client.initialize(new float[] {1, 2, 3}).join();
-    var pushed = client.push(0, 8, null, new float[] {2, 0, -2},
+    var pushed = client.push(0, 8, null, DenseMemory.of(new float[] {2, 0, -2}),
         List.of(new SparseRows("emb", new long[] {7, -7}, new float[] {4, 8, 0, -4}))).join();
     assertThat(pushed).isEqualTo(new ParameterClient.Pushed(0, false));
     var values = client.pull(1, true, List.of(new SparseIds("emb", new long[] {-7, 5, 7})), false).join();
@@ -114,7 +115,7 @@ class ParameterClientTest {
     for (int shards : new int[] {1, 5}) {
       LocalJob job = new LocalJob(Mode.SYNC, 1, shards, clipped);
       ParameterClient client = job.clients.get(0);
-      client.push(0, 1, null, g, List.of(rows)).join();
+      client.push(0, 1, null, DenseMemory.of(g), List.of(rows)).join();
       var values = client.pull(1, true, List.of(new SparseIds(LocalJob.WIDE, new long[] {1, 2})), false).join();
       assertThat(values.dense()[7]).isCloseTo((float) (LocalJob.initial()[7] - 2 / Math.sqrt(60)), within(1e-6f));
       assertThat(values.dense()[20]).isEqualTo(LocalJob.initial()[20] - 0.5f);
@@ -129,10 +130,10 @@ class ParameterClientTest {
     LocalJob job = new LocalJob(Mode.SYNC, 1, 2, OptimizerSpec.sgd(1));
     float[] g = new float[24];
     g[16] = Float.NaN;
-    assertThat(catchThrowable(() -> job.clients.get(0).push(0, 1, null, g, List.of()).join()))
+    assertThat(catchThrowable(() -> job.clients.get(0).push(0, 1, null, DenseMemory.of(g), List.of()).join()))
         .hasCauseInstanceOf(InvalidInput.class)
         .hasMessageContainingAll("push of step 0 of trainer 0 of job job", "'fc.bias' is NaN at element 1");
-    job.clients.get(0).push(0, 1, null, new float[24], List.of()).join();
+    job.clients.get(0).push(0, 1, null, DenseMemory.of(new float[24]), List.of()).join();
   }
 
   @Test
@@ -144,8 +145,8 @@ class ParameterClientTest {
     Arrays.fill(one, 1);
     float[] bad = new float[24];
     bad[0] = Float.POSITIVE_INFINITY;
-    job.clients.get(0).push(0, 4, null, one, List.of());
-    assertThat(job.clients.get(1).push(0, 4, null, bad, List.of()).join().skippedPush()).isTrue();
+    job.clients.get(0).push(0, 4, null, DenseMemory.of(one), List.of());
+    assertThat(job.clients.get(1).push(0, 4, null, DenseMemory.of(bad), List.of()).join().skippedPush()).isTrue();
     float[] w = job.clients.get(0).pull(1, true, List.of(), false).join().dense();
     for (int i = 0; i < w.length; i++) {
       assertThat(w[i]).isEqualTo(LocalJob.initial()[i] - 1);
@@ -156,7 +157,7 @@ class ParameterClientTest {
   void mistakesAreFoundBeforeAnythingIsSent() {
     LocalJob job = new LocalJob(Mode.SYNC, 1, 2, OptimizerSpec.sgd(1));
     ParameterClient client = job.clients.get(0);
-    assertThat(catchThrowable(() -> client.push(0, 1, null, new float[23], List.of()).join()))
+    assertThat(catchThrowable(() -> client.push(0, 1, null, DenseMemory.of(new float[23]), List.of()).join()))
         .hasCauseInstanceOf(InvalidInput.class).hasMessageContaining("has 23 dense elements; the model has 24");
     assertThat(catchThrowable(() -> client.push(0, 1, null, null,
         List.of(new SparseRows("nope", new long[1], new float[1]))).join()))

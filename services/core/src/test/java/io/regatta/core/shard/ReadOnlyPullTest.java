@@ -2,6 +2,7 @@ package io.regatta.core.shard;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.regatta.core.dense.DenseMemory;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.Overloaded;
 import io.regatta.core.optim.OptimizerSpec;
@@ -22,7 +23,7 @@ class ReadOnlyPullTest {
     LocalJob job = new LocalJob(mode, 1, shards, OptimizerSpec.sgd(0.5));
     ParameterClient client = job.clients.get(0);
     LocalJob.Gradient g = LocalJob.gradient(seed, 0, 0);
-    client.push(0, 1, null, g.dense(), g.sparse()).join();
+    client.push(0, 1, null, DenseMemory.of(g.dense()), g.sparse()).join();
     List<SparseIds> wish = List.of(new SparseIds(LocalJob.DEEP, LongStream.range(-30, 30).map(i -> i * 0x1234_5678_9L)
         .toArray()), new SparseIds(LocalJob.WIDE, new long[] {seed, ~seed, 5}));
     long digest = client.digest().join();
@@ -49,7 +50,7 @@ class ReadOnlyPullTest {
   void readingIsNotLimitedByTheRowsThatAShardMayHold() {
     ParameterShard shard = new ParameterShard(0, new ParameterShard.Limits(1, 4, 1, 2), () -> 0);
     shard.register(LocalJob.spec(Mode.ASYNC, 1, 1, OptimizerSpec.sgd(1), 0, NanPolicy.FAIL), new TrainerId(0, 1), 0);
-    shard.initialize("job", new TrainerId(0, 1), LocalJob.initial());
+    shard.initialize("job", new TrainerId(0, 1), DenseMemory.of(LocalJob.initial()));
     List<SparseIds> three = List.of(new SparseIds(LocalJob.DEEP, new long[] {1, 2, 3}));
     Answer<Pulled> read = new Answer<>();
     shard.pull("job", new Pull(0, 0, false, three, false, true), read);

@@ -3,6 +3,7 @@ package io.regatta.core.shard;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
+import io.regatta.core.dense.DenseMemory;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.Overloaded;
 import io.regatta.core.error.RegattaException.StaleGeneration;
@@ -149,7 +150,7 @@ class RefusedRequestTest {
     TrainerId[] ids = {new TrainerId(0, 1), new TrainerId(1, 1)};
     shard.register(spec, ids[0], 0);
     shard.register(spec, ids[1], 0);
-    shard.initialize("job", ids[0], LocalJob.initial());
+    shard.initialize("job", ids[0], DenseMemory.of(LocalJob.initial()));
 
     Answer<Pulled> tooManyRows = new Answer<>();
     shard.pull("job", new Pull(0, 0, false, List.of(new SparseIds(LocalJob.WIDE, new long[] {1, 2, 3}),
@@ -222,22 +223,22 @@ class RefusedRequestTest {
     float[] nan = LocalJob.initial();
     nan[5] = Float.NaN;
     refusals.add(catchThrowable(
-        () -> shard.initialize("job", new TrainerId(2, 1), LocalJob.initial())));
+        () -> shard.initialize("job", new TrainerId(2, 1), DenseMemory.of(LocalJob.initial()))));
     refusals.add(catchThrowable(
-        () -> shard.initialize("job", new TrainerId(0, 1), new float[3])));
+        () -> shard.initialize("job", new TrainerId(0, 1), DenseMemory.of(new float[3]))));
     refusals.add(catchThrowable(
-        () -> shard.initialize("job", new TrainerId(0, 1), nan)));
+        () -> shard.initialize("job", new TrainerId(0, 1), DenseMemory.of(nan))));
     assertThat(refusals).allMatch(e -> e instanceof InvalidInput);
     Answer<Pulled> waiting = new Answer<>();
     shard.pull("job", new Pull(1, 0, true, List.of(), false), waiting);
     assertThat(shard.waits().get(0).waitsFor()).extracting(Wait.Peer::name).containsExactly("trainer 0");
     shard.lost("job", new TrainerId(0, 1));
-    shard.initialize("job", new TrainerId(1, 1), LocalJob.initial());
-    assertThat(waiting.value.dense()).containsExactly(LocalJob.initial());
-    shard.initialize("job", new TrainerId(1, 1), new float[24]);
+    shard.initialize("job", new TrainerId(1, 1), DenseMemory.of(LocalJob.initial()));
+    assertThat(waiting.value.dense().toArray()).containsExactly(LocalJob.initial());
+    shard.initialize("job", new TrainerId(1, 1), DenseMemory.of(new float[24]));
     Answer<Pulled> again = new Answer<>();
     shard.pull("job", new Pull(1, 0, true, List.of(), false), again);
-    assertThat(again.value.dense()).containsExactly(LocalJob.initial());
+    assertThat(again.value.dense().toArray()).containsExactly(LocalJob.initial());
   }
 
   /** Shard 0 of 2 with trainers 0 and 1 of 2 registered and the dense vector initialised. */
@@ -260,7 +261,7 @@ class RefusedRequestTest {
   }
 
   private static Push push(Contributor from, long step, long version, float[] dense, SparseRows... rows) {
-    return new Push(List.of(from), step, version, dense, List.of(rows));
+    return new Push(List.of(from), step, version, DenseMemory.of(dense), List.of(rows));
   }
 
   private static Arguments bad(String name, Push push, Class<?> type, String... texts) {

@@ -2,6 +2,7 @@ package io.regatta.core.shard;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.regatta.core.dense.DenseMemory;
 import io.regatta.core.optim.OptimizerSpec;
 import java.util.ArrayList;
 import java.util.List;
@@ -22,7 +23,7 @@ class RepeatedPushTest {
     for (int step = 0; step < 4; step++) {
       for (int rank = 0; rank < trainers; rank++) {
         LocalJob.Gradient g = LocalJob.gradient(seed, rank, step);
-        Push push = new Push(List.of(new Contributor(rank, 1, step + 1, g.weight())), step, 0, g.dense(), g.sparse());
+        Push push = new Push(List.of(new Contributor(rank, 1, step + 1, g.weight())), step, 0, DenseMemory.of(g.dense()), g.sparse());
         once.push("job", push, (ack, error) -> assertThat(error).isNull());
         often.push("job", push, (ack, error) -> assertThat(ack.repeatedPush()).isFalse());
         sent.add(push);

@@ -3,6 +3,7 @@ package io.regatta.core.shard;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.regatta.core.dense.DenseMemory;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -21,7 +22,7 @@ class RoundReducerTest {
         push(1, 3, new float[] {4, 8}, new SparseRows("t", new long[] {5, 6}, new float[] {4, 4, 8, 8})),
         push(0, 1, new float[] {0, -8}, new SparseRows("t", new long[] {6, 7}, new float[] {-4, 0, 4, 4}))));
     assertThat(merged.contributors()).containsExactly(new Contributor(0, 1, 1, 1), new Contributor(1, 1, 1, 3));
-    assertThat(merged.dense()).containsExactly(3, 4);
+    assertThat(merged.dense().toArray()).containsExactly(3, 4);
     assertThat(merged.sparse()).hasSize(1);
     assertThat(merged.sparse().get(0).ids()).containsExactly(6, 7, 5);
     assertThat(merged.sparse().get(0).values()).containsExactly(5, 6, 1, 1, 3, 3);
@@ -31,7 +32,7 @@ class RoundReducerTest {
   void equalWeightsGiveTheSumTimesOneOverN() {
     Push merged = RoundReducer.merge(List.of(push(0, 32, new float[] {1}), push(1, 32, new float[] {2}),
         push(2, 32, null), push(3, 32, new float[] {5})));
-    assertThat(merged.dense()).containsExactly((1 + 2 + 5) / 4f);
+    assertThat(merged.dense().toArray()).containsExactly((1 + 2 + 5) / 4f);
   }
 
   @Test
@@ -40,7 +41,7 @@ class RoundReducerTest {
     Push only = push(2, 7, g, new SparseRows("t", new long[] {1}, new float[] {-0.0f}));
     assertThat(RoundReducer.merge(List.of(only))).isSameAs(only);
     Push merged = RoundReducer.merge(List.of(push(0, 0, new float[3]), only, push(3, 0, null)));
-    assertThat(merged.dense()).isSameAs(g);
+    assertThat(merged.dense()).isSameAs(only.dense());
     assertThat(merged.sparse()).isEqualTo(only.sparse());
     assertThat(merged.contributors()).extracting(Contributor::rank).containsExactly(0, 2, 3);
   }
@@ -58,13 +59,13 @@ class RoundReducerTest {
   void replicasOfOneRankBecomeOneContributor() {
     Push merged = RoundReducer.merge(List.of(push(4, 2, new float[] {1}), push(4, 6, new float[] {5})));
     assertThat(merged.contributors()).containsExactly(new Contributor(4, 1, 1, 8));
-    assertThat(merged.dense()).containsExactly(4);
+    assertThat(merged.dense().toArray()).containsExactly(4);
   }
 
   @Test
   void theLowestVersionAndTheStepAreKept() {
-    Push a = new Push(List.of(new Contributor(0, 1, 1, 1)), 9, 40, new float[] {1}, List.of());
-    Push b = new Push(List.of(new Contributor(1, 1, 1, 1)), 9, 38, new float[] {1}, List.of());
+    Push a = new Push(List.of(new Contributor(0, 1, 1, 1)), 9, 40, DenseMemory.of(new float[] {1}), List.of());
+    Push b = new Push(List.of(new Contributor(1, 1, 1, 1)), 9, 38, DenseMemory.of(new float[] {1}), List.of());
     assertThat(RoundReducer.merge(List.of(a, b)).version()).isEqualTo(38);
     assertThat(RoundReducer.merge(List.of(a, b)).step()).isEqualTo(9);
   }
@@ -96,6 +97,6 @@ class RoundReducerTest {
   }
 
   private static Push push(int rank, double weight, float[] dense, SparseRows... sparse) {
-    return new Push(List.of(new Contributor(rank, 1, 1, weight)), 0, 0, dense, List.of(sparse));
+    return new Push(List.of(new Contributor(rank, 1, 1, weight)), 0, 0, DenseMemory.of(dense), List.of(sparse));
   }
 }

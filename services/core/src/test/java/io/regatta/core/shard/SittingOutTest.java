@@ -3,6 +3,7 @@ package io.regatta.core.shard;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.regatta.core.dense.DenseMemory;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.optim.OptimizerSpec;
 import java.util.List;
@@ -13,7 +14,7 @@ class SittingOutTest {
 
   private static CompletableFuture<ParameterClient.Pushed> push(LocalJob job, int rank, long step) {
     LocalJob.Gradient g = LocalJob.gradient(3, rank, step);
-    return job.clients.get(rank).push(step, g.weight(), null, g.dense(), g.sparse());
+    return job.clients.get(rank).push(step, g.weight(), null, DenseMemory.of(g.dense()), g.sparse());
   }
 
   @Test

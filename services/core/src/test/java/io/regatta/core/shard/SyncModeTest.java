@@ -3,6 +3,7 @@ package io.regatta.core.shard;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
+import io.regatta.core.dense.DenseMemory;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.Overloaded;
 import io.regatta.core.error.RegattaException.PeerLost;
@@ -60,7 +61,7 @@ class SyncModeTest {
       int rank = random.nextInt(n);
       if (next[rank] < STEPS && next[rank] < slowest(next) + 3) {
         LocalJob.Gradient g = LocalJob.gradient(seed, rank, next[rank]);
-        acks.add(job.clients.get(rank).push(next[rank]++, g.weight(), null, g.dense(), g.sparse()));
+        acks.add(job.clients.get(rank).push(next[rank]++, g.weight(), null, DenseMemory.of(g.dense()), g.sparse()));
         left--;
       }
     }
@@ -203,6 +204,6 @@ class SyncModeTest {
 
   private static CompletableFuture<ParameterClient.Pushed> push(LocalJob job, int rank, long step) {
     LocalJob.Gradient g = LocalJob.gradient(0, rank, step);
-    return job.clients.get(rank).push(step, g.weight(), null, g.dense(), g.sparse());
+    return job.clients.get(rank).push(step, g.weight(), null, DenseMemory.of(g.dense()), g.sparse());
   }
 }

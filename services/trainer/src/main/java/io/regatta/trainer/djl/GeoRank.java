@@ -1,5 +1,6 @@
 package io.regatta.trainer.djl;
 
+import io.regatta.core.dense.DenseMemory;
 import io.regatta.core.shard.GeoState;
 import io.regatta.core.shard.ParameterClient;
 import io.regatta.core.shard.SparseIds;
@@ -80,7 +81,8 @@ final class GeoRank {
 
   private void exchange() {
     GeoState.Delta delta = state.takeDelta();
-    var pushed = steps.next(n -> client.push(delta.step(), 1, delta.versions(), delta.dense(), delta.sparse()));
+    var pushed = steps.next(n -> client.push(delta.step(), 1, delta.versions(), DenseMemory.of(delta.dense()),
+        delta.sparse()));
     var pulled = client.pull(steps.made(), true, List.of(), true);
     var ack = session.await("exchange of step " + state.steps(), PushPullExchange.both(pushed, pulled));
     steps.acknowledged(ack.staleness(), ack.skippedPush());

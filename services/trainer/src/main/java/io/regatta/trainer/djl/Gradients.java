@@ -1,5 +1,6 @@
 package io.regatta.trainer.djl;
 
+import io.regatta.core.dense.DenseMemory;
 import io.regatta.core.shard.Contributor;
 import io.regatta.core.shard.Push;
 import io.regatta.core.shard.RoundReducer;
@@ -25,9 +26,10 @@ record Gradients(double examples, float[] dense, List<SparseRows> sparse) {
     List<Push> pushes = new ArrayList<>(all.size());
     for (Gradients g : all) {
       examples += g.examples();
-      pushes.add(new Push(List.of(new Contributor(pushes.size(), 1, 1, g.examples())), 0, 0, g.dense(), g.sparse()));
+      pushes.add(new Push(List.of(new Contributor(pushes.size(), 1, 1, g.examples())), 0, 0, DenseMemory.of(g.dense()),
+          g.sparse()));
     }
     Push merged = RoundReducer.merge(pushes);
-    return new Gradients(examples, merged.dense(), merged.sparse());
+    return new Gradients(examples, merged.dense() == null ? null : merged.dense().toArray(), merged.sparse());
   }
 }

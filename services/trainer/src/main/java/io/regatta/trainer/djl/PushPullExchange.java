@@ -1,5 +1,6 @@
 package io.regatta.trainer.djl;
 
+import io.regatta.core.dense.DenseMemory;
 import io.regatta.core.shard.Mode;
 import io.regatta.core.shard.ParameterClient;
 import io.regatta.core.shard.ParameterClient.Values;
@@ -200,7 +201,7 @@ final class PushPullExchange implements Exchange {
       }
     }
     CompletableFuture<ParameterClient.Pushed> pushed =
-        steps.next(n -> client.push(n / pushesPerStep, g.examples(), oldest, g.dense(), g.sparse()));
+        steps.next(n -> client.push(n / pushesPerStep, g.examples(), oldest, DenseMemory.of(g.dense()), g.sparse()));
     long made = steps.made();
     CompletableFuture<Values> pulled = client.pull(made, true, wish, false);
     ParameterClient.Pushed ack = await("push and pull of step " + (made - 1), both(pushed, pulled));

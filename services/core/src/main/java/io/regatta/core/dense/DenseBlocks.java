@@ -1,0 +1,70 @@
+package io.regatta.core.dense;
+
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * A dense vector that is being received, or has been: in blocks of a pool, taken as the elements come, so that memory
+ * follows what has come and not what was announced. Each block is searched for NaN and infinity while it is in the cache.
+ * Owned by the pool's thread.
+ */
+public final class DenseBlocks implements DenseSink, DenseValues {
+
+  private final int size;
+  private final BlockPool pool;
+  private final List<float[]> blocks = new ArrayList<>();
+  private int fill;
+  private int nonFinite = -1;
+
+  /** Nothing yet of {@code size} elements. */
+  public DenseBlocks(int size, BlockPool pool) {
+    this.size = size;
+    this.pool = pool;
+  }
+
+  @Override
+  public void put(ByteBuffer elements) {
+    while (elements.remaining() >= Float.BYTES) {
+      int b = fill / BLOCK;
+      int length = length(b);
+      if (b == blocks.size()) {
+        blocks.add(length == BLOCK ? pool.take() : new float[length]);
+      }
+      int at = fill - b * BLOCK;
+      int n = Math.min(length - at, elements.remaining() / Float.BYTES);
+      LittleEndian.get(elements, blocks.get(b), at, n);
+      fill += n;
+      if (at + n == length && nonFinite < 0) {
+        int bad = NonFinite.find(blocks.get(b), length);
+        nonFinite = bad < 0 ? -1 : b * BLOCK + bad;
+      }
+    }
+  }
+
+  @Override
+  public DenseValues values() {
+    return this;
+  }
+
+  @Override
+  public int size() {
+    return size;
+  }
+
+  @Override
+  public float[] block(int b) {
+    return blocks.get(b);
+  }
+
+  @Override
+  public int nonFinite() {
+    return nonFinite;
+  }
+
+  @Override
+  public void release() {
+    blocks.forEach(pool::give);
+    blocks.clear();
+  }
+}

@@ -1,0 +1,121 @@
+package io.regatta.core.dense;
+
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.model.DensePartition;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+
+/**
+ * A trainer's memory for a flat dense vector, which it uses again and again: an array, or direct memory of an engine. What
+ * is pushed from direct memory is sent from where it lies, what is pulled is written where it shall lie. The memory is
+ * the caller's; for the time that it is lent to a call, it belongs to whoever carries the call out.
+ */
+public final class DenseMemory implements DenseValues {
+
+  private final int size;
+  /** Null for direct memory. */
+  private final float[] array;
+  private final ByteBuffer direct;
+  private float[] scratch;
+
+  private DenseMemory(int size, float[] array, ByteBuffer direct) {
+    this.size = size;
+    this.array = array;
+    this.direct = direct;
+  }
+
+  /** An array as it is, not a copy; null for null. */
+  public static DenseMemory of(float[] flat) {
+    return flat == null ? null : new DenseMemory(flat.length, flat, null);
+  }
+
+  /**
+   * Direct memory between the buffer's position and limit: the elements' little-endian bytes, whatever the buffer's
+   * order. The buffer's own position and limit may change afterwards.
+   *
+   * @throws InvalidInput if the buffer is not direct, or holds no whole number of elements
+   */
+  public static DenseMemory of(ByteBuffer direct) {
+    if (!direct.isDirect() || direct.remaining() % Float.BYTES != 0) {
+      throw new InvalidInput("a dense vector in a buffer of " + direct.remaining() + " bytes, direct: "
+          + direct.isDirect() + "; give a direct buffer with 4 bytes for each element, or an array");
+    }
+    return new DenseMemory(direct.remaining() / Float.BYTES, null, direct.slice().order(ByteOrder.LITTLE_ENDIAN));
+  }
+
+  @Override
+  public int size() {
+    return size;
+  }
+
+  /** The array behind it, or null if it is direct memory. */
+  public float[] array() {
+    return array;
+  }
+
+  /** The part of a shard, as a vector of its own in this memory. */
+  public DenseSlice slice(DensePartition partition, int shard) {
+    return new DenseSlice(this, partition.blocksOf(shard));
+  }
+
+  @Override
+  public float[] block(int b) {
+    if (scratch == null) {
+      scratch = new float[Math.min(BLOCK, size)];
+    }
+    read(b * BLOCK, scratch, 0, length(b));
+    return scratch;
+  }
+
+  @Override
+  public void copy(int from, int n, ByteBuffer to) {
+    if (array != null) {
+      LittleEndian.put(array, from, n, to);
+    } else {
+      to.put(direct(from, n));
+    }
+  }
+
+  @Override
+  public ByteBuffer direct(int from, int n) {
+    return array != null ? null : direct.slice(from * Float.BYTES, n * Float.BYTES).order(ByteOrder.LITTLE_ENDIAN);
+  }
+
+  @Override
+  public int nonFinite() {
+    return array != null ? NonFinite.find(array) : DenseValues.super.nonFinite();
+  }
+
+  @Override
+  public float[] toArray() {
+    float[] out = new float[size];
+    read(0, out, 0, size);
+    return out;
+  }
+
+  void read(int from, float[] to, int at, int n) {
+    if (array != null) {
+      System.arraycopy(array, from, to, at, n);
+    } else {
+      LittleEndian.get(direct(from, n), to, at, n);
+    }
+  }
+
+  void write(int at, float[] from, int first, int n) {
+    if (array != null) {
+      System.arraycopy(from, first, array, at, n);
+    } else {
+      LittleEndian.put(from, first, n, direct(at, n));
+    }
+  }
+
+  /** Takes {@code n} elements out of the bytes. */
+  void write(int at, int n, ByteBuffer elements) {
+    if (array != null) {
+      LittleEndian.get(elements, array, at, n);
+    } else {
+      direct.put(at * Float.BYTES, elements, elements.position(), n * Float.BYTES);
+      elements.position(elements.position() + n * Float.BYTES);
+    }
+  }
+}

@@ -1,0 +1,120 @@
+package io.regatta.core.dense;
+
+import io.regatta.core.model.DensePartition.Block;
+import java.nio.ByteBuffer;
+import java.util.Arrays;
+import java.util.List;
+
+/**
+ * A shard's part of a flat dense vector, read and written where it lies in the trainer's memory: a few runs, in the order
+ * of the shard's vector. Owned by one thread at a time.
+ */
+public final class DenseSlice implements DenseValues {
+
+  private final DenseMemory memory;
+  private final int size;
+  /** Of each run, in order: where it begins in the slice, and where in the memory. */
+  private final int[] starts;
+  private final int[] places;
+  private float[] scratch;
+
+  /** @param blocks of one shard in the order of its vector; neighbours that touch in the flat vector become one run */
+  DenseSlice(DenseMemory memory, List<Block> blocks) {
+    this.memory = memory;
+    int[] from = new int[blocks.size()];
+    int[] at = new int[blocks.size()];
+    int runs = 0;
+    int end = 0;
+    for (Block b : blocks) {
+      boolean touches = runs > 0 && b.flatOffset() - at[runs - 1] == end - from[runs - 1];
+      if (!touches) {
+        from[runs] = end;
+        at[runs++] = b.flatOffset();
+      }
+      end += b.size();
+    }
+    size = end;
+    starts = Arrays.copyOf(from, runs);
+    places = Arrays.copyOf(at, runs);
+  }
+
+  @Override
+  public int size() {
+    return size;
+  }
+
+  private int run(int index) {
+    int found = Arrays.binarySearch(starts, index);
+    return found >= 0 ? found : -found - 2;
+  }
+
+  /** Where the run ends in the slice. */
+  private int end(int run) {
+    return run + 1 < starts.length ? starts[run + 1] : size;
+  }
+
+  private interface Part {
+    void take(int place, int done, int n);
+  }
+
+  /** Goes over {@code n} elements from {@code from} on, run by run. */
+  private void forRuns(int from, int n, Part part) {
+    int done = 0;
+    while (done < n) {
+      int run = run(from + done);
+      int most = Math.min(n - done, end(run) - from - done);
+      part.take(places[run] + from + done - starts[run], done, most);
+      done += most;
+    }
+  }
+
+  @Override
+  public float[] block(int b) {
+    if (scratch == null) {
+      scratch = new float[Math.min(BLOCK, size)];
+    }
+    forRuns(b * BLOCK, length(b), (place, done, n) -> memory.read(place, scratch, done, n));
+    return scratch;
+  }
+
+  @Override
+  public void copy(int from, int n, ByteBuffer to) {
+    forRuns(from, n, (place, done, part) -> memory.copy(place, part, to));
+  }
+
+  @Override
+  public ByteBuffer direct(int from, int n) {
+    if (n == 0) {
+      return null;
+    }
+    int run = run(from);
+    return from + n <= end(run) ? memory.direct(places[run] + from - starts[run], n) : null;
+  }
+
+  /** Copies a shard's vector of this size here. */
+  public void write(DenseValues values) {
+    for (int b = 0; b < values.blocks(); b++) {
+      float[] block = values.block(b);
+      forRuns(b * BLOCK, values.length(b), (place, done, n) -> memory.write(place, block, done, n));
+    }
+  }
+
+  /** Writes the slice from its beginning. */
+  public DenseSink sink() {
+    return new DenseSink() {
+      private int next;
+
+      @Override
+      public void put(ByteBuffer elements) {
+        int n = elements.remaining() / Float.BYTES;
+        forRuns(next, n, (place, done, part) -> memory.write(place, part, elements));
+        next += n;
+      }
+
+      @Override
+      public DenseValues values() {
+        return DenseSlice.this;
+      }
+    };
+  }
+}

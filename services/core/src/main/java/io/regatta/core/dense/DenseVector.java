@@ -1,0 +1,140 @@
+package io.regatta.core.dense;
+
+import io.regatta.core.model.ParameterHash;
+import io.regatta.core.optim.Optimizer;
+import io.regatta.core.optim.OptimizerSpec;
+import java.util.Arrays;
+
+/**
+ * One shard's part of the flat dense vector with its optimizer slots, in blocks. A snapshot costs no copy: a block that a
+ * snapshot still needs is copied before it is updated, and only then. Owned by the thread of its shard; not thread-safe.
+ * Callers check lengths.
+ */
+public final class DenseVector {
+
+  /** Values of a block. They change only while no snapshot needs them. */
+  private static final class Block {
+    final float[] values;
+    /** Snapshots that need it. */
+    int readers;
+    /** It is no longer part of the vector, but of snapshots. */
+    boolean replaced;
+
+    Block(float[] values) {
+      this.values = values;
+    }
+  }
+
+  private final int size;
+  private final Optimizer optimizer;
+  private final BlockPool pool;
+  private final Block[] blocks;
+  /** By block, then by slot. */
+  private final float[][][] slots;
+
+  /**
+   * Starts from a copy of {@code initial}.
+   *
+   * @param pool of the shard, for copies of blocks
+   */
+  public DenseVector(DenseValues initial, OptimizerSpec spec, BlockPool pool) {
+    this.pool = pool;
+    size = initial.size();
+    optimizer = Optimizer.of(spec);
+    blocks = new Block[initial.blocks()];
+    slots = new float[blocks.length][optimizer.slots()][];
+    for (int b = 0; b < blocks.length; b++) {
+      int n = initial.length(b);
+      blocks[b] = new Block(Arrays.copyOf(initial.block(b), n));
+      for (int k = 0; k < optimizer.slots(); k++) {
+        slots[b][k] = new float[n];
+        Arrays.fill(slots[b][k], optimizer.initialSlot(k));
+      }
+    }
+  }
+
+  /** Number of elements. */
+  public int size() {
+    return size;
+  }
+
+  /** One optimizer step of one block; see {@link Optimizer#applyWhole}. The gradient begins at index 0. */
+  public void update(int b, float[] gradient, float lr, long updates) {
+    optimizer.applyWhole(writable(b), slots[b], gradient, lr, updates);
+  }
+
+  /** Adds a delta, from its index 0 on, to the values of one block; the optimizer takes no part (geo). */
+  public void add(int b, float[] delta) {
+    float[] values = writable(b);
+    for (int i = 0; i < values.length; i++) {
+      values[i] += delta[i];
+    }
+  }
+
+  private float[] writable(int b) {
+    Block block = blocks[b];
+    if (block.readers > 0) {
+      float[] copy = block.values.length == DenseValues.BLOCK ? pool.take() : new float[block.values.length];
+      System.arraycopy(block.values, 0, copy, 0, copy.length);
+      block.replaced = true;
+      blocks[b] = new Block(copy);
+    }
+    return blocks[b].values;
+  }
+
+  /** The values as they are now, whatever is done to the vector later; to be released. */
+  public DenseValues snapshot() {
+    return new Snapshot();
+  }
+
+  /** Hash of the elements {@code [off .. off+n)}, which are those from {@code variableOffset} on of a variable. */
+  public long digest(String variable, int variableOffset, int off, int n) {
+    long sum = 0;
+    for (int done = 0; done < n; ) {
+      int b = (off + done) / DenseValues.BLOCK;
+      int at = off + done - b * DenseValues.BLOCK;
+      int part = Math.min(n - done, blocks[b].values.length - at);
+      sum += ParameterHash.dense(variable, variableOffset + done, blocks[b].values, at, part);
+      done += part;
+    }
+    return sum;
+  }
+
+  private final class Snapshot implements DenseValues {
+    private final Block[] seen = blocks.clone();
+    /** Blocks before this one are not needed any more. */
+    private int released;
+
+    Snapshot() {
+      for (Block block : seen) {
+        block.readers++;
+      }
+    }
+
+    @Override
+    public int size() {
+      return size;
+    }
+
+    @Override
+    public float[] block(int b) {
+      return seen[b].values;
+    }
+
+    @Override
+    public void releaseUntil(int end) {
+      for (int to = end == size ? seen.length : end / BLOCK; released < to; released++) {
+        Block block = seen[released];
+        seen[released] = null;
+        if (--block.readers == 0 && block.replaced) {
+          pool.give(block.values);
+        }
+      }
+    }
+
+    @Override
+    public void release() {
+      releaseUntil(size);
+    }
+  }
+}

@@ -1,0 +1,53 @@
+package io.regatta.core.dense;
+
+import java.util.List;
+
+/**
+ * Σ factor · gradient, in the order given, of gradients of one size: a block is summed when it is read, so nothing as long
+ * as the vector is held or passed over. Float32; each element's additions are in that order. Owned by one thread at a time;
+ * the gradients stay their owners' to release.
+ */
+public final class WeightedSum implements DenseValues {
+
+  private final List<DenseValues> parts;
+  private final float[] factors;
+  private final float[] sum;
+
+  /**
+   * A sum of at least one gradient.
+   *
+   * @param factors one for each part, in its order; there may be more
+   */
+  public WeightedSum(List<DenseValues> parts, float[] factors) {
+    this.parts = List.copyOf(parts);
+    this.factors = factors;
+    sum = new float[Math.min(BLOCK, size())];
+  }
+
+  @Override
+  public int size() {
+    return parts.get(0).size();
+  }
+
+  @Override
+  public float[] block(int b) {
+    int n = length(b);
+    scale(factors[0], parts.get(0).block(b), n); // not 0 + part: that would turn -0 into 0
+    for (int p = 1; p < parts.size(); p++) {
+      add(factors[p], parts.get(p).block(b), n);
+    }
+    return sum;
+  }
+
+  private void scale(float factor, float[] g, int n) {
+    for (int i = 0; i < n; i++) {
+      sum[i] = factor * g[i];
+    }
+  }
+
+  private void add(float factor, float[] g, int n) {
+    for (int i = 0; i < n; i++) {
+      sum[i] += factor * g[i];
+    }
+  }
+}
