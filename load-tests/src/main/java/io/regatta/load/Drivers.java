@@ -5,6 +5,7 @@ import io.regatta.load.dense.DenseDriver;
 import io.regatta.load.dense.DenseResult;
 import io.regatta.load.run.Machine;
 import io.regatta.load.run.Scale;
+import io.regatta.load.run.Table;
 import io.regatta.load.run.Task;
 import io.regatta.load.small.SmallDriver;
 import io.regatta.load.sparse.SparseDriver;
@@ -75,6 +76,7 @@ final class Drivers implements Callable<Integer> {
     Scale scale = quick ? Scale.QUICK : Scale.FULL;
     PrintWriter out = spec.commandLine().getOut();
     JsonObject results = new JsonObject();
+    double loadBefore = Machine.load();
     out.println(Machine.describe() + "; medians of " + scale.rounds() + " interleaved rounds"
         + (quick ? ", quick\n" : "\n"));
     for (String driver : wanted) {
@@ -97,9 +99,10 @@ final class Drivers implements Callable<Integer> {
         default -> throw new IllegalStateException(driver);
       }
     }
+    out.println("Load at the end: " + Table.number(Machine.load()));
     if (json != null) {
-      Files.writeString(json, new JsonObject().put("machine", Machine.describe()).put("rounds", scale.rounds())
-          .put("quick", quick).put("drivers", results).encodePrettily() + "\n");
+      Files.writeString(json, Machine.json().put("load_before", loadBefore).put("load_after", Machine.load())
+          .put("rounds", scale.rounds()).put("quick", quick).put("drivers", results).encodePrettily() + "\n");
     }
     return 0;
   }

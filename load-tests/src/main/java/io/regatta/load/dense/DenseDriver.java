@@ -1,6 +1,5 @@
 package io.regatta.load.dense;
 
-import io.regatta.load.run.Iperf3;
 import io.regatta.load.run.Medians;
 import io.regatta.load.run.Sample;
 import io.regatta.load.run.Scale;
@@ -13,11 +12,10 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 
 /**
  * Dense push and pull of one vector between a trainer and a shard, for every kind of {@link Peers} and chunk size, and
- * iperf3. A push is measured from the call to the acknowledgement of the applied gradient, a pull until all values are
+ * programs of the system. A push is measured from the call to the acknowledgement of the applied gradient, a pull until all values are
  * in an array of the trainer. After the rounds the weights of every kind are compared with the closed form.
  */
 public final class DenseDriver {
@@ -36,7 +34,7 @@ public final class DenseDriver {
   }
 
   /**
-   * Runs these kinds, and iperf3 if it is there. Blocks; fails if a kind's weights come out wrong.
+   * Runs these kinds, and iperf3 and OpenMPI if they are there. Blocks; fails if a kind's weights come out wrong.
    *
    * @param elements floats of the vector
    * @param chunks bytes
@@ -45,8 +43,7 @@ public final class DenseDriver {
       throws IOException {
     List<Contestant> contestants = new ArrayList<>();
     Map<DenseResult.Key, List<Sample>> samples = new LinkedHashMap<>();
-    Optional<Iperf3> iperf3 = Iperf3.find();
-    try {
+    try (SystemPeers programs = new SystemPeers()) {
       for (String kind : kinds) {
         List<Integer> sizes = kind.equals(Peers.MEMCPY) ? List.of(0) : chunks;
         JsonObject setup = new JsonObject().put("driver", "dense").put("kind", kind).put("elements", elements)
@@ -63,11 +60,7 @@ public final class DenseDriver {
             add(samples, new DenseResult.Key(c.kind, c.chunk, operation), c.measure(operation));
           }
         }
-        if (iperf3.isPresent()) {
-          int seconds = (int) Math.ceil(scale.blockSeconds());
-          add(samples, new DenseResult.Key(DenseResult.IPERF3, 0, "push"), iperf3.get().run(seconds, false));
-          add(samples, new DenseResult.Key(DenseResult.IPERF3, 0, "pull"), iperf3.get().run(seconds, true));
-        }
+        programs.measure(scale, elements * Float.BYTES, (key, sample) -> add(samples, key, sample));
       }
       contestants.forEach(Contestant::check);
     } finally {

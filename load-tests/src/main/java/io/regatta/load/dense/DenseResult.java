@@ -15,6 +15,7 @@ public final class DenseResult {
 
   static final List<String> OPERATIONS = List.of("push", "pull");
   static final String IPERF3 = "iperf3";
+  static final String OPENMPI = "openmpi";
 
   /** @param chunk bytes; 0 for a kind without chunks */
   record Key(String kind, int chunk, String operation) {}
@@ -32,6 +33,7 @@ public final class DenseResult {
   private static final List<Demand> DEMANDS = List.of(
       new Demand(Peers.REGATTA, Peers.GRPC_JAVA, "GB/s", RATE, "≥ 2.5"),
       new Demand(Peers.REGATTA, IPERF3, "GB/s", RATE, "≥ 0.6"),
+      new Demand(Peers.REGATTA, OPENMPI, "GB/s", RATE, ""),
       new Demand(Peers.REGATTA, Peers.NETSOCKET, "GB/s", RATE, "≥ 1.2"),
       new Demand(Peers.REGATTA, Peers.NETTY, "CPU s/GB", CPU, "≤ 1.3"),
       new Demand(Peers.REGATTA, Peers.NETTY, "GB/s", RATE, ""),
@@ -69,14 +71,15 @@ public final class DenseResult {
         for (String operation : OPERATIONS) {
           List<Sample> s = samples(kind, chunk, operation);
           row.add(Medians.of(s, Sample::rate));
-          row.add(Table.number(Medians.of(s, x -> x.clientCpu() / x.units())) + " + "
-              + Table.number(Medians.of(s, x -> x.serverCpu() / x.units())));
+          row.add(Medians.cpu(s));
         }
         figures.row(row.toArray());
       }
     }
-    if (!kinds().contains(IPERF3)) {
-      figures.row(IPERF3, "–", "not present", "–", "not present", "–");
+    for (String program : List.of(IPERF3, OPENMPI)) {
+      if (!kinds().contains(program)) {
+        figures.row(program, "–", "not present", "–", "not present", "–");
+      }
     }
     Table ratios = new Table("ratio of", "to", "figure", "chunk", "push", "pull", "wanted");
     for (Demand d : DEMANDS) {

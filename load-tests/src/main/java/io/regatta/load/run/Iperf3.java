@@ -3,16 +3,14 @@ package io.regatta.load.run;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.vertx.core.json.JsonObject;
 import java.io.BufferedReader;
-import java.io.File;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.Stream;
 
 /** One TCP stream of iperf3 over the loopback interface, if the program is in PATH. Called by one thread. */
 public final class Iperf3 {
@@ -27,8 +25,7 @@ public final class Iperf3 {
 
   /** Empty if it is not there. */
   public static Optional<Iperf3> find() {
-    return Stream.of(System.getenv().getOrDefault("PATH", "").split(File.pathSeparator)).filter(d -> !d.isEmpty())
-        .map(d -> Path.of(d, "iperf3")).filter(Files::isExecutable).map(p -> new Iperf3(p.toString())).findFirst();
+    return Programs.inPath("iperf3").map(Iperf3::new);
   }
 
   /**
@@ -46,8 +43,12 @@ public final class Iperf3 {
       while (line != null && !line.contains("listening")) {
         line = lines.readLine();
       }
-      Process client = start("-c", "127.0.0.1", "-p", port, "-t", Integer.toString(seconds), "-J",
-          reverse ? "-R" : "-4");
+      List<String> command = new ArrayList<>(List.of("-c", "127.0.0.1", "-p", port, "-t", Integer.toString(seconds),
+          "-J"));
+      if (reverse) {
+        command.add("-R");
+      }
+      Process client = start(command.toArray(String[]::new));
       String told = new String(client.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
       return sample(new JsonObject(told));
     } finally {

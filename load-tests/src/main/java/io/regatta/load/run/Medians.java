@@ -31,6 +31,13 @@ public final class Medians {
         .mapToDouble(i -> figure.applyAsDouble(one.get(i)) / figure.applyAsDouble(other.get(i))).toArray());
   }
 
+  /** The medians of CPU seconds per unit, "client + server"; a dash of none. */
+  public static String cpu(List<Sample> samples) {
+    return samples.isEmpty() ? Table.number(Double.NaN)
+        : Table.number(of(samples, s -> s.clientCpu() / s.units())) + " + "
+            + Table.number(of(samples, s -> s.serverCpu() / s.units()));
+  }
+
   /** All raw values. */
   public static JsonArray raw(List<Sample> samples) {
     JsonArray all = new JsonArray();

@@ -103,8 +103,7 @@ public final class SparseDriver {
         double rate = Medians.of(s, Sample::rate);
         double slower = Medians.ratio(smallest.samples.get(operation), s, Sample::rate);
         table.row(c.rows, c.heapBytes / MILLION, c.heapBytes / c.rows, operation, rate, rate * c.rawPerRow,
-            Table.number(Medians.of(s, x -> x.clientCpu() / x.units())) + " + "
-                + Table.number(Medians.of(s, x -> x.serverCpu() / x.units())), slower,
+            Medians.cpu(s), slower,
             (operation.equals("pull") ? "≥ 3 M rows/s" : "≥ 1.5 M rows/s") + (c == smallest ? "" : ", ≤ 2 ×"));
         raw.add(new JsonObject().put("rows", c.rows).put("heap_bytes", c.heapBytes).put("operation", operation)
             .put("raw_ids_per_row", c.rawPerRow).put("samples", Medians.raw(s)));
