@@ -27,4 +27,4 @@ if [ "$version" -ge 24 ]; then
   flags=--sun-misc-unsafe-memory-access=allow
 fi
 # shellcheck disable=SC2086 # options are words
-exec "$java" $flags -Dio.netty.allocator.type=pooled -jar "$jar" drivers "$@"
+exec "$java" $flags -jar "$jar" drivers "$@"

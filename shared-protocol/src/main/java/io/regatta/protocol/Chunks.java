@@ -1,7 +1,7 @@
 package io.regatta.protocol;
 
 import io.netty.buffer.ByteBuf;
-import io.netty.buffer.ByteBufAllocator;
+import io.netty.buffer.PooledByteBufAllocator;
 import io.regatta.core.dense.DenseValues;
 import io.regatta.core.shard.SparseIds;
 import io.regatta.core.shard.SparseRows;
@@ -111,7 +111,7 @@ final class Chunks implements Iterator<Outgoing> {
     if (bytes == 0) {
       return new Outgoing(TensorFrame.of(header.build()), null);
     }
-    ByteBuf memory = ByteBufAllocator.DEFAULT.directBuffer(bytes);
+    ByteBuf memory = PooledByteBufAllocator.DEFAULT.directBuffer(bytes);
     ByteBuffer payload = memory.nioBuffer(0, bytes).order(ByteOrder.LITTLE_ENDIAN);
     try {
       fill.into(payload);

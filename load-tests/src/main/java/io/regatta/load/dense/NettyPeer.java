@@ -3,6 +3,8 @@ package io.regatta.load.dense;
 import io.netty.bootstrap.Bootstrap;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.buffer.PooledByteBufAllocator;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
@@ -27,6 +29,8 @@ import java.nio.ByteOrder;
  * process; epoll where there is one.
  */
 final class NettyPeer implements Peer {
+  private static final ByteBufAllocator POOL = PooledByteBufAllocator.DEFAULT;
+
   private final boolean epoll = Epoll.isAvailable();
   private final EventLoopGroup group =
       new MultiThreadIoEventLoopGroup(1, epoll ? EpollIoHandler.newFactory() : NioIoHandler.newFactory());
@@ -35,7 +39,7 @@ final class NettyPeer implements Peer {
   public int serve(DenseTask task) {
     Channel server = new ServerBootstrap().group(group)
         .channel(epoll ? EpollServerSocketChannel.class : NioServerSocketChannel.class)
-        .childOption(ChannelOption.TCP_NODELAY, true)
+        .childOption(ChannelOption.TCP_NODELAY, true).childOption(ChannelOption.ALLOCATOR, POOL)
         .childHandler(new ChannelInitializer<>() {
           @Override
           protected void initChannel(Channel channel) {
@@ -50,7 +54,7 @@ final class NettyPeer implements Peer {
     Reader reader = new Reader();
     Channel channel = new Bootstrap().group(group)
         .channel(epoll ? EpollSocketChannel.class : NioSocketChannel.class)
-        .option(ChannelOption.TCP_NODELAY, true)
+        .option(ChannelOption.TCP_NODELAY, true).option(ChannelOption.ALLOCATOR, POOL)
         .option(ChannelOption.WRITE_BUFFER_WATER_MARK,
             new WriteBufferWaterMark(task.chunkBytes(), 2 * task.chunkBytes()))
         .handler(reader).connect("127.0.0.1", port).syncUninterruptibly().channel();

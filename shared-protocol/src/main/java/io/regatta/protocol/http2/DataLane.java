@@ -1,5 +1,6 @@
 package io.regatta.protocol.http2;
 
+import io.netty.buffer.PooledByteBufAllocator;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelPipeline;
@@ -61,7 +62,8 @@ public final class DataLane {
     DataTap tap = new DataTap(http2, maxFrameBytes, data, () -> ready.tryComplete(true));
     ChannelPipeline pipeline = channel.pipeline();
     pipeline.addBefore(pipeline.context(http2).name(), NAME, tap);
-    channel.config().setWriteBufferWaterMark(WATER);
+    // Not the default of Netty 4.2, whose buffers cost more: the socket's bytes are read into these, and sent from them.
+    channel.config().setAllocator(PooledByteBufAllocator.DEFAULT).setWriteBufferWaterMark(WATER);
     connection.ping(Buffer.buffer(8).appendLong(data)).onFailure(e -> ready.tryComplete(false));
     channel.closeFuture().addListener(closed -> ready.tryComplete(false));
     return ready.future();

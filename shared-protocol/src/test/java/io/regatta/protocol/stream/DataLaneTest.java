@@ -9,6 +9,8 @@ import static io.regatta.protocol.stream.Loop.get;
 import static io.regatta.protocol.stream.RawHttp2.END_STREAM;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.buffer.PooledByteBufAllocator;
 import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.Overloaded;
 import io.regatta.core.error.RegattaException.PeerLost;
@@ -16,6 +18,9 @@ import io.regatta.protocol.tensor.TensorMessage;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.buffer.Buffer;
+import io.vertx.core.http.HttpClient;
+import io.vertx.core.http.HttpMethod;
+import io.vertx.core.net.impl.ConnectionBase;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
@@ -80,6 +85,16 @@ class DataLaneTest {
 
   private boolean onLane(int index) throws Exception {
     return get(loop.on(() -> Future.succeededFuture(((HttpTensorStream) streams.get(index)).hasLane())));
+  }
+
+  @Test
+  void the_socket_is_read_into_pooled_memory_without_a_flag_for_the_jvm() throws Exception {
+    HttpClient client = loop.vertx.createHttpClient(OPTIONS.clientOptions());
+    ByteBufAllocator allocator = get(loop.on(() -> client.request(HttpMethod.POST, port, "127.0.0.1", PATH)
+        .compose(r -> OPTIONS.lane(r.connection())
+            .map(lane -> lane ? ((ConnectionBase) r.connection()).channel().config().getAllocator() : null))));
+    assertThat(allocator).isSameAs(PooledByteBufAllocator.DEFAULT);
+    get(client.close());
   }
 
   @ParameterizedTest
