@@ -182,7 +182,7 @@ class RefusedRequestTest {
     ParameterShard shard = new ParameterShard(0, new ParameterShard.Limits(1, 4, 1, 5), () -> 0);
     TrainerId id = new TrainerId(0, 1);
     shard.register(spec, id, 0);
-    shard.initialize("job", id, LocalJob.initial());
+    shard.initialize("job", id, DenseMemory.of(LocalJob.initial()));
     Pull five = new Pull(0, 0, false, List.of(new SparseIds(LocalJob.WIDE, new long[] {1, 2, 3, 4, 5})), false);
     for (int i = 0; i < 2; i++) {
       Answer<Pulled> answer = new Answer<>();
