@@ -75,7 +75,7 @@ final class Assembly {
       if (bytes.isReadable()) {
         int needed = valueFill + elements.whole(bytes, Float.BYTES);
         if (needed > values.length) {
-          values = Arrays.copyOf(values, capacity(needed, total * dim));
+          values = Arrays.copyOf(values, capacity(needed + 2L * idFill, total * dim)); // an id is as long as two floats
         }
         valueFill += elements.floats(bytes, values, valueFill);
       }
@@ -217,8 +217,8 @@ final class Assembly {
     bytes = 0;
   }
 
-  private static int capacity(int needed, int total) {
-    return (int) Math.min(total, (long) GROWTH * needed);
+  private static int capacity(long needed, int total) {
+    return (int) Math.min(total, GROWTH * needed);
   }
 
   private static InvalidInput wrong(TensorMessage h, String problem) {

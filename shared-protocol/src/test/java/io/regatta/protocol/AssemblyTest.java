@@ -20,6 +20,7 @@ import io.regatta.core.shard.SparseRows;
 import io.regatta.protocol.stream.TensorFrame;
 import io.regatta.protocol.tensor.DType;
 import io.regatta.protocol.tensor.TensorMessage;
+import java.lang.management.ManagementFactory;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -78,6 +79,28 @@ class AssemblyTest {
       assertThat(frames).hasSize(1);
       assertThat(floats(ShardCodec.push(assemble(frames)).dense())).isEqualTo(dense);
     }
+  }
+
+  /** What is allocated is little more than the bytes of the request: no array is made, filled and made again larger. */
+  @Test
+  void rows_that_come_in_pieces_are_copied_once() {
+    Push push = new Push(List.of(new Contributor(1, 9, 4, 32)), 1, 0, null, List.of(rows("a", 10_000, 10)));
+    TensorFrame frame = frames(ShardCodec.push(COMMON, 1, push, 1 << 20)).get(0);
+    var threads = (com.sun.management.ThreadMXBean) ManagementFactory.getThreadMXBean();
+    long allocated = 0;
+    for (int i = 0; i < 3; i++) { // the first ones load classes
+      ByteBuf payload = Unpooled.wrappedBuffer(frame.read());
+      Assembly a = new Assembly(frame.header(), new ByteBudget(1 << 20), BLOCKS);
+      long before = threads.getThreadAllocatedBytes(Thread.currentThread().getId());
+      a.begin(frame.header(), payload.readableBytes());
+      while (payload.isReadable()) {
+        a.payload(payload.readSlice(Math.min(16_000, payload.readableBytes())));
+      }
+      assertThat(a.end()).isTrue();
+      allocated = threads.getThreadAllocatedBytes(Thread.currentThread().getId()) - before;
+      assertSame(a.rows(), push.sparse());
+    }
+    assertThat((double) allocated).isLessThan(1.1 * frame.read().remaining());
   }
 
   /** Frames dropped, repeated or exchanged: never taken as whole. */

@@ -30,7 +30,7 @@ final class SparseSegment {
   private static final int MIN_SLOTS = 8;
   private static final int MAX_SLOTS = 1 << 25;
   /** Rows moved with each birth during growth; all are, long before the next growth. */
-  private static final int MOVED = 8;
+  private static final int MOVED = 64;
 
   private final int stride;
   private final int slabShift;
