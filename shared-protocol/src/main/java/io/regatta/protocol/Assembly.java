@@ -12,7 +12,6 @@ import io.regatta.protocol.tensor.TensorMessage;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.function.IntFunction;
 
 /**
  * Puts the chunks of one request or answer together, and trusts none of them: order, offsets, counts, sizes and the
@@ -31,14 +30,19 @@ final class Assembly {
   private final List<Entry> entries = new ArrayList<>();
   private final Elements elements = new Elements();
   private TensorMessage chunk;
-  /** Where the dense vector goes, by its size. */
-  private final IntFunction<DenseSink> sinks;
+  private final DenseTaker taker;
   /** Null until it comes. */
   private DenseSink dense;
   private int denseTotal;
   private int denseFill;
   private int chunks;
   private long bytes;
+
+  /** Says where a dense vector goes. */
+  interface DenseTaker {
+    /** Asked before the first of {@code total} elements. */
+    DenseSink begin(Assembly of, int total);
+  }
 
   /** Rows of one table, in the order in which they come; the same table may have another entry. */
   private static final class Entry {
@@ -86,12 +90,12 @@ final class Assembly {
    * Begins a request or an answer.
    *
    * @param first the header of its first frame, which is to be added like all others
-   * @param dense called with the number of dense elements before the first of them: takes them
+   * @param taker of its dense vector, if there is one
    */
-  Assembly(TensorMessage first, ByteBudget budget, IntFunction<DenseSink> dense) {
+  Assembly(TensorMessage first, ByteBudget budget, DenseTaker taker) {
     this.first = first;
     this.budget = budget;
-    this.sinks = dense;
+    this.taker = taker;
     count = Math.max(1, first.getChunkCount());
   }
 
@@ -151,18 +155,19 @@ final class Assembly {
   }
 
   private void beginDense(TensorMessage h, int payloadBytes) {
+    if (payloadBytes % Float.BYTES != 0) {
+      throw wrong(h, "a payload of " + payloadBytes + " bytes is no whole number of 4-byte floats");
+    }
     if (dense == null) {
+      checkLastEntry(h); // who takes the dense vector is told of the rows before it
       reserve(h, h.getTotal(), Float.BYTES);
       denseTotal = (int) h.getTotal();
-      dense = sinks.apply(denseTotal);
+      dense = taker.begin(this, denseTotal);
     }
     int n = payloadBytes / Float.BYTES;
     if (h.getTotal() != denseTotal || h.getOffset() != denseFill || n > denseTotal - denseFill) {
       throw wrong(h, n + " elements from " + h.getOffset() + " of " + h.getTotal() + " do not continue " + denseFill
           + " of " + denseTotal);
-    }
-    if (payloadBytes % Float.BYTES != 0) {
-      throw wrong(h, "a payload of " + payloadBytes + " bytes is no whole number of 4-byte floats");
     }
   }
 

@@ -232,7 +232,7 @@ public final class GrpcShardLink implements ShardLink {
   @Override
   public CompletionStage<Pulled> pull(Pull pull) {
     PendingAnswer<Pulled> answer = answer(Kind.PULL_VALUES, ShardCodec::values);
-    return request(pull.into() == null ? answer : answer.into(total -> into(pull.into(), total)),
+    return request(pull.into() == null ? answer : answer.into((a, total) -> into(pull.into(), total)),
         r -> ShardCodec.pull(common, r, pull, options.chunkBytes()));
   }
 

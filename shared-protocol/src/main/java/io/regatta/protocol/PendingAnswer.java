@@ -3,7 +3,6 @@ package io.regatta.protocol;
 import io.netty.buffer.ByteBuf;
 import io.regatta.core.dense.BlockPool;
 import io.regatta.core.dense.DenseBlocks;
-import io.regatta.core.dense.DenseSink;
 import io.regatta.protocol.stream.StreamOptions;
 import io.regatta.protocol.tensor.Kind;
 import io.regatta.protocol.tensor.TensorMessage;
@@ -12,7 +11,6 @@ import io.vertx.core.Promise;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.function.Function;
-import java.util.function.IntFunction;
 
 /** One request of a {@link GrpcShardLink} that waits for its answer. Owned by the stream's loop. */
 final class PendingAnswer<T> {
@@ -22,7 +20,7 @@ final class PendingAnswer<T> {
   private final Function<Assembly, CompletableFuture<Void>> slice;
   private final Promise<T> promise = Promise.promise();
   private CompletableFuture<Void> taken = CompletableFuture.completedFuture(null);
-  private IntFunction<DenseSink> dense = total -> new DenseBlocks(total, new BlockPool());
+  private Assembly.DenseTaker dense = (answer, total) -> new DenseBlocks(total, new BlockPool());
   private Assembly assembly;
 
   /**
@@ -39,9 +37,9 @@ final class PendingAnswer<T> {
     this.slice = slice;
   }
 
-  /** Has the dense vector of the answer written somewhere else than into memory of its own; asked with its size. */
-  PendingAnswer<T> into(IntFunction<DenseSink> sink) {
-    dense = sink;
+  /** Has the dense vector of the answer written somewhere else than into memory of its own. */
+  PendingAnswer<T> into(Assembly.DenseTaker taker) {
+    dense = taker;
     return this;
   }
 

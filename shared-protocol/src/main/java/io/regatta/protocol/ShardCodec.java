@@ -29,17 +29,26 @@ final class ShardCodec {
           .setIncarnation(c.incarnation()).setSequence(c.sequence()).setWeight(c.weight()));
     }
     Chunks chunks = new Chunks(first.build(), each, chunkBytes);
+    push.sparse().forEach(chunks::rows); // first: rows can be refused, and then nothing has been applied
     if (push.dense() != null) {
       chunks.dense(push.dense());
     }
-    push.sparse().forEach(chunks::rows);
     return chunks;
   }
 
+  /** As far as it has come, without a dense gradient. */
+  static Push known(Assembly a) {
+    return push(a, null);
+  }
+
   static Push push(Assembly a) {
+    return push(a, a.dense());
+  }
+
+  private static Push push(Assembly a, DenseValues dense) {
     TensorMessage h = a.first();
     return new Push(h.getContributorsList().stream().map(c -> new Contributor(c.getRank(), c.getIncarnation(),
-        c.getSequence(), c.getWeight())).toList(), h.getStep(), h.getVersion(), a.dense(), a.rows());
+        c.getSequence(), c.getWeight())).toList(), h.getStep(), h.getVersion(), dense, a.rows());
   }
 
   static Iterator<Outgoing> ack(TensorMessage.Builder common, long request, PushAck ack) {

@@ -1,6 +1,7 @@
 package io.regatta.protocol;
 
 import io.regatta.core.dense.BlockPool;
+import io.regatta.core.dense.DenseSink;
 import io.regatta.core.dense.DenseValues;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.shard.JobSpec;
@@ -44,6 +45,17 @@ public interface ShardStreamHandler {
   Future<Void> initialize(Origin from, DenseValues dense);
 
   Future<PushAck> push(Origin from, Push push);
+
+  /**
+   * A push whose dense elements follow.
+   *
+   * @param known its header and the rows that came before, without a dense gradient
+   * @return who takes the elements, and then gets the push without them; null if they are to be kept for {@link #push}
+   * @throws io.regatta.core.error.RegattaException if the push is refused
+   */
+  default DenseSink begin(Origin from, Push known, int denseSize) {
+    return null;
+  }
 
   Future<Pulled> pull(Origin from, Pull pull);
 

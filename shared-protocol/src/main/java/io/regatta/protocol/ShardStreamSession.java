@@ -4,6 +4,7 @@ import io.netty.buffer.ByteBuf;
 import io.regatta.core.dense.BlockPool;
 import io.regatta.core.dense.DenseBlocks;
 import io.regatta.core.dense.DenseMemory;
+import io.regatta.core.dense.DenseSink;
 import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.Indeterminate;
 import io.regatta.core.error.RegattaException.InvalidInput;
@@ -142,9 +143,19 @@ public final class ShardStreamSession implements FrameReceiver {
       throw new Overloaded(incomplete.size() + " requests of " + registered + " are incomplete on one stream, the limit "
           + "of stream.max_requests; send the chunks of one request together");
     }
-    Assembly request = new Assembly(h, budget, total -> new DenseBlocks(total, blocks));
+    Assembly request = new Assembly(h, budget, this::beginDense);
     incomplete.put(h.getRequest(), request);
     return request;
+  }
+
+  private DenseSink beginDense(Assembly request, int total) {
+    DenseSink taker = request.first().getKind() == Kind.PUSH
+        ? handler.begin(origin(request.first()), ShardCodec.known(request), total) : null;
+    return taker != null ? taker : new DenseBlocks(total, blocks);
+  }
+
+  private static Origin origin(TensorMessage h) {
+    return new Origin(h.getJob(), h.getShard(), h.getShardIncarnation(), h.getGeneration(), trainer(h));
   }
 
   private static TrainerId trainer(TensorMessage h) {
@@ -153,7 +164,7 @@ public final class ShardStreamSession implements FrameReceiver {
 
   private void dispatch(Assembly a) {
     TensorMessage h = a.first();
-    Origin from = new Origin(h.getJob(), h.getShard(), h.getShardIncarnation(), h.getGeneration(), trainer(h));
+    Origin from = origin(h);
     TensorMessage.Builder answer = TensorMessage.newBuilder().setJob(h.getJob()).setShard(h.getShard())
         .setShardIncarnation(h.getShardIncarnation()).setRank(h.getRank()).setIncarnation(h.getIncarnation())
         .setStep(h.getStep()).setRequest(h.getRequest()).setChunkCount(1);

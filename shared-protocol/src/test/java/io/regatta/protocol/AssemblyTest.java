@@ -8,7 +8,6 @@ import io.netty.buffer.Unpooled;
 import io.regatta.core.dense.BlockPool;
 import io.regatta.core.dense.DenseBlocks;
 import io.regatta.core.dense.DenseMemory;
-import io.regatta.core.dense.DenseSink;
 import io.regatta.core.dense.DenseValues;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.shard.Contributor;
@@ -26,7 +25,6 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Iterator;
 import java.util.List;
-import java.util.function.IntFunction;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.constraints.IntRange;
@@ -35,7 +33,7 @@ import org.junit.jupiter.api.Test;
 /** Requests cut into chunks and put together again are the same requests; anything else is refused. */
 class AssemblyTest {
   private static final TensorMessage.Builder COMMON = TensorMessage.newBuilder().setJob("census").setRank(1);
-  private static final IntFunction<DenseSink> BLOCKS = total -> new DenseBlocks(total, new BlockPool());
+  private static final Assembly.DenseTaker BLOCKS = (a, total) -> new DenseBlocks(total, new BlockPool());
 
   @Property(tries = 200)
   void a_push_survives_any_chunk_size(@ForAll @IntRange(min = 16, max = 4000) int chunkBytes,

@@ -1,6 +1,7 @@
 package io.regatta.protocol;
 
 import io.regatta.core.dense.BlockPool;
+import io.regatta.core.dense.DenseSink;
 import io.regatta.core.dense.DenseValues;
 import io.regatta.core.shard.JobSpec;
 import io.regatta.core.shard.ParameterShard;
@@ -36,6 +37,11 @@ record CoreShardHandler(ParameterShard shard) implements ShardStreamHandler {
   @Override
   public Future<PushAck> push(Origin from, Push push) {
     return answer(done -> shard.push(from.job(), push, done));
+  }
+
+  @Override
+  public DenseSink begin(Origin from, Push known, int denseSize) {
+    return shard.begin(from.job(), known, denseSize);
   }
 
   @Override

@@ -1,6 +1,7 @@
 package io.regatta.parameterserver;
 
 import io.regatta.core.dense.BlockPool;
+import io.regatta.core.dense.DenseSink;
 import io.regatta.core.dense.DenseValues;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.NotOwner;
@@ -91,6 +92,16 @@ final class ShardStreams implements ShardStreamHandler {
         promise.complete(ack);
       }
     })).compose(v -> promise.future());
+  }
+
+  @Override
+  public DenseSink begin(Origin from, Push known, int denseSize) {
+    checkAddress(from);
+    DenseSink taker = shard.begin(from.job(), known, denseSize);
+    if (taker != null) {
+      metrics.received(Float.BYTES * (long) denseSize);
+    }
+    return taker;
   }
 
   @Override

@@ -4,16 +4,16 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /** Copies between arrays of floats and their bytes on the wire, at the buffer's position, which moves. */
-final class LittleEndian {
+public final class LittleEndian {
 
   private LittleEndian() {}
 
-  static void put(float[] from, int at, int n, ByteBuffer to) {
+  public static void put(float[] from, int at, int n, ByteBuffer to) {
     to.order(ByteOrder.LITTLE_ENDIAN).asFloatBuffer().put(from, at, n);
     to.position(to.position() + n * Float.BYTES);
   }
 
-  static void get(ByteBuffer from, float[] to, int at, int n) {
+  public static void get(ByteBuffer from, float[] to, int at, int n) {
     from.order(ByteOrder.LITTLE_ENDIAN).asFloatBuffer().get(to, at, n);
     from.position(from.position() + n * Float.BYTES);
   }

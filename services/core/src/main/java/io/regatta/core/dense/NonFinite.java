@@ -13,7 +13,7 @@ public final class NonFinite {
   }
 
   /** The same among the first {@code n} elements. The common case is one branch-free pass. */
-  static int find(float[] v, int n) {
+  public static int find(float[] v, int n) {
     int max = 0;
     for (int i = 0; i < n; i++) {
       max = Math.max(max, Float.floatToRawIntBits(v[i]) & 0x7FFF_FFFF);

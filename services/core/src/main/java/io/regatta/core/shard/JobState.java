@@ -1,6 +1,7 @@
 package io.regatta.core.shard;
 
 import io.regatta.core.dense.BlockPool;
+import io.regatta.core.dense.DenseSink;
 import io.regatta.core.dense.DenseValues;
 import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.Cancelled;
@@ -17,8 +18,8 @@ import java.util.function.LongSupplier;
 
 /**
  * One job on one shard: takes pushes in, applies them as the mode says, and lets go what each change releases. Owned by
- * the shard's thread. Every request is checked as a whole before anything changes; callbacks go through
- * {@link Completions}.
+ * the shard's thread. Every request is checked as a whole before anything changes, a push that is applied while
+ * it comes as far as it has come; callbacks go through {@link Completions}.
  *
  * <p>An empty push is an update of nothing: it counts in {@link #version()}, so that all shards number updates alike.
  */
@@ -78,7 +79,7 @@ final class JobState {
     checkWhole();
     String who = "initialisation by trainer " + id.rank();
     TrainerState t = trainers.live(id.rank(), id.incarnation(), who);
-    check.denseLength(dense, who);
+    check.denseLength(dense.size(), who);
     int bad = dense.nonFinite();
     if (bad >= 0) {
       throw new InvalidInput(who + " at " + where + " has " + dense.at(bad) + " at element " + bad);
@@ -121,14 +122,15 @@ final class JobState {
    * A change of the tables has failed in its middle (no memory, a defect): nothing here is to be trusted any more. Fails
    * what is owed now; {@link #checkWhole} refuses what comes later. Trainers can still leave, which frees the job.
    */
-  private void breakDown(String during, Throwable cause) {
+  PeerLost breakDown(String during, Throwable cause) {
     broken = new PeerLost("job " + spec.job() + " is broken on " + where + " since " + during + " failed there: " + cause
         + ". End the job and start it again; if memory ran out, with a larger heap for the servers or more shards",
         cause);
     giveUp(what -> broken);
+    return broken;
   }
 
-  private void checkWhole() {
+  void checkWhole() {
     if (broken != null) {
       throw broken;
     }
@@ -142,39 +144,146 @@ final class JobState {
     List<TrainerState> from = check.contributors(push, who);
     if (check.repeated(push, from, who)) {
       repeat(push, from, done);
-      return;
-    }
-    if (push.sitsOut()) {
+    } else if (push.sitsOut()) {
       check.empty(push, who);
       sitOut(push, from, done);
-      return;
+    } else if (spec.mode() == Mode.SYNC) {
+      join(push, from, who, done);
+    } else {
+      apply(push, from, who, done);
     }
+  }
+
+  /** See {@link ParameterShard#begin}. */
+  DenseSink begin(Push known, int denseSize) {
+    checkWhole();
+    String who = PushCheck.name(known);
+    List<TrainerState> from = check.contributors(known, who);
+    if (spec.mode() == Mode.SYNC || known.sitsOut() || check.repeated(known, from, who)) {
+      return null;
+    }
+    Application begun = check.begun(known, from, who);
+    if (begun == null && from.stream().anyMatch(t -> t.application != null)) {
+      return null; // there is another one under way, whose place is to be remembered
+    }
+    check.denseLength(denseSize, who);
+    begun = begun == null ? checked(known, from, who) : checkedOn(begun, known, who);
+    for (TrainerState t : from) {
+      t.application = begun;
+      seen(t);
+    }
+    applied(begun, known, who);
+    return begun.sink(denseSize);
+  }
+
+  /** Outside of rounds: applies what has not been applied while it came. */
+  private void apply(Push push, List<TrainerState> from, String who, BiConsumer<PushAck, Throwable> done) {
+    Application begun = check.begun(push, from, who);
+    begun = begun == null ? checked(push, from, who) : checkedOn(begun, push, who);
+    if (push.dense() == null && !begun.complete()) {
+      throw new InvalidInput(who + " lacks dense elements at " + where + "; repeat what was sent, unchanged");
+    }
+    applied(begun, push, who);
+    push.release();
+    takenIn(push, from);
+    if (begun.skipped()) {
+      skippedPushes++;
+    }
+    if (begun.update > 0) {
+      pushes++;
+      stalenessMax = Math.max(stalenessMax, begun.staleness);
+      stalenessSum += begun.staleness;
+    }
+    completions.value(done, new PushAck(version, begun.staleness, false, begun.skipped()));
+    settle();
+  }
+
+  /** Checks all that has come of a new push, and counts it as an update unless it is dropped. */
+  private Application checked(Push push, List<TrainerState> from, String who) {
     check.takePart(from, who);
-    if (spec.mode() == Mode.SYNC) {
-      check.round(push, from, who);
-    }
-    if (push.step() < 0 || push.version() < 0 || push.version() > version) {
-      throw new InvalidInput(who + " has step " + push.step() + " and version " + push.version() + " at " + where
-          + ", which is at version " + version);
-    }
-    if (!tables.initialized()) {
-      throw new InvalidInput(who + " came before the dense vector was initialised at " + where
-          + "; rank 0 initialises (another if that is lost), then everybody pulls, then pushes");
-    }
+    check.order(push, who);
     check.shapes(push, who);
     String bad = check.nonFinite(push);
-    if (bad != null && spec.nanPolicy() == NanPolicy.FAIL) {
-      throw new InvalidInput(who + " refused at " + where + ": " + bad
-          + "; lower the learning rate, clip gradients, or set the NaN policy to skip");
+    if (bad != null) {
+      check.nanPolicy(who, bad);
+      return new Application(this, push, from, who, 0, 0);
     }
-    long births = bad != null ? 0 : rowLimit.births(push);
-    rowLimit.check(births, who);
+    rowLimit.check(rowLimit.births(push), who);
+    long own = 0;
+    for (TrainerState t : from) {
+      own = Math.max(own, t.ownUpdatesSince(push.version()));
+    }
+    long staleness = version - push.version() - own;
+    version++;
+    from.forEach(t -> t.ownUpdate(version));
+    return new Application(this, push, from, who, version, staleness);
+  }
+
+  /** Checks what a push has beyond that of which it has been checked and applied. */
+  private Application checkedOn(Application begun, Push push, String who) {
+    check.shapes(push, who);
+    Push open = new Push(push.contributors(), push.step(), push.version(), push.dense(), begun.open(push.sparse()));
+    String bad = check.nonFinite(open);
+    if (bad == null) {
+      rowLimit.check(rowLimit.births(open), who);
+    } else {
+      check.nanPolicy(who, bad);
+      begun.drop();
+    }
+    return begun;
+  }
+
+  private void applied(Application begun, Push known, String who) {
     try {
-      accept(push, from, bad != null, births, done);
+      begun.apply(known);
     } catch (RuntimeException | Error e) {
-      breakDown(who, e);
-      throw broken;
+      throw breakDown(who, e);
     }
+  }
+
+  /** Applies rows of a push outside of rounds. */
+  void apply(SparseRows rows, long step, long update) {
+    if (spec.mode() == Mode.GEO) {
+      tables.add(rows);
+      trainers.active().forEach(t -> t.markChanged(rows.table(), rows.ids()));
+    } else {
+      tables.update(rows, step, update);
+    }
+  }
+
+  /** Applies a block of the dense vector of a push outside of rounds. */
+  void apply(int block, float[] gradient, long step, long update) {
+    if (spec.mode() == Mode.GEO) {
+      tables.add(block, gradient);
+    } else {
+      tables.update(block, gradient, step, update);
+    }
+  }
+
+  /** Sync: takes a push into the round of its step. */
+  private void join(Push push, List<TrainerState> from, String who, BiConsumer<PushAck, Throwable> done) {
+    check.takePart(from, who);
+    check.round(push, from, who);
+    check.order(push, who);
+    check.shapes(push, who);
+    String bad = check.nonFinite(push);
+    boolean skip = bad != null;
+    long births = 0;
+    if (skip) {
+      check.nanPolicy(who, bad);
+      push.release();
+      skippedPushes++;
+    } else {
+      births = rowLimit.births(push);
+      rowLimit.check(births, who);
+    }
+    long now = clockMillis.getAsLong();
+    takenIn(push, from);
+    SyncRounds.Round r = rounds.at(push.step());
+    r.pushes.add(skip ? weightless(push) : push);
+    r.births += births;
+    from.forEach(t -> r.arrivals.add(new long[] {t.rank, now}));
+    r.owed.add(new SyncRounds.Owed(push.contributors(), false, skip, now, done));
     settle();
   }
 
@@ -201,31 +310,16 @@ final class JobState {
     }
   }
 
-  private void accept(Push push, List<TrainerState> from, boolean skip, long births,
-      BiConsumer<PushAck, Throwable> done) {
-    long now = clockMillis.getAsLong();
+  /** Counts a push as made by its trainers. */
+  private void takenIn(Push push, List<TrainerState> from) {
     for (int i = 0; i < from.size(); i++) {
       TrainerState t = from.get(i);
       t.lastSequence = push.contributors().get(i).sequence();
+      t.application = null;
       t.clock++;
       t.lastStep = push.step();
       t.nextStep = push.step() + 1;
       seen(t);
-    }
-    if (skip) {
-      push.release();
-      skippedPushes++;
-    }
-    if (spec.mode() == Mode.SYNC) {
-      SyncRounds.Round r = rounds.at(push.step());
-      r.pushes.add(skip ? weightless(push) : push);
-      r.births += births;
-      from.forEach(t -> r.arrivals.add(new long[] {t.rank, now}));
-      r.owed.add(new SyncRounds.Owed(push.contributors(), false, skip, now, done));
-    } else if (skip) {
-      completions.value(done, new PushAck(version, 0, false, true));
-    } else {
-      applyNow(push, from, done);
     }
   }
 
@@ -234,29 +328,6 @@ final class JobState {
     List<Contributor> none = push.contributors().stream()
         .map(c -> new Contributor(c.rank(), c.incarnation(), c.sequence(), 0)).toList();
     return new Push(none, push.step(), push.version(), null, List.of());
-  }
-
-  private void applyNow(Push push, List<TrainerState> from, BiConsumer<PushAck, Throwable> done) {
-    long own = 0;
-    for (TrainerState t : from) {
-      own = Math.max(own, t.ownUpdatesSince(push.version()));
-    }
-    long staleness = version - push.version() - own;
-    version++;
-    if (spec.mode() == Mode.GEO) {
-      tables.add(push);
-      for (TrainerState t : trainers.active()) {
-        push.sparse().forEach(r -> t.markChanged(r.table(), r.ids()));
-      }
-    } else {
-      tables.update(push, push.step(), version);
-    }
-    push.release();
-    from.forEach(t -> t.ownUpdate(version));
-    pushes++;
-    stalenessMax = Math.max(stalenessMax, staleness);
-    stalenessSum += staleness;
-    completions.value(done, new PushAck(version, staleness, false, false));
   }
 
   private void seen(TrainerState t) {
@@ -303,7 +374,13 @@ final class JobState {
   private void apply(SyncRounds.Round round) {
     version++;
     if (!round.pushes.isEmpty()) {
-      tables.update(RoundReducer.merge(round.pushes), round.step, version);
+      Push merged = RoundReducer.merge(round.pushes);
+      for (int b = 0; merged.dense() != null && b < merged.dense().blocks(); b++) {
+        tables.update(b, merged.dense().block(b), round.step, version);
+      }
+      for (SparseRows rows : merged.sparse()) {
+        tables.update(rows, round.step, version);
+      }
       round.pushes.forEach(Push::release);
     }
   }

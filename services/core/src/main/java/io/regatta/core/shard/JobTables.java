@@ -90,30 +90,25 @@ final class JobTables {
     return rows;
   }
 
-  /** One optimizer step with a checked push; {@code step} chooses the learning rate, {@code updates} ≥ 1. */
-  void update(Push push, long step, long updates) {
-    if (push.dense() != null) {
-      float lr = (float) denseOptimizer.learningRate().at(step);
-      for (int b = 0; b < push.dense().blocks(); b++) {
-        dense.update(b, push.dense().block(b), lr, updates);
-      }
-    }
-    for (SparseRows r : push.sparse()) {
-      SparseTable t = table(r.table());
-      t.update(r.ids(), r.values(), (float) t.spec().optimizer().learningRate().at(step), updates);
-    }
+  /** One optimizer step of rows; {@code step} chooses the learning rate, {@code updates} ≥ 1. */
+  void update(SparseRows r, long step, long updates) {
+    SparseTable t = table(r.table());
+    t.update(r.ids(), r.values(), (float) t.spec().optimizer().learningRate().at(step), updates);
   }
 
-  /** Adds the deltas of a checked geo push. */
-  void add(Push push) {
-    if (push.dense() != null) {
-      for (int b = 0; b < push.dense().blocks(); b++) {
-        dense.add(b, push.dense().block(b));
-      }
-    }
-    for (SparseRows r : push.sparse()) {
-      table(r.table()).add(r.ids(), r.values());
-    }
+  /** The same of a block of the dense vector; its gradient begins at index 0. */
+  void update(int block, float[] gradient, long step, long updates) {
+    dense.update(block, gradient, (float) denseOptimizer.learningRate().at(step), updates);
+  }
+
+  /** Adds the deltas of rows (geo). */
+  void add(SparseRows r) {
+    table(r.table()).add(r.ids(), r.values());
+  }
+
+  /** Adds the deltas of a block of the dense vector (geo). */
+  void add(int block, float[] delta) {
+    dense.add(block, delta);
   }
 
   /** Blocks of the dense vector; none before it is initialised. */

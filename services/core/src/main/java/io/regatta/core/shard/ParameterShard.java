@@ -1,6 +1,7 @@
 package io.regatta.core.shard;
 
 import io.regatta.core.dense.BlockPool;
+import io.regatta.core.dense.DenseSink;
 import io.regatta.core.dense.DenseValues;
 import io.regatta.core.error.RegattaException.Conflict;
 import io.regatta.core.error.RegattaException.InvalidInput;
@@ -21,7 +22,8 @@ import java.util.function.LongSupplier;
  * here and completed by the push, leave or loss that releases it, on the same thread.
  *
  * <p>Completions are {@code (value, error)} with exactly one of them non-null; errors are
- * {@link io.regatta.core.error.RegattaException}s, but for defects. A refused request changes nothing. A change that
+ * {@link io.regatta.core.error.RegattaException}s, but for defects. A refused request changes nothing, but for a push of
+ * which {@link #begin} has applied a part. A change that
  * fails in its middle, e.g. for want of memory, breaks its job on this shard: all that it owes and all that comes fails
  * with {@code PeerLost}, which says so; other jobs go on.
  */
@@ -156,6 +158,23 @@ public final class ParameterShard {
       completions.error(done, e);
     }
     completions.drain();
+  }
+
+  /**
+   * Begins a push whose dense elements are still to come: in a mode without rounds they are applied block by block as the
+   * sink takes them, behind the rows that have come before. {@link #push} with the same header and all rows, but without a
+   * dense gradient, ends it; a push that is begun again goes on where it was. Refusals are thrown, also by the sink, and
+   * leave what has been applied.
+   *
+   * @param known the push, as far as it has come
+   * @return null if the elements are to be kept for {@link #push}
+   */
+  public DenseSink begin(String job, Push known, int denseSize) {
+    try {
+      return job(job).begin(known, denseSize);
+    } finally {
+      completions.drain(); // of a job that has broken down
+    }
   }
 
   /** Answers a pull when it may be answered, see {@link Pull}; refusals come through {@code done}, too. */

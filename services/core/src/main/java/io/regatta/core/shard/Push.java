@@ -4,8 +4,8 @@ import io.regatta.core.dense.DenseValues;
 import java.util.List;
 
 /**
- * One trainer's (or one aggregator's) gradients of one step for one shard: the unit of application and of repetition.
- * It is applied whole or not at all.
+ * One trainer's (or one aggregator's) gradients of one step for one shard: which are repeated together. In sync
+ * mode they are applied whole or not at all, in the others rows entry by entry and dense elements block by block.
  *
  * @param contributors whose gradients are inside, ordered by rank; one for a trainer, several for an aggregator, whose
  *     gradient is the weighted mean of theirs

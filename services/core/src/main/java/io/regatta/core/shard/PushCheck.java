@@ -83,6 +83,24 @@ final class PushCheck {
     return known > 0;
   }
 
+  /**
+   * The application of this push that has begun and is not complete, or null. One that is to be repeated with others, or
+   * without them, is refused.
+   */
+  Application begun(Push push, List<TrainerState> from, String who) {
+    for (int i = 0; i < from.size(); i++) {
+      Application a = from.get(i).application;
+      if (a != null && a.isOf(push)) {
+        return a;
+      }
+      if (a != null && a.holds(from.get(i).rank, push.contributors().get(i).sequence())) {
+        throw new InvalidInput(who + " mixes gradients that " + where
+            + " has begun to apply with others; repeat what was sent, unchanged");
+      }
+    }
+    return null;
+  }
+
   /** A push that only announces something holds no gradients. */
   void empty(Push push, String who) {
     if (push.dense() != null || !push.sparse().isEmpty()) {
@@ -121,7 +139,7 @@ final class PushCheck {
   /** Tables, lengths and ids. */
   void shapes(Push push, String who) {
     if (push.dense() != null) {
-      denseLength(push.dense(), who);
+      denseLength(push.dense().size(), who);
     }
     Set<String> seen = new HashSet<>();
     for (SparseRows r : push.sparse()) {
@@ -139,18 +157,39 @@ final class PushCheck {
     }
   }
 
-  void denseLength(DenseValues dense, String who) {
-    if (dense.size() != tables.denseSize()) {
-      throw new InvalidInput(who + " has " + dense.size() + " dense elements; the dense vector at " + where + " has "
+  void denseLength(int size, String who) {
+    if (size != tables.denseSize()) {
+      throw new InvalidInput(who + " has " + size + " dense elements; the dense vector at " + where + " has "
           + tables.denseSize());
+    }
+  }
+
+  /** Step, version, and that there is something to apply it to. */
+  void order(Push push, String who) {
+    if (push.step() < 0 || push.version() < 0 || push.version() > job.version()) {
+      throw new InvalidInput(who + " has step " + push.step() + " and version " + push.version() + " at " + where
+          + ", which is at version " + job.version());
+    }
+    if (!tables.initialized()) {
+      throw new InvalidInput(who + " came before the dense vector was initialised at " + where
+          + "; rank 0 initialises (another if that is lost), then everybody pulls, then pushes");
+    }
+  }
+
+  /** @throws InvalidInput about what is NaN or infinite, if the policy is not to skip it */
+  void nanPolicy(String who, String bad) {
+    if (job.spec.nanPolicy() == NanPolicy.FAIL) {
+      throw new InvalidInput(who + " refused at " + where + ": " + bad
+          + "; lower the learning rate, clip gradients, or set the NaN policy to skip");
     }
   }
 
   /** Where the first NaN or infinite value is, in words, or null. */
   String nonFinite(Push push) {
-    int i = push.dense() == null ? -1 : push.dense().nonFinite();
+    DenseValues dense = push.dense();
+    int i = dense == null ? -1 : dense.nonFinite();
     if (i >= 0) {
-      return "dense element " + i + " is " + push.dense().at(i);
+      return "dense element " + i + " is " + dense.at(i);
     }
     for (SparseRows r : push.sparse()) {
       int k = NonFinite.find(r.values());

@@ -20,6 +20,8 @@ final class TrainerState {
   boolean sitsOut;
   /** Highest sequence taken in; this and lower ones are repetitions. Gaps are refused pushes. */
   long lastSequence;
+  /** In a mode without rounds: a push that has begun to be applied and is not complete, or null. */
+  Application application;
   /** Pushes taken in, empty and skipped ones included. */
   long clock;
   /** Sync: the step that it must push next. */
@@ -93,6 +95,7 @@ final class TrainerState {
   /** Ends this life, and frees what only a live trainer needs; rank, incarnation and last step stay for status. */
   void end(Phase how) {
     phase = how;
+    application = null;
     changed.clear();
     ownVersions = new long[0];
     ownCount = 0;
