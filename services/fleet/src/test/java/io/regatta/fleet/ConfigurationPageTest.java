@@ -13,7 +13,7 @@ import io.regatta.rendezvous.RendezvousConfig;
 import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.config.TrainerConfig;
 import io.regatta.trainer.program.CensusWideAndDeep;
-import io.regatta.trainer.program.WideAndDeep;
+import io.regatta.trainer.program.CriteoSettings;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.util.LinkedHashMap;
@@ -40,7 +40,7 @@ class ConfigurationPageTest {
     sections.put("parameter_server", ParameterServerConfig.class);
     sections.put("gradient_aggregator", AggregatorConfig.class);
     sections.put("trainer", TrainerConfig.class);
-    sections.put("WideAndDeep", WideAndDeep.WideAndDeepSettings.class);
+    sections.put("WideAndDeep and CtrDnn", CriteoSettings.class);
     sections.put("CensusWideAndDeep", CensusWideAndDeep.CensusSettings.class);
     return sections;
   }

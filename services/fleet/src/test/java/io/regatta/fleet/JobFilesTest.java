@@ -41,7 +41,7 @@ class JobFilesTest {
     try (Stream<Path> files = Files.list(Checkout.file("configs"))) {
       assertThat(files.map(file -> file.getFileName().toString()))
           .containsExactlyInAnyOrder("census.yaml", "fit-a-line.yaml", "fit-a-line-converged.yaml",
-              "wide-and-deep.yaml");
+              "wide-and-deep.yaml", "ctr-dnn.yaml");
     }
   }
 
@@ -108,6 +108,13 @@ class JobFilesTest {
   void wide_and_deep_learns_what_a_linear_model_cannot() {
     RunResult result = run(Jobs.config("wide-and-deep", "data.dir=" + dir.resolve("data"),
         "output=" + dir.resolve("model"), "epochs=1"));
+    assertThat(result.auc()).isGreaterThan(0.69);
+    assertThat(dir.resolve("model/manifest.json")).isRegularFile();
+  }
+
+  @Test
+  void ctr_dnn_learns_what_a_linear_model_cannot() {
+    RunResult result = run(Jobs.config("ctr-dnn", "data.dir=" + dir.resolve("data"), "output=" + dir.resolve("model")));
     assertThat(result.auc()).isGreaterThan(0.69);
     assertThat(dir.resolve("model/manifest.json")).isRegularFile();
   }

@@ -148,6 +148,7 @@ public final class FleetTrainer extends Trainer {
   @Override
   public GradientCollector newGradientCollector() {
     embeddings.forget();
+    endStepScope(); // not at the step's end: outputs and loss that come of rows are theirs who read them after it
     return new TimedCollector(Engines.newGradientCollector(), times);
   }
 
@@ -211,7 +212,6 @@ public final class FleetTrainer extends Trainer {
     long weight = examplesGiven >= 0 ? examplesGiven : examplesSeen;
     float[] values = exchange.step(new Gradients(weight, denseGradient, sparse), next);
     dense.write(values);
-    endStepScope();
     steps++;
     examples += weight;
     examplesGiven = -1;

@@ -7,7 +7,6 @@ import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.Block;
 import ai.djl.training.DefaultTrainingConfig;
 import ai.djl.training.dataset.Batch;
-import ai.djl.training.loss.Loss;
 import io.regatta.core.metrics.BinaryMetrics;
 import io.regatta.trainer.FetchHandler;
 import io.regatta.trainer.Progress;
@@ -23,8 +22,8 @@ import java.nio.file.Path;
 import java.util.Map;
 
 /**
- * Trains a block that maps {@code [dense, ids]} to logits with mean log loss, then measures AUC, accuracy and log loss
- * on the test data over all workers. One per replica, on its model thread.
+ * Trains a block that maps {@code [dense, ids]} to the outputs that a {@link BinaryHead} takes, then measures AUC,
+ * accuracy and log loss on the test data over all workers. One per replica, on its model thread.
  */
 final class BinaryClassification {
 
@@ -36,11 +35,13 @@ final class BinaryClassification {
   private final Worker worker;
   private final JobConfig job;
   private final String name;
+  private final BinaryHead head;
 
-  BinaryClassification(Worker worker, String name) {
+  BinaryClassification(Worker worker, String name, BinaryHead head) {
     this.worker = worker;
     this.job = worker.job();
     this.name = name;
+    this.head = head;
   }
 
   /**
@@ -50,7 +51,7 @@ final class BinaryClassification {
    * @param testSource all of the test data
    */
   void run(Block block, SlotDataset train, SlotSource<?> testSource) throws Exception {
-    DefaultTrainingConfig config = new DefaultTrainingConfig(Loss.sigmoidBinaryCrossEntropyLoss("loss"))
+    DefaultTrainingConfig config = new DefaultTrainingConfig(head.loss("loss"))
         .optOptimizer(worker.optimizer());
     Layout layout = train.layout();
     try (train;
@@ -127,11 +128,11 @@ final class BinaryClassification {
     return all;
   }
 
-  private static void add(BinaryMetrics metrics, NDArray logits, Batch batch) {
-    float[] scores = logits.toFloatArray();
+  private void add(BinaryMetrics metrics, NDArray outputs, Batch batch) {
+    float[] probabilities = head.probabilities(outputs);
     float[] labels = batch.getLabels().singletonOrThrow().toFloatArray();
     for (int i = 0; i < labels.length; i++) {
-      metrics.add((float) (1 / (1 + Math.exp(-scores[i]))), labels[i]);
+      metrics.add(probabilities[i], labels[i]);
     }
   }
 }

@@ -51,6 +51,7 @@ public final class CensusWideAndDeep implements TrainingProgram {
     worker.report("bad_lines", badLines.skipped());
     WideAndDeepBlock block = new WideAndDeepBlock(census.train().layout(), settings.embedding(),
         (float) settings.embeddingBound(), settings.hidden(), settings.gain(), true);
-    new BinaryClassification(worker, "census").run(block, Loading.training(worker, census.train()), census.test());
+    new BinaryClassification(worker, "census", BinaryHead.LOGIT)
+        .run(block, Loading.training(worker, census.train()), census.test());
   }
 }

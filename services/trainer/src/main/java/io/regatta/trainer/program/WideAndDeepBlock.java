@@ -6,12 +6,10 @@ import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.AbstractBlock;
-import ai.djl.nn.Activation;
 import ai.djl.nn.Parameter;
 import ai.djl.nn.core.Linear;
 import ai.djl.nn.SequentialBlock;
 import ai.djl.training.ParameterStore;
-import ai.djl.training.initializer.NormalInitializer;
 import ai.djl.training.initializer.TruncatedNormalInitializer;
 import ai.djl.util.PairList;
 import io.regatta.core.init.InitializerSpec;
@@ -35,44 +33,28 @@ final class WideAndDeepBlock extends AbstractBlock {
   private final Linear wide;
   private final DistributedEmbedding wideWeights;
   private final DistributedEmbedding embedding;
-  private final SequentialBlock deep = new SequentialBlock();
+  private final SequentialBlock deep;
 
   /**
    * @param layout widths of an example
    * @param embeddingDim values per id in the deep part
    * @param bound embeddings start uniform in ±bound
    * @param hidden widths of the relu layers
-   * @param gain of the layers' initial values; √2 keeps the variance through relu layers (He et al., 2015)
+   * @param gain of the layers' initial values, see {@link ReluLayers}
    * @param sparseWide whether the wide part has a weight per id (starting at 0)
    */
   WideAndDeepBlock(Layout layout, int embeddingDim, float bound, List<Integer> hidden, double gain,
       boolean sparseWide) {
     this.layout = layout;
     width = layout.dense() + layout.slots() * embeddingDim;
-    wide = addChildBlock("wide", linear(1));
+    wide = addChildBlock("wide", Linear.builder().setUnits(1).build());
     wide.setInitializer(new TruncatedNormalInitializer((float) (1 / Math.sqrt(layout.dense()))),
         Parameter.Type.WEIGHT);
     wideWeights = sparseWide ? addChildBlock("wide_ids", DistributedEmbedding.builder().setTable("wide").setDim(1)
         .optInitializer(InitializerSpec.zeros()).optInputIndex(IDS_INPUT).build()) : null;
     embedding = addChildBlock("embedding", DistributedEmbedding.builder().setTable("embedding").setDim(embeddingDim)
         .optInitializer(InitializerSpec.uniform(-bound, bound)).optInputIndex(IDS_INPUT).build());
-    int fanIn = width;
-    for (int units : hidden) {
-      deep.add(layer(units, fanIn, gain)).add(Activation::relu);
-      fanIn = units;
-    }
-    deep.add(layer(1, fanIn, gain));
-    addChildBlock("deep", deep);
-  }
-
-  private static Linear linear(int units) {
-    return Linear.builder().setUnits(units).build();
-  }
-
-  private static Linear layer(int units, int fanIn, double gain) {
-    Linear layer = linear(units);
-    layer.setInitializer(new NormalInitializer((float) (gain / Math.sqrt(fanIn))), Parameter.Type.WEIGHT);
-    return layer;
+    deep = addChildBlock("deep", ReluLayers.of(width, hidden, 1, gain));
   }
 
   @Override

@@ -95,6 +95,20 @@ class ProgramsTest {
     assertThat(output.resolve("table-embedding.safetensors")).isRegularFile();
   }
 
+  /** Its softmax over two scores is the logistic function of their difference, so its log loss is the mean cross entropy. */
+  @Test
+  void ctrDnnTrainsTestsAndSaves() throws Exception {
+    Path output = dir.resolve("model");
+    RunResult result = run("ctr-dnn", "data.dir=" + dir.resolve("criteo"), "output=" + output, "batch_size=100",
+        "settings.train_rows=20000", "settings.test_rows=5000", "settings.hidden=16,8", "epochs=1", "max_steps=200");
+
+    assertThat(result.steps()).isEqualTo(200);
+    assertThat(result.auc()).as("0.5 untrained").isGreaterThan(0.58);
+    assertThat(result.logloss()).as("ln 2 untrained").isLessThan(0.62);
+    assertThat(Safetensors.floats(output.resolve("dense.safetensors")).values()).extracting(values -> values.length)
+        .containsExactlyInAnyOrder(273 * 16, 16, 16 * 8, 8, 8 * 2, 2);
+  }
+
   @Test
   void wholeFilesCanBeDealtOut() throws Exception {
     RunResult result = run("wide-and-deep", "data.dir=" + dir.resolve("criteo"), "output=", "threads=2", "epochs=1",
