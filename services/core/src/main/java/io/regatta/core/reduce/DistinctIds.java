@@ -1,6 +1,7 @@
 package io.regatta.core.reduce;
 
 import it.unimi.dsi.fastutil.longs.Long2IntOpenHashMap;
+import java.nio.FloatBuffer;
 import java.util.Arrays;
 
 /**
@@ -16,11 +17,16 @@ public record DistinctIds(long[] ids, int[] position, Long2IntOpenHashMap index)
 
   /** Of the ids of a batch, one for each of its positions. */
   public static DistinctIds of(long[] batch) {
-    Long2IntOpenHashMap index = new Long2IntOpenHashMap(batch.length);
+    return of(batch, batch.length);
+  }
+
+  /** Of a batch that is the first {@code positions} of an array. */
+  public static DistinctIds of(long[] batch, int positions) {
+    Long2IntOpenHashMap index = new Long2IntOpenHashMap(positions);
     index.defaultReturnValue(-1);
-    int[] position = new int[batch.length];
-    long[] ids = new long[batch.length];
-    for (int i = 0; i < batch.length; i++) {
+    int[] position = new int[positions];
+    long[] ids = new long[positions];
+    for (int i = 0; i < positions; i++) {
       int next = index.size();
       int known = index.putIfAbsent(batch[i], next);
       if (known < 0) {
@@ -37,14 +43,17 @@ public record DistinctIds(long[] ids, int[] position, Long2IntOpenHashMap index)
     return ids.length;
   }
 
-  /** Sums the rows of a batch by id, in the order of positions: {@code [positions × dim]} to {@code [size × dim]}. */
-  public float[] sum(float[] batchRows, int dim) {
+  /**
+   * Sums the rows of a batch by id, in the order of positions: {@code [positions × dim]} from the buffer's start, heap or
+   * direct, to {@code [size × dim]}.
+   */
+  public float[] sum(FloatBuffer batchRows, int dim) {
     float[] sums = new float[size() * dim];
     for (int p = 0; p < position.length; p++) {
       int to = position[p] * dim;
       int from = p * dim;
       for (int k = 0; k < dim; k++) {
-        sums[to + k] += batchRows[from + k];
+        sums[to + k] += batchRows.get(from + k);
       }
     }
     return sums;

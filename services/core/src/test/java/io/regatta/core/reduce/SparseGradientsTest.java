@@ -3,6 +3,7 @@ package io.regatta.core.reduce;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.regatta.core.shard.SparseRows;
+import java.nio.FloatBuffer;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
@@ -35,7 +36,7 @@ class SparseGradientsTest {
       float[] rows = wholeNumbers(random, ids.length * dim);
       DistinctIds distinct = DistinctIds.of(ids);
       assertThat(distinct.ids()).containsExactly(Arrays.stream(ids).distinct().toArray());
-      gradients.add("t", dim, distinct, distinct.sum(rows, dim));
+      gradients.add("t", dim, distinct, distinct.sum(FloatBuffer.wrap(rows), dim));
       for (int p = 0; p < ids.length; p++) {
         float[] sum = expected.computeIfAbsent(ids[p], id -> new float[dim]);
         for (int k = 0; k < dim; k++) {

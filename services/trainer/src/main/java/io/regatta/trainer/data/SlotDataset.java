@@ -7,7 +7,6 @@ import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.training.dataset.Batch;
 import ai.djl.training.dataset.Dataset;
-import ai.djl.translate.Batchifier;
 import ai.djl.util.Progress;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -15,7 +14,8 @@ import java.util.Iterator;
 
 /**
  * A {@link SlotSource} as a DJL {@link Dataset}, for {@code EasyTrain.fit} and hand-written loops alike. Owned by one
- * model thread, which makes the arrays; reading and parsing happen on the loader's threads. A batch is data
+ * model thread, which makes the arrays (MXNet keeps megabytes for every thread that calls it); reading, parsing and
+ * finding the distinct ids happen on the loader's threads. A batch is data
  * {@code [dense float32 (rows, dense), ids int64 (rows, slots)]}, of which a part of width 0 is left out, and labels
  * {@code [float32 (rows, 1)]}. Every {@link #getData} is the next epoch, with an order of its own if shuffled; it ends
  * an unfinished earlier one.
@@ -107,12 +107,14 @@ public final class SlotDataset implements Dataset, AutoCloseable {
       if (layout().dense() > 0) {
         data.add(floats(scope, host.dense(), host.rows(), layout().dense()));
       }
+      NDArray ids = null;
       if (layout().slots() > 0) {
-        data.add(longs(scope, host.ids(), host.rows(), layout().slots()));
+        ids = longs(scope, host.ids(), host.rows(), layout().slots());
+        data.add(ids);
       }
       NDList labels = new NDList(floats(scope, host.labels(), host.rows(), 1));
       done += host.rows();
-      return new Batch(scope, data, labels, host.rows(), Batchifier.STACK, Batchifier.STACK, done, examples());
+      return new BatchWithIds(scope, data, labels, host.rows(), done, examples(), ids, host.distinct());
     }
   }
 

@@ -41,7 +41,7 @@ public final class DistributedEmbedding extends AbstractBlock {
   private final HostCopy host = new HostCopy();
   private final List<Pending> pending = new ArrayList<>();
   private RowSource source;
-  private Function<long[], DistinctIds> distinct = DistinctIds::of;
+  private Function<NDArray, DistinctIds> distinct = DistributedEmbedding::distinct;
   private Supplier<NDManager> stepScope;
 
   private DistributedEmbedding(Builder b) {
@@ -85,16 +85,16 @@ public final class DistributedEmbedding extends AbstractBlock {
 
   /** Where rows come from when no trainer is attached, for inference. A trainer attaches itself. */
   public void attach(RowSource rows) {
-    attach(rows, DistinctIds::of, null);
+    attach(rows, DistributedEmbedding::distinct, null);
   }
 
   /**
    * A trainer takes the block over.
    *
-   * @param ids finds the distinct ids of a batch, perhaps known from the prefetch
-   * @param scope gives the manager of the current step, which the trainer closes after it
+   * @param ids finds the distinct ids of an array, perhaps known from the prefetch
+   * @param scope gives the manager of the current step, which the trainer closes when the next one begins
    */
-  void attach(RowSource rows, Function<long[], DistinctIds> ids, Supplier<NDManager> scope) {
+  void attach(RowSource rows, Function<NDArray, DistinctIds> ids, Supplier<NDManager> scope) {
     source = rows;
     distinct = ids;
     stepScope = scope;
@@ -109,7 +109,7 @@ public final class DistributedEmbedding extends AbstractBlock {
           + "among the children of the model's block, or no FleetTrainer was made for that model; for inference "
           + "attach a RowSource");
     }
-    DistinctIds known = distinct.apply(longs(ids));
+    DistinctIds known = distinct.apply(ids);
     float[] values = source.rows(table, dim, known.ids(), training);
     int n = known.position().length * dim;
     FloatBuffer buffer = host.staging(n);
@@ -124,6 +124,10 @@ public final class DistributedEmbedding extends AbstractBlock {
       pending.add(new Pending(known, rows));
     }
     return new NDList(rows);
+  }
+
+  private static DistinctIds distinct(NDArray ids) {
+    return DistinctIds.of(longs(ids));
   }
 
   /** Ids of an int64 or int32 array, row-major. */
@@ -147,9 +151,7 @@ public final class DistributedEmbedding extends AbstractBlock {
   void takeGradients(SparseGradients out) {
     for (Pending p : pending) {
       try (NDArray gradient = p.rows().getGradient()) {
-        float[] rows = new float[p.ids().position().length * dim];
-        host.read(gradient, rows, 0);
-        out.add(table, dim, p.ids(), p.ids().sum(rows, dim));
+        out.add(table, dim, p.ids(), p.ids().sum(host.read(gradient), dim));
       }
     }
     pending.clear();

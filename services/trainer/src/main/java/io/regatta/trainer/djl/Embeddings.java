@@ -1,5 +1,6 @@
 package io.regatta.trainer.djl;
 
+import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDManager;
 import ai.djl.nn.Block;
 import ai.djl.training.dataset.Batch;
@@ -11,9 +12,9 @@ import io.regatta.core.reduce.DistinctIds;
 import io.regatta.core.reduce.SparseGradients;
 import io.regatta.core.shard.SparseIds;
 import io.regatta.core.shard.SparseRows;
+import io.regatta.trainer.data.BatchWithIds;
 import it.unimi.dsi.fastutil.longs.LongLinkedOpenHashSet;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Collections;
 import java.util.IdentityHashMap;
 import java.util.LinkedHashMap;
@@ -25,8 +26,8 @@ import java.util.function.Supplier;
 /** All {@link DistributedEmbedding}s of a model, in the order in which its block tree holds them. Model thread only. */
 final class Embeddings {
 
-  /** Ids of a batch already seen, with what was found out about them. */
-  private record Known(long[] batch, DistinctIds distinct) {}
+  /** An array of ids of the next batch, with its distinct ones. */
+  private record Known(NDArray ids, DistinctIds distinct) {}
 
   private final List<DistributedEmbedding> blocks = new ArrayList<>();
   private final List<Known> known = new ArrayList<>();
@@ -70,14 +71,14 @@ final class Embeddings {
     blocks.forEach(b -> b.attach(rows, this::distinct, stepScope));
   }
 
-  /** The distinct ids of a batch; remembered from {@link #wish} if it was the same batch. */
-  private DistinctIds distinct(long[] batch) {
+  /** The distinct ids of an array; remembered from {@link #wish} if it is the same one. */
+  private DistinctIds distinct(NDArray ids) {
     for (Known k : known) {
-      if (Arrays.equals(k.batch(), batch)) {
+      if (k.ids() == ids) {
         return k.distinct();
       }
     }
-    return DistinctIds.of(batch);
+    return DistinctIds.of(DistributedEmbedding.longs(ids));
   }
 
   /** The rows that a batch will need, as far as the blocks know where its ids are. */
@@ -96,7 +97,7 @@ final class Embeddings {
             + ", but a batch has " + batch.getData().size() + " arrays");
       }
       DistinctIds ids =
-          byInput.computeIfAbsent(input, i -> remember(DistributedEmbedding.longs(batch.getData().get(i))));
+          byInput.computeIfAbsent(input, i -> remember(batch, batch.getData().get(i)));
       long[] first = tables.putIfAbsent(block.table(), ids.ids());
       if (first != null && first != ids.ids()) {
         LongLinkedOpenHashSet union =
@@ -112,9 +113,10 @@ final class Embeddings {
     return wish;
   }
 
-  private DistinctIds remember(long[] batch) {
-    DistinctIds distinct = DistinctIds.of(batch);
-    known.add(new Known(batch, distinct));
+  private DistinctIds remember(Batch batch, NDArray ids) {
+    DistinctIds read = batch instanceof BatchWithIds b ? b.distinct(ids) : null;
+    DistinctIds distinct = read != null ? read : DistinctIds.of(DistributedEmbedding.longs(ids));
+    known.add(new Known(ids, distinct));
     return distinct;
   }
 

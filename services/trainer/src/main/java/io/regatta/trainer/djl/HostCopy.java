@@ -18,19 +18,22 @@ final class HostCopy {
   private ByteBuffer staging = ByteBuffer.allocateDirect(0);
   private Pointer pointer;
 
+  /** All elements of {@code array}, in a buffer that the next call of this object may use again. */
+  FloatBuffer read(NDArray array) {
+    int n = Math.toIntExact(array.size());
+    if (!(array instanceof MxNDArray mx) || n == 0) {
+      return FloatBuffer.wrap(array.toFloatArray());
+    }
+    FloatBuffer floats = staging(n);
+    JnaUtils.syncCopyToCPU(mx.getHandle(), pointer, n);
+    return floats;
+  }
+
   /** Copies all elements of {@code array} to {@code out[off ..)}; returns how many. */
   int read(NDArray array, float[] out, int off) {
-    int n = Math.toIntExact(array.size());
-    if (n == 0) {
-      return 0;
-    }
-    if (array instanceof MxNDArray mx) {
-      FloatBuffer floats = staging(n);
-      JnaUtils.syncCopyToCPU(mx.getHandle(), pointer, n);
-      floats.get(out, off, n);
-    } else {
-      System.arraycopy(array.toFloatArray(), 0, out, off, n);
-    }
+    FloatBuffer floats = read(array);
+    int n = floats.remaining();
+    floats.get(out, off, n);
     return n;
   }
 

@@ -5,9 +5,7 @@ import io.regatta.core.shard.Mode;
 import io.regatta.core.shard.ParameterClient;
 import io.regatta.core.shard.ParameterClient.Values;
 import io.regatta.core.shard.SparseIds;
-import io.regatta.core.shard.SparseRows;
 import io.regatta.trainer.session.TrainerSession;
-import it.unimi.dsi.fastutil.longs.Long2IntOpenHashMap;
 import it.unimi.dsi.fastutil.longs.LongArrayList;
 import it.unimi.dsi.fastutil.longs.LongLinkedOpenHashSet;
 import java.util.ArrayList;
@@ -21,7 +19,9 @@ import java.util.concurrent.CompletableFuture;
  * Sync, half-async, async and ssp: a step pushes gradients and pulls values. In sync and half-async the replicas of a
  * rank are merged first ({@code RoundReducer}'s rule) and push once; in async and ssp each pushes on its own. In sync
  * the next batch's rows are pulled together with the dense vector, after the push; in the other modes they are asked
- * for while backward still runs, so they may lack this step's own update. Belongs to a replica's model thread.
+ * for while backward still runs, so they may lack this step's own update. In async with {@code overlap} so is the dense
+ * vector, and nobody waits for the push: it is under way while the next step computes. Belongs to a replica's model
+ * thread.
  */
 final class PushPullExchange implements Exchange {
 
@@ -37,6 +37,8 @@ final class PushPullExchange implements Exchange {
   private final RankSteps steps;
   private final StepTimes times;
   private final Mode mode;
+  /** The values of a step are pulled before the push of the step before it. */
+  private final boolean overlap;
   /** Where each replica pushes for itself, a step of the rank is one batch of each of them. */
   private final int pushesPerStep;
   private final Map<String, Integer> dims;
@@ -44,6 +46,8 @@ final class PushPullExchange implements Exchange {
   private Map<String, Rows> rows = new HashMap<>();
   private List<SparseIds> wished = List.of();
   private CompletableFuture<Values> ahead;
+  /** With {@code overlap}: the push of the last step; null once it has been acknowledged. */
+  private CompletableFuture<ParameterClient.Pushed> underWay;
   private long[] versions;
   private long valuesOf;
 
@@ -54,6 +58,7 @@ final class PushPullExchange implements Exchange {
     session = replica.session();
     steps = replica.group().steps();
     mode = client.job().mode();
+    overlap = mode == Mode.ASYNC && session.job().overlap();
     pushesPerStep = merged() ? 1 : replica.group().size();
     steps.pushesPerStep(pushesPerStep);
     dims = new HashMap<>();
@@ -77,6 +82,10 @@ final class PushPullExchange implements Exchange {
   @Override
   public float[] rows(String table, int dim, long[] ids) {
     takePrefetched();
+    float[] same = rows.containsKey(table) ? rows.get(table).of(ids) : null;
+    if (same != null) {
+      return same;
+    }
     float[] out = new float[ids.length * dim];
     LongArrayList missing = fill(table, dim, ids, out);
     if (!missing.isEmpty()) {
@@ -116,29 +125,9 @@ final class PushPullExchange implements Exchange {
     older(v.versions());
     for (int i = 0; i < asked.size(); i++) {
       String table = asked.get(i).table();
-      Rows fresh = rows(asked.get(i), v.sparse().get(i), dims.get(table));
-      rows.merge(table, fresh, PushPullExchange::united);
+      Rows fresh = new Rows(asked.get(i).ids(), v.sparse().get(i).values(), dims.get(table));
+      rows.merge(table, fresh, Rows::and);
     }
-  }
-
-  private static Rows rows(SparseIds asked, SparseRows answer, int dim) {
-    Long2IntOpenHashMap index = new Long2IntOpenHashMap(asked.ids().length);
-    index.defaultReturnValue(-1);
-    for (int i = 0; i < asked.ids().length; i++) {
-      index.put(asked.ids()[i], i);
-    }
-    return new Rows(index, answer.values(), dim);
-  }
-
-  private static Rows united(Rows a, Rows b) {
-    float[] values = new float[a.values().length + b.values().length];
-    System.arraycopy(a.values(), 0, values, 0, a.values().length);
-    System.arraycopy(b.values(), 0, values, a.values().length, b.values().length);
-    Long2IntOpenHashMap index = new Long2IntOpenHashMap(a.index());
-    index.defaultReturnValue(-1);
-    int shift = a.values().length / a.dim();
-    b.index().long2IntEntrySet().fastForEach(e -> index.put(e.getLongKey(), e.getIntValue() + shift));
-    return new Rows(index, values, a.dim());
   }
 
   /** Staleness is measured against the oldest values that a gradient was computed on. */
@@ -162,14 +151,17 @@ final class PushPullExchange implements Exchange {
 
   @Override
   public void prefetch(List<SparseIds> next) {
-    if (mode != Mode.SYNC && !next.isEmpty()) {
+    if (overlap || mode != Mode.SYNC && !next.isEmpty()) {
       wished = next;
-      ahead = client.pull(steps.made() + 1, false, next, false);
+      ahead = client.pull(steps.made() + 1, overlap, next, false);
     }
   }
 
   @Override
   public float[] step(Gradients gradients, List<SparseIds> next) {
+    if (overlap) {
+      return pushAndGoOn(gradients);
+    }
     Contribution mine = new Contribution(gradients, mode == Mode.SYNC ? next : List.of(), versions);
     String operation = "step " + steps.steps();
     Outcome o = merged() && replica.group().size() > 1
@@ -179,6 +171,38 @@ final class PushPullExchange implements Exchange {
     versions = o.versions();
     valuesOf = o.step();
     return o.dense();
+  }
+
+  /**
+   * Hands the push over and takes the values that have been asked for while backward ran. They lack this push and no
+   * earlier one of this replica: a link's requests are taken in order, so what was asked before it was answered behind
+   * the push of the step before.
+   */
+  private float[] pushAndGoOn(Gradients g) {
+    awaitPush();
+    long[] computedOn = versions;
+    underWay = steps.next(n -> client.push(n / pushesPerStep, g.examples(), computedOn, g.dense(), g.sparse()));
+    if (underWay.isDone()) {
+      awaitPush(); // refused before it was sent, or applied by now
+    }
+    CompletableFuture<Values> pulled = ahead;
+    ahead = null;
+    rows = new HashMap<>();
+    versions = null;
+    valuesOf = steps.made();
+    Values v = await("pull of values for step " + valuesOf, pulled);
+    keep(v, wished);
+    return v.dense();
+  }
+
+  /** At most one push is under way; whoever goes on behind it waits here. */
+  private void awaitPush() {
+    if (underWay != null) {
+      CompletableFuture<ParameterClient.Pushed> pushed = underWay;
+      underWay = null;
+      ParameterClient.Pushed ack = await("push of step " + (steps.made() - 1), pushed);
+      steps.acknowledged(ack.staleness(), ack.skippedPush());
+    }
   }
 
   private boolean merged() {
@@ -210,7 +234,8 @@ final class PushPullExchange implements Exchange {
     lead(v);
     Map<String, Rows> fresh = new LinkedHashMap<>();
     for (int i = 0; i < wish.size(); i++) {
-      fresh.put(wish.get(i).table(), rows(wish.get(i), v.sparse().get(i), dims.get(wish.get(i).table())));
+      String table = wish.get(i).table();
+      fresh.put(table, new Rows(wish.get(i).ids(), v.sparse().get(i).values(), dims.get(table)));
     }
     return new Outcome(made, v.dense(), fresh, v.versions());
   }
@@ -256,9 +281,11 @@ final class PushPullExchange implements Exchange {
     return newest();
   }
 
-  /** Every step has pushed what it had. */
+  /** Every step has pushed what it had; the last push may still be under way. */
   @Override
-  public void handIn() {}
+  public void handIn() {
+    awaitPush();
+  }
 
   @Override
   public float[] newest() {

@@ -1,0 +1,31 @@
+package io.regatta.trainer.data;
+
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDList;
+import ai.djl.ndarray.NDManager;
+import ai.djl.training.dataset.Batch;
+import ai.djl.translate.Batchifier;
+import io.regatta.core.reduce.DistinctIds;
+
+/** A batch of a {@link SlotDataset} that knows the distinct ids in its array of ids. Belongs to the model thread. */
+public final class BatchWithIds extends Batch {
+
+  private final NDArray ids;
+  private final DistinctIds distinct;
+
+  /**
+   * @param ids the array of {@code data} that holds ids; null if there is none
+   * @param distinct of {@code ids}, row-major
+   */
+  BatchWithIds(NDManager manager, NDList data, NDList labels, int size, long done, long all, NDArray ids,
+      DistinctIds distinct) {
+    super(manager, data, labels, size, Batchifier.STACK, Batchifier.STACK, done, all);
+    this.ids = ids;
+    this.distinct = distinct;
+  }
+
+  /** The distinct ids of an array of this batch; null if they are not known. */
+  public DistinctIds distinct(NDArray array) {
+    return array == ids ? distinct : null;
+  }
+}
