@@ -41,6 +41,9 @@ final class JobOptions {
   @Option(names = "--output", paramLabel = "DIR", description = "where the run saves its model")
   private String output;
 
+  @Option(names = "--trace", paramLabel = "FILE", description = "timeline of some steps, in Chrome's trace format")
+  private String trace;
+
   @Option(names = "--ready-timeout", paramLabel = "SECONDS", description = "how long to wait for services and peers")
   private Integer readyTimeout;
 
@@ -104,6 +107,7 @@ final class JobOptions {
     SettingsOptions.add(given, "--max-steps", "max_steps", maxSteps);
     SettingsOptions.add(given, "--data", "data.dir", data);
     SettingsOptions.add(given, "--output", "output", output);
+    SettingsOptions.add(given, "--trace", "trace.file", trace);
     return given;
   }
 }

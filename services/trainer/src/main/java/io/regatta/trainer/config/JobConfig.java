@@ -6,6 +6,7 @@ import io.regatta.core.shard.NanPolicy;
 import io.regatta.node.group.GroupNames;
 import io.regatta.node.settings.Setting;
 import io.regatta.node.settings.Settings;
+import io.regatta.trainer.trace.TraceConfig;
 import io.vertx.core.json.JsonObject;
 import java.util.Locale;
 import java.util.Map;
@@ -71,6 +72,9 @@ public record JobConfig(
 
     @Setting(doc = "Where the examples come from.")
     DataConfig data,
+
+    @Setting(doc = "A timeline of some steps.")
+    TraceConfig trace,
 
     @Setting(value = "auto", doc = "DJL engine: MXNet, PyTorch; auto: MXNet where its natives exist (linux x86-64), "
         + "PyTorch elsewhere.")

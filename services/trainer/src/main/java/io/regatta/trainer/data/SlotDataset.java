@@ -8,6 +8,7 @@ import ai.djl.ndarray.types.Shape;
 import ai.djl.training.dataset.Batch;
 import ai.djl.training.dataset.Dataset;
 import ai.djl.util.Progress;
+import io.regatta.trainer.trace.StepTrace;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.Iterator;
@@ -25,6 +26,7 @@ public final class SlotDataset implements Dataset, AutoCloseable {
   private final SlotSource<?> source;
   private final LoaderOptions options;
   private ByteBuffer staging = ByteBuffer.allocateDirect(0);
+  private StepTrace trace = StepTrace.off();
   private SlotLoader loader;
   private int epoch;
 
@@ -46,6 +48,11 @@ public final class SlotDataset implements Dataset, AutoCloseable {
     return new SlotDataset(source, options.shard(index, count));
   }
 
+  /** The readers of passes that begin from now on tell this timeline what they do. */
+  public void trace(StepTrace timeline) {
+    trace = timeline;
+  }
+
   /** Examples per epoch of this position, or -1 if unknown. Lines skipped as bad count too. */
   public long examples() {
     return options.examples(source.size());
@@ -61,7 +68,7 @@ public final class SlotDataset implements Dataset, AutoCloseable {
     int number = epoch++;
     return () -> {
       close();
-      loader = SlotLoader.open(source, options, number);
+      loader = SlotLoader.open(source, options, number, Thread::new, trace);
       return new Batches(manager, loader);
     };
   }

@@ -3,9 +3,11 @@ package io.regatta.trainer.data;
 import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.trainer.trace.StepTrace;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Map;
 import java.util.NoSuchElementException;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
@@ -27,6 +29,7 @@ public final class SlotLoader implements Iterator<SlotBatch>, AutoCloseable {
 
   private final LoaderOptions options;
   private final String pass;
+  private final StepTrace trace;
   /** Lines of this pass that were left out as bad; any reader counts. */
   private final AtomicLong left = new AtomicLong();
   private final BlockingQueue<CompletableFuture<SlotBatch>> ready;
@@ -44,12 +47,16 @@ public final class SlotLoader implements Iterator<SlotBatch>, AutoCloseable {
    * @param epoch from 0, part of the seed of the shuffle
    */
   public static <R> SlotLoader open(SlotSource<R> source, LoaderOptions options, int epoch) {
-    return open(source, options, epoch, Thread::new);
+    return open(source, options, epoch, Thread::new, StepTrace.off());
   }
 
-  /** As above, with threads made by {@code threads}. One that cannot be started ends those before it, and is thrown. */
-  static <R> SlotLoader open(SlotSource<R> source, LoaderOptions options, int epoch, ThreadFactory threads) {
-    SlotLoader loader = new SlotLoader(options, source.name() + ", pass " + epoch);
+  /**
+   * As above, with threads made by {@code threads}, which tell {@code trace} what they do. One that cannot be started ends
+   * those before it, and is thrown.
+   */
+  static <R> SlotLoader open(SlotSource<R> source, LoaderOptions options, int epoch, ThreadFactory threads,
+      StepTrace trace) {
+    SlotLoader loader = new SlotLoader(options, source.name() + ", pass " + epoch, trace);
     RecordFeed<R> feed = new RecordFeed<>(source, options, epoch);
     for (int i = 0; i < options.readerThreads(); i++) {
       Thread thread = threads.newThread(() -> loader.read(source, feed));
@@ -69,8 +76,9 @@ public final class SlotLoader implements Iterator<SlotBatch>, AutoCloseable {
     return loader;
   }
 
-  private SlotLoader(LoaderOptions options, String pass) {
+  private SlotLoader(LoaderOptions options, String pass, StepTrace trace) {
     this.pass = pass;
+    this.trace = trace;
     this.options = options;
     this.ready = new ArrayBlockingQueue<>(options.prefetchDepth());
   }
@@ -111,16 +119,27 @@ public final class SlotLoader implements Iterator<SlotBatch>, AutoCloseable {
   /** Parses a batch; a failure ends the feed and is the consumer's when it comes to this batch. */
   private <R> void parse(SlotSource<R> source, List<R> records, CompletableFuture<SlotBatch> promised) {
     try {
+      long begin = System.nanoTime();
       SlotBatch batch = SlotBatch.allocate(source.layout(), records.size());
       int rows = 0;
       for (R record : records) {
         rows += source.parse(record, batch, rows) ? 1 : 0;
       }
       left.addAndGet(records.size() - rows);
-      promised.complete(batch.first(rows));
+      told("parse", begin, rows);
+      begin = System.nanoTime();
+      SlotBatch whole = batch.first(rows);
+      told("distinct ids", begin, rows);
+      promised.complete(whole);
     } catch (Throwable failure) {
       promised.completeExceptionally(failure);
       endFeed();
+    }
+  }
+
+  private void told(String what, long begin, int rows) {
+    if (trace.on()) {
+      trace.span(Thread.currentThread().getName(), what, begin, Map.of("rows", rows));
     }
   }
 

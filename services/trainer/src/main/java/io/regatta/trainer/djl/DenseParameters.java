@@ -114,24 +114,34 @@ final class DenseParameters implements AutoCloseable {
    * last layer to the first: the order in which backward produces them. An engine that adds to gradients finds them at
    * zero afterwards.
    */
-  float[] readGradients() {
+  float[] readGradients(StepTimes times) {
     if (gradient == null) {
       gradient = new float[numel];
     }
     float[] flat = gradient;
     int off = numel;
     for (int i = values.size() - 1; i >= 0; i--) {
+      long begin = System.nanoTime();
       off -= Math.toIntExact(values.get(i).size());
       if (!gradients.isEmpty()) {
         host.read(gradients.get(i), flat, off);
+        out(times, i, begin);
         continue;
       }
       try (NDArray array = values.get(i).getGradient()) {
         host.read(array, flat, off);
         array.set(ALL, 0f); // in place; NDArray.set(Buffer) would leave PyTorch with memory that is ours to free
       }
+      out(times, i, begin);
     }
     return flat;
+  }
+
+  private void out(StepTimes times, int i, long begin) {
+    if (times.traced()) {
+      times.span("gradient out: wait for the engine, copy", begin, Map.of("variable", variables.get(i).name(), "bytes",
+          4L * variables.get(i).numel()));
+    }
   }
 
   /** Gives back the handles of the gradients; the parameters are the model's. */

@@ -20,6 +20,7 @@ import io.regatta.core.shard.SparseIds;
 import io.regatta.core.shard.SparseRows;
 import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.config.Strategy;
+import io.regatta.trainer.data.SlotDataset;
 import io.regatta.trainer.session.TrainerSession;
 import java.io.IOException;
 import java.util.Collections;
@@ -42,7 +43,7 @@ public final class FleetTrainer extends Trainer {
   private final ReplicaContext replica;
   private final TrainerSession session;
   private final RegattaOptimizer optimizer;
-  private final StepTimes times = new StepTimes();
+  private final StepTimes times;
   private final Embeddings embeddings;
   /** Data sets that have been trained on; they end at the job's {@code max_steps}. */
   private final Set<Dataset> trainedSets = Collections.newSetFromMap(new IdentityHashMap<>());
@@ -58,6 +59,7 @@ public final class FleetTrainer extends Trainer {
   private long steps;
   private long examples;
   private long firstNanos;
+  private long stepBegan;
   private long lastStepNanos;
   private boolean forwarded;
   /** Of the last pass with steps, once a pass has none left by {@code max_steps}; null before. */
@@ -78,6 +80,7 @@ public final class FleetTrainer extends Trainer {
     this.strategy = strategy;
     this.replica = replica;
     session = replica.session();
+    times = new StepTimes(session.trace(), replica.replica());
     optimizer = (RegattaOptimizer) config.getOptimizer();
     embeddings = new Embeddings(model.getBlock());
     embeddings.attach(this::rows, this::stepScope);
@@ -115,6 +118,9 @@ public final class FleetTrainer extends Trainer {
 
   @Override
   public Iterable<Batch> iterateDataset(Dataset dataset) throws IOException, TranslateException {
+    if (dataset instanceof SlotDataset slots) {
+      slots.trace(session.trace());
+    }
     Iterable<Batch> batches = super.iterateDataset(dataset);
     long limit = session.job().maxSteps();
     if (limit > 0 && steps >= limit && trainedSets.contains(dataset) && lastEvaluations == null) {
@@ -177,6 +183,10 @@ public final class FleetTrainer extends Trainer {
     if (firstNanos == 0) {
       firstNanos = System.nanoTime();
     }
+    if (!forwarded) {
+      times.begins(steps);
+      stepBegan = System.nanoTime();
+    }
     forwarded = true;
     long inBatch = iteration == null ? -1 : iteration.examples(data);
     examplesSeen = inBatch >= 0 ? inBatch : data.get(0).getShape().get(0);
@@ -189,6 +199,7 @@ public final class FleetTrainer extends Trainer {
   private void forwardTook(long begin, long pulledBefore) {
     long pulled = times.nanos(StepTimes.Part.PULL) - pulledBefore;
     times.add(StepTimes.Part.FORWARD, System.nanoTime() - begin - pulled);
+    times.span("forward", begin);
   }
 
   /**
@@ -207,11 +218,14 @@ public final class FleetTrainer extends Trainer {
     long readBefore = times.nanos(StepTimes.Part.READ);
     List<SparseIds> next = nextIds();
     exchange.prefetch(next);
-    float[] denseGradient = dense.readGradients();
-    List<SparseRows> sparse = embeddings.takeGradients();
+    float[] denseGradient = dense.readGradients(times);
+    List<SparseRows> sparse = takeRowGradients();
     long weight = examplesGiven >= 0 ? examplesGiven : examplesSeen;
     float[] values = exchange.step(new Gradients(weight, denseGradient, sparse), next);
+    long writing = System.nanoTime();
     dense.write(values);
+    times.span("values in", writing, Map.of("bytes", 4L * dense.numel()));
+    times.span("step", stepBegan);
     steps++;
     examples += weight;
     examplesGiven = -1;
@@ -221,6 +235,16 @@ public final class FleetTrainer extends Trainer {
         - (times.nanos(StepTimes.Part.READ) - readBefore));
     lastStepNanos = System.nanoTime();
     addMetric("step", begin);
+  }
+
+  private List<SparseRows> takeRowGradients() {
+    long begin = System.nanoTime();
+    List<SparseRows> sparse = embeddings.takeGradients();
+    if (times.traced()) {
+      times.span("gradients of rows out, summed by id", begin, Map.of("rows",
+          sparse.stream().mapToLong(rows -> rows.ids().length).sum()));
+    }
+    return sparse;
   }
 
   /** The ids of the batch after this one, if it comes out of the iteration that this step trains on. */
@@ -240,7 +264,13 @@ public final class FleetTrainer extends Trainer {
 
   private float[] rows(String table, int dim, long[] ids, boolean training) {
     initialized();
-    return training ? exchange.rows(table, dim, ids) : exchange.evaluationRows(table, dim, ids);
+    if (!training) {
+      return exchange.evaluationRows(table, dim, ids);
+    }
+    long begin = System.nanoTime();
+    float[] rows = exchange.rows(table, dim, ids);
+    times.span("rows", begin, Map.of("table", table, "rows", ids.length));
+    return rows;
   }
 
   private NDManager stepScope() {

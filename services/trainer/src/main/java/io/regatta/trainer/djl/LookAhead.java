@@ -56,6 +56,7 @@ final class LookAhead implements Iterator<Batch> {
         next = batches.next();
       }
       times.add(StepTimes.Part.READ, System.nanoTime() - begin);
+      times.span("read: wait for the reader, make arrays", begin);
     }
     return next;
   }

@@ -181,7 +181,9 @@ final class PushPullExchange implements Exchange {
   private float[] pushAndGoOn(Gradients g) {
     awaitPush();
     long[] computedOn = versions;
+    long begin = System.nanoTime();
     underWay = steps.next(n -> client.push(n / pushesPerStep, g.examples(), computedOn, g.dense(), g.sparse()));
+    times.span("hand the push over", begin);
     if (underWay.isDone()) {
       awaitPush(); // refused before it was sent, or applied by now
     }
@@ -296,10 +298,12 @@ final class PushPullExchange implements Exchange {
 
   private <T> T await(String operation, CompletableFuture<T> future) {
     long begin = System.nanoTime();
+    String peers = times.traced() ? client.unanswered().values().toString() : "";
     try {
       return session.await(operation, future);
     } finally {
       times.add(StepTimes.Part.PULL, System.nanoTime() - begin);
+      times.span("wait: " + operation, begin, Map.of("waits_for", peers));
     }
   }
 }

@@ -1,6 +1,13 @@
 package io.regatta.trainer.djl;
 
-/** Where a replica's model thread spent its time, in nanoseconds, added up over steps. Belongs to that thread. */
+import io.regatta.trainer.trace.StepTrace;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/**
+ * Where a replica's model thread spent its time: in nanoseconds, added up over steps, and as spans of the rank's timeline
+ * where the job wants one. Belongs to that thread.
+ */
 public final class StepTimes {
 
   /** Parts of a step. */
@@ -18,6 +25,41 @@ public final class StepTimes {
   }
 
   private final long[] nanos = new long[Part.values().length];
+  private final StepTrace trace;
+  private final int replica;
+  private long step;
+
+  StepTimes(StepTrace trace, int replica) {
+    this.trace = trace;
+    this.replica = replica;
+  }
+
+  /** The replica begins its step of this number, from 0. */
+  void begins(long number) {
+    step = number;
+    if (replica == 0) {
+      trace.begins(number);
+    }
+  }
+
+  /** Whether spans are kept now, so that it is worth finding out more about them. */
+  boolean traced() {
+    return trace.on();
+  }
+
+  /** Something that ends now, for the timeline. */
+  void span(String name, long beginNanos) {
+    span(name, beginNanos, Map.of());
+  }
+
+  /** The same with details, by name. */
+  void span(String name, long beginNanos, Map<String, Object> details) {
+    if (trace.on()) {
+      Map<String, Object> all = new LinkedHashMap<>(details);
+      all.put("step", step);
+      trace.span("replica " + replica, name, beginNanos, all);
+    }
+  }
 
   /** Adds time to a part. */
   void add(Part part, long n) {

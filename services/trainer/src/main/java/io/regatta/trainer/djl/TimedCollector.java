@@ -19,6 +19,7 @@ final class TimedCollector implements GradientCollector {
     long begin = System.nanoTime();
     engine.backward(target);
     times.add(StepTimes.Part.BACKWARD, System.nanoTime() - begin);
+    times.span("backward", begin);
   }
 
   @Override

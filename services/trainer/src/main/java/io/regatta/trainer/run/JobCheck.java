@@ -20,7 +20,7 @@ public final class JobCheck {
   private JobCheck() {}
 
   /**
-   * For a job whose tables are in process: its engine, its output directory, and what its program makes of it.
+   * For a job whose tables are in process: its engine, its output directory and timeline, and what its program makes of it.
    *
    * @param program null: the one that the job names
    * @throws InvalidInput for the first thing that is wrong
@@ -28,6 +28,7 @@ public final class JobCheck {
   public static void alone(JobConfig job, TrainingProgram program) {
     Engines.check(job.engine());
     output(job);
+    trace(job);
     ProgramLoader.check(job, program);
   }
 
@@ -57,6 +58,19 @@ public final class JobCheck {
     } catch (IOException e) {
       throw new InvalidInput("job " + job.job() + ": the model cannot be saved in " + dir + ": " + e.getMessage()
           + "; choose another directory with --output (output)", e);
+    }
+  }
+
+  private static void trace(JobConfig job) {
+    if (job.trace().file().isBlank()) {
+      return;
+    }
+    Path file = Path.of(job.trace().file()).toAbsolutePath();
+    try {
+      WritablePlace.check(file.getParent());
+    } catch (IOException e) {
+      throw new InvalidInput("job " + job.job() + ": the timeline cannot be written to " + file + ": " + e.getMessage()
+          + "; choose another place with --trace (trace.file)", e);
     }
   }
 }

@@ -134,6 +134,7 @@ public final class RankRun {
       return group.collective(session, replica, "end of the run", worker, this::finish);
     } finally {
       group.end(replica);
+      session.trace().end();
     }
   }
 

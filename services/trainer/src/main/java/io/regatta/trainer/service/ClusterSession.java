@@ -18,6 +18,7 @@ import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.config.Strategy;
 import io.regatta.trainer.session.Awaiting;
 import io.regatta.trainer.session.TrainerSession;
+import io.regatta.trainer.trace.StepTrace;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
@@ -54,6 +55,7 @@ final class ClusterSession implements TrainerSession {
   private final TrainerId trainer;
   private final String where;
   private final WaitPeers peers;
+  private final StepTrace trace;
   private volatile long step;
 
   // Touched on the loop only, but for the volatile one.
@@ -76,6 +78,7 @@ final class ClusterSession implements TrainerSession {
     this.connections = connections;
     trainer = new TrainerId(group.rank(), group.incarnation());
     where = "job " + job.job();
+    trace = StepTrace.of(job.trace(), trainer.rank(), job.trainers());
     peers = new WaitPeers(node.vertx(), job, "trainer " + trainer().rank(), found,
         group::missing, this::client);
   }
@@ -122,7 +125,7 @@ final class ClusterSession implements TrainerSession {
       if (connected == null) {
         spec = asked;
         connected = connections.open(found, name()).compose(links -> {
-          ParameterClient made = new ParameterClient(asked, trainer(), links, this::execute);
+          ParameterClient made = new ParameterClient(asked, trainer(), trace.of(links), this::execute);
           if (left != null) {
             return Future.failedFuture(new Cancelled(name() + " has left before it had registered"));
           }
@@ -163,6 +166,11 @@ final class ClusterSession implements TrainerSession {
         () -> peers.of(stage))) {
       return awaiting.await(operation + " of " + name(), stage);
     }
+  }
+
+  @Override
+  public StepTrace trace() {
+    return trace;
   }
 
   @Override

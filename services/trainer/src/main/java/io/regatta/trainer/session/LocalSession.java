@@ -12,6 +12,7 @@ import io.regatta.core.shard.ParameterShard;
 import io.regatta.core.shard.TrainerId;
 import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.config.Strategy;
+import io.regatta.trainer.trace.StepTrace;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -30,6 +31,7 @@ public final class LocalSession implements TrainerSession, AutoCloseable {
 
   private final JobConfig job;
   private final int shards;
+  private final StepTrace trace;
   private final TrainerId trainer = new TrainerId(0, 1);
   private final Awaiting awaiting = new Awaiting();
   private final ReentrantLock lock = new ReentrantLock();
@@ -44,6 +46,7 @@ public final class LocalSession implements TrainerSession, AutoCloseable {
   LocalSession(JobConfig job, int shards) {
     this.job = job;
     this.shards = shards;
+    trace = StepTrace.of(job.trace(), 0, 1);
   }
 
   @Override
@@ -89,7 +92,7 @@ public final class LocalSession implements TrainerSession, AutoCloseable {
           links.add(new LocalShardLink(
               new ParameterShard(s, ParameterShard.Limits.defaults(), System::currentTimeMillis)));
         }
-        ParameterClient client = new ParameterClient(asked, trainer, links, serial);
+        ParameterClient client = new ParameterClient(asked, trainer, trace.of(links), serial);
         connected = client.register().thenApply(v -> client);
       } else if (!asked.equals(spec)) {
         return CompletableFuture.failedFuture(new Conflict("job " + job.job()
@@ -128,6 +131,11 @@ public final class LocalSession implements TrainerSession, AutoCloseable {
   @Override
   public <T> T await(String operation, CompletionStage<T> stage) {
     return awaiting.await(operation + " of job " + job.job(), stage);
+  }
+
+  @Override
+  public StepTrace trace() {
+    return trace;
   }
 
   @Override

@@ -8,6 +8,7 @@ import io.regatta.core.shard.ParameterClient;
 import io.regatta.core.shard.TrainerId;
 import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.config.Strategy;
+import io.regatta.trainer.trace.StepTrace;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -73,6 +74,11 @@ public interface TrainerSession {
 
   /** The client that {@link #connect} made, once it has. */
   Optional<ParameterClient> client();
+
+  /** Where this rank's threads tell what they do, for a timeline; keeps nothing unless the job wants one. */
+  default StepTrace trace() {
+    return StepTrace.off();
+  }
 
   /** Tells how far this rank is, for heartbeats and {@code status}. */
   void stepped(long step);

@@ -8,6 +8,7 @@ import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.trainer.trace.StepTrace;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -134,7 +135,8 @@ class SlotLoaderTest {
         throw new OutOfMemoryError("unable to create native thread");
       }
     };
-    assertThatThrownBy(() -> SlotLoader.open(source, LoaderOptions.inOrder(2).readers(4, 1, true), 0, threads))
+    assertThatThrownBy(() -> SlotLoader.open(source, LoaderOptions.inOrder(2).readers(4, 1, true), 0, threads,
+        StepTrace.off()))
         .isInstanceOf(OutOfMemoryError.class).hasMessage("unable to create native thread");
     assertThat(readerThreads("threadless")).isEmpty();
     assertThat(closed).hasValue(1);

@@ -1,0 +1,139 @@
+package io.regatta.trainer.trace;
+
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.shard.ShardLink;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The timeline of some steps of one rank: collects what its threads say that they did, and writes it to a file once replica
+ * 0 has made the last of those steps, or at the end of the run. Any thread; the lock is held to add a span, and while the
+ * file is written. A rank that keeps none costs its threads one volatile read a span.
+ */
+public final class StepTrace {
+
+  /**
+   * Something that took time.
+   *
+   * @param track who did it: {@code replica 0}, a reader thread, {@code shard 1: pull}
+   * @param name what, e.g. {@code forward}
+   * @param beginNanos {@link System#nanoTime}
+   * @param endNanos the same
+   * @param details what else is known, by name, e.g. {@code step}, {@code rows}, {@code bytes}
+   */
+  record Span(String track, String name, long beginNanos, long endNanos, Map<String, Object> details) {}
+
+  private static final Logger LOG = LoggerFactory.getLogger(StepTrace.class);
+  private static final StepTrace OFF = new StepTrace(null, 0, 0, 0);
+  /** Some hundred bytes each; a step of one replica on two shards makes about fifteen. */
+  private static final int SPANS_MAX = 200_000;
+
+  private final Path file;
+  private final int rank;
+  private final long fromStep;
+  private final long toStep;
+  private volatile boolean on;
+  private final List<Span> spans = new ArrayList<>();
+  private boolean written;
+
+  private StepTrace(Path file, int rank, long fromStep, long toStep) {
+    this.file = file;
+    this.rank = rank;
+    this.fromStep = fromStep;
+    this.toStep = toStep;
+  }
+
+  /** One that keeps nothing. */
+  public static StepTrace off() {
+    return OFF;
+  }
+
+  /** What a rank of a job of so many trainers is told to keep. */
+  public static StepTrace of(TraceConfig config, int rank, int trainers) {
+    if (config.file().isBlank()) {
+      return OFF;
+    }
+    Path file = Path.of(config.file()).toAbsolutePath();
+    return new StepTrace(trainers == 1 ? file : of(file, rank), rank, config.fromStep(),
+        config.fromStep() + config.steps());
+  }
+
+  /** {@code trace.json} of rank 1: {@code trace-1.json}. */
+  private static Path of(Path file, int rank) {
+    String name = file.getFileName().toString();
+    int dot = name.lastIndexOf('.');
+    return file.resolveSibling(dot <= 0 ? name + "-" + rank
+        : name.substring(0, dot) + "-" + rank + name.substring(dot));
+  }
+
+  /** Whether spans are kept now. */
+  public boolean on() {
+    return on;
+  }
+
+  /** Replica 0 begins a step: from the first one of the timeline on spans are kept, until the one behind its last. */
+  public void begins(long step) {
+    if (file == null || on == (step >= fromStep && step < toStep)) {
+      return;
+    }
+    if (on) {
+      end();
+    } else if (step < toStep) {
+      on = true;
+    }
+  }
+
+  /** Keeps a span that ends now, if spans are kept and it did not begin before the first of them was. */
+  public void span(String track, String name, long beginNanos, Map<String, Object> details) {
+    if (!on) {
+      return;
+    }
+    long end = System.nanoTime();
+    synchronized (spans) {
+      if (spans.size() < SPANS_MAX) {
+        spans.add(new Span(track, name, beginNanos, end, details));
+      }
+    }
+  }
+
+  /** Links that tell of their pushes and pulls; the links themselves if no timeline is wanted. In shard order. */
+  public List<? extends ShardLink> of(List<? extends ShardLink> links) {
+    if (file == null) {
+      return links;
+    }
+    List<ShardLink> traced = new ArrayList<>(links.size());
+    for (int shard = 0; shard < links.size(); shard++) {
+      traced.add(new TracedShardLink(links.get(shard), shard, this));
+    }
+    return traced;
+  }
+
+  /** Writes what there is, once. On a thread that may block. */
+  public void end() {
+    on = false;
+    synchronized (spans) {
+      if (file == null || written || spans.isEmpty()) {
+        return;
+      }
+      written = true;
+      try {
+        if (file.getParent() != null) {
+          Files.createDirectories(file.getParent());
+        }
+        Files.writeString(file, ChromeTrace.of(rank, spans));
+        LOG.info("trainer {} has written the timeline of {} steps to {}", rank, toStep - fromStep, file);
+      } catch (IOException e) {
+        throw new InvalidInput("the timeline cannot be written to " + file + ": " + e + "; choose another place with --trace",
+            e);
+      } finally {
+        spans.clear();
+      }
+    }
+  }
+}
