@@ -6,8 +6,14 @@ import ai.djl.ndarray.types.DataType;
 import ai.djl.nn.Block;
 import ai.djl.nn.Parameter;
 import ai.djl.util.Pair;
+import com.sun.jna.Native;
+import com.sun.jna.Pointer;
+import io.regatta.core.dense.DenseMemory;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.model.DenseVariable;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.FloatBuffer;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.IdentityHashMap;
@@ -32,7 +38,18 @@ final class DenseParameters implements AutoCloseable {
   private final Map<String, NDArray> frozen = new LinkedHashMap<>();
   private final HostCopy host;
   private final int numel;
-  private float[] gradient;
+  /** Where gradients come to lie, one after another: some may still be lent while the next is read. */
+  private FlatGradient[] memories = new FlatGradient[1];
+  private int next;
+
+  /** Direct memory for a gradient, as it is lent and as the engine writes there. */
+  private record FlatGradient(DenseMemory lent, FloatBuffer floats, Pointer pointer) {
+
+    static FlatGradient of(int numel) {
+      ByteBuffer bytes = ByteBuffer.allocateDirect(Math.multiplyExact(numel, Float.BYTES)).order(ByteOrder.nativeOrder());
+      return new FlatGradient(DenseMemory.of(bytes), bytes.asFloatBuffer(), Native.getDirectBufferPointer(bytes));
+    }
+  }
 
   /** Takes the initialized block's parameters that require a gradient, each once. */
   DenseParameters(Block block, HostCopy host) {
@@ -101,40 +118,47 @@ final class DenseParameters implements AutoCloseable {
     return out;
   }
 
-  /** Sets all values. */
-  void write(float[] flat) {
+  /** Sets all values; direct memory is read where it lies. */
+  void write(DenseMemory flat) {
     int off = 0;
     for (NDArray value : values) {
-      off += host.write(flat, off, value);
+      off += flat.array() != null ? host.write(flat.array(), off, value)
+          : host.write(flat.direct(off, Math.toIntExact(value.size())), value);
     }
   }
 
+  /** How many gradients may be lent at a time. */
+  void lends(int gradientsAtATime) {
+    memories = new FlatGradient[gradientsAtATime];
+  }
+
   /**
-   * The gradients of the last backward pass, in an array that the next call uses again. Waits for the engine, from the
-   * last layer to the first: the order in which backward produces them. An engine that adds to gradients finds them at
-   * zero afterwards.
+   * The gradients of the last backward pass, in direct memory that is used again after as many calls as gradients may be
+   * lent. Waits for the engine, from the last layer to the first: the order in which backward produces them. An engine
+   * that adds to gradients finds them at zero afterwards.
    */
-  float[] readGradients(StepTimes times) {
-    if (gradient == null) {
-      gradient = new float[numel];
+  DenseMemory readGradients(StepTimes times) {
+    next = (next + 1) % memories.length;
+    if (memories[next] == null) {
+      memories[next] = FlatGradient.of(numel);
     }
-    float[] flat = gradient;
+    FlatGradient flat = memories[next];
     int off = numel;
     for (int i = values.size() - 1; i >= 0; i--) {
       long begin = System.nanoTime();
       off -= Math.toIntExact(values.get(i).size());
       if (!gradients.isEmpty()) {
-        host.read(gradients.get(i), flat, off);
+        HostCopy.read(gradients.get(i), flat.floats(), flat.pointer(), off);
         out(times, i, begin);
         continue;
       }
       try (NDArray array = values.get(i).getGradient()) {
-        host.read(array, flat, off);
+        HostCopy.read(array, flat.floats(), flat.pointer(), off);
         array.set(ALL, 0f); // in place; NDArray.set(Buffer) would leave PyTorch with memory that is ours to free
       }
       out(times, i, begin);
     }
-    return flat;
+    return flat.lent();
   }
 
   private void out(StepTimes times, int i, long begin) {

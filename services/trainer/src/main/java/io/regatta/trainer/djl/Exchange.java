@@ -1,5 +1,6 @@
 package io.regatta.trainer.djl;
 
+import io.regatta.core.dense.DenseMemory;
 import io.regatta.core.shard.SparseIds;
 import java.util.List;
 
@@ -10,7 +11,7 @@ import java.util.List;
 interface Exchange {
 
   /** The dense values to start from, once rank 0 has set them. */
-  float[] start();
+  DenseMemory start();
 
   /** Values of rows for the forward pass of the coming step: {@code [ids.length × dim]}. */
   float[] rows(String table, int dim, long[] ids);
@@ -28,16 +29,21 @@ interface Exchange {
    * Ends a step.
    *
    * @param next ids of the next batch, if known; empty otherwise
-   * @return dense values for the next step; read only, shared with other replicas
+   * @return dense values for the next step; read only, shared with other replicas, and good until the next call
    */
-  float[] step(Gradients gradients, List<SparseIds> next);
+  DenseMemory step(Gradients gradients, List<SparseIds> next);
+
+  /** Pushes that may be under way, with their gradients' memory, when {@link #step} has returned. */
+  default int underWay() {
+    return 0;
+  }
 
   /** Takes over a step count that the ranks have agreed on. Returns newer dense values, or null to keep them. */
-  float[] resumed();
+  DenseMemory resumed();
 
   /** Hands in what the servers do not have yet. */
   void handIn();
 
   /** The servers' newest dense values. */
-  float[] newest();
+  DenseMemory newest();
 }

@@ -11,6 +11,7 @@ import ai.djl.training.TrainingResult;
 import ai.djl.training.dataset.Batch;
 import ai.djl.training.dataset.Dataset;
 import ai.djl.translate.TranslateException;
+import io.regatta.core.dense.DenseMemory;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.SparseTableSpec;
@@ -105,6 +106,7 @@ public final class FleetTrainer extends Trainer {
         embeddings.tables(sparseOptimizer()));
     client = Enrolment.register(replica, strategy, model, drawn);
     exchange = Enrolment.exchange(replica, strategy, client, times);
+    dense.lends(exchange.underWay() + 1);
     dense.write(exchange.start());
   }
 
@@ -218,10 +220,10 @@ public final class FleetTrainer extends Trainer {
     long readBefore = times.nanos(StepTimes.Part.READ);
     List<SparseIds> next = nextIds();
     exchange.prefetch(next);
-    float[] denseGradient = dense.readGradients(times);
+    DenseMemory denseGradient = dense.readGradients(times);
     List<SparseRows> sparse = takeRowGradients();
     long weight = examplesGiven >= 0 ? examplesGiven : examplesSeen;
-    float[] values = exchange.step(new Gradients(weight, denseGradient, sparse), next);
+    DenseMemory values = exchange.step(new Gradients(weight, denseGradient, sparse), next);
     long writing = System.nanoTime();
     dense.write(values);
     times.span("values in", writing, Map.of("bytes", 4L * dense.numel()));
@@ -344,7 +346,7 @@ public final class FleetTrainer extends Trainer {
    */
   public void resumed() {
     if (exchange != null && !closed) {
-      float[] values = exchange.resumed();
+      DenseMemory values = exchange.resumed();
       if (values != null) {
         dense.write(values);
       }
@@ -361,7 +363,7 @@ public final class FleetTrainer extends Trainer {
   /** Takes over the servers' newest values. */
   public void newest() {
     initialized();
-    float[] values = exchange.newest();
+    DenseMemory values = exchange.newest();
     if (!closed) {
       dense.write(values);
     }

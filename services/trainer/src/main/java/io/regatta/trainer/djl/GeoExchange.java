@@ -1,5 +1,6 @@
 package io.regatta.trainer.djl;
 
+import io.regatta.core.dense.DenseMemory;
 import io.regatta.core.shard.SparseIds;
 import java.util.List;
 
@@ -17,8 +18,8 @@ final class GeoExchange implements Exchange {
   }
 
   @Override
-  public float[] start() {
-    return state.start();
+  public DenseMemory start() {
+    return DenseMemory.of(state.start());
   }
 
   @Override
@@ -41,14 +42,14 @@ final class GeoExchange implements Exchange {
   public void prefetch(List<SparseIds> next) {}
 
   @Override
-  public float[] step(Gradients gradients, List<SparseIds> next) {
+  public DenseMemory step(Gradients gradients, List<SparseIds> next) {
     return replica.group().step(replica.session(), replica.replica(), "geo step",
-        gradients, all -> state.step(Gradients.merge(all)));
+        gradients, all -> DenseMemory.of(state.step(Gradients.merge(all))));
   }
 
   /** Local values are as new as they get without an exchange. */
   @Override
-  public float[] resumed() {
+  public DenseMemory resumed() {
     return null;
   }
 
@@ -58,7 +59,7 @@ final class GeoExchange implements Exchange {
   }
 
   @Override
-  public float[] newest() {
-    return state.newest();
+  public DenseMemory newest() {
+    return DenseMemory.of(state.newest());
   }
 }

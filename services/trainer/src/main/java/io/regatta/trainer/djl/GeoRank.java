@@ -57,7 +57,7 @@ final class GeoRank {
 
   /** One local step with the replicas' merged gradients, and an exchange if one is due. */
   synchronized float[] step(Gradients g) {
-    if (!state.step(g.dense(), g.sparse())) {
+    if (!state.step(g.dense().toArray(), g.sparse())) {
       steps.acknowledged(0, true);
     }
     if (state.exchangeDue()) {

@@ -12,10 +12,10 @@ import java.util.List;
  * What one replica's backward pass produced, or several replicas' merged.
  *
  * @param examples weight in the mean over replicas and ranks
- * @param dense gradient of the flat dense vector
+ * @param dense gradient of the flat dense vector, lent to the exchange until its push has been acknowledged
  * @param sparse gradients by table, ids distinct
  */
-record Gradients(double examples, float[] dense, List<SparseRows> sparse) {
+record Gradients(double examples, DenseMemory dense, List<SparseRows> sparse) {
 
   /** The weighted mean of replicas' gradients, in the order given; a single one stays as it is. */
   static Gradients merge(List<Gradients> all) {
@@ -26,10 +26,10 @@ record Gradients(double examples, float[] dense, List<SparseRows> sparse) {
     List<Push> pushes = new ArrayList<>(all.size());
     for (Gradients g : all) {
       examples += g.examples();
-      pushes.add(new Push(List.of(new Contributor(pushes.size(), 1, 1, g.examples())), 0, 0, DenseMemory.of(g.dense()),
-          g.sparse()));
+      pushes.add(new Push(List.of(new Contributor(pushes.size(), 1, 1, g.examples())), 0, 0, g.dense(), g.sparse()));
     }
     Push merged = RoundReducer.merge(pushes);
-    return new Gradients(examples, merged.dense() == null ? null : merged.dense().toArray(), merged.sparse());
+    return new Gradients(examples, DenseMemory.of(merged.dense() == null ? null : merged.dense().toArray()),
+        merged.sparse());
   }
 }

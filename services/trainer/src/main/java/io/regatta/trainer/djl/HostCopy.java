@@ -10,8 +10,8 @@ import java.nio.ByteOrder;
 import java.nio.FloatBuffer;
 
 /**
- * Copies float32 arrays between the engine and the Java heap. One per model thread: it reuses one direct buffer, which
- * grows to the largest array seen. A read waits until the engine has computed that array, and only that one.
+ * Copies float32 arrays between the engine and the Java heap, or direct memory. One per model thread: on the way to the
+ * heap it reuses one direct buffer, which grows to the largest array seen. A read waits until the engine has computed that array, and only that one.
  */
 final class HostCopy {
 
@@ -29,6 +29,21 @@ final class HostCopy {
     return floats;
   }
 
+  /**
+   * Copies all elements of {@code array} to direct memory, from element {@code off} on; an engine that can writes there.
+   *
+   * @param out the memory's floats
+   * @param memory the same memory
+   */
+  static void read(NDArray array, FloatBuffer out, Pointer memory, int off) {
+    int n = Math.toIntExact(array.size());
+    if (array instanceof MxNDArray mx && n > 0) {
+      JnaUtils.syncCopyToCPU(mx.getHandle(), memory.share((long) off * Float.BYTES), n);
+    } else {
+      out.put(off, array.toFloatArray());
+    }
+  }
+
   /** Copies all elements of {@code array} to {@code out[off ..)}; returns how many. */
   int read(NDArray array, float[] out, int off) {
     FloatBuffer floats = read(array);
@@ -43,6 +58,15 @@ final class HostCopy {
     if (n > 0) {
       staging(n).put(in, off, n);
       array.set(slice(n));
+    }
+    return n;
+  }
+
+  /** Sets all elements of {@code array} from direct memory; returns how many. */
+  int write(ByteBuffer direct, NDArray array) {
+    int n = Math.toIntExact(array.size());
+    if (n > 0) {
+      array.set(direct.order(ByteOrder.nativeOrder()).asFloatBuffer());
     }
     return n;
   }

@@ -8,6 +8,7 @@ import io.regatta.core.shard.SparseIds;
 import io.regatta.trainer.session.TrainerSession;
 import it.unimi.dsi.fastutil.longs.LongArrayList;
 import it.unimi.dsi.fastutil.longs.LongLinkedOpenHashSet;
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -29,7 +30,7 @@ final class PushPullExchange implements Exchange {
   private record Contribution(Gradients gradients, List<SparseIds> next, long[] versions) {}
 
   /** What a step gives to every replica that took part. */
-  private record Outcome(long step, float[] dense, Map<String, Rows> rows, long[] versions) {}
+  private record Outcome(long step, DenseMemory dense, Map<String, Rows> rows, long[] versions) {}
 
   private final ReplicaContext replica;
   private final TrainerSession session;
@@ -42,6 +43,11 @@ final class PushPullExchange implements Exchange {
   /** Where each replica pushes for itself, a step of the rank is one batch of each of them. */
   private final int pushesPerStep;
   private final Map<String, Integer> dims;
+  /**
+   * Where pulled dense values come to lie, to be read by all who took part in the step. The next pull into it is asked
+   * for in a later step, which a replica begins when it has read them.
+   */
+  private final DenseMemory values;
 
   private Map<String, Rows> rows = new HashMap<>();
   private List<SparseIds> wished = List.of();
@@ -61,22 +67,28 @@ final class PushPullExchange implements Exchange {
     overlap = mode == Mode.ASYNC && session.job().overlap();
     pushesPerStep = merged() ? 1 : replica.group().size();
     steps.pushesPerStep(pushesPerStep);
+    values = DenseMemory.of(ByteBuffer.allocateDirect(Math.multiplyExact(client.partition().numel(), Float.BYTES)));
     dims = new HashMap<>();
     client.job().model().sparse().forEach(t -> dims.put(t.name(), t.dim()));
   }
 
   @Override
-  public float[] start() {
+  public DenseMemory start() {
     return pullDense("pull of initial values");
   }
 
-  private float[] pullDense(String operation) {
+  @Override
+  public int underWay() {
+    return overlap ? 1 : 0;
+  }
+
+  private DenseMemory pullDense(String operation) {
     long made = steps.made();
-    Values v = await(operation, client.pull(made, true, List.of(), false));
+    Values v = await(operation, client.pull(made, values, List.of(), false));
     lead(v);
     versions = v.versions();
     valuesOf = made;
-    return v.dense();
+    return values;
   }
 
   @Override
@@ -92,7 +104,7 @@ final class PushPullExchange implements Exchange {
       SparseIds wish = new SparseIds(table, missing.toLongArray());
       long made = steps.made();
       keep(await("pull of rows of table " + table + " for step " + made,
-          client.pull(made, false, List.of(wish), false)), List.of(wish));
+          client.pull(made, null, List.of(wish), false)), List.of(wish));
       if (!fill(table, dim, ids, out).isEmpty()) {
         throw new IllegalStateException("the shards did not answer with all rows of table " + table);
       }
@@ -153,12 +165,12 @@ final class PushPullExchange implements Exchange {
   public void prefetch(List<SparseIds> next) {
     if (overlap || mode != Mode.SYNC && !next.isEmpty()) {
       wished = next;
-      ahead = client.pull(steps.made() + 1, overlap, next, false);
+      ahead = client.pull(steps.made() + 1, overlap ? values : null, next, false);
     }
   }
 
   @Override
-  public float[] step(Gradients gradients, List<SparseIds> next) {
+  public DenseMemory step(Gradients gradients, List<SparseIds> next) {
     if (overlap) {
       return pushAndGoOn(gradients);
     }
@@ -178,7 +190,7 @@ final class PushPullExchange implements Exchange {
    * earlier one of this replica: a link's requests are taken in order, so what was asked before it was answered behind
    * the push of the step before.
    */
-  private float[] pushAndGoOn(Gradients g) {
+  private DenseMemory pushAndGoOn(Gradients g) {
     awaitPush();
     long[] computedOn = versions;
     long begin = System.nanoTime();
@@ -194,7 +206,7 @@ final class PushPullExchange implements Exchange {
     valuesOf = steps.made();
     Values v = await("pull of values for step " + valuesOf, pulled);
     keep(v, wished);
-    return v.dense();
+    return values;
   }
 
   /** At most one push is under way; whoever goes on behind it waits here. */
@@ -227,9 +239,9 @@ final class PushPullExchange implements Exchange {
       }
     }
     CompletableFuture<ParameterClient.Pushed> pushed =
-        steps.next(n -> client.push(n / pushesPerStep, g.examples(), oldest, DenseMemory.of(g.dense()), g.sparse()));
+        steps.next(n -> client.push(n / pushesPerStep, g.examples(), oldest, g.dense(), g.sparse()));
     long made = steps.made();
-    CompletableFuture<Values> pulled = client.pull(made, true, wish, false);
+    CompletableFuture<Values> pulled = client.pull(made, values, wish, false);
     ParameterClient.Pushed ack = await("push and pull of step " + (made - 1), both(pushed, pulled));
     steps.acknowledged(ack.staleness(), ack.skippedPush());
     Values v = pulled.join();
@@ -239,7 +251,7 @@ final class PushPullExchange implements Exchange {
       String table = wish.get(i).table();
       fresh.put(table, new Rows(wish.get(i).ids(), v.sparse().get(i).values(), dims.get(table)));
     }
-    return new Outcome(made, v.dense(), fresh, v.versions());
+    return new Outcome(made, values, fresh, v.versions());
   }
 
   /** Completes with the first when both have, and fails as soon as one does: the other may then never end. */
@@ -276,7 +288,7 @@ final class PushPullExchange implements Exchange {
   }
 
   @Override
-  public float[] resumed() {
+  public DenseMemory resumed() {
     if (valuesOf == steps.made()) {
       return null;
     }
@@ -290,7 +302,7 @@ final class PushPullExchange implements Exchange {
   }
 
   @Override
-  public float[] newest() {
+  public DenseMemory newest() {
     rows = new HashMap<>();
     ahead = null;
     return pullDense("pull of the newest values");

@@ -1,5 +1,6 @@
 package io.regatta.trainer.trace;
 
+import io.regatta.core.dense.DenseValues;
 import io.regatta.core.shard.JobSpec;
 import io.regatta.core.shard.Pull;
 import io.regatta.core.shard.Pulled;
@@ -41,7 +42,7 @@ final class TracedShardLink implements ShardLink {
     long rows = push.sparse().stream().mapToLong(r -> r.ids().length).sum();
     details.put("rows", rows);
     details.put("tables", push.sparse().stream().map(SparseRows::table).toList().toString());
-    details.put("bytes", 4L * (push.dense() == null ? 0 : push.dense().length)
+    details.put("bytes", 4L * (push.dense() == null ? 0 : push.dense().size())
         + push.sparse().stream().mapToLong(r -> 8L * r.ids().length + 4L * r.values().length).sum());
     return link.push(push).whenComplete((ack, e) -> {
       if (ack != null) {
@@ -65,7 +66,7 @@ final class TracedShardLink implements ShardLink {
     return link.pull(pull).whenComplete((pulled, e) -> {
       if (pulled != null) {
         details.put("version", pulled.version());
-        details.put("bytes", 4L * (pulled.dense() == null ? 0 : pulled.dense().length)
+        details.put("bytes", 4L * (pulled.dense() == null ? 0 : pulled.dense().size())
             + pulled.sparse().stream().mapToLong(r -> 4L * r.values().length).sum());
       }
       trace.span("shard " + shard + ": pull", pull.dense() ? "pull of values" : "pull of rows", begin, details);
@@ -90,7 +91,7 @@ final class TracedShardLink implements ShardLink {
   }
 
   @Override
-  public CompletionStage<Void> initialize(float[] dense) {
+  public CompletionStage<Void> initialize(DenseValues dense) {
     return link.initialize(dense);
   }
 
