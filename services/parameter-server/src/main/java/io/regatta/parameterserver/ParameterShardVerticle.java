@@ -74,7 +74,8 @@ final class ParameterShardVerticle extends VerticleBase {
     this.wantedPort = port;
     this.incarnation = incarnation;
     options = config.stream().options();
-    shard = new ParameterShard(index, config.limits().core(), System::currentTimeMillis);
+    shard = new ParameterShard(index, config.limits().core(), System::currentTimeMillis,
+        task -> context.runOnContext(v -> task.run()));
   }
 
   @Override

@@ -3,6 +3,7 @@ package io.regatta.core.shard;
 import io.regatta.core.model.DensePartition;
 import io.regatta.core.table.SparseTable;
 import java.util.Iterator;
+import java.util.function.BooleanSupplier;
 
 /**
  * Computes the digest of one job on one shard in slices, so that it can be spread over turns. Owned by the shard's
@@ -11,6 +12,7 @@ import java.util.Iterator;
 public final class DigestCursor {
 
   private final JobTables tables;
+  private final BooleanSupplier held;
   private final Iterator<DensePartition.Block> blocks;
   private final Iterator<SparseTable> sparse;
   private DensePartition.Block block;
@@ -20,18 +22,23 @@ public final class DigestCursor {
   private int row;
   private long sum;
 
-  DigestCursor(JobTables tables) {
+  /** @param held while it says so, the values must not be looked at */
+  DigestCursor(JobTables tables, BooleanSupplier held) {
     this.tables = tables;
+    this.held = held;
     blocks = tables.denseBlocks().iterator();
     sparse = tables.sparseTables().iterator();
   }
 
   /**
-   * Hashes about {@code values} more values (≥ 1): not more, but for a row begun and the cost of stepping on.
+   * Hashes about {@code values} more values (≥ 1), or none while a round is being applied: not more, but for a row begun and the cost of stepping on.
    *
    * @return whether there is more to do
    */
   public boolean advance(long values) {
+    if (held.getAsBoolean()) {
+      return true;
+    }
     long left = values;
     while (left > 0) {
       if (block != null && inBlock < block.size()) {

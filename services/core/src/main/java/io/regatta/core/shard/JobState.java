@@ -12,6 +12,7 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.Executor;
 import java.util.function.BiConsumer;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
@@ -35,6 +36,8 @@ final class JobState {
   private final PullQueue pulls;
   private final LongSupplier clockMillis;
   private final Completions completions;
+  /** Runs a task in a later turn; null to do all in one. */
+  private final Executor later;
   private final Map<Integer, Long> roundWaitMillis = new TreeMap<>();
   private long version;
   private long stalenessMax;
@@ -42,14 +45,17 @@ final class JobState {
   private long pushes;
   private long skippedPushes;
   private long repeatedPushes;
+  /** The first open round, while it is being applied; null if none is. */
+  private RoundClosing closing;
   /** What broke this job here, or null. */
   private PeerLost broken;
 
   JobState(JobSpec spec, int shard, ParameterShard.Limits limits, BlockPool pool, LongSupplier clockMillis,
-      Completions completions) {
+      Executor later, Completions completions) {
     this.spec = spec;
     this.clockMillis = clockMillis;
     this.completions = completions;
+    this.later = later;
     where = "shard " + shard + " of job " + spec.job();
     tables = new JobTables(spec, shard, pool, where);
     trainers = new Trainers(spec.trainers(), where);
@@ -65,7 +71,7 @@ final class JobState {
 
   /** Registers a life of a rank; the caller has compared the job. See {@link ShardLink#register}. */
   long register(TrainerId id, long step) {
-    TrainerState t = trainers.register(id, Math.max(step, rounds.next()), step, clockMillis.getAsLong());
+    TrainerState t = trainers.register(id, Math.max(step, rounds.next() + (closing() ? 1 : 0)), step, clockMillis.getAsLong());
     settle();
     return spec.mode() == Mode.SYNC ? t.nextStep : t.clock;
   }
@@ -102,8 +108,11 @@ final class JobState {
     settle();
   }
 
-  /** Fails whatever is still owed; the job is being freed. */
+  /** Fails whatever is still owed; the job is being freed. A round that is being applied was complete. */
   void abandon() {
+    if (closing != null) {
+      acknowledge(closing.round);
+    }
     String why = "the last trainer has left and the job has been freed";
     giveUp(what -> new Cancelled(what + ": " + why));
   }
@@ -116,6 +125,7 @@ final class JobState {
       r.pushes.forEach(Push::release);
     }
     rounds.clear();
+    closing = null;
   }
 
   /**
@@ -352,36 +362,64 @@ final class JobState {
   /** Closes the rounds that are complete, then answers the pulls that need wait no longer. */
   private void settle() {
     if (spec.mode() == Mode.SYNC) {
-      while (rounds.first() != null && trainers.noneMissing(t -> t.nextStep <= rounds.next())) {
-        SyncRounds.Round round = rounds.first();
-        try {
-          apply(round);
-          acknowledge(round);
-        } catch (RuntimeException | Error e) {
-          breakDown("the round of step " + round.step, e);
-          return;
-        }
-        rounds.close();
-      }
-      if (rounds.first() == null) {
-        version += rounds.skipTo(trainers.minNextStep(rounds.next()));
-      }
+      closeRounds();
     }
     pulls.release();
   }
 
-  /** A round to which nobody has pushed is an update of nothing: see {@link SyncRounds#skipTo}. */
-  private void apply(SyncRounds.Round round) {
-    version++;
-    if (!round.pushes.isEmpty()) {
-      Push merged = RoundReducer.merge(round.pushes);
-      for (int b = 0; merged.dense() != null && b < merged.dense().blocks(); b++) {
-        tables.update(b, merged.dense().block(b), round.step, version);
+  private void closeRounds() {
+    while (closing == null && broken == null && rounds.first() != null
+        && trainers.noneMissing(t -> t.nextStep <= rounds.next())) {
+      SyncRounds.Round round = rounds.first();
+      version++;
+      try {
+        closing = new RoundClosing(round, tables, version);
+      } catch (RuntimeException | Error e) {
+        breakDown("the round of step " + round.step, e);
+        return;
       }
-      for (SparseRows rows : merged.sparse()) {
-        tables.update(rows, round.step, version);
+      goOn(later == null ? Long.MAX_VALUE : RoundClosing.TURN_FLOATS);
+    }
+    if (closing == null && rounds.first() == null) {
+      version += rounds.skipTo(trainers.minNextStep(rounds.next()));
+    }
+  }
+
+  /** Applies a part of the round that is being closed, and leaves the rest, if any, to a later turn. */
+  private void goOn(long floats) {
+    try {
+      if (closing.advance(floats)) {
+        later.execute(this::laterTurn);
+        return;
       }
-      round.pushes.forEach(Push::release);
+      acknowledge(closing.round);
+    } catch (RuntimeException | Error e) {
+      breakDown("the round of step " + closing.round.step, e);
+      return;
+    }
+    closing.round.pushes.forEach(Push::release);
+    closing = null;
+    rounds.close();
+  }
+
+  private void laterTurn() {
+    if (closing != null) { // otherwise given up, or finished, meanwhile
+      goOn(RoundClosing.TURN_FLOATS);
+      settle();
+      completions.drain();
+    }
+  }
+
+  /** Whether a round has closed in part: what has been pushed for it can be neither seen nor changed. */
+  boolean closing() {
+    return closing != null;
+  }
+
+  /** Closes in this turn what is being closed. */
+  void finish() {
+    while (closing != null) {
+      goOn(Long.MAX_VALUE);
+      settle();
     }
   }
 

@@ -8,6 +8,7 @@ import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.Overloaded;
 import io.regatta.core.model.DensePartition;
 import io.regatta.core.model.SparseTableSpec;
+import io.regatta.core.optim.Optimizer;
 import io.regatta.core.optim.OptimizerSpec;
 import io.regatta.core.table.SparseTable;
 import java.util.LinkedHashMap;
@@ -94,6 +95,17 @@ final class JobTables {
   void update(SparseRows r, long step, long updates) {
     SparseTable t = table(r.table());
     t.update(r.ids(), r.values(), (float) t.spec().optimizer().learningRate().at(step), updates);
+  }
+
+  /** The same of rows {@code [from .. to)}. */
+  void update(SparseRows r, int from, int to, long step, long updates) {
+    SparseTable t = table(r.table());
+    t.update(r.ids(), from, to, r.values(), (float) t.spec().optimizer().learningRate().at(step), updates);
+  }
+
+  /** Floats that the update of a dense element reads and writes, beside the gradient. */
+  int denseWidth() {
+    return 1 + Optimizer.of(denseOptimizer).slots();
   }
 
   /** The same of a block of the dense vector; its gradient begins at index 0. */

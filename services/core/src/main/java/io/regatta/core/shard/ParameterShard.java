@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.Executor;
 import java.util.function.BiConsumer;
 import java.util.function.LongSupplier;
 
@@ -76,11 +77,25 @@ public final class ParameterShard {
   private final Limits limits;
   private final LongSupplier clockMillis;
   private final Map<String, JobState> jobs = new LinkedHashMap<>();
+  private final Executor later;
   private final Completions completions = new Completions();
   private final BlockPool pool = new BlockPool();
 
-  /** An empty shard; {@code index} is its place in the shard map, {@code clockMillis} the wall clock. */
+  /** A shard that does everything at once. */
   public ParameterShard(int index, Limits limits, LongSupplier clockMillis) {
+    this(index, limits, clockMillis, null);
+  }
+
+  /**
+   * An empty shard.
+   *
+   * @param index its place in the shard map
+   * @param clockMillis the wall clock
+   * @param later runs a task in a later turn of the shard's thread: a sync round that is too large for one turn is applied
+   *     in several, while its values wait to be pulled; null: all in one turn
+   */
+  public ParameterShard(int index, Limits limits, LongSupplier clockMillis, Executor later) {
+    this.later = later;
     this.index = index;
     this.limits = limits;
     this.clockMillis = clockMillis;
@@ -108,7 +123,7 @@ public final class ParameterShard {
         throw new Overloaded("shard " + index + " holds " + jobs.size() + " jobs, its limit; job '" + job.job()
             + "' must wait until one of " + jobs.keySet() + " has ended");
       }
-      state = new JobState(job, index, limits, pool, clockMillis, completions);
+      state = new JobState(job, index, limits, pool, clockMillis, later, completions);
       from = state.register(trainer, step);
       jobs.put(job.job(), state);
     } else {
@@ -239,6 +254,8 @@ public final class ParameterShard {
 
   /** See {@link ShardLink#digest}; in one go. */
   public long digest(String job) {
+    job(job).finish();
+    completions.drain();
     DigestCursor cursor = digestCursor(job);
     while (cursor.advance(Long.MAX_VALUE / 2)) { }
     return cursor.value();
@@ -246,7 +263,8 @@ public final class ParameterShard {
 
   /** The digest in slices. */
   public DigestCursor digestCursor(String job) {
-    return new DigestCursor(job(job).tables);
+    JobState state = job(job);
+    return new DigestCursor(state.tables, state::closing);
   }
 
   /** The rows of a table in slices. */

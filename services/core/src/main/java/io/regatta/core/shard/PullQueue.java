@@ -104,7 +104,7 @@ final class PullQueue {
       return false;
     }
     return switch (job.spec.mode()) {
-      case SYNC -> job.rounds.next() >= pull.minStep();
+      case SYNC -> job.rounds.next() >= pull.minStep() && !job.closing();
       case SSP -> job.trainers.minClock(pull.minStep()) >= pull.minStep() - job.spec.stalenessBound();
       case HALF_ASYNC, ASYNC, GEO -> true;
     };
