@@ -46,27 +46,16 @@ final class PullPlan {
 
   ParameterClient.Values assemble(List<Pulled> answers) {
     long[] versions = new long[answers.size()];
-    List<float[]> values = new ArrayList<>(slices.size());
-    for (SparseSlices s : slices) {
-      values.add(new float[Math.multiplyExact(s.all.length, model.table(s.table).dim())]);
-    }
     for (int shard = 0; shard < answers.size(); shard++) {
       Pulled p = answers.get(shard);
       versions[shard] = p.version();
       if (into != null) {
         expect(shard, "dense elements", p.dense() == null ? 0 : p.dense().size(), partition.sizeOf(shard));
       }
-      for (int i = 0; i < slices.size(); i++) {
-        SparseSlices s = slices.get(i);
-        int dim = model.table(s.table).dim();
-        float[] part = p.sparse().get(i).values();
-        expect(shard, "values of table '" + s.table + "'", part.length, s.ids[shard].length * dim);
-        s.scatter(part, shard, values.get(i), dim);
-      }
     }
     List<SparseRows> sparse = new ArrayList<>();
     for (int i = 0; i < slices.size(); i++) {
-      sparse.add(new SparseRows(slices.get(i).table, slices.get(i).all, values.get(i)));
+      sparse.add(rows(answers, i));
     }
     if (changed) {
       for (SparseTableSpec t : job.model().sparse()) {
@@ -75,6 +64,19 @@ final class PullPlan {
     }
     return new ParameterClient.Values(versions, into == null ? null : into.array(), sparse,
         answers.stream().mapToLong(Pulled::clockLead).max().orElse(0));
+  }
+
+  /** The rows of the i-th wish. */
+  private SparseRows rows(List<Pulled> answers, int i) {
+    SparseSlices s = slices.get(i);
+    int dim = model.table(s.table).dim();
+    List<float[]> parts = new ArrayList<>(answers.size());
+    for (int shard = 0; shard < answers.size(); shard++) {
+      float[] part = answers.get(shard).sparse().get(i).values();
+      expect(shard, "values of table '" + s.table + "'", part.length, s.ids[shard].length * dim);
+      parts.add(part);
+    }
+    return new SparseRows(s.table, s.all, s.scatter(parts, dim));
   }
 
   private void uniteChanged(SparseTableSpec table, List<Pulled> answers, List<SparseRows> out) {

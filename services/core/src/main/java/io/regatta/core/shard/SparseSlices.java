@@ -1,10 +1,11 @@
 package io.regatta.core.shard;
 
 import io.regatta.core.model.SparsePartition;
+import java.util.List;
 
 /**
- * Distinct ids of one sparse table, cut by owning shard: {@code ids[shard]}, and where each stood in the uncut list.
- * Made on the caller's thread, then immutable.
+ * Distinct ids of one sparse table, cut by owning shard: {@code ids[shard]}, copies, and where each stood in the uncut list.
+ * For a single shard nothing is cut. Made on the caller's thread, then immutable.
  */
 final class SparseSlices {
 
@@ -18,6 +19,10 @@ final class SparseSlices {
     this.all = all;
     ids = new long[shards][];
     positions = new int[shards][];
+    if (shards == 1) {
+      ids[0] = all.clone();
+      return;
+    }
     int[] owner = new int[all.length];
     int[] sizes = new int[shards];
     for (int i = 0; i < all.length; i++) {
@@ -38,6 +43,9 @@ final class SparseSlices {
 
   /** One shard's part of values that lie row by row in the order of the uncut list. */
   float[] gather(float[] values, int shard, int dim) {
+    if (ids.length == 1) {
+      return values.clone();
+    }
     int[] at = positions[shard];
     float[] out = new float[Math.multiplyExact(at.length, dim)];
     for (int i = 0; i < at.length; i++) {
@@ -46,11 +54,23 @@ final class SparseSlices {
     return out;
   }
 
-  /** Puts one shard's rows back in the order of the uncut list. */
-  void scatter(float[] part, int shard, float[] values, int dim) {
-    int[] at = positions[shard];
-    for (int i = 0; i < at.length; i++) {
-      System.arraycopy(part, i * dim, values, at[i] * dim, dim);
+  /**
+   * All rows in the order of the uncut list, from each shard's part. The result may be the only part itself.
+   *
+   * @param parts by shard, checked: as long as its ids times {@code dim}
+   */
+  float[] scatter(List<float[]> parts, int dim) {
+    if (ids.length == 1) {
+      return parts.get(0);
     }
+    float[] values = new float[Math.multiplyExact(all.length, dim)];
+    for (int s = 0; s < ids.length; s++) {
+      float[] part = parts.get(s);
+      int[] at = positions[s];
+      for (int i = 0; i < at.length; i++) {
+        System.arraycopy(part, i * dim, values, at[i] * dim, dim);
+      }
+    }
+    return values;
   }
 }

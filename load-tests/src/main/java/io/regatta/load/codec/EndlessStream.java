@@ -1,0 +1,88 @@
+package io.regatta.load.codec;
+
+import io.regatta.core.error.RegattaException;
+import io.regatta.protocol.stream.FrameReceiver;
+import io.regatta.protocol.stream.TensorFrame;
+import io.regatta.protocol.stream.TensorStream;
+import io.vertx.core.Context;
+import io.vertx.core.Future;
+import io.vertx.core.Handler;
+import java.util.function.Consumer;
+
+/** A stream with nobody at its other end, which takes frames at once and never ends. For one thread. */
+public final class EndlessStream implements TensorStream {
+  private Consumer<TensorFrame> sent = frame -> { };
+  private FrameReceiver receiver;
+
+  /** Who sees the frames that are sent, while they are. */
+  public void onSend(Consumer<TensorFrame> taker) {
+    sent = taker;
+  }
+
+  /** Who takes what comes. */
+  public FrameReceiver receiver() {
+    return receiver;
+  }
+
+  @Override
+  public Context context() {
+    throw new UnsupportedOperationException("no context");
+  }
+
+  @Override
+  public String peer() {
+    return "nobody";
+  }
+
+  @Override
+  public Future<Void> send(TensorFrame frame) {
+    sent.accept(frame);
+    return Future.succeededFuture();
+  }
+
+  @Override
+  public boolean writeQueueFull() {
+    return false;
+  }
+
+  @Override
+  public TensorStream drainHandler(Handler<Void> handler) {
+    return this;
+  }
+
+  @Override
+  public TensorStream receiver(FrameReceiver taker) {
+    receiver = taker;
+    return this;
+  }
+
+  @Override
+  public TensorStream pause() {
+    return this;
+  }
+
+  @Override
+  public TensorStream resume() {
+    return this;
+  }
+
+  @Override
+  public TensorStream endHandler(Handler<Void> handler) {
+    return this;
+  }
+
+  @Override
+  public TensorStream exceptionHandler(Handler<RegattaException> handler) {
+    return this;
+  }
+
+  @Override
+  public Future<Void> end() {
+    return Future.succeededFuture();
+  }
+
+  @Override
+  public Future<Void> fail(RegattaException error) {
+    throw new IllegalStateException("the stream was given up", error);
+  }
+}

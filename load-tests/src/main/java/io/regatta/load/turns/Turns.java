@@ -1,0 +1,178 @@
+package io.regatta.load.turns;
+
+import io.regatta.core.dense.DenseMemory;
+import io.regatta.core.init.InitializerSpec;
+import io.regatta.core.model.DenseVariable;
+import io.regatta.core.model.ModelSpec;
+import io.regatta.core.model.SparseTableSpec;
+import io.regatta.core.optim.OptimizerSpec;
+import io.regatta.core.shard.Contributor;
+import io.regatta.core.shard.DigestCursor;
+import io.regatta.core.shard.JobSpec;
+import io.regatta.core.shard.Mode;
+import io.regatta.core.shard.NanPolicy;
+import io.regatta.core.shard.ParameterShard;
+import io.regatta.core.shard.Pull;
+import io.regatta.core.shard.Push;
+import io.regatta.core.shard.RowCursor;
+import io.regatta.core.shard.SparseIds;
+import io.regatta.core.shard.SparseRows;
+import io.regatta.core.shard.TrainerId;
+import io.regatta.load.run.Machine;
+import io.regatta.load.run.Table;
+import java.lang.management.ManagementFactory;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import java.util.SplittableRandom;
+import java.util.stream.LongStream;
+
+/**
+ * How long a shard's turns are with a table of many rows, and how many bytes a row takes: fills a table, then pulls and
+ * pushes batches of Zipf's ids, exports and digests, in the slices of a parameter server. One thread, as the shard's.
+ * Prints a table: the mean, the 99.9th percentile and the worst turn, by the clock and in the thread's CPU time, from
+ * which other processes and collections of garbage on other threads are missing.
+ */
+public final class Turns {
+
+  private static final int DIM = 10;
+  private static final int WARM_UP_ROWS = 400_000;
+  /** Ids of a batch before de-duplication: 26 slots of 1000 examples. */
+  private static final int RAW_IDS = 26_000;
+  private static final int BATCHES = 64;
+  private static final int REQUESTS = 2000;
+  private static final int BIRTHS = 10_000;
+  /** Those of the parameter server. */
+  private static final int EXPORT_ROWS = (1 << 20) / (Long.BYTES + DIM * Float.BYTES);
+  private static final long DIGEST_VALUES = 100_000;
+  private static final String JOB = "turns";
+  private static final String TABLE = "embedding";
+
+  private final ParameterShard shard = new ParameterShard(0, ParameterShard.Limits.defaults(),
+      System::currentTimeMillis);
+  private final int rows;
+  private final int requests;
+  private long pushes;
+
+  private Turns(int rows, int requests, OptimizerSpec rule) {
+    this.rows = rows;
+    this.requests = requests;
+    ModelSpec model = new ModelSpec(1, List.of(new DenseVariable("bias", List.of(1))), OptimizerSpec.sgd(0.01),
+        List.of(new SparseTableSpec(TABLE, DIM, InitializerSpec.uniform(-0.1f, 0.1f), rule)));
+    TrainerId trainer = new TrainerId(0, 1);
+    shard.register(new JobSpec(JOB, Mode.ASYNC, 1, 0, NanPolicy.FAIL, 1, 8192, model), trainer, 0);
+    shard.initialize(JOB, trainer, DenseMemory.of(new float[1]));
+  }
+
+  /** Arguments: rows (10 million) and optimizer (ADAGRAD). */
+  public static void main(String[] args) {
+    int rows = args.length > 0 ? Integer.parseInt(args[0]) : 10_000_000;
+    String name = args.length > 1 ? args[1].toUpperCase(Locale.ROOT) : "ADAGRAD";
+    report(Math.min(rows, WARM_UP_ROWS), REQUESTS, OptimizerSpec.Kind.valueOf(name)); // compiles everything
+    System.out.println(Machine.describe() + "\n\n" + report(rows, REQUESTS, OptimizerSpec.Kind.valueOf(name)));
+  }
+
+  static String report(int rows, int requests, OptimizerSpec.Kind optimizer) {
+    long before = usedBytes();
+    Turns turns = new Turns(rows, requests, switch (optimizer) {
+      case SGD -> OptimizerSpec.sgd(0.01);
+      case MOMENTUM -> OptimizerSpec.momentum(0.01, 0.9f, false);
+      case ADAGRAD -> OptimizerSpec.adagrad(0.01);
+      case ADAM -> OptimizerSpec.adam(0.01);
+    });
+    Table table = turns.measure();
+    double bytesPerRow = (double) (usedBytes() - before) / rows;
+    turns.shard.leave(JOB, new TrainerId(0, 1)); // reachable until the heap has been measured
+    return "## turns of a shard with " + rows + " rows of " + DIM + " floats, " + optimizer + ": "
+        + Table.number(bytesPerRow) + " bytes of heap per row\n\n" + table;
+  }
+
+  private static long usedBytes() {
+    System.gc();
+    return ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed();
+  }
+
+  private Table measure() {
+    Table table = new Table("operation", "turns", "rows per turn", "mean ms", "99.9 % ms", "worst ms", "mean CPU ms",
+        "worst CPU ms");
+    fill().print(table, "pull of new rows", rows);
+    long[][] batches = batches();
+    long moved = LongStream.range(0, requests).map(i -> batches[(int) (i % BATCHES)].length).sum();
+    Stopwatch pull = new Stopwatch(requests);
+    for (int i = 0; i < requests; i++) {
+      long[] ids = batches[i % BATCHES];
+      pull.time(() -> pull(ids));
+    }
+    pull.print(table, "pull", moved);
+    float[] gradients = gradients(batches);
+    Stopwatch push = new Stopwatch(requests);
+    for (int i = 0; i < requests; i++) {
+      long[] ids = batches[i % BATCHES];
+      float[] values = Arrays.copyOf(gradients, ids.length * DIM);
+      push.time(() -> push(ids, values));
+    }
+    push.print(table, "push", moved);
+    Stopwatch export = new Stopwatch(rows / EXPORT_ROWS + 2 * 256);
+    RowCursor cursor = shard.rowCursor(JOB, TABLE);
+    while (export.time(() -> cursor.next(EXPORT_ROWS)) != null) { }
+    export.print(table, "slice of an export", rows);
+    Stopwatch digest = new Stopwatch((int) ((long) rows * DIM / DIGEST_VALUES) + 256);
+    DigestCursor hash = shard.digestCursor(JOB);
+    while (digest.time(() -> hash.advance(DIGEST_VALUES))) { }
+    digest.print(table, "slice of a digest", rows);
+    return table;
+  }
+
+  private Stopwatch fill() {
+    Stopwatch watch = new Stopwatch((rows + BIRTHS - 1) / BIRTHS);
+    for (int from = 0; from < rows; from += BIRTHS) {
+      int first = from;
+      long[] ids = LongStream.range(first, Math.min(first + BIRTHS, rows)).map(Turns::id).toArray();
+      watch.time(() -> pull(ids));
+    }
+    return watch;
+  }
+
+  private long[][] batches() {
+    SplittableRandom random = new SplittableRandom(7);
+    double scale = Math.log(rows + 1.0);
+    long[][] batches = new long[BATCHES][];
+    for (int b = 0; b < BATCHES; b++) {
+      batches[b] = LongStream.generate(
+          () -> id(Math.min(rows, (long) Math.exp(random.nextDouble() * scale)) - 1)).limit(RAW_IDS).distinct().toArray();
+    }
+    return batches;
+  }
+
+  /** The id of a rank in Zipf's law: odd multiples, so that neighbours in rank are none as ids. */
+  private static long id(long rank) {
+    return rank * 0x9E3779B97F4A7C15L;
+  }
+
+  private static float[] gradients(long[][] batches) {
+    SplittableRandom random = new SplittableRandom(7);
+    float[] values = new float[DIM * Arrays.stream(batches).mapToInt(b -> b.length).max().orElseThrow()];
+    for (int i = 0; i < values.length; i++) {
+      values[i] = (float) random.nextDouble() - 0.5f;
+    }
+    return values;
+  }
+
+  private Void pull(long[] ids) {
+    shard.pull(JOB, new Pull(0, pushes, false, List.of(new SparseIds(TABLE, ids)), false), Turns::answered);
+    return null;
+  }
+
+  private Void push(long[] ids, float[] values) {
+    Contributor contributor = new Contributor(0, 1, ++pushes, 1);
+    shard.push(JOB, new Push(List.of(contributor), pushes - 1, 0, null, List.of(new SparseRows(TABLE, ids, values))),
+        Turns::answered);
+    return null;
+  }
+
+  private static void answered(Object value, Throwable error) {
+    if (error != null) {
+      throw new IllegalStateException("the shard refused a request of its benchmark", error);
+    }
+  }
+}
