@@ -61,7 +61,7 @@ final class JobState {
     trainers = new Trainers(spec.trainers(), where);
     check = new PushCheck(this, shard, limits.openRounds());
     rowLimit = new RowLimit(tables, rounds, spec.mode(), limits.rows(), where);
-    pulls = new PullQueue(this, limits.parkedPulls(), completions);
+    pulls = new PullQueue(this, limits.parkedPulls(), later, completions);
   }
 
   /** Updates applied. */
@@ -360,7 +360,7 @@ final class JobState {
   // ---- what a change releases
 
   /** Closes the rounds that are complete, then answers the pulls that need wait no longer. */
-  private void settle() {
+  void settle() {
     if (spec.mode() == Mode.SYNC) {
       closeRounds();
     }
@@ -368,7 +368,7 @@ final class JobState {
   }
 
   private void closeRounds() {
-    while (closing == null && broken == null && rounds.first() != null
+    while (closing == null && broken == null && !pulls.gathering() && rounds.first() != null
         && trainers.noneMissing(t -> t.nextStep <= rounds.next())) {
       SyncRounds.Round round = rounds.first();
       version++;

@@ -92,7 +92,7 @@ public final class ParameterShard {
    * @param index its place in the shard map
    * @param clockMillis the wall clock
    * @param later runs a task in a later turn of the shard's thread: a sync round that is too large for one turn is applied
-   *     in several, while its values wait to be pulled; null: all in one turn
+   *     in several, while its values wait to be pulled, and so is a large pull answered; null: all in one turn
    */
   public ParameterShard(int index, Limits limits, LongSupplier clockMillis, Executor later) {
     this.later = later;

@@ -4,7 +4,8 @@ import io.regatta.core.dense.DenseValues;
 import java.util.List;
 
 /**
- * Values, isolated from later updates.
+ * Values, isolated from later updates. Outside of rounds, rows of a pull too large for one turn may be of later moments than
+ * {@code version}, each of one.
  *
  * @param version updates applied by the shard at that moment
  * @param dense the shard's dense vector, or null if not asked for: at the shard a snapshot, which who sends it releases; at
@@ -18,5 +19,12 @@ public record Pulled(long version, DenseValues dense, List<SparseRows> sparse, l
   /** Values for somebody who is not ahead of anybody. */
   public Pulled(long version, DenseValues dense, List<SparseRows> sparse) {
     this(version, dense, sparse, 0);
+  }
+
+  /** Nobody will read these values. */
+  void release() {
+    if (dense != null) {
+      dense.release();
+    }
   }
 }

@@ -100,19 +100,24 @@ public final class SparseTable {
   /** The values that {@link #pull} would give; the table stays as it is. */
   public float[] read(long[] ids) {
     float[] out = new float[Math.multiplyExact(ids.length, dim)];
-    for (int from = 0; from < ids.length; from += BLOCK) {
-      int n = Math.min(BLOCK, ids.length - from);
-      find(ids, from, n);
+    read(ids, 0, ids.length, out);
+    return out;
+  }
+
+  /** Copies what {@link #pull(long[], int, int, float[])} would; the table stays as it is. */
+  public void read(long[] ids, int from, int to, float[] out) {
+    for (int at = from; at < to; at += BLOCK) {
+      int n = Math.min(BLOCK, to - at);
+      find(ids, at, n);
       for (int i = 0; i < n; i++) {
         if (rows[i] >= 0) {
           SparseSegment s = segment(hashes[i]);
-          System.arraycopy(s.slab(rows[i]), s.offset(rows[i]), out, (from + i) * dim, dim);
+          System.arraycopy(s.slab(rows[i]), s.offset(rows[i]), out, (at + i) * dim, dim);
         } else {
-          spec.initializer().fill(birthKey, ids[from + i], out, (from + i) * dim, dim);
+          spec.initializer().fill(birthKey, ids[at + i], out, (at + i) * dim, dim);
         }
       }
     }
-    return out;
   }
 
   /** One optimizer step on each row; unknown rows are born first. See {@link Optimizer#apply}. */

@@ -1,0 +1,153 @@
+package io.regatta.core.shard;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.regatta.core.dense.DenseMemory;
+import io.regatta.core.error.RegattaException.Cancelled;
+import io.regatta.core.init.InitializerSpec;
+import io.regatta.core.model.DenseVariable;
+import io.regatta.core.model.ModelSpec;
+import io.regatta.core.model.SparseTableSpec;
+import io.regatta.core.optim.OptimizerSpec;
+import java.util.ArrayDeque;
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.LongStream;
+import org.junit.jupiter.api.Test;
+
+/** A pull of more rows than fit one turn, and what can come between its turns; the oracle takes one turn. */
+class PullTurnsTest {
+
+  private static final int ROWS = 2 * Gathering.TURN_ROWS + 100;
+  private static final int DIM = 3;
+  private static final String[] TABLES = {"wide", "deep"};
+  private static final TrainerId ME = new TrainerId(0, 1);
+  private static final long[] IDS = LongStream.range(0, ROWS).map(i -> i * i).toArray();
+
+  private final ArrayDeque<Runnable> turns = new ArrayDeque<>();
+
+  private ParameterShard shard(Mode mode, boolean inTurns) {
+    OptimizerSpec sgd = OptimizerSpec.sgd(1);
+    InitializerSpec uniform = InitializerSpec.uniform(-1, 1);
+    JobSpec spec = new JobSpec("job", mode, 1, 0, NanPolicy.FAIL, 1, 64, new ModelSpec(7,
+        List.of(new DenseVariable("w", List.of(2))), sgd,
+        List.of(new SparseTableSpec(TABLES[0], DIM, uniform, sgd), new SparseTableSpec(TABLES[1], DIM, uniform, sgd))));
+    ParameterShard shard =
+        new ParameterShard(0, ParameterShard.Limits.defaults(), () -> 1, inTurns ? turns::add : null);
+    shard.register(spec, ME, 0);
+    shard.initialize("job", ME, DenseMemory.of(new float[] {1, 2}));
+    return shard;
+  }
+
+  private static Answer<Pulled> pull(ParameterShard shard, boolean readOnly, long[]... idsByTable) {
+    SparseIds[] wish = new SparseIds[idsByTable.length];
+    for (int i = 0; i < wish.length; i++) {
+      wish[i] = new SparseIds(TABLES[i], idsByTable[i]);
+    }
+    Answer<Pulled> answer = new Answer<>();
+    shard.pull("job", new Pull(0, 0, true, List.of(wish), false, readOnly), answer);
+    return answer;
+  }
+
+  /** Takes one off every value of these rows. */
+  private static Answer<PushAck> push(ParameterShard shard, long step, long... ids) {
+    float[] ones = new float[ids.length * DIM];
+    Arrays.fill(ones, 1);
+    Answer<PushAck> answer = new Answer<>();
+    shard.push("job", new Push(List.of(new Contributor(0, 1, step + 1, 1)), step, 0, null,
+        List.of(new SparseRows(TABLES[0], ids, ones))), answer);
+    return answer;
+  }
+
+  private int runTurns() {
+    int n = 0;
+    for (Runnable turn = turns.poll(); turn != null; turn = turns.poll()) {
+      turn.run();
+      n++;
+    }
+    return n;
+  }
+
+  @Test
+  void itsAnswerIsThatOfOneTurn() {
+    for (boolean readOnly : new boolean[] {false, true}) {
+      ParameterShard shard = shard(Mode.ASYNC, true);
+      ParameterShard whole = shard(Mode.ASYNC, false);
+      long[] few = {5, 3};
+      Answer<Pulled> answer = pull(shard, readOnly, IDS, few);
+      assertThat(answer.value).isNull();
+      assertThat(runTurns()).isEqualTo(2);
+      Pulled expected = pull(whole, readOnly, IDS, few).value;
+      for (int t = 0; t < 2; t++) {
+        assertThat(answer.value.sparse().get(t).ids()).containsExactly(expected.sparse().get(t).ids());
+        assertThat(answer.value.sparse().get(t).values()).containsExactly(expected.sparse().get(t).values());
+      }
+      assertThat(answer.value.dense().toArray()).containsExactly(1, 2);
+      assertThat(shard.status("job").rows()).isEqualTo(whole.status("job").rows());
+    }
+  }
+
+  @Test
+  void smallerPullsOvertakeItAndLargeOnesTakeTurns() {
+    ParameterShard shard = shard(Mode.ASYNC, true);
+    Answer<Pulled> first = pull(shard, false, IDS);
+    Answer<Pulled> second = pull(shard, false, IDS);
+    assertThat(pull(shard, false, new long[] {1, 2}).value).isNotNull();
+    assertThat(turns).hasSize(1);
+    turns.poll().run();
+    turns.poll().run();
+    assertThat(first.value).isNull();
+    turns.poll().run();
+    assertThat(first.value).isNotNull();
+    assertThat(second.value).isNull();
+    runTurns();
+    assertThat(second.value.sparse().get(0).values()).containsExactly(first.value.sparse().get(0).values());
+  }
+
+  @Test
+  void outsideOfRoundsAPushBetweenItsTurnsIsAppliedAndTheVersionIsTheOlderOne() {
+    ParameterShard shard = shard(Mode.ASYNC, true);
+    float[] born = pull(shard, true, new long[] {IDS[0], IDS[ROWS - 1]}).value.sparse().get(0).values();
+    Answer<Pulled> answer = pull(shard, false, IDS);
+    assertThat(push(shard, 0, IDS[0], IDS[ROWS - 1]).value).isNotNull();
+    runTurns();
+    float[] values = answer.value.sparse().get(0).values();
+    assertThat(values[0]).as("gathered before").isEqualTo(born[0]);
+    assertThat(values[(ROWS - 1) * DIM]).as("gathered behind").isEqualTo(born[DIM] - 1);
+    assertThat(answer.value.version()).isZero();
+  }
+
+  @Test
+  void noRoundClosesBetweenItsTurns() {
+    ParameterShard shard = shard(Mode.SYNC, true);
+    Answer<Pulled> answer = pull(shard, true, IDS);
+    Answer<PushAck> round = push(shard, 0, IDS);
+    assertThat(round.value).isNull();
+    runTurns();
+    assertThat(round.value).isNotNull();
+    float[] born = pull(shard(Mode.SYNC, false), true, IDS).value.sparse().get(0).values();
+    assertThat(answer.value.sparse().get(0).values()).containsExactly(born);
+  }
+
+  @Test
+  void whoLeavesGetsNoMoreOfIt() {
+    ParameterShard shard = shard(Mode.ASYNC, true);
+    Answer<Pulled> answer = pull(shard, false, IDS);
+    shard.leave("job", ME);
+    assertThat(answer.error).isInstanceOf(Cancelled.class);
+    runTurns();
+    assertThat(answer.value).isNull();
+  }
+
+  @Test
+  void whatIsTakenBackHoldsNoRound() {
+    ParameterShard shard = shard(Mode.SYNC, true);
+    Answer<Pulled> answer = pull(shard, true, IDS);
+    Answer<PushAck> round = push(shard, 0, IDS[0]);
+    shard.withdraw("job", answer);
+    runTurns();
+    assertThat(answer.value).isNull();
+    assertThat(answer.error).isNull();
+    assertThat(round.value).isNotNull();
+  }
+}
