@@ -31,6 +31,8 @@ final class Chunks implements Iterator<Outgoing> {
   private final List<Supplier<Outgoing>> parts = new ArrayList<>();
   private final int chunkBytes;
   private int next;
+  /** Of an answer: nobody reads it but this. */
+  private DenseValues own;
 
   /**
    * @param first header of the first frame: the fields of every frame and those that only the first one carries
@@ -54,6 +56,19 @@ final class Chunks implements Iterator<Outgoing> {
       from += n;
     } while (from < values.size());
     return this;
+  }
+
+  /** Adds the dense vector of an answer, which is released when it has been sent, or will not be. */
+  Chunks own(DenseValues values) {
+    own = values;
+    return dense(values);
+  }
+
+  /** What is left will not be sent. */
+  void drop() {
+    if (own != null) {
+      own.release();
+    }
   }
 
   /** Sends direct memory from where it lies, all else from a copy; nobody reads what has been copied again. */

@@ -34,7 +34,9 @@ final class FrameSender {
    * @param handedOver called when the stream has taken its last frame; not called if the stream breaks before
    */
   void send(Iterator<Outgoing> frames, Runnable handedOver) {
-    if (!stopped) {
+    if (stopped) {
+      drop(frames);
+    } else {
       queue.add(new Message(frames, handedOver));
       pump();
     }
@@ -45,9 +47,16 @@ final class FrameSender {
     return !queue.isEmpty();
   }
 
+  private static void drop(Iterator<Outgoing> frames) {
+    if (frames instanceof Chunks chunks) {
+      chunks.drop();
+    }
+  }
+
   /** Forgets what has not been sent. */
   void stop() {
     stopped = true;
+    queue.forEach(message -> drop(message.frames));
     queue.clear();
   }
 

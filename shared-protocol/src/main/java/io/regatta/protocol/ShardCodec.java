@@ -81,7 +81,7 @@ final class ShardCodec {
         .setVersion(pulled.version()).setClockLead(pulled.clockLead()).setDenseWanted(pulled.dense() != null).build();
     Chunks chunks = new Chunks(each, each, chunkBytes);
     if (pulled.dense() != null) {
-      chunks.dense(pulled.dense());
+      chunks.own(pulled.dense());
     }
     pulled.sparse().forEach(chunks::rows);
     return chunks;

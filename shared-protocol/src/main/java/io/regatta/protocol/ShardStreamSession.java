@@ -205,9 +205,6 @@ public final class ShardStreamSession implements FrameReceiver {
   private <T> void serve(Future<T> result, Function<T, Iterator<Outgoing>> frames) {
     inProgress++;
     result.onComplete(r -> {
-      if (over) {
-        return;
-      }
       if (r.failed()) {
         fail(r.cause());
         return;

@@ -3,12 +3,15 @@ package io.regatta.protocol;
 import static io.regatta.protocol.stream.Loop.get;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.regatta.core.dense.BlockPool;
 import io.regatta.core.dense.DenseMemory;
 import io.regatta.core.dense.DenseValues;
+import io.regatta.core.dense.DenseVector;
 import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.Indeterminate;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.PeerLost;
+import io.regatta.core.optim.OptimizerSpec;
 import io.regatta.core.shard.JobSpec;
 import io.regatta.core.shard.Mode;
 import io.regatta.core.shard.Pull;
@@ -237,10 +240,16 @@ class ShardStreamSessionTest {
     assertCalls("pull");
     loop.context.runOnContext(v -> s.fail(new PeerLost("gone")));
     assertCalls("closed 3");
-    // An answer that comes too late has nowhere to go, and does no harm.
+    // An answer that comes too late has nowhere to go, and is given back.
+    DenseVector vector = new DenseVector(DenseMemory.of(new float[DenseValues.BLOCK]), OptimizerSpec.sgd(1),
+        new BlockPool());
     Promise<Void> late = Promise.promise();
     loop.context.runOnContext(v -> {
-      shard.pulls.get(0).complete(new Pulled(4, DenseMemory.of(new float[] {1}), List.of()));
+      DenseValues first = vector.snapshot();
+      float[] block = first.block(0);
+      shard.pulls.get(0).complete(new Pulled(4, first, List.of()));
+      vector.update(0, new float[DenseValues.BLOCK], 1, 1);
+      assertThat(vector.snapshot().block(0)).as("nobody needs the old values").isSameAs(block);
       late.complete();
     });
     get(late.future());

@@ -93,7 +93,7 @@ final class HandoverStream extends StreamEnd {
   }
 
   @Override
-  void read(FrameReceiver to) {
+  int read(FrameReceiver to) {
     Sent sent = received.poll();
     try {
       TensorMessage header = sent.frame.header();
@@ -107,6 +107,7 @@ final class HandoverStream extends StreamEnd {
         to.payload(Unpooled.wrappedBuffer(payload));
       }
       to.end();
+      return sent.size;
     } finally {
       readBy(sent);
     }

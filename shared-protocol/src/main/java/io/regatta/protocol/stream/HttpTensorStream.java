@@ -92,11 +92,12 @@ abstract class HttpTensorStream extends StreamEnd {
   }
 
   @Override
-  final void read(FrameReceiver to) {
+  final int read(FrameReceiver to) {
     ByteBuf bytes = received.poll();
     int before = bytes.readableBytes();
     try {
       decoder.feed(bytes, to);
+      return before - bytes.readableBytes();
     } finally {
       consumed(before - bytes.readableBytes());
       if (bytes.isReadable()) {

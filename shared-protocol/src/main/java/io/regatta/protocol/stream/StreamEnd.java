@@ -15,6 +15,9 @@ import io.vertx.grpc.common.GrpcStatus;
  * once and behind the frames that came before. Owned by its context.
  */
 abstract class StreamEnd implements TensorStream {
+  /** What is read in one turn, and the frame that passes this; what has waited can be a whole window. */
+  static final int TURN_BYTES = 2 << 20;
+
   private final Context context;
   private final String peer;
   private FrameReceiver receiver;
@@ -22,6 +25,7 @@ abstract class StreamEnd implements TensorStream {
   private Handler<RegattaException> exceptionHandler;
   private boolean paused;
   private boolean delivering;
+  private boolean goesOn;
   /** The peer has ended its side: all its input has come. */
   private boolean peerEnded;
   /** What came cannot be read, so nothing after it can. */
@@ -44,9 +48,10 @@ abstract class StreamEnd implements TensorStream {
   /**
    * Reads input that waits, up to the end of a frame at most.
    *
+   * @return how many bytes
    * @throws WireException if it is no frame of this stream
    */
-  abstract void read(FrameReceiver to);
+  abstract int read(FrameReceiver to);
 
   /** Forgets the input that waits. */
   abstract void drop();
@@ -110,8 +115,12 @@ abstract class StreamEnd implements TensorStream {
     if (!delivering && !finished && receiver != null) {
       delivering = true;
       try {
-        while (!paused && !finished && !refused && inputWaits()) {
-          readOne();
+        int left = TURN_BYTES;
+        while (left > 0 && !paused && !finished && !refused && inputWaits()) {
+          left -= readOne();
+        }
+        if (left <= 0 && inputWaits()) {
+          goOnLater();
         }
       } finally {
         delivering = false;
@@ -123,9 +132,21 @@ abstract class StreamEnd implements TensorStream {
     flow();
   }
 
-  private void readOne() {
+  /** In a turn behind what waits for the loop already. */
+  private void goOnLater() {
+    if (!goesOn) {
+      goesOn = true;
+      context.runOnContext(v -> {
+        goesOn = false;
+        deliver();
+      });
+    }
+  }
+
+  private int readOne() {
+    int bytes = 0;
     try {
-      read(receiver);
+      bytes = read(receiver);
     } catch (WireException e) {
       refuse(new InvalidInput("from " + peer + " came " + e.getMessage()), e.status);
     } catch (OutOfMemoryError e) { // what was being read has a hole now, and nothing after it fits
@@ -138,6 +159,7 @@ abstract class StreamEnd implements TensorStream {
     if (refused || finished) {
       drop();
     }
+    return bytes;
   }
 
   private void refuse(RegattaException why, GrpcStatus status) {

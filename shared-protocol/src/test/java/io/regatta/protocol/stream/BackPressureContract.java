@@ -105,6 +105,31 @@ abstract class BackPressureContract {
     assertHeldBack(get(producer.future()), get(consumer.future()));
   }
 
+  /** A window of input is too much for one turn of the loop, if each byte of it is work. */
+  @Test
+  void what_has_waited_is_read_in_turns() throws Exception {
+    StreamOptions wide = options.withWindows(8 << 20, 16 << 20);
+    Promise<Consumer> consumer = Promise.promise();
+    int port = loop.serve(PATH, wide, s -> consumer.complete(new Consumer(s))).actualPort();
+    Promise<Producer> producer = Promise.promise();
+    loop.open(port, PATH, wide, s -> {
+      s.handler(f -> { });
+      producer.complete(new Producer(s));
+    });
+    Producer from = get(producer.future());
+    Consumer to = get(consumer.future());
+    loop.context.runOnContext(v -> from.run());
+    get(from.full.future());
+    settle(from);
+    Promise<Integer> atOnce = Promise.promise();
+    loop.context.runOnContext(v -> {
+      to.stream.resume();
+      atOnce.complete(to.seen);
+    });
+    assertThat(get(atOnce.future()) * CHUNK).isLessThanOrEqualTo(StreamEnd.TURN_BYTES + CHUNK);
+    assertThat(get(to.all.future())).isEqualTo(FRAMES);
+  }
+
   private void assertHeldBack(Producer producer, Consumer consumer) throws Exception {
     loop.context.runOnContext(v -> producer.run());
     get(producer.full.future());

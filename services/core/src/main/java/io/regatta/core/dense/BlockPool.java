@@ -10,6 +10,7 @@ import java.util.ArrayDeque;
 public final class BlockPool {
 
   private final ArrayDeque<float[]> free = new ArrayDeque<>();
+  private final float[] scratch = new float[DenseValues.BLOCK];
 
   /** An array of {@value DenseValues#BLOCK} elements with any content. */
   float[] take() {
@@ -22,6 +23,11 @@ public final class BlockPool {
     if (block.length == DenseValues.BLOCK) {
       free.addLast(block);
     }
+  }
+
+  /** The array that everybody on this thread may write to, and whose content nobody relies on later. */
+  public float[] scratch() {
+    return scratch;
   }
 
   /** Arrays that wait for their next use. */

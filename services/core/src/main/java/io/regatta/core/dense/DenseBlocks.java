@@ -36,7 +36,7 @@ public final class DenseBlocks implements DenseSink, DenseValues {
       LittleEndian.get(elements, blocks.get(b), at, n);
       fill += n;
       if (at + n == length && nonFinite < 0) {
-        int bad = NonFinite.find(blocks.get(b), length);
+        int bad = NonFinite.find(blocks.get(b), length, pool.scratch());
         nonFinite = bad < 0 ? -1 : b * BLOCK + bad;
       }
     }

@@ -52,8 +52,9 @@ public interface DenseValues {
 
   /** Index of the first element that is NaN or infinite, or -1. */
   default int nonFinite() {
+    float[] marks = new float[Math.min(BLOCK, size())];
     for (int b = 0; b < blocks(); b++) {
-      int bad = NonFinite.find(block(b), length(b));
+      int bad = NonFinite.find(block(b), length(b), marks);
       if (bad >= 0) {
         return b * BLOCK + bad;
       }

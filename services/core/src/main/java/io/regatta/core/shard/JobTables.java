@@ -41,6 +41,11 @@ final class JobTables {
     }
   }
 
+  /** See {@link BlockPool#scratch}. */
+  float[] scratch() {
+    return pool.scratch();
+  }
+
   int denseSize() {
     return partition.sizeOf(shard);
   }

@@ -9,6 +9,7 @@ import io.regatta.core.model.DenseVariable;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.List;
+import java.util.Random;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.constraints.IntRange;
@@ -86,6 +87,25 @@ class DenseMemoryTest {
     DenseBlocks received = new DenseBlocks(v.length, new BlockPool());
     received.put(bytes(v));
     assertThat(received.nonFinite()).isEqualTo(17_000);
+  }
+
+  @Property(tries = 200)
+  void theFirstNonFiniteElementIsFound(@ForAll @IntRange(min = 1, max = 20_000) int n, @ForAll long seed) {
+    Random random = new Random(seed);
+    float[] special = {Float.NaN, Float.POSITIVE_INFINITY, Float.NEGATIVE_INFINITY};
+    float[] finite = {0f, -0f, Float.MAX_VALUE, -Float.MAX_VALUE, Float.MIN_VALUE, 1};
+    float[] v = new float[n];
+    for (int i = 0; i < n; i++) {
+      v[i] = finite[random.nextInt(finite.length)];
+    }
+    assertThat(NonFinite.find(v)).isEqualTo(-1);
+    int first = n;
+    for (int k = 0; k < 3; k++) {
+      int at = random.nextInt(n);
+      v[at] = special[k];
+      first = Math.min(first, at);
+    }
+    assertThat(NonFinite.find(v)).isEqualTo(first);
   }
 
   @Test
