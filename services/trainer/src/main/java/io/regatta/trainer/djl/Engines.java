@@ -38,8 +38,17 @@ public final class Engines {
   private static volatile Engine started;
   private static int threads;
 
-  private interface LibC extends Library {
+  /**
+   * Operations of backward that MXNet's engine runs as one, 15 by its own default: until all of them have been computed, none
+   * of their gradients can be read.
+   */
+  private static final String BACKWARD_AT_ONCE = "MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN_BWD";
+
+  /** The C library, whose environment the engines read when they are loaded. */
+  interface LibC extends Library {
     int setenv(String name, String value, int overwrite);
+
+    String getenv(String name);
   }
 
   private Engines() {}
@@ -59,7 +68,7 @@ public final class Engines {
         System.setProperty("OPT_OUT_TRACKING", "true");
         System.setProperty("ai.djl.default_engine", chosen);
         System.setProperty("ai.djl.use_local_parameter_server", "true");
-        pinThreads(computeThreads);
+        setEnvironment(computeThreads);
         started = load(chosen);
         threads = computeThreads;
         return started;
@@ -125,23 +134,26 @@ public final class Engines {
   }
 
   /**
-   * The engines' OpenMP runtime reads its thread count from the environment when its library is loaded, so the value
-   * is put there before that. A value that the user has set stays.
+   * The engines and their OpenMP runtime read the environment when their libraries are loaded, so values are put there
+   * before that: each gradient comes by itself, so that it can be copied while earlier layers' are computed, unless the
+   * user has set that otherwise; and the number of threads.
    */
-  private static void pinThreads(int computeThreads) {
-    if (computeThreads <= 0) {
-      return;
-    }
+  private static void setEnvironment(int computeThreads) {
     String given = System.getenv("OMP_NUM_THREADS");
-    if (given != null && !given.equals(Integer.toString(computeThreads))) {
-      log.warn("OMP_NUM_THREADS={} in the environment is overridden by compute_threads={}", given, computeThreads);
+    if (computeThreads > 0) {
+      if (given != null && !given.equals(Integer.toString(computeThreads))) {
+        log.warn("OMP_NUM_THREADS={} in the environment is overridden by compute_threads={}", given, computeThreads);
+      }
+      System.setProperty("ai.djl.pytorch.num_threads", Integer.toString(computeThreads));
+      System.setProperty("ai.djl.pytorch.num_interop_threads", "1");
     }
-    System.setProperty("ai.djl.pytorch.num_threads", Integer.toString(computeThreads));
-    System.setProperty("ai.djl.pytorch.num_interop_threads", "1");
     try {
       LibC c = Native.load("c", LibC.class);
-      c.setenv("OMP_NUM_THREADS", Integer.toString(computeThreads), 1);
-      c.setenv("MXNET_OMP_MAX_THREADS", Integer.toString(computeThreads), 1);
+      c.setenv(BACKWARD_AT_ONCE, "1", 0);
+      if (computeThreads > 0) {
+        c.setenv("OMP_NUM_THREADS", Integer.toString(computeThreads), 1);
+        c.setenv("MXNET_OMP_MAX_THREADS", Integer.toString(computeThreads), 1);
+      }
     } catch (UnsatisfiedLinkError e) {
       log.warn("compute_threads could not be set ({}); set OMP_NUM_THREADS={} in the environment", e.getMessage(),
           computeThreads);

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import ai.djl.engine.EngineException;
+import com.sun.jna.Native;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.DisabledIfSystemProperty;
@@ -42,5 +43,13 @@ class EnginesTest {
     Engines.start("auto", 1);
     assertThatThrownBy(() -> Engines.start("OnnxRuntime", 1)).isInstanceOf(InvalidInput.class)
         .hasMessageContaining("already");
+  }
+
+  /** MXNet would otherwise run up to 15 operations of backward as one, and yield no gradient before all. */
+  @Test
+  void everyGradientComesByItselfUnlessTheUserHasSetThatOtherwise() {
+    Engines.start("auto", 1);
+    String name = "MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN_BWD";
+    assertThat(Native.load("c", Engines.LibC.class).getenv(name)).isEqualTo(System.getenv().getOrDefault(name, "1"));
   }
 }
