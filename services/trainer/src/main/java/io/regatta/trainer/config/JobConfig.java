@@ -47,8 +47,9 @@ public record JobConfig(
     @Setting(value = "4", unit = "steps", doc = "ssp: steps that a trainer may be ahead of the slowest.")
     int stalenessBound,
 
-    @Setting(value = "true", doc = "async: a step computes while the push of the one before is under way, on values pulled "
-        + "before that push. false: it waits until its replica's pushes have been applied.")
+    @Setting(value = "false", doc = "async: a step computes while the push of the one before is under way, on values pulled "
+        + "before that push: faster, and stable at about half the learning rate. false: it waits until its replica's "
+        + "pushes have been applied.")
     boolean overlap,
 
     @Setting(value = "1", doc = "Seed of initial values, shuffling and generated data.")

@@ -282,7 +282,7 @@ class RanksTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"sync", "geo"})
+  @ValueSource(strings = {"sync", "async", "geo"})
   void aNanGradientEndsTheRunOfItsTrainer(String mode) {
     JsonObject job = job("sgd", 4).put("trainers", 2).put("mode", mode);
     try (SharedShards shards = new SharedShards(Toy.job(job))) {
