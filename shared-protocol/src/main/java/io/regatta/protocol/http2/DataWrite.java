@@ -15,6 +15,9 @@ import java.util.function.IntSupplier;
  * Owned by the connection's event loop.
  */
 final class DataWrite implements Http2RemoteFlowController.FlowControlled {
+  /** A frame no longer than this goes as one buffer: to copy it costs less than a second entry in the socket's queue. */
+  private static final int COPIED_BYTES = 1 << 10;
+
   private final int streamId;
   private final IntSupplier maxFrame;
   private final ByteBuf head;
@@ -50,11 +53,14 @@ final class DataWrite implements Http2RemoteFlowController.FlowControlled {
       int frame = Math.min(left, most);
       int ofHead = Math.min(frame, head.readableBytes());
       int ofPayload = frame - ofHead;
-      ByteBuf start = ctx.alloc().directBuffer(Http2CodecUtil.FRAME_HEADER_LENGTH + ofHead);
+      boolean copied = frame <= COPIED_BYTES;
+      ByteBuf start = ctx.alloc().directBuffer(Http2CodecUtil.FRAME_HEADER_LENGTH + (copied ? frame : ofHead));
       start.writeMedium(frame).writeByte(Http2FrameTypes.DATA).writeByte(0).writeInt(streamId).writeBytes(head, ofHead);
       size -= frame;
       left -= frame;
-      if (ofPayload == 0) {
+      if (copied) {
+        ctx.write(start.writeBytes(payload, ofPayload), promise(ctx));
+      } else if (ofPayload == 0) {
         ctx.write(start, promise(ctx));
       } else {
         ctx.write(start);
