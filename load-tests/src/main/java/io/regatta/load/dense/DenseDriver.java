@@ -15,8 +15,8 @@ import java.util.Map;
 
 /**
  * Dense push and pull of one vector between a trainer and a shard, for every kind of {@link Peers} and chunk size, and
- * programs of the system. A push is measured from the call to the acknowledgement of the applied gradient, a pull until all values are
- * in an array of the trainer. After the rounds the weights of every kind are compared with the closed form.
+ * programs of the system. A push is measured from the call to the acknowledgement of the applied gradient, a pull until
+ * all values are in an array of the trainer. After the rounds the weights of every kind are compared with the closed form.
  */
 public final class DenseDriver {
   private static final double GIGA = 1e9;

@@ -13,7 +13,7 @@ import java.util.Arrays;
 public record DenseTask(int elements, int chunkBytes) {
 
   /** Learning rate. */
-  static final float RATE = 0x1p-10f;
+  public static final float RATE = 0x1p-10f;
   /** Of a stream, for every kind that has such a thing. */
   static final int WINDOW_BYTES = 16 << 20;
 
@@ -21,7 +21,8 @@ public record DenseTask(int elements, int chunkBytes) {
     return chunkBytes / Float.BYTES;
   }
 
-  float[] initial() {
+  /** The weights at the beginning. */
+  public float[] initial() {
     float[] w = new float[elements];
     for (int i = 0; i < elements; i++) {
       w[i] = i % 13;
@@ -29,7 +30,8 @@ public record DenseTask(int elements, int chunkBytes) {
     return w;
   }
 
-  float[] gradient() {
+  /** What is pushed each time. */
+  public float[] gradient() {
     float[] g = new float[elements];
     for (int i = 0; i < elements; i++) {
       g[i] = i % 7 - 3;
@@ -38,7 +40,7 @@ public record DenseTask(int elements, int chunkBytes) {
   }
 
   /** Throws if these are not the weights after so many pushes. */
-  void check(float[] weights, long pushes) {
+  public void check(float[] weights, long pushes) {
     float[] expected = initial();
     float[] g = gradient();
     for (int i = 0; i < elements; i++) {

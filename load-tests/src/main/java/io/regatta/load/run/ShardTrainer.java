@@ -19,6 +19,7 @@ import io.regatta.core.shard.TrainerId;
 import io.regatta.protocol.GrpcShardLink;
 import io.regatta.protocol.StreamPaths;
 import io.regatta.protocol.stream.StreamOptions;
+import io.regatta.protocol.stream.TensorStream;
 import io.regatta.protocol.stream.TensorStreamClient;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
@@ -31,13 +32,15 @@ public final class ShardTrainer {
   private static final TrainerId ID = new TrainerId(0, 1);
 
   private final Loop loop;
+  private final TensorStream stream;
   private final ShardLink link;
   private final DensePartition partition;
   private long pushes;
   private long version;
 
-  private ShardTrainer(Loop loop, ShardLink link, DensePartition partition) {
+  private ShardTrainer(Loop loop, TensorStream stream, ShardLink link, DensePartition partition) {
     this.loop = loop;
+    this.stream = stream;
     this.partition = partition;
     this.link = link;
   }
@@ -46,19 +49,24 @@ public final class ShardTrainer {
   public static ShardTrainer open(Loop loop, Vertx vertx, int port, StreamOptions options, ModelSpec model,
       float[] dense) throws Exception {
     JobSpec job = new JobSpec("load", Mode.ASYNC, 1, 0, NanPolicy.FAIL, 1, MIN_BLOCK, model);
-    ShardLink link = loop.call(() -> new TensorStreamClient(vertx, options)
+    DensePartition partition = DensePartition.of(model.dense(), 1, MIN_BLOCK);
+    ShardTrainer trainer = loop.call(() -> new TensorStreamClient(vertx, options)
         .open("127.0.0.1", port, StreamPaths.PARAMETER_SHARD)
-        .map(stream -> new GrpcShardLink(stream, "shard 0 at port " + port, 0, 0, () -> 1,
-            j -> Future.failedFuture("no driver asks for a digest"), options)));
-    ShardTrainer trainer = new ShardTrainer(loop, link, DensePartition.of(model.dense(), 1, MIN_BLOCK));
-    loop.call(() -> Future.fromCompletionStage(link.register(job, ID, 0)));
-    loop.call(() -> Future.fromCompletionStage(link.initialize(DenseMemory.of(dense))));
+        .map(stream -> new ShardTrainer(loop, stream, new GrpcShardLink(stream, "shard 0 at port " + port, 0, 0, () -> 1,
+            j -> Future.failedFuture("no driver asks for a digest"), options), partition)));
+    loop.call(() -> Future.fromCompletionStage(trainer.link.register(job, ID, 0)));
+    loop.call(() -> Future.fromCompletionStage(trainer.link.initialize(DenseMemory.of(dense))));
     return trainer;
   }
 
   /** Makes a call on the loop and waits for it, from another thread. */
   public <T> T call(Supplier<Future<T>> call) throws Exception {
     return loop.call(call);
+  }
+
+  /** Stops to read what the shard sends, as a trainer does whose memory or disk is busy; or goes on. */
+  public void reads(boolean on) throws Exception {
+    loop.call(() -> Future.succeededFuture(on ? stream.resume() : stream.pause()));
   }
 
   /** Pushes the gradients of the next step. */

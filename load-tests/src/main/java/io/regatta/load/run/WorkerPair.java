@@ -47,6 +47,16 @@ public final class WorkerPair implements AutoCloseable {
     return server.ask(command);
   }
 
+  /** Freezes the server's process until {@link #thawServer}. */
+  public void freezeServer() throws IOException {
+    server.freeze();
+  }
+
+  /** Lets the server go on. */
+  public void thawServer() throws IOException {
+    server.thaw();
+  }
+
   /** Has the client do something until it has done it for so long. */
   public void warmUp(JsonObject command, double seconds) {
     double done = 0;

@@ -28,6 +28,7 @@ public final class WorkerProcess implements AutoCloseable {
   private final Process process;
   private final PrintStream commands;
   private final BlockingQueue<String> answers = new LinkedBlockingQueue<>();
+  private final Thread thaw = new Thread(this::thawAtExit);
   private final JsonObject ready;
 
   private WorkerProcess(String name, Process process) {
@@ -79,6 +80,38 @@ public final class WorkerProcess implements AutoCloseable {
   public JsonObject ask(JsonObject command) {
     commands.println(command.encode());
     return answer(command.encode());
+  }
+
+  /** Freezes the process (SIGSTOP), which answers nothing until it is thawed. */
+  public void freeze() throws IOException {
+    Runtime.getRuntime().addShutdownHook(thaw); // a frozen process would not notice that the coordinator has gone
+    signal("STOP");
+  }
+
+  /** Lets a frozen process go on. */
+  public void thaw() throws IOException {
+    signal("CONT");
+    Runtime.getRuntime().removeShutdownHook(thaw);
+  }
+
+  private void signal(String signal) throws IOException {
+    try {
+      int status = new ProcessBuilder("kill", "-" + signal, Long.toString(process.pid())).inheritIO().start().waitFor();
+      if (status != 0) {
+        throw new IOException("kill -" + signal + " of " + name + " ended with status " + status);
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IOException("kill -" + signal + " of " + name + " was interrupted", e);
+    }
+  }
+
+  private void thawAtExit() {
+    try {
+      signal("CONT");
+    } catch (IOException e) {
+      process.destroyForcibly();
+    }
   }
 
   /** CPU seconds of the process so far. */

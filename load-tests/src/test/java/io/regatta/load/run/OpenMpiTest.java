@@ -11,7 +11,8 @@ class OpenMpiTest {
   @Test
   void sends_whole_buffers_for_the_time_asked_for_where_it_is_installed() throws Exception {
     Optional<OpenMpi> found = OpenMpi.find();
-    assertThat(found.isPresent()).isEqualTo(Programs.inPath("mpirun").isPresent() && Programs.inPath("mpicc").isPresent());
+    assertThat(found.isPresent())
+        .isEqualTo(Programs.inPath("mpirun").isPresent() && Programs.inPath("mpicc").isPresent());
     if (found.isPresent()) {
       try (OpenMpi openMpi = found.get()) {
         Sample sample = openMpi.run(0.05, 1_000_000);

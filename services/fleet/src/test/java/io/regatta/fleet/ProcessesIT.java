@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import io.regatta.node.testing.FreePorts;
 import io.regatta.trainer.Progress;
 import io.vertx.core.json.JsonObject;
 import java.nio.file.Files;
@@ -14,11 +13,10 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
-import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.yaml.snakeyaml.Yaml;
 
 /** Each service as a {@code java -jar} process of its own, found through Hazelcast. Needs the packaged jars. */
 class ProcessesIT {
@@ -27,47 +25,21 @@ class ProcessesIT {
 
   @TempDir
   Path dir;
-  private final List<JavaProcess> processes = new ArrayList<>();
-  private final int seed = FreePorts.one();
+  private ServiceProcesses services;
+
+  @BeforeEach
+  void begin() {
+    services = new ServiceProcesses(dir);
+  }
 
   @AfterEach
   void end() {
-    processes.forEach(JavaProcess::close);
-  }
-
-  private static Path jar(String service) {
-    return Checkout.file("services/" + service + "/target/" + service + ".jar");
-  }
-
-  /** A service with its section, told nothing but the seed. */
-  private JavaProcess service(String service, String name, JsonObject own) throws Exception {
-    boolean isSeed = service.equals("rendezvous");
-    JsonObject cluster = new JsonObject().put("seeds", List.of("127.0.0.1:" + seed)).put("port", isSeed ? seed : 0);
-    JsonObject conf = new JsonObject().put("node", new JsonObject().put("cluster", cluster))
-        .put(service.replace('-', '_'), own);
-    Path file = Files.writeString(dir.resolve(name + ".json"), conf.encodePrettily());
-    JavaProcess process = JavaProcess.jar(name, jar(service), "-conf", file.toString());
-    processes.add(process);
-    return process;
+    services.close();
   }
 
   /** The tiny wide & deep job, nested as in a file. */
   private JsonObject job() throws Exception {
-    return nested("wide-and-deep", Jobs.tiny(dir));
-  }
-
-  private static JsonObject nested(String name, List<String> keys) throws Exception {
-    JsonObject job = new JsonObject(new Yaml().<Map<String, Object>>load(Checkout.text("configs/" + name + ".yaml")));
-    for (String key : keys) {
-      String[] path = key.substring(0, key.indexOf('=')).split("\\.");
-      String text = key.substring(key.indexOf('=') + 1);
-      JsonObject at = job;
-      for (int i = 0; i < path.length - 1; i++) {
-        at = at.getJsonObject(path[i]);
-      }
-      at.put(path[path.length - 1], text.startsWith("[") ? new Yaml().load(text) : text);
-    }
-    return job;
+    return ServiceProcesses.job("wide-and-deep", Jobs.tiny(dir));
   }
 
   @Test
@@ -85,24 +57,24 @@ class ProcessesIT {
     direct.addAll(List.of("mode=sync", "aggregator=false", "output="));
     String hash = LocalCluster.run(LocalCluster.Options.of(Jobs.config(name, direct.toArray(String[]::new)))
         .withoutHazelcast().withProgress(Progress.none())).get(0).parametersHash();
-    JsonObject job = nested(name, keys);
+    JsonObject job = ServiceProcesses.job(name, keys);
 
     // Any order will do: here trainers come first, and wait for the others.
     List<JavaProcess> trainers = new ArrayList<>();
     for (int rank = 0; rank < 2; rank++) {
-      trainers.add(service("trainer", "trainer-" + rank, new JsonObject().put("job", job).put("rank", rank)
+      trainers.add(services.start("trainer", "trainer-" + rank, new JsonObject().put("job", job).put("rank", rank)
           .put("result", rank == 0 ? dir.resolve("result.json").toString() : "")));
     }
     List<JavaProcess> servers = new ArrayList<>();
     for (int index = 0; index < 2; index++) {
-      servers.add(service("parameter-server", "server-" + index,
+      servers.add(services.start("parameter-server", "server-" + index,
           new JsonObject().put("index", index).put("servers", 2).put("shards", 1)));
     }
     List<JavaProcess> stopped = new ArrayList<>(servers);
     if (job.getString("aggregator", "false").equals("true")) {
-      stopped.add(service("gradient-aggregator", "aggregator", new JsonObject()));
+      stopped.add(services.start("gradient-aggregator", "aggregator", new JsonObject()));
     }
-    JavaProcess rendezvous = service("rendezvous", "rendezvous", new JsonObject());
+    JavaProcess rendezvous = services.start("rendezvous", "rendezvous", new JsonObject());
     stopped.add(rendezvous);
     for (JavaProcess server : servers) {
       server.await(line -> line.startsWith("ready parameter-server"), START_SECONDS);
@@ -124,7 +96,7 @@ class ProcessesIT {
     result.get("process_ids").forEach(pid -> pids.add(pid.asLong()));
     assertThat(pids).doesNotHaveDuplicates().hasSize(trainers.size() + stopped.size());
 
-    CommandLineRun status = CommandLineRun.regatta("status", "--seeds", "127.0.0.1:" + seed);
+    CommandLineRun status = CommandLineRun.regatta("status", "--seeds", services.seed());
     assertThat(status.status()).as(status.err()).isZero();
     assertThat(status.out()).contains("server 0", "server 1", "no job").doesNotContain("job " + name);
 
@@ -140,7 +112,7 @@ class ProcessesIT {
   @Test
   void ctrl_c_ends_a_simulation_in_order() throws Exception {
     Path job = Files.writeString(dir.resolve("job.json"), job().put("epochs", 100_000).encode());
-    try (JavaProcess simulation = JavaProcess.jar("simulation", jar("fleet"), "simulate", job.toString())) {
+    try (JavaProcess simulation = JavaProcess.jar("simulation", ServiceProcesses.jar("fleet"), "simulate", job.toString())) {
       simulation.await(line -> line.contains("examples/s") || line.matches(".*train.*/s.*"), START_SECONDS);
       Instant asked = Instant.now();
       simulation.signal("INT");
@@ -153,7 +125,7 @@ class ProcessesIT {
   @Test
   void an_engine_that_is_not_there_is_named_with_those_that_are() throws Exception {
     Path job = Files.writeString(dir.resolve("job.json"), job().put("engine", "TensorFlow").encode());
-    try (JavaProcess simulation = JavaProcess.jar("simulation", jar("fleet"), "simulate", job.toString())) {
+    try (JavaProcess simulation = JavaProcess.jar("simulation", ServiceProcesses.jar("fleet"), "simulate", job.toString())) {
       assertThat(simulation.status(START_SECONDS)).as(simulation.output()).isEqualTo(2);
       assertThat(simulation.output().lines().filter(line -> line.startsWith("regatta: "))).singleElement().asString()
           .contains("TensorFlow is not on the class path", "MXNet");
@@ -162,7 +134,7 @@ class ProcessesIT {
 
   @Test
   void ctrl_c_ends_a_wait_for_services_that_never_come() throws Exception {
-    JavaProcess trainer = service("trainer", "trainer", new JsonObject().put("job", job()));
+    JavaProcess trainer = services.start("trainer", "trainer", new JsonObject().put("job", job()));
     trainer.await(line -> line.contains("not ready") || line.contains("waits"), START_SECONDS);
     Instant asked = Instant.now();
     trainer.signal("INT");

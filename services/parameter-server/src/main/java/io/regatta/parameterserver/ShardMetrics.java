@@ -36,7 +36,7 @@ final class ShardMetrics {
   ShardMetrics(MeterRegistry registry, int index) {
     this.registry = registry;
     shard = Tags.of("shard", Integer.toString(index));
-    pushes = counter("regatta.shard.pushes", "pushes taken in", "");
+    pushes = counter("regatta.shard.pushes", "pushes taken in, each once", "");
     pulls = counter("regatta.shard.pulls", "pulls answered", "");
     bytesIn = counter("regatta.shard.received", "gradients received", "bytes");
     bytesOut = counter("regatta.shard.sent", "values sent", "bytes");

@@ -88,7 +88,9 @@ final class ShardStreams implements ShardStreamHandler {
       if (error != null) {
         promise.fail(error);
       } else {
-        metrics.pushed(ack.staleness());
+        if (!ack.repeatedPush() && !push.sitsOut()) {
+          metrics.pushed(ack.staleness());
+        }
         promise.complete(ack);
       }
     })).compose(v -> promise.future());

@@ -160,8 +160,8 @@ class ParameterServerVerticleTest {
           .tag("job", "why").functionCounter() != null);
       get(first.leave());
       get(second.leave());
-      eventually(servers, () -> servers.node.metrics().find("regatta.job.version").gauge() == null);
-      assertThat(servers.node.metrics().find("regatta.job.round.wait").meters()).isEmpty();
+      eventually(servers, () -> servers.node.metrics().find("regatta.job.version").gauge() == null
+          && servers.node.metrics().find("regatta.job.round.wait").meters().isEmpty());
     }
   }
 

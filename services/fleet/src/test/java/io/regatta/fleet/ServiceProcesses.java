@@ -1,0 +1,64 @@
+package io.regatta.fleet;
+
+import io.regatta.node.testing.FreePorts;
+import io.vertx.core.json.JsonObject;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.yaml.snakeyaml.Yaml;
+
+/** Services as {@code java -jar} processes of their own, which find each other through a Hazelcast seed. */
+final class ServiceProcesses implements AutoCloseable {
+  private final Path dir;
+  private final String seed = "127.0.0.1:" + FreePorts.one();
+  private final List<JavaProcess> processes = new ArrayList<>();
+
+  /** @param dir for configuration files */
+  ServiceProcesses(Path dir) {
+    this.dir = dir;
+  }
+
+  /** A packaged service, or {@code fleet}. */
+  static Path jar(String service) {
+    return Checkout.file("services/" + service + "/target/" + service + ".jar");
+  }
+
+  /** A job of configs/ with some keys changed, nested as in a file. */
+  static JsonObject job(String name, List<String> keys) {
+    JsonObject job = new JsonObject(new Yaml().<Map<String, Object>>load(Checkout.text("configs/" + name + ".yaml")));
+    for (String key : keys) {
+      String[] path = key.substring(0, key.indexOf('=')).split("\\.");
+      String text = key.substring(key.indexOf('=') + 1);
+      JsonObject at = job;
+      for (int i = 0; i < path.length - 1; i++) {
+        at = at.getJsonObject(path[i]);
+      }
+      at.put(path[path.length - 1], text.startsWith("[") ? new Yaml().load(text) : text);
+    }
+    return job;
+  }
+
+  /** The address of the seed, which is the rendezvous. */
+  String seed() {
+    return seed;
+  }
+
+  /** Starts a service with its section, told nothing but the seed. */
+  JavaProcess start(String service, String name, JsonObject own) throws Exception {
+    int port = service.equals("rendezvous") ? Integer.parseInt(seed.substring(seed.indexOf(':') + 1)) : 0;
+    JsonObject cluster = new JsonObject().put("seeds", List.of(seed)).put("port", port);
+    JsonObject conf = new JsonObject().put("node", new JsonObject().put("cluster", cluster))
+        .put(service.replace('-', '_'), own);
+    Path file = Files.writeString(dir.resolve(name + ".json"), conf.encodePrettily());
+    JavaProcess process = JavaProcess.jar(name, jar(service), "-conf", file.toString());
+    processes.add(process);
+    return process;
+  }
+
+  @Override
+  public void close() {
+    processes.forEach(JavaProcess::close);
+  }
+}
