@@ -1,6 +1,6 @@
 #!/bin/sh
 # Measures Regatta and its peers side by side: all drivers of load-tests, Markdown on standard output.
-#   load-tests/run.sh [--quick] [--json FILE] [dense] [small] [sparse]
+#   load-tests/run.sh [--quick] [--json FILE] [dense] [small] [sparse] [train] [stall]
 # Builds load-tests/target/load-tests.jar if it is not there or older than the sources.
 # Environment: JAVA_HOME (else java from PATH).
 set -eu
@@ -21,6 +21,10 @@ if [ ! -f "$jar" ] || [ -n "$(find "$here/../pom.xml" "$here" "$here/../services
   trap - INT TERM
 fi
 
+# As ./regatta does: one compute thread, and no report of the engine's start to its makers.
+OMP_NUM_THREADS=${OMP_NUM_THREADS:-1}
+OPT_OUT_TRACKING=true
+export OMP_NUM_THREADS OPT_OUT_TRACKING
 # The options with which ./regatta starts Java, and no others; the drivers give them to their processes.
 flags=
 if [ "$version" -ge 24 ]; then

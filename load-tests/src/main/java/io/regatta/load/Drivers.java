@@ -9,7 +9,10 @@ import io.regatta.load.run.Table;
 import io.regatta.load.run.Task;
 import io.regatta.load.small.SmallDriver;
 import io.regatta.load.sparse.SparseDriver;
+import io.regatta.load.stall.StallDriver;
+import io.regatta.load.train.TrainDriver;
 import io.regatta.node.process.ServiceLogging;
+import io.regatta.protocol.stream.StreamOptions;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -27,13 +30,15 @@ import picocli.CommandLine.Parameters;
     description = "Measures Regatta and its peers side by side; Markdown on standard output.")
 final class Drivers implements Callable<Integer> {
 
-  private static final List<String> ALL = List.of("dense", "small", "sparse");
+  private static final List<String> ALL = List.of("dense", "small", "sparse", "train", "stall");
   private static final int TENSOR_ELEMENTS = 16_000_000;
   private static final int ROUND_TRIPS = 10_000;
+  private static final int EXAMPLES = 100_000;
+  private static final long STALL_MILLIS = 10_000;
   private static final List<Integer> TABLE_ROWS = List.of(100_000, 10_000_000);
   private static final List<Integer> CHUNKS = List.of(1 << 20, 4 << 20);
 
-  @Parameters(paramLabel = "DRIVER", description = "dense, small, sparse; all if none is named")
+  @Parameters(paramLabel = "DRIVER", description = "dense, small, sparse, train, stall; all if none is named")
   private List<String> drivers = List.of();
 
   @Option(names = "--quick", description = "shorter measurements: all drivers in less than five minutes")
@@ -60,6 +65,8 @@ final class Drivers implements Callable<Integer> {
       case "dense" -> DenseDriver.task(setup);
       case "small" -> SmallDriver.task(setup);
       case "sparse" -> SparseDriver.task(setup);
+      case "stall" -> StallDriver.task(setup);
+      case "train" -> TrainDriver.task(setup);
       default -> throw new InvalidInput("there is no driver '" + setup.getString("driver") + "'; there are " + ALL);
     };
   }
@@ -93,6 +100,17 @@ final class Drivers implements Callable<Integer> {
         }
         case "sparse" -> {
           SparseDriver.Result result = SparseDriver.run(scale, TABLE_ROWS);
+          out.println(result.markdown());
+          results.put(driver, result.json());
+        }
+        case "train" -> {
+          TrainDriver.Result result = TrainDriver.run(scale, quick ? EXAMPLES / 5 : EXAMPLES);
+          out.println(result.markdown());
+          results.put(driver, result.json());
+        }
+        case "stall" -> {
+          StallDriver.Result result = StallDriver.run(TENSOR_ELEMENTS, StreamOptions.defaults().initialWindowBytes(),
+              quick ? STALL_MILLIS / 5 : STALL_MILLIS);
           out.println(result.markdown());
           results.put(driver, result.json());
         }

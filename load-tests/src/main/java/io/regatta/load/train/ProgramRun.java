@@ -1,0 +1,75 @@
+package io.regatta.load.train;
+
+import io.regatta.fleet.LocalCluster;
+import io.regatta.load.run.Task;
+import io.regatta.trainer.Progress;
+import io.regatta.trainer.config.JobConfig;
+import io.regatta.trainer.result.RunResult;
+import io.regatta.trainer.run.LocalRun;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+
+/** Runs the program CTR-DNN whole, again and again in one warm JVM: with services or without. */
+final class ProgramRun implements Task {
+  private final boolean services;
+  private final JobConfig job;
+
+  /**
+   * @param services true: one server and one trainer in this JVM, async; false: {@code --local}
+   * @param setup {@code data}: directory; {@code examples} of a run; {@code batch}
+   */
+  ProgramRun(boolean services, JsonObject setup) {
+    this.services = services;
+    JsonObject sgd = new JsonObject().put("kind", "sgd");
+    job = JobConfig.of(new JsonObject().put("job", "load-train").put("program", "io.regatta.trainer.program.CtrDnn")
+        .put("mode", "async").put("servers", 1).put("trainers", 1).put("seed", 1).put("epochs", 1)
+        .put("batch_size", setup.getInteger("batch")).put("compute_threads", 1)
+        .put("optimizer", sgd.copy().put("learning_rate", 0.1))
+        .put("sparse_optimizer", sgd.copy().put("learning_rate", 20))
+        .put("data", new JsonObject().put("dir", setup.getString("data")).put("shuffle_buffer", 20_000)
+            .put("drop_last", true))
+        .put("settings", new JsonObject().put("embedding", 10).put("hidden", new JsonArray().add(400).add(400).add(400))
+            .put("gain", 1.414).put("id_space", 1_000_001).put("train_rows", setup.getInteger("examples"))
+            .put("test_rows", setup.getInteger("batch")).put("train_files", 1)));
+  }
+
+  @Override
+  public JsonObject run(JsonObject command) {
+    Where where = new Where();
+    RunResult result = services
+        ? LocalCluster.run(LocalCluster.Options.of(job).withoutHazelcast().withProgress(where)).get(0)
+        : LocalRun.run(job, null, where);
+    return new JsonObject().put("examples", result.examples()).put("train_seconds", result.seconds())
+        .put("loss", result.loss()).put("where", where.line);
+  }
+
+  @Override
+  public void close() {}
+
+  /** Keeps the line in which the program says where the time went. */
+  private static final class Where implements Progress {
+    private String line = "";
+
+    @Override
+    public void line(String text) {
+      if (text.startsWith("time: ")) {
+        line = text.substring("time: ".length());
+      }
+    }
+
+    @Override
+    public void begin(String phase, long examples) {}
+
+    @Override
+    public void advance(long examples) {}
+
+    @Override
+    public void metric(String name, double value) {}
+
+    @Override
+    public void end() {}
+
+    @Override
+    public void close() {}
+  }
+}
