@@ -20,6 +20,13 @@ final class Stopwatch {
     nanos = new long[Math.max(1, expected)];
   }
 
+  void time(Runnable turn) {
+    time(() -> {
+      turn.run();
+      return null;
+    });
+  }
+
   <T> T time(Supplier<T> turn) {
     if (turns == nanos.length) {
       nanos = Arrays.copyOf(nanos, 2 * turns);

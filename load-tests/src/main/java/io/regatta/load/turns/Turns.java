@@ -21,6 +21,7 @@ import io.regatta.core.shard.TrainerId;
 import io.regatta.load.run.Machine;
 import io.regatta.load.run.Table;
 import java.lang.management.ManagementFactory;
+import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
@@ -48,8 +49,10 @@ public final class Turns {
   private static final String JOB = "turns";
   private static final String TABLE = "embedding";
 
+  /** What the shard leaves to later turns. */
+  private final ArrayDeque<Runnable> later = new ArrayDeque<>();
   private final ParameterShard shard = new ParameterShard(0, ParameterShard.Limits.defaults(),
-      System::currentTimeMillis);
+      System::currentTimeMillis, later::add);
   private final int rows;
   private final int requests;
   private long pushes;
@@ -101,7 +104,7 @@ public final class Turns {
     Stopwatch pull = new Stopwatch(requests);
     for (int i = 0; i < requests; i++) {
       long[] ids = batches[i % BATCHES];
-      pull.time(() -> pull(ids));
+      pull(pull, ids);
     }
     pull.print(table, "pull", moved);
     float[] gradients = gradients(batches);
@@ -109,7 +112,7 @@ public final class Turns {
     for (int i = 0; i < requests; i++) {
       long[] ids = batches[i % BATCHES];
       float[] values = Arrays.copyOf(gradients, ids.length * DIM);
-      push.time(() -> push(ids, values));
+      push.time((Runnable) () -> push(ids, values));
     }
     push.print(table, "push", moved);
     Stopwatch export = new Stopwatch(rows / EXPORT_ROWS + 2 * 256);
@@ -128,7 +131,7 @@ public final class Turns {
     for (int from = 0; from < rows; from += BIRTHS) {
       int first = from;
       long[] ids = LongStream.range(first, Math.min(first + BIRTHS, rows)).map(Turns::id).toArray();
-      watch.time(() -> pull(ids));
+      pull(watch, ids);
     }
     return watch;
   }
@@ -158,16 +161,18 @@ public final class Turns {
     return values;
   }
 
-  private Void pull(long[] ids) {
-    shard.pull(JOB, new Pull(0, pushes, false, List.of(new SparseIds(TABLE, ids)), false), Turns::answered);
-    return null;
+  private void pull(Stopwatch watch, long[] ids) {
+    later.add(() -> shard.pull(JOB, new Pull(0, pushes, false, List.of(new SparseIds(TABLE, ids)), false),
+        Turns::answered));
+    for (Runnable turn = later.poll(); turn != null; turn = later.poll()) {
+      watch.time(turn);
+    }
   }
 
-  private Void push(long[] ids, float[] values) {
+  private void push(long[] ids, float[] values) {
     Contributor contributor = new Contributor(0, 1, ++pushes, 1);
     shard.push(JOB, new Push(List.of(contributor), pushes - 1, 0, null, List.of(new SparseRows(TABLE, ids, values))),
         Turns::answered);
-    return null;
   }
 
   private static void answered(Object value, Throwable error) {
