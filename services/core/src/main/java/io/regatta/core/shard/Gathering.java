@@ -18,10 +18,16 @@ final class Gathering {
   private final List<SparseRows> rows;
   private int entry;
   private int next;
+  private long births;
 
-  /** Makes room for all rows of the wish. */
-  Gathering(JobTables tables, Pull pull) {
+  /**
+   * Makes room for all rows of the wish.
+   *
+   * @param births how many of them will be born, at most
+   */
+  Gathering(JobTables tables, Pull pull, long births) {
     this.tables = tables;
+    this.births = births;
     readOnly = pull.readOnly();
     rows = new ArrayList<>(pull.sparse().size());
     for (SparseIds s : pull.sparse()) {
@@ -36,6 +42,7 @@ final class Gathering {
    * @return whether there is more to do
    */
   boolean advance(int most) {
+    long before = tables.rows();
     int left = most;
     while (left > 0 && entry < rows.size()) {
       SparseRows r = rows.get(entry);
@@ -53,7 +60,13 @@ final class Gathering {
         next = 0;
       }
     }
+    births -= tables.rows() - before;
     return entry < rows.size();
+  }
+
+  /** Rows that it is still to bear, at most. */
+  long births() {
+    return births;
   }
 
   /** The rows, whole when {@link #advance} has returned false. */

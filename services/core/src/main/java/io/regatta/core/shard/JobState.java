@@ -60,8 +60,8 @@ final class JobState {
     tables = new JobTables(spec, shard, pool, where);
     trainers = new Trainers(spec.trainers(), where);
     check = new PushCheck(this, shard, limits.openRounds());
-    rowLimit = new RowLimit(tables, rounds, spec.mode(), limits.rows(), where);
     pulls = new PullQueue(this, limits.parkedPulls(), later, completions);
+    rowLimit = new RowLimit(tables, () -> rounds.births() + pulls.births(), spec.mode(), limits.rows(), where);
   }
 
   /** Updates applied. */

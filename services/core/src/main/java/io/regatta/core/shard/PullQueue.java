@@ -89,6 +89,11 @@ final class PullQueue {
     return !answering.isEmpty();
   }
 
+  /** Rows that open answers are still to bear, at most. */
+  long births() {
+    return answering.stream().mapToLong(a -> a.rows.births()).sum();
+  }
+
   /** Fails the open pulls of one trainer, or of all if null. */
   void fail(TrainerState trainer, Function<String, RegattaException> why) {
     for (Iterator<Answering> it = answering.iterator(); it.hasNext(); ) {
@@ -166,11 +171,13 @@ final class PullQueue {
     Pull pull = p.pull;
     try {
       long clockLead = p.trainer.clock - job.trainers.minClock(p.trainer.clock);
+      long births = 0;
       if (!pull.readOnly()) {
-        job.rowLimit.check(job.rowLimit.births(pull.sparse()), name(pull));
+        births = job.rowLimit.births(pull.sparse());
+        job.rowLimit.check(births, name(pull));
         clockLeadMax = Math.max(clockLeadMax, clockLead);
       }
-      Gathering wish = new Gathering(job.tables, pull);
+      Gathering wish = new Gathering(job.tables, pull, births);
       boolean more = wish.advance(later == null || pull.changed() ? Integer.MAX_VALUE : Gathering.TURN_ROWS);
       List<SparseRows> rows = new ArrayList<>(wish.rows());
       if (pull.changed()) {

@@ -67,7 +67,9 @@ final class RoundClosing {
       row = 0;
       return 1;
     }
+    long before = tables.rows();
     tables.update(rows, row, row + n, round.step, update);
+    round.births -= tables.rows() - before;
     row += n;
     return n * (ROW_FLOATS + (long) rows.values().length / rows.ids().length);
   }

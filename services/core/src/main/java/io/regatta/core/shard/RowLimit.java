@@ -2,23 +2,25 @@ package io.regatta.core.shard;
 
 import io.regatta.core.error.RegattaException.Overloaded;
 import java.util.List;
+import java.util.function.LongSupplier;
 
 /**
- * Keeps the sparse rows of a job on one shard within a limit, those that open rounds will bear included. Births are
- * counted, which is a look-up of every id, only if all ids together could pass the limit, or if a round is to remember
- * them; otherwise the ids stand for them. Owned by the shard's thread.
+ * Keeps the sparse rows of a job on one shard within a limit, those included that open rounds, and pulls under way, are
+ * still to bear. Births are counted, which is a look-up of every id, only if all ids together could pass the limit, or if
+ * a round is to remember them; otherwise the ids stand for them. Owned by the shard's thread.
  */
 final class RowLimit {
 
   private final JobTables tables;
-  private final SyncRounds rounds;
+  private final LongSupplier unborn;
   private final boolean exact;
   private final long limit;
   private final String where;
 
-  RowLimit(JobTables tables, SyncRounds rounds, Mode mode, long limit, String where) {
+  /** @param unborn rows that requests which have passed are still to bear, at most */
+  RowLimit(JobTables tables, LongSupplier unborn, Mode mode, long limit, String where) {
     this.tables = tables;
-    this.rounds = rounds;
+    this.unborn = unborn;
     exact = mode == Mode.SYNC;
     this.limit = limit;
     this.where = where;
@@ -30,7 +32,7 @@ final class RowLimit {
     for (SparseRows r : push.sparse()) {
       ids += r.ids().length;
     }
-    if (!exact && tables.rows() + ids <= limit) {
+    if (!exact && rows() + ids <= limit) {
       return ids;
     }
     long n = 0;
@@ -46,7 +48,7 @@ final class RowLimit {
     for (SparseIds s : wish) {
       ids += s.ids().length;
     }
-    if (tables.rows() + rounds.births() + ids <= limit) {
+    if (rows() + ids <= limit) {
       return ids;
     }
     long n = 0;
@@ -58,10 +60,14 @@ final class RowLimit {
 
   /** @throws Overloaded if that many more rows are too many */
   void check(long births, String who) {
-    long rows = tables.rows() + rounds.births();
+    long rows = rows();
     if (births > 0 && rows + births > limit) {
       throw new Overloaded(who + " refused: " + births + " new sparse rows on top of " + rows + " at " + where
           + " would pass its limit of " + limit + " rows; raise the server's row limit, or use more shards");
     }
+  }
+
+  private long rows() {
+    return tables.rows() + unborn.getAsLong();
   }
 }

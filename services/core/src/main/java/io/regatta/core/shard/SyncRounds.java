@@ -23,7 +23,7 @@ final class SyncRounds {
     final List<Owed> owed = new ArrayList<>();
     /** (rank, wall clock of its push) */
     final List<long[]> arrivals = new ArrayList<>();
-    /** Upper bound of the sparse rows that its application will bear. */
+    /** Upper bound of the sparse rows that its application is still to bear. */
     long births;
 
     Round(long step) {

@@ -1,0 +1,102 @@
+package io.regatta.core.shard;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.regatta.core.error.RegattaException.Overloaded;
+import io.regatta.core.init.InitializerSpec;
+import io.regatta.core.model.ModelSpec;
+import io.regatta.core.model.SparseTableSpec;
+import io.regatta.core.optim.OptimizerSpec;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.LongStream;
+import org.junit.jupiter.api.Test;
+
+/** The limit of rows while they are born over several turns. */
+class RowLimitTest {
+
+  private static final String ROWS = "rows";
+
+  private final ArrayDeque<Runnable> turns = new ArrayDeque<>();
+
+  private ParameterShard shard(Mode mode, long rows) {
+    OptimizerSpec sgd = OptimizerSpec.sgd(1);
+    ModelSpec model = new ModelSpec(7, List.of(), sgd,
+        List.of(new SparseTableSpec(ROWS, 1, InitializerSpec.zeros(), sgd)));
+    ParameterShard shard = new ParameterShard(0, new ParameterShard.Limits(4, 4, 64, rows), () -> 1, turns::add);
+    shard.register(new JobSpec("job", mode, 1, 0, NanPolicy.FAIL, 1, 64, model), new TrainerId(0, 1), 0);
+    return shard;
+  }
+
+  private static long[] ids(int from, int n) {
+    return LongStream.range(from, from + n).toArray();
+  }
+
+  private static Answer<Pulled> pull(ParameterShard shard, int from, int n) {
+    Answer<Pulled> answer = new Answer<>();
+    shard.pull("job", new Pull(0, 0, false, List.of(new SparseIds(ROWS, ids(from, n))), false), answer);
+    return answer;
+  }
+
+  private static Answer<PushAck> push(ParameterShard shard, long step, int from, int n) {
+    Answer<PushAck> answer = new Answer<>();
+    shard.push("job", new Push(List.of(new Contributor(0, 1, step + 1, 1)), step, 0, null,
+        List.of(new SparseRows(ROWS, ids(from, n), new float[n]))), answer);
+    return answer;
+  }
+
+  private void runTurns() {
+    for (Runnable turn = turns.poll(); turn != null; turn = turns.poll()) {
+      turn.run();
+    }
+  }
+
+  private static long rows(ParameterShard shard) {
+    return shard.status("job").rows().get(ROWS);
+  }
+
+  @Test
+  void whatPullsInTurnsWillBearCounts() {
+    ParameterShard shard = shard(Mode.ASYNC, 100_000);
+    List<Answer<Pulled>> answers = new ArrayList<>();
+    for (int i = 0; i < 8; i++) {
+      answers.add(pull(shard, i * 60_000, 60_000));
+    }
+    assertThat(push(shard, 0, 1_000_000, 40_001).error).isInstanceOf(Overloaded.class);
+    assertThat(push(shard, 0, 1_000_000, 40_000).error).isNull();
+    runTurns();
+    assertThat(answers.get(0).value).isNotNull();
+    assertThat(answers.subList(1, 8)).allSatisfy(a -> assertThat(a.error).isInstanceOf(Overloaded.class));
+    assertThat(rows(shard)).isEqualTo(100_000);
+  }
+
+  @Test
+  void whatAPullThatIsTakenBackWouldHaveBornDoesNot() {
+    ParameterShard shard = shard(Mode.ASYNC, 100_000);
+    Answer<Pulled> first = pull(shard, 0, 90_000);
+    shard.withdraw("job", first);
+    long born = rows(shard);
+    Answer<Pulled> second = pull(shard, 100_000, 100_000 - (int) born);
+    runTurns();
+    assertThat(second.value).isNotNull();
+    assertThat(rows(shard)).isEqualTo(100_000);
+  }
+
+  @Test
+  void rowsOfARoundThatIsClosingCountOnce() {
+    ParameterShard shard = shard(Mode.SYNC, 210_000);
+    Answer<PushAck> first = push(shard, 0, 0, 200_000);
+    for (int i = 0; i < 20; i++) {
+      turns.poll().run();
+    }
+    assertThat(first.value).isNull();
+    assertThat(rows(shard)).isBetween(50_000L, 199_999L);
+    assertThat(push(shard, 1, 200_000, 10_001).error).isInstanceOf(Overloaded.class);
+    Answer<PushAck> second = push(shard, 1, 200_000, 10_000);
+    runTurns();
+    assertThat(first.value).isNotNull();
+    assertThat(second.value).isNotNull();
+    assertThat(rows(shard)).isEqualTo(210_000);
+  }
+}
