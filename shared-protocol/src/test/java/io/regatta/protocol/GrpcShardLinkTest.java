@@ -39,6 +39,7 @@ import io.vertx.core.Handler;
 import io.vertx.core.Promise;
 import io.vertx.core.http.HttpServer;
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -117,6 +118,31 @@ class GrpcShardLinkTest {
     assertThat(rows("read")).isEqualTo(700);
     assertThat(read.dense()).isEqualTo(pulled.dense());
     assertThat(read.sparse().get(0).values()).isEqualTo(pulled.sparse().get(0).values());
+  }
+
+  /** Direct memory is sent from and written where it lies, an array is written where it lies. */
+  @Test
+  void a_trainers_memory_is_used_again_and_again() throws Exception {
+    ParameterClient client = client(job("memory", Mode.ASYNC, 1, 5000), 0);
+    get(client.register());
+    get(client.initialize(new float[5000]));
+    ByteBuffer gradient = ByteBuffer.allocateDirect(5000 * Float.BYTES).order(ByteOrder.LITTLE_ENDIAN);
+    ByteBuffer direct = ByteBuffer.allocateDirect(5000 * Float.BYTES).order(ByteOrder.LITTLE_ENDIAN);
+    float[] array = new float[5000];
+    DenseMemory pushed = DenseMemory.of(gradient);
+    List<DenseMemory> pulled = List.of(DenseMemory.of(direct), DenseMemory.of(array));
+    for (int step = 1; step <= 3; step++) {
+      gradient.asFloatBuffer().put(ramp(5000, step));
+      get(client.push(step - 1, 10, null, pushed, List.of()));
+      for (DenseMemory into : pulled) {
+        assertThat(get(client.pull(step, into, List.of(), false)).dense()).isSameAs(into.array());
+      }
+      assertThat(DenseMemory.of(direct).toArray()).isEqualTo(array);
+      assertThat(array).isEqualTo(get(client.pull(step, true, List.of(), false)).dense());
+      assertThat(array[4999]).isNotZero();
+    }
+    assertThatThrownBy(() -> get(client.pull(3, DenseMemory.of(new float[4999]), List.of(), false)))
+        .isInstanceOf(InvalidInput.class).hasMessageContaining("memory for a pull");
   }
 
   private long rows(String job) throws Exception {
