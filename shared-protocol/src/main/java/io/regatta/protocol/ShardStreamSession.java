@@ -276,7 +276,8 @@ public final class ShardStreamSession implements FrameReceiver {
     }
     if (!incomplete.isEmpty()) {
       fail(new InvalidInput("the stream of " + registered + " ended with " + incomplete.size()
-          + " request(s) of which chunks are missing; nothing of them was applied"));
+          + " request(s) of which chunks are missing; of a push outside of sync mode, what came may have been applied: "
+          + "repeat it under its old sequence"));
     } else if (inProgress == 0) {
       stream.end();
       close();

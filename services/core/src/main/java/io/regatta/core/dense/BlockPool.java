@@ -13,13 +13,13 @@ public final class BlockPool {
   private final float[] scratch = new float[DenseValues.BLOCK];
 
   /** An array of {@value DenseValues#BLOCK} elements with any content. */
-  float[] take() {
+  public float[] take() {
     float[] block = free.pollLast();
     return block == null ? new float[DenseValues.BLOCK] : block;
   }
 
   /** Gives an array back; one of another length is left to the garbage collector. */
-  void give(float[] block) {
+  public void give(float[] block) {
     if (block.length == DenseValues.BLOCK) {
       free.addLast(block);
     }

@@ -1,17 +1,22 @@
 package io.regatta.core.shard;
 
+import io.regatta.core.dense.BlockPool;
 import io.regatta.core.dense.DenseSink;
 import io.regatta.core.dense.DenseValues;
 import io.regatta.core.dense.LittleEndian;
 import io.regatta.core.dense.NonFinite;
 import io.regatta.core.error.RegattaException.StaleGeneration;
 import java.nio.ByteBuffer;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 
 /**
  * One push on its way into a job's tables in a mode without rounds: its rows entry by entry, its dense elements block by
  * block as they come, each whole or not at all. What has been applied is known until the push is complete, so that the same
- * push, repeated behind a broken stream, goes on where it was. Owned by the shard's thread.
+ * push, repeated behind a broken stream, goes on where it was. Should it come over two streams at the same time, each
+ * block is taken from that which has it first, and what comes behind the end is dropped. A push of several trainers
+ * outlives those who are lost meanwhile. Owned by the shard's thread.
  */
 final class Application {
 
@@ -25,11 +30,12 @@ final class Application {
   /** The NaN policy drops what has not been applied: all, unless it was broken off and comes with other values. */
   private boolean dropped;
   private boolean skipped;
-  /** Applied, or skipped, so far. */
-  private int entries;
+  /** Tables whose rows, and number of blocks that, have been applied or skipped so far. */
+  private final Set<String> tables = new HashSet<>();
   private int blocks;
-  /** The only one that may go on. */
-  private Sink sink;
+  /** Of the dense elements that are to come; -1 if none are. */
+  private int size = -1;
+  private boolean done;
 
   /**
    * A push that has been checked and counted, and of which nothing has been applied.
@@ -48,20 +54,38 @@ final class Application {
     skipped = dropped;
   }
 
-  /** Whether this is the same push: of the same lives, with the same sequences. */
-  boolean isOf(Push other) {
-    List<Contributor> mine = push.contributors();
-    List<Contributor> others = other.contributors();
-    boolean same = mine.size() == others.size();
-    for (int i = 0; same && i < mine.size(); i++) {
-      same = mine.get(i).rank() == others.get(i).rank() && mine.get(i).sequence() == others.get(i).sequence();
-    }
-    return same;
+  /**
+   * A part of a push of several trainers, repeated by itself: it has been applied as far as the whole has, and goes on from
+   * there; the whole does not.
+   */
+  Application part(Push alone, List<TrainerState> its, String itsName) {
+    Application part = new Application(job, alone, its, itsName, update, staleness);
+    part.dropped = dropped;
+    part.skipped = skipped;
+    part.tables.addAll(tables);
+    part.blocks = blocks;
+    part.size = size;
+    return part;
   }
 
-  /** Whether this life's gradient of that sequence is inside. */
-  boolean holds(int rank, long sequence) {
-    return push.contributors().stream().anyMatch(c -> c.rank() == rank && c.sequence() == sequence);
+  /** Whether this is the same push: of the same lives, with the same sequences. */
+  boolean isOf(Push other) {
+    return push.contributors().equals(other.contributors());
+  }
+
+  /** Whether all gradients of that push are inside. */
+  boolean holds(Push other) {
+    return push.contributors().containsAll(other.contributors());
+  }
+
+  /** Whether a gradient with this sequence is inside. */
+  boolean holds(Contributor other) {
+    return push.contributors().stream().anyMatch(c -> c.rank() == other.rank() && c.sequence() == other.sequence());
+  }
+
+  /** Whose gradients are inside, in the order of the contributors; some may be lost. */
+  List<TrainerState> from() {
+    return from;
   }
 
   /** Whether a part was not applied because it was NaN or infinite. */
@@ -71,7 +95,7 @@ final class Application {
 
   /** Those of the push's entries of rows that are still to be applied. */
   List<SparseRows> open(List<SparseRows> rows) {
-    return rows.subList(Math.min(entries, rows.size()), rows.size());
+    return rows.stream().filter(r -> !tables.contains(r.table())).toList();
   }
 
   /** Applies what is still to be applied of a push, as far as it has come; that has been checked. */
@@ -80,7 +104,7 @@ final class Application {
       if (!dropped) {
         job.apply(rows, push.step(), update);
       }
-      entries++;
+      tables.add(rows.table());
     }
     DenseValues gradient = known.dense();
     for (; gradient != null && blocks < gradient.blocks(); blocks++) {
@@ -90,10 +114,10 @@ final class Application {
     }
   }
 
-  /** Takes the dense elements, from the first one on whatever has been applied; nobody else may do so any more. */
-  DenseSink sink(int size) {
-    sink = new Sink(size);
-    return sink;
+  /** Takes the dense elements, from the first one on whatever has been applied. */
+  DenseSink sink(int elements) {
+    size = elements;
+    return new Sink();
   }
 
   /** The NaN policy drops what has not been applied. */
@@ -104,40 +128,57 @@ final class Application {
 
   /** Whether all dense elements have come, if any were to. */
   boolean complete() {
-    return sink == null || blocks == DenseValues.blocks(sink.size);
+    return size < 0 || blocks == DenseValues.blocks(size);
+  }
+
+  /** The push is complete; what still comes of it is a repetition. */
+  void end() {
+    done = true;
+  }
+
+  /** Whether those of its trainers who live have nothing else under way. */
+  private boolean goesOn() {
+    List<TrainerState> live = from.stream().filter(TrainerState::active).toList();
+    return !live.isEmpty() && live.stream().allMatch(t -> t.application == this);
   }
 
   private final class Sink implements DenseSink {
-    private final int size;
-    private final float[] gradient = new float[DenseValues.BLOCK];
+    private final BlockPool pool = job.tables.blocks();
+    /** The block that is coming; null before one is needed, and behind the end. */
+    private float[] gradient;
     private int taken;
-
-    Sink(int size) {
-      this.size = size;
-    }
 
     @Override
     public void put(ByteBuffer elements) {
       job.checkWhole();
-      if (sink != this || from.get(0).application != Application.this) {
-        throw new StaleGeneration(who + " does not go on at " + job.where + ": it is being repeated on another stream, a "
-            + "later push of the trainer has overtaken it, or the trainer has left or was declared lost");
+      if (!done && !goesOn()) {
+        throw new StaleGeneration(who + " does not go on at " + job.where + ": a later push of the trainer has overtaken "
+            + "it, a part of it is being repeated alone, or the trainer has left or was declared lost");
       }
       while (elements.remaining() >= Float.BYTES) {
         int b = taken / DenseValues.BLOCK;
         int at = taken - b * DenseValues.BLOCK;
         int length = Math.min(DenseValues.BLOCK, size - b * DenseValues.BLOCK);
         int n = Math.min(length - at, elements.remaining() / Float.BYTES);
-        LittleEndian.get(elements, gradient, at, n);
         taken += n;
-        if (at + n == length && b == blocks) {
-          block(length);
+        if (done || b < blocks) {
+          elements.position(elements.position() + n * Float.BYTES);
+        } else {
+          gradient = gradient == null ? pool.take() : gradient;
+          LittleEndian.get(elements, gradient, at, n);
+          if (at + n == length) {
+            block(length);
+          }
         }
+      }
+      if (taken == size && gradient != null) {
+        pool.give(gradient);
+        gradient = null;
       }
     }
 
     private void block(int length) {
-      int bad = dropped ? -1 : NonFinite.find(gradient, length, job.tables.scratch());
+      int bad = dropped ? -1 : NonFinite.find(gradient, length, pool.scratch());
       if (bad >= 0) {
         job.check.nanPolicy(who, "dense element " + (blocks * DenseValues.BLOCK + bad) + " is " + gradient[bad]
             + ", and what came before its block has been applied");

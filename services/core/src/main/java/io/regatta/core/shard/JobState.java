@@ -151,7 +151,7 @@ final class JobState {
   void push(Push push, BiConsumer<PushAck, Throwable> done) {
     checkWhole();
     String who = PushCheck.name(push);
-    List<TrainerState> from = check.contributors(push, who);
+    List<TrainerState> from = contributors(push, who);
     if (check.repeated(push, from, who)) {
       repeat(push, from, done);
     } else if (push.sitsOut()) {
@@ -168,7 +168,7 @@ final class JobState {
   DenseSink begin(Push known, int denseSize) {
     checkWhole();
     String who = PushCheck.name(known);
-    List<TrainerState> from = check.contributors(known, who);
+    List<TrainerState> from = contributors(known, who);
     if (spec.mode() == Mode.SYNC || known.sitsOut() || check.repeated(known, from, who)) {
       return null;
     }
@@ -179,11 +179,17 @@ final class JobState {
     check.denseLength(denseSize, who);
     begun = begun == null ? checked(known, from, who) : checkedOn(begun, known, who);
     for (TrainerState t : from) {
-      t.application = begun;
+      t.application = t.active() ? begun : null;
       seen(t);
     }
     applied(begun, known, who);
     return begun.sink(denseSize);
+  }
+
+  /** Whose gradients are inside: trainers that live, but in a push that has begun also those lost meanwhile. */
+  private List<TrainerState> contributors(Push push, String who) {
+    Application begun = trainers.underWay(push);
+    return begun == null ? check.contributors(push, who) : begun.from();
   }
 
   /** Outside of rounds: applies what has not been applied while it came. */
@@ -195,6 +201,7 @@ final class JobState {
     }
     applied(begun, push, who);
     push.release();
+    begun.end();
     takenIn(push, from);
     if (begun.skipped()) {
       skippedPushes++;
@@ -341,7 +348,9 @@ final class JobState {
   }
 
   private void seen(TrainerState t) {
-    t.lastSeenMillis = clockMillis.getAsLong();
+    if (t.active()) {
+      t.lastSeenMillis = clockMillis.getAsLong();
+    }
   }
 
   // ---- pull

@@ -41,9 +41,9 @@ final class JobTables {
     }
   }
 
-  /** See {@link BlockPool#scratch}. */
-  float[] scratch() {
-    return pool.scratch();
+  /** Of the shard. */
+  BlockPool blocks() {
+    return pool;
   }
 
   int denseSize() {

@@ -163,7 +163,8 @@ public final class ParameterShard {
 
   /**
    * Takes a push in; {@code done} comes as {@link PushAck} says. The arrays stay the caller's to keep unchanged until
-   * then; the dense gradient is released when it is needed no longer. Applied whole or refused whole; refusals come through {@code done}, too.
+   * then; the dense gradient is released when it is needed no longer. Applied whole or refused whole, but for what
+   * {@link #begin} has applied of it; refusals come through {@code done}, too.
    */
   public void push(String job, Push push, BiConsumer<PushAck, Throwable> done) {
     try {

@@ -84,8 +84,8 @@ final class PushCheck {
   }
 
   /**
-   * The application of this push that has begun and is not complete, or null. One that is to be repeated with others, or
-   * without them, is refused.
+   * The application of this push that has begun and is not complete, or null. One that is repeated by some of its trainers
+   * only, because others were lost, goes on for these; one that is to be repeated with others is refused.
    */
   Application begun(Push push, List<TrainerState> from, String who) {
     for (int i = 0; i < from.size(); i++) {
@@ -93,7 +93,10 @@ final class PushCheck {
       if (a != null && a.isOf(push)) {
         return a;
       }
-      if (a != null && a.holds(from.get(i).rank, push.contributors().get(i).sequence())) {
+      if (a != null && a.holds(push) && from.stream().allMatch(t -> t.application == a)) {
+        return a.part(push, from, who);
+      }
+      if (a != null && a.holds(push.contributors().get(i))) {
         throw new InvalidInput(who + " mixes gradients that " + where
             + " has begun to apply with others; repeat what was sent, unchanged");
       }

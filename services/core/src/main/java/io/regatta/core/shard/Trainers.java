@@ -88,6 +88,17 @@ final class Trainers {
     return live(id.rank(), id.incarnation(), who);
   }
 
+  /** The push that one of its live trainers has under way, exactly as it is, or null. */
+  Application underWay(Push push) {
+    for (Contributor c : push.contributors()) {
+      TrainerState t = byRank.get(c.rank());
+      if (t != null && t.application != null && t.application.isOf(push)) {
+        return t.application;
+      }
+    }
+    return null;
+  }
+
   private StaleGeneration stale(String who, TrainerState t) {
     return new StaleGeneration(who + " refused: trainer " + t.rank + " (incarnation " + t.incarnation + ") "
         + (t.phase == TrainerState.Phase.LEFT ? "has left " : "was declared lost at ") + where
