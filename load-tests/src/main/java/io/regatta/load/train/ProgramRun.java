@@ -22,7 +22,7 @@ final class ProgramRun implements Task {
     this.services = services;
     JsonObject sgd = new JsonObject().put("kind", "sgd");
     job = JobConfig.of(new JsonObject().put("job", "load-train").put("program", "io.regatta.trainer.program.CtrDnn")
-        .put("mode", "async").put("servers", 1).put("trainers", 1).put("seed", 1).put("epochs", 1)
+        .put("mode", "async").put("overlap", true).put("servers", 1).put("trainers", 1).put("seed", 1).put("epochs", 1)
         .put("batch_size", setup.getInteger("batch")).put("compute_threads", 1)
         .put("optimizer", sgd.copy().put("learning_rate", 0.1))
         .put("sparse_optimizer", sgd.copy().put("learning_rate", 20))
