@@ -98,8 +98,10 @@ final class PendingAnswer<T> {
     }
   }
 
+  /** All of the answer has come. Throws what keeps the result from being made; somebody still waits then. */
   void complete() {
-    taken.thenRun(() -> promise.tryComplete(result.apply(assembly)));
+    T made = result.apply(assembly);
+    taken.thenRun(() -> promise.tryComplete(made));
   }
 
   void fail(Throwable cause) {

@@ -85,6 +85,7 @@ final class AggregatorEndpoint implements ShardStreamHandler {
       }
       job = new JobAggregation(spec, uplink, () -> prune(spec.job()));
       jobs.put(spec.job(), job);
+      limitPool();
     } else if (!job.spec().equals(spec)) {
       throw new Conflict("trainer " + from.trainer().rank() + " brings another model or other settings for job "
           + spec.job() + " than the first trainer at this aggregator; use the same on every trainer, or another "
@@ -204,8 +205,14 @@ final class AggregatorEndpoint implements ShardStreamHandler {
     JobAggregation job = jobs.get(name);
     if (job != null && job.prune()) {
       jobs.remove(name);
+      limitPool();
       job.close(new Cancelled("job " + name + " has ended"));
     }
+  }
+
+  private void limitPool() {
+    blocks.limit(jobs.values().stream().map(JobAggregation::spec)
+        .mapToLong(s -> BlockPool.inUse(s.trainers(), s.model().denseNumel())).sum());
   }
 
   Future<Void> close(RegattaException reason) {

@@ -126,6 +126,7 @@ public final class ParameterShard {
       state = new JobState(job, index, limits, pool, clockMillis, later, completions);
       from = state.register(trainer, step);
       jobs.put(job.job(), state);
+      limitPool();
     } else {
       if (!state.spec.equals(job)) {
         throw new Conflict("job '" + job.job() + "' is registered with another specification on shard " + index
@@ -249,8 +250,13 @@ public final class ParameterShard {
     if (state.trainers.deserted()) {
       state.abandon();
       jobs.remove(job);
+      limitPool();
     }
     completions.drain();
+  }
+
+  private void limitPool() {
+    pool.limit(jobs.values().stream().mapToLong(j -> BlockPool.inUse(j.spec.trainers(), j.tables.denseSize())).sum());
   }
 
   /** See {@link ShardLink#digest}; in one go. */

@@ -24,6 +24,10 @@ class DenseVectorTest {
 
   private final BlockPool pool = new BlockPool();
 
+  {
+    pool.limit(1000);
+  }
+
   private static float[] gaussian(Random random, int n) {
     float[] out = new float[n];
     for (int i = 0; i < n; i++) {
