@@ -18,7 +18,7 @@ import java.util.Set;
  */
 final class PushCheck {
 
-  /** A set for so many ids is kept from push to push. */
+  /** So many ids share one set from push to push; more have their own, for to clear a set takes as long as it is large. */
   private static final int KEPT_IDS = 1 << 16;
 
   private final JobState job;
@@ -27,7 +27,7 @@ final class PushCheck {
   private final int shards;
   private final int openRounds;
   private final String where;
-  private final LongOpenHashSet seenIds = new LongOpenHashSet();
+  private final LongOpenHashSet keptIds = new LongOpenHashSet();
 
   PushCheck(JobState job, int shard, int openRounds) {
     this.job = job;
@@ -233,16 +233,13 @@ final class PushCheck {
     if (ascending) {
       return;
     }
-    seenIds.clear();
+    LongOpenHashSet seen = ids.length > KEPT_IDS ? new LongOpenHashSet(ids.length) : keptIds;
+    seen.clear();
     for (long id : ids) {
-      if (!seenIds.add(id)) {
+      if (!seen.add(id)) {
         throw new InvalidInput(who + " holds id " + id + " of table '" + table + "' twice at " + where
             + "; sum its gradients first");
       }
-    }
-    if (ids.length > KEPT_IDS) {
-      seenIds.clear();
-      seenIds.trim(KEPT_IDS);
     }
   }
 }

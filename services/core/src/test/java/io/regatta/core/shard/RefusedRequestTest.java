@@ -269,4 +269,33 @@ class RefusedRequestTest {
   }
 
   /** What a completion brought. */
+
+  /** The best of some times of a small push, before and after. */
+  @Test
+  void aRefusedPushOfManyIdsDoesNotMakeLaterOnesSlow() {
+    JobSpec spec = LocalJob.spec(Mode.ASYNC, 1, 1, OptimizerSpec.sgd(1), 0, NanPolicy.FAIL);
+    ParameterShard shard = new ParameterShard(0, ParameterShard.Limits.defaults(), () -> 0);
+    shard.register(spec, new TrainerId(0, 1), 0);
+    shard.initialize("job", new TrainerId(0, 1), DenseMemory.of(LocalJob.initial()));
+    long before = bestNanos(shard, 1);
+    long[] ids = LongStream.range(0, 4_000_000).map(i -> -i).toArray();
+    ids[ids.length - 1] = ids[0];
+    Answer<PushAck> twice = new Answer<>();
+    shard.push("job", push(new Contributor(0, 1, 100, 1), 99, 0, null, rows(LocalJob.WIDE, 1, ids)), twice);
+    assertThat(twice.error).isInstanceOf(InvalidInput.class).hasMessageContaining("twice");
+    assertThat(bestNanos(shard, 100)).isLessThan(50 * before + 1_000_000);
+  }
+
+  private static long bestNanos(ParameterShard shard, long sequence) {
+    long best = Long.MAX_VALUE;
+    for (long s = sequence; s < sequence + 20; s++) {
+      Push small = push(new Contributor(0, 1, s, 1), s - 1, 0, null, rows(LocalJob.WIDE, 1, 5, 3, 1));
+      Answer<PushAck> answer = new Answer<>();
+      long begin = System.nanoTime();
+      shard.push("job", small, answer);
+      best = Math.min(best, System.nanoTime() - begin);
+      assertThat(answer.value).isNotNull();
+    }
+    return best;
+  }
 }
