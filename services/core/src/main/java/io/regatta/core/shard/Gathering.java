@@ -39,9 +39,9 @@ final class Gathering {
   /**
    * Copies so many more rows; unknown ones are born unless the pull is read-only.
    *
-   * @return whether there is more to do
+   * @return how many of them it did not need, or -1 if there is more to do
    */
-  boolean advance(int most) {
+  int advance(int most) {
     long before = tables.rows();
     int left = most;
     while (left > 0 && entry < rows.size()) {
@@ -61,7 +61,7 @@ final class Gathering {
       }
     }
     births -= tables.rows() - before;
-    return entry < rows.size();
+    return entry < rows.size() ? -1 : left;
   }
 
   /** Rows that it is still to bear, at most. */
@@ -69,7 +69,7 @@ final class Gathering {
     return births;
   }
 
-  /** The rows, whole when {@link #advance} has returned false. */
+  /** The rows, whole when {@link #advance} has not returned -1. */
   List<SparseRows> rows() {
     return rows;
   }

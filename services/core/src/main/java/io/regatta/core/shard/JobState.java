@@ -373,12 +373,23 @@ final class JobState {
     if (spec.mode() == Mode.SYNC) {
       closeRounds();
     }
-    pulls.release();
+    if (!roundWaits()) {
+      pulls.release();
+    }
+  }
+
+  /** Whether a round is complete and waits only for pulls that were begun before: no other is to be begun meanwhile. */
+  boolean roundWaits() {
+    return pulls.gathering() && closing == null && complete();
+  }
+
+  /** Whether all pushes of the next round are there. */
+  private boolean complete() {
+    return spec.mode() == Mode.SYNC && rounds.first() != null && trainers.noneMissing(t -> t.nextStep <= rounds.next());
   }
 
   private void closeRounds() {
-    while (closing == null && broken == null && !pulls.gathering() && rounds.first() != null
-        && trainers.noneMissing(t -> t.nextStep <= rounds.next())) {
+    while (closing == null && broken == null && !pulls.gathering() && complete()) {
       SyncRounds.Round round = rounds.first();
       version++;
       try {
@@ -409,6 +420,7 @@ final class JobState {
     closing.round.pushes.forEach(Push::release);
     closing = null;
     rounds.close();
+    pulls.release(); // also if the next round is complete: none of them waits for more than one
   }
 
   private void laterTurn() {

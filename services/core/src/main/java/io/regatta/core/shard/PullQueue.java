@@ -14,9 +14,11 @@ import java.util.function.Function;
 import java.util.function.Predicate;
 
 /**
- * Pulls of one job on one shard: answered when the mode allows, parked until then. A pull of many rows is answered over
- * several turns, where there is an executor for them: smaller ones overtake it. No round closes meanwhile, so that its
- * values are of one moment; outside of rounds other pushes may come between its rows. Owned by the shard's thread.
+ * Pulls of one job on one shard: answered when the mode allows, parked until then. Where there is an executor for later
+ * turns, one turn copies a bounded number of rows: a pull of more, and pulls that are released together, are answered over
+ * several turns, first come, first served, but no more than a turn's rows of each at a time; smaller ones that come now overtake them.
+ * No round closes meanwhile, so that values are of one moment, and while a complete one waits for that no other pull is
+ * begun. Outside of rounds other pushes may come between the rows of an answer. Owned by the shard's thread.
  */
 final class PullQueue {
 
@@ -57,30 +59,37 @@ final class PullQueue {
     }
     job.check.wish(pull.sparse(), who);
     Parked p = new Parked(pull, trainer, nowMillis, done);
-    boolean released = released(pull);
-    if ((released ? answering : parked).size() >= limit) {
+    if (parked.size() + answering.size() >= limit) {
       throw new Overloaded(who + " refused: " + limit + " pulls wait at " + job.where
           + " already, its limit; wait for answers before asking again");
     }
-    if (released) {
-      answer(p);
+    if (released(pull) && !job.roundWaits()) {
+      Answering a = begin(p);
+      if (advance(a, turnRows()) < 0) {
+        answering.add(a);
+        goOnLater();
+      }
     } else {
       parked.add(p);
     }
   }
 
-  /** Answers what need not wait any longer. */
+  /** Answers what need not wait any longer, or begins to. */
   void release() {
     for (Iterator<Parked> it = parked.iterator(); it.hasNext(); ) {
       Parked p = it.next();
       if (released(p.pull)) {
         it.remove();
         try {
-          answer(p);
+          answering.add(begin(p));
         } catch (RuntimeException | Error e) {
           completions.error(p.done, e);
         }
       }
+    }
+    if (!turnDue) {
+      turn();
+      goOnLater();
     }
   }
 
@@ -166,8 +175,8 @@ final class PullQueue {
     return peers;
   }
 
-  /** Answers in this turn, or begins to. What has changed is told in one, for it is forgotten then. */
-  private void answer(Parked p) {
+  /** An answer without its rows. What has changed is told with all of them, for it is forgotten then. */
+  private Answering begin(Parked p) {
     Pull pull = p.pull;
     try {
       long clockLead = p.trainer.clock - job.trainers.minClock(p.trainer.clock);
@@ -178,9 +187,9 @@ final class PullQueue {
         clockLeadMax = Math.max(clockLeadMax, clockLead);
       }
       Gathering wish = new Gathering(job.tables, pull, births);
-      boolean more = wish.advance(later == null || pull.changed() ? Integer.MAX_VALUE : Gathering.TURN_ROWS);
       List<SparseRows> rows = new ArrayList<>(wish.rows());
       if (pull.changed()) {
+        wish.advance(Integer.MAX_VALUE);
         addChanged(p.trainer, rows);
       }
       Pulled pulled =
@@ -188,12 +197,7 @@ final class PullQueue {
       if (pull.changed()) {
         p.trainer.forgetChanged();
       }
-      if (more) {
-        answering.add(new Answering(p, pulled, wish));
-        goOnLater();
-      } else {
-        completions.value(p.done, pulled);
-      }
+      return new Answering(p, pulled, wish);
     } catch (OutOfMemoryError | ArithmeticException e) { // too little heap, or more than an array can hold
       throw noRoom(pull);
     }
@@ -208,6 +212,44 @@ final class PullQueue {
     }
   }
 
+  /**
+   * Copies so many more rows of an answer, and gives it when it has all.
+   *
+   * @return how many it did not need, or -1 if it lacks some
+   */
+  private int advance(Answering a, int most) {
+    try {
+      int left = a.rows.advance(most);
+      if (left >= 0) {
+        completions.value(a.pull.done, a.pulled);
+      }
+      return left;
+    } catch (RuntimeException | Error e) {
+      a.pulled.release();
+      completions.error(a.pull.done, e instanceof OutOfMemoryError ? noRoom(a.pull.pull) : e);
+      return 0;
+    }
+  }
+
+  /** Goes on with the open answers by as many rows as one turn may copy; only one that had all of them goes to the end. */
+  private void turn() {
+    int left = turnRows();
+    while (left > 0 && !answering.isEmpty()) {
+      Answering a = answering.poll();
+      boolean whole = left == turnRows();
+      left = advance(a, left);
+      if (left < 0 && whole) {
+        answering.addLast(a);
+      } else if (left < 0) {
+        answering.addFirst(a);
+      }
+    }
+  }
+
+  private int turnRows() {
+    return later == null ? Integer.MAX_VALUE : Gathering.TURN_ROWS;
+  }
+
   private void goOnLater() {
     if (!turnDue && !answering.isEmpty()) {
       turnDue = true;
@@ -215,24 +257,11 @@ final class PullQueue {
     }
   }
 
-  /** Goes on with one of the open answers: they take turns. */
   private void laterTurn() {
+    turn();
+    job.settle(); // what this releases waits for the next turn
     turnDue = false;
-    Answering a = answering.poll();
-    if (a != null) { // otherwise given up, or taken back
-      try {
-        if (a.rows.advance(Gathering.TURN_ROWS)) {
-          answering.add(a);
-        } else {
-          completions.value(a.pull.done, a.pulled);
-        }
-      } catch (RuntimeException | Error e) {
-        a.pulled.release();
-        completions.error(a.pull.done, e instanceof OutOfMemoryError ? noRoom(a.pull.pull) : e);
-      }
-    }
     goOnLater();
-    job.settle();
     completions.drain();
   }
 

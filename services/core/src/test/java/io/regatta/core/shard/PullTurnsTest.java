@@ -10,6 +10,7 @@ import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.SparseTableSpec;
 import io.regatta.core.optim.OptimizerSpec;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.stream.LongStream;
@@ -97,9 +98,9 @@ class PullTurnsTest {
     turns.poll().run();
     turns.poll().run();
     assertThat(first.value).isNull();
+    assertThat(second.value).isNull();
     turns.poll().run();
     assertThat(first.value).isNotNull();
-    assertThat(second.value).isNull();
     runTurns();
     assertThat(second.value.sparse().get(0).values()).containsExactly(first.value.sparse().get(0).values());
   }
@@ -149,5 +150,71 @@ class PullTurnsTest {
     assertThat(answer.value).isNull();
     assertThat(answer.error).isNull();
     assertThat(round.value).isNotNull();
+  }
+
+  @Test
+  void pullsThatARoundReleasesShareOneTurnsRows() {
+    ParameterShard shard = shard(Mode.SYNC, true);
+    List<Answer<Pulled>> parked = new ArrayList<>();
+    for (int i = 0; i < 4; i++) {
+      parked.add(pullOf(shard, 1, LongStream.range(i * 8000, (i + 1) * 8000).toArray()));
+    }
+    push(shard, 0, 5);
+    long before = rows(shard);
+    assertThat(before).as("in the turn of the push").isLessThanOrEqualTo(Gathering.TURN_ROWS + 1);
+    int answered = answered(parked);
+    while (!turns.isEmpty()) {
+      assertThat(turns).hasSize(1);
+      turns.poll().run();
+      assertThat(rows(shard) - before).isLessThanOrEqualTo(Gathering.TURN_ROWS);
+      assertThat(answered(parked)).isGreaterThanOrEqualTo(answered);
+      assertThat(parked.subList(0, answered(parked))).allSatisfy(a -> assertThat(a.value).isNotNull());
+      before = rows(shard);
+      answered = answered(parked);
+    }
+    assertThat(answered).isEqualTo(4);
+  }
+
+  @Test
+  void readersThatComeLaterWaitForACompleteRound() {
+    ParameterShard shard = shard(Mode.SYNC, true);
+    Answer<Pulled> before = pull(shard, true, IDS);
+    Answer<PushAck> round = push(shard, 0, IDS[0]);
+    List<Answer<Pulled>> later = new ArrayList<>();
+    for (int i = 0; i < 20; i++) {
+      later.add(pull(shard, true, IDS));
+      turns.poll().run();
+    }
+    assertThat(before.value.version()).isZero();
+    assertThat(round.value).isNotNull();
+    runTurns();
+    assertThat(later).allSatisfy(a -> assertThat(a.value.version()).isEqualTo(1));
+  }
+
+  @Test
+  void roundsThatAreCompleteLetReadersInBetween() {
+    ParameterShard shard = shard(Mode.SYNC, true);
+    pull(shard, true, IDS);
+    Answer<PushAck> first = push(shard, 0, IDS[0]);
+    Answer<PushAck> second = push(shard, 1, IDS[0]);
+    Answer<Pulled> reader = pull(shard, true, IDS);
+    runTurns();
+    assertThat(first.value.version()).isEqualTo(1);
+    assertThat(reader.value.version()).isEqualTo(1);
+    assertThat(second.value.version()).isEqualTo(2);
+  }
+
+  private static Answer<Pulled> pullOf(ParameterShard shard, long step, long[] ids) {
+    Answer<Pulled> answer = new Answer<>();
+    shard.pull("job", new Pull(0, step, true, List.of(new SparseIds(TABLES[0], ids)), false), answer);
+    return answer;
+  }
+
+  private static long rows(ParameterShard shard) {
+    return shard.status("job").rows().get(TABLES[0]);
+  }
+
+  private static int answered(List<Answer<Pulled>> answers) {
+    return (int) answers.stream().filter(a -> a.value != null).count();
   }
 }
