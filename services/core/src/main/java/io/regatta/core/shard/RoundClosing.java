@@ -1,11 +1,12 @@
 package io.regatta.core.shard;
 
 import io.regatta.core.dense.DenseValues;
-import java.util.List;
+import java.util.ArrayDeque;
 
 /**
- * A sync round on its way into the tables, whose pushes are all there: merged and applied in one pass, block by block and
- * some rows at a time, so that it can be spread over turns. Owned by the shard's thread.
+ * A sync round on its way into the tables, whose pushes are all there, so cut that it can be spread over turns: the dense
+ * vector is merged and applied block by block, then the rows table by table, merged and then applied some at a time. Owned
+ * by the shard's thread.
  */
 final class RoundClosing {
 
@@ -13,6 +14,8 @@ final class RoundClosing {
   static final int TURN_FLOATS = 2 << 20;
   /** Of a row, beside its floats: that it is somewhere in memory, 200 to 300 ns in a table of 10 million rows. */
   private static final int ROW_FLOATS = 400;
+  /** The same of a row that is merged: in the map from id to row. */
+  private static final int MERGED_ROW_FLOATS = 200;
   private static final int ROWS = 256;
 
   final SyncRounds.Round round;
@@ -22,9 +25,9 @@ final class RoundClosing {
   private final int blockFloats;
   private final DenseValues gradient;
   private final int blocks;
-  private final List<SparseRows> sparse;
+  /** Of the tables that have not been applied. */
+  private final ArrayDeque<RowSum> sums;
   private int block;
-  private int entry;
   private int row;
 
   /** @param update number of this update */
@@ -32,10 +35,13 @@ final class RoundClosing {
     this.round = round;
     this.tables = tables;
     this.update = update;
-    Push merged = round.pushes.isEmpty() ? null : RoundReducer.merge(round.pushes);
-    gradient = merged == null ? null : merged.dense();
+    RoundReducer.Begun merged = round.pushes.isEmpty() ? null : RoundReducer.begin(round.pushes);
+    gradient = merged == null ? null : merged.push().dense();
     blocks = gradient == null ? 0 : gradient.blocks();
-    sparse = merged == null ? List.of() : merged.sparse();
+    sums = new ArrayDeque<>();
+    if (merged != null) {
+      sums.addAll(merged.rows());
+    }
     blockFloats = DenseValues.BLOCK * (round.pushes.size() + tables.denseWidth());
   }
 
@@ -51,8 +57,8 @@ final class RoundClosing {
         tables.update(block, gradient.block(block), round.step, update);
         block++;
         left -= blockFloats;
-      } else if (entry < sparse.size()) {
-        left -= rows(sparse.get(entry));
+      } else if (!sums.isEmpty()) {
+        left -= rows(sums.peek());
       } else {
         return false;
       }
@@ -60,17 +66,21 @@ final class RoundClosing {
     return true;
   }
 
-  private long rows(SparseRows rows) {
-    int n = Math.min(ROWS, rows.ids().length - row);
-    if (n <= 0) {
-      entry++;
-      row = 0;
-      return 1;
+  /** Merges some rows, or applies some of what has been merged; returns what that cost. */
+  private long rows(RowSum sum) {
+    if (sum.advance(ROWS)) {
+      return ROWS * MERGED_ROW_FLOATS;
     }
+    SparseRows rows = sum.untrimmed();
+    int n = Math.min(ROWS, sum.size() - row);
     long before = tables.rows();
     tables.update(rows, row, row + n, round.step, update);
     round.births -= tables.rows() - before;
     row += n;
-    return n * (ROW_FLOATS + (long) rows.values().length / rows.ids().length);
+    if (row == sum.size()) {
+      sums.remove();
+      row = 0;
+    }
+    return 1 + n * (ROW_FLOATS + (n == 0 ? 0 : (long) rows.values().length / rows.ids().length));
   }
 }

@@ -3,9 +3,7 @@ package io.regatta.core.shard;
 import io.regatta.core.dense.DenseValues;
 import io.regatta.core.dense.WeightedSum;
 import io.regatta.core.error.RegattaException.InvalidInput;
-import it.unimi.dsi.fastutil.longs.Long2IntOpenHashMap;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -19,10 +17,23 @@ import java.util.TreeMap;
  *
  * <p>Rule: g = Σ_r (w_r / W) · g_r in rank order, W = Σ w_r; a sparse id that a push does not hold contributes zero.
  * With equal batches this is Paddle's transpiler rule: sum, then times 1 / trainers. Sums are float32, each factor is
- * rounded to float32 once. The dense sum is taken block by block as it is read. Stateless; the pushes are not changed, but
+ * rounded to float32 once. The dense sum is taken block by block as it is read, that of rows some at a time. Stateless; the pushes are not changed, but
  * the result reads their values and may share their arrays.
  */
 public final class RoundReducer {
+
+  /**
+   * A merged push whose rows are still to be summed.
+   *
+   * @param push without its rows
+   * @param rows one sum for each table
+   */
+  record Begun(Push push, List<RowSum> rows) {
+
+    private static Begun of(Push push) {
+      return new Begun(withoutRows(push, push.dense()), push.sparse().stream().map(RowSum::of).toList());
+    }
+  }
 
   private RoundReducer() {}
 
@@ -33,11 +44,22 @@ public final class RoundReducer {
    * @throws InvalidInput if there is no push, or they do not fit together (step, lengths, contributors)
    */
   public static Push merge(List<Push> pushes) {
+    if (pushes.size() == 1 && weight(pushes.get(0)) > 0) {
+      return pushes.get(0);
+    }
+    Begun begun = begin(pushes);
+    Push p = begun.push();
+    List<SparseRows> rows = begun.rows().stream().map(RowSum::rows).toList();
+    return new Push(p.contributors(), p.step(), p.version(), p.dense(), rows);
+  }
+
+  /** As {@link #merge}, for a caller that sums the rows by and by. */
+  static Begun begin(List<Push> pushes) {
     if (pushes.isEmpty()) {
       throw new InvalidInput("a round of no pushes cannot be merged");
     }
     if (pushes.size() == 1) {
-      return weight(pushes.get(0)) > 0 ? pushes.get(0) : empty(pushes.get(0));
+      return Begun.of(weight(pushes.get(0)) > 0 ? pushes.get(0) : withoutRows(pushes.get(0), null));
     }
     List<Push> ordered = new ArrayList<>(pushes);
     ordered.sort(Comparator.comparingInt(RoundReducer::lowestRank)); // stable: replicas keep the given order
@@ -58,18 +80,19 @@ public final class RoundReducer {
     }
     List<Contributor> contributors = unite(ordered);
     if (weighty.size() <= 1) {
-      Push only = weighty.isEmpty() ? empty(first) : weighty.get(0);
-      return new Push(contributors, first.step(), version, only.dense(), only.sparse());
+      Push only = weighty.isEmpty() ? withoutRows(first, null) : weighty.get(0);
+      return Begun.of(new Push(contributors, first.step(), version, only.dense(), only.sparse()));
     }
     float[] factors = new float[weighty.size()];
     for (int i = 0; i < factors.length; i++) {
       factors[i] = (float) (weight(weighty.get(i)) / total);
     }
-    return new Push(contributors, first.step(), version, dense(weighty, factors), sparse(weighty, factors));
+    Push merged = new Push(contributors, first.step(), version, dense(weighty, factors), List.of());
+    return new Begun(merged, sparse(weighty, factors));
   }
 
-  private static Push empty(Push p) {
-    return new Push(p.contributors(), p.step(), p.version(), null, List.of());
+  private static Push withoutRows(Push p, DenseValues dense) {
+    return new Push(p.contributors(), p.step(), p.version(), dense, List.of());
   }
 
   private static int lowestRank(Push p) {
@@ -120,75 +143,16 @@ public final class RoundReducer {
     return parts.isEmpty() ? null : new WeightedSum(parts, partFactors);
   }
 
-  private static List<SparseRows> sparse(List<Push> pushes, float[] factors) {
-    Map<String, TableSum> tables = new LinkedHashMap<>();
+  /** By table, in the order in which tables first come. */
+  private static List<RowSum> sparse(List<Push> pushes, float[] factors) {
+    Map<String, RowSum> tables = new LinkedHashMap<>();
     for (int p = 0; p < factors.length; p++) {
       for (SparseRows rows : pushes.get(p).sparse()) {
         if (rows.ids().length > 0) {
-          tables.computeIfAbsent(rows.table(), t -> new TableSum(rows)).add(factors[p], rows);
+          tables.computeIfAbsent(rows.table(), RowSum::new).add(factors[p], rows);
         }
       }
     }
-    List<SparseRows> out = new ArrayList<>(tables.size());
-    tables.values().forEach(t -> out.add(t.rows()));
-    return out;
-  }
-
-  /** Running sum of one table's rows; ids in the order in which they first came. */
-  private static final class TableSum {
-    private final String table;
-    private final int dim;
-    private final Long2IntOpenHashMap rowOf;
-    private long[] ids;
-    private float[] values;
-    private int n;
-
-    TableSum(SparseRows first) {
-      table = first.table();
-      ids = new long[2 * first.ids().length];
-      dim = first.values().length / first.ids().length;
-      values = new float[Math.multiplyExact(ids.length, dim)];
-      rowOf = new Long2IntOpenHashMap(ids.length);
-      rowOf.defaultReturnValue(-1);
-    }
-
-    void add(float factor, SparseRows rows) {
-      if (rows.values().length != (long) rows.ids().length * dim) {
-        throw new InvalidInput("rows of different dimensions of table '" + table + "' in one round");
-      }
-      for (int i = 0; i < rows.ids().length; i++) {
-        int row = rowOf.putIfAbsent(rows.ids()[i], n);
-        if (row < 0) { // not 0 + part: that would turn -0 into 0
-          scale(factor, rows.values(), i * dim, append(rows.ids()[i]) * dim);
-        } else {
-          addScaled(factor, rows.values(), i * dim, row * dim);
-        }
-      }
-    }
-
-    private void scale(float factor, float[] g, int from, int to) {
-      for (int k = 0; k < dim; k++) {
-        values[to + k] = factor * g[from + k];
-      }
-    }
-
-    private void addScaled(float factor, float[] g, int from, int to) {
-      for (int k = 0; k < dim; k++) {
-        values[to + k] += factor * g[from + k];
-      }
-    }
-
-    private int append(long id) {
-      if (n == ids.length) {
-        ids = Arrays.copyOf(ids, 2 * n);
-        values = Arrays.copyOf(values, Math.multiplyExact(ids.length, dim));
-      }
-      ids[n] = id;
-      return n++;
-    }
-
-    SparseRows rows() {
-      return new SparseRows(table, Arrays.copyOf(ids, n), Arrays.copyOf(values, n * dim));
-    }
+    return List.copyOf(tables.values());
   }
 }

@@ -6,8 +6,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.regatta.core.dense.DenseMemory;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
@@ -98,5 +101,47 @@ class RoundReducerTest {
 
   private static Push push(int rank, double weight, float[] dense, SparseRows... sparse) {
     return new Push(List.of(new Contributor(rank, 1, 1, weight)), 0, 0, DenseMemory.of(dense), List.of(sparse));
+  }
+
+  /** The oracle is a plain sum of all rows, push after push. */
+  @Property(tries = 100)
+  void rowsThatAreSummedSomeAtATimeAreSummedInTheSameOrder(@ForAll @IntRange(min = 2, max = 5) int pushes,
+      @ForAll @IntRange(min = 1, max = 7) int atATime, @ForAll @IntRange(min = 1, max = 3) int dim, @ForAll Random random) {
+    List<Push> round = new ArrayList<>();
+    Map<Long, float[]> expected = new LinkedHashMap<>();
+    for (int r = 0; r < pushes; r++) {
+      long[] ids = random.longs(0, 20).distinct().limit(1 + random.nextInt(15)).toArray();
+      float[] values = new float[ids.length * dim];
+      for (int i = 0; i < values.length; i++) {
+        values[i] = random.nextFloat() - 0.5f;
+        if (values[i] < -0.4f) {
+          values[i] = -0.0f;
+        }
+      }
+      round.add(push(r, 3, null, new SparseRows("t", ids, values)));
+      for (int i = 0; i < ids.length; i++) {
+        float[] sum = expected.get(ids[i]);
+        boolean first = sum == null;
+        sum = first ? new float[dim] : sum;
+        for (int k = 0; k < dim; k++) {
+          float part = (float) (3.0 / (3.0 * pushes)) * values[i * dim + k];
+          sum[k] = first ? part : sum[k] + part;
+        }
+        expected.put(ids[i], sum);
+      }
+    }
+    RowSum sum = RoundReducer.begin(round).rows().get(0);
+    int turns = 1;
+    while (sum.advance(atATime)) {
+      turns++;
+    }
+    int rows = round.stream().mapToInt(p -> p.sparse().get(0).ids().length).sum();
+    assertThat(turns).isEqualTo((rows + atATime - 1) / atATime);
+    for (SparseRows merged : List.of(sum.rows(), RoundReducer.merge(round).sparse().get(0))) {
+      assertThat(merged.ids()).containsExactly(expected.keySet().stream().mapToLong(Long::longValue).toArray());
+      for (int i = 0; i < merged.ids().length; i++) {
+        assertThat(Arrays.copyOfRange(merged.values(), i * dim, (i + 1) * dim)).containsExactly(expected.get(merged.ids()[i]));
+      }
+    }
   }
 }

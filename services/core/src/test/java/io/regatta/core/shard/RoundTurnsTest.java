@@ -235,4 +235,37 @@ class RoundTurnsTest {
     shard.leave("job", IDS[1]);
     assertThat(shard.jobs()).isEmpty();
   }
+
+  @Test
+  void manyRowsAreMergedOverSeveralTurnsBeforeAnyIsApplied() {
+    Answer<PushAck> last = null;
+    for (ParameterShard s : List.of(whole, shard)) {
+      for (int rank = 0; rank < 2; rank++) {
+        long[] ids = LongStream.range(10_000 * rank, 10_000 * rank + 30_000).map(i -> -i * i).toArray();
+        float[] rows = new float[ids.length * DIM];
+        for (int i = 0; i < rows.length; i++) {
+          rows[i] = 1f / (1 + i + rank);
+        }
+        last = push(s, new Push(List.of(new Contributor(rank, 1, 1, 8 + rank)), 0, 0, null,
+            List.of(new SparseRows(ROWS, ids, rows))));
+      }
+    }
+    int merging = 0;
+    for (; rows(shard) == 0; merging++) {
+      turns.poll().run();
+    }
+    assertThat(merging).as("60,000 rows").isGreaterThanOrEqualTo(4);
+    long before = rows(shard);
+    while (last.value == null) {
+      turns.poll().run();
+      assertThat(rows(shard) - before).isLessThan(6000);
+      before = rows(shard);
+    }
+    assertThat(before).isEqualTo(40_000);
+    assertSame();
+  }
+
+  private static long rows(ParameterShard shard) {
+    return shard.status("job").rows().get(ROWS);
+  }
 }
