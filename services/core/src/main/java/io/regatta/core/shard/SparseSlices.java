@@ -4,8 +4,8 @@ import io.regatta.core.model.SparsePartition;
 import java.util.List;
 
 /**
- * Distinct ids of one sparse table, cut by owning shard: {@code ids[shard]}, copies, and where each stood in the uncut list.
- * For a single shard nothing is cut. Made on the caller's thread, then immutable.
+ * Distinct ids of one sparse table, cut by owning shard: {@code ids[shard]}, and where each stood in the uncut list. For a
+ * single shard nothing is cut or copied: its part is what the caller has lent. Made on the caller's thread, then immutable.
  */
 final class SparseSlices {
 
@@ -20,7 +20,7 @@ final class SparseSlices {
     ids = new long[shards][];
     positions = new int[shards][];
     if (shards == 1) {
-      ids[0] = all.clone();
+      ids[0] = all;
       return;
     }
     int[] owner = new int[all.length];
@@ -44,7 +44,7 @@ final class SparseSlices {
   /** One shard's part of values that lie row by row in the order of the uncut list. */
   float[] gather(float[] values, int shard, int dim) {
     if (ids.length == 1) {
-      return values.clone();
+      return values;
     }
     int[] at = positions[shard];
     float[] out = new float[Math.multiplyExact(at.length, dim)];
