@@ -186,9 +186,9 @@ final class PushPullExchange implements Exchange {
   }
 
   /**
-   * Hands the push over and takes the values that have been asked for while backward ran. They lack this push and no
-   * earlier one of this replica: a link's requests are taken in order, so what was asked before it was answered behind
-   * the push of the step before.
+   * Hands the push over and takes the values that have been asked for while backward ran. They hold all
+   * earlier ones of this replica, for a link's requests are taken in order, and lack this one; but of rows that a shard
+   * copies over several turns, those of the later turns may hold it.
    */
   private DenseMemory pushAndGoOn(Gradients g) {
     awaitPush();
