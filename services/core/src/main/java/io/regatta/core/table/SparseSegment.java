@@ -8,7 +8,7 @@ import java.util.Arrays;
  *
  * <p>A row is {@code width} floats behind its id, which lies in the raw bits of two floats: so a look-up finds the id on
  * the line of the row, to which its caller goes anyway. (HotSpot on x86-64 and AArch64 keeps the bits of any float that
- * it moves.) Rows lie in slabs of a fixed size; only a first, small one is ever copied.
+ * it moves: decision 0012.) Rows lie in slabs of a fixed size; only a first, small one is ever copied.
  *
  * <p>The index is a hash table of open addressing with linear probing (Knuth, "The Art of Computer Programming", volume 3,
  * 6.4). A slot is a row number and as many bits of the id's hash as there is room for beside it, so that what a probe
