@@ -29,14 +29,15 @@ import java.util.function.Consumer;
  * loop.
  */
 public final class ShardServer implements ShardStreamHandler {
-  private final ParameterShard shard = new ParameterShard(0, ParameterShard.Limits.defaults(),
-      System::currentTimeMillis);
+  private final ParameterShard shard;
 
-  private ShardServer() {}
+  private ShardServer(Loop loop) {
+    shard = new ParameterShard(0, ParameterShard.Limits.defaults(), System::currentTimeMillis, loop);
+  }
 
   /** Serves a shard of its own on a free port, and by hand in this JVM if the options say so. Blocks. */
   public static int listen(Loop loop, Vertx vertx, StreamOptions options) throws Exception {
-    ShardServer server = new ShardServer();
+    ShardServer server = new ShardServer(loop);
     Map<String, Handler<TensorStream>> paths = Map.of(StreamPaths.PARAMETER_SHARD,
         stream -> ShardStreamSession.serve(stream, server, options));
     return loop.call(() -> TensorStreamServer.create(vertx, options)
