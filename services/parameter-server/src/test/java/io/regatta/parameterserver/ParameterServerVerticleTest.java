@@ -227,7 +227,7 @@ class ParameterServerVerticleTest {
       ByteBuffer half = ByteBuffer.allocate(4 * Jobs.NUMEL / 2);
       get(servers.on(() -> stream.send(new TensorFrame(common.clone().setKind(Kind.PUSH).setRequest(2).setChunkIndex(0)
           .setChunkCount(2).setTotal(Jobs.NUMEL).addContributors(Contributor.newBuilder().setRank(1).setIncarnation(9)
-              .setSequence(1).setWeight(1)).build(), half))));
+              .setSequence(1).setWeight(8)).build(), half))));
       get(servers.on(() -> stream.fail(new PeerLost("cut"))));
 
       ParameterClient again = servers.client(job, 1, 9);
