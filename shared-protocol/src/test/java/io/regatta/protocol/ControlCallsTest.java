@@ -86,7 +86,8 @@ class ControlCallsTest {
 
   @BeforeEach
   void serve() throws Exception {
-    server = NettyServerBuilder.forAddress(new InetSocketAddress("127.0.0.1", 0)).addService(counters).build().start();
+    server = NettyServerBuilder.forAddress(new InetSocketAddress("127.0.0.1", 0)).addService(counters)
+        .permitKeepAliveTime(1, TimeUnit.MILLISECONDS).build().start(); // else it ends a connection with quick PINGs
   }
 
   @AfterEach
