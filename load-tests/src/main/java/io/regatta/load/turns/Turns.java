@@ -30,7 +30,8 @@ import java.util.stream.LongStream;
 
 /**
  * How long a shard's turns are with a table of many rows, and how many bytes a row takes: fills a table, then pulls and
- * pushes batches of Zipf's ids, exports and digests, in the slices of a parameter server. One thread, as the shard's.
+ * pushes batches of Zipf's ids, exports and digests, in the slices of a parameter server, and closes sync rounds on another
+ * table ({@link RoundTurns}). One thread, as the shard's.
  * Prints a table: the mean, the 99.9th percentile and the worst turn, by the clock and in the thread's CPU time, from
  * which other processes and collections of garbage on other threads are missing.
  */
@@ -55,11 +56,13 @@ public final class Turns {
       System::currentTimeMillis, later::add);
   private final int rows;
   private final int requests;
+  private final OptimizerSpec rule;
   private long pushes;
 
   private Turns(int rows, int requests, OptimizerSpec rule) {
     this.rows = rows;
     this.requests = requests;
+    this.rule = rule;
     ModelSpec model = new ModelSpec(1, List.of(new DenseVariable("bias", List.of(1))), OptimizerSpec.sgd(0.01),
         List.of(new SparseTableSpec(TABLE, DIM, InitializerSpec.uniform(-0.1f, 0.1f), rule)));
     TrainerId trainer = new TrainerId(0, 1);
@@ -86,6 +89,7 @@ public final class Turns {
     Table table = turns.measure();
     double bytesPerRow = (double) (usedBytes() - before) / rows;
     turns.shard.leave(JOB, new TrainerId(0, 1)); // reachable until the heap has been measured
+    turns.measureRounds(table);
     return "## turns of a shard with " + rows + " rows of " + DIM + " floats, " + optimizer + ": "
         + Table.number(bytesPerRow) + " bytes of heap per row\n\n" + table;
   }
@@ -126,6 +130,11 @@ public final class Turns {
     return table;
   }
 
+  private void measureRounds(Table table) {
+    long[][] batches = batches();
+    new RoundTurns(DIM, rule).measure(rows, Math.max(1, requests / RoundTurns.TRAINERS), batches, gradients(batches), table);
+  }
+
   private Stopwatch fill() {
     Stopwatch watch = new Stopwatch((rows + BIRTHS - 1) / BIRTHS);
     for (int from = 0; from < rows; from += BIRTHS) {
@@ -148,7 +157,7 @@ public final class Turns {
   }
 
   /** The id of a rank in Zipf's law: odd multiples, so that neighbours in rank are none as ids. */
-  private static long id(long rank) {
+  static long id(long rank) {
     return rank * 0x9E3779B97F4A7C15L;
   }
 
@@ -175,7 +184,7 @@ public final class Turns {
         Turns::answered);
   }
 
-  private static void answered(Object value, Throwable error) {
+  static void answered(Object value, Throwable error) {
     if (error != null) {
       throw new IllegalStateException("the shard refused a request of its benchmark", error);
     }

@@ -11,6 +11,7 @@ class TurnsTest {
   void every_operation_has_its_line() {
     String report = Turns.report(20_000, 3, OptimizerSpec.Kind.ADAM);
     assertThat(report).contains("20000 rows of 10 floats, ADAM", "| pull of new rows | 4 | 5000 |", "| pull | 3 |",
-        "| push | 3 |", "| slice of an export |", "| slice of a digest |");
+        "| push | 3 |", "| slice of an export |", "| slice of a digest |",
+        "| push into a round | 3 |", "| turn of a round of 4 |");
   }
 }

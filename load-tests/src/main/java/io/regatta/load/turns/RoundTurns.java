@@ -1,0 +1,83 @@
+package io.regatta.load.turns;
+
+import io.regatta.core.init.InitializerSpec;
+import io.regatta.core.model.ModelSpec;
+import io.regatta.core.model.SparseTableSpec;
+import io.regatta.core.optim.OptimizerSpec;
+import io.regatta.core.shard.Contributor;
+import io.regatta.core.shard.JobSpec;
+import io.regatta.core.shard.Mode;
+import io.regatta.core.shard.NanPolicy;
+import io.regatta.core.shard.ParameterShard;
+import io.regatta.core.shard.Pull;
+import io.regatta.core.shard.Push;
+import io.regatta.core.shard.SparseIds;
+import io.regatta.core.shard.SparseRows;
+import io.regatta.core.shard.TrainerId;
+import io.regatta.load.run.Table;
+import java.util.ArrayDeque;
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.LongStream;
+
+/**
+ * The turns of sync rounds on a table of many rows: each trainer pushes a batch and asks for the rows of its next one, which
+ * the round releases. One thread, as the shard's.
+ */
+final class RoundTurns {
+  static final int TRAINERS = 4;
+  private static final int FILLED = 8192;
+  private static final String JOB = "rounds";
+  private static final String TABLE = "embedding";
+
+  private final ArrayDeque<Runnable> turns = new ArrayDeque<>();
+  private final ParameterShard shard =
+      new ParameterShard(0, ParameterShard.Limits.defaults(), System::currentTimeMillis, turns::add);
+  private final int dim;
+
+  RoundTurns(int dim, OptimizerSpec rule) {
+    this.dim = dim;
+    ModelSpec model = new ModelSpec(1, List.of(), OptimizerSpec.sgd(0.01),
+        List.of(new SparseTableSpec(TABLE, dim, InitializerSpec.uniform(-0.1f, 0.1f), rule)));
+    JobSpec job = new JobSpec(JOB, Mode.SYNC, TRAINERS, 0, NanPolicy.FAIL, 1, 8192, model);
+    for (int t = 0; t < TRAINERS; t++) {
+      shard.register(job, new TrainerId(t, 1), 0);
+    }
+  }
+
+  /** Fills the table, closes so many rounds of these batches, and adds two lines to the report. */
+  void measure(int rows, int rounds, long[][] batches, float[] gradients, Table table) {
+    for (int from = 0; from < rows; from += FILLED) {
+      pull(0, 0, LongStream.range(from, Math.min(from + FILLED, rows)).map(Turns::id).toArray());
+    }
+    Stopwatch pushes = new Stopwatch(rounds * (TRAINERS - 1));
+    Stopwatch closing = new Stopwatch(rounds * TRAINERS);
+    long moved = 0;
+    for (int round = 0; round < rounds; round++) {
+      for (int t = 0; t < TRAINERS; t++) {
+        long[] ids = batches[(round * TRAINERS + t) % batches.length];
+        float[] values = Arrays.copyOf(gradients, ids.length * dim);
+        Stopwatch watch = t < TRAINERS - 1 ? pushes : closing;
+        int rank = t;
+        long step = round;
+        pull(t, round + 1, batches[((round + 1) * TRAINERS + t) % batches.length]);
+        watch.time((Runnable) () -> push(rank, step, ids, values));
+        moved += ids.length;
+      }
+      for (Runnable turn = turns.poll(); turn != null; turn = turns.poll()) {
+        closing.time(turn);
+      }
+    }
+    pushes.print(table, "push into a round", moved * (TRAINERS - 1) / TRAINERS);
+    closing.print(table, "turn of a round of " + TRAINERS, moved);
+  }
+
+  private void pull(int rank, long step, long[] ids) {
+    shard.pull(JOB, new Pull(rank, step, false, List.of(new SparseIds(TABLE, ids)), false), Turns::answered);
+  }
+
+  private void push(int rank, long step, long[] ids, float[] values) {
+    shard.push(JOB, new Push(List.of(new Contributor(rank, 1, step + 1, 1)), step, 0, null,
+        List.of(new SparseRows(TABLE, ids, values))), Turns::answered);
+  }
+}
