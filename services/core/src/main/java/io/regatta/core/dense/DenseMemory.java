@@ -55,7 +55,7 @@ public final class DenseMemory implements DenseValues {
 
   /** The part of a shard, as a vector of its own in this memory. */
   public DenseSlice slice(DensePartition partition, int shard) {
-    return new DenseSlice(this, partition.blocksOf(shard));
+    return new DenseSlice(this, partition.partsOf(shard));
   }
 
   @Override

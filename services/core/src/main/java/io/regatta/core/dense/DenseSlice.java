@@ -1,6 +1,6 @@
 package io.regatta.core.dense;
 
-import io.regatta.core.model.DensePartition.Block;
+import io.regatta.core.model.DensePartition;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.List;
@@ -18,20 +18,20 @@ public final class DenseSlice implements DenseValues {
   private final int[] places;
   private float[] scratch;
 
-  /** @param blocks of one shard in the order of its vector; neighbours that touch in the flat vector become one run */
-  DenseSlice(DenseMemory memory, List<Block> blocks) {
+  /** @param parts of one shard in the order of its vector; neighbours that touch in the flat vector become one run */
+  DenseSlice(DenseMemory memory, List<DensePartition.Part> parts) {
     this.memory = memory;
-    int[] from = new int[blocks.size()];
-    int[] at = new int[blocks.size()];
+    int[] from = new int[parts.size()];
+    int[] at = new int[parts.size()];
     int runs = 0;
     int end = 0;
-    for (Block b : blocks) {
-      boolean touches = runs > 0 && b.flatOffset() - at[runs - 1] == end - from[runs - 1];
+    for (DensePartition.Part p : parts) {
+      boolean touches = runs > 0 && p.flatOffset() - at[runs - 1] == end - from[runs - 1];
       if (!touches) {
         from[runs] = end;
-        at[runs++] = b.flatOffset();
+        at[runs++] = p.flatOffset();
       }
-      end += b.size();
+      end += p.size();
     }
     size = end;
     starts = Arrays.copyOf(from, runs);

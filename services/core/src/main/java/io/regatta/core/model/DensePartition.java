@@ -5,12 +5,12 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Which part of which dense variable lies on which shard: each variable is cut into blocks by the rule of Paddle's
- * transpiler ({@code slice_variable}) and the blocks are dealt round robin, going on across variables. The blocks of
- * one shard, in dealing order, form that shard's contiguous vector: what is pushed, updated and pulled as one.
+ * What of which dense variable lies on which shard: each variable is cut into parts by the rule of Paddle's transpiler
+ * ({@code slice_variable}, which calls them blocks) and the parts are dealt round robin, going on across variables. The
+ * parts of one shard, in dealing order, form that shard's contiguous vector: what is pushed, updated and pulled as one.
  * Immutable; a pure function of its inputs, so every process computes the same one.
  *
- * <p>The rule: at most {@code shards} blocks of equal size (the last one shorter), none below {@code minBlock}
+ * <p>The rule: at most {@code shards} parts of equal size (the last one shorter), none below {@code minBlock}
  * elements unless the variable itself is; a variable of two or more dimensions is cut between rows only, where a row
  * is everything behind the first dimension.
  */
@@ -18,36 +18,36 @@ public final class DensePartition {
 
   /**
    * @param variable name
-   * @param blockId number of the block within its variable
+   * @param number number of the part within its variable
    * @param variableOffset first element within the variable
    * @param flatOffset first element within the flat dense vector
    * @param size elements
    * @param shard owner
    * @param shardOffset first element within the shard's vector
    */
-  public record Block(String variable, int blockId, int variableOffset, int flatOffset, int size, int shard,
+  public record Part(String variable, int number, int variableOffset, int flatOffset, int size, int shard,
       int shardOffset) {
 
     /** {@code name:blockN:size @ shard s [from..to)}: the place within the shard's vector, in elements. */
     public String describe() {
-      return variable + ":block" + blockId + ":" + size + " @ shard " + shard
+      return variable + ":block" + number + ":" + size + " @ shard " + shard
           + " [" + shardOffset + ".." + (shardOffset + size) + ")";
     }
   }
 
-  /** Paddle's default: no block smaller than this many elements. */
+  /** Paddle's default: no part smaller than this many elements. */
   public static final int DEFAULT_MIN_BLOCK = 8192;
 
   private final int[] shardSizes;
   private final int numel;
-  private final List<Block> blocks;
-  private final List<List<Block>> blocksByShard;
+  private final List<Part> parts;
+  private final List<List<Part>> partsByShard;
 
-  private DensePartition(int[] shardSizes, int numel, List<Block> blocks, List<List<Block>> blocksByShard) {
+  private DensePartition(int[] shardSizes, int numel, List<Part> parts, List<List<Part>> partsByShard) {
     this.shardSizes = shardSizes;
     this.numel = numel;
-    this.blocks = List.copyOf(blocks);
-    this.blocksByShard = blocksByShard.stream().map(List::copyOf).toList();
+    this.parts = List.copyOf(parts);
+    this.partsByShard = partsByShard.stream().map(List::copyOf).toList();
   }
 
   /**
@@ -55,15 +55,15 @@ public final class DensePartition {
    *
    * @param variables in the order of the flat dense vector
    * @param shards number of shards, at least 1
-   * @param minBlock smallest block, elements, at least 1
+   * @param minBlock smallest part, elements, at least 1
    */
   public static DensePartition of(List<DenseVariable> variables, int shards, int minBlock) {
     requireShards(shards);
     if (minBlock < 1) {
       throw new InvalidInput("min_block is " + minBlock + " elements: it must be at least 1");
     }
-    List<Block> blocks = new ArrayList<>();
-    List<List<Block>> byShard = new ArrayList<>();
+    List<Part> parts = new ArrayList<>();
+    List<List<Part>> byShard = new ArrayList<>();
     for (int s = 0; s < shards; s++) {
       byShard.add(new ArrayList<>());
     }
@@ -71,25 +71,25 @@ public final class DensePartition {
     int flatOffset = 0;
     for (DenseVariable v : variables) {
       int numel = v.numel();
-      int blockSize = blockSize(v, shards, minBlock);
-      for (int from = 0, id = 0; from < numel; from += blockSize, id++) {
-        int size = Math.min(blockSize, numel - from);
-        int shard = blocks.size() % shards;
-        Block block = new Block(v.name(), id, from, flatOffset + from, size, shard, sizes[shard]);
-        blocks.add(block);
-        byShard.get(shard).add(block);
+      int partSize = partSize(v, shards, minBlock);
+      for (int from = 0, id = 0; from < numel; from += partSize, id++) {
+        int size = Math.min(partSize, numel - from);
+        int shard = parts.size() % shards;
+        Part part = new Part(v.name(), id, from, flatOffset + from, size, shard, sizes[shard]);
+        parts.add(part);
+        byShard.get(shard).add(part);
         sizes[shard] += size;
-        if (numel - from <= blockSize) {
-          break; // from + blockSize could pass 2^31
+        if (numel - from <= partSize) {
+          break; // from + partSize could pass 2^31
         }
       }
       flatOffset = Math.addExact(flatOffset, numel);
     }
-    return new DensePartition(sizes, flatOffset, blocks, byShard);
+    return new DensePartition(sizes, flatOffset, parts, byShard);
   }
 
-  /** Elements per block of one variable (the last block may have fewer). */
-  private static int blockSize(DenseVariable v, int shards, int minBlock) {
+  /** Elements per part of one variable (the last part may have fewer). */
+  private static int partSize(DenseVariable v, int shards, int minBlock) {
     int numel = v.numel();
     int split = Math.min(shards, Math.max(1, numel / minBlock));
     long size = ceilDiv(numel, split);
@@ -113,14 +113,14 @@ public final class DensePartition {
     return numel;
   }
 
-  /** All blocks in dealing order. */
-  public List<Block> blocks() {
-    return blocks;
+  /** All parts in dealing order. */
+  public List<Part> parts() {
+    return parts;
   }
 
-  /** Blocks of one shard in the order of its vector. */
-  public List<Block> blocksOf(int shard) {
-    return blocksByShard.get(shard);
+  /** Parts of one shard in the order of its vector. */
+  public List<Part> partsOf(int shard) {
+    return partsByShard.get(shard);
   }
 
   /** Length of a shard's vector; 0 is ordinary. */
@@ -132,7 +132,7 @@ public final class DensePartition {
   public float[] slice(float[] flat, int shard) {
     requireLength("flat dense vector", flat.length, numel);
     float[] shardVector = new float[shardSizes[shard]];
-    for (Block b : blocksByShard.get(shard)) {
+    for (Part b : partsByShard.get(shard)) {
       System.arraycopy(flat, b.flatOffset(), shardVector, b.shardOffset(), b.size());
     }
     return shardVector;
@@ -142,14 +142,14 @@ public final class DensePartition {
   public void merge(float[] shardVector, int shard, float[] flat) {
     requireLength("vector of shard " + shard, shardVector.length, shardSizes[shard]);
     requireLength("flat dense vector", flat.length, numel);
-    for (Block b : blocksByShard.get(shard)) {
+    for (Part b : partsByShard.get(shard)) {
       System.arraycopy(shardVector, b.shardOffset(), flat, b.flatOffset(), b.size());
     }
   }
 
-  /** One line per block, in dealing order: {@link Block#describe}. */
+  /** One line per part, in dealing order: {@link Part#describe}. */
   public List<String> describe() {
-    return blocks.stream().map(Block::describe).toList();
+    return parts.stream().map(Part::describe).toList();
   }
 
   private static void requireLength(String what, int actual, int expected) {

@@ -5,7 +5,7 @@ import io.regatta.core.hash.Mix64;
 /**
  * Fingerprint of parameters: the sum (mod 2^64) of one mixed hash per element, over (kind and name of the variable or
  * table, index or id and position, raw float bits). Addition commutes, so the total depends neither on the number of
- * shards nor on the order of blocks and rows; shards add their parts up and the parts add up to the job's hash. Two
+ * shards nor on the order of parts and rows; shards add their parts up and the parts add up to the job's hash. Two
  * sets of parameters with the same hash are the same bit for bit, but for an accident of probability 2^-64: it guards
  * against drift, not against an adversary. Pure functions, any thread.
  */

@@ -13,10 +13,10 @@ public final class DigestCursor {
 
   private final JobTables tables;
   private final BooleanSupplier held;
-  private final Iterator<DensePartition.Block> blocks;
+  private final Iterator<DensePartition.Part> parts;
   private final Iterator<SparseTable> sparse;
-  private DensePartition.Block block;
-  private int inBlock;
+  private DensePartition.Part part;
+  private int inPart;
   private SparseTable table;
   private int segment;
   private int row;
@@ -26,7 +26,7 @@ public final class DigestCursor {
   DigestCursor(JobTables tables, BooleanSupplier held) {
     this.tables = tables;
     this.held = held;
-    blocks = tables.denseBlocks().iterator();
+    parts = tables.denseParts().iterator();
     sparse = tables.sparseTables().iterator();
   }
 
@@ -41,14 +41,14 @@ public final class DigestCursor {
     }
     long left = values;
     while (left > 0) {
-      if (block != null && inBlock < block.size()) {
-        int n = (int) Math.min(left, block.size() - inBlock);
-        sum += tables.digest(block, inBlock, n);
-        inBlock += n;
+      if (part != null && inPart < part.size()) {
+        int n = (int) Math.min(left, part.size() - inPart);
+        sum += tables.digest(part, inPart, n);
+        inPart += n;
         left -= n;
-      } else if (blocks.hasNext()) {
-        block = blocks.next();
-        inBlock = 0;
+      } else if (parts.hasNext()) {
+        part = parts.next();
+        inPart = 0;
       } else if (table != null && segment < SparseTable.SEGMENTS) {
         int dim = table.spec().dim();
         int n = (int) Math.min((left + dim - 1) / dim, table.rows(segment) - row);

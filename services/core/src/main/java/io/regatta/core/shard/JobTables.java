@@ -128,13 +128,13 @@ final class JobTables {
     dense.add(block, delta);
   }
 
-  /** Blocks of the dense vector; none before it is initialised. */
-  List<DensePartition.Block> denseBlocks() {
-    return dense == null ? List.of() : partition.blocksOf(shard);
+  /** What of the dense variables lies here; nothing before it is initialised. */
+  List<DensePartition.Part> denseParts() {
+    return dense == null ? List.of() : partition.partsOf(shard);
   }
 
-  /** Hash of {@code n} elements of a block, from its element {@code from} on. */
-  long digest(DensePartition.Block block, int from, int n) {
-    return dense.digest(block.variable(), block.variableOffset() + from, block.shardOffset() + from, n);
+  /** Hash of {@code n} elements of a part, from its element {@code from} on. */
+  long digest(DensePartition.Part part, int from, int n) {
+    return dense.digest(part.variable(), part.variableOffset() + from, part.shardOffset() + from, n);
   }
 }

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
-import io.regatta.core.model.DensePartition.Block;
+import io.regatta.core.model.DensePartition.Part;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -27,7 +27,7 @@ class DensePartitionTest {
   }
 
   private static List<Integer> sizes(List<DenseVariable> variables, int shards, int minBlock) {
-    return DensePartition.of(variables, shards, minBlock).blocks().stream().map(Block::size).toList();
+    return DensePartition.of(variables, shards, minBlock).parts().stream().map(Part::size).toList();
   }
 
   /** Shapes and sizes of Paddle's own test of slice_variable, 10 servers. */
@@ -58,25 +58,25 @@ class DensePartitionTest {
         "v1:block0:6 @ shard 1 [0..6)",
         "v1:block1:6 @ shard 0 [5..11)",
         "v2:block0:1 @ shard 1 [6..7)");
-    assertThat(p.blocks().get(2)).isEqualTo(new Block("v1", 1, 6, 11, 6, 0, 5));
+    assertThat(p.parts().get(2)).isEqualTo(new Part("v1", 1, 6, 11, 6, 0, 5));
     assertThat(p.sizeOf(0)).isEqualTo(11);
     assertThat(p.sizeOf(1)).isEqualTo(7);
     assertThat(p.numel()).isEqualTo(18);
   }
 
   @Test
-  void shardsWithoutBlocksAndModelsWithoutVariablesAreOrdinary() {
+  void shardsWithoutPartsAndModelsWithoutVariablesAreOrdinary() {
     DensePartition p = DensePartition.of(variables(new int[] {2}), 3, 8192);
     assertThat(p.sizeOf(2)).isZero();
     assertThat(p.slice(new float[] {1, 2}, 2)).isEmpty();
-    assertThat(DensePartition.of(List.of(), 2, 8192).blocks()).isEmpty();
+    assertThat(DensePartition.of(List.of(), 2, 8192).parts()).isEmpty();
   }
 
   @Test
   void theLargestVariableDoesNotOverflow() {
     DensePartition p = DensePartition.of(variables(new int[] {Integer.MAX_VALUE}), 7, 1);
-    assertThat(p.blocks()).hasSize(7);
-    assertThat(p.blocks().stream().mapToLong(Block::size).sum()).isEqualTo(Integer.MAX_VALUE);
+    assertThat(p.parts()).hasSize(7);
+    assertThat(p.parts().stream().mapToLong(Part::size).sum()).isEqualTo(Integer.MAX_VALUE);
   }
 
   @Test
@@ -107,35 +107,35 @@ class DensePartitionTest {
     int[] filled = new int[shards];
     for (DenseVariable v : model) {
       int offset = 0;
-      int blocks = 0;
+      int parts = 0;
       while (offset < v.numel()) {
-        Block b = p.blocks().get(next);
-        assertThat(b).isEqualTo(new Block(v.name(), blocks, offset, flat + offset, b.size(), next % shards,
+        Part b = p.parts().get(next);
+        assertThat(b).isEqualTo(new Part(v.name(), parts, offset, flat + offset, b.size(), next % shards,
             filled[next % shards]));
         filled[next % shards] += b.size();
         offset += b.size();
         next++;
-        blocks++;
+        parts++;
       }
       assertThat(offset).isEqualTo(v.numel());
-      assertThat(blocks).isLessThanOrEqualTo(shards);
+      assertThat(parts).isLessThanOrEqualTo(shards);
       flat += offset;
     }
-    assertThat(p.blocks()).hasSize(next);
+    assertThat(p.parts()).hasSize(next);
     for (int s = 0; s < shards; s++) {
       int shard = s;
       assertThat(p.sizeOf(s)).isEqualTo(filled[s]);
-      assertThat(p.blocksOf(s)).isEqualTo(p.blocks().stream().filter(b -> b.shard() == shard).toList());
+      assertThat(p.partsOf(s)).isEqualTo(p.parts().stream().filter(b -> b.shard() == shard).toList());
     }
   }
 
   @Property(tries = 500)
-  void blocksAreWholeRowsAndNoSmallerThanTheMinimumUnlessLast(@ForAll("models") List<DenseVariable> model,
+  void partsAreWholeRowsAndNoSmallerThanTheMinimumUnlessLast(@ForAll("models") List<DenseVariable> model,
       @ForAll @IntRange(min = 1, max = 9) int shards, @ForAll @IntRange(min = 1, max = 300) int minBlock) {
-    List<Block> blocks = DensePartition.of(model, shards, minBlock).blocks();
+    List<Part> parts = DensePartition.of(model, shards, minBlock).parts();
     for (DenseVariable v : model) {
       int row = v.shape().size() < 2 ? 1 : v.numel() / v.shape().get(0);
-      for (Block b : blocks) {
+      for (Part b : parts) {
         boolean last = b.variableOffset() + b.size() == v.numel();
         if (b.variable().equals(v.name())) {
           assertThat(b.size() % row).isZero();

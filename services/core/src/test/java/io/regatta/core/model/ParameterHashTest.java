@@ -2,7 +2,7 @@ package io.regatta.core.model;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.regatta.core.model.DensePartition.Block;
+import io.regatta.core.model.DensePartition.Part;
 import java.util.List;
 import java.util.Random;
 import net.jqwik.api.ForAll;
@@ -20,7 +20,7 @@ class ParameterHashTest {
   }
 
   @Property(tries = 100)
-  void theSumOverBlocksDoesNotDependOnTheShards(@ForAll @IntRange(min = 1, max = 9) int shards,
+  void theSumOverPartsDoesNotDependOnTheShards(@ForAll @IntRange(min = 1, max = 9) int shards,
       @ForAll @IntRange(min = 1, max = 60) int minBlock, @ForAll long seed) {
     List<DenseVariable> model = List.of(new DenseVariable("a", List.of(7, 5)), new DenseVariable("b", List.of(64)),
         new DenseVariable("c", List.of()));
@@ -35,7 +35,7 @@ class ParameterHashTest {
     long sum = 0;
     for (int s = 0; s < shards; s++) {
       float[] vector = p.slice(flat, s);
-      for (Block b : p.blocksOf(s)) {
+      for (Part b : p.partsOf(s)) {
         sum += ParameterHash.dense(b.variable(), b.variableOffset(), vector, b.shardOffset(), b.size());
       }
     }

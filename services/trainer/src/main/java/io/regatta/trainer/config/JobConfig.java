@@ -91,7 +91,7 @@ public record JobConfig(
     @Setting(value = "false", doc = "Push through the host's gradient aggregator (sync and half_async only).")
     boolean aggregator,
 
-    @Setting(value = "8192", unit = "elements", doc = "Smallest block that a dense variable is cut into.")
+    @Setting(value = "8192", unit = "elements", doc = "Smallest part that a dense variable is cut into.")
     int minBlock,
 
     @Setting(value = "10000", unit = "ms", doc = "How long a model thread whose work is done waits for the next job of "
