@@ -89,6 +89,11 @@ public final class AggregatedShardLink implements ShardLink {
   }
 
   @Override
+  public CompletionStage<Void> handedOver() {
+    return aggregator.handedOver().thenCompose(v -> direct.handedOver());
+  }
+
+  @Override
   public CompletionStage<Void> close() {
     return aggregator.close().handle((v, error) -> null).thenCompose(v -> direct.close());
   }

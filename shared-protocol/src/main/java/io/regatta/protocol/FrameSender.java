@@ -3,6 +3,7 @@ package io.regatta.protocol;
 import io.regatta.core.error.RegattaException;
 import io.regatta.protocol.stream.TensorStream;
 import io.vertx.core.Future;
+import io.vertx.core.Promise;
 import java.util.ArrayDeque;
 import java.util.Iterator;
 import java.util.function.Consumer;
@@ -18,6 +19,9 @@ final class FrameSender {
   private final ArrayDeque<Message> queue = new ArrayDeque<>();
   private boolean pumping;
   private boolean stopped;
+  /** Frames with memory that is not ours, which the stream has not done with; completed when there are none. */
+  private int lent;
+  private Promise<Void> handedOver;
 
   private record Message(Iterator<Outgoing> frames, Runnable handedOver) {}
 
@@ -60,6 +64,15 @@ final class FrameSender {
     queue.clear();
   }
 
+  /** Completes when the stream has done with all memory that it was given and that is not ours. */
+  Future<Void> handedOver() {
+    if (lent == 0) {
+      return Future.succeededFuture();
+    }
+    handedOver = handedOver == null ? Promise.promise() : handedOver;
+    return handedOver.future();
+  }
+
   private void pump() {
     if (pumping) {
       return;
@@ -96,8 +109,15 @@ final class FrameSender {
       out.release();
       throw e;
     }
+    boolean foreign = out.memory() == null && out.frame().payload().hasRemaining();
+    lent += foreign ? 1 : 0;
     written.onComplete(sent -> {
       out.release();
+      if (foreign && --lent == 0 && handedOver != null) {
+        Promise<Void> told = handedOver;
+        handedOver = null;
+        told.complete();
+      }
       if (sent.failed() && !stopped) {
         stop();
         failed.accept(ErrorMapping.regatta(sent.cause()));

@@ -161,7 +161,7 @@ public final class GrpcShardLink implements ShardLink {
       sender.stop();
       List<PendingAnswer<?>> open = List.copyOf(pending.values());
       pending.clear();
-      open.forEach(p -> p.fail(broken));
+      sender.handedOver().onComplete(v -> open.forEach(p -> p.fail(broken)));
     }
   }
 
@@ -281,6 +281,11 @@ public final class GrpcShardLink implements ShardLink {
         }
       });
     }
+  }
+
+  @Override
+  public CompletionStage<Void> handedOver() {
+    return sender.handedOver().toCompletionStage();
   }
 
   /** Half-closes if nothing is pending; otherwise gives up what is, which fails with {@link Cancelled}. */

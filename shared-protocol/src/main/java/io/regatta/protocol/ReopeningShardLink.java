@@ -264,6 +264,11 @@ public final class ReopeningShardLink implements ShardLink {
   }
 
   @Override
+  public CompletionStage<Void> handedOver() {
+    return link.handedOver();
+  }
+
+  @Override
   public CompletionStage<Void> close() {
     CompletionStage<Void> closed = link.close();
     if (over == null) {

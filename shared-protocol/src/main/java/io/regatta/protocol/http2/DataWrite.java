@@ -24,6 +24,8 @@ final class DataWrite implements Http2RemoteFlowController.FlowControlled {
   private final ByteBuf payload;
   private final ChannelPromise done;
   private int size;
+  /** Of the last frame that has been handed to the socket. */
+  private ChannelPromise last;
 
   /**
    * Takes head and payload over and releases them.
@@ -70,7 +72,8 @@ final class DataWrite implements Http2RemoteFlowController.FlowControlled {
   }
 
   private ChannelPromise promise(ChannelHandlerContext ctx) {
-    return size == 0 ? done : ctx.newPromise();
+    last = size == 0 ? done : ctx.newPromise();
+    return last;
   }
 
   @Override
@@ -81,7 +84,11 @@ final class DataWrite implements Http2RemoteFlowController.FlowControlled {
   @Override
   public void error(ChannelHandlerContext ctx, Throwable cause) {
     release();
-    done.tryFailure(cause);
+    if (last == null || last.isDone()) {
+      done.tryFailure(cause);
+    } else { // frames of the payload are still on their way through the socket's queue
+      last.addListener(written -> done.tryFailure(cause));
+    }
   }
 
   private void release() {

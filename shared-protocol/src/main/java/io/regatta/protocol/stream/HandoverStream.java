@@ -27,6 +27,8 @@ final class HandoverStream extends StreamEnd {
   private final int windowBytes;
   private final Runnable closed;
   private final ArrayDeque<Sent> received = new ArrayDeque<>();
+  /** What the other end has not read, in order. */
+  private final ArrayDeque<Sent> unread = new ArrayDeque<>();
   private HandoverStream other;
   private Handler<Void> drain;
   /** What the other end has not read yet. */
@@ -35,6 +37,8 @@ final class HandoverStream extends StreamEnd {
   /** This side has ended or given up, or has been told that there is nobody to write to. */
   private boolean ended;
   private boolean told;
+  /** At the client: it has given up, and the server is to read nothing more of it. Read by the server's thread. */
+  private volatile boolean reset;
   /** How the server ended, at the client. */
   private RegattaException endStatus;
 
@@ -80,9 +84,14 @@ final class HandoverStream extends StreamEnd {
     Sent sent = new Sent(frame, frame.payload().remaining() + FRAME_BYTES, read);
     outstanding += sent.size;
     full |= outstanding >= windowBytes;
+    unread.add(sent);
     toOther(o -> {
       o.received.add(sent);
-      o.arrived();
+      if (reset) {
+        o.drop();
+      } else {
+        o.arrived();
+      }
     });
     return read.future();
   }
@@ -117,7 +126,8 @@ final class HandoverStream extends StreamEnd {
   private void readBy(Sent sent) {
     toOther(sender -> {
       sender.outstanding -= sent.size;
-      sent.read.complete();
+      sender.unread.poll();
+      sent.read.tryComplete();
       if (sender.full && sender.outstanding <= sender.windowBytes / 2) {
         sender.full = false;
         if (sender.drain != null && !sender.ended) {
@@ -182,6 +192,7 @@ final class HandoverStream extends StreamEnd {
       boolean before = ended;
       ended = true;
       if (!server) {
+        reset = true;
         toOther(o -> o.gone(new PeerLost("the tensor stream with " + o.peer() + " broke: it was reset")));
       } else if (!before) {
         RegattaException how = status == GrpcStatus.OK ? null : ErrorMapping.exception(status, message);
@@ -205,12 +216,21 @@ final class HandoverStream extends StreamEnd {
       told = true;
       closed.run();
     }
+    if (server) {
+      drop(); // the client's memory is not lent for longer
+    }
     lost(why);
   }
 
   /** The service behind one of the ends has closed: both ends break. To be called on this end's context. */
   void breakOff(String why) {
+    reset = !server;
     gone(new PeerLost("the tensor stream with " + peer() + " broke: " + why));
-    toOther(o -> o.gone(new PeerLost("the tensor stream with " + o.peer() + " broke: " + why)));
+    toOther(o -> {
+      if (!o.server) {
+        o.unread.forEach(sent -> sent.read.tryComplete()); // the service reads nothing more, and its loop may be gone
+      }
+      o.gone(new PeerLost("the tensor stream with " + o.peer() + " broke: " + why));
+    });
   }
 }

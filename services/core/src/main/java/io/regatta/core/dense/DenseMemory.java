@@ -14,8 +14,9 @@ public final class DenseMemory implements DenseValues {
 
   private final int size;
   /** Null for direct memory. */
-  private final float[] array;
-  private final ByteBuffer direct;
+  private float[] array;
+  private ByteBuffer direct;
+  private boolean takenBack;
   private float[] scratch;
 
   private DenseMemory(int size, float[] array, ByteBuffer direct) {
@@ -41,6 +42,23 @@ public final class DenseMemory implements DenseValues {
           + direct.isDirect() + "; give a direct buffer with 4 bytes for each element, or an array");
     }
     return new DenseMemory(direct.remaining() / Float.BYTES, null, direct.slice().order(ByteOrder.LITTLE_ENDIAN));
+  }
+
+  /** The same memory for one call, which can be ended by {@link #takeBack}. */
+  public DenseMemory lend() {
+    return new DenseMemory(size, array, direct);
+  }
+
+  /**
+   * Those who have been lent this go on with a copy that nobody else sees, and do not touch the memory from now on; but
+   * what {@link #direct} has given out remains. On the thread of those who use it.
+   */
+  public void takeBack() {
+    if (!takenBack) {
+      array = toArray();
+      direct = null;
+      takenBack = true;
+    }
   }
 
   @Override

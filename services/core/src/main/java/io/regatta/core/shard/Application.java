@@ -70,17 +70,18 @@ final class Application {
 
   /** Whether this is the same push: of the same lives, with the same sequences. */
   boolean isOf(Push other) {
-    return push.contributors().equals(other.contributors());
+    return push.contributors().size() == other.contributors().size() && holds(other);
   }
 
   /** Whether all gradients of that push are inside. */
   boolean holds(Push other) {
-    return push.contributors().containsAll(other.contributors());
+    return other.contributors().stream().allMatch(this::holds);
   }
 
-  /** Whether a gradient with this sequence is inside. */
+  /** Whether this life's gradient of that sequence is inside. */
   boolean holds(Contributor other) {
-    return push.contributors().stream().anyMatch(c -> c.rank() == other.rank() && c.sequence() == other.sequence());
+    return push.contributors().stream().anyMatch(c -> c.rank() == other.rank()
+        && c.incarnation() == other.incarnation() && c.sequence() == other.sequence());
   }
 
   /** Whose gradients are inside, in the order of the contributors; some may be lost. */

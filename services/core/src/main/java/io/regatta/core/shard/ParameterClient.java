@@ -125,7 +125,7 @@ public final class ParameterClient {
    * Pushes one step's gradients (geo: deltas) to all shards; a shard without data gets an empty push, for its clock.
    * Checks for NaN and infinity over the whole push first: by policy fails, or pushes empty, with weight 0, and reports
    * skipped. Clips by norm next (not in geo), which takes a copy. The dense memory and the arrays are lent until the future
-   * completes: nothing is copied here, and direct memory is sent from where it lies.
+   * completes, be it a failure: nothing is copied here, and direct memory is sent from where it lies.
    *
    * @param step step from 0
    * @param weight examples behind the gradient
@@ -144,11 +144,13 @@ public final class ParameterClient {
             + "; lower the learning rate, clip gradients, or set the NaN policy to skip");
       }
       long[] computedOn = versions == null ? new long[links.size()] : versions.clone();
-      List<Push> cut = bad != null ? cut(step, computedOn, null, List.of())
-          : job.mode() == Mode.GEO ? cut(step, computedOn, flatDense, sparse)
-          : cut(step, computedOn, model.clipDense(flatDense), model.clipSparse(sparse));
+      boolean clip = bad == null && job.mode() != Mode.GEO;
+      DenseMemory dense = bad != null ? null : clip ? model.clipDense(flatDense) : flatDense;
+      DenseMemory lent = dense == null ? null : dense.lend();
+      List<Push> cut = cut(step, computedOn, lent,
+          bad != null ? List.of() : clip ? model.clipSparse(sparse) : sparse);
       double counted = bad != null ? 0 : weight;
-      return onOwner(() -> all(s -> links.get(s).push(signed(cut.get(s), s, counted)))
+      return onOwner(() -> all(lent, s -> links.get(s).push(signed(cut.get(s), s, counted)))
           .thenApply(acks -> pushed(acks, bad != null)));
     });
   }
@@ -194,8 +196,9 @@ public final class ParameterClient {
   private CompletableFuture<Values> pull(long minStep, DenseMemory into, List<SparseIds> sparse, boolean changed,
       boolean readOnly) {
     return planned(() -> {
-      PullPlan plan = new PullPlan(job, partition, model, into, sparse, changed, readOnly);
-      return onOwner(() -> all(s -> links.get(s).pull(plan.of(s, trainer.rank(), minStep)))
+      DenseMemory lent = into == null ? null : into.lend();
+      PullPlan plan = new PullPlan(job, partition, model, lent, sparse, changed, readOnly);
+      return onOwner(() -> all(lent, s -> links.get(s).pull(plan.of(s, trainer.rank(), minStep)))
           .thenApply(plan::assemble));
     });
   }
@@ -297,8 +300,16 @@ public final class ParameterClient {
     return e instanceof CompletionException && e.getCause() != null ? e.getCause() : e;
   }
 
-  /** All shards' answers in shard order, or the first failure at once. */
   private <T> CompletableFuture<List<T>> all(IntFunction<CompletionStage<T>> call) {
+    return all(null, call);
+  }
+
+  /**
+   * All shards' answers in shard order, or the first failure, which waits for no answer.
+   *
+   * @param lent what the calls use: no longer than until the result is there; or null
+   */
+  private <T> CompletableFuture<List<T>> all(DenseMemory lent, IntFunction<CompletionStage<T>> call) {
     CompletableFuture<List<T>> result = new CompletableFuture<>();
     AtomicReferenceArray<T> answers = new AtomicReferenceArray<>(links.size());
     AtomicInteger open = new AtomicInteger(links.size());
@@ -306,7 +317,7 @@ public final class ParameterClient {
       int shard = s;
       counted(shard, call.apply(s)).whenComplete((answer, error) -> {
         if (error != null) {
-          result.completeExceptionally(cause(error));
+          fail(result, cause(error), lent);
           return;
         }
         answers.set(shard, answer);
@@ -320,6 +331,27 @@ public final class ParameterClient {
       });
     }
     return result;
+  }
+
+  /** When nobody uses the lent memory any more: what the other shards' calls still need of it they have from a copy. */
+  private void fail(CompletableFuture<?> result, Throwable why, DenseMemory lent) {
+    if (lent == null || links.size() == 1) {
+      result.completeExceptionally(why);
+      return;
+    }
+    try {
+      owner.execute(() -> {
+        try {
+          lent.takeBack();
+        } catch (OutOfMemoryError e) { // somebody waits all the same
+          why.addSuppressed(e);
+        }
+        CompletableFuture.allOf(links.stream().map(l -> l.handedOver().toCompletableFuture())
+            .toArray(CompletableFuture<?>[]::new)).whenComplete((v, e) -> result.completeExceptionally(why));
+      });
+    } catch (RejectedExecutionException e) { // the loop that would read it is gone
+      result.completeExceptionally(why);
+    }
   }
 
   private <T> CompletionStage<T> counted(int shard, CompletionStage<T> answer) {

@@ -1,13 +1,14 @@
 package io.regatta.core.shard;
 
 import io.regatta.core.dense.DenseValues;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
 /**
  * One trainer's link to one shard: in process ({@code LocalShardLink}), over a gRPC tensor stream, or through an
  * aggregator. Calls are made on the owner's thread and keep their order; completions may come on any thread. Failures
  * are {@link io.regatta.core.error.RegattaException}s. Arrays, and memory of dense vectors, belong to the link
- * until completion.
+ * until completion, be it a failure.
  */
 public interface ShardLink {
 
@@ -44,6 +45,14 @@ public interface ShardLink {
    * last. The sink's stages complete on the owner's thread.
    */
   CompletionStage<Void> export(String table, RowSink sink);
+
+  /**
+   * Completes when the transport has read whatever of lent memory it has been given, or will not read it any more. Never
+   * fails. A link whose requests end otherwise than all at once is asked before memory that is still lent is taken back.
+   */
+  default CompletionStage<Void> handedOver() {
+    return CompletableFuture.completedFuture(null);
+  }
 
   /** Closes the link without leaving. */
   CompletionStage<Void> close();

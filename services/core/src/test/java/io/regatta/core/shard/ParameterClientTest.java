@@ -6,19 +6,24 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.assertj.core.api.Assertions.within;
 
 import io.regatta.core.dense.DenseMemory;
+import io.regatta.core.dense.DenseValues;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.error.RegattaException.Overloaded;
 import io.regatta.core.init.InitializerSpec;
 import io.regatta.core.model.DenseVariable;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.SparseTableSpec;
 import io.regatta.core.optim.OptimizerSpec;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.RejectedExecutionException;
 import org.junit.jupiter.api.Test;
 
@@ -41,6 +46,85 @@ class ParameterClientTest {
     assertThat(values.sparse().get(0).values()).containsExactly(0, 1, 0, 0, -1, -2);
     client.leave().join();
     assertThat(job.shards.get(0).jobs()).isEmpty();
+  }
+
+  /** A link of which nothing but pushes is asked. */
+  private abstract static class Pushed implements ShardLink {
+    @Override
+    public String peer() {
+      return "a shard";
+    }
+
+    @Override
+    public CompletionStage<Long> register(JobSpec job, TrainerId trainer, long step) {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public CompletionStage<Void> initialize(DenseValues dense) {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public CompletionStage<Pulled> pull(Pull pull) {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public CompletionStage<Void> leave() {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public CompletionStage<Long> digest() {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public CompletionStage<Void> export(String table, RowSink sink) {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public CompletionStage<Void> close() {
+      throw new UnsupportedOperationException();
+    }
+  }
+
+  @Test
+  void memoryIsTheCallersAgainWhenAPushHasFailedAtOneShardAndStaysWhatItWasForTheOther() {
+    ModelSpec model = new ModelSpec(7, List.of(new DenseVariable("w", List.of(1000))), OptimizerSpec.sgd(1), List.of());
+    CompletableFuture<Void> handedOver = new CompletableFuture<>();
+    Push[] late = new Push[1];
+    ShardLink refuses = new Pushed() {
+      @Override
+      public CompletionStage<PushAck> push(Push p) {
+        return CompletableFuture.failedFuture(new Overloaded("full"));
+      }
+    };
+    ShardLink isSlow = new Pushed() {
+      @Override
+      public CompletionStage<PushAck> push(Push p) {
+        late[0] = p;
+        return new CompletableFuture<>();
+      }
+
+      @Override
+      public CompletionStage<Void> handedOver() {
+        return handedOver;
+      }
+    };
+    ParameterClient client = new ParameterClient(new JobSpec("job", Mode.ASYNC, 1, 0, NanPolicy.FAIL, 2, 64, model),
+        new TrainerId(0, 1), List.of(refuses, isSlow), Runnable::run);
+    ByteBuffer lent = ByteBuffer.allocateDirect(4000).order(ByteOrder.LITTLE_ENDIAN);
+    DenseMemory memory = DenseMemory.of(lent);
+    var pushed = client.push(0, 1, null, memory, List.of());
+    assertThat(pushed).as("the other link may still read").isNotDone();
+    handedOver.complete(null);
+    assertThat(catchThrowable(pushed::join)).hasCauseInstanceOf(Overloaded.class);
+    lent.putFloat(4 * 999, 666).putFloat(4 * 500, 666).putFloat(0, 666);
+    assertThat(late[0].dense().toArray()).containsOnly(0);
+    assertThat(memory.toArray()).as("the caller's own view").contains(666);
   }
 
   @Test

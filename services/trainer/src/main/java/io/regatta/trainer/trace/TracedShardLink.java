@@ -96,6 +96,11 @@ final class TracedShardLink implements ShardLink {
   }
 
   @Override
+  public CompletionStage<Void> handedOver() {
+    return link.handedOver();
+  }
+
+  @Override
   public CompletionStage<Void> leave() {
     return link.leave();
   }
