@@ -178,10 +178,22 @@ public final class Parity {
       if (mode == Mode.GEO && job.optimizer().toSpec().kind() != OptimizerSpec.Kind.SGD) {
         add(Check.skip(trainers + " trainers, " + name(mode), "it needs optimizer.kind: sgd"));
       } else if (mode != Mode.SYNC) {
-        distance(trainers + " trainers, " + name(mode) + ", to alone with the batches together", whole,
-            cluster(scratch, mode, trainers, 1), Double.POSITIVE_INFINITY);
+        reported(scratch, mode, trainers, whole);
       }
     }
+  }
+
+  /** A mode that follows no order: with rates that it cannot bear it may diverge, which is said and is no drift. */
+  private void reported(ScratchDirectory scratch, Mode mode, int trainers, Trained whole) {
+    String what = trainers + " trainers, " + name(mode) + ", to alone with the batches together";
+    Trained several;
+    try {
+      several = cluster(scratch, mode, trainers, 1);
+    } catch (InvalidInput e) {
+      add(Check.skip(what, e.getMessage()));
+      return;
+    }
+    distance(what, whole, several, Double.POSITIVE_INFINITY);
   }
 
   /**

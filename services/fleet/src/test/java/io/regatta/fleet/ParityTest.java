@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import ai.djl.Model;
 import ai.djl.nn.core.Linear;
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.shard.Mode;
 import io.regatta.fleet.Parity.Check;
 import io.regatta.trainer.Progress;
 import io.regatta.trainer.TrainingProgram;
@@ -111,6 +113,21 @@ class ParityTest {
     assertThat(run.status()).as(run.out() + run.err()).isEqualTo(Regatta.DONE);
     assertThat(run.out()).containsPattern("skip +2 trainers, geo \\(it needs optimizer.kind: sgd\\)")
         .contains("parity holds");
+  }
+
+  @Test
+  void a_mode_in_which_the_job_diverges_is_said_and_is_no_drift() throws IOException {
+    Path job = Files.writeString(dir.resolve("line.yaml"), "job: line\ntrainers: 2\nbatch_size: 8\n");
+    TrainingProgram unstable = worker -> {
+      if (worker.job().mode() == Mode.ASYNC) {
+        throw new InvalidInput("prediction NaN");
+      }
+      new LineProgram().run(worker);
+    };
+    CommandLineRun run = CommandLineRun.with(unstable, "parity", job.toString(), "--max-steps", "4");
+    assertThat(run.status()).as(run.out() + run.err()).isEqualTo(Regatta.DONE);
+    assertThat(run.out()).containsPattern("skip +2 trainers, async, .*\\(prediction NaN\\)")
+        .containsPattern("-- +2 trainers, ssp, to alone");
   }
 
   @Test
