@@ -56,20 +56,5 @@ final class ProgramRun implements Task {
         line = text.substring("time: ".length());
       }
     }
-
-    @Override
-    public void begin(String phase, long examples) {}
-
-    @Override
-    public void advance(long examples) {}
-
-    @Override
-    public void metric(String name, double value) {}
-
-    @Override
-    public void end() {}
-
-    @Override
-    public void close() {}
   }
 }

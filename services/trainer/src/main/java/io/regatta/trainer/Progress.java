@@ -3,7 +3,7 @@ package io.regatta.trainer;
 /**
  * Where a training loop says how far it is. One owner: the model thread of the replica that reports (replica 0 of
  * rank 0 by default); the others get {@link #none()}. A phase begins with {@link #begin}, and ends with {@link #end}
- * or with the next {@code begin}.
+ * or with the next {@code begin}. Each method does nothing unless it is overridden.
  */
 public interface Progress extends AutoCloseable {
 
@@ -13,26 +13,26 @@ public interface Progress extends AutoCloseable {
    * @param phase short name, such as {@code train} or {@code test}
    * @param examples examples that the phase will see on this replica, or -1 if unknown
    */
-  void begin(String phase, long examples);
+  default void begin(String phase, long examples) {}
 
   /** Counts examples done in this phase. */
-  void advance(long examples);
+  default void advance(long examples) {}
 
   /**
    * Newest value of a metric of the phase (such as {@code loss} or {@code auc}), shown until the next one. Values are
    * given only where the loop has them anyway: reading a loss from the engine waits for the step to be computed.
    */
-  void metric(String name, double value);
+  default void metric(String name, double value) {}
 
   /** Prints one line of text without disturbing the bar. */
-  void line(String text);
+  default void line(String text) {}
 
   /** Ends the phase and prints its totals. Does nothing if no phase is open. */
-  void end();
+  default void end() {}
 
   /** Gives back the terminal; a phase that is still open was broken off. */
   @Override
-  void close();
+  default void close() {}
 
   /** One that swallows everything. */
   static Progress none() {

@@ -156,23 +156,8 @@ class ProgramsTest {
   /** Keeps the lines that a program prints. */
   private final class Lines implements Progress {
     @Override
-    public void begin(String phase, long examples) {}
-
-    @Override
-    public void advance(long examples) {}
-
-    @Override
-    public void metric(String name, double value) {}
-
-    @Override
     public void line(String text) {
       lines.add(text);
     }
-
-    @Override
-    public void end() {}
-
-    @Override
-    public void close() {}
   }
 }
