@@ -2,6 +2,7 @@ package io.regatta.load;
 
 import io.regatta.core.optim.Optimizer;
 import io.regatta.core.optim.OptimizerSpec;
+import io.regatta.load.run.Rules;
 import java.util.Arrays;
 import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
@@ -42,12 +43,7 @@ public class OptimizerBenchmark {
 
   @Setup
   public void fill() {
-    optimizer = Optimizer.of(switch (kind) {
-      case SGD -> OptimizerSpec.sgd(0.01);
-      case MOMENTUM -> OptimizerSpec.momentum(0.01, 0.9f, false);
-      case ADAGRAD -> OptimizerSpec.adagrad(0.01);
-      case ADAM -> OptimizerSpec.adam(0.01);
-    });
+    optimizer = Optimizer.of(Rules.of(kind));
     slots = new float[optimizer.slots()][ELEMENTS];
     rows = new float[ELEMENTS * (1 + optimizer.slots())];
     SplittableRandom random = new SplittableRandom(7);

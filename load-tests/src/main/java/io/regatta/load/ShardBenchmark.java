@@ -18,6 +18,7 @@ import io.regatta.core.shard.PushAck;
 import io.regatta.core.shard.SparseIds;
 import io.regatta.core.shard.SparseRows;
 import io.regatta.core.shard.TrainerId;
+import io.regatta.load.run.Rules;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
@@ -66,12 +67,7 @@ public class ShardBenchmark {
 
   @Setup
   public void fill() {
-    OptimizerSpec rule = switch (optimizer) {
-      case SGD -> OptimizerSpec.sgd(0.01);
-      case MOMENTUM -> OptimizerSpec.momentum(0.01, 0.9f, false);
-      case ADAGRAD -> OptimizerSpec.adagrad(0.01);
-      case ADAM -> OptimizerSpec.adam(0.01);
-    };
+    OptimizerSpec rule = Rules.of(optimizer);
     ModelSpec model = new ModelSpec(1, List.of(new DenseVariable("bias", List.of(1))), rule,
         List.of(new SparseTableSpec(TABLE, DIM, InitializerSpec.uniform(-0.1f, 0.1f), rule)));
     TrainerId trainer = new TrainerId(0, 1);

@@ -24,11 +24,6 @@ final class DenseServer implements Task {
   }
 
   @Override
-  public JsonObject run(JsonObject command) {
-    throw new IllegalArgumentException("a server only serves: " + command);
-  }
-
-  @Override
   public void close() throws Exception {
     peer.close();
   }

@@ -29,6 +29,12 @@ public final class Machine {
     return load < 0 ? Double.NaN : load;
   }
 
+  /** Bytes of this process's heap that are in use after a collection. */
+  public static long usedHeapBytes() {
+    System.gc();
+    return ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed();
+  }
+
   /** Machine, Java with its options, and versions of what is compared. */
   public static JsonObject json() {
     JsonObject versions = new JsonObject();

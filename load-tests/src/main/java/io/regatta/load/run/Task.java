@@ -11,12 +11,14 @@ public interface Task extends AutoCloseable {
   }
 
   /**
-   * Does what it is told and waits for the end of it.
+   * Does what it is told and waits for the end of it. A server that only serves is told nothing.
    *
    * @param command {@code do}: what; {@code times}: how often; others as the task wishes
    * @return what there is to tell beside time and CPU time, which the worker measures
    */
-  JsonObject run(JsonObject command) throws Exception;
+  default JsonObject run(JsonObject command) throws Exception {
+    throw new IllegalArgumentException("a server only serves: " + command);
+  }
 
   @Override
   void close() throws Exception;

@@ -11,6 +11,7 @@ import io.regatta.load.run.Loop;
 import io.regatta.load.run.RoundTrips;
 import io.regatta.load.run.ShardTrainer;
 import io.regatta.load.run.Task;
+import io.regatta.load.run.ZipfBatches;
 import io.regatta.node.process.PlainVertx;
 import io.regatta.protocol.stream.StreamOptions;
 import io.regatta.protocol.stream.Transport;

@@ -6,6 +6,7 @@ import io.regatta.load.run.Scale;
 import io.regatta.load.run.Table;
 import io.regatta.load.run.Task;
 import io.regatta.load.run.WorkerPair;
+import io.regatta.load.run.ZipfBatches;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;

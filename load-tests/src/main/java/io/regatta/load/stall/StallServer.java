@@ -2,25 +2,16 @@ package io.regatta.load.stall;
 
 import io.regatta.load.run.Loop;
 import io.regatta.load.run.MemoryWatch;
+import io.regatta.load.run.PortServer;
 import io.regatta.load.run.ShardServer;
-import io.regatta.load.run.Task;
-import io.regatta.node.process.PlainVertx;
-import io.vertx.core.Vertx;
 import io.vertx.core.json.JsonObject;
 
 /** The process of a shard; {@code begin} and {@code end} tell the peaks of its memory. */
-final class StallServer implements Task {
-  private final Vertx vertx = Vertx.vertx(PlainVertx.options());
-  private final MemoryWatch memory = new MemoryWatch(vertx);
-  private final int port;
+final class StallServer extends PortServer {
+  private final MemoryWatch memory = new MemoryWatch(vertx());
 
   StallServer(JsonObject setup) throws Exception {
-    port = ShardServer.listen(Loop.on(vertx), vertx, StallDriver.options(setup));
-  }
-
-  @Override
-  public JsonObject ready() {
-    return new JsonObject().put("port", port);
+    super(vertx -> ShardServer.listen(Loop.on(vertx), vertx, StallDriver.options(setup)));
   }
 
   @Override
@@ -30,10 +21,5 @@ final class StallServer implements Task {
     }
     memory.begin();
     return new JsonObject();
-  }
-
-  @Override
-  public void close() {
-    vertx.close();
   }
 }

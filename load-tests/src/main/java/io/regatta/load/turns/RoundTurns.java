@@ -15,6 +15,7 @@ import io.regatta.core.shard.SparseIds;
 import io.regatta.core.shard.SparseRows;
 import io.regatta.core.shard.TrainerId;
 import io.regatta.load.run.Table;
+import io.regatta.load.run.ZipfBatches;
 import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.List;
@@ -48,7 +49,7 @@ final class RoundTurns {
   /** Fills the table, closes so many rounds of these batches, and adds two lines to the report. */
   void measure(int rows, int rounds, long[][] batches, float[] gradients, Table table) {
     for (int from = 0; from < rows; from += FILLED) {
-      pull(0, 0, LongStream.range(from, Math.min(from + FILLED, rows)).map(Turns::id).toArray());
+      pull(0, 0, LongStream.range(from, Math.min(from + FILLED, rows)).map(ZipfBatches::id).toArray());
     }
     Stopwatch pushes = new Stopwatch(rounds * (TRAINERS - 1));
     Stopwatch closing = new Stopwatch(rounds * TRAINERS);

@@ -19,8 +19,9 @@ import io.regatta.core.shard.SparseIds;
 import io.regatta.core.shard.SparseRows;
 import io.regatta.core.shard.TrainerId;
 import io.regatta.load.run.Machine;
+import io.regatta.load.run.Rules;
 import io.regatta.load.run.Table;
-import java.lang.management.ManagementFactory;
+import io.regatta.load.run.ZipfBatches;
 import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.List;
@@ -39,8 +40,6 @@ public final class Turns {
 
   private static final int DIM = 10;
   private static final int WARM_UP_ROWS = 400_000;
-  /** Ids of a batch before de-duplication: 26 slots of 1000 examples. */
-  private static final int RAW_IDS = 26_000;
   private static final int BATCHES = 64;
   private static final int REQUESTS = 2000;
   private static final int BIRTHS = 10_000;
@@ -79,24 +78,14 @@ public final class Turns {
   }
 
   static String report(int rows, int requests, OptimizerSpec.Kind optimizer) {
-    long before = usedBytes();
-    Turns turns = new Turns(rows, requests, switch (optimizer) {
-      case SGD -> OptimizerSpec.sgd(0.01);
-      case MOMENTUM -> OptimizerSpec.momentum(0.01, 0.9f, false);
-      case ADAGRAD -> OptimizerSpec.adagrad(0.01);
-      case ADAM -> OptimizerSpec.adam(0.01);
-    });
+    long before = Machine.usedHeapBytes();
+    Turns turns = new Turns(rows, requests, Rules.of(optimizer));
     Table table = turns.measure();
-    double bytesPerRow = (double) (usedBytes() - before) / rows;
+    double bytesPerRow = (double) (Machine.usedHeapBytes() - before) / rows;
     turns.shard.leave(JOB, new TrainerId(0, 1)); // reachable until the heap has been measured
     turns.measureRounds(table);
     return "## turns of a shard with " + rows + " rows of " + DIM + " floats, " + optimizer + ": "
         + Table.number(bytesPerRow) + " bytes of heap per row\n\n" + table;
-  }
-
-  private static long usedBytes() {
-    System.gc();
-    return ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed();
   }
 
   private Table measure() {
@@ -139,26 +128,14 @@ public final class Turns {
     Stopwatch watch = new Stopwatch((rows + BIRTHS - 1) / BIRTHS);
     for (int from = 0; from < rows; from += BIRTHS) {
       int first = from;
-      long[] ids = LongStream.range(first, Math.min(first + BIRTHS, rows)).map(Turns::id).toArray();
+      long[] ids = LongStream.range(first, Math.min(first + BIRTHS, rows)).map(ZipfBatches::id).toArray();
       pull(watch, ids);
     }
     return watch;
   }
 
   private long[][] batches() {
-    SplittableRandom random = new SplittableRandom(7);
-    double scale = Math.log(rows + 1.0);
-    long[][] batches = new long[BATCHES][];
-    for (int b = 0; b < BATCHES; b++) {
-      batches[b] = LongStream.generate(
-          () -> id(Math.min(rows, (long) Math.exp(random.nextDouble() * scale)) - 1)).limit(RAW_IDS).distinct().toArray();
-    }
-    return batches;
-  }
-
-  /** The id of a rank in Zipf's law: odd multiples, so that neighbours in rank are none as ids. */
-  static long id(long rank) {
-    return rank * 0x9E3779B97F4A7C15L;
+    return ZipfBatches.distinct(BATCHES, rows, 7);
   }
 
   private static float[] gradients(long[][] batches) {

@@ -1,4 +1,4 @@
-package io.regatta.load.sparse;
+package io.regatta.load.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -1,4 +1,4 @@
-package io.regatta.load.sparse;
+package io.regatta.load.run;
 
 import java.util.SplittableRandom;
 import java.util.stream.LongStream;
@@ -7,23 +7,23 @@ import java.util.stream.LongStream;
  * Ids of batches as click logs have them: every slot of every example takes one of so many ids with probability
  * proportional to 1 / rank (Zipf's law with exponent 1, by inversion of its continuous form). Stateless.
  */
-final class ZipfBatches {
-  static final int SLOTS = 26;
-  static final int EXAMPLES = 1000;
+public final class ZipfBatches {
+  public static final int SLOTS = 26;
+  public static final int EXAMPLES = 1000;
   /** Raw ids of a batch. */
-  static final int RAW = SLOTS * EXAMPLES;
+  public static final int RAW = SLOTS * EXAMPLES;
   /** Odd, so that no two ranks have one id; neighbours in rank are none as ids. */
   private static final long SPREAD = 0x9E3779B97F4A7C15L;
 
   private ZipfBatches() {}
 
   /** The id of a rank in [0, ids). */
-  static long id(long rank) {
+  public static long id(long rank) {
     return rank * SPREAD;
   }
 
   /** The distinct ids of so many batches, in order of first appearance. */
-  static long[][] distinct(int batches, long ids, long seed) {
+  public static long[][] distinct(int batches, long ids, long seed) {
     SplittableRandom random = new SplittableRandom(seed);
     double scale = Math.log(ids + 1.0);
     long[][] out = new long[batches][];
