@@ -7,7 +7,6 @@ import io.regatta.core.error.RegattaException.Conflict;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.Overloaded;
 import io.regatta.core.error.RegattaException.StaleGeneration;
-import io.regatta.core.table.SparseTable;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -277,18 +276,6 @@ public final class ParameterShard {
   /** The rows of a table in slices. */
   public RowCursor rowCursor(String job, String table) {
     return new RowCursor(job(job).tables.table(table));
-  }
-
-  /** Ids of a table, in no particular order and in one go; see {@link #rowCursor} for large tables. */
-  public long[] ids(String job, String table) {
-    return job(job).tables.table(table).ids();
-  }
-
-  /** Copies of the rows (values only) of those of the ids that exist. */
-  public SparseRows rows(String job, String table, long[] ids, int from, int to) {
-    SparseTable t = job(job).tables.table(table);
-    long[] existing = t.existing(ids, from, to);
-    return new SparseRows(table, existing, t.pull(existing));
   }
 
   /** Of whose arrays received dense vectors are made; the shard releases those of pushes and of initial values. */

@@ -15,8 +15,9 @@ import java.util.function.Predicate;
 
 /**
  * Pulls of one job on one shard: answered when the mode allows, parked until then. Where there is an executor for later
- * turns, one turn copies a bounded number of rows: a pull of more, and pulls that are released together, are answered over
- * several turns, first come, first served, but no more than a turn's rows of each at a time; smaller ones that come now overtake them.
+ * turns, one turn copies a bounded number of rows: a pull of more, and pulls that are released together, are answered
+ * over several turns, first come, first served, but no more than a turn's rows of each at a time; smaller ones that come
+ * now overtake them.
  * No round closes meanwhile, so that values are of one moment, and while a complete one waits for that no other pull is
  * begun. Outside of rounds other pushes may come between the rows of an answer. Owned by the shard's thread.
  */

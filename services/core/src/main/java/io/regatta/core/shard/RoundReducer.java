@@ -17,8 +17,8 @@ import java.util.TreeMap;
  *
  * <p>Rule: g = Σ_r (w_r / W) · g_r in rank order, W = Σ w_r; a sparse id that a push does not hold contributes zero.
  * With equal batches this is Paddle's transpiler rule: sum, then times 1 / trainers. Sums are float32, each factor is
- * rounded to float32 once. The dense sum is taken block by block as it is read, that of rows some at a time. Stateless; the pushes are not changed, but
- * the result reads their values and may share their arrays.
+ * rounded to float32 once. The dense sum is taken block by block as it is read, that of rows some at a time. Stateless;
+ * the pushes are not changed, but the result reads their values and may share their arrays.
  */
 public final class RoundReducer {
 

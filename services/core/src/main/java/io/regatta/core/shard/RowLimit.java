@@ -28,27 +28,20 @@ final class RowLimit {
 
   /** Rows that a push will bear, or a higher number that is within the limit as well. */
   long births(Push push) {
-    long ids = 0;
-    for (SparseRows r : push.sparse()) {
-      ids += r.ids().length;
-    }
-    if (!exact && rows() + ids <= limit) {
-      return ids;
-    }
-    long n = 0;
-    for (SparseRows r : push.sparse()) {
-      n += tables.table(r.table()).missing(r.ids());
-    }
-    return n;
+    return births(push.sparse().stream().map(r -> new SparseIds(r.table(), r.ids())).toList(), exact);
   }
 
   /** As {@link #births(Push)}, of the answer to a pull. */
   long births(List<SparseIds> wish) {
+    return births(wish, false);
+  }
+
+  private long births(List<SparseIds> wish, boolean counted) {
     long ids = 0;
     for (SparseIds s : wish) {
       ids += s.ids().length;
     }
-    if (rows() + ids <= limit) {
+    if (!counted && rows() + ids <= limit) {
       return ids;
     }
     long n = 0;

@@ -186,19 +186,6 @@ public final class SparseTable {
     return out;
   }
 
-  /** Those of {@code ids[from .. to)} that have a row. */
-  public long[] existing(long[] ids, int from, int to) {
-    long[] found = new long[to - from];
-    int n = 0;
-    for (int i = from; i < to; i++) {
-      long hash = hash(ids[i]);
-      if (segment(hash).find(ids[i], hash) >= 0) {
-        found[n++] = ids[i];
-      }
-    }
-    return n == found.length ? found : Arrays.copyOf(found, n);
-  }
-
   /** Sum of the hashes of rows [from, to) of a segment; sums over all rows make the digest. */
   public long digest(int segment, int from, int to) {
     SparseSegment s = segments[segment];

@@ -105,7 +105,8 @@ class SparseTableTest {
   void readingWithoutBirth() {
     SparseTable table = new SparseTable(SEED, spec(2, OptimizerSpec.sgd(1)));
     table.pull(new long[] {Long.MIN_VALUE, 0, 5});
-    assertThat(table.existing(new long[] {9, 5, 0, 7}, 1, 4)).containsExactly(5, 0);
+    assertThat(table.missing(new long[] {5, 0})).isZero();
+    assertThat(table.missing(new long[] {9, 5, 0, 7})).isEqualTo(2);
     assertThat(table.size()).isEqualTo(3);
   }
 
