@@ -17,7 +17,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class WorkersTest {
 
   @ParameterizedTest
-  @ValueSource(strings = {"regatta", "regatta-plain", "vertx-grpc-echo"})
+  @ValueSource(strings = {"regatta", "regatta-link", "regatta-plain", "vertx-grpc-echo", "vertx-grpc-echo-waited"})
   void small_trips_are_timed_each(String kind) throws Exception {
     JsonObject setup = new JsonObject().put("driver", "small").put("kind", kind);
     try (Task server = SmallDriver.task(setup.copy().put("role", "server"));

@@ -54,7 +54,8 @@ final class DenseClient implements Task {
       }
       case "check" -> {
         if (applies) {
-          trainer.task.check(trainer.client.pull(), trainer.pushes);
+          trainer.client.pull();
+          trainer.task.check(trainer.client.values(), trainer.pushes);
         }
       }
       default -> throw new IllegalArgumentException("unknown command " + command);

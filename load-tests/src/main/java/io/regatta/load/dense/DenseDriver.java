@@ -1,6 +1,5 @@
 package io.regatta.load.dense;
 
-import io.regatta.load.run.Medians;
 import io.regatta.load.run.Sample;
 import io.regatta.load.run.Scale;
 import io.regatta.load.run.Task;
@@ -16,7 +15,7 @@ import java.util.Map;
 /**
  * Dense push and pull of one vector between a trainer and a shard, for every kind of {@link Peers} and chunk size, and
  * programs of the system. A push is measured from the call to the acknowledgement of the applied gradient, a pull until
- * all values are in an array of the trainer. After the rounds the weights of every kind are compared with the closed form.
+ * all values are in the trainer's memory. After the rounds the weights of every kind are compared with the closed form.
  */
 public final class DenseDriver {
   private static final double GIGA = 1e9;
@@ -95,12 +94,7 @@ public final class DenseDriver {
     /** Also finds out how often an operation fits into a block. */
     void warmUp(Scale scale) {
       for (String operation : DenseResult.OPERATIONS) {
-        pair.warmUp(command(operation), scale.warmUpSeconds());
-        double[] trial = new double[3];
-        for (int i = 0; i < trial.length; i++) {
-          trial[i] = pair.ask(command(operation)).getDouble("seconds");
-        }
-        times.put(operation, (int) Math.max(1, Math.round(scale.blockSeconds() / Medians.of(trial))));
+        times.put(operation, pair.warmUpInBlocks(command(operation), scale));
       }
     }
 

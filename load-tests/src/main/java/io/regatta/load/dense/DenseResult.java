@@ -37,6 +37,8 @@ public final class DenseResult {
       new Demand(Peers.REGATTA, Peers.NETSOCKET, "GB/s", RATE, "≥ 1.2"),
       new Demand(Peers.REGATTA, Peers.NETTY, "CPU s/GB", CPU, "≤ 1.3"),
       new Demand(Peers.REGATTA, Peers.NETTY, "GB/s", RATE, ""),
+      new Demand(Peers.REGATTA, Peers.LINK, "GB/s", RATE, ""),
+      new Demand(Peers.REGATTA, Peers.LINK, "CPU s/GB", CPU, ""),
       new Demand(Peers.HANDOVER, Peers.REGATTA, "GB/s", RATE, "≥ 1.5"),
       new Demand(Peers.HANDOVER, Peers.REGATTA, "CPU s/GB", CPU, "≤ 0.5"),
       new Demand(Peers.HANDOVER, Peers.MEMCPY, "GB/s", RATE, ""));

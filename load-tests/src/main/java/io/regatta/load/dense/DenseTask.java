@@ -1,6 +1,10 @@
 package io.regatta.load.dense;
 
+import io.regatta.core.model.DenseVariable;
+import io.regatta.core.model.ModelSpec;
+import io.regatta.core.optim.OptimizerSpec;
 import java.util.Arrays;
+import java.util.List;
 
 /**
  * What every kind does alike: a shard's vector of so many floats, from which SGD takes the same gradient again and
@@ -19,6 +23,11 @@ public record DenseTask(int elements, int chunkBytes) {
 
   int chunkElements() {
     return chunkBytes / Float.BYTES;
+  }
+
+  /** The same for Regatta. */
+  public ModelSpec model() {
+    return new ModelSpec(1, List.of(new DenseVariable("w", List.of(elements))), OptimizerSpec.sgd(RATE), List.of());
   }
 
   /** The weights at the beginning. */

@@ -4,6 +4,8 @@ import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
 import io.regatta.protocol.tensor.Kind;
 import io.regatta.protocol.tensor.TensorMessage;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.util.ArrayDeque;
 
 /** The shard's end of grpc-java's stream. Owned by the stream, whose calls come one at a time. */
@@ -27,7 +29,9 @@ final class GrpcJavaShard implements StreamObserver<TensorMessage> {
   public void onNext(TensorMessage m) {
     if (m.getKind() == Kind.PULL) {
       for (int at = 0; at < weights.length; at += task.chunkElements()) { // all at once: isolated from the next push
-        values.add(GrpcJavaTrainer.chunk(Kind.PULL_VALUES, weights, at, task));
+        byte[] bytes = new byte[Math.min(task.chunkElements(), weights.length - at) * Float.BYTES];
+        ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN).asFloatBuffer().put(weights, at, bytes.length / Float.BYTES);
+        values.add(GrpcJavaTrainer.chunk(Kind.PULL_VALUES, bytes, at, task));
       }
       pump();
       return;

@@ -7,8 +7,6 @@ import io.grpc.stub.ClientCalls;
 import io.grpc.stub.ClientResponseObserver;
 import io.regatta.protocol.tensor.Kind;
 import io.regatta.protocol.tensor.TensorMessage;
-import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
@@ -20,19 +18,15 @@ final class GrpcJavaTrainer implements ClientResponseObserver<TensorMessage, Ten
   private static final long LIMIT_SECONDS = 60;
 
   private final DenseTask task;
-  private final float[] gradient;
-  private final float[] values;
-  private final CopyPieces copy;
+  private final TrainerMemory memory;
   private ClientCallStreamObserver<TensorMessage> requests;
   private volatile CompletableFuture<Void> done;
   private int next;
 
   private GrpcJavaTrainer(DenseTask task) {
     this.task = task;
-    gradient = task.gradient();
-    values = new float[task.elements()];
-    copy = new CopyPieces(values);
-    next = gradient.length;
+    memory = new TrainerMemory(task);
+    next = task.elements();
   }
 
   static GrpcJavaTrainer open(DenseTask task, ClientCall<TensorMessage, TensorMessage> call) {
@@ -41,12 +35,16 @@ final class GrpcJavaTrainer implements ClientResponseObserver<TensorMessage, Ten
     return trainer;
   }
 
-  /** A part of the vector as a message; the payload is copied once, into an array that the message takes over. */
-  static TensorMessage chunk(Kind kind, float[] vector, int at, DenseTask task) {
-    int n = Math.min(task.chunkElements(), vector.length - at);
-    byte[] bytes = new byte[n * Float.BYTES];
-    ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN).asFloatBuffer().put(vector, at, n);
-    return TensorMessage.newBuilder().setKind(kind).setOffset(at).setTotal(vector.length)
+  /** The next chunk of the gradient; copied once, into an array that the message takes over. */
+  private TensorMessage chunk() {
+    byte[] bytes = new byte[Math.min(task.chunkElements(), task.elements() - next) * Float.BYTES];
+    memory.gradient().get(next * Float.BYTES, bytes);
+    return chunk(Kind.PUSH, bytes, next, task);
+  }
+
+  /** A part of the vector as a message, which takes the bytes over. */
+  static TensorMessage chunk(Kind kind, byte[] bytes, int element, DenseTask task) {
+    return TensorMessage.newBuilder().setKind(kind).setOffset(element).setTotal(task.elements())
         .setPayload(UnsafeByteOperations.unsafeWrap(bytes)).build();
   }
 
@@ -67,11 +65,15 @@ final class GrpcJavaTrainer implements ClientResponseObserver<TensorMessage, Ten
   }
 
   @Override
-  public float[] pull() throws Exception {
+  public void pull() throws Exception {
     CompletableFuture<Void> arrived = request();
     requests.onNext(TensorMessage.newBuilder().setKind(Kind.PULL).build());
     arrived.get(LIMIT_SECONDS, TimeUnit.SECONDS);
-    return values;
+  }
+
+  @Override
+  public float[] values() {
+    return memory.toArray();
   }
 
   private CompletableFuture<Void> request() {
@@ -81,8 +83,8 @@ final class GrpcJavaTrainer implements ClientResponseObserver<TensorMessage, Ten
   }
 
   private synchronized void pump() {
-    while (next < gradient.length && requests.isReady()) {
-      requests.onNext(chunk(Kind.PUSH, gradient, next, task));
+    while (next < task.elements() && requests.isReady()) {
+      requests.onNext(chunk());
       next += task.chunkElements();
     }
   }
@@ -90,8 +92,8 @@ final class GrpcJavaTrainer implements ClientResponseObserver<TensorMessage, Ten
   @Override
   public void onNext(TensorMessage m) {
     if (m.getKind() == Kind.PULL_VALUES) {
-      copy.begin((int) m.getOffset());
-      if (copy.take(m.getPayload().asReadOnlyByteBuffer()) < values.length) {
+      memory.begin((int) m.getOffset());
+      if (!memory.take(m.getPayload().asReadOnlyByteBuffer())) {
         return;
       }
     }

@@ -20,8 +20,12 @@ final class MemcpyPeer implements Peer {
       }
 
       @Override
-      public float[] pull() {
+      public void pull() {
         System.arraycopy(weights, 0, copy, 0, weights.length);
+      }
+
+      @Override
+      public float[] values() {
         return copy;
       }
     };

@@ -62,9 +62,13 @@ final class NetSocketPeer implements Peer {
     }
 
     @Override
-    public void send(int what, float[] vector, int element, int count) {
+    public void send(int what, ByteBuffer vector, int element, int count) {
       byte[] bytes = new byte[count * Float.BYTES];
-      ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN).asFloatBuffer().put(vector, element, count);
+      vector.get(element * Float.BYTES, bytes);
+      send(what, bytes, element);
+    }
+
+    private void send(int what, byte[] bytes, int element) {
       socket.write(Buffer.buffer(RawFrames.HEADER_BYTES).appendInt(what).appendInt(bytes.length).appendInt(element));
       socket.write(Buffer.buffer(bytes));
     }
@@ -72,7 +76,10 @@ final class NetSocketPeer implements Peer {
     @Override
     public void sendAll(int what, float[] vector, int chunkElements) {
       for (int at = 0; at < vector.length; at += chunkElements) {
-        send(what, vector, at, Math.min(chunkElements, vector.length - at));
+        int n = Math.min(chunkElements, vector.length - at);
+        byte[] bytes = new byte[n * Float.BYTES];
+        ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN).asFloatBuffer().put(vector, at, n);
+        send(what, bytes, at);
       }
     }
 

@@ -22,11 +22,12 @@ import io.netty.channel.nio.NioIoHandler;
 import io.netty.channel.socket.nio.NioServerSocketChannel;
 import io.netty.channel.socket.nio.NioSocketChannel;
 import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /**
- * Netty's channels with handlers of our own and pooled direct buffers: what TCP allows on the JVM. One loop per
- * process; epoll where there is one.
+ * Netty's channels with handlers of our own and direct buffers, a gradient sent from where it lies: what TCP allows on the
+ * JVM. One loop per process; epoll where there is one.
  */
 final class NettyPeer implements Peer {
   private static final ByteBufAllocator POOL = PooledByteBufAllocator.DEFAULT;
@@ -131,13 +132,10 @@ final class NettyPeer implements Peer {
     }
 
     @Override
-    public void send(int what, float[] vector, int element, int count) {
+    public void send(int what, ByteBuffer vector, int element, int count) {
       int bytes = count * Float.BYTES;
       header(what, bytes, element);
-      ByteBuf payload = channel.alloc().directBuffer(bytes);
-      payload.nioBuffer(0, bytes).order(ByteOrder.LITTLE_ENDIAN).asFloatBuffer().put(vector, element, count);
-      payload.writerIndex(bytes);
-      channel.writeAndFlush(payload, channel.voidPromise());
+      channel.writeAndFlush(Unpooled.wrappedBuffer(vector.slice(element * Float.BYTES, bytes)), channel.voidPromise());
     }
 
     @Override

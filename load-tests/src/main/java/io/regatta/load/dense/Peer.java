@@ -18,7 +18,10 @@ interface Peer extends AutoCloseable {
     /** Pushes the task's gradient; the shard has applied it when this returns. */
     void push() throws Exception;
 
-    /** The weights, isolated from later pushes; valid until the next call. */
-    float[] pull() throws Exception;
+    /** Fetches the weights, isolated from later pushes. */
+    void pull() throws Exception;
+
+    /** What the last pull has fetched. */
+    float[] values();
   }
 }

@@ -12,6 +12,7 @@ import java.util.function.Supplier;
 final class Peers {
 
   static final String REGATTA = "regatta";
+  static final String LINK = "regatta-link";
   static final String HANDOVER = "regatta-handover";
   static final String GRPC_JAVA = "grpc-java";
   static final String NETSOCKET = "vertx-netsocket";
@@ -23,6 +24,7 @@ final class Peers {
 
   static {
     KINDS.put(REGATTA, () -> new RegattaPeer(Transport.GRPC));
+    KINDS.put(LINK, LinkPeer::new);
     KINDS.put("regatta-plain", () -> new RegattaPeer(Transport.GRPC_PLAIN));
     KINDS.put(HANDOVER, () -> new RegattaPeer(Transport.AUTO));
     KINDS.put(GRPC_JAVA, GrpcJavaPeer::new);

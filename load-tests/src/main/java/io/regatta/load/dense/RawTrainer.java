@@ -16,9 +16,7 @@ final class RawTrainer implements RawFrames.Sink, Peer.Client {
   private final DenseTask task;
   private final Executor loop;
   private final RawWire wire;
-  private final float[] gradient;
-  private final float[] values;
-  private final CopyPieces copy;
+  private final TrainerMemory memory;
   private CompletableFuture<Void> done;
   private int next;
 
@@ -26,10 +24,8 @@ final class RawTrainer implements RawFrames.Sink, Peer.Client {
     this.task = task;
     this.loop = loop;
     this.wire = wire;
-    gradient = task.gradient();
-    values = new float[task.elements()];
-    copy = new CopyPieces(values);
-    next = gradient.length;
+    memory = new TrainerMemory(task);
+    next = task.elements();
   }
 
   @Override
@@ -41,9 +37,13 @@ final class RawTrainer implements RawFrames.Sink, Peer.Client {
   }
 
   @Override
-  public float[] pull() throws Exception {
+  public void pull() throws Exception {
     request(() -> wire.send(RawFrames.PULL));
-    return values;
+  }
+
+  @Override
+  public float[] values() {
+    return memory.toArray();
   }
 
   private void request(Runnable begin) throws Exception {
@@ -64,9 +64,9 @@ final class RawTrainer implements RawFrames.Sink, Peer.Client {
 
   /** Sends chunks of the gradient while there is room. */
   void pump() {
-    while (next < gradient.length && !wire.full()) {
-      int n = Math.min(task.chunkElements(), gradient.length - next);
-      wire.send(RawFrames.PUSH, gradient, next, n);
+    while (next < task.elements() && !wire.full()) {
+      int n = Math.min(task.chunkElements(), task.elements() - next);
+      wire.send(RawFrames.PUSH, memory.gradient(), next, n);
       next += n;
     }
   }
@@ -78,12 +78,12 @@ final class RawTrainer implements RawFrames.Sink, Peer.Client {
 
   @Override
   public void begin(int what, int element) {
-    copy.begin(element);
+    memory.begin(element);
   }
 
   @Override
   public void payload(ByteBuf piece) {
-    if (copy.take(piece.nioBuffer()) == values.length) {
+    if (memory.take(piece.nioBuffer())) {
       done.complete(null);
     }
   }

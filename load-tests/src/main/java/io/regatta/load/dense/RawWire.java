@@ -1,13 +1,18 @@
 package io.regatta.load.dense;
 
+import java.nio.ByteBuffer;
+
 /** The sending side of a connection of {@link RawFrames}. Owned by the connection's loop. */
 interface RawWire {
 
   /** Sends a message without payload. */
   void send(int what);
 
-  /** Copies a part of the vector and sends it as a chunk, behind what is on its way already. */
-  void send(int what, float[] vector, int element, int count);
+  /**
+   * Sends a part of a vector as a chunk, behind what is on its way already. Its direct memory stays as it is until the
+   * peer has answered.
+   */
+  void send(int what, ByteBuffer vector, int element, int count);
 
   /** Copies the whole vector before it returns, and sends it in chunks. The peer asks again only when it has it. */
   void sendAll(int what, float[] vector, int chunkElements);

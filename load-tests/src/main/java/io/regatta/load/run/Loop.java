@@ -52,7 +52,8 @@ public final class Loop implements Executor {
     return await(promise.future());
   }
 
-  private static <T> T await(Future<T> future) throws Exception {
+  /** What it promises, or its failure as it is; not on an event loop. */
+  public static <T> T await(Future<T> future) throws Exception {
     try {
       return future.toCompletionStage().toCompletableFuture().get(LIMIT_SECONDS, TimeUnit.SECONDS);
     } catch (ExecutionException e) {

@@ -4,9 +4,10 @@ import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.json.JsonObject;
 import java.util.Arrays;
+import java.util.concurrent.Callable;
 import java.util.function.Supplier;
 
-/** Makes round trips one after another and times each. Owned by the client's event loop. */
+/** Makes round trips one after another and times each. Owned by the thread that makes them. */
 public final class RoundTrips {
   private final Supplier<Future<?>> trip;
   private final long[] nanos;
@@ -18,11 +19,28 @@ public final class RoundTrips {
     nanos = new long[times];
   }
 
-  /** Completes with {@code p50} and {@code p99} in microseconds. */
+  /** On an event loop. Completes with {@code p50} and {@code p99} in microseconds. */
   public static Future<JsonObject> make(int times, Supplier<Future<?>> trip) {
     RoundTrips trips = new RoundTrips(trip, times);
     trips.go();
     return trips.done.future();
+  }
+
+  /** By a thread that waits for each. */
+  public static JsonObject waited(int times, Callable<?> trip) throws Exception {
+    long[] nanos = new long[times];
+    for (int i = 0; i < times; i++) {
+      long begin = System.nanoTime();
+      trip.call();
+      nanos[i] = System.nanoTime() - begin;
+    }
+    return told(nanos);
+  }
+
+  private static JsonObject told(long[] nanos) {
+    Arrays.sort(nanos);
+    return new JsonObject().put("p50", nanos[nanos.length / 2] / 1e3)
+        .put("p99", nanos[(int) (nanos.length * 0.99)] / 1e3);
   }
 
   private void go() {
@@ -34,9 +52,7 @@ public final class RoundTrips {
       } else if (next < nanos.length) {
         go();
       } else {
-        Arrays.sort(nanos);
-        done.complete(new JsonObject().put("p50", nanos[nanos.length / 2] / 1e3)
-            .put("p99", nanos[(int) (nanos.length * 0.99)] / 1e3));
+        done.complete(told(nanos));
       }
     });
   }

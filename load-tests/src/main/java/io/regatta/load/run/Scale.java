@@ -4,12 +4,17 @@ package io.regatta.load.run;
  * How long a run takes.
  *
  * @param rounds measurements of every figure, interleaved over the kinds
- * @param warmUpSeconds of every kind and operation before the first round
- * @param blockSeconds about the time that one measurement takes
+ * @param warmUpLimitSeconds the most that every kind and operation is warmed up before the first round, see {@link Steady}
+ * @param blockSeconds about the time that one measurement takes, and a block of the warm-up
  */
-public record Scale(int rounds, double warmUpSeconds, double blockSeconds) {
+public record Scale(int rounds, double warmUpLimitSeconds, double blockSeconds) {
 
-  public static final Scale FULL = new Scale(5, 5, 1.5);
+  public static final Scale FULL = new Scale(5, 15, 1.5);
   /** All drivers in less than five minutes. */
-  public static final Scale QUICK = new Scale(5, 1, 0.25);
+  public static final Scale QUICK = new Scale(5, 2, 0.25);
+
+  /** How many operations fit a block, if one takes so long. */
+  int fits(double seconds) {
+    return (int) Math.max(1, Math.min(Integer.MAX_VALUE, Math.round(blockSeconds / seconds)));
+  }
 }

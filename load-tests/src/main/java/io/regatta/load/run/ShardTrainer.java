@@ -26,10 +26,13 @@ import io.vertx.core.Vertx;
 import java.util.List;
 import java.util.function.Supplier;
 
-/** The only trainer of an async job on a {@link ShardServer}. Owned by its loop, but for {@link #call}. */
+/**
+ * The only trainer of an async job on a {@link ShardServer}, by the link alone: what a stream can do. Owned by its loop, but
+ * for {@link #call}.
+ */
 public final class ShardTrainer {
-  private static final int MIN_BLOCK = 8192;
-  private static final TrainerId ID = new TrainerId(0, 1);
+  static final int MIN_BLOCK = 8192;
+  static final TrainerId ID = new TrainerId(0, 1);
 
   private final Loop loop;
   private final TensorStream stream;

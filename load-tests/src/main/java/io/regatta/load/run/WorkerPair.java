@@ -57,11 +57,29 @@ public final class WorkerPair implements AutoCloseable {
     server.thaw();
   }
 
-  /** Has the client do something until it has done it for so long. */
-  public void warmUp(JsonObject command, double seconds) {
-    double done = 0;
-    while (done < seconds) {
-      done += client.ask(command).getDouble("seconds");
+  /** Has the client do something of fixed length until it is {@link Steady}. */
+  public void warmUp(JsonObject command, Scale scale) {
+    Steady steady = new Steady(scale);
+    while (!steady.after(client.ask(command).getDouble("seconds"), 1)) {
+      // once more
+    }
+  }
+
+  /**
+   * Has the client do something in blocks until it is {@link Steady}.
+   *
+   * @return how many {@code times} of it make a block
+   */
+  public int warmUpInBlocks(JsonObject command, Scale scale) {
+    Steady steady = new Steady(scale);
+    int times = 1;
+    while (true) {
+      double seconds = client.ask(command.copy().put("times", times)).getDouble("seconds");
+      boolean warm = steady.after(seconds, times);
+      times = scale.fits(seconds / times);
+      if (warm) {
+        return times;
+      }
     }
   }
 

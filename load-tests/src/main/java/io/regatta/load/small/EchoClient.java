@@ -25,16 +25,19 @@ final class EchoClient implements Task {
   private final Loop loop = Loop.on(vertx);
   private final GrpcClient client = GrpcClient.client(vertx);
   private final GrpcClientRequest<TensorMessage, TensorMessage> request;
+  private final boolean waited;
   private Promise<TensorMessage> echo;
 
-  EchoClient(int port) throws Exception {
+  /** @param waited whether a thread asks and waits for each echo; else they follow each other on the loop */
+  EchoClient(int port, boolean waited) throws Exception {
+    this.waited = waited;
     request = loop.call(() -> client.request(SocketAddress.inetSocketAddress(port, "127.0.0.1"),
         ParameterShardGrpcClient.Exchange).onSuccess(r -> r.response()
             .onSuccess(response -> response.handler(message -> echo.complete(message)))
             .onFailure(e -> echo.tryFail(e))));
   }
 
-  private Future<?> trip() {
+  private Future<TensorMessage> trip() {
     echo = Promise.promise();
     request.write(MESSAGE).onFailure(e -> echo.tryFail(e));
     return echo.future();
@@ -42,7 +45,9 @@ final class EchoClient implements Task {
 
   @Override
   public JsonObject run(JsonObject command) throws Exception {
-    return loop.call(() -> RoundTrips.make(command.getInteger("times"), this::trip));
+    int times = command.getInteger("times");
+    return waited ? RoundTrips.waited(times, () -> loop.call(this::trip))
+        : loop.call(() -> RoundTrips.make(times, this::trip));
   }
 
   @Override

@@ -7,9 +7,8 @@ import io.regatta.core.model.SparseTableSpec;
 import io.regatta.core.optim.OptimizerSpec;
 import io.regatta.core.shard.SparseIds;
 import io.regatta.core.shard.SparseRows;
+import io.regatta.load.run.ClientTrainer;
 import io.regatta.load.run.Loop;
-import io.regatta.load.run.RoundTrips;
-import io.regatta.load.run.ShardTrainer;
 import io.regatta.load.run.Task;
 import io.regatta.load.run.ZipfBatches;
 import io.regatta.node.process.PlainVertx;
@@ -33,7 +32,7 @@ final class SparseClient implements Task {
   private static final int SEED = 7;
 
   private final Vertx vertx = Vertx.vertx(PlainVertx.options());
-  private final ShardTrainer trainer;
+  private final ClientTrainer trainer;
   private final int rows;
   private final long[][] ids;
   private final float[][] gradients = new float[BATCHES][];
@@ -44,7 +43,7 @@ final class SparseClient implements Task {
     this.rows = rows;
     ModelSpec model = new ModelSpec(1, List.of(new DenseVariable("bias", List.of(1))), OptimizerSpec.sgd(0.01),
         List.of(new SparseTableSpec(TABLE, DIM, InitializerSpec.uniform(-0.1f, 0.1f), OptimizerSpec.adagrad(0.01))));
-    trainer = ShardTrainer.open(Loop.on(vertx), vertx, port, OPTIONS, model, new float[1]);
+    trainer = ClientTrainer.open(Loop.on(vertx), vertx, port, OPTIONS, model, new float[1]);
     ids = ZipfBatches.distinct(BATCHES, rows, SEED);
     SplittableRandom random = new SplittableRandom(SEED);
     for (int b = 0; b < BATCHES; b++) {
@@ -61,16 +60,18 @@ final class SparseClient implements Task {
     moved = 0;
     switch (command.getString("do")) {
       case "fill" -> fill();
-      case "pull" -> trainer.call(() -> RoundTrips.make(times, () -> {
-        long[] batch = ids[next++ % BATCHES];
-        moved += batch.length;
-        return trainer.pull(null, List.of(new SparseIds(TABLE, batch)));
-      }));
-      case "push" -> trainer.call(() -> RoundTrips.make(times, () -> {
-        int b = next++ % BATCHES;
-        moved += ids[b].length;
-        return trainer.push(null, List.of(new SparseRows(TABLE, ids[b], gradients[b])));
-      }));
+      case "pull" -> {
+        for (int i = 0; i < times; i++) {
+          pull(ids[next++ % BATCHES]);
+        }
+      }
+      case "push" -> {
+        for (int i = 0; i < times; i++) {
+          int b = next++ % BATCHES;
+          trainer.push(null, List.of(new SparseRows(TABLE, ids[b], gradients[b])));
+          moved += ids[b].length;
+        }
+      }
       default -> throw new IllegalArgumentException("unknown command " + command);
     }
     return new JsonObject().put("rows", moved).put("raw_ids", (long) times * ZipfBatches.RAW);
@@ -82,9 +83,13 @@ final class SparseClient implements Task {
       for (int i = 0; i < batch.length; i++) {
         batch[i] = ZipfBatches.id(from + i);
       }
-      trainer.call(() -> trainer.pull(null, List.of(new SparseIds(TABLE, batch))));
-      moved += batch.length;
+      pull(batch);
     }
+  }
+
+  private void pull(long[] batch) throws Exception {
+    trainer.pull(null, List.of(new SparseIds(TABLE, batch)));
+    moved += batch.length;
   }
 
   @Override

@@ -57,9 +57,7 @@ public final class SparseDriver {
 
     void warmUp(Scale scale) {
       for (String operation : OPERATIONS) {
-        pair.warmUp(new JsonObject().put("do", operation).put("times", 10), scale.warmUpSeconds());
-        double trial = pair.ask(new JsonObject().put("do", operation).put("times", 10)).getDouble("seconds");
-        times.put(operation, (int) Math.max(10, Math.round(10 * scale.blockSeconds() / trial)));
+        times.put(operation, pair.warmUpInBlocks(new JsonObject().put("do", operation), scale));
         samples.put(operation, new ArrayList<>());
       }
     }

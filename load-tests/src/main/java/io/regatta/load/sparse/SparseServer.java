@@ -1,16 +1,15 @@
 package io.regatta.load.sparse;
 
-import io.regatta.load.run.Loop;
 import io.regatta.load.run.Machine;
+import io.regatta.load.run.ParameterServers;
 import io.regatta.load.run.PortServer;
-import io.regatta.load.run.ShardServer;
 import io.vertx.core.json.JsonObject;
 
-/** The process of a shard; {@code memory} tells the bytes of its heap that are in use after a collection. */
+/** The process of a parameter server; {@code memory} tells the bytes of its heap that are in use after a collection. */
 final class SparseServer extends PortServer {
 
   SparseServer() throws Exception {
-    super(vertx -> ShardServer.listen(Loop.on(vertx), vertx, SparseClient.OPTIONS));
+    super(vertx -> ParameterServers.start(vertx, SparseClient.OPTIONS));
   }
 
   @Override

@@ -1,9 +1,6 @@
 package io.regatta.load.stall;
 
 import io.regatta.core.dense.DenseMemory;
-import io.regatta.core.model.DenseVariable;
-import io.regatta.core.model.ModelSpec;
-import io.regatta.core.optim.OptimizerSpec;
 import io.regatta.load.dense.DenseTask;
 import io.regatta.load.run.Loop;
 import io.regatta.load.run.MemoryWatch;
@@ -36,10 +33,8 @@ final class StallClient implements Task {
 
   StallClient(JsonObject setup) throws Exception {
     task = new DenseTask(setup.getInteger("elements"), StallDriver.options(setup).chunkBytes());
-    ModelSpec model = new ModelSpec(1, List.of(new DenseVariable("w", List.of(task.elements()))),
-        OptimizerSpec.sgd(DenseTask.RATE), List.of());
-    trainer = ShardTrainer.open(loop, vertx, setup.getInteger("port"), StallDriver.options(setup), model,
-        task.initial());
+    trainer = ShardTrainer.open(loop, vertx, setup.getInteger("port"), StallDriver.options(setup),
+        task.model(), task.initial());
     gradient = DenseMemory.of(task.gradient());
     for (int i = 0; i < StallDriver.REQUESTS; i++) { // before anything is measured
       values.add(DenseMemory.of(new float[task.elements()]));

@@ -58,7 +58,7 @@ public final class TrainDriver {
             .put("data", data.toString()).put("examples", examples).put("batch", BATCH), true);
         pairs.put(kind, pair);
         samples.put(kind, new ArrayList<>());
-        pair.warmUp(command, scale.warmUpSeconds());
+        pair.warmUp(command, scale);
       }
       for (int round = 0; round < scale.rounds(); round++) {
         pairs.forEach((kind, pair) -> {

@@ -20,12 +20,14 @@ class PeerTest {
     DenseTask task = new DenseTask(1_000_003, 64 << 10); // no whole number of chunks
     try (Peer peer = Peers.named(kind)) {
       Peer.Client client = peer.connect(peer.serve(task), task);
-      task.check(client.pull(), 0);
+      client.pull();
+      task.check(client.values(), 0);
       for (int i = 0; i < 3; i++) {
         client.push();
       }
-      task.check(client.pull(), 3);
-      float[] wrong = client.pull();
+      client.pull();
+      task.check(client.values(), 3);
+      float[] wrong = client.values();
       wrong[999_999] += DenseTask.RATE;
       assertThatThrownBy(() -> task.check(wrong, 3)).hasMessageContaining("weight 999999 of 1000003");
       assertThat(task.gradient()).contains(-3, 3);

@@ -1,0 +1,54 @@
+package io.regatta.load.dense;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+
+/**
+ * A trainer's direct memory, as an engine lends it: the bytes of its gradient, and room for those of the values that it
+ * pulls. Owned by the client of one kind.
+ */
+final class TrainerMemory {
+  private final ByteBuffer gradient;
+  private final ByteBuffer values;
+  private int next;
+
+  TrainerMemory(DenseTask task) {
+    gradient = direct(task.elements());
+    gradient.asFloatBuffer().put(task.gradient());
+    values = direct(task.elements());
+  }
+
+  private static ByteBuffer direct(int elements) {
+    return ByteBuffer.allocateDirect(elements * Float.BYTES).order(ByteOrder.LITTLE_ENDIAN);
+  }
+
+  /** What is pushed: the whole buffer, little-endian. */
+  ByteBuffer gradient() {
+    return gradient;
+  }
+
+  /** Where what is pulled goes: the whole buffer, little-endian. */
+  ByteBuffer values() {
+    return values;
+  }
+
+  /** Values from this element on come next. */
+  void begin(int element) {
+    next = element * Float.BYTES;
+  }
+
+  /** Copies the next bytes, cut anywhere, to their place; returns whether they end the vector. */
+  boolean take(ByteBuffer bytes) {
+    int n = bytes.remaining();
+    values.put(next, bytes, bytes.position(), n);
+    next += n;
+    return next == values.capacity();
+  }
+
+  /** The values that were pulled last. */
+  float[] toArray() {
+    float[] out = new float[values.capacity() / Float.BYTES];
+    values.asFloatBuffer().get(out);
+    return out;
+  }
+}

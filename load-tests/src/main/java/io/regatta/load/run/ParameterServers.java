@@ -1,0 +1,36 @@
+package io.regatta.load.run;
+
+import io.regatta.node.Node;
+import io.regatta.node.admin.Waits;
+import io.regatta.node.directory.FixedDirectory;
+import io.regatta.node.settings.StreamConfig;
+import io.regatta.parameterserver.ParameterServerConfig;
+import io.regatta.parameterserver.ParameterServerVerticle;
+import io.regatta.protocol.stream.StreamOptions;
+import io.vertx.core.Vertx;
+import java.util.Map;
+
+/**
+ * Parameter servers as they are shipped, of one shard each, without the rest of a cluster: a directory that publishes
+ * nothing, and no rendezvous, which the shard says once and does without. Stateless.
+ */
+public final class ParameterServers {
+
+  private ParameterServers() {}
+
+  /** Starts one on a node of its own, everything but its streams by default; returns its control port. Blocks. */
+  public static int start(Vertx vertx, StreamOptions options) throws Exception {
+    Node node = Node.embedded(vertx, new FixedDirectory(vertx, new Waits(), Map.of()), "load test");
+    ParameterServerConfig defaults = ParameterServerConfig.defaults();
+    ParameterServerVerticle server = new ParameterServerVerticle(node,
+        new ParameterServerConfig(0, 1, 1, 0, defaults.limits(), config(options)));
+    Loop.await(vertx.deployVerticle(server));
+    return server.port();
+  }
+
+  private static StreamConfig config(StreamOptions o) {
+    return new StreamConfig(o.chunkBytes(), o.maxMessageBytes(), o.maxRequestBytes(), o.maxRequests(),
+        o.initialWindowBytes(), o.connectionWindowBytes(), o.maxFrameBytes(), o.pingIntervalMillis(),
+        o.pingTimeoutMillis(), o.connectTimeoutMillis(), o.transport());
+  }
+}
