@@ -9,6 +9,7 @@ import io.regatta.load.run.Table;
 import io.regatta.load.run.Task;
 import io.regatta.load.small.SmallDriver;
 import io.regatta.load.sparse.SparseDriver;
+import io.regatta.load.sparse.SparseResult;
 import io.regatta.load.stall.StallDriver;
 import io.regatta.load.train.TrainDriver;
 import io.regatta.node.process.ServiceLogging;
@@ -99,7 +100,7 @@ final class Drivers implements Callable<Integer> {
           results.put(driver, result.json());
         }
         case "sparse" -> {
-          SparseDriver.Result result = SparseDriver.run(scale, TABLE_ROWS);
+          SparseResult result = SparseDriver.run(scale, TABLE_ROWS);
           out.println(result.markdown());
           results.put(driver, result.json());
         }

@@ -28,9 +28,10 @@ class WorkersTest {
     }
   }
 
-  @Test
-  void sparse_batches_count_distinct_rows_and_raw_ids() throws Exception {
-    JsonObject setup = new JsonObject().put("driver", "sparse").put("kind", "regatta").put("rows", 60_000);
+  @ParameterizedTest
+  @ValueSource(strings = {"regatta", "grpc-java"})
+  void sparse_batches_count_distinct_rows_and_raw_ids(String kind) throws Exception {
+    JsonObject setup = new JsonObject().put("driver", "sparse").put("kind", kind).put("rows", 60_000);
     try (Task server = SparseDriver.task(setup.copy().put("role", "server"));
         Task client = SparseDriver.task(setup.copy().put("role", "client").mergeIn(server.ready()))) {
       assertThat(client.run(new JsonObject().put("do", "fill")).getLong("rows")).isEqualTo(60_000);

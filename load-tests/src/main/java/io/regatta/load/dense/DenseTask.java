@@ -18,8 +18,6 @@ public record DenseTask(int elements, int chunkBytes) {
 
   /** Learning rate. */
   public static final float RATE = 0x1p-10f;
-  /** Of a stream, for every kind that has such a thing. */
-  static final int WINDOW_BYTES = 16 << 20;
 
   int chunkElements() {
     return chunkBytes / Float.BYTES;

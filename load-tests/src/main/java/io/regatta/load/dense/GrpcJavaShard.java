@@ -21,7 +21,6 @@ final class GrpcJavaShard implements StreamObserver<TensorMessage> {
     this.answers = answers;
     weights = task.initial();
     apply = new SgdPieces(weights);
-    answers.setOnReadyThreshold(DenseTask.WINDOW_BYTES);
     answers.setOnReadyHandler(this::pump);
   }
 

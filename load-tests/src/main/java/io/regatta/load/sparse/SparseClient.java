@@ -1,22 +1,8 @@
 package io.regatta.load.sparse;
 
-import io.regatta.core.init.InitializerSpec;
-import io.regatta.core.model.DenseVariable;
-import io.regatta.core.model.ModelSpec;
-import io.regatta.core.model.SparseTableSpec;
-import io.regatta.core.optim.OptimizerSpec;
-import io.regatta.core.shard.SparseIds;
-import io.regatta.core.shard.SparseRows;
-import io.regatta.load.run.ClientTrainer;
-import io.regatta.load.run.Loop;
 import io.regatta.load.run.Task;
 import io.regatta.load.run.ZipfBatches;
-import io.regatta.node.process.PlainVertx;
-import io.regatta.protocol.stream.StreamOptions;
-import io.regatta.protocol.stream.Transport;
-import io.vertx.core.Vertx;
 import io.vertx.core.json.JsonObject;
-import java.util.List;
 import java.util.SplittableRandom;
 
 /**
@@ -24,30 +10,24 @@ import java.util.SplittableRandom;
  * request after another. Ids and gradients are made and de-duplicated beforehand.
  */
 final class SparseClient implements Task {
-  static final StreamOptions OPTIONS = StreamOptions.defaults().withTransport(Transport.GRPC);
-  static final int DIM = 10;
-  private static final String TABLE = "embedding";
   private static final int BATCHES = 64;
   private static final int FILL_ROWS = 50_000;
   private static final int SEED = 7;
 
-  private final Vertx vertx = Vertx.vertx(PlainVertx.options());
-  private final ClientTrainer trainer;
+  private final RowClient trainer;
   private final int rows;
   private final long[][] ids;
   private final float[][] gradients = new float[BATCHES][];
   private int next;
   private long moved;
 
-  SparseClient(int port, int rows) throws Exception {
+  SparseClient(String kind, int port, int rows) throws Exception {
     this.rows = rows;
-    ModelSpec model = new ModelSpec(1, List.of(new DenseVariable("bias", List.of(1))), OptimizerSpec.sgd(0.01),
-        List.of(new SparseTableSpec(TABLE, DIM, InitializerSpec.uniform(-0.1f, 0.1f), OptimizerSpec.adagrad(0.01))));
-    trainer = ClientTrainer.open(Loop.on(vertx), vertx, port, OPTIONS, model, new float[1]);
+    trainer = kind.equals(SparseDriver.GRPC_JAVA) ? new GrpcJavaRows(port) : new RegattaRows(port);
     ids = ZipfBatches.distinct(BATCHES, rows, SEED);
     SplittableRandom random = new SplittableRandom(SEED);
     for (int b = 0; b < BATCHES; b++) {
-      gradients[b] = new float[ids[b].length * DIM];
+      gradients[b] = new float[ids[b].length * SparseDriver.DIM];
       for (int i = 0; i < gradients[b].length; i++) {
         gradients[b][i] = (float) random.nextDouble() - 0.5f;
       }
@@ -68,7 +48,7 @@ final class SparseClient implements Task {
       case "push" -> {
         for (int i = 0; i < times; i++) {
           int b = next++ % BATCHES;
-          trainer.push(null, List.of(new SparseRows(TABLE, ids[b], gradients[b])));
+          trainer.push(ids[b], gradients[b]);
           moved += ids[b].length;
         }
       }
@@ -88,12 +68,15 @@ final class SparseClient implements Task {
   }
 
   private void pull(long[] batch) throws Exception {
-    trainer.pull(null, List.of(new SparseIds(TABLE, batch)));
+    float[] values = trainer.pull(batch);
+    if (values.length != batch.length * SparseDriver.DIM) {
+      throw new IllegalStateException(batch.length + " rows were answered with " + values.length + " values");
+    }
     moved += batch.length;
   }
 
   @Override
   public void close() {
-    vertx.close();
+    trainer.close();
   }
 }
