@@ -13,6 +13,7 @@ import io.grpc.netty.NettyChannelBuilder;
 import io.regatta.core.shard.ParameterShard;
 import io.regatta.protocol.stream.Loop;
 import io.regatta.protocol.stream.StreamOptions;
+import io.regatta.protocol.stream.TensorStream;
 import io.regatta.protocol.tensor.DenseVariable;
 import io.regatta.protocol.tensor.Kind;
 import io.regatta.protocol.tensor.LearningRate;
@@ -23,6 +24,8 @@ import io.regatta.protocol.tensor.TensorMessage;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -35,14 +38,17 @@ class StockClientTest {
       .setShard(0).build();
 
   private final Loop loop = new Loop();
+  private final BlockingQueue<TensorStream> streams = new LinkedBlockingQueue<>();
   private ManagedChannel channel;
   private StockClientExample shard;
 
   @BeforeEach
   void connect() throws Exception {
     ParameterShard core = new ParameterShard(0, ParameterShard.Limits.defaults(), System::currentTimeMillis);
-    int port = loop.serve(PATH, StreamOptions.defaults(), s ->
-        ShardStreamSession.serve(s, new CoreShardHandler(core), StreamOptions.defaults())).actualPort();
+    int port = loop.serve(PATH, StreamOptions.defaults(), s -> {
+      streams.add(s);
+      ShardStreamSession.serve(s, new CoreShardHandler(core), StreamOptions.defaults());
+    }).actualPort();
     channel = NettyChannelBuilder.forAddress("127.0.0.1", port).usePlaintext().build();
     shard = new StockClientExample(channel, FROM);
   }
@@ -77,6 +83,7 @@ class StockClientTest {
     shard.ask(shard.request(Kind.LEAVE));
     shard.end();
     // usage ends
+    assertThat(loop.onLane(streams.remove())).as("its bytes go past Vert.x").isTrue();
     assertThat(ack.getKind()).isEqualTo(Kind.PUSH_ACK);
     assertThat(ack.getVersion()).isEqualTo(1);
     assertThat(dense.getKind()).isEqualTo(Kind.PULL_VALUES);

@@ -21,10 +21,10 @@ import io.regatta.core.shard.Push;
 import io.regatta.core.shard.TrainerId;
 import io.regatta.protocol.stream.Loop;
 import io.regatta.protocol.stream.StreamOptions;
+import io.regatta.protocol.stream.TensorStream;
 import io.regatta.protocol.stream.TensorStreamClient;
 import io.regatta.protocol.tensor.Kind;
 import io.regatta.protocol.tensor.TensorMessage;
-import io.vertx.core.Promise;
 import java.net.InetSocketAddress;
 import java.nio.ByteOrder;
 import java.util.List;
@@ -45,6 +45,7 @@ class StockServerTest {
   private final Loop loop = new Loop();
   private final BlockingQueue<TensorMessage> received = new LinkedBlockingQueue<>();
   private Server server;
+  private TensorStream stream;
   private GrpcShardLink link;
 
   /** Keeps the dense vector that it was given last, in the chunks in which it came. */
@@ -91,11 +92,13 @@ class StockServerTest {
         .addService(ServerServiceDefinition.builder("regatta.ParameterShard")
             .addMethod(StockClientExample.EXCHANGE, ServerCalls.asyncBidiStreamingCall(VectorShard::new)).build())
         .build().start();
-    Promise<GrpcShardLink> opened = Promise.promise();
-    loop.context.runOnContext(v -> new TensorStreamClient(loop.vertx, OPTIONS)
+    link = get(loop.on(() -> new TensorStreamClient(loop.vertx, OPTIONS)
         .open("127.0.0.1", server.getPort(), "/regatta.ParameterShard/Exchange")
-        .map(s -> new GrpcShardLink(s, "shard 4 at a stock server", 4, 77, () -> 5, null, OPTIONS)).onComplete(opened));
-    link = get(opened.future());
+        .map(s -> {
+          stream = s;
+          return new GrpcShardLink(s, "shard 4 at a stock server", 4, 77, () -> 5, null, OPTIONS);
+        })));
+    assertThat(loop.onLane(stream)).as("our bytes go past Vert.x").isTrue();
     get(call(() -> link.register(TestJobs.job("job", Mode.ASYNC, 3, 5000), new TrainerId(2, 11), 0)));
   }
 

@@ -15,7 +15,6 @@ import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.Overloaded;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.protocol.tensor.TensorMessage;
-import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpClient;
@@ -84,7 +83,7 @@ class DataLaneTest {
   }
 
   private boolean onLane(int index) throws Exception {
-    return get(loop.on(() -> Future.succeededFuture(((HttpTensorStream) streams.get(index)).hasLane())));
+    return loop.onLane(streams.get(index));
   }
 
   @Test

@@ -45,6 +45,11 @@ public final class Loop implements AutoCloseable {
     return get(on(() -> new TensorStreamClient(vertx, options).open("127.0.0.1", port, path).onSuccess(use)));
   }
 
+  /** Whether the stream's bytes go past Vert.x. */
+  public boolean onLane(TensorStream stream) throws Exception {
+    return get(on(() -> Future.succeededFuture(((HttpTensorStream) stream).hasLane())));
+  }
+
   /** Makes a call on the event loop. */
   public <T> Future<T> on(Supplier<Future<T>> call) {
     Promise<T> promise = Promise.promise();
