@@ -12,6 +12,7 @@ import io.vertx.core.Promise;
 import io.vertx.grpc.common.GrpcStatus;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
+import java.util.function.Consumer;
 
 /**
  * One end of a tensor stream between two services of one JVM: frames are handed over as they are, without bytes of a
@@ -25,7 +26,9 @@ final class HandoverStream extends StreamEnd {
   private final boolean server;
   private final int maxMessageBytes;
   private final int windowBytes;
-  private final Runnable closed;
+  /** What it shares with the other streams of its connection. */
+  private final HandoverWindow window;
+  private final Consumer<HandoverStream> closed;
   private final ArrayDeque<Sent> received = new ArrayDeque<>();
   /** What the other end has not read, in order. */
   private final ArrayDeque<Sent> unread = new ArrayDeque<>();
@@ -46,26 +49,31 @@ final class HandoverStream extends StreamEnd {
   private record Sent(TensorFrame frame, int size, Promise<Void> read) {}
 
   /**
-   * The two ends of a new stream.
+   * One end of a new stream.
    *
-   * @param closed called once on each end's context when the end is of no use any more
+   * @param peer what it calls the other end
+   * @param window in which it sends
+   * @param closed called once on its context when it is of no use any more
    */
-  static HandoverStream[] pair(Context client, StreamOptions ofClient, String clientName, Runnable clientClosed,
-      Context server, StreamOptions ofServer, String serverName, Runnable serverClosed) {
-    HandoverStream c = new HandoverStream(client, serverName, false, ofClient, ofServer, clientClosed);
-    HandoverStream s = new HandoverStream(server, clientName, true, ofServer, ofClient, serverClosed);
+  record End(Context context, String peer, StreamOptions options, HandoverWindow window,
+      Consumer<HandoverStream> closed) {}
+
+  /** The two ends of a new stream, the client's first. */
+  static HandoverStream[] pair(End client, End server) {
+    HandoverStream c = new HandoverStream(client, server.options, false);
+    HandoverStream s = new HandoverStream(server, client.options, true);
     c.other = s;
     s.other = c;
     return new HandoverStream[] {c, s};
   }
 
-  private HandoverStream(Context context, String peer, boolean server, StreamOptions own, StreamOptions others,
-      Runnable closed) {
-    super(context, peer);
+  private HandoverStream(End end, StreamOptions others, boolean server) {
+    super(end.context, end.peer);
     this.server = server;
-    this.maxMessageBytes = own.maxMessageBytes();
-    this.windowBytes = others.initialWindowBytes();
-    this.closed = closed;
+    maxMessageBytes = end.options.maxMessageBytes();
+    windowBytes = others.initialWindowBytes();
+    window = end.window;
+    closed = end.closed;
   }
 
   private void toOther(Handler<HandoverStream> task) {
@@ -83,6 +91,7 @@ final class HandoverStream extends StreamEnd {
     Promise<Void> read = Promise.promise();
     Sent sent = new Sent(frame, frame.payload().remaining() + FRAME_BYTES, read);
     outstanding += sent.size;
+    window.take(sent.size);
     full |= outstanding >= windowBytes;
     unread.add(sent);
     toOther(o -> {
@@ -118,29 +127,43 @@ final class HandoverStream extends StreamEnd {
       to.end();
       return sent.size;
     } finally {
-      readBy(sent);
+      toOther(sender -> sender.settled(sent, true));
     }
   }
 
-  /** Tells the sender that it has its payload and so much of the window back. */
-  private void readBy(Sent sent) {
-    toOther(sender -> {
-      sender.outstanding -= sent.size;
-      sender.unread.poll();
-      sent.read.tryComplete();
-      if (sender.full && sender.outstanding <= sender.windowBytes / 2) {
-        sender.full = false;
-        if (sender.drain != null && !sender.ended) {
-          sender.drain.handle(null);
-        }
-      }
-    });
+  /** The other end has read this frame, or will not: the payload and so much of the windows are the sender's again. */
+  private void settled(Sent sent, boolean wasRead) {
+    if (unread.peek() != sent) {
+      return; // broken off meanwhile
+    }
+    unread.poll();
+    outstanding -= sent.size;
+    if (wasRead) {
+      sent.read.complete();
+    } else {
+      sent.read.fail(failure() != null ? failure() : endStatus != null ? endStatus
+          : new PeerLost("the tensor stream with " + peer() + " has ended, and this frame was not read"));
+    }
+    if (full && outstanding <= windowBytes / 2) {
+      full = false;
+      roomForMore();
+    }
+    window.giveBack(sent.size);
+  }
+
+  /** There is room in one of the windows that this end sends in. */
+  void roomForMore() {
+    if (drain != null && !ended && !full && !window.isFull()) {
+      drain.handle(null);
+    }
   }
 
   @Override
   void drop() {
     for (Sent sent = received.poll(); sent != null; sent = received.poll()) {
-      readBy(sent);
+      Sent dropped = sent;
+      // In a later turn: behind what the sender is told in this one about how the stream has ended.
+      context().runOnContext(v -> toOther(sender -> sender.settled(dropped, false)));
     }
   }
 
@@ -163,7 +186,7 @@ final class HandoverStream extends StreamEnd {
 
   @Override
   public boolean writeQueueFull() {
-    return failure() == null && !ended && full;
+    return failure() == null && !ended && (full || window.isFull());
   }
 
   @Override
@@ -201,7 +224,7 @@ final class HandoverStream extends StreamEnd {
           o.peerEnded();
         });
       }
-      closed.run();
+      closed.accept(this);
     }
     return Future.succeededFuture();
   }
@@ -214,7 +237,7 @@ final class HandoverStream extends StreamEnd {
     ended = true;
     if (!told) {
       told = true;
-      closed.run();
+      closed.accept(this);
     }
     if (server) {
       drop(); // the client's memory is not lent for longer
@@ -227,10 +250,10 @@ final class HandoverStream extends StreamEnd {
     reset = !server;
     gone(new PeerLost("the tensor stream with " + peer() + " broke: " + why));
     toOther(o -> {
-      if (!o.server) {
-        o.unread.forEach(sent -> sent.read.tryComplete()); // the service reads nothing more, and its loop may be gone
-      }
       o.gone(new PeerLost("the tensor stream with " + o.peer() + " broke: " + why));
+      while (!o.server && !o.unread.isEmpty()) { // the service reads nothing more, and its loop may be gone
+        o.settled(o.unread.peek(), false);
+      }
     });
   }
 }

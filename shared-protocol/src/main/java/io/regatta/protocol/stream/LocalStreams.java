@@ -1,5 +1,6 @@
 package io.regatta.protocol.stream;
 
+import io.regatta.protocol.stream.HandoverStream.End;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Handler;
@@ -54,35 +55,54 @@ public final class LocalStreams {
     List.copyOf(streams).forEach(s -> s.breakOff("the service at " + address + " has closed"));
   }
 
+  /** The streams by hand of one client to one service: the windows to it and from it, which its streams share. */
+  record Connection(HandoverWindow to, HandoverWindow from) {
+
+    private static Connection between(StreamOptions client, StreamOptions service) {
+      return new Connection(new HandoverWindow(service.connectionWindowBytes()),
+          new HandoverWindow(client.connectionWindowBytes()));
+    }
+  }
+
   /**
    * Opens a stream by hand, if such a service is in this JVM and takes them so.
    *
    * @param opener context that owns the stream
-   * @param ends the opener's own open ends: each is in it as long as it is of use
+   * @param connections the opener's own: one to each service as long as a stream to it is open
    * @return null if it has to be opened over the network
    */
   static Future<TensorStream> open(Context opener, StreamOptions options, String host, int port, String path,
-      Set<HandoverStream> ends) {
+      Map<LocalStreams, Connection> connections) {
     LocalStreams service = options.transport() == Transport.AUTO ? SERVICES.get(host + ":" + port) : null;
     Handler<TensorStream> taker = service == null ? null : service.paths.get(path);
     if (taker == null) {
       return null;
     }
-    HandoverStream[] pair = new HandoverStream[2];
-    HandoverStream[] made = HandoverStream.pair(opener, options, "this process", () -> ends.remove(pair[0]),
-        service.context, service.options, host + ":" + port, () -> service.streams.remove(pair[1]));
-    pair[0] = made[0];
-    pair[1] = made[1];
-    ends.add(pair[0]);
+    Connection connection = connections.computeIfAbsent(service, s -> Connection.between(options, s.options));
+    HandoverStream[] pair = HandoverStream.pair(
+        new End(opener, service.address, options, connection.to, end -> {
+          connection.to.remove(end);
+          if (connection.to.streams().isEmpty()) {
+            connections.remove(service, connection);
+          }
+        }),
+        new End(service.context, "this process", service.options, connection.from, end -> {
+          connection.from.remove(end);
+          service.streams.remove(end);
+        }));
+    HandoverStream client = pair[0];
+    HandoverStream server = pair[1];
+    connection.to.add(client);
     Promise<TensorStream> opened = Promise.promise();
     service.context.runOnContext(v -> {
       if (service.closed) {
-        pair[1].breakOff("the service at " + service.address + " has closed");
+        server.breakOff("the service at " + service.address + " has closed");
       } else {
-        service.streams.add(pair[1]);
-        taker.handle(pair[1]);
+        connection.from.add(server);
+        service.streams.add(server);
+        taker.handle(server);
       }
-      opener.runOnContext(w -> opened.complete(pair[0]));
+      opener.runOnContext(w -> opened.complete(client));
     });
     return opened.future();
   }

@@ -10,10 +10,8 @@ import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.PoolOptions;
 import io.vertx.core.http.RequestOptions;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 
 /**
  * Opens tensor streams: by hand to a service of the same JVM if both allow it, otherwise over HTTP/2, where streams to
@@ -25,7 +23,7 @@ public final class TensorStreamClient {
   private final StreamOptions options;
   private final HttpClient client;
   private final Map<HttpConnection, Connection> connections = new HashMap<>();
-  private final Set<HandoverStream> handovers = new HashSet<>();
+  private final Map<LocalStreams, LocalStreams.Connection> handovers = new HashMap<>();
 
   /** @param lane completes when it is known whether streams can go past Vert.x */
   private record Connection(Liveness liveness, Future<Boolean> lane) {}
@@ -78,7 +76,8 @@ public final class TensorStreamClient {
 
   /** Closes all connections; open streams break. */
   public Future<Void> close() {
-    List.copyOf(handovers).forEach(s -> s.breakOff("its client has closed"));
+    List.copyOf(handovers.values())
+        .forEach(c -> c.to().streams().forEach(s -> s.breakOff("its client has closed")));
     return client.close();
   }
 }

@@ -7,6 +7,8 @@ import io.regatta.protocol.tensor.TensorMessage;
 import io.vertx.core.Handler;
 import io.vertx.core.Promise;
 import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -15,14 +17,18 @@ abstract class BackPressureContract {
   private static final String PATH = "/regatta.Test/Exchange";
   private static final int CHUNK = 64 << 10;
   private static final int FRAMES = 1024;
-  private static final int WINDOW = 1 << 20;
+  static final int WINDOW = 1 << 20;
+  private static final int STREAMS = 6;
   /** The window, what the sender's own queue takes, and what one read delivers; measured: 2 MiB. */
   private static final int BOUND = 4 << 20;
 
   private final StreamOptions options;
+  private final int queueBytes;
   private final Loop loop = new Loop();
 
-  BackPressureContract(Transport transport) {
+  /** @param queueBytes what a stream's sender takes beside what is on its way */
+  BackPressureContract(Transport transport, int queueBytes) {
+    this.queueBytes = queueBytes;
     options = StreamOptions.defaults().withWindows(WINDOW, 2 * WINDOW).withTransport(transport);
   }
 
@@ -31,21 +37,23 @@ abstract class BackPressureContract {
     final TensorStream stream;
     final Promise<Integer> full = Promise.promise();
     final Promise<Integer> done = Promise.promise();
+    final int frames;
     int sent;
     int completed;
 
-    Producer(TensorStream stream) {
+    Producer(TensorStream stream, int frames) {
       this.stream = stream;
+      this.frames = frames;
       stream.drainHandler(v -> run());
     }
 
     void run() {
-      while (sent < FRAMES && !stream.writeQueueFull()) {
+      while (sent < frames && !stream.writeQueueFull()) {
         TensorMessage header = TensorMessage.newBuilder().setRequest(sent++).build();
         stream.send(new TensorFrame(header, ByteBuffer.allocate(CHUNK))).onSuccess(v -> completed++)
             .onFailure(done::tryFail);
       }
-      if (sent < FRAMES) {
+      if (sent < frames) {
         full.tryComplete(sent);
       } else {
         done.tryComplete(sent);
@@ -57,10 +65,12 @@ abstract class BackPressureContract {
   private static final class Consumer implements Handler<TensorFrame> {
     final TensorStream stream;
     final Promise<Integer> all = Promise.promise();
+    final int frames;
     int seen;
 
-    Consumer(TensorStream stream) {
+    Consumer(TensorStream stream, int frames) {
       this.stream = stream;
+      this.frames = frames;
       stream.pause();
       stream.exceptionHandler(all::tryFail).endHandler(v -> all.tryFail("ended")).handler(this);
     }
@@ -70,7 +80,7 @@ abstract class BackPressureContract {
       if (frame.header().getRequest() != seen) {
         all.tryFail("frame " + frame.header().getRequest() + " came after " + seen);
       }
-      if (++seen == FRAMES) {
+      if (++seen == frames) {
         all.complete(seen);
       }
     }
@@ -84,11 +94,11 @@ abstract class BackPressureContract {
   @Test
   void a_stalled_server_holds_a_client_back() throws Exception {
     Promise<Consumer> consumer = Promise.promise();
-    int port = loop.serve(PATH, options, s -> consumer.complete(new Consumer(s))).actualPort();
+    int port = loop.serve(PATH, options, s -> consumer.complete(new Consumer(s, FRAMES))).actualPort();
     Promise<Producer> producer = Promise.promise();
     loop.open(port, PATH, options, s -> {
       s.handler(f -> { });
-      producer.complete(new Producer(s));
+      producer.complete(new Producer(s, FRAMES));
     });
     assertHeldBack(get(producer.future()), get(consumer.future()));
   }
@@ -98,10 +108,10 @@ abstract class BackPressureContract {
     Promise<Producer> producer = Promise.promise();
     int port = loop.serve(PATH, options, s -> {
       s.handler(f -> { });
-      producer.complete(new Producer(s));
+      producer.complete(new Producer(s, FRAMES));
     }).actualPort();
     Promise<Consumer> consumer = Promise.promise();
-    loop.open(port, PATH, options, s -> consumer.complete(new Consumer(s)));
+    loop.open(port, PATH, options, s -> consumer.complete(new Consumer(s, FRAMES)));
     assertHeldBack(get(producer.future()), get(consumer.future()));
   }
 
@@ -110,11 +120,11 @@ abstract class BackPressureContract {
   void what_has_waited_is_read_in_turns() throws Exception {
     StreamOptions wide = options.withWindows(8 << 20, 16 << 20);
     Promise<Consumer> consumer = Promise.promise();
-    int port = loop.serve(PATH, wide, s -> consumer.complete(new Consumer(s))).actualPort();
+    int port = loop.serve(PATH, wide, s -> consumer.complete(new Consumer(s, FRAMES))).actualPort();
     Promise<Producer> producer = Promise.promise();
     loop.open(port, PATH, wide, s -> {
       s.handler(f -> { });
-      producer.complete(new Producer(s));
+      producer.complete(new Producer(s, FRAMES));
     });
     Producer from = get(producer.future());
     Consumer to = get(consumer.future());
@@ -128,6 +138,35 @@ abstract class BackPressureContract {
     });
     assertThat(get(atOnce.future()) * CHUNK).isLessThanOrEqualTo(StreamEnd.TURN_BYTES + CHUNK);
     assertThat(get(to.all.future())).isEqualTo(FRAMES);
+  }
+
+  /** Each could have a window on its way; all together have no more than their connection's, which is that of two. */
+  @Test
+  void stalled_streams_together_hold_no_more_than_the_connections_window() throws Exception {
+    int frames = 4 * WINDOW / CHUNK;
+    List<Consumer> consumers = new ArrayList<>();
+    List<Producer> producers = new ArrayList<>();
+    int port = loop.serve(PATH, options, s -> consumers.add(new Consumer(s, frames))).actualPort();
+    TensorStreamClient client = new TensorStreamClient(loop.vertx, options);
+    for (int i = 0; i < STREAMS; i++) {
+      get(loop.on(() -> client.open("127.0.0.1", port, PATH).onSuccess(s -> {
+        s.handler(f -> { });
+        producers.add(new Producer(s, frames));
+      })));
+    }
+    loop.context.runOnContext(v -> producers.forEach(Producer::run));
+    for (Producer p : producers) {
+      settle(p);
+      assertThat(p.stream.writeQueueFull()).isTrue();
+    }
+    assertThat(producers.stream().mapToLong(p -> (long) p.sent * CHUNK).sum())
+        .isLessThanOrEqualTo(2 * WINDOW + STREAMS * (queueBytes + 2L * CHUNK));
+    loop.context.runOnContext(v -> consumers.forEach(c -> c.stream.resume()));
+    for (int i = 0; i < STREAMS; i++) {
+      assertThat(get(consumers.get(i).all.future())).isEqualTo(frames);
+      assertThat(get(producers.get(i).done.future())).isEqualTo(frames);
+    }
+    get(client.close());
   }
 
   private void assertHeldBack(Producer producer, Consumer consumer) throws Exception {

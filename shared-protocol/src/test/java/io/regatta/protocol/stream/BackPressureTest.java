@@ -4,6 +4,6 @@ package io.regatta.protocol.stream;
 class BackPressureTest extends BackPressureContract {
 
   BackPressureTest() {
-    super(Transport.GRPC);
+    super(Transport.GRPC, WINDOW);
   }
 }

@@ -4,6 +4,6 @@ package io.regatta.protocol.stream;
 class HandoverBackPressureTest extends BackPressureContract {
 
   HandoverBackPressureTest() {
-    super(Transport.AUTO);
+    super(Transport.AUTO, 0);
   }
 }

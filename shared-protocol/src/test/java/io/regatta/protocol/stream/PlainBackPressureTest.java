@@ -4,6 +4,6 @@ package io.regatta.protocol.stream;
 class PlainBackPressureTest extends BackPressureContract {
 
   PlainBackPressureTest() {
-    super(Transport.GRPC_PLAIN);
+    super(Transport.GRPC_PLAIN, WINDOW);
   }
 }

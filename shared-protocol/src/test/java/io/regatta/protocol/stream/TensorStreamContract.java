@@ -143,6 +143,52 @@ abstract class TensorStreamContract {
   }
 
   @Test
+  void a_frame_that_the_peer_will_not_read_fails_with_the_reason() throws Exception {
+    StreamOptions narrow = options.withWindows(65_535, 65_535);
+    int port = loop.serve(PATH, narrow, s -> s.handler(f -> s.fail(new Overloaded("enough")))).actualPort();
+    Promise<Void> sent = Promise.promise();
+    loop.open(port, PATH, narrow, s -> {
+      s.handler(f -> { });
+      s.send(frame(1));
+      s.send(frame(1 << 20)).onComplete(sent); // more than the window, so that it waits
+    });
+    assertThatThrownBy(() -> get(sent.future())).isInstanceOf(Overloaded.class).hasMessage("enough");
+  }
+
+  @Test
+  void a_frame_that_the_service_will_not_read_because_the_client_gave_up_fails() throws Exception {
+    int port = serve(s -> s.pause().handler(f -> { }));
+    Promise<Void> sent = Promise.promise();
+    TensorStream stream = loop.open(port, PATH, options.withWindows(65_535, 65_535), s -> {
+      s.handler(f -> { });
+      for (int i = 0; i < 24; i++) { // more than socket and queues take
+        s.send(frame(1 << 20));
+      }
+      s.send(frame(1)).onComplete(sent);
+    });
+    loop.context.runOnContext(v -> stream.fail(new Cancelled("enough")));
+    assertThatThrownBy(() -> get(sent.future())).isInstanceOf(PeerLost.class);
+  }
+
+  @Test
+  void a_loss_is_told_once() throws Exception {
+    List<RegattaException> told = new ArrayList<>();
+    Promise<Void> first = Promise.promise();
+    int port = serve(s -> s.exceptionHandler(e -> {
+      told.add(e);
+      first.tryComplete();
+    }).handler(s::send));
+    TensorStreamClient client = new TensorStreamClient(loop.vertx, options);
+    get(loop.on(() -> client.open("127.0.0.1", port, PATH).onSuccess(s -> {
+      s.handler(f -> loop.context.runOnContext(v -> client.close()));
+      s.send(frame(1));
+    })));
+    get(first.future());
+    loop.open(port, PATH, options, s -> { }); // a round trip over the same loop
+    assertThat(told).hasSize(1);
+  }
+
+  @Test
   void a_message_beyond_the_receivers_limit_is_refused() throws Exception {
     StreamOptions small = options.withLimits(8192, 1 << 20, 4);
     int port = loop.serve(PATH, small, s -> s.handler(s::send)).actualPort();
