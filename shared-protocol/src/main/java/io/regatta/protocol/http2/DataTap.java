@@ -48,6 +48,7 @@ final class DataTap extends ChannelInboundHandlerAdapter {
   private int padding;
   private int emptyInARow;
   private boolean endsStream;
+  /** Null between frames, and for content of a stream that is no more. */
   private Http2Stream stream;
   /** Of the bytes being read: where those begin that go on to the handler, or -1. */
   private int foreignFrom = -1;
@@ -199,13 +200,19 @@ final class DataTap extends ChannelInboundHandlerAdapter {
     return sinks.containsKey(id) && (flags & FLAG_END_STREAM) == 0 && ++emptyInARow <= MAX_EMPTY;
   }
 
-  /** Whether this DATA frame is for a sink of ours; all that is wrong with it is the handler's business otherwise. */
+  /**
+   * Whether this DATA frame is for a sink of ours, or for a stream that has been: bytes on their way while it was reset.
+   * These are dropped, as HTTP/2 demands; the handler would answer each such frame by a RST_STREAM, and end the
+   * connection with all its other streams when these become many. What else is wrong with a frame is its business.
+   */
   private boolean taken(ChannelHandlerContext ctx, int id, int length, int flags) {
-    Http2Stream of = sinks.containsKey(id) ? http2.connection().stream(id) : null;
-    if (of == null || !of.state().remoteSideOpen() || length > maxFrameBytes) {
+    Http2Stream of = http2.connection().stream(id);
+    boolean late = of == null && http2.connection().streamMayHaveExisted(id);
+    boolean ours = of != null && sinks.containsKey(id) && of.state().remoteSideOpen();
+    if (!late && !ours || length > maxFrameBytes) {
       return false;
     }
-    try { // how many bytes there are is all that it looks at
+    try { // how many bytes there are is all that it looks at; those of no stream it gives back at once
       http2.decoder().flowController().receiveFlowControlledFrame(of, Unpooled.EMPTY_BUFFER, length, false);
     } catch (Http2Exception e) {
       sinks.remove(id); // the content is read and dropped
@@ -215,8 +222,8 @@ final class DataTap extends ChannelInboundHandlerAdapter {
     stream = of;
     left = length;
     padding = 0;
-    endsStream = (flags & FLAG_END_STREAM) != 0;
-    state = (flags & FLAG_PADDED) != 0 ? State.PAD_LENGTH : State.CONTENT;
+    endsStream = ours && (flags & FLAG_END_STREAM) != 0;
+    state = ours && (flags & FLAG_PADDED) != 0 ? State.PAD_LENGTH : State.CONTENT;
     return true;
   }
 
@@ -237,8 +244,8 @@ final class DataTap extends ChannelInboundHandlerAdapter {
   private void content(ChannelHandlerContext ctx, ByteBuf bytes) {
     int n = Math.min(left, bytes.readableBytes());
     left -= n;
-    DataSink sink = sinks.get(stream.id());
-    if (sink == null) { // given up in the middle of a frame
+    DataSink sink = stream == null ? null : sinks.get(stream.id());
+    if (sink == null) { // given up before, or in the middle of a frame
       bytes.skipBytes(n);
       consumed(ctx, stream, n);
     } else {

@@ -57,8 +57,10 @@ final class ClientTensorStream extends HttpTensorStream {
   @Override
   void broken(Throwable cause) {
     gone = true;
-    PeerLost frozen = liveness.failure();
-    lost(frozen == null ? cause : frozen);
+    if (!peerHasEnded()) { // otherwise what has come is read, up to the status, and nothing is lost
+      PeerLost frozen = liveness.failure();
+      lost(frozen == null ? cause : frozen);
+    }
   }
 
   @Override

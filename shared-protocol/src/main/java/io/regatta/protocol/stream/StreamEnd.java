@@ -89,6 +89,11 @@ abstract class StreamEnd implements TensorStream {
     deliver();
   }
 
+  /** Whether all of the peer's input has come, and with it how it ended. */
+  final boolean peerHasEnded() {
+    return peerEnded;
+  }
+
   /** Why the stream is of no use, or null. */
   final RegattaException failure() {
     return failure;

@@ -34,6 +34,8 @@ public record StreamOptions(int chunkBytes, int maxMessageBytes, long maxRequest
     long pingTimeoutMillis, int connectTimeoutMillis, Transport transport) {
 
   private static final int MAX_CONCURRENT_STREAMS = 10_000;
+  /** What every HTTP/2 peer accepts, and many do no more. */
+  private static final int MIN_FRAME_BYTES = 16_384;
 
   public StreamOptions {
     check(chunkBytes >= 1024, "chunk_bytes", chunkBytes, "at least 1024");
@@ -43,7 +45,7 @@ public record StreamOptions(int chunkBytes, int maxMessageBytes, long maxRequest
     check(initialWindowBytes >= 65_535, "initial_window_bytes", initialWindowBytes, "at least 65535");
     check(connectionWindowBytes >= initialWindowBytes, "connection_window_bytes", connectionWindowBytes,
         "at least initial_window_bytes");
-    check(maxFrameBytes >= 16_384 && maxFrameBytes <= 16_777_215, "max_frame_bytes", maxFrameBytes,
+    check(maxFrameBytes >= MIN_FRAME_BYTES && maxFrameBytes <= 16_777_215, "max_frame_bytes", maxFrameBytes,
         "in 16384..16777215");
     check(pingIntervalMillis >= 0, "ping_interval_millis", pingIntervalMillis, "at least 0");
     check(pingTimeoutMillis >= 1, "ping_timeout_millis", pingTimeoutMillis, "at least 1");
@@ -106,6 +108,9 @@ public record StreamOptions(int chunkBytes, int maxMessageBytes, long maxRequest
 
   HttpServerOptions serverOptions() {
     return new HttpServerOptions().setInitialSettings(settings()).setHttp2ConnectionWindowSize(connectionWindowBytes)
+        // A client of another make answers each frame that comes for a stream given up by a reset: a window full of them.
+        .setHttp2RstFloodMaxRstFramePerWindow(HttpServerOptions.DEFAULT_HTTP2_RST_FLOOD_MAX_RST_FRAME_PER_WINDOW
+            + connectionWindowBytes / MIN_FRAME_BYTES)
         .setTcpNoDelay(true).setReuseAddress(true);
   }
 

@@ -8,6 +8,8 @@ import io.netty.handler.codec.http2.DefaultHttp2Headers;
 import io.netty.handler.codec.http2.DefaultHttp2HeadersEncoder;
 import io.netty.handler.codec.http2.Http2CodecUtil;
 import io.netty.handler.codec.http2.Http2FrameTypes;
+import io.netty.handler.codec.http2.Http2Headers;
+import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.internal.buffer.BufferInternal;
@@ -16,7 +18,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Predicate;
 
-/** An HTTP/2 client that sends whatever frames a test wants, cut as it wants, and keeps those that come. */
+/** An HTTP/2 peer that sends whatever frames a test wants, cut as it wants, and keeps those that come. */
 final class RawHttp2 {
   static final int END_STREAM = 1;
   static final int END_HEADERS = 4;
@@ -26,7 +28,10 @@ final class RawHttp2 {
   private final DefaultHttp2HeadersEncoder hpack = new DefaultHttp2HeadersEncoder();
   private final List<Frame> frames = new ArrayList<>();
   private NetSocket socket;
+  /** Of the client's first bytes, which are no frame: so many are still to come. */
+  private int preface;
   private Buffer unread = Buffer.buffer();
+  private long pings;
   private Predicate<Frame> wanted;
   private Promise<Frame> found;
 
@@ -49,6 +54,25 @@ final class RawHttp2 {
     return raw;
   }
 
+  /** The server's end of a connection, to which it has said SETTINGS; to be called on the loop. */
+  static RawHttp2 accept(Loop loop, NetSocket socket) {
+    RawHttp2 raw = new RawHttp2(loop);
+    raw.socket = socket;
+    raw.preface = Http2CodecUtil.connectionPrefaceBuf().readableBytes();
+    socket.handler(raw::received);
+    socket.write(frame(Http2FrameTypes.SETTINGS, 0, 0, Buffer.buffer()));
+    return raw;
+  }
+
+  static Buffer settings(int setting, int value) {
+    return frame(Http2FrameTypes.SETTINGS, 0, 0, Buffer.buffer().appendUnsignedShort(setting).appendInt(value));
+  }
+
+  /** More room in the window of a stream, or of the connection (0). */
+  static Buffer windowUpdate(int stream, int bytes) {
+    return frame(Http2FrameTypes.WINDOW_UPDATE, 0, stream, Buffer.buffer().appendInt(bytes));
+  }
+
   static Buffer frame(int type, int flags, int stream, Buffer payload) {
     return Buffer.buffer().appendMedium(payload.length()).appendByte((byte) type).appendByte((byte) flags)
         .appendInt(stream).appendBuffer(payload);
@@ -65,10 +89,24 @@ final class RawHttp2 {
 
   /** The head of a call of a gRPC method. */
   Buffer call(int stream, String path) throws Exception {
+    return headers(stream, 0, new DefaultHttp2Headers().method("POST").scheme("http").path(path)
+        .authority("test").set("content-type", "application/grpc").set("te", "trailers"));
+  }
+
+  /** The head of a server's answer. */
+  Buffer answer(int stream) throws Exception {
+    return headers(stream, 0, new DefaultHttp2Headers().status("200").set("content-type", "application/grpc"));
+  }
+
+  /** The end of a server's answer. */
+  Buffer trailers(int stream) throws Exception {
+    return headers(stream, END_STREAM, new DefaultHttp2Headers().set("grpc-status", "0"));
+  }
+
+  private Buffer headers(int stream, int flags, Http2Headers headers) throws Exception {
     ByteBuf block = Unpooled.buffer();
-    hpack.encodeHeaders(stream, new DefaultHttp2Headers().method("POST").scheme("http").path(path)
-        .authority("test").set("content-type", "application/grpc").set("te", "trailers"), block);
-    return frame(Http2FrameTypes.HEADERS, END_HEADERS, stream, BufferInternal.buffer(block));
+    hpack.encodeHeaders(stream, headers, block);
+    return frame(Http2FrameTypes.HEADERS, flags | END_HEADERS, stream, BufferInternal.buffer(block));
   }
 
   void send(Buffer bytes) throws Exception {
@@ -80,6 +118,10 @@ final class RawHttp2 {
     for (int at = 0; at < bytes.length(); at += cut) {
       send(bytes.getBuffer(at, Math.min(bytes.length(), at + cut)));
     }
+  }
+
+  Future<Void> close() {
+    return loop.on(socket::close);
   }
 
   /** The first frame of this kind, which may have come before. */
@@ -100,7 +142,9 @@ final class RawHttp2 {
   }
 
   private void received(Buffer bytes) {
-    unread.appendBuffer(bytes);
+    int skipped = Math.min(preface, bytes.length());
+    preface -= skipped;
+    unread.appendBuffer(bytes.slice(skipped, bytes.length()));
     while (unread.length() >= 9 && unread.length() >= 9 + unread.getMedium(0)) {
       int end = 9 + unread.getMedium(0);
       Frame f = new Frame(unread.getByte(3), unread.getByte(4), unread.getInt(5), unread.getBuffer(9, end));
@@ -111,6 +155,15 @@ final class RawHttp2 {
       }
     }
     look();
+  }
+
+  /** The peer has done with all that was sent before, and its answers have come. */
+  void settle() throws Exception {
+    for (long i = 1; i <= 2; i++) { // it answers a PING at once, but what its writer has to say at the end of a read
+      Buffer data = Buffer.buffer().appendLong(++pings);
+      send(frame(Http2FrameTypes.PING, 0, 0, data));
+      await(f -> f.type == Http2FrameTypes.PING && f.flags == 1 && f.payload.equals(data));
+    }
   }
 
   private void look() {
@@ -124,8 +177,19 @@ final class RawHttp2 {
 
   /** What WINDOW_UPDATE frames have given back of a stream's window, or the connection's (0). */
   long givenBack(int stream) throws Exception {
-    return get(loop.on(() -> io.vertx.core.Future.succeededFuture(frames.stream()
-        .filter(f -> f.type == Http2FrameTypes.WINDOW_UPDATE && f.stream == stream)
-        .mapToLong(f -> f.payload.getInt(0)).sum())));
+    return frames(Http2FrameTypes.WINDOW_UPDATE, stream).stream().mapToLong(f -> f.payload.getInt(0)).sum();
+  }
+
+  /** The content of the DATA that has come on a stream. */
+  Buffer content(int stream) throws Exception {
+    Buffer content = Buffer.buffer();
+    frames(Http2FrameTypes.DATA, stream).forEach(f -> content.appendBuffer(f.payload));
+    return content;
+  }
+
+  /** The frames of a type that have come on a stream, in order. */
+  List<Frame> frames(int type, int stream) throws Exception {
+    return get(loop.on(() -> Future.succeededFuture(
+        frames.stream().filter(f -> f.type == type && f.stream == stream).toList())));
   }
 }
