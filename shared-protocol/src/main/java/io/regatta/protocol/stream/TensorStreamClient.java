@@ -5,6 +5,7 @@ import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.http.HttpClient;
+import io.vertx.core.http.HttpClientOptions;
 import io.vertx.core.http.HttpConnection;
 import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.PoolOptions;
@@ -29,9 +30,13 @@ public final class TensorStreamClient {
   private record Connection(Liveness liveness, Future<Boolean> lane) {}
 
   public TensorStreamClient(Vertx vertx, StreamOptions options) {
+    this(vertx, options, options.clientOptions());
+  }
+
+  TensorStreamClient(Vertx vertx, StreamOptions options, HttpClientOptions http) {
     this.vertx = vertx;
     this.options = options;
-    client = vertx.createHttpClient(options.clientOptions(), new PoolOptions().setHttp2MaxSize(1));
+    client = vertx.createHttpClient(http, new PoolOptions().setHttp2MaxSize(1));
   }
 
   /**
