@@ -28,6 +28,7 @@ import java.util.Optional;
 import java.util.StringJoiner;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -49,6 +50,8 @@ public final class RankRun {
   private final List<ModelExecutor> executors = new ArrayList<>();
   private final CompletableFuture<RunResult> result = new CompletableFuture<>();
   private final CompletableFuture<Void> ended = new CompletableFuture<>();
+  /** Replicas whose model threads are not at their end; counted down by each. */
+  private final AtomicInteger running;
 
   /** Without a result file; the parameters are those of the other constructor. */
   public RankRun(TrainerSession session, TrainingProgram program, Progress progress) {
@@ -68,6 +71,7 @@ public final class RankRun {
     this.progress = progress;
     this.resultFile = resultFile;
     group = new ReplicaGroup(session.job().threads());
+    running = new AtomicInteger(group.size());
     collectives = new RankCollectives(session, group);
   }
 
@@ -134,7 +138,9 @@ public final class RankRun {
       return group.collective(session, replica, "end of the run", worker, this::finish);
     } finally {
       group.end(replica);
-      session.trace().end();
+      if (running.decrementAndGet() == 0) {
+        session.trace().end();
+      }
     }
   }
 

@@ -1,8 +1,9 @@
 package io.regatta.trainer.trace;
 
-import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.shard.ShardLink;
+import java.io.FileWriter;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -12,9 +13,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The timeline of some steps of one rank: collects what its threads say that they did, and writes it to a file once replica
- * 0 has made the last of those steps, or at the end of the run. Any thread; the lock is held to add a span, and while the
- * file is written. A rank that keeps none costs its threads one volatile read a span.
+ * The timeline of some steps of one rank, owned by its session: collects what its threads say that they did, and writes it to
+ * a file once replica 0 has made the last of those steps, or at the end of the run. Any thread; a lock is held to add a span
+ * and to take all of them out, and the file is written without it, by the model thread that comes to the end. That it cannot be
+ * written is a warning: no run fails for it. A rank that keeps none costs its threads one volatile read a span.
  */
 public final class StepTrace {
 
@@ -30,7 +32,7 @@ public final class StepTrace {
   record Span(String track, String name, long beginNanos, long endNanos, Map<String, Object> details) {}
 
   private static final Logger LOG = LoggerFactory.getLogger(StepTrace.class);
-  private static final StepTrace OFF = new StepTrace(null, 0, 0, 0);
+  private static final StepTrace OFF = new StepTrace(null, 0, 0, 0, 0);
   /** Some hundred bytes each; a step of one replica on two shards makes about fifteen. */
   private static final int SPANS_MAX = 200_000;
 
@@ -38,15 +40,20 @@ public final class StepTrace {
   private final int rank;
   private final long fromStep;
   private final long toStep;
+  private final int spansMax;
   private volatile boolean on;
-  private final List<Span> spans = new ArrayList<>();
-  private boolean written;
+  private final Object lock = new Object();
+  private List<Span> spans = new ArrayList<>(); // guarded by lock
+  private long dropped; // guarded by lock
+  private boolean begun; // guarded by lock
+  private boolean ended; // guarded by lock
 
-  private StepTrace(Path file, int rank, long fromStep, long toStep) {
+  StepTrace(Path file, int rank, long fromStep, long toStep, int spansMax) {
     this.file = file;
     this.rank = rank;
     this.fromStep = fromStep;
     this.toStep = toStep;
+    this.spansMax = spansMax;
   }
 
   /** One that keeps nothing. */
@@ -61,7 +68,7 @@ public final class StepTrace {
     }
     Path file = Path.of(config.file()).toAbsolutePath();
     return new StepTrace(trainers == 1 ? file : of(file, rank), rank, config.fromStep(),
-        config.fromStep() + config.steps());
+        config.fromStep() + config.steps(), SPANS_MAX);
   }
 
   /** {@code trace.json} of rank 1: {@code trace-1.json}. */
@@ -84,8 +91,11 @@ public final class StepTrace {
     }
     if (on) {
       end();
-    } else if (step < toStep) {
-      on = true;
+      return;
+    }
+    synchronized (lock) {
+      begun = true;
+      on = !ended;
     }
   }
 
@@ -95,9 +105,11 @@ public final class StepTrace {
       return;
     }
     long end = System.nanoTime();
-    synchronized (spans) {
-      if (spans.size() < SPANS_MAX) {
+    synchronized (lock) {
+      if (spans.size() < spansMax) {
         spans.add(new Span(track, name, beginNanos, end, details));
+      } else {
+        dropped++;
       }
     }
   }
@@ -114,26 +126,42 @@ public final class StepTrace {
     return traced;
   }
 
-  /** Writes what there is, once. On a thread that may block. */
+  /** Writes what there is, or says why there is nothing; once, and at the latest when the run is over. May block. */
   public void end() {
-    on = false;
-    synchronized (spans) {
-      if (file == null || written || spans.isEmpty()) {
+    List<Span> taken;
+    long lost;
+    synchronized (lock) {
+      on = false;
+      if (file == null || ended) {
         return;
       }
-      written = true;
-      try {
-        if (file.getParent() != null) {
-          Files.createDirectories(file.getParent());
-        }
-        Files.writeString(file, ChromeTrace.of(rank, spans));
-        LOG.info("trainer {} has written the timeline of {} steps to {}", rank, toStep - fromStep, file);
-      } catch (IOException e) {
-        throw new InvalidInput("the timeline cannot be written to " + file + ": " + e + "; choose another place with --trace",
-            e);
-      } finally {
-        spans.clear();
-      }
+      ended = true;
+      taken = begun ? spans : null;
+      lost = dropped;
+      spans = new ArrayList<>();
+    }
+    if (taken == null) {
+      LOG.warn("trainer {} has written no timeline: its run ended before step {}; lower trace.from_step", rank, fromStep);
+      return;
+    }
+    try {
+      write(ChromeTrace.of(rank, taken));
+      LOG.info("trainer {} has written the timeline of steps {} to {}, as far as it came, to {}{}", rank, fromStep,
+          toStep - 1, file, lost == 0 ? "" : "; the last " + lost + " spans beyond the limit of " + spansMax
+              + " are left out, lower trace.steps");
+    } catch (IOException | RuntimeException e) { // called where a run ends, whose own failure must be heard
+      LOG.warn("trainer {} could not write its timeline to {}: {}; choose another place with --trace", rank, file,
+          e.toString());
+    }
+  }
+
+  /** By a stream that does not mind if the thread is interrupted, as it is in a run that is stopped. */
+  private void write(String json) throws IOException {
+    if (file.getParent() != null) {
+      Files.createDirectories(file.getParent());
+    }
+    try (FileWriter out = new FileWriter(file.toFile(), StandardCharsets.UTF_8)) {
+      out.write(json);
     }
   }
 }
