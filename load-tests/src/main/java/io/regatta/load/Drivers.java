@@ -3,6 +3,7 @@ package io.regatta.load;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.load.dense.DenseDriver;
 import io.regatta.load.dense.DenseResult;
+import io.regatta.load.dense.SweepDriver;
 import io.regatta.load.run.Machine;
 import io.regatta.load.run.Scale;
 import io.regatta.load.run.Table;
@@ -32,6 +33,7 @@ import picocli.CommandLine.Parameters;
 final class Drivers implements Callable<Integer> {
 
   private static final List<String> ALL = List.of("dense", "small", "sparse", "train", "stall");
+  private static final String SWEEP = "sweep";
   private static final int TENSOR_ELEMENTS = 16_000_000;
   private static final int ROUND_TRIPS = 10_000;
   private static final int EXAMPLES = 100_000;
@@ -39,7 +41,8 @@ final class Drivers implements Callable<Integer> {
   private static final List<Integer> TABLE_ROWS = List.of(100_000, 10_000_000);
   private static final List<Integer> CHUNKS = List.of(1 << 20, 4 << 20);
 
-  @Parameters(paramLabel = "DRIVER", description = "dense, small, sparse, train, stall; all if none is named")
+  @Parameters(paramLabel = "DRIVER", description = "dense, small, sparse, train, stall: all of these if none is "
+      + "named; sweep")
   private List<String> drivers = List.of();
 
   @Option(names = "--quick", description = "shorter measurements: all drivers in less than five minutes")
@@ -76,9 +79,9 @@ final class Drivers implements Callable<Integer> {
   public Integer call() throws IOException {
     List<String> wanted = drivers.isEmpty() ? ALL : drivers;
     for (String driver : wanted) {
-      if (!ALL.contains(driver)) {
+      if (!ALL.contains(driver) && !driver.equals(SWEEP)) {
         throw new CommandLine.ParameterException(spec.commandLine(), "there is no driver '" + driver + "'; there are "
-            + ALL);
+            + ALL + " and " + SWEEP);
       }
     }
     Scale scale = quick ? Scale.QUICK : Scale.FULL;
@@ -112,6 +115,11 @@ final class Drivers implements Callable<Integer> {
         case "stall" -> {
           StallDriver.Result result = StallDriver.run(TENSOR_ELEMENTS, StreamOptions.defaults().initialWindowBytes(),
               quick ? STALL_MILLIS / 5 : STALL_MILLIS);
+          out.println(result.markdown());
+          results.put(driver, result.json());
+        }
+        case SWEEP -> {
+          SweepDriver.Result result = SweepDriver.run(scale, TENSOR_ELEMENTS);
           out.println(result.markdown());
           results.put(driver, result.json());
         }

@@ -1,15 +1,16 @@
 package io.regatta.load.dense;
 
 import io.regatta.load.run.Task;
+import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
-import java.util.HashMap;
-import java.util.Map;
+import java.util.ArrayList;
+import java.util.List;
 
-/** The process of one kind's trainers, one for each chunk size; serves itself if the kind is one process. */
+/** The process of one kind's trainers, one for each task; serves itself if the kind is one process. */
 final class DenseClient implements Task {
   private final Peer peer;
   private final boolean applies;
-  private final Map<Integer, Trainer> trainers = new HashMap<>();
+  private final List<Trainer> trainers = new ArrayList<>();
 
   private static final class Trainer {
     final DenseTask task;
@@ -22,23 +23,22 @@ final class DenseClient implements Task {
     }
   }
 
-  /** @param setup {@code ports}: by chunk size; none if the kind is one process */
+  /** @param setup {@code ports}: one for each task; none if the kind is one process */
   DenseClient(JsonObject setup) throws Exception {
     String kind = setup.getString("kind");
     peer = Peers.named(kind);
     applies = !kind.equals(Peers.MEMCPY);
-    JsonObject ports = setup.getJsonObject("ports");
-    for (Object chunk : setup.getJsonArray("chunks")) {
-      DenseTask task = new DenseTask(setup.getInteger("elements"), (Integer) chunk);
-      int port = ports == null ? peer.serve(task) : ports.getInteger(chunk.toString());
-      trainers.put(task.chunkBytes(), new Trainer(task, peer.connect(port, task)));
+    JsonArray ports = setup.getJsonArray("ports");
+    for (DenseTask task : DenseTask.all(setup)) {
+      int port = ports == null ? peer.serve(task) : ports.getInteger(trainers.size());
+      trainers.add(new Trainer(task, peer.connect(port, task)));
     }
   }
 
   /** {@code push} and {@code pull}, {@code times}; {@code check} tells whether the weights are what they must be. */
   @Override
   public JsonObject run(JsonObject command) throws Exception {
-    Trainer trainer = trainers.get(command.getInteger("chunk"));
+    Trainer trainer = trainers.get(command.getInteger("task"));
     int times = command.getInteger("times", 1);
     switch (command.getString("do")) {
       case "push" -> {

@@ -4,6 +4,7 @@ import io.regatta.load.run.Sample;
 import io.regatta.load.run.Scale;
 import io.regatta.load.run.Task;
 import io.regatta.load.run.WorkerPair;
+import io.regatta.protocol.stream.StreamOptions;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
@@ -18,7 +19,6 @@ import java.util.Map;
  * all values are in the trainer's memory. After the rounds the weights of every kind are compared with the closed form.
  */
 public final class DenseDriver {
-  private static final double GIGA = 1e9;
 
   private DenseDriver() {}
 
@@ -40,71 +40,43 @@ public final class DenseDriver {
    */
   public static DenseResult run(Scale scale, int elements, List<Integer> chunks, List<String> kinds)
       throws IOException {
-    List<Contestant> contestants = new ArrayList<>();
+    List<WorkerPair> pairs = new ArrayList<>();
+    Map<DenseResult.Key, Contestant> contestants = new LinkedHashMap<>();
     Map<DenseResult.Key, List<Sample>> samples = new LinkedHashMap<>();
     try (SystemPeers programs = new SystemPeers()) {
       for (String kind : kinds) {
-        List<Integer> sizes = kind.equals(Peers.MEMCPY) ? List.of(0) : chunks;
-        JsonObject setup = new JsonObject().put("driver", "dense").put("kind", kind).put("elements", elements)
-            .put("chunks", new JsonArray(sizes));
-        WorkerPair pair = WorkerPair.start(setup, Peers.oneProcess(kind));
-        for (int chunk : sizes) {
-          contestants.add(new Contestant(kind, chunk, elements * Float.BYTES / GIGA, pair));
+        boolean chunked = !kind.equals(Peers.MEMCPY);
+        List<DenseTask> tasks = chunked ? chunks.stream().map(chunk -> new DenseTask(elements, chunk)).toList()
+            : List.of(new DenseTask(elements, StreamOptions.defaults()));
+        WorkerPair pair = start(kind, tasks);
+        pairs.add(pair);
+        for (int i = 0; i < tasks.size(); i++) {
+          contestants.put(new DenseResult.Key(kind, chunked ? chunks.get(i) : 0, ""), new Contestant(pair, i, elements));
         }
       }
-      contestants.forEach(c -> c.warmUp(scale));
+      contestants.values().forEach(c -> c.warmUp(scale));
       for (int round = 0; round < scale.rounds(); round++) {
-        for (Contestant c : contestants) {
-          for (String operation : DenseResult.OPERATIONS) {
-            add(samples, new DenseResult.Key(c.kind, c.chunk, operation), c.measure(operation));
+        contestants.forEach((of, contestant) -> {
+          for (String operation : Contestant.OPERATIONS) {
+            add(samples, of.operation(operation), contestant.measure(operation));
           }
-        }
+        });
         programs.measure(scale, elements * Float.BYTES, (key, sample) -> add(samples, key, sample));
       }
-      contestants.forEach(Contestant::check);
+      contestants.values().forEach(Contestant::check);
     } finally {
-      contestants.forEach(c -> c.pair.close());
+      pairs.forEach(WorkerPair::close);
     }
     return new DenseResult(elements, chunks, samples);
   }
 
-  private static void add(Map<DenseResult.Key, List<Sample>> samples, DenseResult.Key key, Sample sample) {
-    samples.computeIfAbsent(key, k -> new ArrayList<>()).add(sample);
+  /** The processes of one kind, for all these tasks. */
+  static WorkerPair start(String kind, List<DenseTask> tasks) throws IOException {
+    return WorkerPair.start(new JsonObject().put("driver", "dense").put("kind", kind)
+        .put("tasks", new JsonArray(tasks.stream().map(DenseTask::json).toList())), Peers.oneProcess(kind));
   }
 
-  /** A kind with a chunk size. */
-  private static final class Contestant {
-    final String kind;
-    final int chunk;
-    final double gigabytes;
-    final WorkerPair pair;
-    final Map<String, Integer> times = new LinkedHashMap<>();
-
-    Contestant(String kind, int chunk, double gigabytes, WorkerPair pair) {
-      this.kind = kind;
-      this.chunk = chunk;
-      this.gigabytes = gigabytes;
-      this.pair = pair;
-    }
-
-    private JsonObject command(String operation) {
-      return new JsonObject().put("do", operation).put("chunk", chunk);
-    }
-
-    /** Also finds out how often an operation fits into a block. */
-    void warmUp(Scale scale) {
-      for (String operation : DenseResult.OPERATIONS) {
-        times.put(operation, pair.warmUpInBlocks(command(operation), scale));
-      }
-    }
-
-    Sample measure(String operation) {
-      int n = times.get(operation);
-      return pair.measure(command(operation).put("times", n), answer -> n * gigabytes);
-    }
-
-    void check() {
-      pair.ask(command("check"));
-    }
+  private static void add(Map<DenseResult.Key, List<Sample>> samples, DenseResult.Key key, Sample sample) {
+    samples.computeIfAbsent(key, k -> new ArrayList<>()).add(sample);
   }
 }

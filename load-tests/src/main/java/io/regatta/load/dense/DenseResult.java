@@ -13,12 +13,15 @@ import java.util.function.ToDoubleFunction;
 /** What the dense driver has measured. Immutable by convention. */
 public final class DenseResult {
 
-  static final List<String> OPERATIONS = List.of("push", "pull");
   static final String IPERF3 = "iperf3";
   static final String OPENMPI = "openmpi";
 
   /** @param chunk bytes; 0 for a kind without chunks */
-  record Key(String kind, int chunk, String operation) {}
+  record Key(String kind, int chunk, String operation) {
+    Key operation(String of) {
+      return new Key(kind, chunk, of);
+    }
+  }
 
   /**
    * A ratio that is asked for.
@@ -70,7 +73,7 @@ public final class DenseResult {
     for (String kind : kinds()) {
       for (int chunk : samples.keySet().stream().filter(k -> k.kind.equals(kind)).map(Key::chunk).distinct().toList()) {
         List<Object> row = new ArrayList<>(List.of(kind, size(chunk)));
-        for (String operation : OPERATIONS) {
+        for (String operation : Contestant.OPERATIONS) {
           List<Sample> s = samples(kind, chunk, operation);
           row.add(Medians.of(s, Sample::rate));
           row.add(Medians.cpu(s));
@@ -108,7 +111,7 @@ public final class DenseResult {
     JsonArray ratios = new JsonArray();
     for (Demand d : DEMANDS) {
       for (int chunk : chunks) {
-        for (String operation : OPERATIONS) {
+        for (String operation : Contestant.OPERATIONS) {
           double ratio = ratio(d, chunk, operation);
           ratios.add(new JsonObject().put("kind", d.kind).put("peer", d.peer).put("figure", d.label)
               .put("chunk_bytes", chunk).put("operation", operation).put("wanted", d.wanted)

@@ -4,17 +4,15 @@ import io.regatta.load.run.Task;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 
-/** The process of one kind's shards, one for each chunk size. */
+/** The process of one kind's shards, one for each task. */
 final class DenseServer implements Task {
   private final Peer peer;
-  private final JsonObject ports = new JsonObject();
+  private final JsonArray ports = new JsonArray();
 
   DenseServer(JsonObject setup) throws Exception {
     peer = Peers.named(setup.getString("kind"));
-    JsonArray chunks = setup.getJsonArray("chunks");
-    for (int i = 0; i < chunks.size(); i++) {
-      int chunk = chunks.getInteger(i);
-      ports.put(Integer.toString(chunk), peer.serve(new DenseTask(setup.getInteger("elements"), chunk)));
+    for (DenseTask task : DenseTask.all(setup)) {
+      ports.add(peer.serve(task));
     }
   }
 

@@ -3,6 +3,10 @@ package io.regatta.load.dense;
 import io.regatta.core.model.DenseVariable;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.optim.OptimizerSpec;
+import io.regatta.protocol.stream.StreamOptions;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
@@ -12,15 +16,44 @@ import java.util.List;
  * computes them: {@code initial - n * RATE * gradient}.
  *
  * @param elements of the vector
- * @param chunkBytes payload bytes of a chunk on the wire, in both directions
+ * @param options of Regatta's streams; all kinds take the size of a chunk from them, in both directions
  */
-public record DenseTask(int elements, int chunkBytes) {
+public record DenseTask(int elements, StreamOptions options) {
 
   /** Learning rate. */
   public static final float RATE = 0x1p-10f;
 
+  /** With chunks of so many bytes, everything else by default. */
+  DenseTask(int elements, int chunkBytes) {
+    this(elements, StreamOptions.defaults().withChunkBytes(chunkBytes));
+  }
+
+  /** What a worker of the dense driver is told of its tasks. */
+  JsonObject json() {
+    return new JsonObject().put("elements", elements).put("chunk", chunkBytes())
+        .put("window", options.initialWindowBytes()).put("connection_window", options.connectionWindowBytes())
+        .put("frame", options.maxFrameBytes());
+  }
+
+  /** All {@code tasks} of a worker's setup. */
+  static List<DenseTask> all(JsonObject setup) {
+    List<DenseTask> tasks = new ArrayList<>();
+    JsonArray told = setup.getJsonArray("tasks");
+    for (int i = 0; i < told.size(); i++) {
+      JsonObject one = told.getJsonObject(i);
+      tasks.add(new DenseTask(one.getInteger("elements"), StreamOptions.defaults().withChunkBytes(one.getInteger("chunk"))
+          .withWindows(one.getInteger("window"), one.getInteger("connection_window"))
+          .withMaxFrameBytes(one.getInteger("frame"))));
+    }
+    return tasks;
+  }
+
+  int chunkBytes() {
+    return options.chunkBytes();
+  }
+
   int chunkElements() {
-    return chunkBytes / Float.BYTES;
+    return chunkBytes() / Float.BYTES;
   }
 
   /** The same for Regatta. */

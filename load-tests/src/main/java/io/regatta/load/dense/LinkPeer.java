@@ -18,7 +18,7 @@ final class LinkPeer implements Peer {
   private final Vertx vertx = Vertx.vertx(PlainVertx.options());
 
   private static StreamOptions options(DenseTask task) {
-    return StreamOptions.defaults().withChunkBytes(task.chunkBytes()).withTransport(Transport.GRPC);
+    return task.options().withTransport(Transport.GRPC);
   }
 
   @Override

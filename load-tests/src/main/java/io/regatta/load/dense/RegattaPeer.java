@@ -20,7 +20,7 @@ final class RegattaPeer implements Peer {
   }
 
   private StreamOptions options(DenseTask task) {
-    return StreamOptions.defaults().withChunkBytes(task.chunkBytes()).withTransport(transport);
+    return task.options().withTransport(transport);
   }
 
   @Override

@@ -32,7 +32,7 @@ final class StallClient implements Task {
   private long pushes;
 
   StallClient(JsonObject setup) throws Exception {
-    task = new DenseTask(setup.getInteger("elements"), StallDriver.options(setup).chunkBytes());
+    task = new DenseTask(setup.getInteger("elements"), StallDriver.options(setup));
     trainer = ShardTrainer.open(loop, vertx, setup.getInteger("port"), StallDriver.options(setup),
         task.model(), task.initial());
     gradient = DenseMemory.of(task.gradient());

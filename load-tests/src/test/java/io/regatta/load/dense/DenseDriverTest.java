@@ -18,7 +18,7 @@ class DenseDriverTest {
     DenseResult result = DenseDriver.run(new Scale(2, 0.01, 0.01), 500_000, List.of(CHUNK),
         List.of(Peers.REGATTA, Peers.HANDOVER, Peers.NETTY, Peers.MEMCPY));
     for (String kind : List.of(Peers.REGATTA, Peers.HANDOVER, Peers.NETTY, Peers.MEMCPY)) {
-      for (String operation : DenseResult.OPERATIONS) {
+      for (String operation : Contestant.OPERATIONS) {
         List<Sample> samples = result.samples(kind, CHUNK, operation);
         assertThat(samples).hasSize(2).allSatisfy(s -> {
           assertThat(s.rate()).isBetween(0.0005, 500.0);

@@ -87,6 +87,12 @@ public record StreamOptions(int chunkBytes, int maxMessageBytes, long maxRequest
         maxFrameBytes, pingIntervalMillis, pingTimeoutMillis, connectTimeoutMillis, transport);
   }
 
+  /** The same with other HTTP/2 frames. */
+  public StreamOptions withMaxFrameBytes(int bytes) {
+    return new StreamOptions(chunkBytes, maxMessageBytes, maxRequestBytes, maxRequests, initialWindowBytes,
+        connectionWindowBytes, bytes, pingIntervalMillis, pingTimeoutMillis, connectTimeoutMillis, transport);
+  }
+
   /** The same with other times for signs of life. */
   public StreamOptions withPing(long intervalMillis, long timeoutMillis) {
     return new StreamOptions(chunkBytes, maxMessageBytes, maxRequestBytes, maxRequests, initialWindowBytes,
