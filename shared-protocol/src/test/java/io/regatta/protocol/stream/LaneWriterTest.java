@@ -3,7 +3,9 @@ package io.regatta.protocol.stream;
 import static io.netty.handler.codec.http2.Http2CodecUtil.SETTINGS_INITIAL_WINDOW_SIZE;
 import static io.netty.handler.codec.http2.Http2CodecUtil.SETTINGS_MAX_FRAME_SIZE;
 import static io.netty.handler.codec.http2.Http2FrameTypes.DATA;
+import static io.netty.handler.codec.http2.Http2FrameTypes.GO_AWAY;
 import static io.netty.handler.codec.http2.Http2FrameTypes.HEADERS;
+import static io.netty.handler.codec.http2.Http2FrameTypes.RST_STREAM;
 import static io.regatta.protocol.stream.Loop.get;
 import static io.regatta.protocol.stream.RawHttp2.settings;
 import static io.regatta.protocol.stream.RawHttp2.windowUpdate;
@@ -110,6 +112,21 @@ class LaneWriterTest {
     peer.settle();
     assertThat(longest(before)).isEqualTo(FRAME);
     assertWhole(1, 400_000);
+  }
+
+  /** A peer that knows the stream no more may answer each frame of ours that was on its way. */
+  @Test
+  void a_reset_for_each_frame_on_its_way_does_not_end_the_connection() throws Exception {
+    Buffer resets = Buffer.buffer();
+    for (int i = 0; i < 1000; i++) {
+      resets.appendBuffer(RawHttp2.frame(RST_STREAM, 0, 1, Buffer.buffer().appendInt(5)));
+    }
+    peer.send(resets);
+    peer.settle();
+    assertThat(peer.frames(GO_AWAY, 0)).isEmpty();
+    open(3);
+    get(send(1, 1000));
+    assertWhole(3, 1000);
   }
 
   private int longest(int fromFrame) throws Exception {

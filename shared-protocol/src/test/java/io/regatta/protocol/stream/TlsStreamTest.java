@@ -17,6 +17,7 @@ import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -24,11 +25,11 @@ import org.junit.jupiter.params.provider.EnumSource;
 /** Tensor streams over TLS: the way past Vert.x begins behind the decryption, and so works there as well. */
 class TlsStreamTest {
   private static final String PATH = "/regatta.Test/Exchange";
-  private static final int CHUNK = 1 << 20;
+  private static final int CHUNK = 64 << 10;
   private static final int CHUNKS = 24;
 
   @TempDir
-  Path directory;
+  static Path directory;
 
   private final Loop loop = new Loop();
   private final List<TensorStream> streams = new ArrayList<>();
@@ -42,11 +43,11 @@ class TlsStreamTest {
   @ParameterizedTest
   @EnumSource(names = {"GRPC", "GRPC_PLAIN"})
   void a_tensor_comes_back_bit_by_bit(Transport transport) throws Exception {
-    StreamOptions options = StreamOptions.defaults().withTransport(transport);
+    StreamOptions options = StreamOptions.defaults().withWindows(256 << 10, 512 << 10).withTransport(transport);
     HttpServer server = serve(options);
     TensorStreamClient client = new TensorStreamClient(loop.vertx, options,
         options.clientOptions().setSsl(true).setUseAlpn(true).setTrustAll(true).setVerifyHost(false));
-    byte[] tensor = new byte[CHUNK * CHUNKS]; // more than a window
+    byte[] tensor = new byte[CHUNK * CHUNKS]; // several windows
     new Random(1).nextBytes(tensor);
     byte[] echo = new byte[tensor.length];
     Promise<Integer> echoed = Promise.promise();
@@ -72,7 +73,7 @@ class TlsStreamTest {
   }
 
   private HttpServer serve(StreamOptions options) throws Exception {
-    PfxOptions key = new PfxOptions().setPath(certificate().toString()).setPassword("password");
+    PfxOptions key = new PfxOptions().setPath(store().toString()).setPassword("password");
     return get(loop.on(() -> loop.vertx
         .createHttpServer(options.serverOptions().setSsl(true).setUseAlpn(true).setKeyCertOptions(key))
         .connectionHandler(options::lane)
@@ -84,14 +85,17 @@ class TlsStreamTest {
   }
 
   /** A self-signed one, made by the JDK's own tool. */
-  private Path certificate() throws Exception {
-    Path store = directory.resolve("key.p12");
+  @BeforeAll
+  static void certificate() throws Exception {
     Process keytool = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "keytool").toString(),
         "-genkeypair", "-alias", "test", "-keyalg", "EC", "-dname", "CN=localhost", "-validity", "2",
-        "-storetype", "PKCS12", "-keystore", store.toString(), "-storepass", "password")
+        "-storetype", "PKCS12", "-keystore", store().toString(), "-storepass", "password")
         .redirectErrorStream(true).redirectOutput(directory.resolve("log").toFile()).start();
     assertThat(keytool.waitFor(60, TimeUnit.SECONDS)).isTrue();
-    assertThat(store).exists();
-    return store;
+    assertThat(store()).exists();
+  }
+
+  private static Path store() {
+    return directory.resolve("key.p12");
   }
 }

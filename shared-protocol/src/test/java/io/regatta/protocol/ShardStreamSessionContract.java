@@ -22,6 +22,7 @@ import io.regatta.protocol.stream.Loop;
 import io.regatta.protocol.stream.StreamOptions;
 import io.regatta.protocol.stream.TensorFrame;
 import io.regatta.protocol.stream.TensorStream;
+import io.regatta.protocol.stream.Transport;
 import io.regatta.protocol.tensor.Kind;
 import io.regatta.protocol.tensor.TensorMessage;
 import io.vertx.core.Future;
@@ -35,15 +36,22 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** What a session refuses, what it waits for, and what bounds it, seen by a client that writes its own frames. */
-class ShardStreamSessionTest {
+/**
+ * What a session refuses, what it waits for, and what bounds it, on every transport, seen by a client that writes its own
+ * frames.
+ */
+abstract class ShardStreamSessionContract {
   private static final String PATH = StreamPaths.PARAMETER_SHARD;
-  private static final StreamOptions OPTIONS = StreamOptions.defaults().withWindows(65_535, 1 << 20)
-      .withChunkBytes(32 << 10).withLimits(64 << 10, 1 << 20, 4);
 
   private final Loop loop = new Loop();
   private final Recorder shard = new Recorder();
   private final BlockingQueue<Object> answers = new LinkedBlockingQueue<>();
+  private final StreamOptions options;
+
+  ShardStreamSessionContract(Transport transport) {
+    options = StreamOptions.defaults().withWindows(65_535, 1 << 20).withChunkBytes(32 << 10)
+        .withLimits(64 << 10, 1 << 20, 4).withTransport(transport);
+  }
 
   /** A shard whose answers the test gives, or gives beforehand. Its fields are read by the test between events. */
   private static final class Recorder implements ShardStreamHandler {
@@ -256,8 +264,8 @@ class ShardStreamSessionTest {
   }
 
   private TensorStream connect() throws Exception {
-    int port = loop.serve(PATH, OPTIONS, s -> ShardStreamSession.serve(s, shard, OPTIONS)).actualPort();
-    return loop.open(port, PATH, OPTIONS, s -> {
+    int port = loop.serve(PATH, options, s -> ShardStreamSession.serve(s, shard, options)).actualPort();
+    return loop.open(port, PATH, options, s -> {
       s.exceptionHandler(answers::add).endHandler(v -> answers.add("end"));
       s.handler(answers::add);
     });
