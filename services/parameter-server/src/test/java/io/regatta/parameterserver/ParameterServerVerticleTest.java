@@ -31,6 +31,7 @@ import io.regatta.protocol.parameterserver.JobStatus;
 import io.regatta.protocol.parameterserver.Shard;
 import io.regatta.protocol.stream.TensorFrame;
 import io.regatta.protocol.stream.TensorStream;
+import io.regatta.protocol.stream.Transport;
 import io.regatta.protocol.tensor.Contributor;
 import io.regatta.protocol.tensor.Kind;
 import io.regatta.protocol.tensor.TensorMessage;
@@ -49,6 +50,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** Real verticles on any free ports, real links; the oracle is the same job in one process. */
 @ExtendWith(BlockedLoopGuard.class)
@@ -56,10 +59,11 @@ class ParameterServerVerticleTest {
 
   private static final int STEPS = 4;
 
-  @Test
-  void twoServersOfTwoShardsTrainLikeOneProcessAndFreeTheJobAfterTheLastLeave() throws Exception {
+  @ParameterizedTest
+  @EnumSource(Transport.class)
+  void twoServersOfTwoShardsTrainLikeOneProcessAndFreeTheJobAfterTheLastLeave(Transport transport) throws Exception {
     LeftoverThreads threads = LeftoverThreads.snapshot();
-    try (RunningServers servers = RunningServers.start(2, 2)) {
+    try (RunningServers servers = RunningServers.start(2, 2).over(transport)) {
       JobSpec job = Jobs.spec("train", Mode.SYNC, 2, 4);
       List<ParameterClient> clients = List.of(servers.client(job, 0, 1), servers.client(job, 1, 1));
       clients.forEach(c -> get(c.register()));
@@ -165,9 +169,10 @@ class ParameterServerVerticleTest {
     }
   }
 
-  @Test
-  void aRefusedTrainerReadsWhyAndTheOthersTrainOn() throws Exception {
-    try (RunningServers servers = RunningServers.start(1, 2)) {
+  @ParameterizedTest
+  @EnumSource(Transport.class)
+  void aRefusedTrainerReadsWhyAndTheOthersTrainOn(Transport transport) throws Exception {
+    try (RunningServers servers = RunningServers.start(1, 2).over(transport)) {
       JobSpec job = Jobs.spec("refusals", Mode.ASYNC, 2, 2);
       ParameterClient good = servers.client(job, 0, 1);
       get(good.register());
@@ -204,9 +209,10 @@ class ParameterServerVerticleTest {
         () -> 1, j -> Future.succeededFuture(0L), RunningServers.OPTIONS))));
   }
 
-  @Test
-  void aStreamCutInTheMiddleOfAPushHarmsNothing() throws Exception {
-    try (RunningServers servers = RunningServers.start(1, 1)) {
+  @ParameterizedTest
+  @EnumSource(Transport.class)
+  void aStreamCutInTheMiddleOfAPushHarmsNothing(Transport transport) throws Exception {
+    try (RunningServers servers = RunningServers.start(1, 1).over(transport)) {
       JobSpec job = Jobs.spec("cut", Mode.ASYNC, 2, 1);
       ParameterClient survivor = servers.client(job, 0, 1);
       get(survivor.register());
@@ -240,9 +246,10 @@ class ParameterServerVerticleTest {
     }
   }
 
-  @Test
-  void aStreamThatIsGoneLeavesNoParkedPullBehind() throws Exception {
-    try (RunningServers servers = RunningServers.start(1, 1)) {
+  @ParameterizedTest
+  @EnumSource(Transport.class)
+  void aStreamThatIsGoneLeavesNoParkedPullBehind(Transport transport) throws Exception {
+    try (RunningServers servers = RunningServers.start(1, 1).over(transport)) {
       JobSpec job = Jobs.spec("parked", Mode.SYNC, 2, 1);
       ParameterClient client = servers.client(job, 0, 1);
       get(client.register());
@@ -254,9 +261,10 @@ class ParameterServerVerticleTest {
     }
   }
 
-  @Test
-  void aServerThatStopsTellsItsClients() throws Exception {
-    try (RunningServers servers = RunningServers.start(1, 1)) {
+  @ParameterizedTest
+  @EnumSource(Transport.class)
+  void aServerThatStopsTellsItsClients(Transport transport) throws Exception {
+    try (RunningServers servers = RunningServers.start(1, 1).over(transport)) {
       ParameterClient client = servers.client(Jobs.spec("stop", Mode.SYNC, 2, 1), 0, 1);
       get(client.register());
       var waiting = client.pull(0, true, List.of(), false);

@@ -17,6 +17,7 @@ import io.regatta.protocol.parameterserver.StatusReply;
 import io.regatta.protocol.stream.StreamOptions;
 import io.regatta.protocol.stream.TensorStream;
 import io.regatta.protocol.stream.TensorStreamClient;
+import io.regatta.protocol.stream.Transport;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
@@ -43,6 +44,7 @@ final class RunningServers implements AutoCloseable {
   final List<String> deployments = new ArrayList<>();
   private final Context owner = vertx.getOrCreateContext();
   private final List<AutoCloseable> closing = new ArrayList<>();
+  private StreamOptions options = OPTIONS;
 
   /** Servers with configured indices. */
   static RunningServers start(int servers, int shardsPerServer) {
@@ -51,6 +53,12 @@ final class RunningServers implements AutoCloseable {
       running.deploy(ParameterServerConfig.defaults().at(i, servers, shardsPerServer));
     }
     return running;
+  }
+
+  /** Its clients' streams go this way; the servers allow each. */
+  RunningServers over(Transport transport) {
+    options = OPTIONS.withTransport(transport);
+    return this;
   }
 
   ParameterServerVerticle deploy(ParameterServerConfig config) {
@@ -93,14 +101,14 @@ final class RunningServers implements AutoCloseable {
       TensorStream stream = stream(shard);
       links.add(get(on(() -> Future.succeededFuture(new GrpcShardLink(stream,
           "shard " + shard.getIndex() + " at " + shard.getHost() + ":" + shard.getPort(), shard.getIndex(),
-          shard.getIncarnation(), () -> 1, control::digest, OPTIONS)))));
+          shard.getIncarnation(), () -> 1, control::digest, options)))));
     }
     return new ParameterClient(job, new TrainerId(rank, incarnation), links, this::onOwner);
   }
 
   TensorStream stream(Shard shard) {
     return get(on(() -> {
-      TensorStreamClient client = new TensorStreamClient(vertx, OPTIONS);
+      TensorStreamClient client = new TensorStreamClient(vertx, options);
       closing.add(() -> get(client.close()));
       return client.open(shard.getHost(), shard.getPort(), StreamPaths.PARAMETER_SHARD);
     }));
