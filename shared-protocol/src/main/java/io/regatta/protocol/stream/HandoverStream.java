@@ -12,6 +12,7 @@ import io.vertx.core.Promise;
 import io.vertx.grpc.common.GrpcStatus;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Consumer;
 
 /**
@@ -77,7 +78,14 @@ final class HandoverStream extends StreamEnd {
   }
 
   private void toOther(Handler<HandoverStream> task) {
-    other.context().runOnContext(v -> task.handle(other));
+    try {
+      other.context().runOnContext(v -> task.handle(other));
+    } catch (RejectedExecutionException e) { // gone with its Vertx: nobody is left to tell
+      context().runOnContext(v -> {
+        gone(new PeerLost("the tensor stream with " + peer() + " broke: its event loop is gone", e));
+        failUnread();
+      });
+    }
   }
 
   @Override
@@ -251,9 +259,15 @@ final class HandoverStream extends StreamEnd {
     gone(new PeerLost("the tensor stream with " + peer() + " broke: " + why));
     toOther(o -> {
       o.gone(new PeerLost("the tensor stream with " + o.peer() + " broke: " + why));
-      while (!o.server && !o.unread.isEmpty()) { // the service reads nothing more, and its loop may be gone
-        o.settled(o.unread.peek(), false);
+      if (!o.server) {
+        o.failUnread(); // the service reads nothing more, and its loop may be gone
       }
     });
+  }
+
+  private void failUnread() {
+    while (!unread.isEmpty()) {
+      settled(unread.peek(), false);
+    }
   }
 }

@@ -2,6 +2,7 @@ package io.regatta.protocol.stream;
 
 import static io.regatta.protocol.stream.Loop.get;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.PeerLost;
@@ -37,5 +38,23 @@ class HandoverStreamTest extends TensorStreamContract {
     assertThat(get(server.future())).isInstanceOf(PeerLost.class);
     assertThat(loop.open(port, PATH, options, s -> { })).as("the network is there still")
         .isInstanceOf(HttpTensorStream.class);
+  }
+
+  @Test
+  void a_client_whose_vertx_is_gone_is_lost_and_hinders_nobody() throws Exception {
+    Promise<TensorStream> served = Promise.promise();
+    Promise<RegattaException> lost = Promise.promise();
+    int port = serve(s -> {
+      s.exceptionHandler(lost::complete).handler(f -> { });
+      served.complete(s);
+    });
+    try (Loop other = new Loop()) {
+      assertThat(other.open(port, PATH, options, s -> { })).isInstanceOf(HandoverStream.class);
+    }
+    TensorStream stream = get(served.future());
+    assertThatThrownBy(() -> get(loop.on(() -> stream.send(frame(1))))).isInstanceOf(PeerLost.class)
+        .hasMessageContaining("event loop is gone");
+    assertThat(get(lost.future())).isInstanceOf(PeerLost.class);
+    loop.closeLocal();
   }
 }
