@@ -36,7 +36,8 @@ final class Elements {
   int floats(ByteBuf bytes, DenseSink to) {
     int n = whole(bytes, Float.BYTES);
     if (completes(bytes, Float.BYTES)) {
-      to.put(cut.duplicate().limit(Float.BYTES));
+      to.put(cut.limit(Float.BYTES));
+      cut.clear();
     }
     int whole = bytes.readableBytes() / Float.BYTES;
     if (whole > 0) {

@@ -60,18 +60,20 @@ final class DataWrite implements Http2RemoteFlowController.FlowControlled {
       start.writeMedium(frame).writeByte(Http2FrameTypes.DATA).writeByte(0).writeInt(streamId).writeBytes(head, ofHead);
       size -= frame;
       left -= frame;
+      ChannelPromise written = left > 0 ? ctx.voidPromise() : last(ctx);
       if (copied) {
-        ctx.write(start.writeBytes(payload, ofPayload), promise(ctx));
+        ctx.write(start.writeBytes(payload, ofPayload), written);
       } else if (ofPayload == 0) {
-        ctx.write(start, promise(ctx));
+        ctx.write(start, written);
       } else {
-        ctx.write(start);
-        ctx.write(payload.readRetainedSlice(ofPayload), promise(ctx));
+        ctx.write(start, ctx.voidPromise());
+        ctx.write(payload.readRetainedSlice(ofPayload), written);
       }
     }
   }
 
-  private ChannelPromise promise(ChannelHandlerContext ctx) {
+  /** Of the last frame for now: those before it have left the socket's queue when it has. */
+  private ChannelPromise last(ChannelHandlerContext ctx) {
     last = size == 0 ? done : ctx.newPromise();
     return last;
   }

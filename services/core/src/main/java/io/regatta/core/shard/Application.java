@@ -137,10 +137,16 @@ final class Application {
     done = true;
   }
 
-  /** Whether those of its trainers who live have nothing else under way. */
+  /** Whether those of its trainers who live have nothing else under way; asked for every piece of a push that comes. */
   private boolean goesOn() {
-    List<TrainerState> live = from.stream().filter(TrainerState::active).toList();
-    return !live.isEmpty() && live.stream().allMatch(t -> t.application == this);
+    boolean live = false;
+    for (TrainerState t : from) {
+      if (t.active() && t.application != this) {
+        return false;
+      }
+      live |= t.active();
+    }
+    return live;
   }
 
   private final class Sink implements DenseSink {
