@@ -14,7 +14,6 @@ import io.regatta.core.shard.Push;
 import io.regatta.core.shard.SparseIds;
 import io.regatta.core.shard.SparseRows;
 import io.regatta.core.shard.TrainerId;
-import io.regatta.load.run.Table;
 import io.regatta.load.run.ZipfBatches;
 import java.util.ArrayDeque;
 import java.util.Arrays;
@@ -47,9 +46,12 @@ final class RoundTurns {
   }
 
   /** Fills the table, closes so many rounds of these batches, and adds two lines to the report. */
-  void measure(int rows, int rounds, long[][] batches, float[] gradients, Table table) {
+  void measure(int rows, int rounds, long[][] batches, float[] gradients, TurnReport report) {
     for (int from = 0; from < rows; from += FILLED) {
       pull(0, 0, LongStream.range(from, Math.min(from + FILLED, rows)).map(ZipfBatches::id).toArray());
+      for (Runnable turn = turns.poll(); turn != null; turn = turns.poll()) {
+        turn.run();
+      }
     }
     Stopwatch pushes = new Stopwatch(rounds * (TRAINERS - 1));
     Stopwatch closing = new Stopwatch(rounds * TRAINERS);
@@ -64,13 +66,13 @@ final class RoundTurns {
         pull(t, round + 1, batches[((round + 1) * TRAINERS + t) % batches.length]);
         watch.time((Runnable) () -> push(rank, step, ids, values));
         moved += ids.length;
-      }
-      for (Runnable turn = turns.poll(); turn != null; turn = turns.poll()) {
-        closing.time(turn);
+        for (Runnable turn = turns.poll(); turn != null; turn = turns.poll()) {
+          watch.time(turn);
+        }
       }
     }
-    pushes.print(table, "push into a round", moved * (TRAINERS - 1) / TRAINERS);
-    closing.print(table, "turn of a round of " + TRAINERS, moved);
+    report.add(pushes, "push into a round", moved * (TRAINERS - 1) / TRAINERS);
+    report.add(closing, "turn of a round of " + TRAINERS, moved);
   }
 
   private void pull(int rank, long step, long[] ids) {

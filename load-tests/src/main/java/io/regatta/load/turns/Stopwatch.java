@@ -12,12 +12,12 @@ final class Stopwatch {
   private static final double NANOS_PER_MILLI = 1e6;
 
   private long[] nanos;
+  private long[] cpuNanos;
   private int turns;
-  private long cpu;
-  private long worstCpu;
 
   Stopwatch(int expected) {
     nanos = new long[Math.max(1, expected)];
+    cpuNanos = new long[nanos.length];
   }
 
   void time(Runnable turn) {
@@ -30,22 +30,32 @@ final class Stopwatch {
   <T> T time(Supplier<T> turn) {
     if (turns == nanos.length) {
       nanos = Arrays.copyOf(nanos, 2 * turns);
+      cpuNanos = Arrays.copyOf(cpuNanos, 2 * turns);
     }
     long cpuBefore = THREADS.getCurrentThreadCpuTime();
     long begin = System.nanoTime();
     T result = turn.get();
-    nanos[turns++] = System.nanoTime() - begin;
-    long taken = THREADS.getCurrentThreadCpuTime() - cpuBefore;
-    cpu += taken;
-    worstCpu = Math.max(worstCpu, taken);
+    nanos[turns] = System.nanoTime() - begin;
+    cpuNanos[turns++] = THREADS.getCurrentThreadCpuTime() - cpuBefore;
     return result;
   }
 
+  /** CPU time of the longest turn. */
+  double worstCpuMillis() {
+    return Arrays.stream(cpuNanos, 0, turns).max().orElseThrow() / NANOS_PER_MILLI;
+  }
+
   void print(Table table, String operation, long rows) {
-    long[] sorted = Arrays.copyOf(nanos, turns);
+    double[] wall = summary(nanos);
+    double[] cpu = summary(cpuNanos);
+    table.row(operation, turns, (double) rows / turns, wall[0], wall[1], wall[2], cpu[0], cpu[1], cpu[2]);
+  }
+
+  /** Mean, 99.9th percentile and worst, in milliseconds. */
+  private double[] summary(long[] taken) {
+    long[] sorted = Arrays.copyOf(taken, turns);
     Arrays.sort(sorted);
-    table.row(operation, turns, (double) rows / turns, Arrays.stream(sorted).average().orElseThrow() / NANOS_PER_MILLI,
-        sorted[(int) (0.999 * turns)] / NANOS_PER_MILLI, sorted[turns - 1] / NANOS_PER_MILLI,
-        cpu / NANOS_PER_MILLI / turns, worstCpu / NANOS_PER_MILLI);
+    return new double[] {Arrays.stream(sorted).average().orElseThrow() / NANOS_PER_MILLI,
+        sorted[(int) (0.999 * turns)] / NANOS_PER_MILLI, sorted[turns - 1] / NANOS_PER_MILLI};
   }
 }

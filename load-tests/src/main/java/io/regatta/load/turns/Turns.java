@@ -34,7 +34,7 @@ import java.util.stream.LongStream;
  * pushes batches of Zipf's ids, exports and digests, in the slices of a parameter server, and closes sync rounds on another
  * table ({@link RoundTurns}). One thread, as the shard's.
  * Prints a table: the mean, the 99.9th percentile and the worst turn, by the clock and in the thread's CPU time, from
- * which other processes and collections of garbage on other threads are missing.
+ * which other processes and collections of garbage on other threads are missing; and whether all kept within the limit.
  */
 public final class Turns {
 
@@ -43,6 +43,10 @@ public final class Turns {
   private static final int BATCHES = 64;
   private static final int REQUESTS = 2000;
   private static final int BIRTHS = 10_000;
+  private static final int LARGE_PUSH = 1_000_000;
+  /** Room for the answer is made in one turn, however much it is. */
+  private static final int LARGE_PULL = 100_000;
+  private static final int LARGE_REQUESTS = 10;
   /** Those of the parameter server. */
   private static final int EXPORT_ROWS = (1 << 20) / (Long.BYTES + DIM * Float.BYTES);
   private static final long DIGEST_VALUES = 100_000;
@@ -80,7 +84,8 @@ public final class Turns {
   static String report(int rows, int requests, OptimizerSpec.Kind optimizer) {
     long before = Machine.usedHeapBytes();
     Turns turns = new Turns(rows, requests, Rules.of(optimizer));
-    Table table = turns.measure();
+    TurnReport table = new TurnReport();
+    turns.measure(table);
     double bytesPerRow = (double) (Machine.usedHeapBytes() - before) / rows;
     turns.shard.leave(JOB, new TrainerId(0, 1)); // reachable until the heap has been measured
     turns.measureRounds(table);
@@ -88,10 +93,8 @@ public final class Turns {
         + Table.number(bytesPerRow) + " bytes of heap per row\n\n" + table;
   }
 
-  private Table measure() {
-    Table table = new Table("operation", "turns", "rows per turn", "mean ms", "99.9 % ms", "worst ms", "mean CPU ms",
-        "worst CPU ms");
-    fill().print(table, "pull of new rows", rows);
+  private void measure(TurnReport table) {
+    table.add(fill(), "pull of new rows", rows);
     long[][] batches = batches();
     long moved = LongStream.range(0, requests).map(i -> batches[(int) (i % BATCHES)].length).sum();
     Stopwatch pull = new Stopwatch(requests);
@@ -99,27 +102,42 @@ public final class Turns {
       long[] ids = batches[i % BATCHES];
       pull(pull, ids);
     }
-    pull.print(table, "pull", moved);
+    table.add(pull, "pull", moved);
     float[] gradients = gradients(batches);
     Stopwatch push = new Stopwatch(requests);
     for (int i = 0; i < requests; i++) {
       long[] ids = batches[i % BATCHES];
       float[] values = Arrays.copyOf(gradients, ids.length * DIM);
-      push.time((Runnable) () -> push(ids, values));
+      push(push, ids, values);
     }
-    push.print(table, "push", moved);
+    table.add(push, "push", moved);
+    large(table);
     Stopwatch export = new Stopwatch(rows / EXPORT_ROWS + 2 * 256);
     RowCursor cursor = shard.rowCursor(JOB, TABLE);
     while (export.time(() -> cursor.next(EXPORT_ROWS)) != null) { }
-    export.print(table, "slice of an export", rows);
+    table.add(export, "slice of an export", rows);
     Stopwatch digest = new Stopwatch((int) ((long) rows * DIM / DIGEST_VALUES) + 256);
     DigestCursor hash = shard.digestCursor(JOB);
     while (digest.time(() -> hash.advance(DIGEST_VALUES))) { }
-    digest.print(table, "slice of a digest", rows);
-    return table;
+    table.add(digest, "slice of a digest", rows);
   }
 
-  private void measureRounds(Table table) {
+  /** A push and a pull that are larger than any batch. */
+  private void large(TurnReport table) {
+    long[] ids = LongStream.range(0, Math.min(rows, LARGE_PUSH)).map(ZipfBatches::id).toArray();
+    long[] wanted = Arrays.copyOf(ids, Math.min(rows, LARGE_PULL));
+    float[] values = new float[ids.length * DIM];
+    Stopwatch push = new Stopwatch(LARGE_REQUESTS);
+    Stopwatch pull = new Stopwatch(LARGE_REQUESTS);
+    for (int i = 0; i < LARGE_REQUESTS; i++) {
+      push(push, ids, values);
+      pull(pull, wanted);
+    }
+    table.add(push, "push of " + ids.length + " rows", (long) LARGE_REQUESTS * ids.length);
+    table.add(pull, "pull of " + wanted.length + " rows", (long) LARGE_REQUESTS * wanted.length);
+  }
+
+  private void measureRounds(TurnReport table) {
     long[][] batches = batches();
     new RoundTurns(DIM, rule).measure(rows, Math.max(1, requests / RoundTurns.TRAINERS), batches, gradients(batches), table);
   }
@@ -148,17 +166,22 @@ public final class Turns {
   }
 
   private void pull(Stopwatch watch, long[] ids) {
-    later.add(() -> shard.pull(JOB, new Pull(0, pushes, false, List.of(new SparseIds(TABLE, ids)), false),
+    time(watch, () -> shard.pull(JOB, new Pull(0, pushes, false, List.of(new SparseIds(TABLE, ids)), false),
         Turns::answered));
+  }
+
+  private void push(Stopwatch watch, long[] ids, float[] values) {
+    Push push = new Push(List.of(new Contributor(0, 1, ++pushes, 1)), pushes - 1, 0, null,
+        List.of(new SparseRows(TABLE, ids, values)));
+    time(watch, () -> shard.push(JOB, push, Turns::answered));
+  }
+
+  /** The request, and all that it leaves to later turns. */
+  private void time(Stopwatch watch, Runnable request) {
+    later.add(request);
     for (Runnable turn = later.poll(); turn != null; turn = later.poll()) {
       watch.time(turn);
     }
-  }
-
-  private void push(long[] ids, float[] values) {
-    Contributor contributor = new Contributor(0, 1, ++pushes, 1);
-    shard.push(JOB, new Push(List.of(contributor), pushes - 1, 0, null, List.of(new SparseRows(TABLE, ids, values))),
-        Turns::answered);
   }
 
   static void answered(Object value, Throwable error) {

@@ -31,7 +31,7 @@ public record ParameterServerConfig(
       @Setting(value = "64", doc = "Jobs.")
       int jobs,
 
-      @Setting(value = "64", doc = "Sync rounds of a job that a fast trainer may open.")
+      @Setting(value = "64", doc = "Sync rounds of a job that a fast trainer may open; in the other modes pushes for each trainer that wait to be applied.")
       int openRounds,
 
       @Setting(value = "4096", doc = "Pulls of a job that wait for a round, a clock or the initialisation.")

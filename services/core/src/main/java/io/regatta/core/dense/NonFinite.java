@@ -37,9 +37,15 @@ public final class NonFinite {
    * @param marks {@code n} elements or more, which are overwritten
    */
   public static int find(float[] v, int n, float[] marks) {
+    return find(v, 0, n, marks);
+  }
+
+  /** The same among the {@code n} elements from index {@code from} on, at most a block of them; the index is that of all. */
+  public static int find(float[] v, int from, int n, float[] marks) {
     for (int i = 0; i < n; i++) {
-      marks[i] = v[i] * 0f + 0f; // + 0 turns -0 into 0
+      marks[i] = v[from + i] * 0f + 0f; // + 0 turns -0 into 0
     }
-    return Arrays.mismatch(marks, 0, n, ZEROS, 0, n);
+    int bad = Arrays.mismatch(marks, 0, n, ZEROS, 0, n);
+    return bad < 0 ? -1 : from + bad;
   }
 }

@@ -7,14 +7,16 @@ import io.regatta.core.dense.LittleEndian;
 import io.regatta.core.dense.NonFinite;
 import io.regatta.core.error.RegattaException.StaleGeneration;
 import java.nio.ByteBuffer;
+import java.util.ArrayDeque;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 
 /**
  * One push on its way into a job's tables in a mode without rounds: its rows entry by entry, its dense elements block by
- * block as they come, each whole or not at all. What has been applied is known until the push is complete, so that the same
- * push, repeated behind a broken stream, goes on where it was. Should it come over two streams at the same time, each
+ * block as they come, each whole or not at all. An entry that has been taken stays here until all its rows have been applied,
+ * which may take several turns, whatever becomes of its stream and its trainer. What has been taken is known until the push
+ * is complete, so that the same push, repeated behind a broken stream, goes on where it was. Should it come over two streams at the same time, each
  * block is taken from that which has it first, and what comes behind the end is dropped. A push of several trainers
  * outlives those who are lost meanwhile. Owned by the shard's thread.
  */
@@ -30,9 +32,14 @@ final class Application {
   /** The NaN policy drops what has not been applied: all, unless it was broken off and comes with other values. */
   private boolean dropped;
   private boolean skipped;
-  /** Tables whose rows, and number of blocks that, have been applied or skipped so far. */
+  /** Tables whose rows have been taken, and number of blocks that have been applied, or skipped, so far. */
   private final Set<String> tables = new HashSet<>();
   private int blocks;
+  /** Entries that have been taken and not applied whole; of the first, the rows before {@link #next} have been. */
+  private final ArrayDeque<SparseRows> rows = new ArrayDeque<>();
+  private int next;
+  /** Rows that these are still to bear, at most. */
+  private long births;
   /** Of the dense elements that are to come; -1 if none are. */
   private int size = -1;
   private boolean done;
@@ -55,8 +62,8 @@ final class Application {
   }
 
   /**
-   * A part of a push of several trainers, repeated by itself: it has been applied as far as the whole has, and goes on from
-   * there; the whole does not.
+   * A part of a push of several trainers, repeated by itself: it has been taken as far as the whole has, and goes on from
+   * there; of the whole no more is taken.
    */
   Application part(Push alone, List<TrainerState> its, String itsName) {
     Application part = new Application(job, alone, its, itsName, update, staleness);
@@ -94,25 +101,66 @@ final class Application {
     return skipped;
   }
 
-  /** Those of the push's entries of rows that are still to be applied. */
+  /** Those of the push's entries of rows that are still to be taken. */
   List<SparseRows> open(List<SparseRows> rows) {
     return rows.stream().filter(r -> !tables.contains(r.table())).toList();
   }
 
-  /** Applies what is still to be applied of a push, as far as it has come; that has been checked. */
-  void apply(Push known) {
-    for (SparseRows rows : open(known.sparse())) {
+  /** Takes those entries of rows that have not been taken, and of which so many rows will be born, at most. */
+  void take(List<SparseRows> entries, long unborn) {
+    for (SparseRows r : open(entries)) {
+      tables.add(r.table());
       if (!dropped) {
-        job.apply(rows, push.step(), update);
+        rows.add(r);
       }
-      tables.add(rows.table());
     }
+    births += dropped ? 0 : unborn;
+  }
+
+  /**
+   * Goes on by about this much ({@link Turns#FLOATS}) with what has been taken, and then with the dense elements of that push
+   * if they are there.
+   *
+   * @return what it did not need of it, or -1 if there is more to do
+   */
+  long advance(Push known, long floats) {
+    long left = floats;
+    while (!rows.isEmpty()) {
+      if (left <= 0) {
+        return -1;
+      }
+      left -= rows(rows.peek());
+    }
+    births = 0;
     DenseValues gradient = known.dense();
     for (; gradient != null && blocks < gradient.blocks(); blocks++) {
+      if (left <= 0) {
+        return -1;
+      }
       if (!dropped) {
         job.apply(blocks, gradient.block(blocks), push.step(), update);
       }
+      left -= (long) DenseValues.BLOCK * (1 + job.tables.denseWidth());
     }
+    return Math.max(0, left);
+  }
+
+  private long rows(SparseRows r) {
+    int n = Math.min(Turns.ROWS, r.ids().length - next);
+    long before = job.tables.rows();
+    job.apply(r, next, next + n, push.step(), update);
+    births -= job.tables.rows() - before;
+    next += n;
+    if (next == r.ids().length) {
+      rows.remove();
+      next = 0;
+    }
+    return 1 + n * (Turns.ROW_FLOATS + (n == 0 ? 0 : (long) r.values().length / r.ids().length));
+  }
+
+  /** Rows that what has been taken is still to bear, at most. */
+  long births() {
+    return births;
   }
 
   /** Takes the dense elements, from the first one on whatever has been applied. */

@@ -10,58 +10,64 @@ import java.util.List;
  */
 final class Gathering {
 
-  /** Rows of one turn: about two milliseconds, most of which go to waiting for memory. */
-  static final int TURN_ROWS = 8192;
+  /** What a row costs beside its floats: it is somewhere in memory, and its copy is written. */
+  static final int ROW_FLOATS = 400;
 
   private final JobTables tables;
   private final boolean readOnly;
-  private final List<SparseRows> rows;
+  private final List<SparseIds> wish;
+  /** Of the wishes so far: room is made for a table's when its turn comes. */
+  private final List<SparseRows> rows = new ArrayList<>();
   private int entry;
   private int next;
   private long births;
 
   /**
-   * Makes room for all rows of the wish.
+   * Of which nothing has been copied.
    *
-   * @param births how many of them will be born, at most
+   * @param births how many rows will be born, at most
    */
-  Gathering(JobTables tables, Pull pull, long births) {
+  Gathering(JobTables tables, List<SparseIds> wish, boolean readOnly, long births) {
     this.tables = tables;
+    this.wish = wish;
     this.births = births;
-    readOnly = pull.readOnly();
-    rows = new ArrayList<>(pull.sparse().size());
-    for (SparseIds s : pull.sparse()) {
-      int dim = tables.table(s.table()).spec().dim();
-      rows.add(new SparseRows(s.table(), s.ids(), new float[Math.multiplyExact(s.ids().length, dim)]));
-    }
+    this.readOnly = readOnly;
   }
 
   /**
-   * Copies so many more rows; unknown ones are born unless the pull is read-only.
+   * Goes on by about this much ({@link Turns#FLOATS}); unknown rows are born unless the pull is read-only.
    *
-   * @return how many of them it did not need, or -1 if there is more to do
+   * @return what it did not need of it, or -1 if there is more to do
    */
-  int advance(int most) {
+  long advance(long floats) {
     long before = tables.rows();
-    int left = most;
-    while (left > 0 && entry < rows.size()) {
-      SparseRows r = rows.get(entry);
-      SparseTable table = tables.table(r.table());
-      int to = (int) Math.min(r.ids().length, (long) next + left);
-      if (readOnly) {
-        table.read(r.ids(), next, to, r.values());
-      } else {
-        table.pull(r.ids(), next, to, r.values());
-      }
-      left -= to - next;
-      next = to;
-      if (next == r.ids().length) {
-        entry++;
-        next = 0;
-      }
+    long left = floats;
+    while (left > 0 && entry < wish.size()) {
+      left -= copy(wish.get(entry));
     }
     births -= tables.rows() - before;
-    return entry < rows.size() ? -1 : left;
+    return entry < wish.size() ? -1 : Math.max(0, left);
+  }
+
+  private long copy(SparseIds w) {
+    SparseTable table = tables.table(w.table());
+    if (entry == rows.size()) {
+      rows.add(new SparseRows(w.table(), w.ids(), new float[Math.multiplyExact(w.ids().length, table.spec().dim())]));
+    }
+    SparseRows r = rows.get(entry);
+    int to = Math.min(r.ids().length, next + Turns.ROWS);
+    if (readOnly) {
+      table.read(r.ids(), next, to, r.values());
+    } else {
+      table.pull(r.ids(), next, to, r.values());
+    }
+    long cost = 1 + (long) (to - next) * (ROW_FLOATS + table.spec().dim());
+    next = to;
+    if (next == r.ids().length) {
+      entry++;
+      next = 0;
+    }
+    return cost;
   }
 
   /** Rows that it is still to bear, at most. */

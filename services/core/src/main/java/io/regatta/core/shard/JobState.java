@@ -7,11 +7,7 @@ import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.PeerLost;
-import java.util.Comparator;
-import java.util.Iterator;
 import java.util.List;
-import java.util.Map;
-import java.util.TreeMap;
 import java.util.concurrent.Executor;
 import java.util.function.BiConsumer;
 import java.util.function.Function;
@@ -30,23 +26,17 @@ final class JobState {
   final String where;
   final JobTables tables;
   final Trainers trainers;
-  final SyncRounds rounds = new SyncRounds();
   final PushCheck check;
   final RowLimit rowLimit;
-  private final PullQueue pulls;
+  final Completions completions;
+  final Turns turns;
+  final PushQueue pushes;
+  final PullQueue pulls;
+  final PushCounts counts = new PushCounts();
+  final RoundPushes inRounds;
+  private final FreePushes free;
   private final LongSupplier clockMillis;
-  private final Completions completions;
-  /** Runs a task in a later turn; null to do all in one. */
-  private final Executor later;
-  private final Map<Integer, Long> roundWaitMillis = new TreeMap<>();
   private long version;
-  private long stalenessMax;
-  private long stalenessSum;
-  private long pushes;
-  private long skippedPushes;
-  private long repeatedPushes;
-  /** The first open round, while it is being applied; null if none is. */
-  private RoundClosing closing;
   /** What broke this job here, or null. */
   private PeerLost broken;
 
@@ -55,13 +45,17 @@ final class JobState {
     this.spec = spec;
     this.clockMillis = clockMillis;
     this.completions = completions;
-    this.later = later;
     where = "shard " + shard + " of job " + spec.job();
     tables = new JobTables(spec, shard, pool, where);
     trainers = new Trainers(spec.trainers(), where);
+    turns = new Turns(later, this::settle, completions);
     check = new PushCheck(this, shard, limits.openRounds());
-    pulls = new PullQueue(this, limits.parkedPulls(), later, completions);
-    rowLimit = new RowLimit(tables, () -> rounds.births() + pulls.births(), spec.mode(), limits.rows(), where);
+    inRounds = new RoundPushes(this);
+    free = new FreePushes(this);
+    pushes = new PushQueue(turns, Math.multiplyExact(limits.openRounds(), spec.trainers()), where);
+    pulls = new PullQueue(this, limits.parkedPulls());
+    rowLimit = new RowLimit(tables, () -> inRounds.births() + pulls.births() + pushes.births(), spec.mode(),
+        limits.rows(), where);
   }
 
   /** Updates applied. */
@@ -69,9 +63,24 @@ final class JobState {
     return version;
   }
 
+  /** Number of a new update. */
+  long nextUpdate() {
+    return ++version;
+  }
+
+  /** So many updates have been made elsewhere, and of nothing here. */
+  void skipUpdates(long updates) {
+    version += updates;
+  }
+
+  long nowMillis() {
+    return clockMillis.getAsLong();
+  }
+
   /** Registers a life of a rank; the caller has compared the job. See {@link ShardLink#register}. */
   long register(TrainerId id, long step) {
-    TrainerState t = trainers.register(id, Math.max(step, rounds.next() + (closing() ? 1 : 0)), step, clockMillis.getAsLong());
+    turns.begin();
+    TrainerState t = trainers.register(id, Math.max(step, inRounds.firstToJoin()), step, nowMillis());
     settle();
     return spec.mode() == Mode.SYNC ? t.nextStep : t.clock;
   }
@@ -82,6 +91,7 @@ final class JobState {
   }
 
   void initialize(TrainerId id, DenseValues dense) {
+    turns.begin();
     checkWhole();
     String who = "initialisation by trainer " + id.rank();
     TrainerState t = trainers.live(id.rank(), id.incarnation(), who);
@@ -99,6 +109,7 @@ final class JobState {
 
   /** Ends a life; see {@link ParameterShard#leave} and {@link ParameterShard#lost}. */
   void end(TrainerId id, TrainerState.Phase how) {
+    turns.begin();
     TrainerState t = trainers.end(id, how);
     if (t != null) {
       pulls.fail(t, how == TrainerState.Phase.LEFT
@@ -110,22 +121,15 @@ final class JobState {
 
   /** Fails whatever is still owed; the job is being freed. A round that is being applied was complete. */
   void abandon() {
-    if (closing != null) {
-      acknowledge(closing.round);
-    }
-    String why = "the last trainer has left and the job has been freed";
-    giveUp(what -> new Cancelled(what + ": " + why));
+    inRounds.acknowledgeClosing();
+    giveUp(what -> new Cancelled(what + ": the last trainer has left and the job has been freed"));
   }
 
   private void giveUp(Function<String, RegattaException> why) {
     pulls.fail(null, why);
-    for (SyncRounds.Round r : rounds.all()) {
-      RegattaException reason = why.apply("push of step " + r.step + " at " + where + " given up");
-      r.owed.forEach(o -> completions.error(o.done(), reason));
-      r.pushes.forEach(Push::release);
-    }
-    rounds.clear();
-    closing = null;
+    pushes.giveUp(why);
+    inRounds.giveUp(why);
+    turns.clear();
   }
 
   /**
@@ -140,6 +144,10 @@ final class JobState {
     return broken;
   }
 
+  boolean broken() {
+    return broken != null;
+  }
+
   void checkWhole() {
     if (broken != null) {
       throw broken;
@@ -149,122 +157,81 @@ final class JobState {
   // ---- push
 
   void push(Push push, BiConsumer<PushAck, Throwable> done) {
+    turns.begin();
     checkWhole();
-    String who = PushCheck.name(push);
-    List<TrainerState> from = contributors(push, who);
-    if (check.repeated(push, from, who)) {
-      repeat(push, from, done);
-    } else if (push.sitsOut()) {
-      check.empty(push, who);
-      sitOut(push, from, done);
-    } else if (spec.mode() == Mode.SYNC) {
-      join(push, from, who, done);
-    } else {
-      apply(push, from, who, done);
-    }
+    boolean behind = pushes.holdsAnyOf(push);
+    pushes.checkRoom(push);
+    pushes.add(new PushUnderWay(this, push, nowMillis(), done), behind);
+    settle();
   }
 
   /** See {@link ParameterShard#begin}. */
   DenseSink begin(Push known, int denseSize) {
+    turns.begin();
     checkWhole();
     String who = PushCheck.name(known);
     List<TrainerState> from = contributors(known, who);
-    if (spec.mode() == Mode.SYNC || known.sitsOut() || check.repeated(known, from, who)) {
+    if (spec.mode() == Mode.SYNC || known.sitsOut() || pushes.holdsAnyOf(known) || check.repeated(known, from, who)) {
       return null;
     }
-    Application begun = check.begun(known, from, who);
-    if (begun == null && from.stream().anyMatch(t -> t.application != null)) {
-      return null; // there is another one under way, whose place is to be remembered
-    }
-    check.denseLength(denseSize, who);
-    begun = begun == null ? checked(known, from, who) : checkedOn(begun, known, who);
-    for (TrainerState t : from) {
-      t.application = t.active() ? begun : null;
-      seen(t);
-    }
-    applied(begun, known, who);
-    return begun.sink(denseSize);
+    return free.begin(known, from, who, denseSize);
+  }
+
+  /** What the mode does with pushes. */
+  Intake intake() {
+    return spec.mode() == Mode.SYNC ? inRounds : free;
   }
 
   /** Whose gradients are inside: trainers that live, but in a push that has begun also those lost meanwhile. */
-  private List<TrainerState> contributors(Push push, String who) {
+  List<TrainerState> contributors(Push push, String who) {
     Application begun = trainers.underWay(push);
     return begun == null ? check.contributors(push, who) : begun.from();
   }
 
-  /** Outside of rounds: applies what has not been applied while it came. */
-  private void apply(Push push, List<TrainerState> from, String who, BiConsumer<PushAck, Throwable> done) {
-    Application begun = check.begun(push, from, who);
-    begun = begun == null ? checked(push, from, who) : checkedOn(begun, push, who);
-    if (push.dense() == null && !begun.complete()) {
-      throw new InvalidInput(who + " lacks dense elements at " + where + "; repeat what was sent, unchanged");
+  /** Answers a push that holds nothing to be taken in: a repetition, or that its trainers sit out. */
+  boolean answered(Push push, List<TrainerState> from, String who, BiConsumer<PushAck, Throwable> done) {
+    if (check.repeated(push, from, who)) {
+      push.release();
+      counts.repeated++;
+      from.forEach(this::seen);
+      if (!inRounds.owe(push, done)) {
+        completions.value(done, new PushAck(version, 0, true, false));
+      }
+      return true;
     }
-    applied(begun, push, who);
-    push.release();
-    begun.end();
-    takenIn(push, from);
-    if (begun.skipped()) {
-      skippedPushes++;
+    if (!push.sitsOut()) {
+      return false;
     }
-    if (begun.update > 0) {
-      pushes++;
-      stalenessMax = Math.max(stalenessMax, begun.staleness);
-      stalenessSum += begun.staleness;
+    check.empty(push, who);
+    for (int i = 0; i < from.size(); i++) {
+      TrainerState t = from.get(i);
+      t.lastSequence = push.contributors().get(i).sequence();
+      t.sitsOut = true;
+      seen(t);
     }
-    completions.value(done, new PushAck(version, begun.staleness, false, begun.skipped()));
-    settle();
+    completions.value(done, new PushAck(version, 0, false, false));
+    return true;
   }
 
-  /** Checks all that has come of a new push, and counts it as an update unless it is dropped. */
-  private Application checked(Push push, List<TrainerState> from, String who) {
-    check.takePart(from, who);
-    check.order(push, who);
-    check.shapes(push, who);
-    String bad = check.nonFinite(push);
-    if (bad != null) {
-      check.nanPolicy(who, bad);
-      return new Application(this, push, from, who, 0, 0);
-    }
-    rowLimit.check(rowLimit.births(push), who);
-    long own = 0;
-    for (TrainerState t : from) {
-      own = Math.max(own, t.ownUpdatesSince(push.version()));
-    }
-    long staleness = version - push.version() - own;
-    version++;
-    from.forEach(t -> t.ownUpdate(version));
-    return new Application(this, push, from, who, version, staleness);
-  }
-
-  /** Checks what a push has beyond that of which it has been checked and applied. */
-  private Application checkedOn(Application begun, Push push, String who) {
-    check.shapes(push, who);
-    Push open = new Push(push.contributors(), push.step(), push.version(), push.dense(), begun.open(push.sparse()));
-    String bad = check.nonFinite(open);
-    if (bad == null) {
-      rowLimit.check(rowLimit.births(open), who);
-    } else {
-      check.nanPolicy(who, bad);
-      begun.drop();
-    }
-    return begun;
-  }
-
-  private void applied(Application begun, Push known, String who) {
-    try {
-      begun.apply(known);
-    } catch (RuntimeException | Error e) {
-      throw breakDown(who, e);
+  /** Notes that a push of these trainers is here as a whole: what comes of it again is a repetition. */
+  void takenIn(Push push, List<TrainerState> from) {
+    for (int i = 0; i < from.size(); i++) {
+      TrainerState t = from.get(i);
+      t.lastSequence = push.contributors().get(i).sequence();
+      t.application = null;
+      t.lastStep = push.step();
+      t.nextStep = push.step() + 1;
+      seen(t);
     }
   }
 
-  /** Applies rows of a push outside of rounds. */
-  void apply(SparseRows rows, long step, long update) {
+  /** Applies rows {@code [from .. to)} of a push outside of rounds. */
+  void apply(SparseRows rows, int from, int to, long step, long update) {
     if (spec.mode() == Mode.GEO) {
-      tables.add(rows);
-      trainers.active().forEach(t -> t.markChanged(rows.table(), rows.ids()));
+      tables.add(rows, from, to);
+      trainers.active().forEach(t -> t.markChanged(rows.table(), rows.ids(), from, to));
     } else {
-      tables.update(rows, step, update);
+      tables.update(rows, from, to, step, update);
     }
   }
 
@@ -277,88 +244,26 @@ final class JobState {
     }
   }
 
-  /** Sync: takes a push into the round of its step. */
-  private void join(Push push, List<TrainerState> from, String who, BiConsumer<PushAck, Throwable> done) {
-    check.takePart(from, who);
-    check.round(push, from, who);
-    check.order(push, who);
-    check.shapes(push, who);
-    String bad = check.nonFinite(push);
-    boolean skip = bad != null;
-    long births = 0;
-    if (skip) {
-      check.nanPolicy(who, bad);
-      push.release();
-      skippedPushes++;
-    } else {
-      births = rowLimit.births(push);
-      rowLimit.check(births, who);
-    }
-    long now = clockMillis.getAsLong();
-    takenIn(push, from);
-    SyncRounds.Round r = rounds.at(push.step());
-    r.pushes.add(skip ? weightless(push) : push);
-    r.births += births;
-    from.forEach(t -> r.arrivals.add(new long[] {t.rank, now}));
-    r.owed.add(new SyncRounds.Owed(push.contributors(), false, skip, now, done));
-    settle();
+  /** All of a push outside of rounds has been applied. */
+  void applied(Application a, List<TrainerState> from, BiConsumer<PushAck, Throwable> done) {
+    from.forEach(t -> t.clock++);
+    counts.applied(a);
+    completions.value(done, new PushAck(version, a.staleness, false, a.skipped()));
   }
 
-  private void sitOut(Push push, List<TrainerState> from, BiConsumer<PushAck, Throwable> done) {
-    for (int i = 0; i < from.size(); i++) {
-      TrainerState t = from.get(i);
-      t.lastSequence = push.contributors().get(i).sequence();
-      t.sitsOut = true;
-      seen(t);
-    }
-    completions.value(done, new PushAck(version, 0, false, false));
-    settle();
-  }
-
-  private void repeat(Push push, List<TrainerState> from, BiConsumer<PushAck, Throwable> done) {
-    push.release();
-    repeatedPushes++;
-    from.forEach(this::seen);
-    SyncRounds.Round open = spec.mode() == Mode.SYNC ? rounds.find(push.step()) : null;
-    if (open != null) {
-      open.owed.add(new SyncRounds.Owed(push.contributors(), true, false, clockMillis.getAsLong(), done));
-    } else {
-      completions.value(done, new PushAck(version, 0, true, false));
-    }
-  }
-
-  /** Counts a push as made by its trainers. */
-  private void takenIn(Push push, List<TrainerState> from) {
-    for (int i = 0; i < from.size(); i++) {
-      TrainerState t = from.get(i);
-      t.lastSequence = push.contributors().get(i).sequence();
-      t.application = null;
-      t.clock++;
-      t.lastStep = push.step();
-      t.nextStep = push.step() + 1;
-      seen(t);
-    }
-  }
-
-  /** A dropped push in a sync round: the others' mean goes without it. */
-  private static Push weightless(Push push) {
-    List<Contributor> none = push.contributors().stream()
-        .map(c -> new Contributor(c.rank(), c.incarnation(), c.sequence(), 0)).toList();
-    return new Push(none, push.step(), push.version(), null, List.of());
-  }
-
-  private void seen(TrainerState t) {
+  void seen(TrainerState t) {
     if (t.active()) {
-      t.lastSeenMillis = clockMillis.getAsLong();
+      t.lastSeenMillis = nowMillis();
     }
   }
 
   // ---- pull
 
   void pull(Pull pull, BiConsumer<Pulled, Throwable> done) {
+    turns.begin();
     checkWhole();
     TrainerState t = trainers.live(pull.rank(), PullQueue.name(pull));
-    pulls.add(pull, t, clockMillis.getAsLong(), done);
+    pulls.add(pull, t, nowMillis(), done);
     seen(t);
   }
 
@@ -366,95 +271,13 @@ final class JobState {
     pulls.withdraw(done);
   }
 
-  // ---- what a change releases
-
   /** Closes the rounds that are complete, then answers the pulls that need wait no longer. */
   void settle() {
     if (spec.mode() == Mode.SYNC) {
-      closeRounds();
+      inRounds.close();
     }
-    if (!roundWaits()) {
+    if (!inRounds.waitsForPulls()) {
       pulls.release();
-    }
-  }
-
-  /** Whether a round is complete and waits only for pulls that were begun before: no other is to be begun meanwhile. */
-  boolean roundWaits() {
-    return pulls.gathering() && closing == null && complete();
-  }
-
-  /** Whether all pushes of the next round are there. */
-  private boolean complete() {
-    return spec.mode() == Mode.SYNC && rounds.first() != null && trainers.noneMissing(t -> t.nextStep <= rounds.next());
-  }
-
-  private void closeRounds() {
-    while (closing == null && broken == null && !pulls.gathering() && complete()) {
-      SyncRounds.Round round = rounds.first();
-      version++;
-      try {
-        closing = new RoundClosing(round, tables, version);
-      } catch (RuntimeException | Error e) {
-        breakDown("the round of step " + round.step, e);
-        return;
-      }
-      goOn(later == null ? Long.MAX_VALUE : RoundClosing.TURN_FLOATS);
-    }
-    if (closing == null && rounds.first() == null) {
-      version += rounds.skipTo(trainers.minNextStep(rounds.next()));
-    }
-  }
-
-  /** Applies a part of the round that is being closed, and leaves the rest, if any, to a later turn. */
-  private void goOn(long floats) {
-    try {
-      if (closing.advance(floats)) {
-        later.execute(this::laterTurn);
-        return;
-      }
-      acknowledge(closing.round);
-    } catch (RuntimeException | Error e) {
-      breakDown("the round of step " + closing.round.step, e);
-      return;
-    }
-    closing.round.pushes.forEach(Push::release);
-    closing = null;
-    rounds.close();
-    pulls.release(); // also if the next round is complete: none of them waits for more than one
-  }
-
-  private void laterTurn() {
-    if (closing != null) { // otherwise given up, or finished, meanwhile
-      goOn(RoundClosing.TURN_FLOATS);
-      settle();
-      completions.drain();
-    }
-  }
-
-  /** Whether a round has closed in part: what has been pushed for it can be neither seen nor changed. */
-  boolean closing() {
-    return closing != null;
-  }
-
-  /** Closes in this turn what is being closed. */
-  void finish() {
-    while (closing != null) {
-      goOn(Long.MAX_VALUE);
-      settle();
-    }
-  }
-
-  private void acknowledge(SyncRounds.Round round) {
-    for (long[] a : round.arrivals) {
-      roundWaitMillis.merge((int) a[0], a[1] - round.firstMillis(), Long::sum);
-    }
-    round.owed.sort(Comparator.comparingInt(o -> o.contributors().get(0).rank()));
-    for (Iterator<SyncRounds.Owed> it = round.owed.iterator(); it.hasNext(); it.remove()) {
-      SyncRounds.Owed o = it.next();
-      if (!o.repeatedPush() && !o.skippedPush()) {
-        pushes++;
-      }
-      completions.value(o.done(), new PushAck(version, 0, o.repeatedPush(), o.skippedPush()));
     }
   }
 
@@ -462,19 +285,13 @@ final class JobState {
 
   void waits(List<Wait> out) {
     pulls.waits(out);
-    for (SyncRounds.Round r : rounds.all()) {
-      List<Wait.Peer> peers = trainers.missing(t -> t.nextStep <= r.step);
-      for (SyncRounds.Owed o : r.owed) {
-        for (Contributor c : o.contributors()) {
-          out.add(new Wait("trainer " + c.rank(), "push of step " + r.step, where, o.sinceMillis(), peers));
-        }
-      }
-    }
+    turns.waits(out);
+    inRounds.waits(out);
   }
 
   ParameterShard.JobStatus status() {
     return new ParameterShard.JobStatus(spec.job(), spec.mode(), version, tables.denseSize(), tables.rowsByTable(),
-        stalenessMax, stalenessSum, pulls.clockLeadMax(), pushes, skippedPushes, repeatedPushes, Map.copyOf(roundWaitMillis),
-        trainers.status());
+        counts.stalenessMax, counts.stalenessSum, pulls.clockLeadMax(), counts.pushes, counts.skipped, counts.repeated,
+        inRounds.waitMillis(), trainers.status());
   }
 }

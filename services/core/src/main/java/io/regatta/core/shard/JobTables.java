@@ -41,6 +41,11 @@ final class JobTables {
     }
   }
 
+  /** Shard and job, for messages. */
+  String where() {
+    return where;
+  }
+
   /** Of the shard. */
   BlockPool blocks() {
     return pool;
@@ -96,13 +101,7 @@ final class JobTables {
     return rows;
   }
 
-  /** One optimizer step of rows; {@code step} chooses the learning rate, {@code updates} ≥ 1. */
-  void update(SparseRows r, long step, long updates) {
-    SparseTable t = table(r.table());
-    t.update(r.ids(), r.values(), (float) t.spec().optimizer().learningRate().at(step), updates);
-  }
-
-  /** The same of rows {@code [from .. to)}. */
+  /** One optimizer step of rows {@code [from .. to)}; {@code step} chooses the learning rate, {@code updates} ≥ 1. */
   void update(SparseRows r, int from, int to, long step, long updates) {
     SparseTable t = table(r.table());
     t.update(r.ids(), from, to, r.values(), (float) t.spec().optimizer().learningRate().at(step), updates);
@@ -118,9 +117,9 @@ final class JobTables {
     dense.update(block, gradient, (float) denseOptimizer.learningRate().at(step), updates);
   }
 
-  /** Adds the deltas of rows (geo). */
-  void add(SparseRows r) {
-    table(r.table()).add(r.ids(), r.values());
+  /** Adds the deltas of rows {@code [from .. to)} (geo). */
+  void add(SparseRows r, int from, int to) {
+    table(r.table()).add(r.ids(), from, to, r.values());
   }
 
   /** Adds the deltas of a block of the dense vector (geo). */

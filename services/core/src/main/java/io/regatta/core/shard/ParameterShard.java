@@ -33,7 +33,7 @@ public final class ParameterShard {
    * Limits of one shard.
    *
    * @param jobs jobs at a time
-   * @param openRounds sync rounds open at a time
+   * @param openRounds sync rounds open at a time; and pushes, per job and trainer, that wait for a later turn
    * @param parkedPulls waiting pulls at a time, per job
    * @param rows sparse rows in all tables of a job
    */
@@ -90,8 +90,8 @@ public final class ParameterShard {
    *
    * @param index its place in the shard map
    * @param clockMillis the wall clock
-   * @param later runs a task in a later turn of the shard's thread: a sync round that is too large for one turn is applied
-   *     in several, while its values wait to be pulled, and so is a large pull answered; null: all in one turn
+   * @param later runs a task in a later turn of the shard's thread: what is too large for one turn, be it a sync round, the
+   *     answer to a pull or a push outside of rounds, is done in several ({@link Turns}); null: all in one turn
    */
   public ParameterShard(int index, Limits limits, LongSupplier clockMillis, Executor later) {
     this.later = later;
@@ -260,7 +260,7 @@ public final class ParameterShard {
 
   /** See {@link ShardLink#digest}; in one go. */
   public long digest(String job) {
-    job(job).finish();
+    job(job).turns.finish();
     completions.drain();
     DigestCursor cursor = digestCursor(job);
     while (cursor.advance(Long.MAX_VALUE / 2)) { }
@@ -270,7 +270,7 @@ public final class ParameterShard {
   /** The digest in slices. */
   public DigestCursor digestCursor(String job) {
     JobState state = job(job);
-    return new DigestCursor(state.tables, state::closing);
+    return new DigestCursor(state.tables, state.inRounds::closing);
   }
 
   /** The rows of a table in slices. */

@@ -1,7 +1,5 @@
 package io.regatta.core.shard;
 
-import io.regatta.core.dense.DenseValues;
-import io.regatta.core.dense.NonFinite;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.Overloaded;
 import io.regatta.core.model.SparsePartition;
@@ -14,12 +12,14 @@ import java.util.Set;
 
 /**
  * Checks requests of one job on one shard as a whole, before anything changes: whose they are, whether they repeat one,
- * rounds, tables, lengths, owners of ids, distinct ids, finite values. Reads only. Owned by the shard's thread.
+ * rounds, tables, lengths, owners of ids; what a push holds goes through {@link RowCheck}. Reads only. Owned by the shard's
+ * thread.
  */
 final class PushCheck {
 
   /** So many ids share one set from push to push; more have their own, for to clear a set takes as long as it is large. */
   private static final int KEPT_IDS = 1 << 16;
+  private static final int LONG_SETS = 256;
 
   private final JobState job;
   private final JobTables tables;
@@ -27,7 +27,8 @@ final class PushCheck {
   private final int shards;
   private final int openRounds;
   private final String where;
-  private final LongOpenHashSet keptIds = new LongOpenHashSet();
+  /** Null while a check has it. */
+  private LongOpenHashSet[] kept;
 
   PushCheck(JobState job, int shard, int openRounds) {
     this.job = job;
@@ -133,13 +134,13 @@ final class PushCheck {
             + ", for which the round would wait for ever; push every step, empty ones too");
       }
     }
-    if (push.step() >= job.rounds.next() + openRounds) {
-      throw new Overloaded(who + " is too far ahead at " + where + ": round " + job.rounds.next()
+    if (push.step() >= job.inRounds.next() + openRounds) {
+      throw new Overloaded(who + " is too far ahead at " + where + ": round " + job.inRounds.next()
           + " is open and at most " + openRounds + " may be; wait for acknowledgements");
     }
   }
 
-  /** Tables, lengths and ids. */
+  /** Tables and lengths. */
   void shapes(Push push, String who) {
     if (push.dense() != null) {
       denseLength(push.dense().size(), who);
@@ -155,8 +156,6 @@ final class PushCheck {
         throw new InvalidInput(who + " has " + r.values().length + " values for " + r.ids().length + " rows of table '"
             + r.table() + "' at " + where + ", whose rows have " + dim + " values");
       }
-      owned(r.table(), r.ids(), who);
-      distinct(r.table(), r.ids(), who);
     }
   }
 
@@ -187,59 +186,54 @@ final class PushCheck {
     }
   }
 
-  /** Where the first NaN or infinite value is, in words, or null. */
-  String nonFinite(Push push) {
-    DenseValues dense = push.dense();
-    int i = dense == null ? -1 : dense.nonFinite();
-    if (i >= 0) {
-      return "dense element " + i + " is " + dense.at(i);
-    }
-    for (SparseRows r : push.sparse()) {
-      int k = NonFinite.find(r.values());
-      if (k >= 0) {
-        return "row of id " + r.ids()[k / (r.values().length / r.ids().length)] + " of table '" + r.table()
-            + "' holds " + r.values()[k];
-      }
-    }
-    return null;
-  }
-
   /** Tables and owners of the ids of a pull. */
   void wish(List<SparseIds> wish, String who) {
     for (SparseIds s : wish) {
       tables.table(s.table());
-      owned(s.table(), s.ids(), who);
+      owned(s.table(), s.ids(), 0, s.ids().length, who);
     }
   }
 
-  private void owned(String table, long[] ids, String who) {
+  /** Owners of {@code ids[from .. to)}. */
+  void owned(String table, long[] ids, int from, int to, String who) {
     if (shards == 1) {
       return;
     }
-    for (long id : ids) {
-      int owner = SparsePartition.shardOf(id, shards);
+    for (int i = from; i < to; i++) {
+      int owner = SparsePartition.shardOf(ids[i], shards);
       if (owner != shard) {
-        throw new InvalidInput(who + " holds id " + id + " of table '" + table + "' at " + where
+        throw new InvalidInput(who + " holds id " + ids[i] + " of table '" + table + "' at " + where
             + ", but that id belongs to shard " + owner + " of " + shards);
       }
     }
   }
 
-  private void distinct(String table, long[] ids, String who) {
-    boolean ascending = true;
-    for (int i = 1; i < ids.length && ascending; i++) {
-      ascending = ids[i - 1] < ids[i];
+  /**
+   * Empty sets for so many ids: of a list that is not long one that is used from push to push, of a long one many, each of
+   * them small enough to grow within a turn. A power of two of them, at most 256.
+   */
+  LongOpenHashSet[] takeIdSets(int ids) {
+    LongOpenHashSet[] sets = ids > KEPT_IDS ? new LongOpenHashSet[LONG_SETS] : kept;
+    if (sets == kept) {
+      kept = null;
     }
-    if (ascending) {
-      return;
+    if (sets == null) {
+      sets = new LongOpenHashSet[1];
     }
-    LongOpenHashSet seen = ids.length > KEPT_IDS ? new LongOpenHashSet(ids.length) : keptIds;
-    seen.clear();
-    for (long id : ids) {
-      if (!seen.add(id)) {
-        throw new InvalidInput(who + " holds id " + id + " of table '" + table + "' twice at " + where
-            + "; sum its gradients first");
+    for (int i = 0; i < sets.length; i++) {
+      if (sets[i] == null) { // of different load factors, so that they do not all grow at a time
+        sets[i] = new LongOpenHashSet(LongOpenHashSet.DEFAULT_INITIAL_SIZE, 0.75f - 0.25f * i / sets.length);
+      } else {
+        sets[i].clear();
       }
+    }
+    return sets;
+  }
+
+  /** Nobody needs these sets any more; may be null. */
+  void giveIdSets(LongOpenHashSet[] sets) {
+    if (sets != null && sets.length == 1) {
+      kept = sets;
     }
   }
 }

@@ -10,13 +10,8 @@ import java.util.ArrayDeque;
  */
 final class RoundClosing {
 
-  /** What one turn reads and writes at most, in floats, but for a block begun: about a millisecond. */
-  static final int TURN_FLOATS = 2 << 20;
-  /** Of a row, beside its floats: that it is somewhere in memory, 200 to 300 ns in a table of 10 million rows. */
-  private static final int ROW_FLOATS = 400;
-  /** The same of a row that is merged: in the map from id to row. */
+  /** What summing one row costs beside its floats: a look-up in the map from id to row. */
   private static final int MERGED_ROW_FLOATS = 200;
-  private static final int ROWS = 256;
 
   final SyncRounds.Round round;
   private final JobTables tables;
@@ -46,11 +41,11 @@ final class RoundClosing {
   }
 
   /**
-   * Applies as much as costs this many floats, or a little more.
+   * Goes on by about this much ({@link Turns#FLOATS}).
    *
-   * @return whether there is more to do
+   * @return what it did not need of it, or -1 if there is more to do
    */
-  boolean advance(long floats) {
+  long advance(long floats) {
     long left = floats;
     while (left > 0) {
       if (block < blocks) {
@@ -60,19 +55,19 @@ final class RoundClosing {
       } else if (!sums.isEmpty()) {
         left -= rows(sums.peek());
       } else {
-        return false;
+        return left;
       }
     }
-    return true;
+    return -1;
   }
 
   /** Merges some rows, or applies some of what has been merged; returns what that cost. */
   private long rows(RowSum sum) {
-    if (sum.advance(ROWS)) {
-      return ROWS * MERGED_ROW_FLOATS;
+    if (sum.advance(Turns.ROWS)) {
+      return Turns.ROWS * MERGED_ROW_FLOATS;
     }
     SparseRows rows = sum.untrimmed();
-    int n = Math.min(ROWS, sum.size() - row);
+    int n = Math.min(Turns.ROWS, sum.size() - row);
     long before = tables.rows();
     tables.update(rows, row, row + n, round.step, update);
     round.births -= tables.rows() - before;
@@ -81,6 +76,6 @@ final class RoundClosing {
       sums.remove();
       row = 0;
     }
-    return 1 + n * (ROW_FLOATS + (n == 0 ? 0 : (long) rows.values().length / rows.ids().length));
+    return 1 + n * (Turns.ROW_FLOATS + (n == 0 ? 0 : (long) rows.values().length / rows.ids().length));
   }
 }

@@ -26,22 +26,22 @@ final class RowLimit {
     this.where = where;
   }
 
-  /** Rows that a push will bear, or a higher number that is within the limit as well. */
-  long births(Push push) {
-    return births(push.sparse().stream().map(r -> new SparseIds(r.table(), r.ids())).toList(), exact);
+  /** Whether the births of a push that holds these rows are to be counted; if not, all its ids stand for them. */
+  boolean counts(List<SparseRows> rows) {
+    long ids = 0;
+    for (SparseRows r : rows) {
+      ids += r.ids().length;
+    }
+    return exact || rows() + ids > limit;
   }
 
-  /** As {@link #births(Push)}, of the answer to a pull. */
+  /** Rows that the answer to a pull will bear, or a higher number that is within the limit as well. */
   long births(List<SparseIds> wish) {
-    return births(wish, false);
-  }
-
-  private long births(List<SparseIds> wish, boolean counted) {
     long ids = 0;
     for (SparseIds s : wish) {
       ids += s.ids().length;
     }
-    if (!counted && rows() + ids <= limit) {
+    if (rows() + ids <= limit) {
       return ids;
     }
     long n = 0;

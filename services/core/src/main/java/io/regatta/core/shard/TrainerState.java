@@ -22,7 +22,7 @@ final class TrainerState {
   long lastSequence;
   /** In a mode without rounds: a push that has begun to be applied and is not complete, or null. */
   Application application;
-  /** Pushes taken in, empty and skipped ones included. */
+  /** Pushes applied, or in sync mode taken in; empty and skipped ones included. */
   long clock;
   /** Sync: the step that it must push next. */
   long nextStep;
@@ -73,11 +73,11 @@ final class TrainerState {
     return n;
   }
 
-  /** Geo: notes that rows of the table have changed. Holds no more ids than the table has rows. */
-  void markChanged(String table, long[] ids) {
+  /** Geo: notes that the rows of {@code ids[from .. to)} have changed. Holds no more ids than the table has rows. */
+  void markChanged(String table, long[] ids, int from, int to) {
     LongOpenHashSet set = changed.computeIfAbsent(table, t -> new LongOpenHashSet());
-    for (long id : ids) {
-      set.add(id);
+    for (int i = from; i < to; i++) {
+      set.add(ids[i]);
     }
   }
 

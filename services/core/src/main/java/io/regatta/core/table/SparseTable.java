@@ -67,10 +67,15 @@ public final class SparseTable {
 
   /** How many of the ids have no row yet. */
   public int missing(long[] ids) {
+    return missing(ids, 0, ids.length);
+  }
+
+  /** How many of {@code ids[from .. to)} have no row yet. */
+  public int missing(long[] ids, int from, int to) {
     int missing = 0;
-    for (int from = 0; from < ids.length; from += BLOCK) {
-      int n = Math.min(BLOCK, ids.length - from);
-      find(ids, from, n);
+    for (int at = from; at < to; at += BLOCK) {
+      int n = Math.min(BLOCK, to - at);
+      find(ids, at, n);
       for (int i = 0; i < n; i++) {
         missing += rows[i] >>> 31;
       }
@@ -141,8 +146,13 @@ public final class SparseTable {
 
   /** Adds deltas to the rows' values; the optimizer takes no part (geo). Unknown rows are born first. */
   public void add(long[] ids, float[] deltas) {
-    for (int at = 0; at < ids.length; at += BLOCK) {
-      int n = Math.min(BLOCK, ids.length - at);
+    add(ids, 0, ids.length, deltas);
+  }
+
+  /** As {@link #add(long[], float[])}, to the rows of {@code ids[from .. to)} only. */
+  public void add(long[] ids, int from, int to, float[] deltas) {
+    for (int at = from; at < to; at += BLOCK) {
+      int n = Math.min(BLOCK, to - at);
       findOrBear(ids, at, n);
       for (int i = 0; i < n; i++) {
         SparseSegment s = segment(hashes[i]);

@@ -19,8 +19,10 @@ import org.junit.jupiter.api.Test;
 /** A pull of more rows than fit one turn, and what can come between its turns; the oracle takes one turn. */
 class PullTurnsTest {
 
-  private static final int ROWS = 2 * Gathering.TURN_ROWS + 100;
   private static final int DIM = 3;
+  /** Rows of one turn, rounded up as a turn does. */
+  private static final int TURN_ROWS = Turns.FLOATS / (Gathering.ROW_FLOATS + DIM) / Turns.ROWS * Turns.ROWS + Turns.ROWS;
+  private static final int ROWS = 2 * TURN_ROWS + 100;
   private static final String[] TABLES = {"wide", "deep"};
   private static final TrainerId ME = new TrainerId(0, 1);
   private static final long[] IDS = LongStream.range(0, ROWS).map(i -> i * i).toArray();
@@ -161,12 +163,12 @@ class PullTurnsTest {
     }
     push(shard, 0, 5);
     long before = rows(shard);
-    assertThat(before).as("in the turn of the push").isLessThanOrEqualTo(Gathering.TURN_ROWS + 1);
+    assertThat(before).as("in the turn of the push").isLessThanOrEqualTo(TURN_ROWS + Turns.ROWS);
     int answered = answered(parked);
     while (!turns.isEmpty()) {
       assertThat(turns).hasSize(1);
       turns.poll().run();
-      assertThat(rows(shard) - before).isLessThanOrEqualTo(Gathering.TURN_ROWS);
+      assertThat(rows(shard) - before).isLessThanOrEqualTo(TURN_ROWS + Turns.ROWS);
       assertThat(answered(parked)).isGreaterThanOrEqualTo(answered);
       assertThat(parked.subList(0, answered(parked))).allSatisfy(a -> assertThat(a.value).isNotNull());
       before = rows(shard);

@@ -112,7 +112,7 @@ class RoundTurnsTest {
       n++;
     }
     // Two gradients and the values of each element; rows beside.
-    assertThat(n).isGreaterThanOrEqualTo((int) (3L * N / RoundClosing.TURN_FLOATS)).isLessThan(10);
+    assertThat(n).isGreaterThanOrEqualTo((int) (3L * N / Turns.FLOATS)).isLessThan(10);
     acks.forEach(a -> assertThat(a.value.version()).isEqualTo(1));
     assertThat(before.value.dense().toArray()).containsOnly(0);
     float[] expected = new float[N];

@@ -1,0 +1,101 @@
+package io.regatta.core.shard;
+
+import io.regatta.core.dense.DenseSink;
+import io.regatta.core.error.RegattaException.InvalidInput;
+import java.util.List;
+import java.util.function.BiConsumer;
+
+/**
+ * The pushes of one job on one shard in a mode without rounds: each is an update of its own, applied when it has come, or
+ * as far as it has. A push is counted as an update when it begins.
+ * Owned by the shard's thread.
+ */
+final class FreePushes implements Intake {
+
+  private final JobState job;
+  private final PushCheck check;
+
+  FreePushes(JobState job) {
+    this.job = job;
+    check = job.check;
+  }
+
+  /** Begins a push that has come in part, see {@link ParameterShard#begin}. */
+  DenseSink begin(Push known, List<TrainerState> from, String who, int denseSize) {
+    Application begun = check.begun(known, from, who);
+    if (begun == null && from.stream().anyMatch(t -> t.application != null)) {
+      return null; // there is another one under way, whose place is to be remembered
+    }
+    check.denseLength(denseSize, who);
+    RowCheck rows = check(known, from, who);
+    if (job.turns.spend(rows::advance) < 0) {
+      return null; // too many rows to be looked through in this turn, and nothing is applied before
+    }
+    Application a = take(known, from, who, rows);
+    for (TrainerState t : from) {
+      t.application = t.active() ? a : null;
+      job.seen(t);
+    }
+    job.pushes.add(new PushUnderWay(job, known, job.nowMillis(), a), false);
+    job.checkWhole(); // or it has failed in its middle
+    return a.sink(denseSize);
+  }
+
+  @Override
+  public RowCheck check(Push push, List<TrainerState> from, String who) {
+    Application begun = check.begun(push, from, who);
+    if (begun == null) {
+      check.takePart(from, who);
+      check.order(push, who);
+    }
+    check.shapes(push, who);
+    List<SparseRows> open = begun == null ? push.sparse() : begun.open(push.sparse());
+    return new RowCheck(job.tables, check, job.rowLimit, push.dense(), open, who);
+  }
+
+  @Override
+  public Application take(Push push, List<TrainerState> from, String who, RowCheck checked, long sinceMillis,
+      BiConsumer<PushAck, Throwable> done) {
+    Application begun = check.begun(push, from, who);
+    if (begun != null && push.dense() == null && !begun.complete()) {
+      throw new InvalidInput(who + " lacks dense elements at " + job.where + "; repeat what was sent, unchanged");
+    }
+    Application a = take(push, from, who, checked);
+    a.end();
+    job.takenIn(push, from);
+    return a;
+  }
+
+  /** Takes what has come of a push, and has been checked, beyond that of which this was done before. */
+  private Application take(Push push, List<TrainerState> from, String who, RowCheck checked) {
+    Application begun = check.begun(push, from, who);
+    if (begun == null) {
+      check.takePart(from, who);
+      check.order(push, who);
+    }
+    if (checked.bad() != null) {
+      check.nanPolicy(who, checked.bad());
+    } else {
+      job.rowLimit.check(checked.births(), who);
+    }
+    Application a = begun != null ? begun : checked.bad() != null ? new Application(job, push, from, who, 0, 0)
+        : counted(push, from, who);
+    if (checked.bad() != null) {
+      a.drop();
+    }
+    a.take(push.sparse(), checked.births());
+    return a;
+  }
+
+  /** A new push, as an update. */
+  private Application counted(Push push, List<TrainerState> from, String who) {
+    long own = 0;
+    for (TrainerState t : from) {
+      own = Math.max(own, t.ownUpdatesSince(push.version()));
+    }
+    long staleness = job.version() - push.version() - own;
+    long update = job.nextUpdate();
+    from.forEach(t -> t.ownUpdate(update));
+    return new Application(job, push, from, who, update, staleness);
+  }
+}

@@ -1,0 +1,90 @@
+package io.regatta.core.shard;
+
+import io.regatta.core.error.RegattaException;
+import io.regatta.core.error.RegattaException.Overloaded;
+import java.util.ArrayDeque;
+import java.util.List;
+import java.util.Objects;
+import java.util.function.Function;
+
+/**
+ * The pushes of one job on one shard that one turn has no room for, first come, first served. A push whose trainers have
+ * none here is begun in the turn in which it comes, and small ones so overtake large ones of others; what comes of a trainer
+ * behind its push keeps behind it. Owned by the shard's thread.
+ */
+final class PushQueue implements Work {
+
+  private final Turns turns;
+  private final String where;
+  private final int limit;
+  private final ArrayDeque<PushUnderWay> open = new ArrayDeque<>();
+
+  /** @param limit how many may be here at a time */
+  PushQueue(Turns turns, int limit, String where) {
+    this.turns = turns;
+    this.limit = limit;
+    this.where = where;
+  }
+
+  /** Does as much of it as this turn has room for, if it need not keep behind another. */
+  void add(PushUnderWay push, boolean behind) {
+    if (!behind && turns.run(push)) {
+      return;
+    }
+    open.addLast(push);
+    turns.keep(this);
+  }
+
+  /** @throws Overloaded if no more may be here */
+  void checkRoom(Push push) {
+    if (open.size() >= limit) {
+      throw new Overloaded(PushCheck.name(push) + " refused: " + limit + " pushes wait at " + where
+          + " to be applied, its limit; wait for acknowledgements");
+    }
+  }
+
+  /** Whether a push must keep behind one that is here. */
+  boolean holdsAnyOf(Push push) {
+    return open.stream().anyMatch(p -> p.sharesTrainer(push));
+  }
+
+  /** Whether a rank has a push here. */
+  boolean holds(int rank) {
+    return open.stream().anyMatch(p -> p.isOf(rank));
+  }
+
+  @Override
+  public long advance(long floats) {
+    long left = floats;
+    while (!open.isEmpty()) {
+      if (left <= 0) {
+        return -1;
+      }
+      PushUnderWay first = open.poll();
+      left = first.advance(left);
+      if (left < 0) {
+        open.addFirst(first);
+        return -1;
+      }
+    }
+    return left;
+  }
+
+  /** Rows that pushes which have been taken in, in whole or in part, are still to bear, at most. */
+  long births() {
+    return open.stream().map(PushUnderWay::application).filter(Objects::nonNull).distinct()
+        .mapToLong(Application::births).sum();
+  }
+
+  /** Fails all that is here. */
+  void giveUp(Function<String, RegattaException> why) {
+    open.forEach(p -> p.giveUp(why.apply(p.name() + " at " + where + " given up")));
+    open.clear();
+    turns.drop(this);
+  }
+
+  @Override
+  public void waits(List<Wait> out) {
+    open.forEach(p -> p.waits(out));
+  }
+}

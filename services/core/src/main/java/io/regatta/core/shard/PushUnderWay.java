@@ -1,0 +1,139 @@
+package io.regatta.core.shard;
+
+import io.regatta.core.error.RegattaException;
+import java.util.List;
+import java.util.function.BiConsumer;
+
+/**
+ * One push from its coming to its end, so cut that it can be spread over turns: it is checked as a whole, then taken in, and
+ * outside of rounds applied. Owned by the shard's thread.
+ */
+final class PushUnderWay implements Work {
+
+  private final JobState job;
+  private final Push push;
+  private final String who;
+  private final long sinceMillis;
+  /** Null if nobody waits for this: its dense elements are still to come, and it is not taken in but applied as far as it is here. */
+  private final BiConsumer<PushAck, Throwable> done;
+  private List<TrainerState> from;
+  private RowCheck check;
+  /** Outside of rounds, once it has been taken in. */
+  private Application application;
+
+  /** A push of which nothing has been looked at. */
+  PushUnderWay(JobState job, Push push, long sinceMillis, BiConsumer<PushAck, Throwable> done) {
+    this.job = job;
+    this.push = push;
+    who = PushCheck.name(push);
+    this.sinceMillis = sinceMillis;
+    this.done = done;
+  }
+
+  /** What has come of a push that has been checked so far and begun. */
+  PushUnderWay(JobState job, Push known, long sinceMillis, Application begun) {
+    this(job, known, sinceMillis, (BiConsumer<PushAck, Throwable>) null);
+    application = begun;
+  }
+
+  @Override
+  public long advance(long floats) {
+    long left = floats;
+    try {
+      if (application == null) {
+        if (check == null && !begin()) {
+          return left;
+        }
+        left = check.advance(left);
+        if (left < 0) {
+          return -1;
+        }
+        if (check.outdated()) {
+          check = null;
+          return -1;
+        }
+        application = takeIn();
+      }
+    } catch (RuntimeException | Error e) { // a refusal, or no memory: nothing has changed
+      push.release();
+      completeWith(e);
+      return Math.max(0, left);
+    }
+    return application == null ? left : apply(left);
+  }
+
+  /** Looks at whose it is and what it may be; returns whether it is to be taken in. */
+  private boolean begin() {
+    from = job.contributors(push, who);
+    if (job.answered(push, from, who, done)) {
+      return false;
+    }
+    check = job.intake().check(push, from, who);
+    return true;
+  }
+
+  private Application takeIn() {
+    if (job.answered(push, from, who, done)) { // taken in over another stream meanwhile
+      return null;
+    }
+    from = job.contributors(push, who);
+    return job.intake().take(push, from, who, check, sinceMillis, done);
+  }
+
+  private long apply(long floats) {
+    try {
+      long left = application.advance(push, floats);
+      if (left >= 0 && done != null) {
+        push.release();
+        job.applied(application, from, done);
+      }
+      return left;
+    } catch (RuntimeException | Error e) {
+      push.release();
+      completeWith(job.breakDown(who, e));
+      return 0;
+    }
+  }
+
+  private void completeWith(Throwable e) {
+    if (done != null) {
+      job.completions.error(done, e);
+    }
+  }
+
+  /** Whether one of that push's trainers has a gradient inside. */
+  boolean sharesTrainer(Push other) {
+    return other.contributors().stream().anyMatch(c -> isOf(c.rank()));
+  }
+
+  /** Whether a gradient of this rank is inside. */
+  boolean isOf(int rank) {
+    return push.contributors().stream().anyMatch(c -> c.rank() == rank);
+  }
+
+  Application application() {
+    return application;
+  }
+
+  /** It goes no further: the job is being freed, or has broken down. */
+  void giveUp(RegattaException why) {
+    push.release();
+    completeWith(why);
+  }
+
+  String name() {
+    return who;
+  }
+
+  @Override
+  public void waits(List<Wait> out) {
+    if (done == null) {
+      return;
+    }
+    String what = application == null ? "the check of what it holds" : "its rows to be applied";
+    for (Contributor c : push.contributors()) {
+      out.add(new Wait("trainer " + c.rank(), "push of step " + push.step(), job.where, sinceMillis,
+          List.of(Wait.Peer.named(what))));
+    }
+  }
+}

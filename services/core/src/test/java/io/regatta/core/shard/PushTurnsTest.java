@@ -1,0 +1,373 @@
+package io.regatta.core.shard;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.regatta.core.dense.DenseMemory;
+import io.regatta.core.dense.DenseSink;
+import io.regatta.core.dense.DenseValues;
+import io.regatta.core.error.RegattaException.Cancelled;
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.error.RegattaException.Overloaded;
+import io.regatta.core.error.RegattaException.PeerLost;
+import io.regatta.core.error.RegattaException.StaleGeneration;
+import io.regatta.core.init.InitializerSpec;
+import io.regatta.core.model.DenseVariable;
+import io.regatta.core.model.ModelSpec;
+import io.regatta.core.model.SparseTableSpec;
+import io.regatta.core.optim.OptimizerSpec;
+import java.nio.ByteBuffer;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Random;
+import java.util.stream.LongStream;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import org.junit.jupiter.api.Test;
+
+/**
+ * A push of more rows than fit one turn, and what can come between its turns. The gradients are whole numbers and the rate
+ * is 1, so sums are exact; the initial values are 0.
+ */
+class PushTurnsTest {
+
+  private static final int TURN_ROWS = Turns.FLOATS / Turns.ROW_FLOATS;
+  private static final int ROWS = 3 * TURN_ROWS;
+  private static final long[] IDS = LongStream.range(0, ROWS).map(i -> (i * 7919) % ROWS).toArray();
+  private static final String[] TABLES = {"wide", "deep"};
+
+  private final ArrayDeque<Runnable> turns = new ArrayDeque<>();
+
+  private ParameterShard shard(Mode mode, int trainers, boolean inTurns) {
+    return shard(mode, trainers, OptimizerSpec.sgd(1), inTurns);
+  }
+
+  private ParameterShard shard(Mode mode, int trainers, OptimizerSpec rule, boolean inTurns) {
+    ParameterShard shard = new ParameterShard(0, new ParameterShard.Limits(4, 4, 64, 1_000_000), () -> 1,
+        inTurns ? turns::add : null);
+    JobSpec spec = new JobSpec("job", mode, trainers, 0, NanPolicy.FAIL, 1, 64, new ModelSpec(7,
+        List.of(new DenseVariable("w", List.of(2))), rule, List.of(
+            new SparseTableSpec(TABLES[0], 1, InitializerSpec.zeros(), rule),
+            new SparseTableSpec(TABLES[1], 3, InitializerSpec.uniform(-1, 1), rule))));
+    for (int r = 0; r < trainers; r++) {
+      shard.register(spec, new TrainerId(r, 1), 0);
+    }
+    shard.initialize("job", new TrainerId(0, 1), DenseMemory.of(new float[2]));
+    return shard;
+  }
+
+  private static SparseRows rows(float value, long... ids) {
+    float[] values = new float[ids.length];
+    Arrays.fill(values, value);
+    return new SparseRows(TABLES[0], ids, values);
+  }
+
+  private static Push push(int rank, long sequence, SparseRows... rows) {
+    return new Push(List.of(new Contributor(rank, 1, sequence, 1)), sequence - 1, 0, null, List.of(rows));
+  }
+
+  private static Answer<PushAck> send(ParameterShard shard, Push push) {
+    Answer<PushAck> answer = new Answer<>();
+    shard.push("job", push, answer);
+    return answer;
+  }
+
+  private static Answer<Pulled> pull(ParameterShard shard, int rank, long step, long... ids) {
+    Answer<Pulled> answer = new Answer<>();
+    shard.pull("job", new Pull(rank, step, true, List.of(new SparseIds(TABLES[0], ids)), false), answer);
+    return answer;
+  }
+
+  private static float[] values(Answer<Pulled> answer) {
+    return answer.value.sparse().get(0).values();
+  }
+
+  private int runTurns() {
+    int n = 0;
+    for (Runnable turn = turns.poll(); turn != null; turn = turns.poll()) {
+      turn.run();
+      n++;
+    }
+    return n;
+  }
+
+  /** Until some of the rows that are pushed have been applied. */
+  private void runUntilApplied(ParameterShard shard) {
+    while (shard.status("job").rows().get(TABLES[0]) == 0) {
+      turns.poll().run();
+    }
+  }
+
+  @Test
+  void othersSmallRequestsComeBetweenAndItsOwnPullSeesAllOfIt() {
+    ParameterShard shard = shard(Mode.ASYNC, 2, true);
+    Answer<PushAck> ack = send(shard, push(0, 1, rows(1, IDS)));
+    Answer<Pulled> own = pull(shard, 0, 1, IDS);
+    long before = shard.status("job").rows().get(TABLES[0]);
+    int n = 0;
+    while (ack.value == null) {
+      assertThat(turns).as("one turn at a time").hasSize(1);
+      assertThat(pull(shard, 1, 0, -1 - n).value).isNotNull();
+      assertThat(send(shard, push(1, n + 1, rows(5, -1 - n))).value).isNotNull();
+      assertThat(own.value).isNull();
+      turns.poll().run();
+      n++;
+      long now = shard.status("job").rows().get(TABLES[0]) - n;
+      assertThat(now - before).isLessThanOrEqualTo(TURN_ROWS + Turns.ROWS);
+      before = now;
+    }
+    assertThat(n).isGreaterThanOrEqualTo(2);
+    runTurns();
+    assertThat(values(own)).containsOnly(-1);
+    assertThat(values(pull(shard, 1, 0, -1, -n))).containsOnly(-5);
+    assertThat(ack.value.repeatedPush()).isFalse();
+  }
+
+  @Test
+  void aRefusedPushOfManyRowsChangesNothing() {
+    for (Mode mode : Mode.values()) {
+      ParameterShard shard = shard(mode, 1, true);
+      long[] twice = IDS.clone();
+      twice[ROWS - 1] = twice[0];
+      SparseRows infinite = rows(1, IDS);
+      infinite.values()[ROWS - 1] = Float.POSITIVE_INFINITY;
+      for (SparseRows bad : List.of(rows(1, twice), infinite)) {
+        Answer<PushAck> refused = send(shard, push(0, 1, bad));
+        runTurns();
+        assertThat(refused.error).as("%s", mode).isInstanceOf(InvalidInput.class);
+        assertThat(shard.status("job").rows()).containsEntry(TABLES[0], 0L);
+        assertThat(shard.status("job").version()).isZero();
+      }
+      Answer<PushAck> good = send(shard, push(0, 1, rows(1, IDS)));
+      runTurns();
+      assertThat(good.value).isEqualTo(new PushAck(1, 0, false, false));
+    }
+  }
+
+  @Test
+  void itsOwnNextPushKeepsBehindIt() {
+    ParameterShard shard = shard(Mode.SSP, 2, true);
+    Answer<PushAck> first = send(shard, push(0, 1, rows(1, IDS)));
+    Answer<PushAck> second = send(shard, push(0, 2, rows(2, 5)));
+    Answer<Pulled> waitsForBoth = pull(shard, 1, 1, 5);
+    assertThat(send(shard, push(1, 1)).value).isNotNull();
+    runUntilApplied(shard);
+    assertThat(List.of(first, second)).allSatisfy(a -> assertThat(a.value).isNull());
+    assertThat(waitsForBoth.value).as("the clock of who pushes has not ticked").isNull();
+    runTurns();
+    assertThat(first.value.version()).isEqualTo(2);
+    assertThat(second.value.version()).isEqualTo(3);
+    assertThat(values(waitsForBoth)[0]).isIn(-1f, -3f);
+    assertThat(values(pull(shard, 0, 1, 5, 6))).containsExactly(-3, -1);
+  }
+
+  @Test
+  void repeatedInItsMiddleItIsAppliedOnce() {
+    ParameterShard shard = shard(Mode.HALF_ASYNC, 1, true);
+    Answer<PushAck> ack = send(shard, push(0, 1, rows(1, IDS)));
+    Answer<PushAck> early = send(shard, push(0, 1, rows(1, IDS)));
+    runUntilApplied(shard);
+    Answer<PushAck> again = send(shard, push(0, 1, rows(1, IDS)));
+    assertThat(again.value).as("not before all of it has been applied").isNull();
+    runTurns();
+    assertThat(ack.value).isEqualTo(new PushAck(1, 0, false, false));
+    assertThat(early.value).isEqualTo(new PushAck(1, 0, true, false));
+    assertThat(again.value).isEqualTo(new PushAck(1, 0, true, false));
+    Answer<Pulled> all = pull(shard, 0, 1, IDS);
+    runTurns();
+    assertThat(values(all)).containsOnly(-1);
+  }
+
+  /** The stream breaks behind the rows, and the whole push comes over another one. */
+  @Test
+  void repeatedBetweenItsRowsAndItsDenseElementsItIsAppliedOnce() {
+    ParameterShard shard = shard(Mode.ASYNC, 1, true);
+    Push known = push(0, 1, rows(1, IDS));
+    DenseSink sink = shard.begin("job", known, 2);
+    assertThat(sink).isNotNull();
+    sink.put(ByteBuffer.allocate(4));
+    Push whole = new Push(known.contributors(), 0, 0, DenseMemory.of(new float[] {3, 4}), known.sparse());
+    assertThat(shard.begin("job", known, 2)).as("its rows are being applied").isNull();
+    Answer<PushAck> ack = send(shard, whole);
+    assertThat(ack.value).isNull();
+    runTurns();
+    assertThat(ack.value).isEqualTo(new PushAck(1, 0, false, false));
+    Answer<Pulled> all = pull(shard, 0, 1, IDS);
+    runTurns();
+    assertThat(values(all)).containsOnly(-1);
+    assertThat(all.value.dense().toArray()).containsExactly(-3, -4);
+  }
+
+  @Test
+  void whoIsLostOrLeavesInItsMiddleLeavesAllOfIt() {
+    for (boolean leaves : new boolean[] {false, true}) {
+      ParameterShard shard = shard(Mode.ASYNC, 2, true);
+      Answer<PushAck> ack = send(shard, push(0, 1, rows(1, IDS)));
+      Answer<Pulled> own = pull(shard, 0, 1, 5);
+      runUntilApplied(shard);
+      if (leaves) {
+        shard.leave("job", new TrainerId(0, 1));
+      } else {
+        shard.lost("job", new TrainerId(0, 1));
+      }
+      assertThat(own.error).isInstanceOf(leaves ? Cancelled.class : PeerLost.class);
+      runTurns();
+      assertThat(ack.value).isNotNull();
+      Answer<Pulled> all = pull(shard, 1, 0, IDS);
+      runTurns();
+      assertThat(values(all)).containsOnly(-1);
+    }
+  }
+
+  @Test
+  void whoIsLostWhileHisPushIsCheckedLeavesNothingOfIt() {
+    ParameterShard shard = shard(Mode.SYNC, 2, true);
+    Answer<PushAck> ack = send(shard, push(0, 1, rows(1, IDS)));
+    shard.lost("job", new TrainerId(0, 1));
+    Answer<PushAck> other = send(shard, push(1, 1, rows(2, 5)));
+    runTurns();
+    assertThat(ack.error).isInstanceOf(StaleGeneration.class);
+    assertThat(other.value.version()).isEqualTo(1);
+    assertThat(values(pull(shard, 1, 1, 5, 6))).containsExactly(-2, 0);
+  }
+
+  @Test
+  void theLastToLeaveEndsIt() {
+    ParameterShard shard = shard(Mode.ASYNC, 1, true);
+    Answer<PushAck> ack = send(shard, push(0, 1, rows(1, IDS)));
+    runUntilApplied(shard);
+    shard.leave("job", new TrainerId(0, 1));
+    assertThat(shard.jobs()).isEmpty();
+    assertThat(ack.error).isInstanceOf(Cancelled.class);
+    runTurns();
+  }
+
+  @Test
+  void aPushThatFailsInALaterTurnAnswersEverybodyWhoWaits() {
+    ParameterShard shard = shard(Mode.ASYNC, 2, true);
+    Answer<PushAck> ack = send(shard, new Push(List.of(new Contributor(0, 1, 1, 1)), 0, 0, new DenseValues() {
+      @Override
+      public int size() {
+        return 2;
+      }
+
+      @Override
+      public float[] block(int b) {
+        throw new OutOfMemoryError("in the middle");
+      }
+
+      @Override
+      public int nonFinite() {
+        return -1;
+      }
+    }, List.of(rows(1, IDS))));
+    Answer<Pulled> own = pull(shard, 0, 1, 5);
+    Answer<PushAck> behind = send(shard, push(0, 2, rows(1, 5)));
+    runTurns();
+    for (Answer<?> answer : List.of(ack, own, behind, pull(shard, 1, 0, 5), send(shard, push(1, 1, rows(1, 5))))) {
+      assertThat(answer.error).isInstanceOf(PeerLost.class).hasMessageContainingAll("push of step 0 of trainer 0",
+          "in the middle");
+    }
+    assertThat(shard.waits()).isEmpty();
+  }
+
+  @Test
+  void whoWaitsForItIsTold() {
+    ParameterShard shard = shard(Mode.ASYNC, 2, true);
+    send(shard, push(0, 1, rows(1, IDS)));
+    pull(shard, 0, 1, 5);
+    pull(shard, 1, 0, IDS);
+    runUntilApplied(shard);
+    assertThat(shard.waits("job")).extracting(w -> w.who() + ": " + w.operation() + " for " + w.waitsFor().get(0).name())
+        .contains("trainer 0: push of step 0 for its rows to be applied",
+            "trainer 0: pull of step 1 for its own push, which is being applied",
+            "trainer 1: pull of step 0 for its rows, which are being gathered");
+    runTurns();
+    assertThat(shard.waits()).isEmpty();
+  }
+
+  @Test
+  void moreThanSoManyAreRefused() {
+    ParameterShard shard = shard(Mode.ASYNC, 1, true);
+    List<Answer<PushAck>> acks = new ArrayList<>();
+    for (int i = 1; i <= 5; i++) {
+      acks.add(send(shard, push(0, i, rows(1, IDS))));
+    }
+    assertThat(acks.get(4).error).isInstanceOf(Overloaded.class).hasMessageContainingAll("4 pushes", "acknowledgements");
+    runTurns();
+    assertThat(acks.subList(0, 4)).allSatisfy(a -> assertThat(a.value).isNotNull());
+    assertThat(send(shard, push(0, 5, rows(1, 5))).value).isNotNull();
+  }
+
+  @Test
+  void geoTellsWhatHasChangedOnceItHas() {
+    ParameterShard shard = shard(Mode.GEO, 2, true);
+    send(shard, push(0, 1, rows(1, IDS)));
+    runUntilApplied(shard);
+    Answer<Pulled> some = changed(shard);
+    runTurns();
+    Answer<Pulled> rest = changed(shard);
+    runTurns();
+    assertThat(values(some)).hasSizeBetween(1, ROWS - 1).containsOnly(1);
+    assertThat(values(rest)).containsOnly(1);
+    long[] told = LongStream.concat(Arrays.stream(some.value.sparse().get(0).ids()),
+        Arrays.stream(rest.value.sparse().get(0).ids())).sorted().toArray();
+    assertThat(told).containsExactly(LongStream.range(0, ROWS).toArray());
+  }
+
+  private static Answer<Pulled> changed(ParameterShard shard) {
+    Answer<Pulled> answer = new Answer<>();
+    shard.pull("job", new Pull(1, 0, false, List.of(), true), answer);
+    return answer;
+  }
+
+  /** Pushes and pulls of one trainer, with turns between them as it happens: all bits are those of one turn for each. */
+  @Property(tries = 30)
+  void theTurnsOfOneTrainersJobMakeNoDifference(@ForAll int seed, @ForAll Mode mode) {
+    OptimizerSpec rule = mode == Mode.GEO ? OptimizerSpec.sgd(0.1) : OptimizerSpec.adagrad(0.1);
+    ParameterShard shard = shard(mode, 1, rule, true);
+    ParameterShard whole = shard(mode, 1, rule, false);
+    Random random = new Random(seed);
+    List<Answer<Pulled>> seen = new ArrayList<>();
+    List<Answer<Pulled>> expected = new ArrayList<>();
+    for (int step = 0; step < 4; step++) {
+      Push push = random(random, step);
+      send(whole, push);
+      send(shard, push);
+      someTurns(random);
+      expected.add(pull(whole, 0, step + 1, push.sparse().get(0).ids()));
+      seen.add(pull(shard, 0, step + 1, push.sparse().get(0).ids()));
+      someTurns(random);
+      if (seen.get(step).value == null) {
+        runTurns(); // outside of rounds a later push may come between the rows of an answer
+      }
+    }
+    runTurns();
+    for (int i = 0; i < seen.size(); i++) {
+      assertThat(values(seen.get(i))).isEqualTo(values(expected.get(i)));
+    }
+    assertThat(shard.digest("job")).isEqualTo(whole.digest("job"));
+    assertThat(shard.status("job")).isEqualTo(whole.status("job"));
+  }
+
+  private void someTurns(Random random) {
+    for (int n = random.nextInt(4); n > 0 && !turns.isEmpty(); n--) {
+      turns.poll().run();
+    }
+  }
+
+  private static Push random(Random random, int step) {
+    List<SparseRows> rows = new ArrayList<>();
+    for (int t = 0; t < TABLES.length; t++) {
+      long[] ids = random.longs(random.nextInt(2 * TURN_ROWS), 0, 4 * TURN_ROWS).distinct().toArray();
+      float[] values = new float[ids.length * (t == 0 ? 1 : 3)];
+      for (int i = 0; i < values.length; i++) {
+        values[i] = random.nextFloat() - 0.5f;
+      }
+      rows.add(new SparseRows(TABLES[t], ids, values));
+    }
+    return new Push(List.of(new Contributor(0, 1, step + 1, 1)), step, 0,
+        DenseMemory.of(new float[] {random.nextFloat(), random.nextFloat()}), rows);
+  }
+}
