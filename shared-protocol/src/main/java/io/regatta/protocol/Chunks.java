@@ -1,10 +1,10 @@
 package io.regatta.protocol;
 
 import io.netty.buffer.ByteBuf;
-import io.netty.buffer.PooledByteBufAllocator;
 import io.regatta.core.dense.DenseValues;
 import io.regatta.core.shard.SparseIds;
 import io.regatta.core.shard.SparseRows;
+import io.regatta.protocol.http2.DirectMemory;
 import io.regatta.protocol.stream.TensorFrame;
 import io.regatta.protocol.tensor.TensorMessage;
 import java.nio.ByteBuffer;
@@ -18,13 +18,14 @@ import java.util.function.Supplier;
 /**
  * Cuts a dense vector and sparse rows into frames of bounded size, made one at a time as they are sent: the one copy
  * that a tensor takes on its way out is that into the pooled direct memory of its chunk, and from direct memory there is
- * none. Order: the dense vector, then
- * the sparse entries in the order given; a new entry starts at offset 0, so one table may occur twice. At least one
+ * none. Order: the dense vector, then the sparse entries in the order given; a new entry starts at offset 0, so one table may occur twice. At least one
  * frame comes out, an empty one if there is nothing. Owned by the stream's loop; the arrays must not change meanwhile.
  */
 final class Chunks implements Iterator<Outgoing> {
   private static final int FLOAT = Float.BYTES;
   private static final int ID = Long.BYTES;
+  /** Elements of a run for which a chunk of its own costs less than a copy. */
+  private static final int MIN_RUN = 8192;
 
   private final TensorMessage first;
   private final TensorMessage others;
@@ -47,15 +48,31 @@ final class Chunks implements Iterator<Outgoing> {
 
   /** Adds the dense vector; an empty one has one empty chunk. */
   Chunks dense(DenseValues values) {
-    int step = Math.max(1, chunkBytes / FLOAT);
     int from = 0;
     do {
       int offset = from;
-      int n = Math.min(step, values.size() - from);
+      int n = chunk(values, from);
       parts.add(() -> dense(header().setOffset(offset).setTotal(values.size()), values, offset, n));
       from += n;
     } while (from < values.size());
     return this;
+  }
+
+  /**
+   * How many elements the chunk from {@code from} on has: one that can be sent from where it lies ends with the run of its
+   * memory, and short runs that lie apart make one, which is copied.
+   */
+  private int chunk(DenseValues values, int from) {
+    int most = Math.min(Math.max(1, chunkBytes / FLOAT), values.size() - from);
+    int n = values.together(from);
+    if (n == 0) {
+      return most;
+    }
+    boolean alone = n >= MIN_RUN;
+    while (!alone && n < most && values.together(from + n) < MIN_RUN) {
+      n += values.together(from + n);
+    }
+    return Math.min(n, most);
   }
 
   /** Adds the dense vector of an answer, which is released when it has been sent, or will not be. */
@@ -126,7 +143,7 @@ final class Chunks implements Iterator<Outgoing> {
     if (bytes == 0) {
       return new Outgoing(TensorFrame.of(header.build()), null);
     }
-    ByteBuf memory = PooledByteBufAllocator.DEFAULT.directBuffer(bytes);
+    ByteBuf memory = DirectMemory.POOL.directBuffer(bytes);
     ByteBuffer payload = memory.nioBuffer(0, bytes).order(ByteOrder.LITTLE_ENDIAN);
     try {
       fill.into(payload);

@@ -63,7 +63,7 @@ public final class DataLane {
     ChannelPipeline pipeline = channel.pipeline();
     pipeline.addBefore(pipeline.context(http2).name(), NAME, tap);
     // Not the default of Netty 4.2, whose buffers cost more: the socket's bytes are read into these, and sent from them.
-    channel.config().setAllocator(PooledByteBufAllocator.DEFAULT).setWriteBufferWaterMark(WATER);
+    channel.config().setAllocator(DirectMemory.POOL).setWriteBufferWaterMark(WATER);
     connection.ping(Buffer.buffer(8).appendLong(data)).onFailure(e -> ready.tryComplete(false));
     channel.closeFuture().addListener(closed -> ready.tryComplete(false));
     return ready.future();

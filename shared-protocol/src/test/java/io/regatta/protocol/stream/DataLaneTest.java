@@ -10,10 +10,10 @@ import static io.regatta.protocol.stream.RawHttp2.END_STREAM;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.netty.buffer.ByteBufAllocator;
-import io.netty.buffer.PooledByteBufAllocator;
 import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.Overloaded;
 import io.regatta.core.error.RegattaException.PeerLost;
+import io.regatta.protocol.http2.DirectMemory;
 import io.regatta.protocol.tensor.TensorMessage;
 import io.vertx.core.Promise;
 import io.vertx.core.buffer.Buffer;
@@ -92,7 +92,7 @@ class DataLaneTest {
     ByteBufAllocator allocator = get(loop.on(() -> client.request(HttpMethod.POST, port, "127.0.0.1", PATH)
         .compose(r -> OPTIONS.lane(r.connection())
             .map(lane -> lane ? ((ConnectionBase) r.connection()).channel().config().getAllocator() : null))));
-    assertThat(allocator).isSameAs(PooledByteBufAllocator.DEFAULT);
+    assertThat(allocator).isSameAs(DirectMemory.POOL);
     get(client.close());
   }
 

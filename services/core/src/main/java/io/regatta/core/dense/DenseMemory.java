@@ -100,6 +100,11 @@ public final class DenseMemory implements DenseValues {
   }
 
   @Override
+  public int together(int from) {
+    return array != null ? 0 : size - from;
+  }
+
+  @Override
   public int nonFinite() {
     return array != null ? NonFinite.find(array) : DenseValues.super.nonFinite();
   }

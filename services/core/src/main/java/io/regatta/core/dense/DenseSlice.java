@@ -91,6 +91,12 @@ public final class DenseSlice implements DenseValues {
     return from + n <= end(run) ? memory.direct(places[run] + from - starts[run], n) : null;
   }
 
+  @Override
+  public int together(int from) {
+    int run = run(from);
+    return Math.min(end(run) - from, memory.together(places[run] + from - starts[run]));
+  }
+
   /** Copies a shard's vector of this size here. */
   public void write(DenseValues values) {
     for (int b = 0; b < values.blocks(); b++) {

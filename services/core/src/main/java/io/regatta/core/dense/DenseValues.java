@@ -40,6 +40,11 @@ public interface DenseValues {
     return null;
   }
 
+  /** How many elements from this one on {@link #direct} can give together; 0 if it gives none there. */
+  default int together(int from) {
+    return 0;
+  }
+
   /** Number of blocks. */
   default int blocks() {
     return blocks(size());
