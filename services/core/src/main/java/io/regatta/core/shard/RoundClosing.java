@@ -63,6 +63,10 @@ final class RoundClosing {
 
   /** Merges some rows, or applies some of what has been merged; returns what that cost. */
   private long rows(RowSum sum) {
+    long room = sum.makeRoom();
+    if (room > 0) {
+      return room;
+    }
     if (sum.advance(Turns.ROWS)) {
       return Turns.ROWS * MERGED_ROW_FLOATS;
     }

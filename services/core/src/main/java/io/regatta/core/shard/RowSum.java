@@ -47,6 +47,18 @@ final class RowSum {
     most = Math.addExact(most, rows.ids().length);
   }
 
+  /** Makes room for the sum, if it has none; returns about how many floats that clears. */
+  long makeRoom() {
+    if (sum != null) {
+      return 0;
+    }
+    int dim = dim(parts.get(0));
+    rowOf = new Long2IntOpenHashMap(most); // at its full size, so that no turn has to move all of it
+    rowOf.defaultReturnValue(-1);
+    sum = new SparseRows(table, new long[most], new float[Math.multiplyExact(most, dim)]);
+    return most * (dim + 8L);
+  }
+
   /**
    * Sums so many more of the parts' rows.
    *
@@ -55,11 +67,7 @@ final class RowSum {
   boolean advance(int rows) {
     int left = rows;
     while (left > 0 && part < parts.size()) {
-      if (rowOf == null) {
-        rowOf = new Long2IntOpenHashMap(most); // at its full size, so that no turn has to move all of it
-        rowOf.defaultReturnValue(-1);
-        sum = new SparseRows(table, new long[most], new float[Math.multiplyExact(most, dim(parts.get(0)))]);
-      }
+      makeRoom();
       SparseRows from = parts.get(part);
       int to = (int) Math.min(from.ids().length, (long) next + left);
       add(factors.get(part), from, next, to);
