@@ -2,8 +2,8 @@ package io.regatta.load;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.regatta.core.exchange.Pulled;
 import io.regatta.core.optim.OptimizerSpec;
-import io.regatta.core.shard.Pulled;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 

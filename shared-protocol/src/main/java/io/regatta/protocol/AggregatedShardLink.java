@@ -1,15 +1,15 @@
 package io.regatta.protocol;
 
 import io.regatta.core.dense.DenseValues;
-import io.regatta.core.shard.JobSpec;
-import io.regatta.core.shard.Mode;
-import io.regatta.core.shard.Pull;
-import io.regatta.core.shard.Pulled;
-import io.regatta.core.shard.Push;
-import io.regatta.core.shard.PushAck;
-import io.regatta.core.shard.RowSink;
-import io.regatta.core.shard.ShardLink;
-import io.regatta.core.shard.TrainerId;
+import io.regatta.core.exchange.JobSpec;
+import io.regatta.core.exchange.Mode;
+import io.regatta.core.exchange.Pull;
+import io.regatta.core.exchange.Pulled;
+import io.regatta.core.exchange.Push;
+import io.regatta.core.exchange.PushAck;
+import io.regatta.core.exchange.RowSink;
+import io.regatta.core.exchange.ShardLink;
+import io.regatta.core.exchange.TrainerId;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 

@@ -2,8 +2,8 @@ package io.regatta.protocol;
 
 import io.netty.buffer.ByteBuf;
 import io.regatta.core.dense.DenseValues;
-import io.regatta.core.shard.SparseIds;
-import io.regatta.core.shard.SparseRows;
+import io.regatta.core.exchange.SparseIds;
+import io.regatta.core.exchange.SparseRows;
 import io.regatta.protocol.http2.DirectMemory;
 import io.regatta.protocol.stream.TensorFrame;
 import io.regatta.protocol.tensor.TensorMessage;

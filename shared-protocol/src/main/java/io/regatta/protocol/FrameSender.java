@@ -1,6 +1,7 @@
 package io.regatta.protocol;
 
 import io.regatta.core.error.RegattaException;
+import io.regatta.protocol.error.ErrorMapping;
 import io.regatta.protocol.stream.TensorStream;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;

@@ -1,13 +1,13 @@
 package io.regatta.protocol;
 
 import io.regatta.core.dense.DenseValues;
-import io.regatta.core.shard.Contributor;
-import io.regatta.core.shard.Pull;
-import io.regatta.core.shard.Pulled;
-import io.regatta.core.shard.Push;
-import io.regatta.core.shard.PushAck;
-import io.regatta.core.shard.SparseIds;
-import io.regatta.core.shard.SparseRows;
+import io.regatta.core.exchange.Contributor;
+import io.regatta.core.exchange.Pull;
+import io.regatta.core.exchange.Pulled;
+import io.regatta.core.exchange.Push;
+import io.regatta.core.exchange.PushAck;
+import io.regatta.core.exchange.SparseIds;
+import io.regatta.core.exchange.SparseRows;
 import io.regatta.protocol.tensor.Kind;
 import io.regatta.protocol.tensor.TensorMessage;
 import java.util.Iterator;

@@ -4,13 +4,13 @@ import io.regatta.core.dense.BlockPool;
 import io.regatta.core.dense.DenseSink;
 import io.regatta.core.dense.DenseValues;
 import io.regatta.core.error.RegattaException.InvalidInput;
-import io.regatta.core.shard.JobSpec;
-import io.regatta.core.shard.Pull;
-import io.regatta.core.shard.Pulled;
-import io.regatta.core.shard.Push;
-import io.regatta.core.shard.PushAck;
-import io.regatta.core.shard.SparseRows;
-import io.regatta.core.shard.TrainerId;
+import io.regatta.core.exchange.JobSpec;
+import io.regatta.core.exchange.Pull;
+import io.regatta.core.exchange.Pulled;
+import io.regatta.core.exchange.Push;
+import io.regatta.core.exchange.PushAck;
+import io.regatta.core.exchange.SparseRows;
+import io.regatta.core.exchange.TrainerId;
 import io.vertx.core.Future;
 
 /**
@@ -30,7 +30,7 @@ public interface ShardStreamHandler {
    */
   record Origin(String job, int shard, long shardIncarnation, long generation, TrainerId trainer) {}
 
-  /** See {@link io.regatta.core.shard.ShardLink#register}. */
+  /** See {@link io.regatta.core.exchange.ShardLink#register}. */
   Future<Long> register(Origin from, JobSpec job, long step);
 
   /**

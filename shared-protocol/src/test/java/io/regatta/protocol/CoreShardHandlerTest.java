@@ -4,12 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.regatta.core.dense.DenseMemory;
 import io.regatta.core.error.RegattaException.InvalidInput;
-import io.regatta.core.shard.JobSpec;
-import io.regatta.core.shard.Mode;
+import io.regatta.core.exchange.JobSpec;
+import io.regatta.core.exchange.Mode;
+import io.regatta.core.exchange.Pull;
+import io.regatta.core.exchange.Pulled;
+import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.shard.ParameterShard;
-import io.regatta.core.shard.Pull;
-import io.regatta.core.shard.Pulled;
-import io.regatta.core.shard.TrainerId;
 import io.regatta.protocol.ShardStreamHandler.Origin;
 import io.vertx.core.Future;
 import java.util.List;

@@ -1,13 +1,13 @@
 package io.regatta.protocol;
 
+import io.regatta.core.exchange.JobSpec;
+import io.regatta.core.exchange.Mode;
+import io.regatta.core.exchange.NanPolicy;
 import io.regatta.core.init.InitializerSpec;
 import io.regatta.core.model.DenseVariable;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.SparseTableSpec;
 import io.regatta.core.optim.OptimizerSpec;
-import io.regatta.core.shard.JobSpec;
-import io.regatta.core.shard.Mode;
-import io.regatta.core.shard.NanPolicy;
 import java.util.List;
 
 /** A small job for one shard: a dense vector and one table, {@code emb}. */

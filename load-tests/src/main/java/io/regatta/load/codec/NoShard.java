@@ -1,11 +1,11 @@
 package io.regatta.load.codec;
 
 import io.regatta.core.dense.DenseValues;
-import io.regatta.core.shard.JobSpec;
-import io.regatta.core.shard.Pull;
-import io.regatta.core.shard.Pulled;
-import io.regatta.core.shard.Push;
-import io.regatta.core.shard.PushAck;
+import io.regatta.core.exchange.JobSpec;
+import io.regatta.core.exchange.Pull;
+import io.regatta.core.exchange.Pulled;
+import io.regatta.core.exchange.Push;
+import io.regatta.core.exchange.PushAck;
 import io.regatta.protocol.ShardStreamHandler;
 import io.vertx.core.Future;
 

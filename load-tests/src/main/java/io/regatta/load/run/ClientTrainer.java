@@ -1,16 +1,16 @@
 package io.regatta.load.run;
 
+import io.regatta.core.client.ParameterClient;
+import io.regatta.core.client.ParameterClient.Pushed;
+import io.regatta.core.client.ParameterClient.Values;
 import io.regatta.core.dense.DenseMemory;
+import io.regatta.core.exchange.JobSpec;
+import io.regatta.core.exchange.Mode;
+import io.regatta.core.exchange.NanPolicy;
+import io.regatta.core.exchange.ShardLink;
+import io.regatta.core.exchange.SparseIds;
+import io.regatta.core.exchange.SparseRows;
 import io.regatta.core.model.ModelSpec;
-import io.regatta.core.shard.JobSpec;
-import io.regatta.core.shard.Mode;
-import io.regatta.core.shard.NanPolicy;
-import io.regatta.core.shard.ParameterClient;
-import io.regatta.core.shard.ParameterClient.Pushed;
-import io.regatta.core.shard.ParameterClient.Values;
-import io.regatta.core.shard.ShardLink;
-import io.regatta.core.shard.SparseIds;
-import io.regatta.core.shard.SparseRows;
 import io.regatta.protocol.GrpcShardLink;
 import io.regatta.protocol.ParameterServerControl;
 import io.regatta.protocol.ReopeningShardLink;

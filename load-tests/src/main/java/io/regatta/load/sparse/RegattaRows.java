@@ -1,12 +1,12 @@
 package io.regatta.load.sparse;
 
+import io.regatta.core.exchange.SparseIds;
+import io.regatta.core.exchange.SparseRows;
 import io.regatta.core.init.InitializerSpec;
 import io.regatta.core.model.DenseVariable;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.SparseTableSpec;
 import io.regatta.core.optim.OptimizerSpec;
-import io.regatta.core.shard.SparseIds;
-import io.regatta.core.shard.SparseRows;
 import io.regatta.load.run.ClientTrainer;
 import io.regatta.load.run.Loop;
 import io.regatta.node.process.PlainVertx;

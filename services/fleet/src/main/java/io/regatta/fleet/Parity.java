@@ -1,8 +1,8 @@
 package io.regatta.fleet;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.exchange.Mode;
 import io.regatta.core.optim.OptimizerSpec;
-import io.regatta.core.shard.Mode;
 import io.regatta.node.process.Blocking;
 import io.regatta.trainer.Progress;
 import io.regatta.trainer.TrainingProgram;

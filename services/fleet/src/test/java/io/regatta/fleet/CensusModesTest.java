@@ -3,7 +3,7 @@ package io.regatta.fleet;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
-import io.regatta.core.shard.Mode;
+import io.regatta.core.exchange.Mode;
 import io.regatta.trainer.Progress;
 import io.regatta.trainer.result.RunResult;
 import java.nio.file.Path;

@@ -74,6 +74,16 @@ class DependencyRulesTest {
     withoutCycles("io.regatta.trainer").check(regatta);
   }
 
+  @Test
+  void packages_of_the_protocol_have_no_cycles() {
+    withoutCycles("io.regatta.protocol").check(regatta);
+  }
+
+  @Test
+  void packages_of_core_have_no_cycles() {
+    withoutCycles("io.regatta.core").check(regatta);
+  }
+
   /** Each package under this one, and itself, is a slice. */
   private static ArchRule withoutCycles(String root) {
     return slices().assignedFrom(new SliceAssignment() {

@@ -2,7 +2,7 @@ package io.regatta.fleet;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.regatta.core.shard.Mode;
+import io.regatta.core.exchange.Mode;
 import io.regatta.node.testing.BlockedLoopGuard;
 import io.regatta.node.testing.LeftoverThreads;
 import io.regatta.trainer.Progress;

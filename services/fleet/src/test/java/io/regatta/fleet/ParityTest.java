@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import ai.djl.Model;
 import ai.djl.nn.core.Linear;
 import io.regatta.core.error.RegattaException.InvalidInput;
-import io.regatta.core.shard.Mode;
+import io.regatta.core.exchange.Mode;
 import io.regatta.fleet.Parity.Check;
 import io.regatta.trainer.Progress;
 import io.regatta.trainer.TrainingProgram;

@@ -2,10 +2,10 @@ package io.regatta.aggregator;
 
 import io.micrometer.core.instrument.Tags;
 import io.regatta.core.error.RegattaException;
+import io.regatta.core.exchange.JobSpec;
+import io.regatta.core.exchange.TrainerId;
+import io.regatta.core.exchange.Wait;
 import io.regatta.core.reduce.AggregationRounds;
-import io.regatta.core.shard.JobSpec;
-import io.regatta.core.shard.TrainerId;
-import io.regatta.core.shard.Wait;
 import io.regatta.node.group.GroupWatch;
 import io.vertx.core.Future;
 import java.util.ArrayList;

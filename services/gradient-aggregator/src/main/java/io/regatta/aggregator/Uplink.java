@@ -1,6 +1,6 @@
 package io.regatta.aggregator;
 
-import io.regatta.core.shard.JobSpec;
+import io.regatta.core.exchange.JobSpec;
 import io.regatta.node.directory.Directory;
 import io.regatta.node.group.GroupWatch;
 import io.regatta.protocol.parameterserver.Shard;

@@ -6,13 +6,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.NotOwner;
+import io.regatta.core.exchange.JobSpec;
+import io.regatta.core.exchange.Mode;
+import io.regatta.core.exchange.NanPolicy;
+import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.model.DenseVariable;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.optim.OptimizerSpec;
-import io.regatta.core.shard.JobSpec;
-import io.regatta.core.shard.Mode;
-import io.regatta.core.shard.NanPolicy;
-import io.regatta.core.shard.TrainerId;
 import io.regatta.node.directory.Directory;
 import io.regatta.node.settings.StreamConfig;
 import io.regatta.node.testing.BlockedLoopGuard;

@@ -1,9 +1,9 @@
 package io.regatta.aggregator;
 
-import io.regatta.core.shard.JobSpec;
-import io.regatta.core.shard.ParameterClient;
-import io.regatta.core.shard.ShardLink;
-import io.regatta.core.shard.TrainerId;
+import io.regatta.core.client.ParameterClient;
+import io.regatta.core.exchange.JobSpec;
+import io.regatta.core.exchange.ShardLink;
+import io.regatta.core.exchange.TrainerId;
 import io.regatta.node.Node;
 import io.regatta.node.admin.Waits;
 import io.regatta.node.directory.Directory;

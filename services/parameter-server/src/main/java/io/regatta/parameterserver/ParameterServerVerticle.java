@@ -5,7 +5,7 @@ import io.regatta.node.address.ServicePort;
 import io.regatta.node.admin.Hosted;
 import io.regatta.node.directory.Directory;
 import io.regatta.node.directory.Registration;
-import io.regatta.protocol.ErrorMapping;
+import io.regatta.protocol.error.ErrorMapping;
 import io.regatta.protocol.parameterserver.ParameterServerGrpcService;
 import io.regatta.protocol.parameterserver.ShardMapReply;
 import io.regatta.protocol.parameterserver.ShardMapRequest;

@@ -1,7 +1,7 @@
 package io.regatta.parameterserver;
 
+import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.shard.ParameterShard;
-import io.regatta.core.shard.TrainerId;
 import io.regatta.node.group.GroupWatch;
 import java.util.List;
 import java.util.function.BooleanSupplier;

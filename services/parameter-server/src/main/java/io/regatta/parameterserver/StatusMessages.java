@@ -1,7 +1,7 @@
 package io.regatta.parameterserver;
 
+import io.regatta.core.exchange.Wait;
 import io.regatta.core.shard.ParameterShard;
-import io.regatta.core.shard.Wait;
 import io.regatta.protocol.parameterserver.JobStatus;
 import io.regatta.protocol.parameterserver.ParkedCall;
 import io.regatta.protocol.parameterserver.ShardStatus;

@@ -1,19 +1,19 @@
 package io.regatta.parameterserver;
 
+import io.regatta.core.client.LocalShardLink;
+import io.regatta.core.client.ParameterClient;
 import io.regatta.core.dense.DenseMemory;
+import io.regatta.core.exchange.JobSpec;
+import io.regatta.core.exchange.Mode;
+import io.regatta.core.exchange.NanPolicy;
+import io.regatta.core.exchange.SparseRows;
+import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.init.InitializerSpec;
 import io.regatta.core.model.DenseVariable;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.SparseTableSpec;
 import io.regatta.core.optim.OptimizerSpec;
-import io.regatta.core.shard.JobSpec;
-import io.regatta.core.shard.LocalShardLink;
-import io.regatta.core.shard.Mode;
-import io.regatta.core.shard.NanPolicy;
-import io.regatta.core.shard.ParameterClient;
 import io.regatta.core.shard.ParameterShard;
-import io.regatta.core.shard.SparseRows;
-import io.regatta.core.shard.TrainerId;
 import java.util.ArrayList;
 import java.util.List;
 

@@ -1,8 +1,8 @@
 package io.regatta.parameterserver;
 
-import io.regatta.core.shard.JobSpec;
-import io.regatta.core.shard.ParameterClient;
-import io.regatta.core.shard.TrainerId;
+import io.regatta.core.client.ParameterClient;
+import io.regatta.core.exchange.JobSpec;
+import io.regatta.core.exchange.TrainerId;
 import io.regatta.node.Node;
 import io.regatta.node.admin.Waits;
 import io.regatta.node.directory.Directory;

@@ -4,10 +4,10 @@ import static io.regatta.parameterserver.RunningServers.get;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.regatta.core.client.ParameterClient;
 import io.regatta.core.error.RegattaException.Conflict;
-import io.regatta.core.shard.JobSpec;
-import io.regatta.core.shard.Mode;
-import io.regatta.core.shard.ParameterClient;
+import io.regatta.core.exchange.JobSpec;
+import io.regatta.core.exchange.Mode;
 import io.regatta.node.Node;
 import io.regatta.node.NodeConfig;
 import io.regatta.node.directory.Directory;

@@ -2,7 +2,7 @@ package io.regatta.rendezvous;
 
 import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.InvalidInput;
-import io.regatta.protocol.ErrorMapping;
+import io.regatta.protocol.error.ErrorMapping;
 import io.vertx.grpc.common.CodecException;
 import io.vertx.grpc.common.GrpcMessage;
 import io.vertx.grpc.common.GrpcStatus;

@@ -5,7 +5,7 @@ import io.regatta.core.error.RegattaException.Conflict;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.Overloaded;
 import io.regatta.core.error.RegattaException.StaleGeneration;
-import io.regatta.core.shard.Wait;
+import io.regatta.core.exchange.Wait;
 import io.regatta.protocol.rendezvous.GroupView;
 import io.regatta.protocol.rendezvous.JoinReply;
 import io.regatta.protocol.rendezvous.JoinRequest;

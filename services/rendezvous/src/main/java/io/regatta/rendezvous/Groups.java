@@ -7,7 +7,7 @@ import io.regatta.core.error.RegattaException.NotOwner;
 import io.regatta.core.error.RegattaException.Overloaded;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.error.RegattaException.StaleGeneration;
-import io.regatta.core.shard.Wait;
+import io.regatta.core.exchange.Wait;
 import io.regatta.protocol.rendezvous.GatherReply;
 import io.regatta.protocol.rendezvous.GatherRequest;
 import io.regatta.protocol.rendezvous.GroupsReply;

@@ -3,7 +3,7 @@ package io.regatta.rendezvous;
 import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.Conflict;
 import io.regatta.core.error.RegattaException.PeerLost;
-import io.regatta.core.shard.Wait;
+import io.regatta.core.exchange.Wait;
 import io.regatta.protocol.rendezvous.JoinReply;
 import io.regatta.protocol.rendezvous.JoinRequest;
 import io.regatta.protocol.rendezvous.MissingMember;

@@ -5,7 +5,7 @@ import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.Overloaded;
 import io.regatta.core.error.RegattaException.PeerLost;
-import io.regatta.core.shard.Wait;
+import io.regatta.core.exchange.Wait;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashSet;

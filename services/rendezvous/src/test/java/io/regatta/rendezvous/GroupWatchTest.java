@@ -3,7 +3,7 @@ package io.regatta.rendezvous;
 import static io.regatta.rendezvous.RunningRendezvous.get;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.regatta.core.shard.TrainerId;
+import io.regatta.core.exchange.TrainerId;
 import io.regatta.node.admin.Waits;
 import io.regatta.node.directory.Directory;
 import io.regatta.node.directory.HazelcastDirectory;

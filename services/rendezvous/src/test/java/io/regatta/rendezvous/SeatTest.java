@@ -9,7 +9,7 @@ import ch.qos.logback.core.read.ListAppender;
 import com.google.protobuf.ByteString;
 import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.StaleGeneration;
-import io.regatta.core.shard.Wait;
+import io.regatta.core.exchange.Wait;
 import io.regatta.node.directory.Directory;
 import io.regatta.node.group.Membership;
 import io.regatta.node.testing.BlockedLoopGuard;

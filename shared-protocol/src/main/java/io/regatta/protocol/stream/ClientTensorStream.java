@@ -3,7 +3,7 @@ package io.regatta.protocol.stream;
 import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.PeerLost;
-import io.regatta.protocol.ErrorMapping;
+import io.regatta.protocol.error.ErrorMapping;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;

@@ -3,7 +3,7 @@ package io.regatta.protocol.stream;
 import io.netty.buffer.Unpooled;
 import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.PeerLost;
-import io.regatta.protocol.ErrorMapping;
+import io.regatta.protocol.error.ErrorMapping;
 import io.regatta.protocol.tensor.TensorMessage;
 import io.vertx.core.Context;
 import io.vertx.core.Future;

@@ -1,7 +1,7 @@
 package io.regatta.core.reduce;
 
-import io.regatta.core.shard.TrainerId;
-import io.regatta.core.shard.Wait;
+import io.regatta.core.exchange.TrainerId;
+import io.regatta.core.exchange.Wait;
 
 /** What {@link AggregationRounds} knows of one life of one trainer of its host. Owned by it, on its thread. */
 final class HostTrainer {

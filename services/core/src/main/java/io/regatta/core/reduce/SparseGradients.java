@@ -1,6 +1,6 @@
 package io.regatta.core.reduce;
 
-import io.regatta.core.shard.SparseRows;
+import io.regatta.core.exchange.SparseRows;
 import it.unimi.dsi.fastutil.longs.Long2IntOpenHashMap;
 import java.util.ArrayList;
 import java.util.Arrays;

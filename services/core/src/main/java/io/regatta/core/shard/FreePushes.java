@@ -2,6 +2,9 @@ package io.regatta.core.shard;
 
 import io.regatta.core.dense.DenseSink;
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.exchange.Push;
+import io.regatta.core.exchange.PushAck;
+import io.regatta.core.exchange.SparseRows;
 import java.util.List;
 import java.util.function.BiConsumer;
 

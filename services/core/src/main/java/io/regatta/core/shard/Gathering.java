@@ -1,5 +1,7 @@
 package io.regatta.core.shard;
 
+import io.regatta.core.exchange.SparseIds;
+import io.regatta.core.exchange.SparseRows;
 import io.regatta.core.table.SparseTable;
 import java.util.ArrayList;
 import java.util.List;

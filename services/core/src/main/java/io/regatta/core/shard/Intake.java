@@ -1,5 +1,7 @@
 package io.regatta.core.shard;
 
+import io.regatta.core.exchange.Push;
+import io.regatta.core.exchange.PushAck;
 import java.util.List;
 import java.util.function.BiConsumer;
 

@@ -1,6 +1,7 @@
 package io.regatta.core.shard;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.exchange.JobSpec;
 
 /** Checks that a job that came over the wire makes sense, before a table is made for it; models check themselves. */
 final class JobCheck {

@@ -1,5 +1,6 @@
 package io.regatta.core.shard;
 
+import io.regatta.core.exchange.JobSpec;
 import io.regatta.core.model.DenseVariable;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.SparseTableSpec;

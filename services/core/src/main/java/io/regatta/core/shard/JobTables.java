@@ -6,6 +6,8 @@ import io.regatta.core.dense.DenseValues;
 import io.regatta.core.dense.DenseVector;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.Overloaded;
+import io.regatta.core.exchange.JobSpec;
+import io.regatta.core.exchange.SparseRows;
 import io.regatta.core.model.DensePartition;
 import io.regatta.core.model.SparseTableSpec;
 import io.regatta.core.optim.Optimizer;

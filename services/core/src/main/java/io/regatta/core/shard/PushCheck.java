@@ -2,6 +2,11 @@ package io.regatta.core.shard;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.Overloaded;
+import io.regatta.core.exchange.Contributor;
+import io.regatta.core.exchange.NanPolicy;
+import io.regatta.core.exchange.Push;
+import io.regatta.core.exchange.SparseIds;
+import io.regatta.core.exchange.SparseRows;
 import io.regatta.core.model.SparsePartition;
 import io.regatta.core.table.SparseTable;
 import it.unimi.dsi.fastutil.longs.LongOpenHashSet;

@@ -2,6 +2,8 @@ package io.regatta.core.shard;
 
 import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.Overloaded;
+import io.regatta.core.exchange.Push;
+import io.regatta.core.exchange.Wait;
 import java.util.ArrayDeque;
 import java.util.List;
 import java.util.Objects;

@@ -1,6 +1,10 @@
 package io.regatta.core.shard;
 
 import io.regatta.core.error.RegattaException;
+import io.regatta.core.exchange.Contributor;
+import io.regatta.core.exchange.Push;
+import io.regatta.core.exchange.PushAck;
+import io.regatta.core.exchange.Wait;
 import java.util.List;
 import java.util.function.BiConsumer;
 

@@ -1,6 +1,7 @@
 package io.regatta.core.shard;
 
 import io.regatta.core.dense.DenseValues;
+import io.regatta.core.exchange.SparseRows;
 import java.util.ArrayDeque;
 
 /**

@@ -1,6 +1,10 @@
 package io.regatta.core.shard;
 
 import io.regatta.core.error.RegattaException;
+import io.regatta.core.exchange.Contributor;
+import io.regatta.core.exchange.Push;
+import io.regatta.core.exchange.PushAck;
+import io.regatta.core.exchange.Wait;
 import java.util.Comparator;
 import java.util.Iterator;
 import java.util.List;

@@ -3,6 +3,7 @@ package io.regatta.core.shard;
 import io.regatta.core.dense.DenseValues;
 import io.regatta.core.dense.NonFinite;
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.exchange.SparseRows;
 import io.regatta.core.hash.Mix64;
 import io.regatta.core.table.SparseTable;
 import it.unimi.dsi.fastutil.longs.LongOpenHashSet;

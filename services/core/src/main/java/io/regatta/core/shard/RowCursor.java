@@ -1,5 +1,6 @@
 package io.regatta.core.shard;
 
+import io.regatta.core.exchange.SparseRows;
 import io.regatta.core.table.SparseTable;
 
 /**

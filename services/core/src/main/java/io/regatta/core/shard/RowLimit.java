@@ -1,6 +1,9 @@
 package io.regatta.core.shard;
 
 import io.regatta.core.error.RegattaException.Overloaded;
+import io.regatta.core.exchange.Mode;
+import io.regatta.core.exchange.SparseIds;
+import io.regatta.core.exchange.SparseRows;
 import java.util.List;
 import java.util.function.LongSupplier;
 

@@ -1,6 +1,7 @@
 package io.regatta.core.shard;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.exchange.SparseRows;
 import it.unimi.dsi.fastutil.longs.Long2IntOpenHashMap;
 import java.util.ArrayList;
 import java.util.Arrays;

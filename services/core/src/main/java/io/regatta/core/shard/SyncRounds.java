@@ -1,5 +1,8 @@
 package io.regatta.core.shard;
 
+import io.regatta.core.exchange.Contributor;
+import io.regatta.core.exchange.Push;
+import io.regatta.core.exchange.PushAck;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;

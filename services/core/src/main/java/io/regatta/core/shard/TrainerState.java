@@ -1,5 +1,6 @@
 package io.regatta.core.shard;
 
+import io.regatta.core.exchange.Wait;
 import it.unimi.dsi.fastutil.longs.LongOpenHashSet;
 import java.util.LinkedHashMap;
 import java.util.Map;

@@ -1,5 +1,6 @@
 package io.regatta.core.shard;
 
+import io.regatta.core.exchange.Wait;
 import java.util.ArrayDeque;
 import java.util.List;
 import java.util.concurrent.Executor;

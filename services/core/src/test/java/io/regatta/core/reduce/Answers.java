@@ -1,7 +1,7 @@
 package io.regatta.core.reduce;
 
 import io.regatta.core.error.RegattaException;
-import io.regatta.core.shard.PushAck;
+import io.regatta.core.exchange.PushAck;
 import java.util.function.BiConsumer;
 
 /** The one answer to a push. */

@@ -1,9 +1,9 @@
 package io.regatta.core.reduce;
 
 import io.regatta.core.error.RegattaException;
-import io.regatta.core.shard.Contributor;
-import io.regatta.core.shard.Push;
-import io.regatta.core.shard.PushAck;
+import io.regatta.core.exchange.Contributor;
+import io.regatta.core.exchange.Push;
+import io.regatta.core.exchange.PushAck;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.BiConsumer;

@@ -2,7 +2,7 @@ package io.regatta.core.reduce;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.regatta.core.shard.SparseRows;
+import io.regatta.core.exchange.SparseRows;
 import java.nio.FloatBuffer;
 import java.util.Arrays;
 import java.util.HashMap;

@@ -2,7 +2,12 @@ package io.regatta.core.shard;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.regatta.core.client.ParameterClient;
 import io.regatta.core.dense.DenseMemory;
+import io.regatta.core.exchange.Mode;
+import io.regatta.core.exchange.NanPolicy;
+import io.regatta.core.exchange.SparseRows;
+import io.regatta.core.exchange.Wait;
 import io.regatta.core.optim.OptimizerSpec;
 import java.util.ArrayList;
 import java.util.List;

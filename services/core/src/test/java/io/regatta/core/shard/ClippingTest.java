@@ -3,7 +3,12 @@ package io.regatta.core.shard;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
+import io.regatta.core.client.GeoState;
+import io.regatta.core.client.ParameterClient;
 import io.regatta.core.dense.DenseMemory;
+import io.regatta.core.exchange.Mode;
+import io.regatta.core.exchange.SparseIds;
+import io.regatta.core.exchange.SparseRows;
 import io.regatta.core.optim.OptimizerSpec;
 import java.util.List;
 import org.junit.jupiter.params.ParameterizedTest;

@@ -1,5 +1,12 @@
 package io.regatta.core.shard;
 
+import io.regatta.core.client.LocalShardLink;
+import io.regatta.core.client.ParameterClient;
+import io.regatta.core.exchange.JobSpec;
+import io.regatta.core.exchange.Mode;
+import io.regatta.core.exchange.NanPolicy;
+import io.regatta.core.exchange.SparseRows;
+import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.init.InitializerSpec;
 import io.regatta.core.model.DenseVariable;
 import io.regatta.core.model.ModelSpec;
@@ -11,23 +18,23 @@ import java.util.Random;
 import java.util.TreeSet;
 
 /** Some shards and the clients of some trainers in one thread, on a small model that every number of shards cuts. */
-final class LocalJob {
+public final class LocalJob {
 
-  static final String WIDE = "wide";
-  static final String DEEP = "deep";
-  static final int IDS = 40;
+  public static final String WIDE = "wide";
+  public static final String DEEP = "deep";
+  public static final int IDS = 40;
 
-  final JobSpec spec;
-  final List<ParameterShard> shards = new ArrayList<>();
-  final List<ParameterClient> clients = new ArrayList<>();
-  long nowMillis = 1_000;
+  public final JobSpec spec;
+  public final List<ParameterShard> shards = new ArrayList<>();
+  public final List<ParameterClient> clients = new ArrayList<>();
+  public long nowMillis = 1_000;
 
-  LocalJob(Mode mode, int trainers, int shardCount, OptimizerSpec optimizer) {
+  public LocalJob(Mode mode, int trainers, int shardCount, OptimizerSpec optimizer) {
     this(spec(mode, trainers, shardCount, optimizer, 0, NanPolicy.FAIL));
     start();
   }
 
-  LocalJob(JobSpec spec) {
+  public LocalJob(JobSpec spec) {
     this.spec = spec;
     for (int s = 0; s < spec.shards(); s++) {
       shards.add(new ParameterShard(s, ParameterShard.Limits.defaults(), () -> nowMillis));
@@ -37,11 +44,11 @@ final class LocalJob {
     }
   }
 
-  static JobSpec spec(Mode mode, int trainers, int shards, OptimizerSpec optimizer, int bound, NanPolicy nan) {
+  public static JobSpec spec(Mode mode, int trainers, int shards, OptimizerSpec optimizer, int bound, NanPolicy nan) {
     return new JobSpec("job", mode, trainers, bound, nan, shards, 4, model(optimizer));
   }
 
-  static ModelSpec model(OptimizerSpec optimizer) {
+  public static ModelSpec model(OptimizerSpec optimizer) {
     return new ModelSpec(7,
         List.of(new DenseVariable("fc.weight", List.of(5, 3)), new DenseVariable("fc.bias", List.of(9))), optimizer,
         List.of(new SparseTableSpec(WIDE, 1, InitializerSpec.zeros(), optimizer),
@@ -49,17 +56,17 @@ final class LocalJob {
   }
 
   /** Registers everybody and initialises. */
-  void start() {
+  public void start() {
     clients.forEach(c -> c.register().join());
     clients.get(0).initialize(initial()).join();
   }
 
-  ParameterClient client(int rank, long incarnation) {
+  public ParameterClient client(int rank, long incarnation) {
     List<LocalShardLink> links = shards.stream().map(LocalShardLink::new).toList();
     return new ParameterClient(spec, new TrainerId(rank, incarnation), links, Runnable::run);
   }
 
-  static float[] initial() {
+  public static float[] initial() {
     float[] w = new float[24];
     for (int i = 0; i < w.length; i++) {
       w[i] = (float) Math.sin(i);
@@ -67,12 +74,12 @@ final class LocalJob {
     return w;
   }
 
-  long digest() {
+  public long digest() {
     return shards.stream().mapToLong(s -> s.digest(spec.job())).sum();
   }
 
   /** A gradient that depends on nothing but (seed, rank, step); some steps have no dense part, some no rows. */
-  static Gradient gradient(long seed, int rank, long step) {
+  public static Gradient gradient(long seed, int rank, long step) {
     Random random = new Random(seed * 1_000_003 + rank * 1009L + step);
     float[] dense = random.nextInt(8) == 0 ? null : floats(random, 24);
     List<SparseRows> sparse = new ArrayList<>();
@@ -85,7 +92,7 @@ final class LocalJob {
     return new Gradient(1 + random.nextInt(8), dense, sparse);
   }
 
-  record Gradient(double weight, float[] dense, List<SparseRows> sparse) {}
+  public record Gradient(double weight, float[] dense, List<SparseRows> sparse) {}
 
   private static long[] ids(Random random) {
     TreeSet<Long> ids = new TreeSet<>();

@@ -1,5 +1,6 @@
 package io.regatta.core.shard;
 
+import io.regatta.core.exchange.SparseRows;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.ParameterHash;
 import io.regatta.core.model.SparseTableSpec;

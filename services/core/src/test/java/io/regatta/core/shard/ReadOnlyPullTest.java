@@ -2,9 +2,16 @@ package io.regatta.core.shard;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.regatta.core.client.ParameterClient;
 import io.regatta.core.dense.DenseMemory;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.Overloaded;
+import io.regatta.core.exchange.Mode;
+import io.regatta.core.exchange.NanPolicy;
+import io.regatta.core.exchange.Pull;
+import io.regatta.core.exchange.Pulled;
+import io.regatta.core.exchange.SparseIds;
+import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.optim.OptimizerSpec;
 import java.util.List;
 import java.util.Map;

@@ -3,6 +3,11 @@ package io.regatta.core.shard;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.regatta.core.dense.DenseMemory;
+import io.regatta.core.exchange.Contributor;
+import io.regatta.core.exchange.Mode;
+import io.regatta.core.exchange.NanPolicy;
+import io.regatta.core.exchange.Push;
+import io.regatta.core.exchange.PushAck;
 import io.regatta.core.optim.OptimizerSpec;
 import java.util.ArrayList;
 import java.util.List;

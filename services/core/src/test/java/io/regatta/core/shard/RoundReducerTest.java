@@ -5,6 +5,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.regatta.core.dense.DenseMemory;
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.exchange.Contributor;
+import io.regatta.core.exchange.Push;
+import io.regatta.core.exchange.SparseRows;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;

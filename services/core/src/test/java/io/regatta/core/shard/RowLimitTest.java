@@ -3,6 +3,17 @@ package io.regatta.core.shard;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.regatta.core.error.RegattaException.Overloaded;
+import io.regatta.core.exchange.Contributor;
+import io.regatta.core.exchange.JobSpec;
+import io.regatta.core.exchange.Mode;
+import io.regatta.core.exchange.NanPolicy;
+import io.regatta.core.exchange.Pull;
+import io.regatta.core.exchange.Pulled;
+import io.regatta.core.exchange.Push;
+import io.regatta.core.exchange.PushAck;
+import io.regatta.core.exchange.SparseIds;
+import io.regatta.core.exchange.SparseRows;
+import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.init.InitializerSpec;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.SparseTableSpec;

@@ -5,6 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.regatta.core.dense.DenseBlocks;
 import io.regatta.core.dense.DenseMemory;
+import io.regatta.core.exchange.Contributor;
+import io.regatta.core.exchange.JobSpec;
+import io.regatta.core.exchange.Mode;
+import io.regatta.core.exchange.NanPolicy;
+import io.regatta.core.exchange.Push;
+import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.model.DenseVariable;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.optim.OptimizerSpec;

@@ -3,8 +3,15 @@ package io.regatta.core.shard;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.regatta.core.client.ParameterClient;
 import io.regatta.core.dense.DenseMemory;
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.exchange.Contributor;
+import io.regatta.core.exchange.JobSpec;
+import io.regatta.core.exchange.Mode;
+import io.regatta.core.exchange.NanPolicy;
+import io.regatta.core.exchange.Push;
+import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.optim.OptimizerSpec;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;

@@ -1,7 +1,7 @@
 package io.regatta.node.admin;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
-import io.regatta.core.shard.Wait;
+import io.regatta.core.exchange.Wait;
 import io.regatta.node.process.PlainVertx;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;

@@ -1,6 +1,6 @@
 package io.regatta.node.admin;
 
-import io.regatta.core.shard.Wait;
+import io.regatta.core.exchange.Wait;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;

@@ -6,7 +6,7 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.PeerLost;
-import io.regatta.core.shard.Wait;
+import io.regatta.core.exchange.Wait;
 import io.regatta.node.address.HostPort;
 import io.regatta.node.address.PublishedAddress;
 import io.regatta.node.address.SeedProbe;

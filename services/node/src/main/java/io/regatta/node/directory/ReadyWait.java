@@ -3,7 +3,7 @@ package io.regatta.node.directory;
 import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.PeerLost;
-import io.regatta.core.shard.Wait;
+import io.regatta.core.exchange.Wait;
 import io.regatta.node.address.SeedProbe;
 import io.regatta.node.admin.Waits;
 import io.vertx.core.Future;

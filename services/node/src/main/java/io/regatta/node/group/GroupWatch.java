@@ -2,7 +2,7 @@ package io.regatta.node.group;
 
 import io.regatta.core.error.RegattaException.NotOwner;
 import io.regatta.core.error.RegattaException.PeerLost;
-import io.regatta.core.shard.TrainerId;
+import io.regatta.core.exchange.TrainerId;
 import io.regatta.node.directory.Directory;
 import io.regatta.node.directory.Directory.Instance;
 import io.regatta.protocol.RendezvousClient;

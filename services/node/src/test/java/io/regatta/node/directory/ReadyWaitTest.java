@@ -11,7 +11,7 @@ import ch.qos.logback.core.read.ListAppender;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.PeerLost;
-import io.regatta.core.shard.Wait;
+import io.regatta.core.exchange.Wait;
 import io.regatta.node.admin.Waits;
 import io.regatta.node.directory.Directory.Instance;
 import io.regatta.node.testing.BlockedLoopGuard;

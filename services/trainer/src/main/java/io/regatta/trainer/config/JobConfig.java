@@ -1,8 +1,8 @@
 package io.regatta.trainer.config;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
-import io.regatta.core.shard.Mode;
-import io.regatta.core.shard.NanPolicy;
+import io.regatta.core.exchange.Mode;
+import io.regatta.core.exchange.NanPolicy;
 import io.regatta.node.group.GroupNames;
 import io.regatta.node.settings.Setting;
 import io.regatta.node.settings.Settings;

@@ -1,7 +1,7 @@
 package io.regatta.trainer.config;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
-import io.regatta.core.shard.Mode;
+import io.regatta.core.exchange.Mode;
 
 /**
  * How this program's trainers exchange parameters. Immutable.

@@ -1,7 +1,7 @@
 package io.regatta.trainer.djl;
 
 import io.regatta.core.dense.DenseMemory;
-import io.regatta.core.shard.SparseIds;
+import io.regatta.core.exchange.SparseIds;
 import java.util.List;
 
 /**

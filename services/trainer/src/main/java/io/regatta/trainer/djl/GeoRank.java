@@ -1,10 +1,10 @@
 package io.regatta.trainer.djl;
 
+import io.regatta.core.client.GeoState;
+import io.regatta.core.client.ParameterClient;
 import io.regatta.core.dense.DenseMemory;
-import io.regatta.core.shard.GeoState;
-import io.regatta.core.shard.ParameterClient;
-import io.regatta.core.shard.SparseIds;
-import io.regatta.core.shard.SparseRows;
+import io.regatta.core.exchange.SparseIds;
+import io.regatta.core.exchange.SparseRows;
 import io.regatta.trainer.session.TrainerSession;
 import java.util.List;
 

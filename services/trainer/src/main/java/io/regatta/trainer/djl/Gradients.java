@@ -1,10 +1,10 @@
 package io.regatta.trainer.djl;
 
 import io.regatta.core.dense.DenseMemory;
-import io.regatta.core.shard.Contributor;
-import io.regatta.core.shard.Push;
+import io.regatta.core.exchange.Contributor;
+import io.regatta.core.exchange.Push;
+import io.regatta.core.exchange.SparseRows;
 import io.regatta.core.shard.RoundReducer;
-import io.regatta.core.shard.SparseRows;
 import java.util.ArrayList;
 import java.util.List;
 

@@ -1,10 +1,10 @@
 package io.regatta.trainer.djl;
 
+import io.regatta.core.client.ParameterClient;
+import io.regatta.core.client.ParameterClient.Values;
 import io.regatta.core.dense.DenseMemory;
-import io.regatta.core.shard.Mode;
-import io.regatta.core.shard.ParameterClient;
-import io.regatta.core.shard.ParameterClient.Values;
-import io.regatta.core.shard.SparseIds;
+import io.regatta.core.exchange.Mode;
+import io.regatta.core.exchange.SparseIds;
 import io.regatta.trainer.session.TrainerSession;
 import it.unimi.dsi.fastutil.longs.LongArrayList;
 import it.unimi.dsi.fastutil.longs.LongLinkedOpenHashSet;

@@ -1,7 +1,7 @@
 package io.regatta.trainer.run;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
-import io.regatta.core.shard.Mode;
+import io.regatta.core.exchange.Mode;
 import io.regatta.trainer.TrainingProgram;
 import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.config.OptimizerConfig;

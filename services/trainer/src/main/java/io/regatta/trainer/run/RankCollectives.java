@@ -1,9 +1,9 @@
 package io.regatta.trainer.run;
 
+import io.regatta.core.client.ParameterClient;
+import io.regatta.core.exchange.Mode;
 import io.regatta.core.reduce.Elementwise;
 import io.regatta.core.reduce.SlicedReduce;
-import io.regatta.core.shard.Mode;
-import io.regatta.core.shard.ParameterClient;
 import io.regatta.trainer.djl.ReplicaGroup;
 import io.regatta.trainer.session.TrainerSession;
 import io.regatta.trainer.session.TrainerSession.Reduced;

@@ -1,10 +1,10 @@
 package io.regatta.trainer.run;
 
+import io.regatta.core.client.ParameterClient;
 import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.PeerLost;
-import io.regatta.core.shard.Mode;
-import io.regatta.core.shard.ParameterClient;
+import io.regatta.core.exchange.Mode;
 import io.regatta.trainer.Progress;
 import io.regatta.trainer.TrainingProgram;
 import io.regatta.trainer.config.JobConfig;

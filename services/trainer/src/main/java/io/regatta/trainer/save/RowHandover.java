@@ -1,8 +1,8 @@
 package io.regatta.trainer.save;
 
 import io.regatta.core.error.RegattaException.Cancelled;
-import io.regatta.core.shard.RowSink;
-import io.regatta.core.shard.SparseRows;
+import io.regatta.core.exchange.RowSink;
+import io.regatta.core.exchange.SparseRows;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 

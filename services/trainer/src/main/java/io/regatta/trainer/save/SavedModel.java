@@ -1,10 +1,10 @@
 package io.regatta.trainer.save;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.exchange.JobSpec;
+import io.regatta.core.exchange.SparseRows;
 import io.regatta.core.model.DenseVariable;
 import io.regatta.core.model.SparseTableSpec;
-import io.regatta.core.shard.JobSpec;
-import io.regatta.core.shard.SparseRows;
 import io.regatta.trainer.djl.FleetTrainer;
 import io.regatta.trainer.session.TrainerSession;
 import io.vertx.core.json.JsonArray;

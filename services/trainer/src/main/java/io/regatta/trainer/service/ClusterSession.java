@@ -1,14 +1,14 @@
 package io.regatta.trainer.service;
 
+import io.regatta.core.client.ParameterClient;
 import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.Conflict;
 import io.regatta.core.error.RegattaException.PeerLost;
+import io.regatta.core.exchange.JobSpec;
+import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.reduce.Elementwise;
-import io.regatta.core.shard.JobSpec;
-import io.regatta.core.shard.ParameterClient;
-import io.regatta.core.shard.TrainerId;
 import io.regatta.node.Node;
 import io.regatta.node.admin.Waits;
 import io.regatta.node.directory.Directory;

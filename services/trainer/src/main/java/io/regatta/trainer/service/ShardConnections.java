@@ -1,7 +1,7 @@
 package io.regatta.trainer.service;
 
 import io.regatta.core.error.RegattaException.PeerLost;
-import io.regatta.core.shard.ShardLink;
+import io.regatta.core.exchange.ShardLink;
 import io.regatta.node.Node;
 import io.regatta.node.directory.Directory;
 import io.regatta.protocol.AggregatedShardLink;

@@ -1,7 +1,7 @@
 package io.regatta.trainer.service;
 
-import io.regatta.core.shard.ParameterClient;
-import io.regatta.core.shard.Wait.Peer;
+import io.regatta.core.client.ParameterClient;
+import io.regatta.core.exchange.Wait.Peer;
 import io.regatta.node.directory.Directory;
 import io.regatta.protocol.ParameterServerControl;
 import io.regatta.protocol.parameterserver.ParkedCall;

@@ -1,15 +1,15 @@
 package io.regatta.trainer.session;
 
+import io.regatta.core.client.LocalShardLink;
+import io.regatta.core.client.ParameterClient;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.Conflict;
+import io.regatta.core.exchange.JobSpec;
+import io.regatta.core.exchange.Mode;
+import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.reduce.Elementwise;
-import io.regatta.core.shard.JobSpec;
-import io.regatta.core.shard.LocalShardLink;
-import io.regatta.core.shard.Mode;
-import io.regatta.core.shard.ParameterClient;
 import io.regatta.core.shard.ParameterShard;
-import io.regatta.core.shard.TrainerId;
 import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.config.Strategy;
 import io.regatta.trainer.trace.StepTrace;

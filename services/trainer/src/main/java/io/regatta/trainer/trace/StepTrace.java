@@ -1,6 +1,6 @@
 package io.regatta.trainer.trace;
 
-import io.regatta.core.shard.ShardLink;
+import io.regatta.core.exchange.ShardLink;
 import java.io.FileWriter;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;

@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.exchange.Mode;
 import io.regatta.core.optim.LearningRate;
 import io.regatta.core.optim.OptimizerSpec;
-import io.regatta.core.shard.Mode;
 import io.regatta.node.group.GroupNames;
 import io.regatta.node.settings.Schema;
 import io.regatta.node.settings.Settings;

@@ -1,13 +1,13 @@
 package io.regatta.trainer.run;
 
+import io.regatta.core.client.LocalShardLink;
+import io.regatta.core.client.ParameterClient;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.PeerLost;
+import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.reduce.Elementwise;
-import io.regatta.core.shard.LocalShardLink;
-import io.regatta.core.shard.ParameterClient;
 import io.regatta.core.shard.ParameterShard;
-import io.regatta.core.shard.TrainerId;
 import io.regatta.trainer.Progress;
 import io.regatta.trainer.TrainingProgram;
 import io.regatta.trainer.config.JobConfig;

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.PeerLost;
-import io.regatta.core.shard.SparseRows;
+import io.regatta.core.exchange.SparseRows;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 

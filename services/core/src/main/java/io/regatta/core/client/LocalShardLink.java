@@ -1,9 +1,20 @@
-package io.regatta.core.shard;
+package io.regatta.core.client;
 
 import io.regatta.core.dense.DenseMemory;
 import io.regatta.core.dense.DenseValues;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.exchange.JobSpec;
+import io.regatta.core.exchange.Pull;
+import io.regatta.core.exchange.Pulled;
+import io.regatta.core.exchange.Push;
+import io.regatta.core.exchange.PushAck;
+import io.regatta.core.exchange.RowSink;
+import io.regatta.core.exchange.ShardLink;
+import io.regatta.core.exchange.SparseRows;
+import io.regatta.core.exchange.TrainerId;
+import io.regatta.core.shard.ParameterShard;
+import io.regatta.core.shard.RowCursor;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.BiConsumer;

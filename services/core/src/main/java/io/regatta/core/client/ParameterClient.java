@@ -1,8 +1,20 @@
-package io.regatta.core.shard;
+package io.regatta.core.client;
 
 import io.regatta.core.dense.DenseMemory;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.exchange.Contributor;
+import io.regatta.core.exchange.JobSpec;
+import io.regatta.core.exchange.Mode;
+import io.regatta.core.exchange.NanPolicy;
+import io.regatta.core.exchange.Pull;
+import io.regatta.core.exchange.Push;
+import io.regatta.core.exchange.PushAck;
+import io.regatta.core.exchange.RowSink;
+import io.regatta.core.exchange.ShardLink;
+import io.regatta.core.exchange.SparseIds;
+import io.regatta.core.exchange.SparseRows;
+import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.model.DensePartition;
 import java.util.ArrayList;
 import java.util.Collections;

@@ -1,7 +1,10 @@
-package io.regatta.core.shard;
+package io.regatta.core.client;
 
 import io.regatta.core.dense.DenseMemory;
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.exchange.JobSpec;
+import io.regatta.core.exchange.NanPolicy;
+import io.regatta.core.exchange.SparseRows;
 import io.regatta.core.model.SparseTableSpec;
 import io.regatta.core.optim.Optimizer;
 import io.regatta.core.optim.OptimizerSpec;

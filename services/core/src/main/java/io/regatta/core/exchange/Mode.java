@@ -1,4 +1,4 @@
-package io.regatta.core.shard;
+package io.regatta.core.exchange;
 
 /** How pushes of several trainers become updates. Configuration names are the lower-case forms, '-' or '_' alike. */
 public enum Mode {

@@ -1,5 +1,6 @@
-package io.regatta.core.shard;
+package io.regatta.core.client;
 
+import io.regatta.core.exchange.SparseRows;
 import io.regatta.core.model.SparseTableSpec;
 import io.regatta.core.optim.Optimizer;
 import it.unimi.dsi.fastutil.longs.Long2IntOpenHashMap;

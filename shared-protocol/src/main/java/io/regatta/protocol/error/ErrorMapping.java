@@ -1,4 +1,4 @@
-package io.regatta.protocol;
+package io.regatta.protocol.error;
 
 import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.Cancelled;

@@ -1,4 +1,4 @@
-package io.regatta.core.shard;
+package io.regatta.core.exchange;
 
 /**
  * Rows of one sparse table: gradients, deltas or values. Ids are distinct within one message.

@@ -1,8 +1,9 @@
-package io.regatta.core.shard;
+package io.regatta.core.client;
 
 import io.regatta.core.dense.DenseMemory;
 import io.regatta.core.dense.NonFinite;
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.exchange.SparseRows;
 import io.regatta.core.model.DenseVariable;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.SparseTableSpec;

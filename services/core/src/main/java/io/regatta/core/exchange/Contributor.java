@@ -1,4 +1,4 @@
-package io.regatta.core.shard;
+package io.regatta.core.exchange;
 
 /**
  * Whose gradient is in a push, for de-duplication and weighting.

@@ -1,4 +1,4 @@
-package io.regatta.core.shard;
+package io.regatta.core.exchange;
 
 import io.regatta.core.dense.DenseValues;
 import java.util.List;

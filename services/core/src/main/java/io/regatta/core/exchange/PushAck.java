@@ -1,4 +1,4 @@
-package io.regatta.core.shard;
+package io.regatta.core.exchange;
 
 /**
  * Answer to a push, sent when it is applied (async modes), when its round has closed (sync), or at once if it had

@@ -1,4 +1,4 @@
-package io.regatta.core.shard;
+package io.regatta.core.exchange;
 
 /**
  * One life of one rank. The incarnation is issued by the rendezvous: a restarted trainer has a higher one, so that

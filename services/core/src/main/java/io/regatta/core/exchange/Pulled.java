@@ -1,4 +1,4 @@
-package io.regatta.core.shard;
+package io.regatta.core.exchange;
 
 import io.regatta.core.dense.DenseValues;
 import java.util.List;
@@ -22,7 +22,7 @@ public record Pulled(long version, DenseValues dense, List<SparseRows> sparse, l
   }
 
   /** Nobody will read these values. */
-  void release() {
+  public void release() {
     if (dense != null) {
       dense.release();
     }

@@ -1,4 +1,4 @@
-package io.regatta.protocol;
+package io.regatta.protocol.error;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -1,4 +1,4 @@
-package io.regatta.core.shard;
+package io.regatta.core.client;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -1,4 +1,4 @@
-package io.regatta.core.shard;
+package io.regatta.core.client;
 
 import io.regatta.core.model.SparsePartition;
 import java.util.List;

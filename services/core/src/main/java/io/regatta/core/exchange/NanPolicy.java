@@ -1,4 +1,4 @@
-package io.regatta.core.shard;
+package io.regatta.core.exchange;
 
 /** What to do with a push that holds NaN or infinite values. */
 public enum NanPolicy {

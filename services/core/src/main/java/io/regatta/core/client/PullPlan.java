@@ -1,7 +1,12 @@
-package io.regatta.core.shard;
+package io.regatta.core.client;
 
 import io.regatta.core.dense.DenseMemory;
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.exchange.JobSpec;
+import io.regatta.core.exchange.Pull;
+import io.regatta.core.exchange.Pulled;
+import io.regatta.core.exchange.SparseIds;
+import io.regatta.core.exchange.SparseRows;
 import io.regatta.core.model.DensePartition;
 import io.regatta.core.model.SparseTableSpec;
 import java.util.ArrayList;
