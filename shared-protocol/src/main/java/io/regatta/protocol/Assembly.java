@@ -211,7 +211,7 @@ final class Assembly {
     // Compared by division first: the product of two numbers from the wire may overflow.
     if (total < 0 || total > MAX_ELEMENTS || total > budget.limit() / size || !budget.take(total * size)) {
       throw wrong(h, "a total of " + total + " elements or rows of " + size + " bytes is negative or exceeds the limit "
-          + "of incomplete requests, stream.max_request_bytes = " + budget.limit());
+          + "of incomplete requests and unanswered pushes, stream.max_request_bytes = " + budget.limit());
     }
     bytes += total * size;
   }

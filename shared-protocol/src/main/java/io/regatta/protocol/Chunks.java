@@ -4,7 +4,7 @@ import io.netty.buffer.ByteBuf;
 import io.regatta.core.dense.DenseValues;
 import io.regatta.core.exchange.SparseIds;
 import io.regatta.core.exchange.SparseRows;
-import io.regatta.protocol.http2.DirectMemory;
+import io.regatta.protocol.memory.DirectMemory;
 import io.regatta.protocol.stream.TensorFrame;
 import io.regatta.protocol.tensor.TensorMessage;
 import java.nio.ByteBuffer;
@@ -143,7 +143,7 @@ final class Chunks implements Iterator<Outgoing> {
     if (bytes == 0) {
       return new Outgoing(TensorFrame.of(header.build()), null);
     }
-    ByteBuf memory = DirectMemory.POOL.directBuffer(bytes);
+    ByteBuf memory = DirectMemory.ALLOCATOR.directBuffer(bytes);
     ByteBuffer payload = memory.nioBuffer(0, bytes).order(ByteOrder.LITTLE_ENDIAN);
     try {
       fill.into(payload);

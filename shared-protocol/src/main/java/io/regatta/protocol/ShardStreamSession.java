@@ -122,7 +122,6 @@ public final class ShardStreamSession implements FrameReceiver {
       current = null;
       if (currentIsExport || request.end()) {
         incomplete.remove(request.first().getRequest());
-        request.giveBack();
         dispatch(request);
       }
     } catch (RuntimeException | Error e) { // no memory for a request: its stream ends, and the peer knows
@@ -163,8 +162,12 @@ public final class ShardStreamSession implements FrameReceiver {
     return new TrainerId(h.getRank(), h.getIncarnation());
   }
 
+  /** A push counts in the budget until it is answered, for until then it is kept; what others hold is no part of theirs. */
   private void dispatch(Assembly a) {
     TensorMessage h = a.first();
+    if (h.getKind() != Kind.PUSH) {
+      a.giveBack();
+    }
     Origin from = origin(h);
     TensorMessage.Builder answer = TensorMessage.newBuilder().setJob(h.getJob()).setShard(h.getShard())
         .setShardIncarnation(h.getShardIncarnation()).setRank(h.getRank()).setIncarnation(h.getIncarnation())
@@ -173,7 +176,8 @@ public final class ShardStreamSession implements FrameReceiver {
       case REGISTER -> register(from, h, answer);
       case INITIALIZE -> serve(handler.initialize(from, a.dense() == null ? DenseMemory.of(new float[0]) : a.dense()),
           v -> one(answer, Kind.INITIALIZE_ACK));
-      case PUSH -> serve(handler.push(from, ShardCodec.push(a)), ack -> ShardCodec.ack(answer, h.getRequest(), ack));
+      case PUSH -> serve(handler.push(from, ShardCodec.push(a)).onComplete(done -> a.giveBack()),
+          ack -> ShardCodec.ack(answer, h.getRequest(), ack));
       case PULL -> serve(handler.pull(from, ShardCodec.pull(a)),
           pulled -> ShardCodec.values(answer, h.getRequest(), pulled, options.chunkBytes()));
       case LEAVE -> serve(handler.leave(from), v -> one(answer, Kind.LEAVE_ACK));

@@ -4,7 +4,6 @@ import io.netty.bootstrap.Bootstrap;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
-import io.netty.buffer.PooledByteBufAllocator;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
@@ -21,6 +20,7 @@ import io.netty.channel.epoll.EpollSocketChannel;
 import io.netty.channel.nio.NioIoHandler;
 import io.netty.channel.socket.nio.NioServerSocketChannel;
 import io.netty.channel.socket.nio.NioSocketChannel;
+import io.regatta.protocol.memory.DirectMemory;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -30,7 +30,7 @@ import java.nio.ByteOrder;
  * JVM. One loop per process; epoll where there is one.
  */
 final class NettyPeer implements Peer {
-  private static final ByteBufAllocator POOL = PooledByteBufAllocator.DEFAULT;
+  private static final ByteBufAllocator POOL = DirectMemory.ALLOCATOR;
 
   private final boolean epoll = Epoll.isAvailable();
   private final EventLoopGroup group =

@@ -1,6 +1,6 @@
 package io.regatta.load.run;
 
-import io.regatta.protocol.http2.DirectMemory;
+import io.regatta.protocol.memory.DirectMemory;
 import io.vertx.core.Vertx;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
@@ -46,7 +46,7 @@ public final class MemoryWatch {
   }
 
   private static long buffers() {
-    return DirectMemory.POOL.pinnedDirectMemory();
+    return DirectMemory.ALLOCATOR.pinnedBytes();
   }
 
   /** 0 where there is no such file. */

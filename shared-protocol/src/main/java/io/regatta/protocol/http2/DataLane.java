@@ -1,12 +1,12 @@
 package io.regatta.protocol.http2;
 
-import io.netty.buffer.PooledByteBufAllocator;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelPipeline;
 import io.netty.channel.WriteBufferWaterMark;
 import io.netty.handler.codec.http2.Http2ConnectionHandler;
 import io.netty.handler.codec.http2.Http2Stream;
+import io.regatta.protocol.memory.DirectMemory;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
@@ -63,7 +63,7 @@ public final class DataLane {
     ChannelPipeline pipeline = channel.pipeline();
     pipeline.addBefore(pipeline.context(http2).name(), NAME, tap);
     // Not the default of Netty 4.2, whose buffers cost more: the socket's bytes are read into these, and sent from them.
-    channel.config().setAllocator(DirectMemory.POOL).setWriteBufferWaterMark(WATER);
+    channel.config().setAllocator(DirectMemory.ALLOCATOR).setWriteBufferWaterMark(WATER);
     connection.ping(Buffer.buffer(8).appendLong(data)).onFailure(e -> ready.tryComplete(false));
     channel.closeFuture().addListener(closed -> ready.tryComplete(false));
     return ready.future();

@@ -13,7 +13,7 @@ import io.netty.buffer.ByteBufAllocator;
 import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.Overloaded;
 import io.regatta.core.error.RegattaException.PeerLost;
-import io.regatta.protocol.http2.DirectMemory;
+import io.regatta.protocol.memory.DirectMemory;
 import io.regatta.protocol.tensor.TensorMessage;
 import io.vertx.core.Promise;
 import io.vertx.core.buffer.Buffer;
@@ -92,7 +92,7 @@ class DataLaneTest {
     ByteBufAllocator allocator = get(loop.on(() -> client.request(HttpMethod.POST, port, "127.0.0.1", PATH)
         .compose(r -> OPTIONS.lane(r.connection())
             .map(lane -> lane ? ((ConnectionBase) r.connection()).channel().config().getAllocator() : null))));
-    assertThat(allocator).isSameAs(DirectMemory.POOL);
+    assertThat(allocator).isSameAs(DirectMemory.ALLOCATOR);
     get(client.close());
   }
 

@@ -12,9 +12,6 @@ import java.util.List;
  */
 final class Gathering {
 
-  /** What a row costs beside its floats: it is somewhere in memory, and its copy is written. */
-  static final int ROW_FLOATS = 400;
-
   private final JobTables tables;
   private final boolean readOnly;
   private final List<SparseIds> wish;
@@ -63,7 +60,7 @@ final class Gathering {
     } else {
       table.pull(r.ids(), next, to, r.values());
     }
-    long cost = 1 + (long) (to - next) * (ROW_FLOATS + table.spec().dim());
+    long cost = 1 + (long) (to - next) * (Turns.ROW_FLOATS + table.spec().dim());
     next = to;
     if (next == r.ids().length) {
       entry++;

@@ -62,7 +62,7 @@ final class JobState {
     check = new PushCheck(this, shard, limits.openRounds());
     inRounds = new RoundPushes(this);
     free = new FreePushes(this);
-    pushes = new PushQueue(turns, Math.multiplyExact(limits.openRounds(), spec.trainers()), where);
+    pushes = new PushQueue(turns, limits.openRounds(), where);
     pulls = new PullQueue(this, limits.parkedPulls());
     rowLimit = new RowLimit(tables, () -> inRounds.births() + pulls.births() + pushes.births(), spec.mode(),
         limits.rows(), where);

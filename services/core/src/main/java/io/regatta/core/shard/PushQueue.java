@@ -21,7 +21,7 @@ final class PushQueue implements Work {
   private final int limit;
   private final ArrayDeque<PushUnderWay> open = new ArrayDeque<>();
 
-  /** @param limit how many may be here at a time */
+  /** @param limit how many of one trainer may be here at a time */
   PushQueue(Turns turns, int limit, String where) {
     this.turns = turns;
     this.limit = limit;
@@ -37,11 +37,11 @@ final class PushQueue implements Work {
     turns.keep(this);
   }
 
-  /** @throws Overloaded if no more may be here */
+  /** @throws Overloaded if no more of its trainers may be here */
   void checkRoom(Push push) {
-    if (open.size() >= limit) {
-      throw new Overloaded(PushCheck.name(push) + " refused: " + limit + " pushes wait at " + where
-          + " to be applied, its limit; wait for acknowledgements");
+    if (open.size() >= limit && open.stream().filter(p -> p.sharesTrainer(push)).count() >= limit) {
+      throw new Overloaded(PushCheck.name(push) + " refused: " + limit + " pushes of its trainers wait at " + where
+          + " to be applied, the limit for each; wait for acknowledgements");
     }
   }
 

@@ -142,12 +142,16 @@ final class Turns {
     }
   }
 
+  /** Work answers for what it throws itself; should anything else be thrown, the other work goes on all the same. */
   private void laterTurn() {
     begin();
-    goOn();
-    settle.run();
-    due = false;
-    goOnLater();
-    completions.drain();
+    try {
+      goOn();
+      settle.run();
+    } finally {
+      due = false;
+      goOnLater();
+      completions.drain();
+    }
   }
 }

@@ -32,7 +32,7 @@ class PullTurnsTest {
 
   private static final int DIM = 3;
   /** Rows of one turn, rounded up as a turn does. */
-  private static final int TURN_ROWS = Turns.FLOATS / (Gathering.ROW_FLOATS + DIM) / Turns.ROWS * Turns.ROWS + Turns.ROWS;
+  private static final int TURN_ROWS = Turns.FLOATS / (Turns.ROW_FLOATS + DIM) / Turns.ROWS * Turns.ROWS + Turns.ROWS;
   private static final int ROWS = 2 * TURN_ROWS + 100;
   private static final String[] TABLES = {"wide", "deep"};
   private static final TrainerId ME = new TrainerId(0, 1);

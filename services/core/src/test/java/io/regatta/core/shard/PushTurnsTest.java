@@ -300,14 +300,16 @@ class PushTurnsTest {
 
   @Test
   void moreThanSoManyAreRefused() {
-    ParameterShard shard = shard(Mode.ASYNC, 1, true);
+    ParameterShard shard = shard(Mode.ASYNC, 2, true);
     List<Answer<PushAck>> acks = new ArrayList<>();
     for (int i = 1; i <= 5; i++) {
       acks.add(send(shard, push(0, i, rows(1, IDS))));
     }
+    Answer<PushAck> other = send(shard, push(1, 1, rows(1, IDS)));
     assertThat(acks.get(4).error).isInstanceOf(Overloaded.class).hasMessageContainingAll("4 pushes", "acknowledgements");
     runTurns();
     assertThat(acks.subList(0, 4)).allSatisfy(a -> assertThat(a.value).isNotNull());
+    assertThat(other.value).isNotNull();
     assertThat(send(shard, push(0, 5, rows(1, 5))).value).isNotNull();
   }
 
