@@ -59,7 +59,7 @@ public record StreamOptions(int chunkBytes, int maxMessageBytes, long maxRequest
   }
 
   /**
-   * Measured defaults: 1 MiB chunks in messages of at most 8 MiB, requests of at most 2 GiB, 256 at a time; 16 MiB stream
+   * The defaults: 1 MiB chunks in messages of at most 8 MiB, requests of at most 2 GiB, 256 at a time; 16 MiB stream
    * window, 64 MiB connection window, 64 KiB frames; a frozen peer is noticed in 30 s at most.
    */
   public static StreamOptions defaults() {

@@ -99,7 +99,7 @@ public final class StepTrace {
     }
   }
 
-  /** Keeps a span that ends now, if spans are kept and it did not begin before the first of them was. */
+  /** Keeps a span that ends now, if spans are kept now. */
   public void span(String track, String name, long beginNanos, Map<String, Object> details) {
     if (!on) {
       return;
