@@ -215,7 +215,8 @@ public final class ReopeningShardLink implements ShardLink {
     reopening = false;
     List<Request<?>> given = List.copyOf(unanswered);
     unanswered.clear();
-    given.forEach(request -> request.answer.completeExceptionally(why));
+    link.handedOver().whenComplete( // until then lent memory may still be read
+        (v, e) -> given.forEach(request -> request.answer.completeExceptionally(why)));
   }
 
   @Override

@@ -13,6 +13,7 @@ import io.regatta.core.exchange.Mode;
 import io.regatta.core.exchange.Pull;
 import io.regatta.core.exchange.Push;
 import io.regatta.core.exchange.PushAck;
+import io.regatta.core.exchange.ShardLink;
 import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.model.DensePartition;
 import io.regatta.core.shard.ParameterShard;
@@ -28,6 +29,8 @@ import java.nio.ByteOrder;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Supplier;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -39,15 +42,22 @@ class LentMemoryTest {
   @ParameterizedTest
   @EnumSource(Transport.class)
   void what_is_written_behind_the_failure_reaches_no_shard(Transport transport) throws Exception {
+    closedWhileTheServerIsBusy(transport, false);
+    closedWhileTheServerIsBusy(transport, true);
+  }
+
+  private static void closedWhileTheServerIsBusy(Transport transport, boolean reopens) throws Exception {
     StreamOptions options = StreamOptions.defaults().withChunkBytes(64 << 10).withTransport(transport);
     try (Loop servers = new Loop(); Loop loop = new Loop()) {
       ParameterShard shard = new ParameterShard(0, ParameterShard.Limits.defaults(), () -> 0);
       HttpServer server = servers.serve(StreamPaths.PARAMETER_SHARD, options,
           s -> ShardStreamSession.serve(s, new CoreShardHandler(shard), options));
       int port = server.actualPort();
-      GrpcShardLink link = get(loop.on(() -> new TensorStreamClient(loop.vertx, options)
+      Supplier<Future<GrpcShardLink>> open = () -> new TensorStreamClient(loop.vertx, options)
           .open("127.0.0.1", port, StreamPaths.PARAMETER_SHARD)
-          .map(s -> new GrpcShardLink(s, "shard 0", 0, 0, () -> 1, j -> Future.succeededFuture(0L), options))));
+          .map(s -> new GrpcShardLink(s, "shard 0", 0, 0, () -> 1, j -> Future.succeededFuture(0L), options));
+      ShardLink link = get(loop.on(() -> reopens ? ReopeningShardLink.open(loop.vertx, open, 64).map(l -> (ShardLink) l)
+          : open.get().map(l -> (ShardLink) l)));
       JobSpec job = job("lent", Mode.ASYNC, 1, N);
       get(loop.on(() -> Future.fromCompletionStage(link.register(job, new TrainerId(0, 1), 0))));
       get(loop.on(() -> Future.fromCompletionStage(link.initialize(DenseMemory.of(new float[N])))));
@@ -57,8 +67,10 @@ class LentMemoryTest {
       Push push = new Push(List.of(new Contributor(0, 1, 1, 1)), 0, 0,
           DenseMemory.of(memory).slice(DensePartition.of(job.model().dense(), 1, job.minBlock()), 0), List.of());
       Promise<PushAck> pushed = Promise.promise();
+      AtomicBoolean handedOver = new AtomicBoolean();
       get(loop.on(() -> {
         Future.fromCompletionStage(link.push(push)).onComplete(r -> {
+          handedOver.set(link.handedOver().toCompletableFuture().isDone());
           fill(memory, 1000);
           pushed.handle(r);
         });
@@ -67,6 +79,7 @@ class LentMemoryTest {
       }));
       busy.countDown();
       assertThat(catchThrowable(() -> get(pushed.future()))).isInstanceOf(Cancelled.class);
+      assertThat(handedOver).isTrue();
       float[] values = get(servers.on(() -> {
         Promise<float[]> pulled = Promise.promise();
         shard.pull("lent", new Pull(0, 0, true, List.of(), false), (v, e) -> pulled.complete(v.dense().toArray()));

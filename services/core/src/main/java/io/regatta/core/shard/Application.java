@@ -5,6 +5,7 @@ import io.regatta.core.dense.DenseSink;
 import io.regatta.core.dense.DenseValues;
 import io.regatta.core.dense.LittleEndian;
 import io.regatta.core.dense.NonFinite;
+import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.error.RegattaException.StaleGeneration;
 import io.regatta.core.exchange.Contributor;
 import io.regatta.core.exchange.Push;
@@ -245,7 +246,9 @@ final class Application {
         try {
           job.apply(blocks, gradient, push.step(), update);
         } catch (RuntimeException | Error e) {
-          throw job.breakDown(who, e);
+          PeerLost broken = job.breakDown(who, e);
+          job.completions.drain(); // nobody else does: the shard was not asked for anything
+          throw broken;
         }
       }
       blocks++;

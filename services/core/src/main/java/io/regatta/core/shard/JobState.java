@@ -62,8 +62,8 @@ final class JobState {
     check = new PushCheck(this, shard, limits.openRounds());
     inRounds = new RoundPushes(this);
     free = new FreePushes(this);
-    pushes = new PushQueue(turns, limits.openRounds(), where);
     pulls = new PullQueue(this, limits.parkedPulls());
+    pushes = new PushQueue(turns, limits.openRounds(), where, pulls::anyParked);
     rowLimit = new RowLimit(tables, () -> inRounds.births() + pulls.births() + pushes.births(), spec.mode(),
         limits.rows(), where);
   }
@@ -120,6 +120,9 @@ final class JobState {
   /** Ends a life; see {@link ParameterShard#leave} and {@link ParameterShard#lost}. */
   void end(TrainerId id, TrainerState.Phase how) {
     turns.begin();
+    if (how == TrainerState.Phase.LEFT) {
+      pushes.finish(id.rank());
+    }
     TrainerState t = trainers.end(id, how);
     if (t != null) {
       pulls.fail(t, how == TrainerState.Phase.LEFT

@@ -28,7 +28,9 @@ final class PullQueue {
   /** Without an aggregator a push comes before the pull of the next step. */
   private static final String OWN_PUSH = "its own push (the gradient aggregator may hold it, and say for whom)";
 
-  private record Parked(Pull pull, TrainerState trainer, long sinceMillis, BiConsumer<Pulled, Throwable> done) {}
+  /** @param behind number of the last push that was in the queue when it came: it waits for its trainer's up to there */
+  private record Parked(Pull pull, TrainerState trainer, long behind, long sinceMillis,
+      BiConsumer<Pulled, Throwable> done) {}
 
   /** A pull whose rows are being gathered; {@code pulled} is whole but for them. */
   private final class Answering implements Work {
@@ -89,7 +91,7 @@ final class PullQueue {
           + "ask for them in a pull of a step");
     }
     job.check.wish(pull.sparse(), who);
-    Parked p = new Parked(pull, trainer, nowMillis, done);
+    Parked p = new Parked(pull, trainer, job.pushes.last(), nowMillis, done);
     if (parked.size() + answering().size() >= limit) {
       throw new Overloaded(who + " refused: " + limit + " pulls wait at " + job.where
           + " already, its limit; wait for answers before asking again");
@@ -114,6 +116,11 @@ final class PullQueue {
         }
       }
     }
+  }
+
+  /** Whether a pull waits for something to change. */
+  boolean anyParked() {
+    return !parked.isEmpty();
   }
 
   private List<Answering> answering() {
@@ -186,8 +193,8 @@ final class PullQueue {
     return switch (job.spec.mode()) {
       case SYNC -> job.inRounds.next() >= pull.minStep() && !job.inRounds.closing();
       case SSP -> job.trainers.minClock(pull.minStep()) >= pull.minStep() - job.spec.stalenessBound()
-          && !job.pushes.holds(pull.rank());
-      case HALF_ASYNC, ASYNC, GEO -> !job.pushes.holds(pull.rank());
+          && !job.pushes.holds(pull.rank(), p.behind);
+      case HALF_ASYNC, ASYNC, GEO -> !job.pushes.holds(pull.rank(), p.behind);
     };
   }
 
@@ -200,7 +207,7 @@ final class PullQueue {
     if (job.inRounds.closing()) {
       return List.of(Wait.Peer.named("a round, which is being applied"));
     }
-    if (job.pushes.holds(pull.rank())) {
+    if (job.pushes.holds(pull.rank(), p.behind)) {
       return List.of(Wait.Peer.named("its own push, which is being applied"));
     }
     Predicate<TrainerState> behind = job.spec.mode() == Mode.SYNC ? t -> t.nextStep < pull.minStep()
@@ -216,7 +223,7 @@ final class PullQueue {
   private Answering begin(Parked p) {
     Pull pull = p.pull;
     try {
-      long clockLead = p.trainer.clock - job.trainers.minClock(p.trainer.clock);
+      long clockLead = clock(p) - job.trainers.minClock(p.trainer.clock);
       long births = 0;
       if (!pull.readOnly()) {
         births = job.rowLimit.births(pull.sparse());
@@ -237,6 +244,11 @@ final class PullQueue {
     } catch (OutOfMemoryError e) {
       throw noRoom(pull);
     }
+  }
+
+  /** The asker's clock; in ssp that of when he asked, which the bound is for: another replica may have pushed meanwhile. */
+  private long clock(Parked p) {
+    return job.spec.mode() == Mode.SSP ? Math.min(p.trainer.clock, p.pull.minStep()) : p.trainer.clock;
   }
 
   private void addChanged(TrainerState trainer, List<SparseIds> ids) {

@@ -7,6 +7,7 @@ import io.regatta.core.exchange.Wait;
 import java.util.ArrayDeque;
 import java.util.List;
 import java.util.Objects;
+import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 
 /**
@@ -19,10 +20,18 @@ final class PushQueue implements Work {
   private final Turns turns;
   private final String where;
   private final int limit;
+  private final BooleanSupplier pullsWait;
   private final ArrayDeque<PushUnderWay> open = new ArrayDeque<>();
+  private long last;
 
-  /** @param limit how many of one trainer may be here at a time */
-  PushQueue(Turns turns, int limit, String where) {
+  /**
+   * An empty one.
+   *
+   * @param limit how many of one trainer may be here at a time
+   * @param pullsWait whether a pull waits for anything
+   */
+  PushQueue(Turns turns, int limit, String where, BooleanSupplier pullsWait) {
+    this.pullsWait = pullsWait;
     this.turns = turns;
     this.limit = limit;
     this.where = where;
@@ -33,13 +42,14 @@ final class PushQueue implements Work {
     if (!behind && turns.run(push)) {
       return;
     }
+    push.number(++last);
     open.addLast(push);
     turns.keep(this);
   }
 
   /** @throws Overloaded if no more of its trainers may be here */
   void checkRoom(Push push) {
-    if (open.size() >= limit && open.stream().filter(p -> p.sharesTrainer(push)).count() >= limit) {
+    if (open.size() >= limit && open.stream().filter(p -> p.isWaitedFor() && p.sharesTrainer(push)).count() >= limit) {
       throw new Overloaded(PushCheck.name(push) + " refused: " + limit + " pushes of its trainers wait at " + where
           + " to be applied, the limit for each; wait for acknowledgements");
     }
@@ -50,9 +60,21 @@ final class PushQueue implements Work {
     return open.stream().anyMatch(p -> p.sharesTrainer(push));
   }
 
-  /** Whether a rank has a push here. */
-  boolean holds(int rank) {
-    return open.stream().anyMatch(p -> p.isOf(rank));
+  /** Whether a rank has a push here, of those that have come before this number was {@link #last}. */
+  boolean holds(int rank, long number) {
+    return open.stream().anyMatch(p -> p.number() <= number && p.isOf(rank));
+  }
+
+  /** Number of the push that came last. */
+  long last() {
+    return last;
+  }
+
+  /** Takes in, and applies, what a rank has here, in this turn: it leaves, and what it has pushed came before. */
+  void finish(int rank) {
+    while (holds(rank, last)) {
+      advance(Long.MAX_VALUE);
+    }
   }
 
   @Override
@@ -67,6 +89,9 @@ final class PushQueue implements Work {
       if (left < 0) {
         open.addFirst(first);
         return -1;
+      }
+      if (!open.isEmpty() && pullsWait.getAsBoolean()) {
+        return -1; // so that a pull which waits for this one is not kept for those behind it
       }
     }
     return left;

@@ -20,6 +20,7 @@ final class PushUnderWay implements Work {
   private final long sinceMillis;
   /** Null if nobody waits for this: its dense elements are still to come, and it is not taken in but applied as far as it is here. */
   private final BiConsumer<PushAck, Throwable> done;
+  private long number;
   private List<TrainerState> from;
   private RowCheck check;
   /** Outside of rounds, once it has been taken in. */
@@ -103,6 +104,20 @@ final class PushUnderWay implements Work {
     if (done != null) {
       job.completions.error(done, e);
     }
+  }
+
+  /** Its place among those that have been queued; 0 before. */
+  long number() {
+    return number;
+  }
+
+  void number(long n) {
+    number = n;
+  }
+
+  /** Whether this is all of a push, and not the beginning of one. */
+  boolean isWaitedFor() {
+    return done != null;
   }
 
   /** Whether one of that push's trainers has a gradient inside. */

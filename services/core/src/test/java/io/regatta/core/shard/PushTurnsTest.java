@@ -51,11 +51,19 @@ class PushTurnsTest {
   private final ArrayDeque<Runnable> turns = new ArrayDeque<>();
 
   private ParameterShard shard(Mode mode, int trainers, boolean inTurns) {
-    return shard(mode, trainers, OptimizerSpec.sgd(1), inTurns);
+    return shard(mode, trainers, inTurns, 4);
+  }
+
+  private ParameterShard shard(Mode mode, int trainers, boolean inTurns, int openRounds) {
+    return shard(mode, trainers, OptimizerSpec.sgd(1), inTurns, openRounds);
   }
 
   private ParameterShard shard(Mode mode, int trainers, OptimizerSpec rule, boolean inTurns) {
-    ParameterShard shard = new ParameterShard(0, new ParameterShard.Limits(4, 4, 64, 1_000_000), () -> 1,
+    return shard(mode, trainers, rule, inTurns, 4);
+  }
+
+  private ParameterShard shard(Mode mode, int trainers, OptimizerSpec rule, boolean inTurns, int openRounds) {
+    ParameterShard shard = new ParameterShard(0, new ParameterShard.Limits(4, openRounds, 64, 1_000_000), () -> 1,
         inTurns ? turns::add : null);
     JobSpec spec = new JobSpec("job", mode, trainers, 0, NanPolicy.FAIL, 1, 64, new ModelSpec(7,
         List.of(new DenseVariable("w", List.of(2))), rule, List.of(
@@ -244,11 +252,11 @@ class PushTurnsTest {
   }
 
   @Test
-  void theLastToLeaveEndsIt() {
+  void theLossOfTheLastEndsIt() {
     ParameterShard shard = shard(Mode.ASYNC, 1, true);
     Answer<PushAck> ack = send(shard, push(0, 1, rows(1, IDS)));
     runUntilApplied(shard);
-    shard.leave("job", new TrainerId(0, 1));
+    shard.lost("job", new TrainerId(0, 1));
     assertThat(shard.jobs()).isEmpty();
     assertThat(ack.error).isInstanceOf(Cancelled.class);
     runTurns();
@@ -311,6 +319,50 @@ class PushTurnsTest {
     assertThat(acks.subList(0, 4)).allSatisfy(a -> assertThat(a.value).isNotNull());
     assertThat(other.value).isNotNull();
     assertThat(send(shard, push(0, 5, rows(1, 5))).value).isNotNull();
+  }
+
+  @Test
+  void whoLeavesHasPushedBefore() {
+    for (Mode mode : List.of(Mode.SYNC, Mode.ASYNC)) {
+      ParameterShard shard = shard(mode, 2, true);
+      Answer<PushAck> ack = send(shard, push(0, 1, rows(1, IDS)));
+      shard.leave("job", new TrainerId(0, 1));
+      send(shard, push(1, 1));
+      runTurns();
+      Answer<Pulled> all = pull(shard, 1, mode == Mode.SYNC ? 1 : 0, 5);
+      runTurns();
+      assertThat(ack.error).as("%s", mode).isNull();
+      assertThat(values(all)[0]).as("%s", mode).isLessThan(0);
+    }
+  }
+
+  /** Of its own trainer it waits for the pushes before it, and not for those behind. */
+  @Test
+  void aPullIsNotKeptByPushesThatComeBehindIt() {
+    ParameterShard shard = shard(Mode.ASYNC, 1, true, 64);
+    send(shard, push(0, 1, rows(1, IDS)));
+    Answer<Pulled> between = pull(shard, 0, 1, 5);
+    for (int i = 2; i < 10; i++) {
+      send(shard, push(0, i, rows(1, IDS)));
+    }
+    while (between.value == null) {
+      turns.poll().run();
+    }
+    assertThat(values(between)[0]).isBetween(-2f, -1f); // the row may lie in what has been applied of the next one
+    runTurns();
+  }
+
+  /** What has begun takes no place of its own: its end is never refused for want of room. */
+  @Test
+  void aPushThatHasBegunCanEnd() {
+    ParameterShard shard = shard(Mode.ASYNC, 1, true, 1);
+    Push known = push(0, 1, rows(1, IDS));
+    DenseSink sink = shard.begin("job", known, 2);
+    sink.put(ByteBuffer.allocate(8));
+    Answer<PushAck> ack = send(shard, known);
+    runTurns();
+    assertThat(ack.error).isNull();
+    assertThat(ack.value).isNotNull();
   }
 
   @Test
