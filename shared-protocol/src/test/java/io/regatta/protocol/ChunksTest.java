@@ -57,6 +57,18 @@ class ChunksTest {
     }
   }
 
+  @Test
+  void aShardWithoutDenseElementsIsSentAnEmptyVector() {
+    DensePartition partition = DensePartition.of(List.of(new DenseVariable("b", List.of(1))), 2, 1024);
+    DenseMemory memory = DenseMemory.of(direct(new float[1]));
+    for (int s = 0; s < 2; s++) {
+      DenseSlice slice = memory.slice(partition, s);
+      Chunks chunks = chunks().dense(slice);
+      assertThat(chunks.next().frame().payload().remaining()).isEqualTo(slice.size() * Float.BYTES);
+      assertThat(chunks.hasNext()).isFalse();
+    }
+  }
+
   private static Chunks chunks() {
     TensorMessage header = TensorMessage.newBuilder().setKind(Kind.PUSH).build();
     return new Chunks(header, header, CHUNK_BYTES);

@@ -93,6 +93,9 @@ public final class DenseSlice implements DenseValues {
 
   @Override
   public int together(int from) {
+    if (from == size) {
+      return 0; // a shard may have nothing of the vector
+    }
     int run = run(from);
     return Math.min(end(run) - from, memory.together(places[run] + from - starts[run]));
   }
