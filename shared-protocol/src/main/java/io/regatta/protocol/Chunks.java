@@ -101,8 +101,7 @@ final class Chunks implements Iterator<Outgoing> {
 
   /** Adds rows with their values. */
   Chunks rows(SparseRows rows) {
-    int dim = rows.ids().length == 0 ? 0 : rows.values().length / rows.ids().length;
-    return sparse(rows.table(), rows.ids(), rows.values(), dim);
+    return sparse(rows.table(), rows.ids(), rows.values(), rows.dim());
   }
 
   /** Adds ids only. */

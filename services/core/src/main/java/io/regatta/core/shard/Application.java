@@ -159,7 +159,7 @@ final class Application {
       rows.remove();
       next = 0;
     }
-    return 1 + n * (Turns.ROW_FLOATS + (n == 0 ? 0 : (long) r.values().length / r.ids().length));
+    return Turns.rowsCost(n, r.dim());
   }
 
   /** Rows that what has been taken is still to bear, at most. */

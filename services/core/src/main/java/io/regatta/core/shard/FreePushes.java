@@ -30,11 +30,11 @@ final class FreePushes implements Intake {
       return null; // there is another one under way, whose place is to be remembered
     }
     check.denseLength(denseSize, who);
-    RowCheck rows = check(known, from, who);
+    RowCheck rows = check(begun, known, from, who);
     if (job.turns.spend(rows::advance) < 0) {
       return null; // too many rows to be looked through in this turn, and nothing is applied before
     }
-    Application a = take(known, from, who, rows);
+    Application a = take(begun, known, from, who, rows);
     for (TrainerState t : from) {
       t.application = t.active() ? a : null;
       job.seen(t);
@@ -46,7 +46,11 @@ final class FreePushes implements Intake {
 
   @Override
   public RowCheck check(Push push, List<TrainerState> from, String who) {
-    Application begun = check.begun(push, from, who);
+    return check(check.begun(push, from, who), push, from, who);
+  }
+
+  /** @param begun the application of this push that has begun, or null */
+  private RowCheck check(Application begun, Push push, List<TrainerState> from, String who) {
     if (begun == null) {
       check.takePart(from, who);
       check.order(push, who);
@@ -63,15 +67,14 @@ final class FreePushes implements Intake {
     if (begun != null && push.dense() == null && !begun.complete()) {
       throw new InvalidInput(who + " lacks dense elements at " + job.where + "; repeat what was sent, unchanged");
     }
-    Application a = take(push, from, who, checked);
+    Application a = take(begun, push, from, who, checked);
     a.end();
     job.takenIn(push, from);
     return a;
   }
 
   /** Takes what has come of a push, and has been checked, beyond that of which this was done before. */
-  private Application take(Push push, List<TrainerState> from, String who, RowCheck checked) {
-    Application begun = check.begun(push, from, who);
+  private Application take(Application begun, Push push, List<TrainerState> from, String who, RowCheck checked) {
     if (begun == null) {
       check.takePart(from, who);
       check.order(push, who);

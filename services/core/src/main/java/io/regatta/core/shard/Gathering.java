@@ -60,7 +60,7 @@ final class Gathering {
     } else {
       table.pull(r.ids(), next, to, r.values());
     }
-    long cost = 1 + (long) (to - next) * (Turns.ROW_FLOATS + table.spec().dim());
+    long cost = Turns.rowsCost(to - next, table.spec().dim());
     next = to;
     if (next == r.ids().length) {
       entry++;

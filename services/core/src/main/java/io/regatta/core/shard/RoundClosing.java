@@ -81,6 +81,6 @@ final class RoundClosing {
       sums.remove();
       row = 0;
     }
-    return 1 + n * (Turns.ROW_FLOATS + (n == 0 ? 0 : (long) rows.values().length / rows.ids().length));
+    return Turns.rowsCost(n, rows.dim());
   }
 }

@@ -40,7 +40,7 @@ final class RowSum {
 
   /** Takes more rows in, at least one; before the first {@link #advance}. */
   void add(float factor, SparseRows rows) {
-    if (!parts.isEmpty() && dim(rows) != dim(parts.get(0)) || rows.values().length % rows.ids().length != 0) {
+    if (!parts.isEmpty() && rows.dim() != parts.get(0).dim() || rows.values().length % rows.ids().length != 0) {
       throw new InvalidInput("rows of different dimensions of table '" + table + "' in one round");
     }
     parts.add(rows);
@@ -53,7 +53,7 @@ final class RowSum {
     if (sum != null) {
       return 0;
     }
-    int dim = dim(parts.get(0));
+    int dim = parts.get(0).dim();
     rowOf = new Long2IntOpenHashMap(most); // at its full size, so that no turn has to move all of it
     rowOf.defaultReturnValue(-1);
     sum = new SparseRows(table, new long[most], new float[Math.multiplyExact(most, dim)]);
@@ -99,15 +99,11 @@ final class RowSum {
   SparseRows rows() {
     while (advance(Integer.MAX_VALUE)) { }
     return n == sum.ids().length ? sum
-        : new SparseRows(table, Arrays.copyOf(sum.ids(), n), Arrays.copyOf(sum.values(), n * dim(parts.get(0))));
-  }
-
-  private static int dim(SparseRows rows) {
-    return rows.values().length / rows.ids().length;
+        : new SparseRows(table, Arrays.copyOf(sum.ids(), n), Arrays.copyOf(sum.values(), n * parts.get(0).dim()));
   }
 
   private void add(float factor, SparseRows rows, int from, int to) {
-    int dim = dim(rows);
+    int dim = rows.dim();
     float[] g = rows.values();
     float[] values = sum.values();
     for (int i = from; i < to; i++) {

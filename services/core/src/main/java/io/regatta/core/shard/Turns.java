@@ -44,6 +44,11 @@ final class Turns {
     this.completions = completions;
   }
 
+  /** What {@code n} rows cost that are read or written in a table; a little also if there are none. */
+  static long rowsCost(int n, int dim) {
+    return 1 + n * (ROW_FLOATS + (long) dim);
+  }
+
   /** A request has come, or a later turn. */
   void begin() {
     left = whole();

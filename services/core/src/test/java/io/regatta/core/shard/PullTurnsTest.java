@@ -20,7 +20,6 @@ import io.regatta.core.model.DenseVariable;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.SparseTableSpec;
 import io.regatta.core.optim.OptimizerSpec;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -38,7 +37,7 @@ class PullTurnsTest {
   private static final TrainerId ME = new TrainerId(0, 1);
   private static final long[] IDS = LongStream.range(0, ROWS).map(i -> i * i).toArray();
 
-  private final ArrayDeque<Runnable> turns = new ArrayDeque<>();
+  private final LaterTurns turns = new LaterTurns();
 
   private ParameterShard shard(Mode mode, boolean inTurns) {
     OptimizerSpec sgd = OptimizerSpec.sgd(1);
@@ -47,7 +46,7 @@ class PullTurnsTest {
         List.of(new DenseVariable("w", List.of(2))), sgd,
         List.of(new SparseTableSpec(TABLES[0], DIM, uniform, sgd), new SparseTableSpec(TABLES[1], DIM, uniform, sgd))));
     ParameterShard shard =
-        new ParameterShard(0, ParameterShard.Limits.defaults(), () -> 1, inTurns ? turns::add : null);
+        new ParameterShard(0, ParameterShard.Limits.defaults(), () -> 1, inTurns ? turns : null);
     shard.register(spec, ME, 0);
     shard.initialize("job", ME, DenseMemory.of(new float[] {1, 2}));
     return shard;
@@ -73,15 +72,6 @@ class PullTurnsTest {
     return answer;
   }
 
-  private int runTurns() {
-    int n = 0;
-    for (Runnable turn = turns.poll(); turn != null; turn = turns.poll()) {
-      turn.run();
-      n++;
-    }
-    return n;
-  }
-
   @Test
   void itsAnswerIsThatOfOneTurn() {
     for (boolean readOnly : new boolean[] {false, true}) {
@@ -90,7 +80,7 @@ class PullTurnsTest {
       long[] few = {5, 3};
       Answer<Pulled> answer = pull(shard, readOnly, IDS, few);
       assertThat(answer.value).isNull();
-      assertThat(runTurns()).isEqualTo(2);
+      assertThat(turns.runAll()).isEqualTo(2);
       Pulled expected = pull(whole, readOnly, IDS, few).value;
       for (int t = 0; t < 2; t++) {
         assertThat(answer.value.sparse().get(t).ids()).containsExactly(expected.sparse().get(t).ids());
@@ -114,7 +104,7 @@ class PullTurnsTest {
     assertThat(second.value).isNull();
     turns.poll().run();
     assertThat(first.value).isNotNull();
-    runTurns();
+    turns.runAll();
     assertThat(second.value.sparse().get(0).values()).containsExactly(first.value.sparse().get(0).values());
   }
 
@@ -124,7 +114,7 @@ class PullTurnsTest {
     float[] born = pull(shard, true, new long[] {IDS[0], IDS[ROWS - 1]}).value.sparse().get(0).values();
     Answer<Pulled> answer = pull(shard, false, IDS);
     assertThat(push(shard, 0, IDS[0], IDS[ROWS - 1]).value).isNotNull();
-    runTurns();
+    turns.runAll();
     float[] values = answer.value.sparse().get(0).values();
     assertThat(values[0]).as("gathered before").isEqualTo(born[0]);
     assertThat(values[(ROWS - 1) * DIM]).as("gathered behind").isEqualTo(born[DIM] - 1);
@@ -137,7 +127,7 @@ class PullTurnsTest {
     Answer<Pulled> answer = pull(shard, true, IDS);
     Answer<PushAck> round = push(shard, 0, IDS);
     assertThat(round.value).isNull();
-    runTurns();
+    turns.runAll();
     assertThat(round.value).isNotNull();
     float[] born = pull(shard(Mode.SYNC, false), true, IDS).value.sparse().get(0).values();
     assertThat(answer.value.sparse().get(0).values()).containsExactly(born);
@@ -149,7 +139,7 @@ class PullTurnsTest {
     Answer<Pulled> answer = pull(shard, false, IDS);
     shard.leave("job", ME);
     assertThat(answer.error).isInstanceOf(Cancelled.class);
-    runTurns();
+    turns.runAll();
     assertThat(answer.value).isNull();
   }
 
@@ -159,7 +149,7 @@ class PullTurnsTest {
     Answer<Pulled> answer = pull(shard, true, IDS);
     Answer<PushAck> round = push(shard, 0, IDS[0]);
     shard.withdraw("job", answer);
-    runTurns();
+    turns.runAll();
     assertThat(answer.value).isNull();
     assertThat(answer.error).isNull();
     assertThat(round.value).isNotNull();
@@ -200,7 +190,7 @@ class PullTurnsTest {
     }
     assertThat(before.value.version()).isZero();
     assertThat(round.value).isNotNull();
-    runTurns();
+    turns.runAll();
     assertThat(later).allSatisfy(a -> assertThat(a.value.version()).isEqualTo(1));
   }
 
@@ -211,7 +201,7 @@ class PullTurnsTest {
     Answer<PushAck> first = push(shard, 0, IDS[0]);
     Answer<PushAck> second = push(shard, 1, IDS[0]);
     Answer<Pulled> reader = pull(shard, true, IDS);
-    runTurns();
+    turns.runAll();
     assertThat(first.value.version()).isEqualTo(1);
     assertThat(reader.value.version()).isEqualTo(1);
     assertThat(second.value.version()).isEqualTo(2);

@@ -27,7 +27,6 @@ import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.SparseTableSpec;
 import io.regatta.core.optim.OptimizerSpec;
 import java.nio.ByteBuffer;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -48,7 +47,7 @@ class PushTurnsTest {
   private static final long[] IDS = LongStream.range(0, ROWS).map(i -> (i * 7919) % ROWS).toArray();
   private static final String[] TABLES = {"wide", "deep"};
 
-  private final ArrayDeque<Runnable> turns = new ArrayDeque<>();
+  private final LaterTurns turns = new LaterTurns();
 
   private ParameterShard shard(Mode mode, int trainers, boolean inTurns) {
     return shard(mode, trainers, inTurns, 4);
@@ -64,7 +63,7 @@ class PushTurnsTest {
 
   private ParameterShard shard(Mode mode, int trainers, OptimizerSpec rule, boolean inTurns, int openRounds) {
     ParameterShard shard = new ParameterShard(0, new ParameterShard.Limits(4, openRounds, 64, 1_000_000), () -> 1,
-        inTurns ? turns::add : null);
+        inTurns ? turns : null);
     JobSpec spec = new JobSpec("job", mode, trainers, 0, NanPolicy.FAIL, 1, 64, new ModelSpec(7,
         List.of(new DenseVariable("w", List.of(2))), rule, List.of(
             new SparseTableSpec(TABLES[0], 1, InitializerSpec.zeros(), rule),
@@ -102,15 +101,6 @@ class PushTurnsTest {
     return answer.value.sparse().get(0).values();
   }
 
-  private int runTurns() {
-    int n = 0;
-    for (Runnable turn = turns.poll(); turn != null; turn = turns.poll()) {
-      turn.run();
-      n++;
-    }
-    return n;
-  }
-
   /** Until some of the rows that are pushed have been applied. */
   private void runUntilApplied(ParameterShard shard) {
     while (shard.status("job").rows().get(TABLES[0]) == 0) {
@@ -137,7 +127,7 @@ class PushTurnsTest {
       before = now;
     }
     assertThat(n).isGreaterThanOrEqualTo(2);
-    runTurns();
+    turns.runAll();
     assertThat(values(own)).containsOnly(-1);
     assertThat(values(pull(shard, 1, 0, -1, -n))).containsOnly(-5);
     assertThat(ack.value.repeatedPush()).isFalse();
@@ -153,13 +143,13 @@ class PushTurnsTest {
       infinite.values()[ROWS - 1] = Float.POSITIVE_INFINITY;
       for (SparseRows bad : List.of(rows(1, twice), infinite)) {
         Answer<PushAck> refused = send(shard, push(0, 1, bad));
-        runTurns();
+        turns.runAll();
         assertThat(refused.error).as("%s", mode).isInstanceOf(InvalidInput.class);
         assertThat(shard.status("job").rows()).containsEntry(TABLES[0], 0L);
         assertThat(shard.status("job").version()).isZero();
       }
       Answer<PushAck> good = send(shard, push(0, 1, rows(1, IDS)));
-      runTurns();
+      turns.runAll();
       assertThat(good.value).isEqualTo(new PushAck(1, 0, false, false));
     }
   }
@@ -174,7 +164,7 @@ class PushTurnsTest {
     runUntilApplied(shard);
     assertThat(List.of(first, second)).allSatisfy(a -> assertThat(a.value).isNull());
     assertThat(waitsForBoth.value).as("the clock of who pushes has not ticked").isNull();
-    runTurns();
+    turns.runAll();
     assertThat(first.value.version()).isEqualTo(2);
     assertThat(second.value.version()).isEqualTo(3);
     assertThat(values(waitsForBoth)[0]).isIn(-1f, -3f);
@@ -189,12 +179,12 @@ class PushTurnsTest {
     runUntilApplied(shard);
     Answer<PushAck> again = send(shard, push(0, 1, rows(1, IDS)));
     assertThat(again.value).as("not before all of it has been applied").isNull();
-    runTurns();
+    turns.runAll();
     assertThat(ack.value).isEqualTo(new PushAck(1, 0, false, false));
     assertThat(early.value).isEqualTo(new PushAck(1, 0, true, false));
     assertThat(again.value).isEqualTo(new PushAck(1, 0, true, false));
     Answer<Pulled> all = pull(shard, 0, 1, IDS);
-    runTurns();
+    turns.runAll();
     assertThat(values(all)).containsOnly(-1);
   }
 
@@ -210,10 +200,10 @@ class PushTurnsTest {
     assertThat(shard.begin("job", known, 2)).as("its rows are being applied").isNull();
     Answer<PushAck> ack = send(shard, whole);
     assertThat(ack.value).isNull();
-    runTurns();
+    turns.runAll();
     assertThat(ack.value).isEqualTo(new PushAck(1, 0, false, false));
     Answer<Pulled> all = pull(shard, 0, 1, IDS);
-    runTurns();
+    turns.runAll();
     assertThat(values(all)).containsOnly(-1);
     assertThat(all.value.dense().toArray()).containsExactly(-3, -4);
   }
@@ -231,10 +221,10 @@ class PushTurnsTest {
         shard.lost("job", new TrainerId(0, 1));
       }
       assertThat(own.error).isInstanceOf(leaves ? Cancelled.class : PeerLost.class);
-      runTurns();
+      turns.runAll();
       assertThat(ack.value).isNotNull();
       Answer<Pulled> all = pull(shard, 1, 0, IDS);
-      runTurns();
+      turns.runAll();
       assertThat(values(all)).containsOnly(-1);
     }
   }
@@ -245,7 +235,7 @@ class PushTurnsTest {
     Answer<PushAck> ack = send(shard, push(0, 1, rows(1, IDS)));
     shard.lost("job", new TrainerId(0, 1));
     Answer<PushAck> other = send(shard, push(1, 1, rows(2, 5)));
-    runTurns();
+    turns.runAll();
     assertThat(ack.error).isInstanceOf(StaleGeneration.class);
     assertThat(other.value.version()).isEqualTo(1);
     assertThat(values(pull(shard, 1, 1, 5, 6))).containsExactly(-2, 0);
@@ -259,7 +249,7 @@ class PushTurnsTest {
     shard.lost("job", new TrainerId(0, 1));
     assertThat(shard.jobs()).isEmpty();
     assertThat(ack.error).isInstanceOf(Cancelled.class);
-    runTurns();
+    turns.runAll();
   }
 
   @Test
@@ -283,7 +273,7 @@ class PushTurnsTest {
     }, List.of(rows(1, IDS))));
     Answer<Pulled> own = pull(shard, 0, 1, 5);
     Answer<PushAck> behind = send(shard, push(0, 2, rows(1, 5)));
-    runTurns();
+    turns.runAll();
     for (Answer<?> answer : List.of(ack, own, behind, pull(shard, 1, 0, 5), send(shard, push(1, 1, rows(1, 5))))) {
       assertThat(answer.error).isInstanceOf(PeerLost.class).hasMessageContainingAll("push of step 0 of trainer 0",
           "in the middle");
@@ -302,7 +292,7 @@ class PushTurnsTest {
         .contains("trainer 0: push of step 0 for its rows to be applied",
             "trainer 0: pull of step 1 for its own push, which is being applied",
             "trainer 1: pull of step 0 for its rows, which are being gathered");
-    runTurns();
+    turns.runAll();
     assertThat(shard.waits()).isEmpty();
   }
 
@@ -315,7 +305,7 @@ class PushTurnsTest {
     }
     Answer<PushAck> other = send(shard, push(1, 1, rows(1, IDS)));
     assertThat(acks.get(4).error).isInstanceOf(Overloaded.class).hasMessageContainingAll("4 pushes", "acknowledgements");
-    runTurns();
+    turns.runAll();
     assertThat(acks.subList(0, 4)).allSatisfy(a -> assertThat(a.value).isNotNull());
     assertThat(other.value).isNotNull();
     assertThat(send(shard, push(0, 5, rows(1, 5))).value).isNotNull();
@@ -328,9 +318,9 @@ class PushTurnsTest {
       Answer<PushAck> ack = send(shard, push(0, 1, rows(1, IDS)));
       shard.leave("job", new TrainerId(0, 1));
       send(shard, push(1, 1));
-      runTurns();
+      turns.runAll();
       Answer<Pulled> all = pull(shard, 1, mode == Mode.SYNC ? 1 : 0, 5);
-      runTurns();
+      turns.runAll();
       assertThat(ack.error).as("%s", mode).isNull();
       assertThat(values(all)[0]).as("%s", mode).isLessThan(0);
     }
@@ -349,7 +339,7 @@ class PushTurnsTest {
       turns.poll().run();
     }
     assertThat(values(between)[0]).isBetween(-2f, -1f); // the row may lie in what has been applied of the next one
-    runTurns();
+    turns.runAll();
   }
 
   /** What has begun takes no place of its own: its end is never refused for want of room. */
@@ -360,7 +350,7 @@ class PushTurnsTest {
     DenseSink sink = shard.begin("job", known, 2);
     sink.put(ByteBuffer.allocate(8));
     Answer<PushAck> ack = send(shard, known);
-    runTurns();
+    turns.runAll();
     assertThat(ack.error).isNull();
     assertThat(ack.value).isNotNull();
   }
@@ -371,9 +361,9 @@ class PushTurnsTest {
     send(shard, push(0, 1, rows(1, IDS)));
     runUntilApplied(shard);
     Answer<Pulled> some = changed(shard);
-    runTurns();
+    turns.runAll();
     Answer<Pulled> rest = changed(shard);
-    runTurns();
+    turns.runAll();
     assertThat(values(some)).hasSizeBetween(1, ROWS - 1).containsOnly(1);
     assertThat(values(rest)).containsOnly(1);
     long[] told = LongStream.concat(Arrays.stream(some.value.sparse().get(0).ids()),
@@ -405,10 +395,10 @@ class PushTurnsTest {
       seen.add(pull(shard, 0, step + 1, push.sparse().get(0).ids()));
       someTurns(random);
       if (seen.get(step).value == null) {
-        runTurns(); // outside of rounds a later push may come between the rows of an answer
+        turns.runAll(); // outside of rounds a later push may come between the rows of an answer
       }
     }
-    runTurns();
+    turns.runAll();
     for (int i = 0; i < seen.size(); i++) {
       assertThat(values(seen.get(i))).isEqualTo(values(expected.get(i)));
     }

@@ -21,7 +21,6 @@ import io.regatta.core.model.DenseVariable;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.SparseTableSpec;
 import io.regatta.core.optim.OptimizerSpec;
-import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.List;
 import java.util.stream.LongStream;
@@ -36,9 +35,9 @@ class RoundTurnsTest {
   private static final int DIM = 10;
   private static final TrainerId[] IDS = {new TrainerId(0, 1), new TrainerId(1, 1)};
 
-  private final ArrayDeque<Runnable> turns = new ArrayDeque<>();
+  private final LaterTurns turns = new LaterTurns();
   private final JobSpec spec = spec();
-  private final ParameterShard shard = start(new ParameterShard(0, ParameterShard.Limits.defaults(), () -> 1, turns::add));
+  private final ParameterShard shard = start(new ParameterShard(0, ParameterShard.Limits.defaults(), () -> 1, turns));
   private final ParameterShard whole = start(new ParameterShard(0, ParameterShard.Limits.defaults(), () -> 1));
 
   private static JobSpec spec() {
@@ -84,15 +83,6 @@ class RoundTurnsTest {
     push(whole, push(0, step));
     push(whole, push(1, step));
     return List.of(push(shard, push(0, step)), push(shard, push(1, step)));
-  }
-
-  private int runAll() {
-    int n = 0;
-    for (Runnable turn = turns.poll(); turn != null; turn = turns.poll()) {
-      turn.run();
-      n++;
-    }
-    return n;
   }
 
   private void assertSame() {
@@ -142,7 +132,7 @@ class RoundTurnsTest {
     List<Answer<PushAck>> second = round(1);
     Answer<Pulled> parked = pull(shard, 0, 2);
     assertThat(turns).hasSize(1);
-    runAll();
+    turns.runAll();
     assertThat(first.get(0).value.version()).isEqualTo(1);
     assertThat(second.get(1).value.version()).isEqualTo(2);
     assertThat(parked.value.version()).isEqualTo(2);
@@ -155,7 +145,7 @@ class RoundTurnsTest {
     push(whole, push(1, 0));
     Answer<PushAck> again = push(shard, push(1, 0));
     assertThat(again.value).isNull();
-    runAll();
+    turns.runAll();
     assertThat(again.value).isEqualTo(new PushAck(1, 0, true, false));
     assertThat(acks.get(1).value.repeatedPush()).isFalse();
     assertSame();
@@ -171,7 +161,7 @@ class RoundTurnsTest {
     push(whole, push(0, 1));
     Answer<PushAck> alone = push(shard, push(0, 1));
     assertThat(alone.value).isNull();
-    runAll();
+    turns.runAll();
     assertThat(acks.get(1).value.version()).isEqualTo(1);
     assertThat(alone.value.version()).isEqualTo(2);
     assertSame();
@@ -187,13 +177,13 @@ class RoundTurnsTest {
     assertThat(turns).isNotEmpty();
     assertThat(shard.register(spec, reborn, 0)).isEqualTo(1);
     assertThat(whole.register(spec, reborn, 0)).isEqualTo(1);
-    runAll();
+    turns.runAll();
     for (ParameterShard s : List.of(shard, whole)) {
       push(s, push(0, 1));
       Push second = push(1, 1);
       push(s, new Push(List.of(new Contributor(1, 2, 1, 8)), 1, 0, second.dense(), second.sparse()));
     }
-    runAll();
+    turns.runAll();
     assertSame();
   }
 
@@ -205,7 +195,7 @@ class RoundTurnsTest {
     shard.leave("job", IDS[1]);
     assertThat(shard.jobs()).isEmpty();
     acks.forEach(a -> assertThat(a.value.version()).isEqualTo(1));
-    assertThat(runAll()).isEqualTo(1);
+    assertThat(turns.runAll()).isEqualTo(1);
     start(shard);
     assertThat(pull(shard, 0, 0).value.dense().toArray()).containsOnly(0);
   }
@@ -236,7 +226,7 @@ class RoundTurnsTest {
     Answer<PushAck> second = push(shard, good);
     Answer<Pulled> parked = pull(shard, 0, 1);
     assertThat(second.error).isNull();
-    assertThat(runAll()).isGreaterThan(1);
+    assertThat(turns.runAll()).isGreaterThan(1);
     for (Answer<?> answer : List.of(first, second, parked, push(shard, push(0, 1)))) {
       assertThat(answer.error).isInstanceOf(PeerLost.class).hasMessageContainingAll("round of step 0",
           "in the middle");

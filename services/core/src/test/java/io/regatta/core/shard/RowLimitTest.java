@@ -18,7 +18,6 @@ import io.regatta.core.init.InitializerSpec;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.SparseTableSpec;
 import io.regatta.core.optim.OptimizerSpec;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.LongStream;
@@ -29,13 +28,13 @@ class RowLimitTest {
 
   private static final String ROWS = "rows";
 
-  private final ArrayDeque<Runnable> turns = new ArrayDeque<>();
+  private final LaterTurns turns = new LaterTurns();
 
   private ParameterShard shard(Mode mode, long rows) {
     OptimizerSpec sgd = OptimizerSpec.sgd(1);
     ModelSpec model = new ModelSpec(7, List.of(), sgd,
         List.of(new SparseTableSpec(ROWS, 1, InitializerSpec.zeros(), sgd)));
-    ParameterShard shard = new ParameterShard(0, new ParameterShard.Limits(4, 4, 64, rows), () -> 1, turns::add);
+    ParameterShard shard = new ParameterShard(0, new ParameterShard.Limits(4, 4, 64, rows), () -> 1, turns);
     shard.register(new JobSpec("job", mode, 1, 0, NanPolicy.FAIL, 1, 64, model), new TrainerId(0, 1), 0);
     return shard;
   }
@@ -57,12 +56,6 @@ class RowLimitTest {
     return answer;
   }
 
-  private void runTurns() {
-    for (Runnable turn = turns.poll(); turn != null; turn = turns.poll()) {
-      turn.run();
-    }
-  }
-
   private static long rows(ParameterShard shard) {
     return shard.status("job").rows().get(ROWS);
   }
@@ -76,7 +69,7 @@ class RowLimitTest {
     }
     Answer<PushAck> tooMany = push(shard, 0, 1_000_000, 40_001);
     Answer<PushAck> fits = push(shard, 0, 1_000_000, 40_000);
-    runTurns();
+    turns.runAll();
     assertThat(tooMany.error).isInstanceOf(Overloaded.class);
     assertThat(fits.value).isNotNull();
     assertThat(answers.get(0).value).isNotNull();
@@ -91,7 +84,7 @@ class RowLimitTest {
     shard.withdraw("job", first);
     long born = rows(shard);
     Answer<Pulled> second = pull(shard, 100_000, 100_000 - (int) born);
-    runTurns();
+    turns.runAll();
     assertThat(second.value).isNotNull();
     assertThat(rows(shard)).isEqualTo(100_000);
   }
@@ -107,7 +100,7 @@ class RowLimitTest {
     assertThat(rows(shard)).isBetween(50_000L, 199_999L);
     Answer<PushAck> tooMany = push(shard, 1, 200_000, 10_001);
     Answer<PushAck> second = push(shard, 1, 200_000, 10_000);
-    runTurns();
+    turns.runAll();
     assertThat(tooMany.error).isInstanceOf(Overloaded.class);
     assertThat(first.value).isNotNull();
     assertThat(second.value).isNotNull();
