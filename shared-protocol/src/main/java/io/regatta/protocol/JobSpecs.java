@@ -59,6 +59,7 @@ public final class JobSpecs {
     return Optimizer.newBuilder().setKind(name(o.kind())).setMomentum(o.momentum()).setNesterov(o.nesterov())
         .setBeta1(o.beta1()).setBeta2(o.beta2()).setEpsilon(o.epsilon()).setInitialAccumulator(o.initialAccumulator())
         .setWeightDecay(o.weightDecay()).setClipValue(o.clipValue()).setClipNorm(o.clipNorm())
+        .setBeta(o.beta()).setL1(o.l1()).setL2(o.l2())
         .setLearningRate(io.regatta.protocol.tensor.LearningRate.newBuilder().setKind(name(r.kind())).setBase(r.base())
             .setDecaySteps(r.decaySteps()).setDecayRate(r.decayRate()).setStaircase(r.staircase())
             .addAllBoundaries(r.boundaries()).addAllValues(r.values()).setModelDim(r.modelDim())
@@ -73,7 +74,7 @@ public final class JobSpecs {
         r.getModelDim(), r.getMinimum(), r.getWarmupSteps(), r.getWarmupStart());
     return new OptimizerSpec(parse(OptimizerSpec.Kind.class, "optimizer.kind", o.getKind()), rate, o.getMomentum(),
         o.getNesterov(), o.getBeta1(), o.getBeta2(), o.getEpsilon(), o.getInitialAccumulator(), o.getWeightDecay(),
-        o.getClipValue(), o.getClipNorm());
+        o.getClipValue(), o.getClipNorm(), o.getBeta(), o.getL1(), o.getL2());
   }
 
   private static String name(Enum<?> e) {

@@ -68,7 +68,8 @@ class JobSpecsTest {
 
   private static OptimizerSpec optimizer(Random r) {
     return new OptimizerSpec(any(r, OptimizerSpec.Kind.values()), rate(r), r.nextFloat(), r.nextBoolean(), r.nextFloat(),
-        r.nextFloat(), 1e-8f + r.nextFloat(), r.nextFloat(), r.nextFloat(), r.nextFloat(), r.nextFloat());
+        r.nextFloat(), 1e-8f + r.nextFloat(), r.nextFloat(), r.nextFloat(), r.nextFloat(), r.nextFloat(),
+        r.nextFloat(), r.nextFloat(), r.nextFloat());
   }
 
   private static LearningRate rate(Random r) {

@@ -15,6 +15,7 @@ public final class Rules {
       case MOMENTUM -> OptimizerSpec.momentum(RATE, 0.9f, false);
       case ADAGRAD -> OptimizerSpec.adagrad(RATE);
       case ADAM -> OptimizerSpec.adam(RATE);
+      case FTRL -> OptimizerSpec.ftrl(RATE, 1, 0.1f, 0.1f);
     };
   }
 }

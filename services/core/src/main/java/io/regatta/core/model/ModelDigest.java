@@ -78,6 +78,11 @@ final class ModelDigest {
     out.writeFloat(o.weightDecay());
     out.writeFloat(o.clipValue());
     out.writeFloat(o.clipNorm());
+    if (o.kind() == OptimizerSpec.Kind.FTRL) { // younger than the others, whose digests stay
+      out.writeFloat(o.beta());
+      out.writeFloat(o.l1());
+      out.writeFloat(o.l2());
+    }
   }
 
   private void learningRate(LearningRate r) throws IOException {

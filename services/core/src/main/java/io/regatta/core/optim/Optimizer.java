@@ -12,7 +12,7 @@ package io.regatta.core.optim;
  */
 public interface Optimizer {
 
-  /** Number of float slots per weight (SGD 0, momentum and Adagrad 1, Adam 2). */
+  /** Number of float slots per weight (SGD 0, momentum and Adagrad 1, Adam and FTRL 2). */
   int slots();
 
   /** The value that slot {@code k} starts with. */
@@ -46,6 +46,7 @@ public interface Optimizer {
       case MOMENTUM -> new Momentum(Regularization.of(spec), spec.momentum(), spec.nesterov());
       case ADAGRAD -> new Adagrad(Regularization.of(spec), spec.epsilon(), spec.initialAccumulator());
       case ADAM -> new Adam(Regularization.of(spec), spec.beta1(), spec.beta2(), spec.epsilon());
+      case FTRL -> new Ftrl(Regularization.of(spec), spec.beta(), spec.l1(), spec.l2(), spec.initialAccumulator());
     };
   }
 }

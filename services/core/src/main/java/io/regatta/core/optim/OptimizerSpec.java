@@ -13,18 +13,22 @@ import java.util.Objects;
  * @param beta1 first-moment decay of {@code ADAM}
  * @param beta2 second-moment decay of {@code ADAM}
  * @param epsilon added to the denominator of {@code ADAGRAD} and {@code ADAM}
- * @param initialAccumulator start of {@code ADAGRAD}'s accumulator
+ * @param initialAccumulator start of {@code ADAGRAD}'s accumulator and of {@code FTRL}'s n
  * @param weightDecay L2 term: gradient += weightDecay · weight, after clipping by value
  * @param clipValue each gradient element is limited to ±clipValue; 0: off. Applied at the shard
  * @param clipNorm each variable's (or table batch's) gradient is scaled to at most this L2 norm; 0: off. Applied by
  *     the trainer over whole tensors before the push ({@link GradientClipping}), so it does not depend on the number
  *     of shards
+ * @param beta of {@code FTRL}: what the root of n is added to
+ * @param l1 of {@code FTRL}: weights whose |z| is not above it are 0
+ * @param l2 of {@code FTRL}: added to the divisor; half of what TensorFlow and Paddle call l2
  */
 public record OptimizerSpec(Kind kind, LearningRate learningRate, float momentum, boolean nesterov, float beta1,
-    float beta2, float epsilon, float initialAccumulator, float weightDecay, float clipValue, float clipNorm) {
+    float beta2, float epsilon, float initialAccumulator, float weightDecay, float clipValue, float clipNorm, float beta,
+    float l1, float l2) {
 
   /** Update rules. Names as in the configuration, lower case there. */
-  public enum Kind { SGD, MOMENTUM, ADAGRAD, ADAM }
+  public enum Kind { SGD, MOMENTUM, ADAGRAD, ADAM, FTRL }
 
   public OptimizerSpec {
     Objects.requireNonNull(kind, "kind");
@@ -45,7 +49,21 @@ public record OptimizerSpec(Kind kind, LearningRate learningRate, float momentum
         check.fraction("beta2", beta2);
         check.positive("epsilon", epsilon);
       }
+      case FTRL -> {
+        check.notNegative("initial_accumulator", initialAccumulator);
+        check.notNegative("l1", l1);
+        check.notNegative("l2", l2);
+        check.require(beta >= 0 && Float.isFinite(beta) && beta + initialAccumulator + l2 > 0, "beta", beta,
+            "a finite number, 0 or more, and not 0 where initial_accumulator and l2 are: they divide");
+      }
     }
+  }
+
+  /** Of a rule other than {@code FTRL}. */
+  public OptimizerSpec(Kind kind, LearningRate learningRate, float momentum, boolean nesterov, float beta1, float beta2,
+      float epsilon, float initialAccumulator, float weightDecay, float clipValue, float clipNorm) {
+    this(kind, learningRate, momentum, nesterov, beta1, beta2, epsilon, initialAccumulator, weightDecay, clipValue,
+        clipNorm, 0, 0, 0);
   }
 
   /** Plain SGD at a constant rate. */
@@ -59,6 +77,11 @@ public record OptimizerSpec(Kind kind, LearningRate learningRate, float momentum
 
   public static OptimizerSpec adagrad(double rate) {
     return new OptimizerSpec(Kind.ADAGRAD, LearningRate.constant(rate), 0, false, 0, 0, 1e-6f, 0, 0, 0, 0);
+  }
+
+  /** FTRL-Proximal at alpha = {@code rate}, with n from 0. */
+  public static OptimizerSpec ftrl(double rate, float beta, float l1, float l2) {
+    return new OptimizerSpec(Kind.FTRL, LearningRate.constant(rate), 0, false, 0, 0, 0, 0, 0, 0, 0, beta, l1, l2);
   }
 
   public static OptimizerSpec adam(double rate) {

@@ -7,7 +7,8 @@ import io.regatta.node.settings.Settings;
 
 /** An optimizer section ({@code optimizer}, {@code sparse_optimizer}) of a job file. See {@link OptimizerSpec}. */
 public record OptimizerConfig(
-    @Setting(value = "auto", doc = "Update rule. auto: sgd; in sparse_optimizer: everything as in optimizer.")
+    @Setting(value = "auto", doc = "Update rule. auto: sgd; in sparse_optimizer: everything as in optimizer. naive is "
+        + "Paddle's name for sgd with neither decay nor clipping, which it refuses.")
     Kind kind,
 
     @Setting(value = "0.01", doc = "Learning rate that the schedule starts from.")
@@ -31,7 +32,7 @@ public record OptimizerConfig(
     @Setting(value = "0", doc = "adagrad, adam: added to the denominator. 0: the rule's own, adagrad 1e-6, adam 1e-8.")
     double epsilon,
 
-    @Setting(value = "0", doc = "adagrad: what the accumulators start with.")
+    @Setting(value = "0", doc = "adagrad, ftrl: what the accumulators (ftrl: n) start with.")
     double initialAccumulator,
 
     @Setting(value = "0", doc = "L2 term: gradient += weight_decay * weight, after clipping by value.")
@@ -42,10 +43,20 @@ public record OptimizerConfig(
 
     @Setting(value = "0", doc = "Limit of the L2 norm of each variable's gradient, in the trainer before it is sent. "
         + "0: off.")
-    double clipNorm) {
+    double clipNorm,
+
+    @Setting(value = "1", doc = "ftrl: beta, beside the learning rate as alpha.")
+    double beta,
+
+    @Setting(value = "0", doc = "ftrl: weight of the L1 norm, which makes weights exactly 0.")
+    double l1,
+
+    @Setting(value = "0", doc = "ftrl: weight of the squared L2 norm as in the paper: half of what TensorFlow and Paddle "
+        + "call l2.")
+    double l2) {
 
   /** Update rules, and the one that says that nothing was chosen. */
-  public enum Kind { AUTO, SGD, MOMENTUM, ADAGRAD, ADAM }
+  public enum Kind { AUTO, SGD, NAIVE, MOMENTUM, ADAGRAD, ADAM, FTRL }
 
   public OptimizerConfig {
     atLeastZero("learning_rate", learningRate);
@@ -55,6 +66,13 @@ public record OptimizerConfig(
     atLeastZero("weight_decay", weightDecay);
     atLeastZero("clip_value", clipValue);
     atLeastZero("clip_norm", clipNorm);
+    atLeastZero("beta", beta);
+    atLeastZero("l1", l1);
+    atLeastZero("l2", l2);
+    if (kind == Kind.NAIVE && weightDecay + clipValue + clipNorm > 0) {
+      throw new InvalidInput("kind: naive is sgd without weight_decay, clip_value and clip_norm; take these out, or choose "
+          + "kind: sgd");
+    }
     if (!(beta1 >= 0 && beta1 < 1 && beta2 >= 0 && beta2 < 1)) {
       throw new InvalidInput("beta1 and beta2 must be at least 0 and less than 1, not " + beta1 + " and " + beta2);
     }
@@ -72,7 +90,7 @@ public record OptimizerConfig(
       return own;
     }
     if (!own.equals(Settings.defaults(OptimizerConfig.class))) {
-      throw new InvalidInput("sparse_optimizer: give kind too (sgd, momentum, adagrad or adam); without it everything "
+      throw new InvalidInput("sparse_optimizer: give kind too (sgd, naive, momentum, adagrad, adam or ftrl); without it everything "
           + "in the section is taken from optimizer");
     }
     return dense;
@@ -80,15 +98,21 @@ public record OptimizerConfig(
 
   /** The optimizer as core's value, the one that travels to the servers. */
   public OptimizerSpec toSpec() {
-    OptimizerSpec.Kind rule = kind == Kind.AUTO ? OptimizerSpec.Kind.SGD : OptimizerSpec.Kind.valueOf(kind.name());
+    OptimizerSpec.Kind rule = switch (kind) {
+      case AUTO, NAIVE, SGD -> OptimizerSpec.Kind.SGD;
+      case MOMENTUM -> OptimizerSpec.Kind.MOMENTUM;
+      case ADAGRAD -> OptimizerSpec.Kind.ADAGRAD;
+      case ADAM -> OptimizerSpec.Kind.ADAM;
+      case FTRL -> OptimizerSpec.Kind.FTRL;
+    };
     double eps = epsilon > 0 ? epsilon
         : switch (rule) {
           case ADAGRAD -> 1e-6;
           case ADAM -> 1e-8;
-          case SGD, MOMENTUM -> 0;
+          case SGD, MOMENTUM, FTRL -> 0;
         };
     return new OptimizerSpec(rule, schedule.toSpec(learningRate), (float) momentum, nesterov, (float) beta1,
         (float) beta2, (float) eps, (float) initialAccumulator, (float) weightDecay, (float) clipValue,
-        (float) clipNorm);
+        (float) clipNorm, (float) beta, (float) l1, (float) l2);
   }
 }

@@ -35,7 +35,7 @@ public final class Enrolment {
     Optimizer optimizer = config.getOptimizer();
     if (!(optimizer instanceof RegattaOptimizer)) {
       throw new InvalidInput("optimizer " + optimizer.getClass().getName() + " runs in the trainer only, but updates "
-          + "are made on the servers: put one of io.regatta.trainer.djl.Sgd, Momentum, Adagrad, Adam (or "
+          + "are made on the servers: put one of io.regatta.trainer.djl.Sgd, Momentum, Adagrad, Adam, Ftrl (or "
           + "worker.optimizer(), the job file's) into the TrainingConfig with optOptimizer");
     }
     Device[] devices = config.getDevices();

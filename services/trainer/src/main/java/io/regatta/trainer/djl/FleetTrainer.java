@@ -73,7 +73,7 @@ public final class FleetTrainer extends Trainer {
    * Refuses a stock DJL optimizer and more than one device. Call {@link #initialize} next.
    *
    * @param model with its block set; one per replica
-   * @param config with one of {@link Sgd}, {@link Momentum}, {@link Adagrad}, {@link Adam} as its optimizer
+   * @param config with one of {@link Sgd}, {@link Momentum}, {@link Adagrad}, {@link Adam}, {@link Ftrl} as its optimizer
    * @param strategy the same on every rank
    */
   public FleetTrainer(Model model, TrainingConfig config, Strategy strategy, ReplicaContext replica) {

@@ -29,6 +29,7 @@ public abstract class RegattaOptimizer extends Optimizer {
       case MOMENTUM -> new Momentum(spec);
       case ADAGRAD -> new Adagrad(spec);
       case ADAM -> new Adam(spec);
+      case FTRL -> new Ftrl(spec);
     };
   }
 

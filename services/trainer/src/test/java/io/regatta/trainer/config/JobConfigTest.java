@@ -11,6 +11,8 @@ import io.regatta.node.group.GroupNames;
 import io.regatta.node.settings.Schema;
 import io.regatta.node.settings.Settings;
 import io.regatta.trainer.data.LoaderOptions;
+import io.regatta.trainer.djl.Ftrl;
+import io.regatta.trainer.djl.RegattaOptimizer;
 import io.vertx.core.json.JsonObject;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -36,11 +38,26 @@ class JobConfigTest {
     JsonObject adam = new JsonObject().put("kind", "adam").put("learning_rate", 0.1);
     assertThat(job(new JsonObject().put("optimizer", adam)).sparseOptimizer().toSpec())
         .isEqualTo(new OptimizerSpec(OptimizerSpec.Kind.ADAM, LearningRate.constant(0.1), 0.9f, false, 0.9f, 0.999f,
-            1e-8f, 0, 0, 0, 0));
+            1e-8f, 0, 0, 0, 0, 1, 0, 0));
     assertThat(job(new JsonObject().put("sparse_optimizer", new JsonObject().put("kind", "adagrad")
         .put("learning_rate", 0.5))).sparseOptimizer().toSpec().epsilon()).isEqualTo(1e-6f);
     assertThatThrownBy(() -> job(new JsonObject().put("sparse_optimizer", new JsonObject().put("learning_rate", 1))))
         .isInstanceOf(InvalidInput.class).hasMessageContaining("give kind too");
+  }
+
+  @Test
+  void ftrlHasKeysOfItsOwnAndNaiveIsPlainSgd() {
+    JsonObject ftrl = new JsonObject().put("kind", "ftrl").put("learning_rate", 0.1).put("beta", 2).put("l1", 0.5)
+        .put("l2", 0.25);
+    OptimizerSpec spec = job(new JsonObject().put("optimizer", ftrl)).optimizer().toSpec();
+    assertThat(spec.kind()).isEqualTo(OptimizerSpec.Kind.FTRL);
+    assertThat(List.of(spec.beta(), spec.l1(), spec.l2(), spec.epsilon())).containsExactly(2f, 0.5f, 0.25f, 0f);
+    assertThat(RegattaOptimizer.of(spec)).isInstanceOf(Ftrl.class);
+    JsonObject naive = new JsonObject().put("kind", "naive").put("learning_rate", 0.1);
+    assertThat(job(new JsonObject().put("optimizer", naive)).optimizer().toSpec().kind())
+        .isEqualTo(OptimizerSpec.Kind.SGD);
+    assertThatThrownBy(() -> job(new JsonObject().put("optimizer", naive.put("weight_decay", 0.1))))
+        .isInstanceOf(InvalidInput.class).hasMessageContaining("naive");
   }
 
   @Test
