@@ -1,7 +1,7 @@
 package io.regatta.trainer.result;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
-import io.regatta.trainer.save.WritablePlace;
+import io.regatta.protocol.snapshot.WritablePlace;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

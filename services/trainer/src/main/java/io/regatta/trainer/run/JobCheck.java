@@ -6,7 +6,7 @@ import io.regatta.trainer.TrainingProgram;
 import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.config.OptimizerConfig;
 import io.regatta.trainer.djl.Engines;
-import io.regatta.trainer.save.WritablePlace;
+import io.regatta.protocol.snapshot.WritablePlace;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Locale;

@@ -1,15 +1,11 @@
 package io.regatta.trainer.save;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
-import io.vertx.core.json.JsonArray;
-import io.vertx.core.json.JsonObject;
+import io.regatta.protocol.snapshot.SafetensorsFile;
+import io.regatta.protocol.snapshot.TensorInfo;
 import java.io.IOException;
-import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.TreeMap;
@@ -36,12 +32,7 @@ public final class SavedParameters {
     SavedParameters saved = new SavedParameters();
     try (Stream<Path> files = Files.list(dir)) {
       for (Path file : files.filter(f -> f.toString().endsWith(".safetensors")).sorted().toList()) {
-        Map<String, ByteBuffer> tensors = tensors(file);
-        if (tensors.containsKey("ids")) {
-          saved.rows.put(file.getFileName().toString(), rows(tensors.get("ids"), tensors.get("values")));
-        } else {
-          tensors.forEach((name, data) -> saved.dense.put(name, floats(data)));
-        }
+        saved.add(file);
       }
     } catch (IOException e) {
       throw new InvalidInput("saved model " + dir + " cannot be read: " + e.getMessage(), e);
@@ -54,37 +45,30 @@ public final class SavedParameters {
     return dense;
   }
 
-  /** safetensors: 8 bytes header length, JSON header with types, shapes and offsets, data. */
-  private static Map<String, ByteBuffer> tensors(Path file) throws IOException {
-    ByteBuffer bytes = ByteBuffer.wrap(Files.readAllBytes(file)).order(ByteOrder.LITTLE_ENDIAN);
-    int headerLength = Math.toIntExact(bytes.getLong());
-    JsonObject header = new JsonObject(new String(bytes.array(), Long.BYTES, headerLength, StandardCharsets.UTF_8));
-    Map<String, ByteBuffer> tensors = new TreeMap<>();
-    for (String name : header.fieldNames()) {
-      if (!name.equals("__metadata__")) {
-        JsonArray offsets = header.getJsonObject(name).getJsonArray("data_offsets");
-        tensors.put(name, bytes.slice(Long.BYTES + headerLength + offsets.getInteger(0),
-            offsets.getInteger(1) - offsets.getInteger(0)).order(ByteOrder.LITTLE_ENDIAN));
+  private void add(Path path) throws IOException {
+    try (SafetensorsFile file = SafetensorsFile.open(path)) {
+      if (file.has("ids")) {
+        rows.put(path.getFileName().toString(), rows(file));
+      } else {
+        for (TensorInfo tensor : file.tensors()) {
+          dense.put(tensor.name(), file.floats(tensor.name()));
+        }
       }
     }
-    return tensors;
   }
 
-  private static Map<Long, float[]> rows(ByteBuffer ids, ByteBuffer values) {
-    int count = ids.remaining() / Long.BYTES;
-    float[] all = floats(values);
-    int dim = count == 0 ? 0 : all.length / count;
+  private static Map<Long, float[]> rows(SafetensorsFile file) throws IOException {
+    long[] ids = new long[Math.toIntExact(file.tensor("ids", TensorInfo.I64).elements())];
+    file.read("ids", TensorInfo.I64).longs(ids, 0, ids.length);
+    SafetensorsFile.Cursor values = file.read("values", TensorInfo.F32);
+    int dim = Math.toIntExact(file.tensor("values", TensorInfo.F32).shape().get(1));
     Map<Long, float[]> rows = new HashMap<>();
-    for (int row = 0; row < count; row++) {
-      rows.put(ids.getLong(row * Long.BYTES), Arrays.copyOfRange(all, row * dim, (row + 1) * dim));
+    for (long id : ids) {
+      float[] row = new float[dim];
+      values.floats(row, 0, dim);
+      rows.put(id, row);
     }
     return rows;
-  }
-
-  private static float[] floats(ByteBuffer data) {
-    float[] values = new float[data.remaining() / Float.BYTES];
-    data.asFloatBuffer().get(values);
-    return values;
   }
 
   /** Whether both hold rows of the same ids in every table. */

@@ -13,6 +13,7 @@ import ai.djl.training.GradientCollector;
 import ai.djl.training.loss.Loss;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.init.InitializerSpec;
+import io.regatta.protocol.snapshot.ModelFiles;
 import io.regatta.trainer.TrainingProgram;
 import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.djl.DistributedEmbedding;
@@ -104,7 +105,7 @@ class SavedModelTest {
 
   @Test
   void tables_with_odd_names_have_files_of_their_own(@TempDir Path dir) throws Exception {
-    assertThat(List.of("a/b", "a_b", "a%2Fb", "ä", "A.b-c").stream().map(SavedModel::fileName)).containsExactly(
+    assertThat(List.of("a/b", "a_b", "a%2Fb", "ä", "A.b-c").stream().map(ModelFiles::table)).containsExactly(
         "table-a%2Fb.safetensors", "table-a_b.safetensors", "table-a%252Fb.safetensors", "table-%C3%A4.safetensors",
         "table-A.b-c.safetensors");
     try (SharedShards shards = new SharedShards(JobConfig.of(new JsonObject().put("job", "odd").put("shards", 2)))) {

@@ -1,4 +1,4 @@
-package io.regatta.trainer.save;
+package io.regatta.protocol.snapshot;
 
 import java.io.IOException;
 import java.nio.file.AccessDeniedException;

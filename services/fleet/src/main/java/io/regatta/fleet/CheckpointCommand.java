@@ -1,0 +1,194 @@
+package io.regatta.fleet;
+
+import io.regatta.core.error.RegattaException;
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.protocol.snapshot.FileEntry;
+import io.regatta.protocol.snapshot.ManifestFile;
+import io.regatta.protocol.snapshot.SnapshotDirectory;
+import io.regatta.protocol.snapshot.SnapshotRewrite;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** What can be done with snapshots without a cluster. Each command runs on the main thread, which it blocks. */
+@Command(name = "checkpoint", mixinStandardHelpOptions = true,
+    description = "Looks at snapshots, checks them, and makes other files of them.",
+    subcommands = {CheckpointCommand.Inspect.class, CheckpointCommand.Verify.class, CheckpointCommand.Reshard.class,
+        CheckpointCommand.Merge.class, CheckpointCommand.Export.class})
+final class CheckpointCommand implements Runnable {
+
+  @Spec
+  private CommandSpec spec;
+
+  @Override
+  public void run() {
+    throw new ParameterException(spec.commandLine(), "a command is missing: inspect, verify, reshard, merge or export");
+  }
+
+  /** What touches files, in words if it fails. */
+  @FunctionalInterface
+  private interface OnFiles {
+    void run() throws IOException;
+  }
+
+  private static int done(OnFiles deed) {
+    try {
+      deed.run();
+      return Regatta.DONE;
+    } catch (IOException e) {
+      throw new InvalidInput("the files cannot be read or written: " + e, e);
+    }
+  }
+
+  /** A line that says what lies there now. */
+  private static void written(CommandSpec spec, Path to) {
+    long bytes = 0;
+    int files = 0;
+    for (FileEntry file : SnapshotDirectory.files(to)) {
+      bytes += file.bytes();
+      files++;
+    }
+    Regatta.say(spec.commandLine().getOut(), to + ": " + files + " file" + (files == 1 ? ", " : "s, ") + bytes + " bytes");
+  }
+
+  /** {@code inspect}. */
+  @Command(name = "inspect", mixinStandardHelpOptions = true,
+      description = "Shows what a snapshot or model holds, from its manifest; of a directory of snapshots, a line for each.")
+  static final class Inspect implements Callable<Integer> {
+
+    @Spec
+    private CommandSpec spec;
+
+    @Parameters(index = "0", paramLabel = "DIR", description = "a snapshot, a model, or a directory of snapshots")
+    private Path dir;
+
+    @Override
+    public Integer call() {
+      return done(() -> {
+        PrintWriter out = spec.commandLine().getOut();
+        if (!Files.exists(dir.resolve(ManifestFile.NAME)) && !SnapshotDirectory.list(dir).isEmpty()) {
+          CheckpointPage.list(SnapshotDirectory.list(dir), out);
+        } else {
+          CheckpointPage.of(dir, out);
+        }
+        out.flush();
+      });
+    }
+  }
+
+  /** {@code verify}. */
+  @Command(name = "verify", mixinStandardHelpOptions = true, description = {
+      "Reads every byte of a snapshot or model and compares it with the manifest, of a delta also what it is relative to.",
+      "Ends with status 1 and the names of damaged files and tensors if there are any."})
+  static final class Verify implements Callable<Integer> {
+
+    @Spec
+    private CommandSpec spec;
+
+    @Parameters(index = "0", paramLabel = "DIR", description = "a snapshot or model")
+    private Path dir;
+
+    @Override
+    public Integer call() {
+      try {
+        return done(() -> {
+          boolean snapshot = ManifestFile.read(dir).containsKey("format");
+          if (!snapshot) {
+            SnapshotDirectory.verify(dir);
+          } else {
+            for (SnapshotDirectory.Found member : SnapshotDirectory.chain(dir)) {
+              SnapshotDirectory.verify(member.dir());
+            }
+          }
+          Regatta.say(spec.commandLine().getOut(), dir + " is whole");
+        });
+      } catch (InvalidInput e) { // that is what was asked
+        Regatta.report((RegattaException) e, spec.commandLine().getErr());
+        return Regatta.FAILED;
+      }
+    }
+  }
+
+  /** {@code reshard}. */
+  @Command(name = "reshard", mixinStandardHelpOptions = true,
+      description = "Writes a snapshot over another number of shards. Jobs read any number of them; this saves reading.")
+  static final class Reshard implements Callable<Integer> {
+
+    @Spec
+    private CommandSpec spec;
+
+    @Parameters(index = "0", paramLabel = "DIR", description = "a snapshot")
+    private Path dir;
+
+    @Parameters(index = "1", paramLabel = "TO", description = "a new directory")
+    private Path to;
+
+    @Option(names = "--shards", paramLabel = "M", required = true, description = "files that it is to have")
+    private int shards;
+
+    @Override
+    public Integer call() {
+      if (shards < 1) {
+        throw new InvalidInput("--shards must be at least 1, not " + shards);
+      }
+      return done(() -> {
+        SnapshotRewrite.snapshot(dir, to, shards);
+        written(spec, to);
+      });
+    }
+  }
+
+  /** {@code merge}. */
+  @Command(name = "merge", mixinStandardHelpOptions = true,
+      description = "Writes a delta and all that it is relative to as one whole snapshot.")
+  static final class Merge implements Callable<Integer> {
+
+    @Spec
+    private CommandSpec spec;
+
+    @Parameters(index = "0", paramLabel = "DIR", description = "a delta; what it is relative to lies beside it")
+    private Path dir;
+
+    @Parameters(index = "1", paramLabel = "TO", description = "a new directory")
+    private Path to;
+
+    @Override
+    public Integer call() {
+      return done(() -> {
+        SnapshotRewrite.snapshot(dir, to, 0);
+        written(spec, to);
+      });
+    }
+  }
+
+  /** {@code export}. */
+  @Command(name = "export", mixinStandardHelpOptions = true, description = "Writes the model that is in a snapshot, in the "
+      + "form in which trainers save one: dense.safetensors and a file for each table, values only.")
+  static final class Export implements Callable<Integer> {
+
+    @Spec
+    private CommandSpec spec;
+
+    @Parameters(index = "0", paramLabel = "DIR", description = "a snapshot")
+    private Path dir;
+
+    @Parameters(index = "1", paramLabel = "TO", description = "a new directory")
+    private Path to;
+
+    @Override
+    public Integer call() {
+      return done(() -> {
+        SnapshotRewrite.model(dir, to);
+        written(spec, to);
+      });
+    }
+  }
+}

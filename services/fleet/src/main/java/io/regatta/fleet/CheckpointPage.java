@@ -1,0 +1,85 @@
+package io.regatta.fleet;
+
+import io.regatta.core.model.DenseVariable;
+import io.regatta.protocol.snapshot.FileEntry;
+import io.regatta.protocol.snapshot.Manifest;
+import io.regatta.protocol.snapshot.ManifestFile;
+import io.regatta.protocol.snapshot.SafetensorsFile;
+import io.regatta.protocol.snapshot.SnapshotDirectory;
+import io.regatta.protocol.snapshot.TableLayout;
+import io.regatta.protocol.snapshot.TensorInfo;
+import io.vertx.core.json.JsonObject;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/** What {@code regatta checkpoint inspect} prints. Stateless; reads manifests and the headers of files. */
+final class CheckpointPage {
+
+  private CheckpointPage() {}
+
+  /** A line for each snapshot. */
+  static void list(List<SnapshotDirectory.Found> snapshots, PrintWriter out) {
+    out.printf("%-24s %-6s %10s %6s %7s %14s  %s%n", "snapshot", "kind", "step", "pass", "shards", "bytes", "relative to");
+    for (SnapshotDirectory.Found f : snapshots) {
+      Manifest m = f.manifest();
+      out.printf("%-24s %-6s %10d %6s %7d %14d  %s%n", f.dir().getFileName(), m.kind().label(), m.step(),
+          m.pass() < 0 ? "-" : m.pass(), m.model().shards(), bytes(m.files()), m.parent());
+    }
+  }
+
+  private static long bytes(List<FileEntry> files) {
+    return files.stream().mapToLong(FileEntry::bytes).sum();
+  }
+
+  /** A snapshot or a model. */
+  static void of(Path dir, PrintWriter out) throws IOException {
+    JsonObject json = ManifestFile.read(dir);
+    if (json.containsKey("format")) {
+      snapshot(dir, Manifest.read(dir), out);
+    } else {
+      line(out, "model of job", json.getString("job"));
+      line(out, "mode", json.getString("mode"));
+      line(out, "parameters hash", json.getString("parameters_hash"));
+    }
+    out.println();
+    out.printf("%-36s %14s  %s%n", "file", "bytes", "tensors");
+    Map<String, Long> rows = new TreeMap<>();
+    for (FileEntry f : SnapshotDirectory.files(dir)) {
+      try (SafetensorsFile file = SafetensorsFile.open(dir.resolve(f.file()))) {
+        out.printf("%-36s %14d  %d%n", f.file(), f.bytes(), file.tensors().size());
+        file.tensors().stream().filter(t -> t.dtype().equals(TensorInfo.I64))
+            .forEach(t -> rows.merge(t.name(), t.elements(), Long::sum));
+      }
+    }
+    rows.forEach((tensor, n) -> out.printf("%n%s: %d in all", tensor, n));
+    out.println();
+  }
+
+  private static void snapshot(Path dir, Manifest m, PrintWriter out) {
+    line(out, "snapshot of job", m.job());
+    line(out, "kind", m.kind().label() + (m.parent().isEmpty() ? "" : ", relative to " + m.parent()));
+    line(out, "mode", m.mode() + (m.fuzzy() ? ", fuzzy: pushes went on while it was taken" : ""));
+    line(out, "step", m.step() + (m.pass() < 0 ? "" : ", pass " + m.pass()));
+    line(out, "updates", m.version());
+    line(out, "shards", m.model().shards());
+    line(out, "model", m.model().digest());
+    long dense = m.model().dense().stream().mapToLong(DenseVariable::numel).sum();
+    line(out, "dense", m.model().dense().size() + " variables, " + dense + " elements, " + m.model().optimizer() + " with "
+        + m.model().slots() + " slots");
+    for (TableLayout t : m.model().tables()) {
+      line(out, "table", t.name() + ": " + t.dim() + " values, " + t.optimizer() + " with " + t.slots() + " slots, "
+          + t.statistics() + " statistics");
+    }
+    for (Manifest.Trainer t : m.trainers()) {
+      line(out, "trainer " + t.rank(), t.steps() + " steps");
+    }
+  }
+
+  private static void line(PrintWriter out, String what, Object value) {
+    out.printf("%-16s %s%n", what, value);
+  }
+}

@@ -1,0 +1,77 @@
+package io.regatta.protocol.snapshot;
+
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.vertx.core.json.JsonObject;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.HexFormat;
+import java.util.List;
+
+/**
+ * A file as the manifest knows it.
+ *
+ * @param file name within the directory
+ * @param sha256 of all its bytes, hex
+ */
+public record FileEntry(String file, long bytes, String sha256) {
+
+  /** What a file that has been written is now: reads all of it. */
+  public static FileEntry of(Path path, String name) throws IOException {
+    return new FileEntry(name, Files.size(path), sha256(path));
+  }
+
+  /**
+   * Why the file in this directory is not what the manifest says, in words that name the file and, if possible, the
+   * tensor; null if it is.
+   */
+  public String damage(Path dir) throws IOException {
+    Path path = dir.resolve(file);
+    if (!Files.isRegularFile(path)) {
+      return path + " is missing";
+    }
+    long size = Files.size(path);
+    if (size != bytes) {
+      return path + " has " + size + " bytes instead of " + bytes + (size < bytes ? ": it was cut" : "");
+    }
+    return sha256(path).equals(sha256) ? null : path + " is damaged" + where(path);
+  }
+
+  private String where(Path path) throws IOException {
+    if (!file.endsWith(".safetensors")) {
+      return "";
+    }
+    try (SafetensorsFile tensors = SafetensorsFile.open(path)) {
+      List<String> damaged = tensors.damagedTensors();
+      return damaged.isEmpty() ? " in its header" : " in tensor" + (damaged.size() == 1 ? " " : "s ")
+          + String.join(", ", damaged);
+    } catch (InvalidInput e) {
+      return " in its header";
+    }
+  }
+
+  private static String sha256(Path path) throws IOException {
+    try (FileChannel in = FileChannel.open(path)) {
+      MessageDigest digest = MessageDigest.getInstance("SHA-256");
+      ByteBuffer piece = ByteBuffer.allocate(1 << 18);
+      while (in.read(piece.clear()) >= 0) {
+        digest.update(piece.flip());
+      }
+      return HexFormat.of().formatHex(digest.digest());
+    } catch (NoSuchAlgorithmException e) {
+      throw new IllegalStateException("every Java platform has SHA-256", e);
+    }
+  }
+
+  public JsonObject toJson() {
+    return new JsonObject().put("file", file).put("bytes", bytes).put("sha256", sha256);
+  }
+
+  static FileEntry of(JsonObject json) {
+    return new FileEntry(json.getString("file"), json.getLong("bytes"), json.getString("sha256"));
+  }
+}

@@ -1,0 +1,104 @@
+package io.regatta.protocol.snapshot;
+
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+
+/**
+ * What a snapshot is: of which job, of which moment, in which files. Immutable.
+ *
+ * @param mode exchange mode, lower case
+ * @param step steps that it holds: the run goes on with the step of this number
+ * @param pass passes over the data that are behind it, -1 if it was made within one
+ * @param version the highest of the shards' counts of updates
+ * @param fuzzy shards and rows are of slightly different moments: pushes went on while it was taken, outside of sync mode
+ * @param parent name of the directory beside this one that a delta is relative to; empty for all others
+ * @param trainers how far each was
+ * @param files one per shard, in shard order
+ */
+public record Manifest(String job, String mode, SnapshotKind kind, long step, int pass, long version, boolean fuzzy,
+    String parent, ModelLayout model, List<Trainer> trainers, List<FileEntry> files) {
+
+  private static final String FORMAT = "regatta-snapshot-1";
+
+  /**
+   * How far a trainer was, and who it was: its pushes up to that sequence are inside.
+   *
+   * @param steps pushes of it that are inside
+   * @param sequences of the last push, by shard
+   * @param cursor where its reader of data was, as that writes it; empty: after {@code steps} batches
+   */
+  public record Trainer(int rank, long incarnation, long steps, List<Long> sequences, JsonObject cursor) {
+
+    JsonObject toJson() {
+      return new JsonObject().put("rank", rank).put("incarnation", incarnation).put("steps", steps)
+          .put("sequences", new JsonArray(sequences)).put("cursor", cursor);
+    }
+
+    static Trainer of(JsonObject json) {
+      return new Trainer(json.getInteger("rank"), json.getLong("incarnation"), json.getLong("steps"),
+          json.getJsonArray("sequences").stream().map(n -> ((Number) n).longValue()).toList(),
+          json.getJsonObject("cursor", new JsonObject()));
+    }
+  }
+
+  public Manifest {
+    trainers = List.copyOf(trainers);
+    files = List.copyOf(files);
+  }
+
+  /** Whether a manifest is that of a snapshot. */
+  static boolean is(JsonObject json) {
+    return FORMAT.equals(json.getString("format"));
+  }
+
+  /** Reads and checks it; the files are not looked at. */
+  public static Manifest read(Path dir) {
+    JsonObject json = ManifestFile.read(dir);
+    if (!is(json)) {
+      throw new InvalidInput(dir + " is not a snapshot but " + (json.getString("kind", "model").equals("model")
+          ? "a model: it has values only, and no optimizer state" : "of format " + json.getString("format"))
+          + "; name a directory that a run wrote with snapshots, or with regatta checkpoint");
+    }
+    try {
+      return of(json);
+    } catch (RuntimeException e) {
+      throw new InvalidInput(dir.resolve(ManifestFile.NAME) + " cannot be understood: " + e.getMessage(), e);
+    }
+  }
+
+  public JsonObject toJson() {
+    JsonArray marks = new JsonArray();
+    trainers.forEach(t -> marks.add(t.toJson()));
+    JsonArray entries = new JsonArray();
+    files.forEach(f -> entries.add(f.toJson()));
+    return new JsonObject().put("format", FORMAT).put("job", job).put("kind", kind.label()).put("mode", mode)
+        .put("step", step).put("pass", pass).put("version", version).put("fuzzy", fuzzy).put("parent", parent)
+        .put("shards", model.shards()).put("model", model.toJson()).put("trainers", marks).put("files", entries);
+  }
+
+  private static Manifest of(JsonObject json) {
+    List<Trainer> trainers = new ArrayList<>();
+    json.getJsonArray("trainers").forEach(t -> trainers.add(Trainer.of((JsonObject) t)));
+    List<FileEntry> files = new ArrayList<>();
+    json.getJsonArray("files").forEach(f -> files.add(FileEntry.of((JsonObject) f)));
+    ModelLayout model = ModelLayout.of(json.getJsonObject("model"), json.getInteger("shards"));
+    if (files.size() != model.shards()) {
+      throw new InvalidInput(files.size() + " files for " + model.shards() + " shards");
+    }
+    trainers.sort(Comparator.comparingInt(Trainer::rank));
+    return new Manifest(json.getString("job"), json.getString("mode"), SnapshotKind.of(json.getString("kind")),
+        json.getLong("step"), json.getInteger("pass"), json.getLong("version"), json.getBoolean("fuzzy"),
+        json.getString("parent"), model, trainers, files);
+  }
+
+  /** The same of other files. */
+  Manifest with(SnapshotKind newKind, ModelLayout newModel, List<FileEntry> newFiles) {
+    return new Manifest(job, mode, newKind, step, pass, version, fuzzy, newKind == SnapshotKind.DELTA ? parent : "",
+        newModel, trainers, newFiles);
+  }
+}

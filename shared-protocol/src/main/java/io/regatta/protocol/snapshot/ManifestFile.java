@@ -1,0 +1,76 @@
+package io.regatta.protocol.snapshot;
+
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.vertx.core.json.JsonObject;
+import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.zip.CRC32C;
+
+/**
+ * {@code manifest.json}: JSON with the CRC-32C of its own text, taken with zeros in the checksum's place, so that a flipped
+ * byte is seen here, too. A directory without it is neither snapshot nor model. Stateless.
+ */
+public final class ManifestFile {
+
+  public static final String NAME = "manifest.json";
+  private static final String NONE = "00000000";
+  private static final Pattern CHECKSUM = Pattern.compile("\"checksum\" : \"([0-9a-f]{8})\"");
+
+  private ManifestFile() {}
+
+  /** Writes it to a file, which the disk has taken when this returns. */
+  public static void write(Path file, JsonObject manifest) throws IOException {
+    String text = manifest.copy().put("checksum", NONE).encodePrettily() + "\n";
+    Files.writeString(file, text.replace("\"checksum\" : \"" + NONE + '"', "\"checksum\" : \"" + crc(text) + '"'));
+    try (FileChannel written = FileChannel.open(file, StandardOpenOption.WRITE)) {
+      written.force(true);
+    }
+  }
+
+  /**
+   * The manifest of a directory.
+   *
+   * @throws InvalidInput if there is none, or it is damaged
+   */
+  public static JsonObject read(Path dir) {
+    Path file = dir.resolve(NAME);
+    String text;
+    try {
+      text = new String(Files.readAllBytes(file), StandardCharsets.UTF_8);
+    } catch (NoSuchFileException e) {
+      throw new InvalidInput(dir + " has no " + NAME + ": it is not a snapshot, or was not written to its end");
+    } catch (IOException e) {
+      throw new InvalidInput(file + " cannot be read: " + e, e);
+    }
+    Matcher checksum = CHECKSUM.matcher(text);
+    boolean has = checksum.find(); // models of earlier releases have none
+    if (has) {
+      String zeros = text.substring(0, checksum.start(1)) + NONE + text.substring(checksum.end(1));
+      if (!checksum.group(1).equals(crc(zeros))) {
+        throw new InvalidInput(file + " is damaged: its checksum is " + crc(zeros) + ", it says " + checksum.group(1));
+      }
+    }
+    try {
+      JsonObject manifest = new JsonObject(text);
+      if (!has && (manifest.containsKey("checksum") || manifest.containsKey("kind"))) {
+        throw new InvalidInput(file + " is damaged: its checksum cannot be read");
+      }
+      return manifest;
+    } catch (RuntimeException e) {
+      throw e instanceof InvalidInput ours ? ours : new InvalidInput(file + " is damaged: " + e.getMessage(), e);
+    }
+  }
+
+  private static String crc(String text) {
+    CRC32C crc = new CRC32C();
+    crc.update(text.getBytes(StandardCharsets.UTF_8));
+    return String.format("%08x", crc.getValue());
+  }
+}

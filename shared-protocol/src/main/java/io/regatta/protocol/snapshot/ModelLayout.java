@@ -1,0 +1,79 @@
+package io.regatta.protocol.snapshot;
+
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.exchange.JobSpec;
+import io.regatta.core.model.DensePartition;
+import io.regatta.core.model.DenseVariable;
+import io.regatta.core.optim.Optimizer;
+import io.regatta.core.optim.OptimizerSpec;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.util.List;
+import java.util.Locale;
+
+/**
+ * What a job's parameters consist of and how they are cut over shards: enough to find every one of them in the files.
+ *
+ * @param digest of the job's model, see {@link io.regatta.core.model.ModelSpec#digest}
+ * @param seed of the sparse initializers
+ * @param shards files of the snapshot
+ * @param minBlock see {@link DensePartition}
+ * @param optimizer kind of the dense variables' update rule, lower case
+ * @param slots arrays as large as the dense vector that it keeps
+ */
+public record ModelLayout(String digest, long seed, int shards, int minBlock, String optimizer, int slots,
+    List<DenseVariable> dense, List<TableLayout> tables) {
+
+  /** The layout of a job. */
+  public static ModelLayout of(JobSpec job) {
+    OptimizerSpec dense = job.model().denseOptimizer();
+    List<TableLayout> tables = job.model().sparse().stream().map(t -> new TableLayout(t.name(), t.dim(),
+        kind(t.optimizer()), Optimizer.of(t.optimizer()).slots(), 0)).toList();
+    return new ModelLayout(job.model().digest(), job.model().seed(), job.shards(), job.minBlock(), kind(dense),
+        Optimizer.of(dense).slots(), job.model().dense(), tables);
+  }
+
+  private static String kind(OptimizerSpec optimizer) {
+    return optimizer.kind().name().toLowerCase(Locale.ROOT);
+  }
+
+  /** The same on another number of shards. */
+  public ModelLayout over(int otherShards) {
+    return new ModelLayout(digest, seed, otherShards, minBlock, optimizer, slots, dense, tables);
+  }
+
+  public DensePartition partition() {
+    return DensePartition.of(dense, shards, minBlock);
+  }
+
+  /** @throws InvalidInput if there is none of that name */
+  public TableLayout table(String name) {
+    return tables.stream().filter(t -> t.name().equals(name)).findFirst()
+        .orElseThrow(() -> new InvalidInput("the snapshot has no table '" + name + "', it has "
+            + tables.stream().map(TableLayout::name).toList()));
+  }
+
+  /** Name of a dense part's values, or (slot ≥ 0) of what the optimizer keeps for it. */
+  static String denseTensor(DensePartition.Part part, int slot) {
+    return (slot < 0 ? "dense/" : "slot" + slot + "/") + part.variable() + "/" + part.variableOffset();
+  }
+
+  JsonObject toJson() {
+    JsonArray variables = new JsonArray();
+    dense.forEach(v -> variables.add(new JsonObject().put("name", v.name()).put("shape", new JsonArray(v.shape()))));
+    JsonArray sparse = new JsonArray();
+    tables.forEach(t -> sparse.add(t.toJson()));
+    return new JsonObject().put("digest", digest).put("seed", seed).put("min_block", minBlock)
+        .put("optimizer", optimizer).put("slots", slots).put("dense", variables).put("tables", sparse);
+  }
+
+  static ModelLayout of(JsonObject json, int shards) {
+    List<DenseVariable> dense = json.getJsonArray("dense").stream().map(JsonObject.class::cast)
+        .map(v -> new DenseVariable(v.getString("name"),
+            v.getJsonArray("shape").stream().map(d -> ((Number) d).intValue()).toList())).toList();
+    List<TableLayout> tables = json.getJsonArray("tables").stream().map(JsonObject.class::cast)
+        .map(TableLayout::of).toList();
+    return new ModelLayout(json.getString("digest"), json.getLong("seed"), shards, json.getInteger("min_block"),
+        json.getString("optimizer"), json.getInteger("slots"), dense, tables);
+  }
+}

@@ -1,0 +1,182 @@
+package io.regatta.protocol.snapshot;
+
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.model.DensePartition;
+import io.regatta.core.model.DenseVariable;
+import io.regatta.core.model.SparsePartition;
+import it.unimi.dsi.fastutil.longs.LongArrayList;
+import it.unimi.dsi.fastutil.longs.LongOpenHashSet;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+/**
+ * Reads a snapshot as one, however many files it has and, if it is a delta, all that it is relative to: every id once, as
+ * its newest member has it. Memory is a slice of rows, the largest dense variable, and of deltas their ids. Owned by one
+ * thread.
+ */
+public final class SnapshotReader implements AutoCloseable {
+
+  /** Floats of a slice of rows. */
+  private static final int SLICE_FLOATS = 1 << 16;
+
+  /** Takes rows: {@code n} ids and whole rows, which are good until it returns. */
+  @FunctionalInterface
+  public interface RowTaker {
+    void take(long[] ids, float[] rows, int n) throws IOException;
+  }
+
+  private final List<SnapshotDirectory.Found> chain;
+  /** By member of the chain, oldest first, then by shard. */
+  private final List<List<SafetensorsFile>> files = new ArrayList<>();
+
+  private SnapshotReader(Path dir) {
+    chain = SnapshotDirectory.chain(dir);
+  }
+
+  /**
+   * Opens all files of it; sizes and headers are checked, the data are not: see {@link SnapshotDirectory#verify}.
+   *
+   * @throws InvalidInput naming what is missing or damaged
+   */
+  public static SnapshotReader open(Path dir) throws IOException {
+    SnapshotReader reader = new SnapshotReader(dir);
+    try {
+      for (SnapshotDirectory.Found member : reader.chain) {
+        List<SafetensorsFile> opened = new ArrayList<>();
+        reader.files.add(opened);
+        for (FileEntry file : member.manifest().files()) {
+          opened.add(SafetensorsFile.open(member.dir().resolve(file.file())));
+        }
+      }
+      return reader;
+    } catch (IOException | RuntimeException e) {
+      reader.close();
+      throw e;
+    }
+  }
+
+  /** Of the newest member. */
+  public Manifest manifest() {
+    return chain.get(chain.size() - 1).manifest();
+  }
+
+  /**
+   * Reads what a shard of so many needs, and compares it with its checksums.
+   *
+   * @throws InvalidInput naming what is damaged
+   */
+  void check(int shard, int shards) throws IOException {
+    for (List<SafetensorsFile> member : files) {
+      for (int f = 0; f < member.size(); f++) {
+        if (isNeeded(member, f, shard, shards)) {
+          List<String> damaged = member.get(f).damagedTensors();
+          if (!damaged.isEmpty()) {
+            throw new InvalidInput(member.get(f).path() + " is damaged in tensors " + damaged + "; use another snapshot");
+          }
+        }
+      }
+    }
+  }
+
+  /** A shard's file holds that shard's ids; where the number of shards differs, any file may. */
+  private static boolean isNeeded(List<SafetensorsFile> member, int file, int shard, int shards) {
+    return shard < 0 || member.size() != shards || file == shard;
+  }
+
+  /** All rows of a table. */
+  public void rows(TableLayout table, RowTaker to) throws IOException {
+    rows(table, false, -1, 1, to);
+  }
+
+  /** The ids of all rows of a table; what is taken has no rows. */
+  public void ids(TableLayout table, RowTaker to) throws IOException {
+    rows(table, true, -1, 1, to);
+  }
+
+  /** The rows that a shard of so many owns. */
+  public void rowsOf(TableLayout table, int shard, int shards, RowTaker to) throws IOException {
+    rows(table, false, shard, shards, to);
+  }
+
+  private void rows(TableLayout table, boolean idsOnly, int shard, int shards, RowTaker to) throws IOException {
+    LongOpenHashSet newer = new LongOpenHashSet();
+    for (int m = chain.size() - 1; m >= 0; m--) {
+      List<SafetensorsFile> shardFiles = files.get(m);
+      for (int f = 0; f < shardFiles.size(); f++) {
+        if (isNeeded(shardFiles, f, shard, shards)) {
+          rows(shardFiles.get(f), table, idsOnly, shard, shards, newer, m > 0, to);
+        }
+      }
+    }
+  }
+
+  /** @param remember adds the ids to the newer ones, which are left out of what is older */
+  private static void rows(SafetensorsFile file, TableLayout table, boolean idsOnly, int shard, int shards,
+      LongOpenHashSet newer, boolean remember, RowTaker to) throws IOException {
+    int most = Math.max(1, SLICE_FLOATS / table.width());
+    long[] ids = new long[most];
+    float[] rows = new float[idsOnly ? 0 : most * table.width()];
+    RowSlices slices = new RowSlices(file, table, idsOnly);
+    for (int n = slices.next(ids, rows); n > 0; n = slices.next(ids, rows)) {
+      int kept = 0;
+      for (int i = 0; i < n; i++) {
+        boolean ours = shard < 0 || SparsePartition.shardOf(ids[i], shards) == shard;
+        boolean known = !newer.isEmpty() && newer.contains(ids[i]);
+        if (ours && !known) {
+          if (kept < i && !idsOnly) {
+            System.arraycopy(rows, i * table.width(), rows, kept * table.width(), table.width());
+          }
+          ids[kept++] = ids[i];
+        }
+      }
+      to.take(ids, rows, kept);
+      for (int i = 0; remember && i < kept; i++) {
+        newer.add(ids[i]);
+      }
+    }
+    if (remember && file.has(table.removed())) {
+      SafetensorsFile.Cursor removed = file.read(table.removed(), TensorInfo.I64);
+      for (long left = file.tensor(table.removed(), TensorInfo.I64).elements(); left > 0; ) {
+        int n = (int) Math.min(left, most);
+        removed.longs(ids, 0, n);
+        newer.addAll(LongArrayList.wrap(ids, n));
+        left -= n;
+      }
+    }
+  }
+
+  /**
+   * A dense variable as a whole.
+   *
+   * @param slot what of it: -1 its values, else what the optimizer keeps
+   */
+  public float[] variable(DenseVariable variable, int slot) throws IOException {
+    float[] all = new float[variable.numel()];
+    Arrays.fill(all, Float.NaN);
+    int found = 0;
+    List<SafetensorsFile> newest = files.get(files.size() - 1);
+    for (DensePartition.Part p : manifest().model().partition().parts()) {
+      if (p.variable().equals(variable.name())) {
+        newest.get(p.shard()).read(ModelLayout.denseTensor(p, slot), TensorInfo.F32).floats(all, p.variableOffset(), p.size());
+        found += p.size();
+      }
+    }
+    if (found != all.length) {
+      throw new InvalidInput("the snapshot " + chain.get(chain.size() - 1).dir() + " has " + found + " elements of variable "
+          + variable.name() + ", not " + all.length);
+    }
+    return all;
+  }
+
+  @Override
+  public void close() throws IOException {
+    for (List<SafetensorsFile> member : files) {
+      for (SafetensorsFile file : member) {
+        file.close();
+      }
+    }
+  }
+}

@@ -1,0 +1,170 @@
+package io.regatta.protocol.snapshot;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.TreeSet;
+import java.util.stream.Stream;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import net.jqwik.api.constraints.IntRange;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class SnapshotFilesTest {
+
+  @TempDir
+  Path dir;
+
+  private static void assertSame(WrittenSnapshot actual, WrittenSnapshot expected) {
+    assertThat(actual).usingRecursiveComparison().isEqualTo(expected);
+  }
+
+  /** The oracle is the tables in memory. */
+  @Property(tries = 10)
+  void files_for_any_number_of_shards_hold_identical_tables(@ForAll long seed, @ForAll @IntRange(min = 1, max = 9) int n,
+      @ForAll @IntRange(min = 1, max = 9) int m) throws IOException {
+    Path root = Files.createTempDirectory("reshard");
+    try {
+      WrittenSnapshot parameters = WrittenSnapshot.random(seed, 300);
+      parameters.write(root.resolve("n"), n);
+      assertSame(WrittenSnapshot.read(root.resolve("n")), parameters);
+      SnapshotRewrite.snapshot(root.resolve("n"), root.resolve("m"), m);
+      assertThat(Manifest.read(root.resolve("m")).files()).hasSize(m);
+      assertSame(WrittenSnapshot.read(root.resolve("m")), parameters);
+      try (SnapshotReader in = SnapshotReader.open(root.resolve("m"))) { // each file has its own shard's
+        long[] rows = new long[1];
+        for (int shard = 0; shard < m; shard++) {
+          in.rowsOf(WrittenSnapshot.EMB, shard, m, (ids, floats, count) -> rows[0] += count);
+        }
+        assertThat(rows[0]).isEqualTo(parameters.tables.get(WrittenSnapshot.EMB.name()).size());
+      }
+    } finally {
+      try (Stream<Path> all = Files.walk(root)) {
+        for (Path path : all.sorted(Comparator.reverseOrder()).toList()) {
+          Files.delete(path);
+        }
+      }
+    }
+  }
+
+  @Test
+  void a_flipped_byte_in_any_file_is_found_and_named() throws IOException {
+    Path snapshot = dir.resolve("s");
+    WrittenSnapshot.random(3, 50).write(snapshot, 2);
+    Random random = new Random(5);
+    List<String> files = List.of(ManifestFile.NAME, ShardFileWriter.name(0, 2), ShardFileWriter.name(1, 2));
+    for (int i = 0; i < 150; i++) {
+      Path file = snapshot.resolve(files.get(i % 3));
+      byte[] bytes = Files.readAllBytes(file);
+      int at = i < 30 ? i : random.nextInt(bytes.length);
+      byte[] flipped = bytes.clone();
+      flipped[at] ^= (byte) (1 << random.nextInt(8));
+      Files.write(file, flipped);
+      assertThatThrownBy(() -> SnapshotDirectory.verify(snapshot)).as("byte %d of %s", at, file)
+          .isInstanceOf(InvalidInput.class).hasMessageContaining(file.toString()).hasMessageContaining("damaged");
+      Files.write(file, bytes);
+    }
+    SnapshotDirectory.verify(snapshot);
+  }
+
+  @Test
+  void the_damaged_tensor_and_a_cut_or_missing_file_are_named() throws IOException {
+    Path snapshot = dir.resolve("s");
+    WrittenSnapshot.random(3, 50).write(snapshot, 2);
+    Path file = snapshot.resolve(ShardFileWriter.name(1, 2));
+    byte[] bytes = Files.readAllBytes(file);
+    byte[] changed = bytes.clone();
+    changed[bytes.length - 1]++; // the last tensor is the last table's values
+    Files.write(file, changed);
+    assertThatThrownBy(() -> SnapshotDirectory.verify(snapshot)).hasMessageContaining("in tensor table/wide/values");
+    Files.write(file, Arrays.copyOf(bytes, bytes.length - 1));
+    assertThatThrownBy(() -> SnapshotDirectory.verify(snapshot)).hasMessageContaining(file + " has").hasMessageContaining("cut");
+    assertThatThrownBy(() -> SnapshotReader.open(snapshot)).isInstanceOf(InvalidInput.class).hasMessageContaining(file.toString());
+    Files.delete(file);
+    assertThatThrownBy(() -> SnapshotDirectory.verify(snapshot)).hasMessageContaining(file + " is missing");
+  }
+
+  @Test
+  void a_chain_of_deltas_is_read_and_merged_as_one() throws IOException {
+    WrittenSnapshot base = WrittenSnapshot.random(1, 200);
+    base.write(dir.resolve("base"), 3, SnapshotKind.BASE, "", 100, Map.of());
+    WrittenSnapshot first = WrittenSnapshot.random(2, 20);
+    String emb = WrittenSnapshot.EMB.name();
+    List<Long> known = List.copyOf(base.tables.get(emb).keySet());
+    first.tables.get(emb).put(known.get(7), new float[WrittenSnapshot.EMB.width()]);
+    first.write(dir.resolve("first"), 3, SnapshotKind.DELTA, "base", 200, Map.of(emb, new TreeSet<>(known.subList(50, 90))));
+    WrittenSnapshot second = WrittenSnapshot.random(4, 5);
+    second.tables.get(emb).put(known.get(60), new float[WrittenSnapshot.EMB.width()]); // born again
+    second.write(dir.resolve("second"), 3, SnapshotKind.DELTA, "first", 300, Map.of());
+
+    WrittenSnapshot expected = base;
+    expected.tables.get(emb).keySet().removeAll(known.subList(50, 90));
+    for (WrittenSnapshot delta : List.of(first, second)) {
+      delta.tables.forEach((table, rows) -> expected.tables.get(table).putAll(rows));
+      expected.dense.clear();
+      expected.dense.addAll(delta.dense);
+    }
+    assertSame(WrittenSnapshot.read(dir.resolve("second")), expected);
+    SnapshotRewrite.snapshot(dir.resolve("second"), dir.resolve("merged"), 0);
+    assertThat(Manifest.read(dir.resolve("merged")).kind()).isEqualTo(SnapshotKind.FULL);
+    assertThat(Manifest.read(dir.resolve("merged")).step()).isEqualTo(300);
+    assertSame(WrittenSnapshot.read(dir.resolve("merged")), expected);
+    SnapshotDirectory.retain(dir, 1); // of the last one's chain nothing can go
+    assertThat(SnapshotDirectory.list(dir).stream().map(f -> f.dir().getFileName().toString()))
+        .containsExactly("base", "first", "second");
+  }
+
+  /** Whoever is killed at any point before the last rename leaves the former snapshot, and nothing that looks like one. */
+  @Test
+  void what_was_not_written_to_its_end_is_no_snapshot() throws IOException {
+    WrittenSnapshot former = WrittenSnapshot.random(1, 50);
+    former.write(dir.resolve("pass-00000"), 2);
+    WrittenSnapshot next = WrittenSnapshot.random(2, 50);
+    next.write(dir.resolve("pass-00001"), 2, SnapshotKind.FULL, "", 600, Map.of());
+    Path part = dir.resolve("pass-00001.part");
+    Files.move(dir.resolve("pass-00001"), part); // all but the last rename
+    assertLatestIs(former);
+    Files.delete(part.resolve(ManifestFile.NAME)); // before the manifest
+    assertLatestIs(former);
+    Path data = part.resolve(ShardFileWriter.name(1, 2));
+    Files.write(data, Arrays.copyOf(Files.readAllBytes(data), 1000)); // in the midst of a file
+    assertLatestIs(former);
+    next.write(dir.resolve("pass-00001"), 2, SnapshotKind.FULL, "", 600, Map.of()); // the next attempt is not in its way
+    assertLatestIs(next);
+    assertThat(part).doesNotExist();
+    SnapshotDirectory.retain(dir, 1);
+    assertThat(SnapshotDirectory.list(dir)).hasSize(1);
+    assertLatestIs(next);
+  }
+
+  private void assertLatestIs(WrittenSnapshot expected) throws IOException {
+    Path latest = SnapshotDirectory.latest(dir).orElseThrow().dir();
+    SnapshotDirectory.verify(latest);
+    assertSame(WrittenSnapshot.read(latest), expected);
+  }
+
+  /** A file that changes between writing and reading again, as a bad disk has it, is not published. */
+  @Test
+  void what_the_disk_gives_back_otherwise_is_not_published() throws IOException {
+    SnapshotDirectory out = SnapshotDirectory.of(dir.resolve("s")).begin();
+    Path file = out.part().resolve("x");
+    Files.writeString(file, "abc");
+    FileEntry entry = FileEntry.of(file, "x");
+    Files.writeString(file, "abd");
+    assertThatThrownBy(() -> out.publish(new JsonObject().put("files",
+        new JsonArray().add(entry.toJson())), true)).isInstanceOf(InvalidInput.class).hasMessageContaining("x is damaged");
+    assertThat(dir.resolve("s")).doesNotExist();
+  }
+}
