@@ -6,14 +6,17 @@ import java.util.Arrays;
 
 /**
  * The distinct ids of a batch, in order of first appearance, and where each position of the batch finds its own. The
- * order is a function of the batch alone, so sums over repeated ids come out the same in every run. Immutable by
- * convention; any thread.
+ * order is a function of the batch alone, so sums over repeated ids come out the same in every run. Places without an id
+ * ({@link #PADDING}) have none here either. Immutable by convention; any thread.
  *
- * @param ids distinct ids
- * @param position for each position of the batch, the index into {@code ids}
+ * @param ids distinct ids, without {@link #PADDING}
+ * @param position for each position of the batch, the index into {@code ids}; -1 where it holds {@link #PADDING}
  * @param index id → index into {@code ids}, -1 where there is none
  */
 public record DistinctIds(long[] ids, int[] position, Long2IntOpenHashMap index) {
+
+  /** Stands where there is no id: it has no row and takes no gradient. As an unsigned number, the largest of 64 bits. */
+  public static final long PADDING = -1;
 
   /** Of the ids of a batch, one for each of its positions. */
   public static DistinctIds of(long[] batch) {
@@ -27,6 +30,10 @@ public record DistinctIds(long[] ids, int[] position, Long2IntOpenHashMap index)
     int[] position = new int[positions];
     long[] ids = new long[positions];
     for (int i = 0; i < positions; i++) {
+      if (batch[i] == PADDING) {
+        position[i] = -1;
+        continue;
+      }
       int next = index.size();
       int known = index.putIfAbsent(batch[i], next);
       if (known < 0) {
@@ -50,6 +57,9 @@ public record DistinctIds(long[] ids, int[] position, Long2IntOpenHashMap index)
   public float[] sum(FloatBuffer batchRows, int dim) {
     float[] sums = new float[size() * dim];
     for (int p = 0; p < position.length; p++) {
+      if (position[p] < 0) {
+        continue;
+      }
       int to = position[p] * dim;
       int from = p * dim;
       for (int k = 0; k < dim; k++) {

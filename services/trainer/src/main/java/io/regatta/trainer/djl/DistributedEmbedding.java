@@ -1,6 +1,7 @@
 package io.regatta.trainer.djl;
 
 import io.regatta.core.reduce.DistinctIds;
+import io.regatta.core.reduce.SlotPooling;
 import io.regatta.core.reduce.SparseGradients;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
@@ -24,20 +25,24 @@ import java.util.function.Supplier;
 /**
  * A DJL block over a sparse table of the servers: forward pulls the rows of the ids, {@link FleetTrainer#step} pushes
  * their gradients, summed over repeated ids. Input: one array {@code [batch, slots]} (or {@code [batch]}) of int64 or
- * int32 ids, any value. Output: {@code [batch, slots, dim]} float32. Has no DJL parameters: the rows live on the
- * servers. Used on its trainer's model thread; it must be reachable from the model's block through
- * {@code getChildren()}, which is how the trainer finds it.
+ * int32 ids, any value but -1 ({@link DistinctIds#PADDING}), which stands for no id: zeros, and no gradient. Output:
+ * {@code [batch, slots, dim]} float32. With {@link Builder#optSlots} a slot holds several ids and is the sum of their rows:
+ * the input is {@code [batch, columns]}, if need be with a second array of that shape, float32, the factor of each row.
+ * Has no DJL parameters: the rows live on the servers. Used on its trainer's model thread; it must be reachable from the
+ * model's block through {@code getChildren()}, which is how the trainer finds it.
  */
 public final class DistributedEmbedding extends AbstractBlock {
 
   /** One forward pass whose gradient is still to be read. */
-  private record Pending(DistinctIds ids, NDArray rows) {}
+  private record Pending(DistinctIds ids, float[] values, NDArray rows) {}
 
   private final String table;
   private final int dim;
   private final InitializerSpec initializer;
   private final OptimizerSpec optimizer;
   private final int inputIndex;
+  /** Null: each place of the input is a slot. */
+  private final SlotPooling pooling;
   private final HostCopy host = new HostCopy();
   private final List<Pending> pending = new ArrayList<>();
   private RowSource source;
@@ -57,6 +62,7 @@ public final class DistributedEmbedding extends AbstractBlock {
     initializer = b.initializer == null ? InitializerSpec.uniform(-bound, bound) : b.initializer;
     optimizer = b.optimizer;
     inputIndex = b.inputIndex;
+    pooling = b.slots == null ? null : new SlotPooling(b.slots);
   }
 
   public static Builder builder() {
@@ -103,27 +109,69 @@ public final class DistributedEmbedding extends AbstractBlock {
   @Override
   protected NDList forwardInternal(ParameterStore parameterStore, NDList inputs, boolean training,
       PairList<String, Object> params) {
-    NDArray ids = inputs.singletonOrThrow();
+    NDArray ids = inputs.get(0);
     if (source == null) {
       throw new IllegalStateException("DistributedEmbedding of table " + table + " has no trainer: it was not found "
           + "among the children of the model's block, or no FleetTrainer was made for that model; for inference "
           + "attach a RowSource");
     }
+    float[] factors = factors(inputs);
     DistinctIds known = distinct.apply(ids);
     float[] values = source.rows(table, dim, known.ids(), training);
-    int n = known.position().length * dim;
-    FloatBuffer buffer = host.staging(n);
-    for (int position : known.position()) {
-      buffer.put(values, position * dim, dim);
-    }
     NDManager scope = training && stepScope != null ? stepScope.get() : ids.getManager();
-    NDArray rows = scope.create(ids.getShape().add(dim), DataType.FLOAT32);
+    NDArray rows = scope.create(outputShape(ids.getShape()), DataType.FLOAT32);
+    int n = Math.toIntExact(rows.size());
+    FloatBuffer buffer = host.staging(n);
+    if (pooling != null) {
+      pooling.pool(known, values, dim, factors, buffer);
+    } else {
+      gather(known, values, buffer);
+    }
     rows.set(host.slice(n));
     if (training) {
       rows.setRequiresGradient(true);
-      pending.add(new Pending(known, rows));
+      pending.add(new Pending(known, factors, rows));
     }
     return new NDList(rows);
+  }
+
+  /** The factors of the rows, one for each id; null where the input has none. */
+  private float[] factors(NDList inputs) {
+    if (inputs.size() > (pooling == null ? 1 : 2)) {
+      throw new InvalidInput("DistributedEmbedding of table " + table + " takes ids" + (pooling == null ? "" : " and values")
+          + ", but was given " + inputs.size() + " arrays" + (pooling == null ? "; values need optSlots" : ""));
+    }
+    if (inputs.size() == 1) {
+      return null;
+    }
+    if (!inputs.get(1).getShape().equals(inputs.get(0).getShape())) {
+      throw new InvalidInput("DistributedEmbedding of table " + table + ": the values have the shape "
+          + inputs.get(1).getShape() + ", but the ids " + inputs.get(0).getShape());
+    }
+    return inputs.get(1).toFloatArray();
+  }
+
+  private void gather(DistinctIds known, float[] values, FloatBuffer out) {
+    for (int position : known.position()) {
+      if (position >= 0) {
+        out.put(values, position * dim, dim);
+      } else {
+        for (int k = 0; k < dim; k++) {
+          out.put(0f);
+        }
+      }
+    }
+  }
+
+  private Shape outputShape(Shape ids) {
+    if (pooling == null) {
+      return ids.add(dim);
+    }
+    if (ids.dimension() != 2 || ids.get(1) != pooling.columns()) {
+      throw new InvalidInput("DistributedEmbedding of table " + table + ": its slots hold " + pooling.columns()
+          + " ids together, but the ids have the shape " + ids);
+    }
+    return new Shape(ids.get(0), pooling.slots(), dim);
   }
 
   private static DistinctIds distinct(NDArray ids) {
@@ -151,7 +199,9 @@ public final class DistributedEmbedding extends AbstractBlock {
   void takeGradients(SparseGradients out) {
     for (Pending p : pending) {
       try (NDArray gradient = p.rows().getGradient()) {
-        out.add(table, dim, p.ids(), p.ids().sum(host.read(gradient), dim));
+        FloatBuffer read = host.read(gradient);
+        out.add(table, dim, p.ids(), pooling == null ? p.ids().sum(read, dim)
+            : pooling.spread(p.ids(), read, dim, p.values()));
       }
     }
     pending.clear();
@@ -164,7 +214,7 @@ public final class DistributedEmbedding extends AbstractBlock {
 
   @Override
   public Shape[] getOutputShapes(Shape[] inputShapes) {
-    return new Shape[] {inputShapes[0].add(dim)};
+    return new Shape[] {outputShape(inputShapes[0])};
   }
 
   /** Builder of a {@link DistributedEmbedding}; {@code table} and {@code dim} are needed. */
@@ -175,6 +225,7 @@ public final class DistributedEmbedding extends AbstractBlock {
     private InitializerSpec initializer;
     private OptimizerSpec optimizer;
     private int inputIndex = -1;
+    private List<Integer> slots;
 
     private Builder() {}
 
@@ -208,6 +259,16 @@ public final class DistributedEmbedding extends AbstractBlock {
      */
     public Builder optInputIndex(int index) {
       this.inputIndex = index;
+      return this;
+    }
+
+    /**
+     * Slots of several ids, each of which becomes the sum over its ids.
+     *
+     * @param widths places for ids in each slot, side by side in the input; {@code Layout.widths()} of a data set
+     */
+    public Builder optSlots(List<Integer> widths) {
+      this.slots = List.copyOf(widths);
       return this;
     }
 

@@ -22,9 +22,11 @@ import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.exchange.SparseRows;
 import io.regatta.core.init.InitializerSpec;
 import io.regatta.core.optim.OptimizerSpec;
+import io.regatta.core.reduce.SparseGradients;
 import io.regatta.trainer.config.Strategy;
 import io.regatta.trainer.session.LocalSession;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -235,6 +237,49 @@ class DistributedEmbeddingTest {
         .add(DistributedEmbedding.builder().setTable("t").setDim(3).build());
     assertThatThrownBy(() -> new Embeddings(block).tables(OptimizerSpec.sgd(1))).isInstanceOf(InvalidInput.class)
         .hasMessageContaining("disagree about table t");
+  }
+
+  /** A linear function of two slots with values: the gradients are known by hand, padding has none. */
+  @Test
+  void slotsOfSeveralIdsAreSumsAndPaddingIsNothing() {
+    DistributedEmbedding block = DistributedEmbedding.builder().setTable("t").setDim(1).optSlots(List.of(2, 1)).build();
+    block.attach((table, dim, ids, training) -> twos(ids.length));
+    try (NDManager manager = NDManager.newBaseManager()) {
+      NDList in = new NDList(manager.create(new long[] {5, 9, 5, 7, -1, -1}, new Shape(2, 3)),
+          manager.create(new float[] {1, 0.5f, 3, -2, 0, 0}, new Shape(2, 3)));
+      ParameterStore store = new ParameterStore(manager, false);
+      NDArray out;
+      try (GradientCollector collector = manager.getEngine().newGradientCollector()) {
+        out = block.forward(store, in, true).singletonOrThrow();
+        collector.backward(out.mul(manager.create(new float[] {1, 10, 100, 1000}, new Shape(2, 2, 1))).sum());
+      }
+      assertThat(out.getShape()).isEqualTo(new Shape(2, 2, 1));
+      assertThat(out.toFloatArray()).containsExactly(3f, 6f, -4f, 0f);
+      SparseGradients gradients = new SparseGradients();
+      block.takeGradients(gradients);
+      SparseRows rows = gradients.toRows().get(0);
+      assertThat(rows.ids()).containsExactly(5, 9, 7);
+      assertThat(rows.values()).as("5: once in the first slot, 3 times in the second").containsExactly(1 + 3 * 10f, 0.5f, -200f);
+      assertThatThrownBy(() -> block.forward(store, new NDList(manager.create(new long[2], new Shape(1, 2))), false))
+          .isInstanceOf(InvalidInput.class).hasMessageContaining("its slots hold 3 ids together");
+    }
+  }
+
+  @Test
+  void paddingInSlotsOfOneIdIsZeros() {
+    DistributedEmbedding block = DistributedEmbedding.builder().setTable("t").setDim(2).build();
+    block.attach((table, dim, ids, training) -> twos(ids.length * dim));
+    try (NDManager manager = NDManager.newBaseManager()) {
+      NDArray out = block.forward(new ParameterStore(manager, false),
+          new NDList(manager.create(new long[] {4, -1, 4}, new Shape(1, 3))), false).singletonOrThrow();
+      assertThat(out.toFloatArray()).containsExactly(2f, 2f, 0f, 0f, 2f, 2f);
+    }
+  }
+
+  private static float[] twos(int n) {
+    float[] twos = new float[n];
+    Arrays.fill(twos, 2);
+    return twos;
   }
 
   @Test
