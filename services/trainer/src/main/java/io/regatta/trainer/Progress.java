@@ -15,8 +15,13 @@ public interface Progress extends AutoCloseable {
    */
   default void begin(String phase, long examples) {}
 
-  /** Counts examples done in this phase. */
-  default void advance(long examples) {}
+  /** Starts a phase that counts something else than examples, for instance {@code MB}. */
+  default void begin(String phase, long amount, String unit) {
+    begin(phase, amount);
+  }
+
+  /** Counts examples (or what else the phase counts) done in this phase. */
+  default void advance(long amount) {}
 
   /**
    * Newest value of a metric of the phase (such as {@code loss} or {@code auc}), shown until the next one. Values are

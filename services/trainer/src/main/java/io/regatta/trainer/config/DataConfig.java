@@ -5,6 +5,7 @@ import io.regatta.node.settings.Setting;
 import io.regatta.trainer.data.BadLines;
 import io.regatta.trainer.data.LoaderOptions;
 import java.util.List;
+import java.util.Locale;
 
 /**
  * The {@code data} section of a job: where the examples are and how they are read. Paths are relative to the working
@@ -24,6 +25,17 @@ public record DataConfig(
         + "skipped and counted.")
     BadLines.Policy onBadLine,
 
+    @Setting(doc = "Command of the shell that turns a file, on its standard input, into MultiSlot lines, on its standard "
+        + "output, as PaddlePaddle's; it runs once for every file and pass. Empty or cat: files are read as they are. The "
+        + "slots are the program's; of programs on Criteo files dense_input (13 values), C1 to C26, label.")
+    String pipeCommand,
+
+    @Setting(value = "position", doc = "How training data are dealt out to the replicas.")
+    ShardBy shardBy,
+
+    @Setting(value = "stream", doc = "How training files are read. queue and in_memory need shard_by: file or file_modulo.")
+    Reading reading,
+
     @Setting(value = "0", unit = "examples", doc = "Examples that are shuffled together; 0: file order.")
     int shuffleBuffer,
 
@@ -39,6 +51,26 @@ public record DataConfig(
     @Setting(value = "true", doc = "Batches come in the (shuffled) order of the files however many threads read.")
     boolean ordered) {
 
+  /** How training data are dealt out to the replicas. */
+  public enum ShardBy {
+    /** Every replica reads all records and takes its part of each global batch: the same batches as one worker's. */
+    POSITION,
+    /** Whole files in contiguous runs, each read by one replica only: PaddlePaddle's {@code get_file_shard}. */
+    FILE,
+    /** Whole files, those whose number is the replica's modulo the number of replicas. */
+    FILE_MODULO
+  }
+
+  /** How training files are read. */
+  public enum Reading {
+    /** One after another, in order. */
+    STREAM,
+    /** Each reader thread its own file, nothing shuffled: {@link io.regatta.trainer.data.QueueDataset}. */
+    QUEUE,
+    /** All at once before training: {@link io.regatta.trainer.data.InMemoryDataset}. */
+    IN_MEMORY
+  }
+
   public DataConfig {
     files = List.copyOf(files);
     testFiles = List.copyOf(testFiles);
@@ -46,5 +78,13 @@ public record DataConfig(
       throw new InvalidInput("shuffle_buffer must be at least 0, not " + shuffleBuffer);
     }
     LoaderOptions.checkReading(prefetchDepth, readerThreads);
+    if (reading != Reading.STREAM && shardBy == ShardBy.POSITION) {
+      throw new InvalidInput("reading: " + reading.name().toLowerCase(Locale.ROOT) + " reads files that are the replica's "
+          + "own; set shard_by: file or file_modulo");
+    }
+    if (reading == Reading.QUEUE && (shuffleBuffer > 0 || dropLast)) {
+      throw new InvalidInput("reading: queue neither shuffles nor counts batches; leave shuffle_buffer and drop_last out, or "
+          + "set reading: in_memory");
+    }
   }
 }

@@ -40,15 +40,21 @@ public final class BadLines {
     return skipped.get();
   }
 
+  /** Reports a bad line, as below. */
+  public boolean report(Line line, String column, String problem) {
+    return report(line.file(), line.number(), column, problem);
+  }
+
   /**
    * Reports a bad line.
    *
+   * @param file as messages call it
    * @param column number from 1 and name, for example {@code column 5 (I4)}
    * @param problem what was expected and what was found
    * @return false, for {@link SlotSource#parse}
    * @throws InvalidInput if the policy is to fail
    */
-  boolean report(Path file, long line, String column, String problem) {
+  public boolean report(String file, long line, String column, String problem) {
     String text = file + ", line " + line + ", " + column + ": " + problem;
     if (policy == Policy.FAIL) {
       throw new InvalidInput(text + ". Mend the line, or set data.on_bad_line=skip to leave such lines out");
@@ -76,7 +82,7 @@ public final class BadLines {
   }
 
   /** {@code expected X, found 'Y'}, with Y cut to a readable length. */
-  static String expected(String what, String found) {
+  public static String expected(String what, String found) {
     String shown = found.length() <= 40 ? found : found.substring(0, 40) + "...";
     return "expected " + what + ", found '" + shown + "'";
   }

@@ -7,21 +7,31 @@ import ai.djl.training.dataset.Batch;
 import ai.djl.translate.Batchifier;
 import io.regatta.core.reduce.DistinctIds;
 
-/** A batch of a {@link SlotDataset} that knows the distinct ids in its array of ids. Belongs to the model thread. */
+/**
+ * A batch of a {@link SlotDataset} that knows the distinct ids in its array of ids, and where reading goes on behind it.
+ * Belongs to the model thread.
+ */
 public final class BatchWithIds extends Batch {
 
   private final NDArray ids;
   private final DistinctIds distinct;
+  private final DataCursor after;
 
   /**
    * @param ids the array of {@code data} that holds ids; null if there is none
    * @param distinct of {@code ids}, row-major
    */
   BatchWithIds(NDManager manager, NDList data, NDList labels, int size, long done, long all, NDArray ids,
-      DistinctIds distinct) {
+      DistinctIds distinct, DataCursor after) {
     super(manager, data, labels, size, Batchifier.STACK, Batchifier.STACK, done, all);
     this.ids = ids;
     this.distinct = distinct;
+    this.after = after;
+  }
+
+  /** What {@link SlotDataset#resume} takes, for a run that has trained on this batch and on those before it. */
+  public DataCursor after() {
+    return after;
   }
 
   /** The distinct ids of an array of this batch; null if they are not known. */

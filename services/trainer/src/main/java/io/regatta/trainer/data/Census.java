@@ -72,18 +72,18 @@ public record Census(TableSource train, TableSource test) {
   private static boolean good(Path file, CsvRecord row, BadLines badLines) {
     long line = row.getStartingLineNumber();
     if (row.getFieldCount() != COLUMNS.size()) {
-      return badLines.report(file, line, "column " + (Math.min(row.getFieldCount(), COLUMNS.size()) + 1),
+      return badLines.report(file.toString(), line, "column " + (Math.min(row.getFieldCount(), COLUMNS.size()) + 1),
           "expected " + COLUMNS.size() + " columns separated by commas, found " + row.getFieldCount());
     }
     for (int column : CensusFeatures.NUMERIC) {
       String field = row.getField(column).strip();
       if (field.isEmpty() || field.length() > 9 || !field.chars().allMatch(c -> c >= '0' && c <= '9')) {
-        return badLines.report(file, line, columnName(column), BadLines.expected("a whole number", field));
+        return badLines.report(file.toString(), line, columnName(column), BadLines.expected("a whole number", field));
       }
     }
     String income = income(row);
     if (!income.equals(">50K") && !income.equals("<=50K")) {
-      return badLines.report(file, line, columnName(INCOME), BadLines.expected(">50K or <=50K", income));
+      return badLines.report(file.toString(), line, columnName(INCOME), BadLines.expected(">50K or <=50K", income));
     }
     return true;
   }

@@ -1,7 +1,6 @@
 package io.regatta.trainer.data;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -26,9 +25,9 @@ public record Housing(TableSource train, TableSource test) {
   public static Housing read(Path file, BadLines badLines) {
     List<double[]> rows = new ArrayList<>();
     long before = badLines.skipped();
-    try (LineCursor lines = new LineCursor(List.of(DataFiles.readable(file)))) {
+    try (LineCursor lines = new LineCursor(List.of(file))) {
       for (Line line = lines.next(); line != null; line = lines.next()) {
-        String text = new String(line.bytes(), StandardCharsets.UTF_8).strip();
+        String text = line.text().strip();
         boolean header = line.number() == 1 && !text.isEmpty() && Character.isLetter(text.charAt(0));
         double[] row = header || text.isEmpty() ? null : parse(line, text.split("\\s+"), badLines);
         if (row != null) {
@@ -48,7 +47,7 @@ public record Housing(TableSource train, TableSource test) {
 
   private static double[] parse(Line line, String[] fields, BadLines badLines) {
     if (fields.length != COLUMNS.length) {
-      badLines.report(line.file(), line.number(), "column " + (Math.min(fields.length, COLUMNS.length) + 1),
+      badLines.report(line, "column " + (Math.min(fields.length, COLUMNS.length) + 1),
           "expected " + COLUMNS.length + " columns separated by white space, found " + fields.length);
       return null;
     }
@@ -60,7 +59,7 @@ public record Housing(TableSource train, TableSource test) {
         row[c] = Double.NaN;
       }
       if (!Double.isFinite(row[c])) {
-        badLines.report(line.file(), line.number(), "column " + (c + 1) + " (" + COLUMNS[c] + ")",
+        badLines.report(line, "column " + (c + 1) + " (" + COLUMNS[c] + ")",
             BadLines.expected("a number", fields[c]));
         return null;
       }

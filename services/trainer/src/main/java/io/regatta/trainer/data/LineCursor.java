@@ -2,34 +2,49 @@ package io.regatta.trainer.data;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
 import java.io.IOException;
-import java.io.InputStream;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Arrays;
-import java.util.Iterator;
 import java.util.List;
 
 /**
- * Cuts files into lines, one file after another; one thread at a time. Line ends are {@code \n} or {@code \r\n}; a last
- * line without one counts; empty lines are passed over (but numbered).
+ * Cuts files into lines, one file after another; one thread at a time, but for {@link #cancel}. Line ends are {@code \n} or
+ * {@code \r\n}; a last line without one counts; empty lines are passed over (but numbered). Lines are parts of the blocks
+ * that were read: nothing is copied but the beginning of a line that a block ends in.
  */
 final class LineCursor implements SlotSource.Cursor<Line> {
 
   /** A longer line is taken for a file that is not text. */
   private static final int LINE_BYTES_MAX = 1 << 20;
-  private static final int BUFFER_BYTES = 1 << 18;
+  private static final int BLOCK_BYTES = 1 << 18;
 
-  private final Iterator<Path> files;
-  private Path file;
-  private InputStream in;
-  private byte[] buffer = new byte[BUFFER_BYTES];
+  private final FileQueue queue;
+  private final PipeCommand command;
+  private volatile FileBytes in;
+  private volatile boolean cancelled;
+  private int number = -1;
+  private Path path;
+  private String name;
+  private byte[] block = new byte[0];
   private int position;
   private int limit;
+  /** Bytes of the file before the block. */
+  private long blockOffset;
   private boolean atEnd = true;
-  private long number;
+  private long lines;
 
   LineCursor(List<Path> files) {
-    this.files = files.iterator();
+    this(new FileQueue(files, 0), null, null);
+  }
+
+  /**
+   * @param command that files go through; null: none
+   * @param start where to begin, in the queue's first file; null: at its beginning
+   */
+  LineCursor(FileQueue queue, PipeCommand command, DataCursor start) {
+    this.queue = queue;
+    this.command = command;
+    if (start != null) {
+      seek(start);
+    }
   }
 
   @Override
@@ -40,25 +55,53 @@ final class LineCursor implements SlotSource.Cursor<Line> {
           return null;
         }
         Line line = nextInFile();
-        if (line != null && line.bytes().length > 0) {
+        if (line != null && line.to() > line.from()) {
           return line;
         }
       }
     } catch (IOException e) {
-      throw DataFiles.unreadable(file, e);
+      throw DataFiles.unreadable(path, e);
+    }
+  }
+
+  @Override
+  public DataCursor place() {
+    return number < 0 ? null : new DataCursor(0, number, path.toString(), blockOffset + position, lines, 0, 0);
+  }
+
+  private void seek(DataCursor start) {
+    try {
+      if (!openNext()) {
+        return;
+      }
+      while (blockOffset + limit < start.offset() && !atEnd) { // also what is packed or made by a command
+        position = limit;
+        fill();
+      }
+      position = (int) Math.min(limit, start.offset() - blockOffset);
+      lines = start.records();
+    } catch (IOException e) {
+      throw DataFiles.unreadable(path, e);
     }
   }
 
   private boolean openNext() throws IOException {
     close();
-    if (!files.hasNext()) {
+    int next = queue.take();
+    if (next < 0) {
       return false;
     }
-    file = DataFiles.readable(files.next());
-    in = Files.newInputStream(file);
+    number = next;
+    path = queue.file(next);
+    name = command == null ? path.toString() : path + " (through '" + command.line() + "')";
+    in = FileBytes.open(path, command);
+    if (cancelled) {
+      in.cancel();
+    }
     position = 0;
     limit = 0;
-    number = 0;
+    blockOffset = 0;
+    lines = 0;
     atEnd = false;
     return true;
   }
@@ -67,10 +110,9 @@ final class LineCursor implements SlotSource.Cursor<Line> {
   private Line nextInFile() throws IOException {
     int scanned = position;
     while (true) {
-      for (int i = scanned; i < limit; i++) {
-        if (buffer[i] == '\n') {
-          return take(i, i + 1);
-        }
+      int end = Ascii.find((byte) '\n', block, scanned, limit);
+      if (end < limit) {
+        return take(end, end + 1);
       }
       scanned = limit - position;
       if (atEnd) {
@@ -80,29 +122,40 @@ final class LineCursor implements SlotSource.Cursor<Line> {
     }
   }
 
-  /** Moves what is left to the front and reads behind it. */
+  /** Begins a new block with what is left of the one before, for lines that were taken keep theirs; reads behind it. */
   private void fill() throws IOException {
     int left = limit - position;
     if (left >= LINE_BYTES_MAX) {
-      throw new InvalidInput(file + ", line " + (number + 1) + " is longer than " + LINE_BYTES_MAX
+      throw new InvalidInput(name + ", line " + (lines + 1) + " is longer than " + LINE_BYTES_MAX
           + " bytes. Is this a text file?");
     }
-    if (left == buffer.length) {
-      buffer = Arrays.copyOf(buffer, 2 * left);
-    } else {
-      System.arraycopy(buffer, position, buffer, 0, left);
-    }
+    byte[] next = new byte[Math.max(BLOCK_BYTES, 2 * left)];
+    System.arraycopy(block, position, next, 0, left);
+    blockOffset += position;
+    block = next;
     position = 0;
-    int read = in.read(buffer, left, buffer.length - left);
-    atEnd = read < 0;
-    limit = left + Math.max(0, read);
+    limit = left;
+    while (limit < block.length && !atEnd) { // a command's output comes in small pieces
+      int read = in.read(block, limit, block.length - limit);
+      atEnd = read < 0;
+      limit += Math.max(0, read);
+    }
   }
 
   private Line take(int end, int next) {
-    int last = end > position && buffer[end - 1] == '\r' ? end - 1 : end;
-    Line line = new Line(file, ++number, Arrays.copyOfRange(buffer, position, last));
+    int last = end > position && block[end - 1] == '\r' ? end - 1 : end;
+    Line line = new Line(name, ++lines, block, position, last);
     position = next;
     return line;
+  }
+
+  @Override
+  public void cancel() {
+    cancelled = true;
+    FileBytes open = in;
+    if (open != null) {
+      open.cancel();
+    }
   }
 
   @Override
@@ -111,7 +164,7 @@ final class LineCursor implements SlotSource.Cursor<Line> {
       try {
         in.close();
       } catch (IOException e) {
-        throw DataFiles.unreadable(file, e);
+        throw DataFiles.unreadable(path, e);
       } finally {
         in = null;
         atEnd = true;
@@ -122,26 +175,12 @@ final class LineCursor implements SlotSource.Cursor<Line> {
 
   /** Lines that a cursor over these files yields: reads them all, without parsing. */
   static long count(List<Path> files) {
-    long lines = 0;
-    byte[] block = new byte[BUFFER_BYTES];
-    for (Path file : files) {
-      boolean empty = true;
-      try (InputStream in = Files.newInputStream(DataFiles.readable(file))) {
-        for (int read = in.read(block); read >= 0; read = in.read(block)) {
-          for (int i = 0; i < read; i++) {
-            if (block[i] != '\n') {
-              empty &= block[i] == '\r';
-            } else {
-              lines += empty ? 0 : 1;
-              empty = true;
-            }
-          }
-        }
-      } catch (IOException e) {
-        throw DataFiles.unreadable(file, e);
+    long counted = 0;
+    try (LineCursor cursor = new LineCursor(files)) {
+      while (cursor.next() != null) {
+        counted++;
       }
-      lines += empty ? 0 : 1;
     }
-    return lines;
+    return counted;
   }
 }

@@ -6,28 +6,39 @@ import java.util.List;
 import java.util.Random;
 
 /**
- * The records of one worker's batches of one epoch: shuffles the source's records by buffer, cuts them into windows,
- * and takes this worker's part of each ({@link LoaderOptions#shard(int, int)}). One thread at a time.
+ * The records of one worker's batches of one pass: shuffles the source's records by buffer, cuts them into windows,
+ * and takes this worker's part of each ({@link LoaderOptions#shard(int, int)}). Which records are in a batch is a function
+ * of the source, the options and the pass alone, wherever reading began. One thread at a time.
  */
 final class RecordFeed<R> implements AutoCloseable {
 
+  /** Records of a batch, and where reading goes on behind the window that they are part of. */
+  record Cut<R>(List<R> records, DataCursor after) {}
+
   private final SlotSource.Cursor<R> cursor;
   private final LoaderOptions options;
-  private final Random random;
+  private final DataCursor from;
   private final List<R> shuffled = new ArrayList<>();
+  /** Where the buffer in {@code shuffled} begins in the source; null before the first one. */
+  private DataCursor bufferStart;
+  private long buffers;
   private int nextShuffled;
+  private long records;
 
-  RecordFeed(SlotSource<R> source, LoaderOptions options, int epoch) {
-    this.cursor = source.open();
+  /** @param cursor just opened at {@code from}, and closed with this feed */
+  RecordFeed(SlotSource.Cursor<R> cursor, LoaderOptions options, DataCursor from) {
+    this.cursor = cursor;
     this.options = options;
-    this.random = new Random(options.seed() * 0x9E3779B97F4A7C15L + epoch);
+    this.from = from;
+    this.records = from.file() < 0 ? from.records() : 0;
+    this.buffers = from.buffer();
   }
 
-  /** Records of this worker's next batch, or null at the end. */
-  List<R> next() {
+  /** This worker's next batch, or null at the end. */
+  Cut<R> next() {
     List<R> window = new ArrayList<>();
     while (window.size() < options.window()) {
-      R record = options.shuffleBuffer() > 0 ? nextShuffled() : cursor.next();
+      R record = options.shuffleBuffer() > 0 ? nextShuffled() : nextOfSource();
       if (record == null) {
         break;
       }
@@ -37,23 +48,55 @@ final class RecordFeed<R> implements AutoCloseable {
     if (window.isEmpty() || (!full && options.dropLast())) {
       return null;
     }
-    int from = (int) options.partStart(window.size());
-    int to = (int) options.partEnd(window.size());
-    return from == to ? null : new ArrayList<>(window.subList(from, to));
+    int begin = (int) options.partStart(window.size());
+    int end = (int) options.partEnd(window.size());
+    return begin == end ? null : new Cut<>(new ArrayList<>(window.subList(begin, end)), place());
+  }
+
+  private DataCursor place() {
+    return options.shuffleBuffer() > 0 ? bufferStart.in(from.pass(), buffers - 1, nextShuffled) : sourcePlace().in(from.pass(), 0, 0);
+  }
+
+  private DataCursor sourcePlace() {
+    DataCursor place = cursor.place();
+    return place != null ? place : new DataCursor(from.pass(), -1, "", 0, records, 0, 0);
+  }
+
+  private R nextOfSource() {
+    R record = cursor.next();
+    records += record == null ? 0 : 1;
+    return record;
   }
 
   private R nextShuffled() {
+    if (bufferStart == null) {
+      fillBuffer();
+      nextShuffled = (int) Math.min(from.taken(), shuffled.size());
+    }
     if (nextShuffled == shuffled.size()) {
-      shuffled.clear();
-      nextShuffled = 0;
-      R record = cursor.next();
-      while (record != null) {
-        shuffled.add(record);
-        record = shuffled.size() < options.shuffleBuffer() ? cursor.next() : null;
-      }
-      Collections.shuffle(shuffled, random);
+      fillBuffer();
     }
     return nextShuffled < shuffled.size() ? shuffled.get(nextShuffled++) : null;
+  }
+
+  /** The next buffer, shuffled by a generator of its own, so that a feed can begin with any of them. */
+  private void fillBuffer() {
+    bufferStart = sourcePlace();
+    shuffled.clear();
+    nextShuffled = 0;
+    R record = nextOfSource();
+    while (record != null) {
+      shuffled.add(record);
+      record = shuffled.size() < options.shuffleBuffer() ? nextOfSource() : null;
+    }
+    Collections.shuffle(shuffled,
+        new Random(options.seed() * 0x9E3779B97F4A7C15L + from.pass() + buffers * 0xD1B54A32D192ED03L));
+    buffers++;
+  }
+
+  /** From any thread: see {@link SlotSource.Cursor#cancel}. */
+  void cancel() {
+    cursor.cancel();
   }
 
   @Override

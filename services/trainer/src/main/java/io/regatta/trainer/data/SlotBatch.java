@@ -9,21 +9,36 @@ import io.regatta.core.reduce.DistinctIds;
  * @param layout widths of an example
  * @param rows examples in the batch
  * @param dense float features, {@code [rows × layout.dense()]}
- * @param ids sparse ids, {@code [rows × layout.slots()]}
+ * @param ids sparse ids, {@code [rows × layout.columns()]}; {@link DistinctIds#PADDING} where a slot holds fewer
+ * @param values of the ids; null if they have none
  * @param labels {@code [rows]}
  * @param distinct the distinct ids of all rows, row by row; null where nobody has looked for them
+ * @param after where reading goes on behind this batch; null where nobody keeps count
  */
-public record SlotBatch(Layout layout, int rows, float[] dense, long[] ids, float[] labels, DistinctIds distinct) {
+public record SlotBatch(Layout layout, int rows, float[] dense, long[] ids, float[] values, float[] labels,
+    DistinctIds distinct, DataCursor after) {
 
   /** An empty batch with room for {@code rows} examples, which a {@link SlotSource} fills. */
   public static SlotBatch allocate(Layout layout, int rows) {
-    return new SlotBatch(layout, rows, new float[rows * layout.dense()], new long[rows * layout.slots()],
-        new float[rows], null);
+    int places = rows * layout.columns();
+    return new SlotBatch(layout, rows, new float[rows * layout.dense()], new long[places],
+        layout.valued() ? new float[places] : null, new float[rows], null, null);
   }
 
-  /** The first {@code n} examples, in the same arrays, with their distinct ids. */
-  SlotBatch first(int n) {
-    return new SlotBatch(layout, n, dense, ids, labels,
-        layout.slots() == 0 ? null : DistinctIds.of(ids, n * layout.slots()));
+  /** The first {@code n} examples, in the same arrays, with their distinct ids and what follows them. */
+  SlotBatch first(int n, DataCursor next) {
+    return new SlotBatch(layout, n, dense, ids, values, labels,
+        layout.slots() == 0 ? null : DistinctIds.of(ids, n * layout.columns()), next);
+  }
+
+  /** Copies example {@code row} to place {@code at} of {@code into}, which has the same layout. */
+  void copy(int row, SlotBatch into, int at) {
+    int columns = layout.columns();
+    System.arraycopy(dense, row * layout.dense(), into.dense, at * layout.dense(), layout.dense());
+    System.arraycopy(ids, row * columns, into.ids, at * columns, columns);
+    if (values != null) {
+      System.arraycopy(values, row * columns, into.values, at * columns, columns);
+    }
+    into.labels[at] = labels[row];
   }
 }

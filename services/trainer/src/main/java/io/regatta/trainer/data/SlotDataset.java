@@ -17,18 +17,19 @@ import java.util.Iterator;
  * A {@link SlotSource} as a DJL {@link Dataset}, for {@code EasyTrain.fit} and hand-written loops alike. Owned by one
  * model thread, which makes the arrays (MXNet keeps megabytes for every thread that calls it); reading, parsing and
  * finding the distinct ids happen on the loader's threads. A batch is data
- * {@code [dense float32 (rows, dense), ids int64 (rows, slots)]}, of which a part of width 0 is left out, and labels
- * {@code [float32 (rows, 1)]}. Every {@link #getData} is the next epoch, with an order of its own if shuffled; it ends
- * an unfinished earlier one.
+ * {@code [dense float32 (rows, dense), ids int64 (rows, columns), values float32 (rows, columns)]}, of which a part of width
+ * 0 is left out, and the values unless the ids have some; labels are {@code [float32 (rows, 1)]}. Every {@link #getData} is
+ * the next pass, with an order of its own if shuffled; it ends an unfinished earlier one.
  */
-public final class SlotDataset implements Dataset, AutoCloseable {
+public class SlotDataset implements Dataset, AutoCloseable {
 
   private final SlotSource<?> source;
   private final LoaderOptions options;
   private ByteBuffer staging = ByteBuffer.allocateDirect(0);
   private StepTrace trace = StepTrace.off();
   private SlotLoader loader;
-  private int epoch;
+  /** Where the next pass begins. */
+  private DataCursor next = DataCursor.startOf(0);
 
   public SlotDataset(SlotSource<?> source, LoaderOptions options) {
     this.source = source;
@@ -63,14 +64,29 @@ public final class SlotDataset implements Dataset, AutoCloseable {
     return options.batches(source.size());
   }
 
+  /**
+   * The next pass goes on at a place where an earlier one was ({@link BatchWithIds#after}); those after it are whole ones. With
+   * ordered reading its batches are those that an unbroken pass would have had from there on; otherwise batches that were
+   * ahead of that place, or behind, may come twice or not at all.
+   */
+  public void resume(DataCursor place) {
+    next = place;
+  }
+
   @Override
   public Iterable<Batch> getData(NDManager manager) {
-    int number = epoch++;
+    DataCursor from = next;
+    next = DataCursor.startOf(from.pass() + 1);
     return () -> {
       close();
-      loader = SlotLoader.open(source, options, number, Thread::new, trace);
+      loader = open(from, trace);
       return new Batches(manager, loader);
     };
+  }
+
+  /** Starts the readers of a pass. */
+  SlotLoader open(DataCursor from, StepTrace timeline) {
+    return SlotLoader.open(source, options, from, Thread::new, timeline);
   }
 
   @Override
@@ -110,18 +126,22 @@ public final class SlotDataset implements Dataset, AutoCloseable {
     public Batch next() {
       SlotBatch host = from.next();
       NDManager scope = manager.newSubManager();
-      NDList data = new NDList(2);
+      NDList data = new NDList(3);
       if (layout().dense() > 0) {
         data.add(floats(scope, host.dense(), host.rows(), layout().dense()));
       }
       NDArray ids = null;
       if (layout().slots() > 0) {
-        ids = longs(scope, host.ids(), host.rows(), layout().slots());
+        ids = longs(scope, host.ids(), host.rows(), layout().columns());
         data.add(ids);
+      }
+      if (layout().valued()) {
+        data.add(floats(scope, host.values(), host.rows(), layout().columns()));
       }
       NDList labels = new NDList(floats(scope, host.labels(), host.rows(), 1));
       done += host.rows();
-      return new BatchWithIds(scope, data, labels, host.rows(), done, examples(), ids, host.distinct());
+      return new BatchWithIds(scope, data, labels, host.rows(), done, examples(), ids, host.distinct(),
+          host.after());
     }
   }
 

@@ -5,6 +5,7 @@ import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.trainer.trace.StepTrace;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
@@ -14,14 +15,16 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * One pass over a source, as batches. Owned by the consuming (model) thread; {@code readerThreads} daemon threads named
  * {@code regatta-read-NAME-I} take turns to cut the next batch's records from the source and parse them side by side,
- * at most {@code prefetchDepth} batches ahead. They end with the source, with the first failure (which {@link #next} then
- * throws), or with {@link #close}, which any thread may call: a consumer waiting for a batch is then released.
+ * at most {@code prefetchDepth} batches ahead; or each of them reads files of its own ({@link #openFiles}). They end with the
+ * source, with the first failure (which {@link #next} then throws), or with {@link #close}, which any thread may call: a
+ * consumer waiting for a batch is then released.
  */
 public final class SlotLoader implements Iterator<SlotBatch>, AutoCloseable {
 
@@ -33,46 +36,61 @@ public final class SlotLoader implements Iterator<SlotBatch>, AutoCloseable {
   /** Lines of this pass that were left out as bad; any reader counts. */
   private final AtomicLong left = new AtomicLong();
   private final BlockingQueue<CompletableFuture<SlotBatch>> ready;
-  private final ReentrantLock feedTurn = new ReentrantLock();
+  private final List<Shared<?>> feeds = new ArrayList<>();
   private final List<Thread> readers = new ArrayList<>();
-  private boolean feedEnded; // guarded by feedTurn
-  private int readersLeft; // guarded by feedTurn
+  private final AtomicInteger readersLeft = new AtomicInteger();
+  /** A reader has failed: the others cut no more batches. */
+  private volatile boolean failed;
   private volatile boolean closed;
   private SlotBatch peeked;
   private boolean ended;
 
-  /**
-   * Starts reading.
-   *
-   * @param epoch from 0, part of the seed of the shuffle
-   */
-  public static <R> SlotLoader open(SlotSource<R> source, LoaderOptions options, int epoch) {
-    return open(source, options, epoch, Thread::new, StepTrace.off());
+  /** A feed that readers take turns at. */
+  private static final class Shared<R> {
+    private final ReentrantLock turn = new ReentrantLock();
+    private final RecordFeed<R> feed;
+    private boolean ended; // guarded by turn
+
+    private Shared(RecordFeed<R> feed) {
+      this.feed = feed;
+    }
   }
 
   /**
-   * As above, with threads made by {@code threads}, which tell {@code trace} what they do. One that cannot be started ends
-   * those before it, and is thrown.
+   * Starts reading.
+   *
+   * @param pass from 0, part of the seed of the shuffle
    */
-  static <R> SlotLoader open(SlotSource<R> source, LoaderOptions options, int epoch, ThreadFactory threads,
+  public static <R> SlotLoader open(SlotSource<R> source, LoaderOptions options, int pass) {
+    return open(source, options, DataCursor.startOf(pass), Thread::new, StepTrace.off());
+  }
+
+  /**
+   * As above, from a place on, with threads made by {@code threads}, which tell {@code trace} what they do. One that cannot be
+   * started ends those before it, and is thrown.
+   */
+  static <R> SlotLoader open(SlotSource<R> source, LoaderOptions options, DataCursor from, ThreadFactory threads,
       StepTrace trace) {
-    SlotLoader loader = new SlotLoader(options, source.name() + ", pass " + epoch, trace);
-    RecordFeed<R> feed = new RecordFeed<>(source, options, epoch);
+    SlotLoader loader = new SlotLoader(options, source.name() + ", pass " + from.pass(), trace);
+    boolean begun = from.file() >= 0 || from.records() > 0 || from.taken() > 0;
+    SlotSource.Cursor<R> cursor = begun ? source.open(from) : source.open();
+    Shared<R> shared = new Shared<>(new RecordFeed<>(cursor, options, from));
+    loader.start(source, Collections.nCopies(options.readerThreads(), shared), threads);
+    return loader;
+  }
+
+  /**
+   * Starts reading with files of its own for every reader thread: each takes the next file that nobody has taken, and makes
+   * batches of it. Batches come as they are parsed; of each reader's records the last batch may be short.
+   */
+  static <R> SlotLoader openFiles(FileSource<R> source, LoaderOptions options, int pass, StepTrace trace) {
+    SlotLoader loader = new SlotLoader(options, source.name() + ", pass " + pass, trace);
+    FileQueue queue = new FileQueue(source.files(), 0);
+    List<Shared<R>> each = new ArrayList<>();
     for (int i = 0; i < options.readerThreads(); i++) {
-      Thread thread = threads.newThread(() -> loader.read(source, feed));
-      thread.setName("regatta-read-" + source.name() + "-" + i);
-      thread.setDaemon(true);
-      loader.readers.add(thread);
+      each.add(new Shared<>(new RecordFeed<>(source.open(queue, null), options, DataCursor.startOf(pass))));
     }
-    loader.readersLeft = loader.readers.size();
-    try {
-      loader.readers.forEach(Thread::start);
-    } catch (Throwable e) { // e.g. no native thread is left
-      loader.close();
-      loader.readers.stream().filter(thread -> thread.getState() == Thread.State.NEW)
-          .forEach(never -> loader.endOfReader(feed));
-      throw e;
-    }
+    loader.start(source, each, Thread::new);
     return loader;
   }
 
@@ -83,26 +101,47 @@ public final class SlotLoader implements Iterator<SlotBatch>, AutoCloseable {
     this.ready = new ArrayBlockingQueue<>(options.prefetchDepth());
   }
 
+  /** @param feedOfReader one for each thread to start */
+  private <R> void start(SlotSource<R> source, List<Shared<R>> feedOfReader, ThreadFactory threads) {
+    for (Shared<R> feed : feedOfReader) {
+      if (!feeds.contains(feed)) {
+        feeds.add(feed);
+      }
+      Thread thread = threads.newThread(() -> read(source, feed));
+      thread.setName("regatta-read-" + source.name() + "-" + readers.size());
+      thread.setDaemon(true);
+      readers.add(thread);
+    }
+    readersLeft.set(readers.size());
+    try {
+      readers.forEach(Thread::start);
+    } catch (Throwable e) { // e.g. no native thread is left
+      close();
+      readers.stream().filter(thread -> thread.getState() == Thread.State.NEW).forEach(never -> endOfReader());
+      throw e;
+    }
+  }
+
   /** Whole life of a reader thread. */
-  private <R> void read(SlotSource<R> source, RecordFeed<R> feed) {
+  private <R> void read(SlotSource<R> source, Shared<R> mine) {
     try {
       while (true) {
         CompletableFuture<SlotBatch> promised = new CompletableFuture<>();
-        List<R> records;
-        feedTurn.lockInterruptibly();
+        RecordFeed.Cut<R> cut;
+        mine.turn.lockInterruptibly();
         try {
-          records = feedEnded ? null : feed.next();
-          feedEnded |= records == null;
-          if (records != null && options.ordered()) {
+          cut = mine.ended || failed ? null : mine.feed.next();
+          mine.ended |= cut == null;
+          if (cut != null && options.ordered()) {
             ready.put(promised); // in turn, hence in order
           }
         } finally {
-          feedTurn.unlock();
+          mine.turn.unlock();
         }
-        if (records == null) {
+        if (cut == null) {
           return;
         }
-        parse(source, records, promised);
+        parse(source, cut, promised);
         if (!options.ordered()) {
           ready.put(promised);
         }
@@ -112,13 +151,14 @@ public final class SlotLoader implements Iterator<SlotBatch>, AutoCloseable {
     } catch (Throwable failure) {
       fail(failure);
     } finally {
-      endOfReader(feed);
+      endOfReader();
     }
   }
 
-  /** Parses a batch; a failure ends the feed and is the consumer's when it comes to this batch. */
-  private <R> void parse(SlotSource<R> source, List<R> records, CompletableFuture<SlotBatch> promised) {
+  /** Parses a batch; a failure ends the feeds and is the consumer's when it comes to this batch. */
+  private <R> void parse(SlotSource<R> source, RecordFeed.Cut<R> cut, CompletableFuture<SlotBatch> promised) {
     try {
+      List<R> records = cut.records();
       long begin = System.nanoTime();
       SlotBatch batch = SlotBatch.allocate(source.layout(), records.size());
       int rows = 0;
@@ -128,12 +168,12 @@ public final class SlotLoader implements Iterator<SlotBatch>, AutoCloseable {
       left.addAndGet(records.size() - rows);
       told("parse", begin, rows);
       begin = System.nanoTime();
-      SlotBatch whole = batch.first(rows);
+      SlotBatch whole = batch.first(rows, cut.after());
       told("distinct ids", begin, rows);
       promised.complete(whole);
     } catch (Throwable failure) {
+      failed = true;
       promised.completeExceptionally(failure);
-      endFeed();
     }
   }
 
@@ -143,34 +183,25 @@ public final class SlotLoader implements Iterator<SlotBatch>, AutoCloseable {
     }
   }
 
-  private void endFeed() {
-    feedTurn.lock();
-    feedEnded = true;
-    feedTurn.unlock();
-  }
-
   private void fail(Throwable failure) {
-    endFeed();
-    CompletableFuture<SlotBatch> failed = new CompletableFuture<>();
-    failed.completeExceptionally(failure);
-    putUnlessClosed(failed);
+    failed = true;
+    CompletableFuture<SlotBatch> promised = new CompletableFuture<>();
+    promised.completeExceptionally(failure);
+    putUnlessClosed(promised);
   }
 
   /** The last reader closes the source and marks the end with a future of null. */
-  private void endOfReader(RecordFeed<?> feed) {
-    feedTurn.lock();
-    try {
-      if (--readersLeft > 0) {
-        return;
-      }
-    } finally {
-      feedTurn.unlock();
+  private void endOfReader() {
+    if (readersLeft.decrementAndGet() > 0) {
+      return;
     }
     BadLines.logPass(pass, left.get());
-    try {
-      feed.close();
-    } catch (RuntimeException | Error e) { // whatever the user's source throws: the consumer must not wait for it
-      fail(e);
+    for (Shared<?> shared : feeds) {
+      try {
+        shared.feed.close();
+      } catch (RuntimeException | Error e) { // whatever the user's source throws: the consumer must not wait for it
+        fail(e);
+      }
     }
     putUnlessClosed(CompletableFuture.completedFuture(null));
   }
@@ -227,6 +258,7 @@ public final class SlotLoader implements Iterator<SlotBatch>, AutoCloseable {
   public void close() {
     closed = true;
     readers.forEach(Thread::interrupt);
+    feeds.forEach(shared -> shared.feed.cancel()); // who waits for a command does not notice the interruption
     CompletableFuture<SlotBatch> cancelled = new CompletableFuture<>();
     cancelled.completeExceptionally(new Cancelled("the loader was closed"));
     while (!ready.offer(cancelled)) {

@@ -20,7 +20,22 @@ public interface SlotSource<R> {
   Cursor<R> open();
 
   /**
-   * Parses a record into row {@code row} of {@code into}; called by several threads at a time.
+   * Starts reading at a place that a cursor of this source was at. A source whose cursors know more than their number of
+   * records goes there directly.
+   *
+   * @param place its file, offset and records count
+   */
+  default Cursor<R> open(DataCursor place) {
+    Cursor<R> cursor = open();
+    for (long skipped = 0; skipped < place.records() && cursor.next() != null; skipped++) {
+      // What was read before that place.
+    }
+    return cursor;
+  }
+
+  /**
+   * Parses a record into row {@code row} of {@code into}; called by several threads at a time. Every place of the row is
+   * set, whatever it held before.
    *
    * @return false if the record is bad and the policy is to skip it: the row is then undefined
    * @throws io.regatta.core.error.RegattaException.InvalidInput if it is bad and the policy is to fail
@@ -32,6 +47,14 @@ public interface SlotSource<R> {
 
     /** The next record, or null at the end. */
     R next();
+
+    /** Where the next record begins: file, offset and records count; null if only the records can be counted. */
+    default DataCursor place() {
+      return null;
+    }
+
+    /** From any thread: makes a {@link #next} that waits for somebody else (a command) end soon, with an exception. */
+    default void cancel() {}
 
     @Override
     void close();

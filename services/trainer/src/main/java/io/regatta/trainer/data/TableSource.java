@@ -35,11 +35,7 @@ public record TableSource(String name, SlotBatch table) implements SlotSource<In
 
   @Override
   public boolean parse(Integer record, SlotBatch into, int row) {
-    int dense = layout().dense();
-    int slots = layout().slots();
-    System.arraycopy(table.dense(), record * dense, into.dense(), row * dense, dense);
-    System.arraycopy(table.ids(), record * slots, into.ids(), row * slots, slots);
-    into.labels()[row] = table.labels()[record];
+    table.copy(record, into, row);
     return true;
   }
 

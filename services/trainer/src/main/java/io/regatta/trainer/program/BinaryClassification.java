@@ -19,10 +19,12 @@ import io.regatta.trainer.data.SlotDataset;
 import io.regatta.trainer.data.SlotSource;
 import io.regatta.trainer.djl.FleetTrainer;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 
 /**
- * Trains a block that maps {@code [dense, ids]} to the outputs that a {@link BinaryHead} takes, then measures AUC,
+ * Trains a block that maps a data set's arrays to the outputs that a {@link BinaryHead} takes, then measures AUC,
  * accuracy and log loss on the test data over all workers. One per replica, on its model thread.
  */
 final class BinaryClassification {
@@ -59,7 +61,7 @@ final class BinaryClassification {
         Model model = Model.newInstance(name)) {
       model.setBlock(block);
       try (FleetTrainer trainer = worker.distributedTrainer(model, config)) {
-        trainer.initialize(new Shape(job.batchSize(), layout.dense()), new Shape(job.batchSize(), layout.slots()));
+        trainer.initialize(shapes(layout));
         double[] lossAndCount = worker.allReduce(train(trainer, train), ReduceOp.SUM);
         worker.report("loss", lossAndCount[0] / lossAndCount[1]);
         worker.settle(trainer); // the test sees what all have learned, in every mode
@@ -72,6 +74,21 @@ final class BinaryClassification {
         }
       }
     }
+  }
+
+  /** Of the arrays of a batch, see {@link SlotDataset}. */
+  private Shape[] shapes(Layout layout) {
+    List<Shape> shapes = new ArrayList<>();
+    if (layout.dense() > 0) {
+      shapes.add(new Shape(job.batchSize(), layout.dense()));
+    }
+    if (layout.slots() > 0) {
+      shapes.add(new Shape(job.batchSize(), layout.columns()));
+    }
+    if (layout.valued()) {
+      shapes.add(new Shape(job.batchSize(), layout.columns()));
+    }
+    return shapes.toArray(Shape[]::new);
   }
 
   /** Trains; returns the sum of the examples' losses in the last epoch, and their number. */

@@ -1,16 +1,17 @@
 package io.regatta.trainer.program;
 
 import ai.djl.nn.Block;
-import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.trainer.ReduceOp;
 import io.regatta.trainer.TrainingProgram;
 import io.regatta.trainer.Worker;
 import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.data.BadLines;
 import io.regatta.trainer.data.CriteoGenerator;
-import io.regatta.trainer.data.CriteoSource;
+import io.regatta.trainer.data.CriteoFormat;
 import io.regatta.trainer.data.DataFiles;
+import io.regatta.trainer.data.FileSource;
 import io.regatta.trainer.data.GeneratedCriteo;
+import io.regatta.trainer.data.Slots;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -23,6 +24,9 @@ import java.util.stream.Stream;
  */
 abstract class CriteoProgram implements TrainingProgram {
 
+  /** What a pipe_command writes, in the order of PaddlePaddle's CTR examples. */
+  private static final Slots PIPED = piped();
+
   private final String name;
   private final BinaryHead head;
 
@@ -32,10 +36,18 @@ abstract class CriteoProgram implements TrainingProgram {
     this.head = head;
   }
 
+  private static Slots piped() {
+    Slots.Builder slots = Slots.builder().dense("dense_input", CriteoFormat.LAYOUT.dense());
+    for (int i = 1; i <= CriteoFormat.LAYOUT.slots(); i++) {
+      slots.id("C" + i);
+    }
+    return slots.label("label").build();
+  }
+
   /** Training and test files. */
   private record Inputs(List<Path> train, List<Path> test) {}
 
-  /** A new network for examples of {@link CriteoSource#LAYOUT}; input {@code [dense, ids]}. */
+  /** A new network for examples of {@link CriteoFormat#LAYOUT}; input {@code [dense, ids]}. */
   abstract Block network(CriteoSettings settings);
 
   @Override
@@ -61,22 +73,14 @@ abstract class CriteoProgram implements TrainingProgram {
     CriteoSettings settings = worker.settings(CriteoSettings.class);
     Inputs files = inputs(worker, settings);
     BadLines badLines = Loading.badLinesOfOwn(worker);
-    boolean byFile = settings.shardBy() == CriteoSettings.ShardBy.FILE;
-    CriteoSource train = new CriteoSource(byFile ? ownFiles(worker, files.train()) : files.train(), settings.idSpace(),
-        badLines);
-    CriteoSource test = new CriteoSource(files.test(), settings.idSpace(), badLines);
     new BinaryClassification(worker, name, head).run(network(settings),
-        byFile ? Loading.ownTraining(worker, train) : Loading.training(worker, train), test);
+        Loading.training(worker, files.train(), train -> source(job, settings, train, badLines)),
+        source(job, settings, files.test(), badLines));
     worker.report("bad_lines", worker.allReduce(new double[] {badLines.skipped()}, ReduceOp.SUM)[0]);
   }
 
-  private static List<Path> ownFiles(Worker worker, List<Path> all) {
-    List<Path> own = DataFiles.shard(all, worker.shardIndex(), worker.shardCount());
-    if (own.isEmpty()) {
-      throw new InvalidInput("settings.shard_by is file, but there are only " + all.size() + " training files for "
-          + worker.shardCount() + " workers; use shard_by: position or more files");
-    }
-    return own;
+  private static FileSource<?> source(JobConfig job, CriteoSettings settings, List<Path> files, BadLines badLines) {
+    return Loading.text(job, new CriteoFormat(settings.idSpace()), PIPED, files, badLines);
   }
 
   /** Files that are the user's own; null if data are to be generated. */

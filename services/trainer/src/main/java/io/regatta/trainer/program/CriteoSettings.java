@@ -10,17 +10,6 @@ public record CriteoSettings(
     @Setting(value = "400,400,400", doc = "Widths of the relu layers.") List<Integer> hidden,
     @Setting(value = "1", doc = "Layers start Normal(0, gain / sqrt(fan in)); 1.414 suits relu layers.") double gain,
     @Setting(value = "1000001", doc = "Number of sparse ids that values are hashed to.") long idSpace,
-    @Setting(value = "position", doc = "How training data are dealt out: by position in the global batch, or by file.")
-    ShardBy shardBy,
     @Setting(value = "200000", unit = "rows", doc = "Training rows to generate if there are no data.") int trainRows,
     @Setting(value = "40000", unit = "rows", doc = "Test rows to generate if there are no data.") int testRows,
-    @Setting(value = "4", doc = "Training files to generate if there are no data.") int trainFiles) {
-
-  /** How the training data are dealt out to the replicas. */
-  public enum ShardBy {
-    /** Every replica reads all lines and takes its part of each global batch: the same batches as one worker's. */
-    POSITION,
-    /** Whole files, each read by one replica only: for data too large to be read by all. */
-    FILE
-  }
-}
+    @Setting(value = "4", doc = "Training files to generate if there are no data.") int trainFiles) {}

@@ -1,7 +1,7 @@
 package io.regatta.trainer.program;
 
 import ai.djl.nn.Block;
-import io.regatta.trainer.data.CriteoSource;
+import io.regatta.trainer.data.CriteoFormat;
 
 /**
  * CTR-DNN on Criteo-format files, the network of PaddlePaddle's quick start for click-through rates: embeddings of 26
@@ -17,7 +17,7 @@ public final class CtrDnn extends CriteoProgram {
 
   @Override
   Block network(CriteoSettings settings) {
-    return new CtrDnnBlock(CriteoSource.LAYOUT, settings.embedding(), (float) settings.embeddingBound(),
+    return new CtrDnnBlock(CriteoFormat.LAYOUT, settings.embedding(), (float) settings.embeddingBound(),
         settings.hidden(), settings.gain());
   }
 }

@@ -1,20 +1,34 @@
 package io.regatta.trainer.program;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.trainer.Progress;
 import io.regatta.trainer.Worker;
 import io.regatta.trainer.config.DataConfig;
+import io.regatta.trainer.config.DataConfig.ShardBy;
 import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.data.BadLines;
 import io.regatta.trainer.data.DataFiles;
+import io.regatta.trainer.data.FileSource;
+import io.regatta.trainer.data.InMemoryDataset;
+import io.regatta.trainer.data.LineFormat;
 import io.regatta.trainer.data.LoaderOptions;
+import io.regatta.trainer.data.MultiSlotFormat;
+import io.regatta.trainer.data.PipeCommand;
+import io.regatta.trainer.data.QueueDataset;
 import io.regatta.trainer.data.SlotDataset;
 import io.regatta.trainer.data.SlotSource;
+import io.regatta.trainer.data.Slots;
+import io.regatta.trainer.data.TextSource;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Locale;
+import java.util.function.Function;
 
 /** From the {@code data} section of a job to files and datasets of one replica. Stateless; model thread. */
 final class Loading {
+
+  private static final long MEGABYTE = 1_000_000;
 
   private Loading() {}
 
@@ -24,11 +38,61 @@ final class Loading {
   }
 
   /** Training data that are this replica's own already, read as the job says. */
-  static SlotDataset ownTraining(Worker worker, SlotSource<?> source) {
-    JobConfig job = worker.job();
+  private static SlotDataset ownTraining(Worker worker, SlotSource<?> source) {
+    return new SlotDataset(source, options(worker.job()));
+  }
+
+  private static LoaderOptions options(JobConfig job) {
     DataConfig data = job.data();
-    return new SlotDataset(source, new LoaderOptions(job.batchSize(), data.dropLast(), data.shuffleBuffer(),
-        job.seed(), data.prefetchDepth(), data.readerThreads(), data.ordered(), 0, 1));
+    return new LoaderOptions(job.batchSize(), data.dropLast(), data.shuffleBuffer(), job.seed(), data.prefetchDepth(),
+        data.readerThreads(), data.ordered(), 0, 1);
+  }
+
+  /**
+   * This replica's part of training files, dealt out and read as the job says.
+   *
+   * @param reader from files to examples
+   */
+  static SlotDataset training(Worker worker, List<Path> files, Function<List<Path>, FileSource<?>> reader) {
+    DataConfig data = worker.job().data();
+    if (data.shardBy() == ShardBy.POSITION) {
+      return training(worker, reader.apply(files));
+    }
+    List<Path> own = data.shardBy() == ShardBy.FILE ? DataFiles.shard(files, worker.shardIndex(), worker.shardCount())
+        : DataFiles.modulo(files, worker.shardIndex(), worker.shardCount());
+    if (own.isEmpty()) {
+      throw new InvalidInput("data.shard_by is " + data.shardBy().name().toLowerCase(Locale.ROOT) + ", but there are only "
+          + files.size() + " training files for " + worker.shardCount() + " workers; use shard_by: position or more files");
+    }
+    return switch (data.reading()) {
+      case STREAM -> ownTraining(worker, reader.apply(own));
+      case QUEUE -> new QueueDataset(own, reader, options(worker.job()).readers(data.readerThreads(), data.prefetchDepth(),
+          false));
+      case IN_MEMORY -> {
+        InMemoryDataset loaded = new InMemoryDataset(reader.apply(own), options(worker.job()), data.readerThreads());
+        load(loaded, worker.progress());
+        yield loaded;
+      }
+    };
+  }
+
+  private static void load(InMemoryDataset data, Progress progress) {
+    long[] shown = {-1};
+    data.loadIntoMemory((bytes, all) -> {
+      if (shown[0] < 0) {
+        progress.begin("load", Math.max(1, all / MEGABYTE), "MB");
+        shown[0] = 0;
+      }
+      progress.advance(bytes / MEGABYTE - shown[0]);
+      shown[0] = bytes / MEGABYTE;
+    });
+    progress.end();
+  }
+
+  /** Text files in the program's own format, or through the job's {@code pipe_command} in MultiSlot lines. */
+  static FileSource<?> text(JobConfig job, LineFormat own, Slots piped, List<Path> files, BadLines badLines) {
+    PipeCommand command = PipeCommand.of(job.data().pipeCommand());
+    return new TextSource(command == null ? own : new MultiSlotFormat(piped), files, command, badLines);
   }
 
   /** This replica's part of the test data: in order, all of it, in batches of {@code batchSize}. */

@@ -1,7 +1,7 @@
 package io.regatta.trainer.program;
 
 import ai.djl.nn.Block;
-import io.regatta.trainer.data.CriteoSource;
+import io.regatta.trainer.data.CriteoFormat;
 
 /**
  * Wide and deep on Criteo-format files, as in PaddlePaddle's FleetX: wide {@code Linear(13 → 1)}, deep embeddings of 26
@@ -16,7 +16,7 @@ public final class WideAndDeep extends CriteoProgram {
 
   @Override
   Block network(CriteoSettings settings) {
-    return new WideAndDeepBlock(CriteoSource.LAYOUT, settings.embedding(), (float) settings.embeddingBound(),
+    return new WideAndDeepBlock(CriteoFormat.LAYOUT, settings.embedding(), (float) settings.embeddingBound(),
         settings.hidden(), settings.gain(), false);
   }
 }

@@ -37,6 +37,7 @@ public final class ConsoleProgress implements Progress {
   private final LongSupplier nanoTime;
   private final Map<String, Double> metrics = new LinkedHashMap<>();
   private String phase;
+  private String unit;
   private long total;
   private long done;
   private long beganAt;
@@ -78,8 +79,14 @@ public final class ConsoleProgress implements Progress {
 
   @Override
   public void begin(String phase, long examples) {
+    begin(phase, examples, "examples");
+  }
+
+  @Override
+  public void begin(String phase, long examples, String unit) {
     end();
     this.phase = phase;
+    this.unit = unit;
     total = examples;
     done = 0;
     metrics.clear();
@@ -158,8 +165,8 @@ public final class ConsoleProgress implements Progress {
    * For example {@code census train, trainer 0 of 2: 12800/32561 examples, 9800/s, loss 0.3312, auc 0.9071, 2 s left}.
    */
   private String summary(long now, String over) {
-    return name + " " + phase + (part.isEmpty() ? "" : ", " + part) + ": " + (total > 0 ? done + "/" + total : String.valueOf(done)) + " examples, "
-        + figures(now, over);
+    return name + " " + phase + (part.isEmpty() ? "" : ", " + part) + ": " + (total > 0 ? done + "/" + total : String.valueOf(done)) + " " + unit
+        + ", " + figures(now, over);
   }
 
   /** Rate, metrics, and the time left or taken. */

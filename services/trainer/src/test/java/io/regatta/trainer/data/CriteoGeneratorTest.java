@@ -136,8 +136,8 @@ class CriteoGeneratorTest {
     }
   }
 
-  private static CriteoSource source(List<Path> files) {
-    return new CriteoSource(files, HASHED, new BadLines(BadLines.Policy.FAIL));
+  private static TextSource source(List<Path> files) {
+    return new TextSource(new CriteoFormat(HASHED), files, new BadLines(BadLines.Policy.FAIL));
   }
 
   private static List<String> names(Path directory) throws IOException {

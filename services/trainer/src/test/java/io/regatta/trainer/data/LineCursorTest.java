@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -26,8 +25,8 @@ class LineCursorTest {
     List<String> read = new ArrayList<>();
     try (LineCursor cursor = new LineCursor(List.of(first, second, third))) {
       for (Line line = cursor.next(); line != null; line = cursor.next()) {
-        String text = new String(line.bytes(), StandardCharsets.UTF_8);
-        read.add(line.file().getFileName() + ":" + line.number() + ":" + (text.length() > 9 ? text.length() : text));
+        String text = line.text();
+        read.add(Path.of(line.file()).getFileName() + ":" + line.number() + ":" + (text.length() > 9 ? text.length() : text));
       }
     }
 

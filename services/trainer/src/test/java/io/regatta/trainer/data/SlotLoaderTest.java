@@ -135,7 +135,8 @@ class SlotLoaderTest {
         throw new OutOfMemoryError("unable to create native thread");
       }
     };
-    assertThatThrownBy(() -> SlotLoader.open(source, LoaderOptions.inOrder(2).readers(4, 1, true), 0, threads,
+    assertThatThrownBy(() -> SlotLoader.open(source, LoaderOptions.inOrder(2).readers(4, 1, true), DataCursor.startOf(0),
+        threads,
         StepTrace.off()))
         .isInstanceOf(OutOfMemoryError.class).hasMessage("unable to create native thread");
     assertThat(readerThreads("threadless")).isEmpty();

@@ -35,7 +35,7 @@ class ProgramsTest {
   private final List<String> lines = new ArrayList<>();
 
   @ParameterizedTest
-  @ValueSource(strings = {"fit-a-line", "fit-a-line-converged", "census", "wide-and-deep"})
+  @ValueSource(strings = {"fit-a-line", "fit-a-line-converged", "census", "wide-and-deep", "ctr-dnn", "logistic-regression"})
   void jobFilesNameProgramsThatExist(String name) throws Exception {
     JobConfig job = Jobs.job(name);
     assertThat(job.job()).isEqualTo(name);
@@ -112,11 +112,11 @@ class ProgramsTest {
   @Test
   void wholeFilesCanBeDealtOut() throws Exception {
     RunResult result = run("wide-and-deep", "data.dir=" + dir.resolve("criteo"), "output=", "threads=2", "epochs=1",
-        "settings.train_rows=8000", "settings.test_rows=1000", "settings.hidden=8,4", "settings.shard_by=file");
+        "settings.train_rows=8000", "settings.test_rows=1000", "settings.hidden=8,4", "data.shard_by=file");
 
     assertThat(result.examples()).isEqualTo(2 * (4000 / 256) * 256);
     assertThatThrownBy(() -> run("wide-and-deep", "data.dir=" + dir.resolve("other"), "threads=2",
-        "settings.train_rows=2000", "settings.test_rows=1000", "settings.train_files=1", "settings.shard_by=file"))
+        "settings.train_rows=2000", "settings.test_rows=1000", "settings.train_files=1", "data.shard_by=file"))
         .isInstanceOf(InvalidInput.class).hasMessageContaining("only 1 training files for 2 workers");
   }
 

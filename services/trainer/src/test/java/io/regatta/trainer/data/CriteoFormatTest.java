@@ -12,7 +12,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-class CriteoSourceTest {
+class CriteoFormatTest {
 
   private static final long DIMENSION = 1_000_001;
 
@@ -49,7 +49,7 @@ class CriteoSourceTest {
         line("0", "1", "1", "1", "1") + "\nrubbish\n" + line("1", "2", "2", "2", "2") + "\n");
     BadLines badLines = new BadLines(BadLines.Policy.SKIP);
     List<Float> labels = new ArrayList<>();
-    try (SlotLoader loader = SlotLoader.open(new CriteoSource(List.of(file), DIMENSION, badLines),
+    try (SlotLoader loader = SlotLoader.open(new TextSource(new CriteoFormat(DIMENSION), List.of(file), badLines),
         LoaderOptions.inOrder(10), 0)) {
       while (loader.hasNext()) {
         SlotBatch batch = loader.next();
@@ -65,7 +65,7 @@ class CriteoSourceTest {
   @Test
   void missingFileIsRefusedAtOnce() {
     Path missing = dir.resolve("none.tsv");
-    assertThatThrownBy(() -> new CriteoSource(List.of(missing), DIMENSION, new BadLines(BadLines.Policy.FAIL)))
+    assertThatThrownBy(() -> new TextSource(new CriteoFormat(DIMENSION), List.of(missing), new BadLines(BadLines.Policy.FAIL)))
         .isInstanceOf(InvalidInput.class).hasMessageContaining(missing.toString()).hasMessageContaining("does not exist");
   }
 
@@ -76,7 +76,7 @@ class CriteoSourceTest {
 
   private SlotBatch readOne(String line, BadLines.Policy policy) throws Exception {
     Path file = Files.writeString(dir.resolve("f.tsv"), line + "\n");
-    try (SlotLoader loader = SlotLoader.open(new CriteoSource(List.of(file), DIMENSION, new BadLines(policy)),
+    try (SlotLoader loader = SlotLoader.open(new TextSource(new CriteoFormat(DIMENSION), List.of(file), new BadLines(policy)),
         LoaderOptions.inOrder(1), 0)) {
       return loader.next();
     }

@@ -1,0 +1,196 @@
+package io.regatta.trainer.data;
+
+import de.siegmar.fastcsv.reader.CloseableIterator;
+import de.siegmar.fastcsv.reader.CsvParseException;
+import de.siegmar.fastcsv.reader.CsvReader;
+import de.siegmar.fastcsv.reader.CsvRecord;
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.trainer.data.Slots.Kind;
+import io.regatta.trainer.data.Slots.Slot;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.List;
+import net.jpountz.xxhash.XXHash64;
+import net.jpountz.xxhash.XXHashFactory;
+
+/**
+ * CSV files (RFC 4180) whose first row names the columns. Each slot is the column of its name, one value wide: a dense one a
+ * number, 0 if empty; an id {@code xxh64(name=value, seed 0)}, an empty value too; the label a number. Other columns are passed
+ * over; the order of columns may differ between files. Files whose names end in {@code .gz} are unpacked. Immutable, any
+ * thread.
+ */
+public final class CsvSource implements FileSource<CsvSource.Row> {
+
+  /** A row with what its file's header says. */
+  public record Row(String file, int[] columns, CsvRecord record) {}
+
+  private final Slots slots;
+  private final List<Path> files;
+  private final BadLines badLines;
+  private final XXHash64 hash = XXHashFactory.safeInstance().hash64();
+
+  /**
+   * @param slots by column name, each of width 1
+   * @param files read in this order; must exist
+   */
+  public CsvSource(Slots slots, List<Path> files, BadLines badLines) {
+    for (int i = 0; i < slots.size(); i++) {
+      if (slots.get(i).width() != 1) {
+        throw new InvalidInput("a column of a CSV file holds one value, but slot " + slots.get(i).name() + " is "
+            + slots.get(i).width() + " wide");
+      }
+    }
+    this.slots = slots;
+    this.files = files.stream().map(DataFiles::readable).toList();
+    this.badLines = badLines;
+  }
+
+  @Override
+  public String name() {
+    return "csv";
+  }
+
+  @Override
+  public Layout layout() {
+    return slots.layout();
+  }
+
+  @Override
+  public long size() {
+    return -1;
+  }
+
+  @Override
+  public List<Path> files() {
+    return files;
+  }
+
+  @Override
+  public Cursor<Row> open(FileQueue queue, DataCursor place) {
+    Rows rows = new Rows(queue);
+    for (long row = 0; place != null && row < place.records() && rows.next() != null; row++) {
+      // Rows have no place of their own in the file: those before are read again.
+    }
+    return rows;
+  }
+
+  @Override
+  public boolean parse(Row row, SlotBatch into, int at) {
+    int highest = row.record().getFieldCount();
+    for (int i = 0; i < slots.size(); i++) {
+      Slot slot = slots.get(i);
+      int column = row.columns()[i];
+      if (column >= highest) {
+        return bad(row, column, slot, "the row ends after " + highest + " columns");
+      }
+      String field = row.record().getField(column).strip();
+      if (slot.kind() == Kind.IDS) {
+        byte[] key = (slot.name() + "=" + field).getBytes(StandardCharsets.UTF_8);
+        into.ids()[at * slots.layout().columns() + slot.offset()] = hash.hash(key, 0, key.length, 0);
+        continue;
+      }
+      byte[] digits = field.getBytes(StandardCharsets.UTF_8);
+      float value = digits.length == 0 && slot.kind() == Kind.DENSE ? 0f : Ascii.number(digits, 0, digits.length);
+      if (Float.isNaN(value)) {
+        return bad(row, column, slot, BadLines.expected("a number", field));
+      }
+      if (slot.kind() == Kind.LABEL) {
+        into.labels()[at] = value;
+      } else {
+        into.dense()[at * slots.layout().dense() + slot.offset()] = value;
+      }
+    }
+    return true;
+  }
+
+  private boolean bad(Row row, int column, Slot slot, String problem) {
+    return badLines.report(row.file(), row.record().getStartingLineNumber(), "column " + (column + 1) + " (" + slot.name()
+        + ")", problem);
+  }
+
+  /** Rows of one file after another; one thread at a time. */
+  private final class Rows implements Cursor<Row> {
+
+    private final FileQueue queue;
+    private int number = -1;
+    private Path file;
+    private CloseableIterator<CsvRecord> rows;
+    private int[] columns;
+    private long read;
+
+    private Rows(FileQueue queue) {
+      this.queue = queue;
+    }
+
+    @Override
+    public Row next() {
+      try {
+        while (rows == null || !rows.hasNext()) {
+          if (!openNext()) {
+            return null;
+          }
+        }
+        read++;
+        return new Row(file.toString(), columns, rows.next());
+      } catch (CsvParseException e) {
+        throw new InvalidInput(file.toAbsolutePath() + ": " + e.getMessage(), e);
+      } catch (UncheckedIOException e) {
+        throw DataFiles.unreadable(file, e.getCause());
+      } catch (IOException e) {
+        throw DataFiles.unreadable(file, e);
+      }
+    }
+
+    private boolean openNext() throws IOException {
+      close();
+      int next = queue.take();
+      if (next < 0) {
+        return false;
+      }
+      number = next;
+      file = queue.file(next);
+      read = 0;
+      rows = CsvReader.builder().ofCsvRecord(new InputStreamReader(FileBytes.unpacked(DataFiles.readable(file)),
+          StandardCharsets.UTF_8)).iterator();
+      if (!rows.hasNext()) {
+        throw new InvalidInput(file.toAbsolutePath() + " is empty, expected a first row that names the columns");
+      }
+      columns = columns(rows.next());
+      return true;
+    }
+
+    private int[] columns(CsvRecord header) {
+      List<String> names = header.getFields().stream().map(String::strip).toList();
+      int[] found = new int[slots.size()];
+      for (int i = 0; i < found.length; i++) {
+        found[i] = names.indexOf(slots.get(i).name());
+        if (found[i] < 0) {
+          throw new InvalidInput(file.toAbsolutePath() + ", line 1: expected a column named " + slots.get(i).name()
+              + ", found " + names);
+        }
+      }
+      return found;
+    }
+
+    @Override
+    public DataCursor place() {
+      return number < 0 ? null : new DataCursor(0, number, file.toString(), 0, read, 0, 0);
+    }
+
+    @Override
+    public void close() {
+      if (rows != null) {
+        try {
+          rows.close();
+        } catch (IOException e) {
+          throw DataFiles.unreadable(file, e);
+        } finally {
+          rows = null;
+        }
+      }
+    }
+  }
+}

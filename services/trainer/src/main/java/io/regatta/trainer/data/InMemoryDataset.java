@@ -1,0 +1,146 @@
+package io.regatta.trainer.data;
+
+import ai.djl.ndarray.NDManager;
+import ai.djl.training.dataset.Batch;
+import io.regatta.core.error.RegattaException.InvalidInput;
+import java.util.List;
+
+/**
+ * Examples that are read into memory once, shuffled there, and trained on as often as wanted: PaddlePaddle's
+ * {@code InMemoryDataset}. Every pass goes through them in the order of the last shuffle (at first, of files and lines), so
+ * a pass can be repeated and resumed exactly. An example takes 4 bytes for each dense feature and for the label, 8 for each
+ * id, and 4 for its value and for its place in the order. Owned by one model thread, as every {@link SlotDataset}.
+ */
+public final class InMemoryDataset extends SlotDataset {
+
+  private final FileSource<?> files;
+  private final int threads;
+  private final Examples examples;
+  private FileLoad<?> loading;
+  private long shuffled;
+
+  /**
+   * As the builder makes it, from its parts.
+   *
+   * @param files read when it is loaded
+   * @param options how the examples in memory become batches; a shuffle buffer shuffles every pass anew
+   * @param threads that load, each its own file
+   */
+  public InMemoryDataset(FileSource<?> files, LoaderOptions options, int threads) {
+    this(files, new Examples(files.name() + "-memory", files.layout()), options, threads);
+  }
+
+  private InMemoryDataset(FileSource<?> files, Examples examples, LoaderOptions options, int threads) {
+    super(examples, options);
+    this.files = files;
+    this.examples = examples;
+    this.threads = threads;
+  }
+
+  public static Builder builder() {
+    return new Builder();
+  }
+
+  /** Reads all files, instead of what is in memory; logs its rate and the time left every few seconds. */
+  public void loadIntoMemory() {
+    loadIntoMemory(new LoadLog(files.name()));
+  }
+
+  /** Reads all files, instead of what is in memory. */
+  public void loadIntoMemory(LoadListener listener) {
+    preloadIntoMemory();
+    waitPreloadDone(listener);
+  }
+
+  /** Starts reading all files while the caller does something else. */
+  public void preloadIntoMemory() {
+    if (loading != null) {
+      throw new InvalidInput("the data set is being loaded already; call waitPreloadDone first");
+    }
+    releaseMemory();
+    loading = FileLoad.start(files, threads);
+  }
+
+  /** Waits until what {@link #preloadIntoMemory} has begun is done. */
+  public void waitPreloadDone() {
+    waitPreloadDone(new LoadLog(files.name()));
+  }
+
+  /** As {@link #waitPreloadDone()}, telling how far it is. */
+  public void waitPreloadDone(LoadListener listener) {
+    if (loading == null) {
+      throw new InvalidInput("nothing is being loaded; call preloadIntoMemory first");
+    }
+    try {
+      examples.set(loading.await(listener));
+    } finally {
+      loading = null;
+    }
+  }
+
+  /** Shuffles the examples in memory; the order is a function of the seed and of the order before. */
+  public void localShuffle(long seed) {
+    loaded();
+    examples.shuffle(seed);
+    shuffled = examples.size();
+  }
+
+  /** Examples in memory. */
+  public long getMemoryDataSize() {
+    return examples.size();
+  }
+
+  /** Examples that the last shuffle has put into order. */
+  public long getShuffleDataSize() {
+    return shuffled;
+  }
+
+  /** Forgets the examples. */
+  public void releaseMemory() {
+    super.close();
+    examples.set(List.of());
+    shuffled = 0;
+  }
+
+  /** Ends what reads: an unfinished pass, and an unfinished load. The examples stay. */
+  @Override
+  public void close() {
+    super.close();
+    if (loading != null) {
+      loading.cancel();
+      loading = null;
+    }
+  }
+
+  @Override
+  public Iterable<Batch> getData(NDManager manager) {
+    loaded();
+    return super.getData(manager);
+  }
+
+  private void loaded() {
+    if (loading != null) {
+      throw new InvalidInput("the data set is still being loaded; call waitPreloadDone first");
+    }
+    if (examples.size() == 0) {
+      throw new InvalidInput("no examples are in memory; call loadIntoMemory first (was the file list empty, or has "
+          + "releaseMemory been called?)");
+    }
+  }
+
+  /** See {@link FileDatasetBuilder} for what it is told. */
+  public static final class Builder extends FileDatasetBuilder<Builder> {
+
+    private Builder() {}
+
+    @Override
+    Builder self() {
+      return this;
+    }
+
+    /** Sees that the files can be read; nothing is read before it is loaded. */
+    public InMemoryDataset build() {
+      return new InMemoryDataset(source(files), options(true), threads);
+    }
+  }
+}

@@ -1,0 +1,102 @@
+package io.regatta.trainer.data;
+
+import io.regatta.core.error.RegattaException.InvalidInput;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * The named parts of an example, in the order of the data: what PaddlePaddle's {@code use_var} lists. Parts of floats
+ * become the dense features one behind the other, those of ids the slots. Immutable, any thread.
+ */
+public final class Slots {
+
+  /** What a slot holds. */
+  enum Kind { DENSE, IDS, LABEL }
+
+  /**
+   * @param width exact number of values; of ids, the most that there may be
+   * @param offset place of its first value in a row of the batch's array
+   */
+  record Slot(String name, Kind kind, int width, int offset) {}
+
+  private final List<Slot> slots;
+  private final Layout layout;
+
+  private Slots(List<Slot> slots, Layout layout) {
+    this.slots = List.copyOf(slots);
+    this.layout = layout;
+  }
+
+  public static Builder builder() {
+    return new Builder();
+  }
+
+  public Layout layout() {
+    return layout;
+  }
+
+  int size() {
+    return slots.size();
+  }
+
+  Slot get(int number) {
+    return slots.get(number);
+  }
+
+  /** Adds slots in the order of the data; exactly one label. */
+  public static final class Builder {
+
+    private final List<Slot> slots = new ArrayList<>();
+    private final List<Integer> widths = new ArrayList<>();
+    private final Set<String> names = new HashSet<>();
+    private int dense;
+    private int columns;
+    private int labels;
+
+    private Builder() {}
+
+    /** {@code width} floats. */
+    public Builder dense(String name, int width) {
+      add(name, Kind.DENSE, width, dense);
+      dense += width;
+      return this;
+    }
+
+    /** One id. */
+    public Builder id(String name) {
+      return ids(name, 1);
+    }
+
+    /** Up to {@code most} ids. */
+    public Builder ids(String name, int most) {
+      add(name, Kind.IDS, most, columns);
+      columns += most;
+      widths.add(most);
+      return this;
+    }
+
+    /** The label, one float. */
+    public Builder label(String name) {
+      add(name, Kind.LABEL, 1, 0);
+      labels++;
+      return this;
+    }
+
+    private void add(String name, Kind kind, int width, int offset) {
+      if (name.isBlank() || !names.add(name) || width < 1) {
+        throw new InvalidInput("slot '" + name + "' with " + width + " values: each slot needs a name of its own and room "
+            + "for at least one value");
+      }
+      slots.add(new Slot(name, kind, width, offset));
+    }
+
+    public Slots build() {
+      if (labels != 1) {
+        throw new InvalidInput("the slots " + names + " need exactly one label, but have " + labels);
+      }
+      return new Slots(slots, new Layout(dense, widths, false));
+    }
+  }
+}

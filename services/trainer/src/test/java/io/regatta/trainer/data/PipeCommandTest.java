@@ -1,0 +1,109 @@
+package io.regatta.trainer.data;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.regatta.core.error.RegattaException.Cancelled;
+import io.regatta.core.error.RegattaException.InvalidInput;
+import java.io.OutputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.zip.GZIPOutputStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Files that go through a command of the shell, and what is left of it when it fails or is cancelled: nothing. */
+@Timeout(30)
+class PipeCommandTest {
+
+  private static final Slots SLOTS = Slots.builder().id("id").label("label").build();
+
+  @TempDir
+  Path dir;
+
+  @AfterEach
+  void nothingIsLeft() {
+    assertThat(ProcessHandle.current().descendants()).isEmpty();
+    assertThat(Thread.getAllStackTraces().keySet()).extracting(Thread::getName)
+        .noneMatch(name -> name.startsWith("regatta-pipe") || name.startsWith("regatta-read-multislot"));
+  }
+
+  @Test
+  void aCommandTurnsFilesIntoLines() throws Exception {
+    Path plain = Files.writeString(dir.resolve("a.csv"), "7,1\n8,0\n");
+    Path packed = dir.resolve("b.csv.gz");
+    try (OutputStream out = new GZIPOutputStream(Files.newOutputStream(packed))) {
+      out.write("9,1\n".getBytes(StandardCharsets.US_ASCII));
+    }
+    assertThat(ids("tr , ' ' | sed 's/^/1 /; s/ \\([0-9]*\\)$/ 1 \\1/'", plain, packed)).containsExactly(7L, 8L, 9L);
+  }
+
+  @Test
+  void aFailureTellsStatusStderrFileAndLines() throws Exception {
+    Path file = Files.writeString(dir.resolve("a.txt"), "1 7 1 1\n1 8 1 1\n");
+    assertThatThrownBy(() -> ids("head -n 1; echo first >&2; echo 'Traceback: no module xxhash' >&2; exit 3", file))
+        .isInstanceOf(InvalidInput.class).hasMessageContainingAll(file.toString(), "ended with status 3 after 1 lines",
+            "its stderr ends with:\nfirst\nTraceback: no module xxhash", "< " + file);
+    assertThatThrownBy(() -> ids("printf '1 7 1 1\\n1 8'; kill -9 $$", file)).as("not the line that was cut short")
+        .isInstanceOf(InvalidInput.class).hasMessageContaining("was killed by signal 9 after 1 lines");
+    assertThatThrownBy(() -> ids("no-such-command", file)).isInstanceOf(InvalidInput.class)
+        .hasMessageContainingAll("ended with status 127", "no-such-command");
+  }
+
+  @Test
+  void aBadLineTellsFileCommandAndLine() throws Exception {
+    Path file = Files.writeString(dir.resolve("a.txt"), "1 7 1 1\n1 x 1 1\n");
+    assertThatThrownBy(() -> ids("cat -", file)).isInstanceOf(InvalidInput.class)
+        .hasMessageContaining(file + " (through 'cat -'), line 2, character 3 (slot id): expected an id");
+  }
+
+  @Test
+  void longComplaintsDoNotBlockAndTheirEndIsKept() throws Exception {
+    Path file = Files.writeString(dir.resolve("a.txt"), "");
+    assertThatThrownBy(() -> ids("i=0; while [ $i -lt 20000 ]; do echo line $i; i=$((i+1)); done >&2; exit 1", file))
+        .isInstanceOf(InvalidInput.class).hasMessageContaining("line 19999")
+        .satisfies(e -> assertThat(e.getMessage()).hasSizeLessThan(6000));
+  }
+
+  @Test
+  void closingKillsTheCommandAndWhatItHasStarted() throws Exception {
+    Path file = Files.writeString(dir.resolve("a.txt"), "");
+    TextSource source = source("echo 1 7 1 1; yes '1 8 1 1' | sed -u 's/8/9/'; sleep 600", file);
+    SlotLoader loader = SlotLoader.open(source, LoaderOptions.inOrder(1), 0);
+    assertThat(loader.next().ids()[0]).isEqualTo(7);
+    loader.close();
+  }
+
+  @Test
+  void closingReleasesAReaderThatWaitsForTheCommand() throws Exception {
+    Path file = Files.writeString(dir.resolve("a.txt"), "");
+    SlotLoader loader = SlotLoader.open(source("sleep 600 | cat", file), LoaderOptions.inOrder(1), 0);
+    CompletableFuture<SlotBatch> waiting = CompletableFuture.supplyAsync(loader::next);
+    while (ProcessHandle.current().descendants().count() < 2) {
+      Thread.onSpinWait();
+    }
+    long begin = System.nanoTime();
+    loader.close();
+    assertThat(Duration.ofNanos(System.nanoTime() - begin)).isLessThan(Duration.ofSeconds(4));
+    assertThat(waiting).failsWithin(Duration.ofSeconds(5)).withThrowableThat().havingRootCause().isInstanceOf(Cancelled.class);
+  }
+
+  private static TextSource source(String command, Path... files) {
+    return new TextSource(new MultiSlotFormat(SLOTS), List.of(files), PipeCommand.of(command), new BadLines(BadLines.Policy.FAIL));
+  }
+
+  private static List<Long> ids(String command, Path... files) {
+    try (SlotLoader loader = SlotLoader.open(source(command, files), LoaderOptions.inOrder(100), 0)) {
+      SlotBatch batch = loader.next();
+      assertThat(loader.hasNext()).isFalse();
+      return Arrays.stream(batch.ids()).limit(batch.rows()).boxed().toList();
+    }
+  }
+}
