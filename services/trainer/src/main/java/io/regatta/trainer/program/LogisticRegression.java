@@ -1,0 +1,59 @@
+package io.regatta.trainer.program;
+
+import io.regatta.node.settings.Setting;
+import io.regatta.trainer.ReduceOp;
+import io.regatta.trainer.TrainingProgram;
+import io.regatta.trainer.Worker;
+import io.regatta.trainer.config.JobConfig;
+import io.regatta.trainer.data.BadLines;
+import io.regatta.trainer.data.LibSvmFormat;
+import io.regatta.trainer.data.TextSource;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Stream;
+
+/**
+ * Logistic regression on LibSVM files, for any number of features: their weights are rows of a table that are born when an
+ * index is first seen. The optimizer for it is FTRL, which keeps the weights of rare features at 0. Runs on a model thread.
+ */
+public final class LogisticRegression implements TrainingProgram {
+
+  /** The {@code settings} section of the job. */
+  public record LogisticRegressionSettings(
+      @Setting(value = "128", doc = "The most features that a line may have.") int features) {}
+
+  /** Training and test files. */
+  private record Inputs(List<Path> train, List<Path> test) {}
+
+  @Override
+  public Class<? extends Record> settings() {
+    return LogisticRegressionSettings.class;
+  }
+
+  @Override
+  public void check(JobConfig job) {
+    new LibSvmFormat(job.settingsAs(LogisticRegressionSettings.class).features());
+    Inputs files = inputs(job);
+    Stream.of(files.train(), files.test()).flatMap(List::stream).forEach(file -> Loading.present(job,
+        "LibSVM files (a9a and a9a.t, or those that data.files and data.test_files name)", "many data sets are at "
+            + "https://www.csie.ntu.edu.tw/~cjlin/libsvmtools/datasets/binary.html", file));
+  }
+
+  private static Inputs inputs(JobConfig job) {
+    Path directory = Loading.directory(job);
+    return new Inputs(Loading.files(directory, job.data().files(), "a9a"),
+        Loading.files(directory, job.data().testFiles(), "a9a.t"));
+  }
+
+  @Override
+  public void run(Worker worker) throws Exception {
+    LibSvmFormat format = new LibSvmFormat(worker.settings(LogisticRegressionSettings.class).features());
+    Inputs files = inputs(worker.job());
+    BadLines badLines = Loading.badLinesOfOwn(worker);
+    new BinaryClassification(worker, "logistic-regression", BinaryHead.LOGIT).run(
+        new LogisticRegressionBlock(format.layout()),
+        Loading.training(worker, files.train(), train -> new TextSource(format, train, badLines)),
+        new TextSource(format, files.test(), badLines));
+    worker.report("bad_lines", worker.allReduce(new double[] {badLines.skipped()}, ReduceOp.SUM)[0]);
+  }
+}
