@@ -4,6 +4,7 @@ import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.load.dense.DenseDriver;
 import io.regatta.load.dense.DenseResult;
 import io.regatta.load.dense.SweepDriver;
+import io.regatta.load.ingest.IngestDriver;
 import io.regatta.load.run.Machine;
 import io.regatta.load.run.Scale;
 import io.regatta.load.run.Table;
@@ -32,7 +33,7 @@ import picocli.CommandLine.Parameters;
     description = "Measures Regatta and its peers side by side; Markdown on standard output.")
 final class Drivers implements Callable<Integer> {
 
-  private static final List<String> ALL = List.of("dense", "small", "sparse", "train", "stall");
+  private static final List<String> ALL = List.of("dense", "small", "sparse", "train", "ingest", "stall");
   private static final String SWEEP = "sweep";
   private static final int TENSOR_ELEMENTS = 16_000_000;
   private static final int ROUND_TRIPS = 10_000;
@@ -41,7 +42,7 @@ final class Drivers implements Callable<Integer> {
   private static final List<Integer> TABLE_ROWS = List.of(100_000, 10_000_000);
   private static final List<Integer> CHUNKS = List.of(1 << 20, 4 << 20);
 
-  @Parameters(paramLabel = "DRIVER", description = "dense, small, sparse, train, stall: all of these if none is "
+  @Parameters(paramLabel = "DRIVER", description = "dense, small, sparse, train, ingest, stall: all of these if none is "
       + "named; sweep")
   private List<String> drivers = List.of();
 
@@ -69,6 +70,7 @@ final class Drivers implements Callable<Integer> {
       case "dense" -> DenseDriver.task(setup);
       case "small" -> SmallDriver.task(setup);
       case "sparse" -> SparseDriver.task(setup);
+      case "ingest" -> IngestDriver.task(setup);
       case "stall" -> StallDriver.task(setup);
       case "train" -> TrainDriver.task(setup);
       default -> throw new InvalidInput("there is no driver '" + setup.getString("driver") + "'; there are " + ALL);
@@ -109,6 +111,11 @@ final class Drivers implements Callable<Integer> {
         }
         case "train" -> {
           TrainDriver.Result result = TrainDriver.run(scale, quick ? EXAMPLES / 5 : EXAMPLES);
+          out.println(result.markdown());
+          results.put(driver, result.json());
+        }
+        case "ingest" -> {
+          IngestDriver.Result result = IngestDriver.run(scale, quick ? EXAMPLES / 5 : EXAMPLES);
           out.println(result.markdown());
           results.put(driver, result.json());
         }
