@@ -18,11 +18,11 @@ import java.util.Set;
 
 /**
  * One push on its way into a job's tables in a mode without rounds: its rows entry by entry, its dense elements block by
- * block as they come, each whole or not at all. An entry that has been taken stays here until all its rows have been applied,
- * which may take several turns, whatever becomes of its stream and its trainer. What has been taken is known until the push
- * is complete, so that the same push, repeated behind a broken stream, goes on where it was. Should it come over two streams at the same time, each
- * block is taken from that which has it first, and what comes behind the end is dropped. A push of several trainers
- * outlives those who are lost meanwhile. Owned by the shard's thread.
+ * block as they come, each whole or not at all. An entry that has been taken stays here until all its rows have been
+ * applied, which may take several turns, whatever becomes of its stream and its trainer. What has been taken is known
+ * until the push is complete, so that the same push, repeated behind a broken stream, goes on where it was. Should it
+ * come over two streams at the same time, each block is taken from that which has it first, and what comes behind the end
+ * is dropped. A push of several trainers outlives those who are lost meanwhile. Owned by the shard's thread.
  */
 final class Application {
 

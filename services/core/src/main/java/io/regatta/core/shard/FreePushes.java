@@ -10,8 +10,7 @@ import java.util.function.BiConsumer;
 
 /**
  * The pushes of one job on one shard in a mode without rounds: each is an update of its own, applied when it has come, or
- * as far as it has. A push is counted as an update when it begins.
- * Owned by the shard's thread.
+ * as far as it has. A push is counted as an update when it begins. Owned by the shard's thread.
  */
 final class FreePushes implements Intake {
 

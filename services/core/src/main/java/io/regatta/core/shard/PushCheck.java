@@ -17,8 +17,8 @@ import java.util.Set;
 
 /**
  * Checks requests of one job on one shard as a whole, before anything changes: whose they are, whether they repeat one,
- * rounds, tables, lengths, owners of ids; what a push holds goes through {@link RowCheck}. Changes nothing
- * but sets of its own. Owned by the shard's thread.
+ * rounds, tables, lengths, owners of ids; what a push holds goes through {@link RowCheck}. Changes nothing but sets of
+ * its own. Owned by the shard's thread.
  */
 final class PushCheck {
 

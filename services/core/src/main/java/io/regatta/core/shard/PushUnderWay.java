@@ -18,7 +18,10 @@ final class PushUnderWay implements Work {
   private final Push push;
   private final String who;
   private final long sinceMillis;
-  /** Null if nobody waits for this: its dense elements are still to come, and it is not taken in but applied as far as it is here. */
+  /**
+   * Null if nobody waits for this: its dense elements are still to come, and it is not taken in but applied as far as it
+   * is here.
+   */
   private final BiConsumer<PushAck, Throwable> done;
   private long number;
   private List<TrainerState> from;

@@ -8,9 +8,9 @@ import java.util.List;
 import java.util.function.LongSupplier;
 
 /**
- * Keeps the sparse rows of a job on one shard within a limit, those included that open rounds, and pushes and pulls
- * under way, are still to bear. Births are counted, which is a look-up of every id, only if all ids together could pass the limit, or if
- * a round is to remember them; otherwise the ids stand for them. Owned by the shard's thread.
+ * Keeps the sparse rows of a job on one shard within a limit, those included that open rounds, and pushes and pulls under
+ * way, are still to bear. Births are counted, which is a look-up of every id, only if all ids together could pass the
+ * limit, or if a round is to remember them; otherwise the ids stand for them. Owned by the shard's thread.
  */
 final class RowLimit {
 
