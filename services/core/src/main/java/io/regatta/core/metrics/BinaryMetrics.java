@@ -4,10 +4,10 @@ import io.regatta.core.error.RegattaException.InvalidInput;
 import java.util.Arrays;
 
 /**
- * Loss, accuracy and AUC of a binary classifier by bucket histograms: sums that can be added over ranks, so the
- * global value is exactly what one process gets from the same predictions. Buckets as in Paddle's {@code auc} op
- * (bin = (int)(p · buckets), buckets + 1 bins), walked from high to low with trapezoids; 0.5 if a class is missing.
- * Not thread-safe; one owner.
+ * AUC, accuracy, log loss, errors and calibration of a binary classifier: sums that can be added over ranks, so the
+ * global value is exactly what one process gets from the same predictions. AUC is by histograms, with buckets as in
+ * Paddle's {@code auc} op (bin = (int)(p · buckets), buckets + 1 bins), walked from high to low with trapezoids; 0.5 if a
+ * class is missing. Not thread-safe; one owner.
  */
 public final class BinaryMetrics {
 
@@ -20,18 +20,21 @@ public final class BinaryMetrics {
   /** A probability may leave [0, 1] by so much, as the rounding of a float softmax does, and is then limited to it. */
   private static final float ROUNDING = 1e-5f;
   private static final double MIN_PROBABILITY = 1e-7;
-  /** Log loss is summed in units of 2^-30: exact, and enough for 5·10^8 examples of the worst loss (16.1). */
-  private static final double LOSS_UNITS = 1L << 30;
-  /** In {@link #sums}, the loss is cut into two whole numbers, so that it stays exact over 2^21 ranks. */
-  private static final int LOSS_LOW_BITS = 32;
-  private static final int EXTRA_SUMS = 3;
+  private static final int FRACTIONS = 4;
+  /** In {@link #sums}, behind the histograms. */
+  private static final int EXTRA_SUMS = 1 + FRACTIONS * FixedPointSum.PARTS;
 
   private final int buckets;
   private final long[] positive;
   private final long[] negative;
   private long count;
   private long correct;
-  private long lossUnits;
+  private final FixedPointSum loss = new FixedPointSum();
+  private final FixedPointSum predicted = new FixedPointSum();
+  private final FixedPointSum absoluteError = new FixedPointSum();
+  private final FixedPointSum squaredError = new FixedPointSum();
+  /** In the order of {@link #sums}: {@value #FRACTIONS} of them. */
+  private final FixedPointSum[] fractions = {loss, predicted, absoluteError, squaredError};
 
   public BinaryMetrics(int buckets) {
     if (buckets < 1 || buckets > MAX_BUCKETS) {
@@ -59,8 +62,11 @@ public final class BinaryMetrics {
     count++;
     correct += p >= 0.5f == (label == 1) ? 1 : 0;
     double limited = Math.max(MIN_PROBABILITY, Math.min(1 - MIN_PROBABILITY, p));
-    double loss = -StrictMath.log(label == 1 ? limited : 1 - limited);
-    lossUnits = Math.addExact(lossUnits, Math.round(loss * LOSS_UNITS));
+    loss.add(-StrictMath.log(label == 1 ? limited : 1 - limited));
+    double error = Math.abs((double) p - label);
+    predicted.add(p);
+    absoluteError.add(error);
+    squaredError.add(error * error);
   }
 
   /** Adds another one's sums to these (same number of buckets). */
@@ -75,7 +81,9 @@ public final class BinaryMetrics {
     }
     count += other.count;
     correct += other.correct;
-    lossUnits = Math.addExact(lossUnits, other.lossUnits);
+    for (int i = 0; i < fractions.length; i++) {
+      fractions[i].add(other.fractions[i]);
+    }
   }
 
   public void reset() {
@@ -83,7 +91,9 @@ public final class BinaryMetrics {
     Arrays.fill(negative, 0);
     count = 0;
     correct = 0;
-    lossUnits = 0;
+    for (FixedPointSum sum : fractions) {
+      sum.reset();
+    }
   }
 
   /** Number of predictions. */
@@ -114,13 +124,32 @@ public final class BinaryMetrics {
 
   /** Mean log loss (natural), probabilities limited to [1e-7, 1-1e-7]; NaN if there are none at all. */
   public double logloss() {
-    return lossUnits / LOSS_UNITS / count;
+    return loss.value() / count;
+  }
+
+  /** Mean absolute difference between probability and label; NaN if there are none at all. */
+  public double mae() {
+    return absoluteError.value() / count;
+  }
+
+  /** Root of the mean squared difference between probability and label; NaN if there are none at all. */
+  public double rmse() {
+    return Math.sqrt(squaredError.value() / count);
+  }
+
+  /**
+   * Mean probability to the share of positives (for clicks: predicted to observed rate); 1 if right in the mean, NaN
+   * without a positive.
+   */
+  public double calibration() {
+    long positives = Arrays.stream(positive).sum();
+    return positives == 0 ? Double.NaN : predicted.value() / positives;
   }
 
   /**
    * The sums as doubles, to all-reduce with SUM and give to {@link #ofSums}. Exact: counts are whole numbers below
-   * 2^53, and the log loss is summed in fixed point so that its sum does not depend on the order. Layout: positives
-   * by bin, negatives by bin, correct, upper and lower part of the loss.
+   * 2^53, and fractions are summed in fixed point so that their sum does not depend on the order. Layout: positives
+   * by bin, negatives by bin, correct, and two numbers each for log loss, probabilities, absolute and squared errors.
    */
   public double[] sums() {
     int bins = buckets + 1;
@@ -130,15 +159,16 @@ public final class BinaryMetrics {
       sums[bins + i] = negative[i];
     }
     sums[2 * bins] = correct;
-    sums[2 * bins + 1] = lossUnits >> LOSS_LOW_BITS;
-    sums[2 * bins + 2] = lossUnits & (1L << LOSS_LOW_BITS) - 1;
+    for (int i = 0; i < fractions.length; i++) {
+      fractions[i].write(sums, 2 * bins + 1 + i * FixedPointSum.PARTS);
+    }
     return sums;
   }
 
   /** The metrics whose {@link #sums} these are, or the sum of several ones' sums. */
   public static BinaryMetrics ofSums(double[] sums) {
     int bins = (sums.length - EXTRA_SUMS) / 2;
-    if (sums.length % 2 == 0 || bins < 2) {
+    if (bins < 2 || 2 * bins + EXTRA_SUMS != sums.length) {
       throw new InvalidInput("an array of " + sums.length + " numbers is not the sums of binary metrics");
     }
     BinaryMetrics m = new BinaryMetrics(bins - 1);
@@ -148,8 +178,10 @@ public final class BinaryMetrics {
       m.count += m.positive[i] + m.negative[i];
     }
     m.correct = whole(sums[2 * bins]);
-    m.lossUnits = Math.addExact(Math.multiplyExact(whole(sums[2 * bins + 1]), 1L << LOSS_LOW_BITS),
-        whole(sums[2 * bins + 2]));
+    for (int i = 0; i < m.fractions.length; i++) {
+      int at = 2 * bins + 1 + i * FixedPointSum.PARTS;
+      m.fractions[i].read(whole(sums[at]), whole(sums[at + 1]));
+    }
     return m;
   }
 

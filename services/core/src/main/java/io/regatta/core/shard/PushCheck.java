@@ -9,7 +9,6 @@ import io.regatta.core.exchange.SparseIds;
 import io.regatta.core.exchange.SparseRows;
 import io.regatta.core.model.SparsePartition;
 import io.regatta.core.table.SparseTable;
-import it.unimi.dsi.fastutil.longs.LongOpenHashSet;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -22,9 +21,8 @@ import java.util.Set;
  */
 final class PushCheck {
 
-  /** So many ids share one set from push to push; more have their own, for to clear a set takes as long as it is large. */
-  private static final int KEPT_IDS = 1 << 16;
-  private static final int LONG_SETS = 256;
+  /** So many ids share one set from push to push; more have their own. */
+  private static final int FEW_IDS = 1 << 16;
 
   private final JobState job;
   private final JobTables tables;
@@ -33,7 +31,7 @@ final class PushCheck {
   private final int openRounds;
   private final String where;
   /** Null while a check has it. */
-  private LongOpenHashSet[] kept;
+  private IdSet kept = IdSet.forFew();
 
   PushCheck(JobState job, int shard, int openRounds) {
     this.job = job;
@@ -213,32 +211,21 @@ final class PushCheck {
     }
   }
 
-  /**
-   * Empty sets for so many ids: of a list that is not long one that is used from push to push, of a long one many, each of
-   * them small enough to grow within a turn. A power of two of them, at most 256.
-   */
-  LongOpenHashSet[] takeIdSets(int ids) {
-    LongOpenHashSet[] sets = ids > KEPT_IDS ? new LongOpenHashSet[LONG_SETS] : kept;
-    if (sets == kept) {
-      kept = null;
+  /** An empty set for so many ids. */
+  IdSet takeIdSet(int ids) {
+    if (ids > FEW_IDS) {
+      return IdSet.forMany();
     }
-    if (sets == null) {
-      sets = new LongOpenHashSet[1];
-    }
-    for (int i = 0; i < sets.length; i++) {
-      if (sets[i] == null) { // of different load factors, so that they do not all grow at a time
-        sets[i] = new LongOpenHashSet(LongOpenHashSet.DEFAULT_INITIAL_SIZE, 0.75f - 0.25f * i / sets.length);
-      } else {
-        sets[i].clear();
-      }
-    }
-    return sets;
+    IdSet set = kept == null ? IdSet.forFew() : kept;
+    kept = null;
+    set.clear();
+    return set;
   }
 
-  /** Nobody needs these sets any more; may be null. */
-  void giveIdSets(LongOpenHashSet[] sets) {
-    if (sets != null && sets.length == 1) {
-      kept = sets;
+  /** Nobody needs the set for so many ids any more; may be null. */
+  void giveIdSet(IdSet set, int ids) {
+    if (set != null && ids <= FEW_IDS) {
+      kept = set;
     }
   }
 }

@@ -1,8 +1,8 @@
 package io.regatta.core.shard;
 
 import io.regatta.core.dense.DenseValues;
-import io.regatta.core.exchange.SparseRows;
 import java.util.ArrayDeque;
+import java.util.function.Function;
 
 /**
  * A sync round on its way into the tables, whose pushes are all there, so cut that it can be spread over turns: the dense
@@ -26,12 +26,17 @@ final class RoundClosing {
   private int block;
   private int row;
 
-  /** @param update number of this update */
-  RoundClosing(SyncRounds.Round round, JobTables tables, long update) {
+  /**
+   * Of which nothing has been applied.
+   *
+   * @param update number of this update
+   * @param rooms for each table's rows to be summed in, until this is over
+   */
+  RoundClosing(SyncRounds.Round round, JobTables tables, long update, Function<String, RowRoom> rooms) {
     this.round = round;
     this.tables = tables;
     this.update = update;
-    RoundReducer.Begun merged = round.pushes.isEmpty() ? null : RoundReducer.begin(round.pushes);
+    RoundReducer.Begun merged = round.pushes.isEmpty() ? null : RoundReducer.begin(round.pushes, rooms);
     gradient = merged == null ? null : merged.push().dense();
     blocks = gradient == null ? 0 : gradient.blocks();
     sums = new ArrayDeque<>();
@@ -64,23 +69,18 @@ final class RoundClosing {
 
   /** Merges some rows, or applies some of what has been merged; returns what that cost. */
   private long rows(RowSum sum) {
-    long room = sum.makeRoom();
-    if (room > 0) {
-      return room;
-    }
     if (sum.advance(Turns.ROWS)) {
       return Turns.ROWS * MERGED_ROW_FLOATS;
     }
-    SparseRows rows = sum.untrimmed();
     int n = Math.min(Turns.ROWS, sum.size() - row);
     long before = tables.rows();
-    tables.update(rows, row, row + n, round.step, update);
+    sum.read(row, row + n, (rows, from, to) -> tables.update(rows, from, to, round.step, update));
     round.births -= tables.rows() - before;
     row += n;
     if (row == sum.size()) {
       sums.remove();
       row = 0;
     }
-    return Turns.rowsCost(n, rows.dim());
+    return Turns.rowsCost(n, sum.dim());
   }
 }

@@ -6,6 +6,7 @@ import io.regatta.core.exchange.Push;
 import io.regatta.core.exchange.PushAck;
 import io.regatta.core.exchange.Wait;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
@@ -24,6 +25,8 @@ final class RoundPushes implements Intake {
   private final JobState job;
   private final PushCheck check;
   private final Map<Integer, Long> waitMillis = new TreeMap<>();
+  /** By table: where the rows of the round that is being closed are summed. */
+  private final Map<String, RowRoom> rooms = new HashMap<>();
 
   RoundPushes(JobState job) {
     this.job = job;
@@ -140,7 +143,7 @@ final class RoundPushes implements Intake {
     private boolean whole;
 
     Closing(SyncRounds.Round round, long update) {
-      closing = new RoundClosing(round, job.tables, update);
+      closing = new RoundClosing(round, job.tables, update, table -> rooms.computeIfAbsent(table, t -> new RowRoom()));
     }
 
     @Override
@@ -160,6 +163,7 @@ final class RoundPushes implements Intake {
       if (whole) {
         acknowledge(closing.round);
         closing.round.pushes.forEach(Push::release);
+        rooms.values().forEach(RowRoom::done);
         rounds.close();
         job.pulls.release(); // also if the next round is complete: none of them waits for more than one
       }
@@ -195,6 +199,7 @@ final class RoundPushes implements Intake {
       r.pushes.forEach(Push::release);
     }
     rounds.clear();
+    rooms.clear();
   }
 
   void waits(List<Wait> out) {

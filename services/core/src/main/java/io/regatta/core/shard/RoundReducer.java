@@ -12,6 +12,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.function.Function;
 
 /**
  * Merges pushes of several contributors into one: the weighted mean, summed in the order of each push's lowest rank,
@@ -50,14 +51,18 @@ public final class RoundReducer {
     if (pushes.size() == 1 && weight(pushes.get(0)) > 0) {
       return pushes.get(0);
     }
-    Begun begun = begin(pushes);
+    Begun begun = begin(pushes, table -> new RowRoom());
     Push p = begun.push();
     List<SparseRows> rows = begun.rows().stream().map(RowSum::rows).toList();
     return new Push(p.contributors(), p.step(), p.version(), p.dense(), rows);
   }
 
-  /** As {@link #merge}, for a caller that sums the rows by and by. */
-  static Begun begin(List<Push> pushes) {
+  /**
+   * As {@link #merge}, for a caller that sums the rows by and by.
+   *
+   * @param rooms for each table's rows to be summed in
+   */
+  static Begun begin(List<Push> pushes, Function<String, RowRoom> rooms) {
     if (pushes.isEmpty()) {
       throw new InvalidInput("a round of no pushes cannot be merged");
     }
@@ -91,7 +96,7 @@ public final class RoundReducer {
       factors[i] = (float) (weight(weighty.get(i)) / total);
     }
     Push merged = new Push(contributors, first.step(), version, dense(weighty, factors), List.of());
-    return new Begun(merged, sparse(weighty, factors));
+    return new Begun(merged, sparse(weighty, factors, rooms));
   }
 
   private static Push withoutRows(Push p, DenseValues dense) {
@@ -147,12 +152,12 @@ public final class RoundReducer {
   }
 
   /** By table, in the order in which tables first come. */
-  private static List<RowSum> sparse(List<Push> pushes, float[] factors) {
+  private static List<RowSum> sparse(List<Push> pushes, float[] factors, Function<String, RowRoom> rooms) {
     Map<String, RowSum> tables = new LinkedHashMap<>();
     for (int p = 0; p < factors.length; p++) {
       for (SparseRows rows : pushes.get(p).sparse()) {
         if (rows.ids().length > 0) {
-          tables.computeIfAbsent(rows.table(), RowSum::new).add(factors[p], rows);
+          tables.computeIfAbsent(rows.table(), t -> new RowSum(t, rooms.apply(t))).add(factors[p], rows);
         }
       }
     }

@@ -4,9 +4,7 @@ import io.regatta.core.dense.DenseValues;
 import io.regatta.core.dense.NonFinite;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.exchange.SparseRows;
-import io.regatta.core.hash.Mix64;
 import io.regatta.core.table.SparseTable;
-import it.unimi.dsi.fastutil.longs.LongOpenHashSet;
 import java.util.List;
 
 /**
@@ -28,7 +26,7 @@ final class RowCheck {
   private int entry;
   private int next;
   private boolean ascending;
-  private LongOpenHashSet[] seen;
+  private IdSet seen;
   private long births;
   private String bad;
 
@@ -88,7 +86,7 @@ final class RowCheck {
     int n = r.ids().length;
     if (next == 0) {
       ascending = ascending(r.ids());
-      seen = ascending ? null : check.takeIdSets(n);
+      seen = ascending ? null : check.takeIdSet(n);
     }
     int to = Math.min(n, next + Turns.ROWS);
     check.owned(r.table(), r.ids(), next, to, who);
@@ -102,7 +100,7 @@ final class RowCheck {
     if (next == n) {
       entry++;
       next = 0;
-      check.giveIdSets(seen);
+      check.giveIdSet(seen, n);
       seen = null;
     }
     return cost;
@@ -120,7 +118,7 @@ final class RowCheck {
   private void distinct(SparseRows r, int to) {
     for (int i = next; i < to; i++) {
       long id = r.ids()[i];
-      if (!seen[(int) (Mix64.mix(id) >>> Long.SIZE - 8) & seen.length - 1].add(id)) {
+      if (!seen.add(id)) {
         throw new InvalidInput(who + " holds id " + id + " of table '" + r.table() + "' twice at " + tables.where()
             + "; sum its gradients first");
       }

@@ -2,9 +2,7 @@ package io.regatta.core.shard;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.exchange.SparseRows;
-import it.unimi.dsi.fastutil.longs.Long2IntOpenHashMap;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 
 /**
@@ -15,26 +13,24 @@ import java.util.List;
 final class RowSum {
 
   private final String table;
+  /** Null of what one push holds. */
+  private final RowRoom room;
   private final List<SparseRows> parts = new ArrayList<>();
   private final List<Float> factors = new ArrayList<>();
-  /** Rows of all parts. */
-  private int most;
   private int part;
   private int next;
-  private Long2IntOpenHashMap rowOf;
-  /** What has been summed; longer than it is until all has been. */
-  private SparseRows sum;
-  private int n;
 
-  RowSum(String table) {
+  /** @param room to sum in; of nobody else until the sum has been read */
+  RowSum(String table, RowRoom room) {
     this.table = table;
+    this.room = room;
   }
 
   /** Rows that are no sum, but what one push holds. */
   static RowSum of(SparseRows rows) {
-    RowSum whole = new RowSum(rows.table());
-    whole.sum = rows;
-    whole.n = rows.ids().length;
+    RowSum whole = new RowSum(rows.table(), null);
+    whole.parts.add(rows);
+    whole.part = 1;
     return whole;
   }
 
@@ -45,19 +41,6 @@ final class RowSum {
     }
     parts.add(rows);
     factors.add(factor);
-    most = Math.addExact(most, rows.ids().length);
-  }
-
-  /** Makes room for the sum, if it has none; returns about how many floats that clears. */
-  long makeRoom() {
-    if (sum != null) {
-      return 0;
-    }
-    int dim = parts.get(0).dim();
-    rowOf = new Long2IntOpenHashMap(most); // at its full size, so that no turn has to move all of it
-    rowOf.defaultReturnValue(-1);
-    sum = new SparseRows(table, new long[most], new float[Math.multiplyExact(most, dim)]);
-    return most * (dim + 8L);
   }
 
   /**
@@ -68,7 +51,9 @@ final class RowSum {
   boolean advance(int rows) {
     int left = rows;
     while (left > 0 && part < parts.size()) {
-      makeRoom();
+      if (part == 0 && next == 0) {
+        room.clear(parts.get(0).dim());
+      }
       SparseRows from = parts.get(part);
       int to = (int) Math.min(from.ids().length, (long) next + left);
       add(factors.get(part), from, next, to);
@@ -79,44 +64,70 @@ final class RowSum {
         next = 0;
       }
     }
-    if (part == parts.size()) {
-      rowOf = null;
-    }
     return part < parts.size();
+  }
+
+  /** Floats of a row. */
+  int dim() {
+    return parts.get(0).dim();
   }
 
   /** Distinct ids, when {@link #advance} has returned false. */
   int size() {
-    return n;
+    return room == null ? parts.get(0).ids().length : room.size();
   }
 
-  /** The sum, in the first {@link #size()} rows of its arrays. */
-  SparseRows untrimmed() {
-    return sum;
+  /** What becomes of some rows of the sum. */
+  interface Sink {
+    /** Rows {@code [from .. to)} of {@code rows}. */
+    void rows(SparseRows rows, int from, int to);
+  }
+
+  /** Gives rows {@code [from .. to)} of the sum out, in their order, as they lie. */
+  void read(int from, int to, Sink sink) {
+    if (room == null) {
+      sink.rows(parts.get(0), from, to);
+      return;
+    }
+    for (int row = from; row < to; ) {
+      int at = row % RowRoom.SLAB_ROWS;
+      int n = Math.min(to - row, RowRoom.SLAB_ROWS - at);
+      sink.rows(new SparseRows(table, room.idsOf(row), room.valuesOf(row)), at, at + n);
+      row += n;
+    }
   }
 
   /** The sum, made in one go. */
   SparseRows rows() {
     while (advance(Integer.MAX_VALUE)) { }
-    return n == sum.ids().length ? sum
-        : new SparseRows(table, Arrays.copyOf(sum.ids(), n), Arrays.copyOf(sum.values(), n * parts.get(0).dim()));
+    if (room == null) {
+      return parts.get(0);
+    }
+    int dim = dim();
+    SparseRows all = new SparseRows(table, new long[size()], new float[Math.multiplyExact(size(), dim)]);
+    for (int row = 0; row < size(); row += RowRoom.SLAB_ROWS) {
+      int n = Math.min(size() - row, RowRoom.SLAB_ROWS);
+      System.arraycopy(room.idsOf(row), 0, all.ids(), row, n);
+      System.arraycopy(room.valuesOf(row), 0, all.values(), row * dim, n * dim);
+    }
+    return all;
   }
 
   private void add(float factor, SparseRows rows, int from, int to) {
     int dim = rows.dim();
     float[] g = rows.values();
-    float[] values = sum.values();
     for (int i = from; i < to; i++) {
-      int row = rowOf.putIfAbsent(rows.ids()[i], n);
-      if (row < 0) { // not 0 + part: that would turn -0 into 0
-        sum.ids()[n] = rows.ids()[i];
+      int known = room.size();
+      int row = room.rowOf(rows.ids()[i]);
+      float[] values = room.valuesOf(row);
+      int at = row % RowRoom.SLAB_ROWS * dim;
+      if (row == known) { // not 0 + part: that would turn -0 into 0
         for (int k = 0; k < dim; k++) {
-          values[n * dim + k] = factor * g[i * dim + k];
+          values[at + k] = factor * g[i * dim + k];
         }
-        n++;
       } else {
         for (int k = 0; k < dim; k++) {
-          values[row * dim + k] += factor * g[i * dim + k];
+          values[at + k] += factor * g[i * dim + k];
         }
       }
     }

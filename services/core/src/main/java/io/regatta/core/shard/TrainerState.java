@@ -1,7 +1,6 @@
 package io.regatta.core.shard;
 
 import io.regatta.core.exchange.Wait;
-import it.unimi.dsi.fastutil.longs.LongOpenHashSet;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
@@ -32,7 +31,7 @@ final class TrainerState {
 
   private long[] ownVersions = new long[OWN_UPDATES];
   private int ownCount;
-  private final Map<String, LongOpenHashSet> changed = new LinkedHashMap<>();
+  private final Map<String, IdSet> changed = new LinkedHashMap<>();
 
   TrainerState(int rank, long incarnation) {
     this.rank = rank;
@@ -76,7 +75,7 @@ final class TrainerState {
 
   /** Geo: notes that the rows of {@code ids[from .. to)} have changed. Holds no more ids than the table has rows. */
   void markChanged(String table, long[] ids, int from, int to) {
-    LongOpenHashSet set = changed.computeIfAbsent(table, t -> new LongOpenHashSet());
+    IdSet set = changed.computeIfAbsent(table, t -> IdSet.forMany());
     for (int i = from; i < to; i++) {
       set.add(ids[i]);
     }
@@ -84,8 +83,8 @@ final class TrainerState {
 
   /** Geo: ids of the rows changed since {@link #forgetChanged}. */
   long[] changed(String table) {
-    LongOpenHashSet set = changed.get(table);
-    return set == null ? new long[0] : set.toLongArray();
+    IdSet set = changed.get(table);
+    return set == null ? new long[0] : set.toArray();
   }
 
   /** Geo: the trainer has what {@link #changed} told. */

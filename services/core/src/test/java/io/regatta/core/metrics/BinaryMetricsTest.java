@@ -108,9 +108,21 @@ class BinaryMetricsTest {
   }
 
   @Test
+  void errorsAndCalibrationAreThoseOfTheDefinition() {
+    Predictions p = new Predictions(new float[] {0.75f, 0.5f, 0.25f, 1}, new float[] {1, 0, 0, 1});
+    BinaryMetrics m = p.metrics(0, 4, 16);
+    assertThat(m.mae()).isEqualTo((0.25 + 0.5 + 0.25) / 4);
+    assertThat(m.rmse()).isEqualTo(Math.sqrt((0.0625 + 0.25 + 0.0625) / 4));
+    assertThat(m.calibration()).isEqualTo(2.5 / 2);
+    Predictions negatives = new Predictions(new float[] {0.2f, 0.9f}, new float[] {0, 0});
+    assertThat(negatives.metrics(0, 2, 16).calibration()).isNaN();
+  }
+
+  @Test
   void nothingHasNoMean() {
-    assertThat(new BinaryMetrics(16).accuracy()).isNaN();
-    assertThat(new BinaryMetrics(16).logloss()).isNaN();
+    BinaryMetrics nothing = new BinaryMetrics(16);
+    assertThat(new double[] {nothing.accuracy(), nothing.logloss(), nothing.mae(), nothing.rmse(),
+        nothing.calibration()}).containsOnly(Double.NaN);
   }
 
   /** However the examples lie on ranks and in whichever order ranks are merged: the same bits as one process. */
@@ -138,6 +150,9 @@ class BinaryMetricsTest {
     assertThat(actual.auc()).isEqualTo(expected.auc());
     assertThat(actual.accuracy()).isEqualTo(Double.valueOf(expected.accuracy()));
     assertThat(actual.logloss()).isEqualTo(Double.valueOf(expected.logloss()));
+    assertThat(actual.mae()).isEqualTo(Double.valueOf(expected.mae()));
+    assertThat(actual.rmse()).isEqualTo(Double.valueOf(expected.rmse()));
+    assertThat(actual.calibration()).isEqualTo(Double.valueOf(expected.calibration()));
     assertThat(actual.sums()).isEqualTo(expected.sums());
   }
 

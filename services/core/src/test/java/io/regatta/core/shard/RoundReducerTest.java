@@ -133,7 +133,7 @@ class RoundReducerTest {
         expected.put(ids[i], sum);
       }
     }
-    RowSum sum = RoundReducer.begin(round).rows().get(0);
+    RowSum sum = RoundReducer.begin(round, table -> new RowRoom()).rows().get(0);
     int turns = 1;
     while (sum.advance(atATime)) {
       turns++;

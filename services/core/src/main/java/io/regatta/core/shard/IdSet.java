@@ -1,0 +1,66 @@
+package io.regatta.core.shard;
+
+import io.regatta.core.hash.Mix64;
+import it.unimi.dsi.fastutil.longs.LongOpenHashSet;
+
+/**
+ * A set of ids. One for many ids is 256 sets, each of them small enough to grow within a turn of the shard; they have
+ * different load factors, so that they do not all grow at a time. One for few is a single set. Owned by the shard's thread.
+ */
+final class IdSet {
+
+  private static final int PARTS = 256;
+  private static final int PART_SHIFT = Long.SIZE - 8;
+
+  private final LongOpenHashSet[] parts;
+  private int size;
+
+  private IdSet(int parts) {
+    this.parts = new LongOpenHashSet[parts];
+  }
+
+  /** Empty, for few ids: to clear it takes as long as it ever was large. */
+  static IdSet forFew() {
+    return new IdSet(1);
+  }
+
+  /** Empty, for any number of ids. */
+  static IdSet forMany() {
+    return new IdSet(PARTS);
+  }
+
+  /** Whether it is new. */
+  boolean add(long id) {
+    int part = (int) (Mix64.mix(id) >>> PART_SHIFT) & parts.length - 1;
+    if (parts[part] == null) {
+      parts[part] = new LongOpenHashSet(LongOpenHashSet.DEFAULT_INITIAL_SIZE, 0.75f - 0.25f * part / PARTS);
+    }
+    boolean added = parts[part].add(id);
+    size += added ? 1 : 0;
+    return added;
+  }
+
+  /** Empties it, and keeps its memory. */
+  void clear() {
+    size = 0;
+    for (LongOpenHashSet part : parts) {
+      if (part != null) {
+        part.clear();
+      }
+    }
+  }
+
+  /** All ids, in no particular order. */
+  long[] toArray() {
+    long[] all = new long[size];
+    int n = 0;
+    for (LongOpenHashSet part : parts) {
+      if (part != null) {
+        for (var ids = part.iterator(); ids.hasNext(); ) {
+          all[n++] = ids.nextLong();
+        }
+      }
+    }
+    return all;
+  }
+}

@@ -1,0 +1,140 @@
+package io.regatta.core.shard;
+
+import io.regatta.core.hash.Mix64;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+/**
+ * Room for rows by id in the order in which the ids first come, which grows a little at a time and is used again: nothing
+ * that it does takes longer the more rows it holds, but for a 256th part of an index that doubles. Owned by one thread at a
+ * time.
+ *
+ * <p>Rows lie in slabs of {@value #SLAB_ROWS}. The index is 256 hash tables of open addressing with linear probing (Knuth,
+ * "The Art of Computer Programming", volume 3, 6.4), at most half full; each is cleared when it is first needed again.
+ */
+final class RowRoom {
+
+  /** Rows of a slab. */
+  static final int SLAB_ROWS = 1024;
+
+  private static final int PARTS = 256;
+  private static final int PART_SHIFT = Long.SIZE - 8;
+  private static final int MIN_SLOTS = 16;
+  /** Of more rows the memory is given back. */
+  private static final int KEPT_ROWS = 1 << 18;
+
+  private final List<long[]> ids = new ArrayList<>();
+  private final List<float[]> values = new ArrayList<>();
+  /** Row number + 1, or 0 where there is none; a power of two of them. */
+  private final int[][] index = new int[PARTS][];
+  private final int[] used = new int[PARTS];
+  /** Of which use each part of the index is. */
+  private final long[] usedIn = new long[PARTS];
+  private long use;
+  private int dim;
+  private int size;
+
+  /** Empties it, for rows of {@code dim} floats. */
+  void clear(int dim) {
+    if (dim != this.dim) {
+      giveBack();
+    }
+    this.dim = dim;
+    size = 0;
+    use++;
+  }
+
+  /** Nobody needs what is in it any more; keeps memory for the next use, unless that is much. */
+  void done() {
+    if (size > KEPT_ROWS) {
+      giveBack();
+    }
+  }
+
+  private void giveBack() {
+    size = 0;
+    ids.clear();
+    values.clear();
+    Arrays.fill(index, null);
+  }
+
+  /** Rows in it. */
+  int size() {
+    return size;
+  }
+
+  /** The row of an id; {@link #size} as it was before if it is new, and then its floats are anything. */
+  int rowOf(long id) {
+    long hash = Mix64.mix(id);
+    int part = (int) (hash >>> PART_SHIFT);
+    int[] slots = slots(part);
+    int at = place(slots, id, hash);
+    if (slots[at] != 0) {
+      return slots[at] - 1;
+    }
+    add(id);
+    slots[at] = size;
+    if (2 * ++used[part] > slots.length) {
+      index[part] = grown(slots);
+    }
+    return size - 1;
+  }
+
+  private int[] slots(int part) {
+    if (usedIn[part] != use || index[part] == null) {
+      usedIn[part] = use;
+      used[part] = 0;
+      if (index[part] == null) {
+        index[part] = new int[MIN_SLOTS];
+      } else {
+        Arrays.fill(index[part], 0);
+      }
+    }
+    return index[part];
+  }
+
+  /** Where the id is, or would be. */
+  private int place(int[] slots, long id, long hash) {
+    int mask = slots.length - 1;
+    int at = (int) hash & mask;
+    while (slots[at] != 0 && id(slots[at] - 1) != id) {
+      at = at + 1 & mask;
+    }
+    return at;
+  }
+
+  private int[] grown(int[] slots) {
+    int[] larger = new int[2 * slots.length];
+    for (int slot : slots) {
+      if (slot != 0) {
+        long id = id(slot - 1);
+        larger[place(larger, id, Mix64.mix(id))] = slot;
+      }
+    }
+    return larger;
+  }
+
+  private void add(long id) {
+    if (size == ids.size() * SLAB_ROWS) {
+      values.add(new float[Math.multiplyExact(SLAB_ROWS, dim)]);
+      ids.add(new long[SLAB_ROWS]);
+    }
+    idsOf(size)[size % SLAB_ROWS] = id;
+    size++;
+  }
+
+  private long id(int row) {
+    return idsOf(row)[row % SLAB_ROWS];
+  }
+
+  /** The ids of the row's slab, in which it is number {@code row % SLAB_ROWS}. */
+  long[] idsOf(int row) {
+    return ids.get(row / SLAB_ROWS);
+  }
+
+  /** The floats of the row's slab. */
+  float[] valuesOf(int row) {
+    return values.get(row / SLAB_ROWS);
+  }
+}
