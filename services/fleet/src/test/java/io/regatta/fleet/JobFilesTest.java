@@ -41,7 +41,7 @@ class JobFilesTest {
     try (Stream<Path> files = Files.list(Checkout.file("configs"))) {
       assertThat(files.map(file -> file.getFileName().toString()))
           .containsExactlyInAnyOrder("census.yaml", "fit-a-line.yaml", "fit-a-line-converged.yaml",
-              "wide-and-deep.yaml", "ctr-dnn.yaml", "logistic-regression.yaml");
+              "wide-and-deep.yaml", "ctr-dnn.yaml", "deepfm.yaml", "word2vec.yaml", "logistic-regression.yaml");
     }
   }
 
@@ -118,6 +118,21 @@ class JobFilesTest {
         "output=" + dir.resolve("model"), "epochs=1"));
     assertThat(result.auc()).isGreaterThan(0.69);
     assertThat(dir.resolve("model/manifest.json")).isRegularFile();
+  }
+
+  @Test
+  void deepfm_learns_what_a_linear_model_cannot() {
+    RunResult result = run(Jobs.config("deepfm", "data.dir=" + dir.resolve("data"), "output=", "epochs=1"));
+    assertThat(result.auc()).isGreaterThan(0.69);
+  }
+
+  @Test
+  void word2vec_learns_a_language() {
+    RunResult result = run(Jobs.config("word2vec", "data.dir=" + dir.resolve("data"), "output=" + dir.resolve("model"),
+        "epochs=1", "settings.train_lines=6000", "settings.test_lines=500", "settings.min_count=1"));
+    assertThat(result.metrics().get("perplexity")).as("about 500 untrained")
+        .isBetween(result.metrics().get("best_perplexity"), 100.0);
+    assertThat(dir.resolve("model/table-words.safetensors")).isRegularFile();
   }
 
   @Test

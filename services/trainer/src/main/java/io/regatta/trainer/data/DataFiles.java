@@ -51,6 +51,15 @@ public final class DataFiles {
     }
   }
 
+  /** The parts {@code name-00000}, {@code name-00001} … of a file in a directory, or the file itself if there are none. */
+  public static List<Path> parts(Path directory, String name) {
+    if (!Files.exists(directory.resolve(name + "-00000"))) {
+      return List.of(directory.resolve(name));
+    }
+    return withPrefix(directory, name + "-").stream()
+        .filter(file -> file.getFileName().toString().substring(name.length() + 1).matches("[0-9]+")).toList();
+  }
+
   /**
    * The files of one of {@code count} workers when whole files are dealt out: contiguous runs in the given order, the
    * first {@code files % count} workers get one more (the rule of Paddle's {@code get_file_shard}).

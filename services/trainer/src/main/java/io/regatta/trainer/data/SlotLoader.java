@@ -72,9 +72,7 @@ public final class SlotLoader implements Iterator<SlotBatch>, AutoCloseable {
   static <R> SlotLoader open(SlotSource<R> source, LoaderOptions options, DataCursor from, ThreadFactory threads,
       StepTrace trace) {
     SlotLoader loader = new SlotLoader(options, source.name() + ", pass " + from.pass(), trace);
-    boolean begun = from.file() >= 0 || from.records() > 0 || from.taken() > 0;
-    SlotSource.Cursor<R> cursor = begun ? source.open(from) : source.open();
-    Shared<R> shared = new Shared<>(new RecordFeed<>(cursor, options, from));
+    Shared<R> shared = new Shared<>(new RecordFeed<>(source.open(from), options, from));
     loader.start(source, Collections.nCopies(options.readerThreads(), shared), threads);
     return loader;
   }

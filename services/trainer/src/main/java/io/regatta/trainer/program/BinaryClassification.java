@@ -25,7 +25,7 @@ import java.util.Map;
 
 /**
  * Trains a block that maps a data set's arrays to the outputs that a {@link BinaryHead} takes, then measures AUC,
- * accuracy and log loss on the test data over all workers. One per replica, on its model thread.
+ * accuracy, log loss, errors and calibration on the test data over all workers. One per replica, on its model thread.
  */
 final class BinaryClassification {
 
@@ -62,13 +62,18 @@ final class BinaryClassification {
       model.setBlock(block);
       try (FleetTrainer trainer = worker.distributedTrainer(model, config)) {
         trainer.initialize(shapes(layout));
-        double[] lossAndCount = worker.allReduce(train(trainer, train), ReduceOp.SUM);
+        Pass last = train(trainer, train);
+        double[] lossAndCount = worker.allReduce(new double[] {last.loss, last.examples}, ReduceOp.SUM);
         worker.report("loss", lossAndCount[0] / lossAndCount[1]);
+        worker.report("train_auc", worker.global(last.metrics).auc());
         worker.settle(trainer); // the test sees what all have learned, in every mode
         BinaryMetrics metrics = test(trainer, test);
         worker.report("auc", metrics.auc());
         worker.report("accuracy", metrics.accuracy());
         worker.report("logloss", metrics.logloss());
+        worker.report("mae", metrics.mae());
+        worker.report("rmse", metrics.rmse());
+        worker.report("calibration", metrics.calibration());
         if (!job.output().isBlank()) {
           worker.save(trainer, Path.of(job.output()));
         }
@@ -91,38 +96,46 @@ final class BinaryClassification {
     return shapes.toArray(Shape[]::new);
   }
 
-  /** Trains; returns the sum of the examples' losses in the last epoch, and their number. */
-  private double[] train(FleetTrainer trainer, SlotDataset train) {
+  /** Trains; returns what was seen in the last pass. */
+  private Pass train(FleetTrainer trainer, SlotDataset train) {
     Loading.beginTraining(worker, train);
     TrainingReport whole = TrainingReport.none();
-    Shown shown = new Shown();
-    double[] lastEpoch = new double[2];
+    Pass last = new Pass();
     for (int epoch = 0; epoch < job.epochs(); epoch++) {
-      shown.epoch = new double[2];
-      whole = whole.plus(worker.trainFromDataset(trainer, train, shown, SHOWN_BATCHES, false));
-      lastEpoch = shown.epoch[1] > 0 ? shown.epoch : lastEpoch; // no batches: max_steps was reached earlier
+      Pass pass = new Pass();
+      whole = whole.plus(worker.trainFromDataset(trainer, train, pass, SHOWN_BATCHES, false));
+      pass.look();
+      last = pass.examples > 0 ? pass : last; // no batches: max_steps was reached earlier
     }
     worker.progress().end();
     worker.progress().line(whole.timeLine());
-    return lastEpoch;
+    return last;
   }
 
-  /** What is seen while training: the AUC of the last batches, and the epoch's loss and examples. */
-  private final class Shown implements FetchHandler {
-    private final BinaryMetrics seen = new BinaryMetrics(SHOWN_BUCKETS);
-    private double[] epoch;
+  /** What this replica sees in one pass of training: its loss and AUC so far, and the AUC of the last batches. */
+  private final class Pass implements FetchHandler {
+    private final BinaryMetrics metrics = new BinaryMetrics(SHOWN_BUCKETS);
+    private final BinaryMetrics lastBatches = new BinaryMetrics(SHOWN_BUCKETS);
+    private double loss;
+    private double examples;
 
     @Override
-    public void trained(Batch batch, NDList predictions, float loss) {
-      add(seen, predictions.singletonOrThrow(), batch);
-      epoch[0] += (double) loss * batch.getSize();
-      epoch[1] += batch.getSize();
+    public void trained(Batch batch, NDList predictions, float batchLoss) {
+      add(lastBatches, predictions.singletonOrThrow(), batch);
+      loss += (double) batchLoss * batch.getSize();
+      examples += batch.getSize();
     }
 
     @Override
     public void fetched(long step, Map<String, Double> values) {
-      worker.progress().metric("auc", seen.auc());
-      seen.reset();
+      worker.progress().metric("batch_auc", lastBatches.auc());
+      look();
+      worker.progress().metric("auc", metrics.auc());
+    }
+
+    private void look() {
+      metrics.merge(lastBatches);
+      lastBatches.reset();
     }
   }
 

@@ -107,6 +107,11 @@ final class Loading {
     worker.progress().begin("train", job.maxSteps() > 0 ? Math.min(all, job.maxSteps() * job.batchSize()) : all);
   }
 
+  /** Opens the progress of one pass over a replica's training data. */
+  static void beginPass(Worker worker, SlotDataset train) {
+    worker.progress().begin("train", train.examples());
+  }
+
   /** For files that every replica reads in whole: one of them says which lines are bad, all count them. */
   static BadLines badLinesOfAll(Worker worker) {
     return new BadLines(worker.job().data().onBadLine(), worker.isFirstWorker());

@@ -18,6 +18,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
@@ -35,7 +36,8 @@ class ProgramsTest {
   private final List<String> lines = new ArrayList<>();
 
   @ParameterizedTest
-  @ValueSource(strings = {"fit-a-line", "fit-a-line-converged", "census", "wide-and-deep", "ctr-dnn", "logistic-regression"})
+  @ValueSource(strings = {"fit-a-line", "fit-a-line-converged", "census", "wide-and-deep", "ctr-dnn", "deepfm", "word2vec",
+      "logistic-regression"})
   void jobFilesNameProgramsThatExist(String name) throws Exception {
     JobConfig job = Jobs.job(name);
     assertThat(job.job()).isEqualTo(name);
@@ -93,6 +95,43 @@ class ProgramsTest {
     assertThat(result.model()).isEqualTo(output.toString());
     assertThat(output.resolve("manifest.json")).isRegularFile();
     assertThat(output.resolve("table-embedding.safetensors")).isRegularFile();
+  }
+
+  @Test
+  void deepFmLearnsAndSavesBothTables() throws Exception {
+    Path output = dir.resolve("model");
+    RunResult result = run("deepfm", "data.dir=" + dir.resolve("criteo"), "output=" + output,
+        "settings.train_rows=20000", "settings.test_rows=5000", "settings.hidden=16,8", "epochs=1");
+
+    assertThat(result.auc()).as("0.5 untrained").isGreaterThan(0.58);
+    assertThat(result.metrics()).containsKeys("train_auc", "mae", "rmse", "calibration");
+    assertThat(result.metrics().get("calibration")).as("predicted to observed rate").isBetween(0.85, 1.15);
+    assertThat(output.resolve("table-weights.safetensors")).isRegularFile();
+    assertThat(output.resolve("table-embedding.safetensors")).isRegularFile();
+  }
+
+  /** Perplexity falls from pass to pass and ends above that of the chain that wrote the text. */
+  @Test
+  void word2vecLearnsALanguage() throws Exception {
+    RunResult result = run("word2vec", "data.dir=" + dir.resolve("text"), "output=", "epochs=3",
+        "settings.train_lines=3000", "settings.test_lines=300", "settings.min_count=1");
+
+    List<Double> perplexities = lines.stream().filter(line -> line.startsWith("pass "))
+        .map(line -> Double.parseDouble(line.substring(line.lastIndexOf(' ') + 1))).toList();
+    double best = result.metrics().get("best_perplexity");
+    assertThat(perplexities).hasSize(3).isSortedAccordingTo(Comparator.reverseOrder());
+    assertThat(perplexities.get(2)).isBetween(best, 4 * best);
+    assertThat(result.metrics().get("perplexity")).isCloseTo(perplexities.get(2), within(0.01));
+  }
+
+  /** Four of five scores of the loss are of words that were not there; untrained all are 0. */
+  @Test
+  void skipGramsOfOneWordBecomeLikely() throws Exception {
+    RunResult result = run("word2vec", "data.dir=" + dir.resolve("text"), "output=", "epochs=2", "settings.model=skipgram",
+        "optimizer.learning_rate=0.01", "settings.train_lines=2000", "settings.test_lines=200", "settings.min_count=1",
+        "settings.window=2", "settings.negatives=4", "settings.subsample=0");
+
+    assertThat(result.loss()).as("5 ln 2 = 3.47 untrained").isLessThan(2.9);
   }
 
   /** Its softmax over two scores is the logistic function of their difference, so its log loss is the mean cross entropy. */

@@ -1,0 +1,138 @@
+package io.regatta.fleet;
+
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.node.process.Interrupt;
+import io.regatta.trainer.data.BadLines;
+import io.regatta.trainer.data.CriteoGenerator;
+import io.regatta.trainer.data.Dictionary;
+import io.regatta.trainer.data.GeneratedCriteo;
+import io.regatta.trainer.prepare.Preparation;
+import io.regatta.trainer.prepare.Preparations;
+import io.regatta.trainer.run.ConsoleProgress;
+import io.vertx.core.Future;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.List;
+import java.util.Locale;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** What is done to data before training. Owned by the main thread. */
+@Command(name = "prepare", mixinStandardHelpOptions = true,
+    description = "Cuts data into parts, makes dictionaries, normalises and hashes, generates data.")
+final class PrepareCommand implements Runnable {
+
+  @Spec
+  private CommandSpec spec;
+
+  @Override
+  public void run() {
+    throw new ParameterException(spec.commandLine(), "say what to prepare: split, dictionary, criteo or generate");
+  }
+
+  /** Where parts go. */
+  static final class Parts {
+
+    @Parameters(arity = "1..*", paramLabel = "FILE", description = "text files, in this order")
+    private List<Path> files;
+
+    @Option(names = "--parts", required = true, paramLabel = "N", description = "how many to make")
+    private int parts;
+
+    @Option(names = "--to", required = true, paramLabel = "DIR", description = "directory of the parts")
+    private Path to;
+
+    @Option(names = "--name", paramLabel = "NAME",
+        description = "they are called NAME-00000, NAME-00001 ...; default: the name of the first file")
+    private String name;
+
+    @Option(names = "--threads", paramLabel = "N", description = "default: the number of processors")
+    private int threads = Runtime.getRuntime().availableProcessors();
+
+    Preparation.Output output() {
+      return new Preparation.Output(to, name == null ? files.get(0).getFileName().toString() : name, parts, threads);
+    }
+
+    void run(Preparation preparation, PrintWriter out) {
+      try (preparation; Interrupt interrupt = Interrupt.closes(() -> {
+            preparation.close();
+            return Future.fromCompletionStage(preparation.ended());
+          });
+          ConsoleProgress progress = ConsoleProgress.create("prepare", "")) {
+        int made = preparation.run(progress);
+        Regatta.say(out, made + " of " + parts + " parts made in " + to + (made < parts ? ", the others were there" : ""));
+      }
+    }
+  }
+
+  @Command(name = "split", mixinStandardHelpOptions = true,
+      description = "Cuts text files into parts of about as many bytes, at line ends. Started again, it goes on.")
+  int split(@Mixin Parts parts) {
+    parts.run(Preparations.split(parts.files, parts.output()), spec.commandLine().getOut());
+    return Regatta.DONE;
+  }
+
+  @Command(name = "criteo", mixinStandardHelpOptions = true, description = "Normalises and hashes files in the Criteo format, "
+      + "and writes them as text of slots, in parts. Started again, it goes on.")
+  int criteo(@Mixin Parts parts,
+      @Option(names = "--id-space", paramLabel = "N", defaultValue = "1000001",
+          description = "ids are below this (default: ${DEFAULT-VALUE})") long idSpace,
+      @Option(names = "--format", defaultValue = "MULTISLOT",
+          description = "${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE})") Preparations.Format format,
+      @Option(names = "--on-bad-line", defaultValue = "FAIL",
+          description = "${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE})") BadLines.Policy policy) {
+    BadLines badLines = new BadLines(policy);
+    PrintWriter out = spec.commandLine().getOut();
+    parts.run(Preparations.criteo(parts.files, parts.output(), idSpace, format, badLines), out);
+    if (badLines.skipped() > 0) {
+      Regatta.say(out, badLines.skipped() + " bad lines left out");
+    }
+    return Regatta.DONE;
+  }
+
+  @Command(name = "dictionary", mixinStandardHelpOptions = true,
+      description = "Counts the words of text files, and writes those that come often enough, most frequent first.")
+  int dictionary(@Parameters(arity = "1..*", paramLabel = "FILE", description = "text files") List<Path> files,
+      @Option(names = "--min-count", paramLabel = "N", defaultValue = "50",
+          description = "words that come less often are <unk> (default: ${DEFAULT-VALUE})") int minCount,
+      @Option(names = "--to", required = true, paramLabel = "FILE", description = "the dictionary") Path to) {
+    Dictionary dictionary = Dictionary.of(files, minCount);
+    Path part = to.resolveSibling(to.getFileName() + ".part");
+    try {
+      if (to.toAbsolutePath().getParent() != null) {
+        Files.createDirectories(to.toAbsolutePath().getParent());
+      }
+      dictionary.write(part);
+      Files.move(part, to, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+    } catch (IOException e) {
+      throw new InvalidInput("the dictionary cannot be written to " + to.toAbsolutePath() + ": " + e
+          + "; choose another file with --to", e);
+    }
+    Regatta.say(spec.commandLine().getOut(), dictionary.size() + " words in " + to);
+    return Regatta.DONE;
+  }
+
+  @Command(name = "generate", mixinStandardHelpOptions = true,
+      description = "Makes files in the Criteo format, whose best possible AUC is known.")
+  int generate(@Option(names = "--rows", paramLabel = "N", defaultValue = "200000",
+      description = "training rows (default: ${DEFAULT-VALUE})") int rows,
+      @Option(names = "--test-rows", paramLabel = "N", defaultValue = "40000",
+          description = "test rows (default: ${DEFAULT-VALUE})") int testRows,
+      @Option(names = "--parts", paramLabel = "N", defaultValue = "4",
+          description = "training files (default: ${DEFAULT-VALUE})") int parts,
+      @Option(names = "--seed", paramLabel = "N", defaultValue = "1", description = "of all that is drawn") long seed,
+      @Option(names = "--to", required = true, paramLabel = "DIR", description = "an empty directory, or none yet") Path to) {
+    GeneratedCriteo made = CriteoGenerator.ensure(to, new CriteoGenerator.Size(seed, rows, testRows, parts));
+    Regatta.say(spec.commandLine().getOut(), String.format(Locale.ROOT, "%d training rows in %d files and %d test rows in %s; "
+        + "best possible test AUC %.4f, log loss %.4f", rows, parts, testRows, to, made.bestAuc(), made.bestLogloss()));
+    return Regatta.DONE;
+  }
+}

@@ -1,0 +1,157 @@
+package io.regatta.trainer.data;
+
+import io.regatta.core.error.RegattaException.InvalidInput;
+import it.unimi.dsi.fastutil.objects.Object2IntOpenHashMap;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * The words of a text and their numbers, from 0, as PaddlePaddle's {@code imikolov} counts them: words that come at least
+ * so often, most frequent first, ties in the order of their characters; {@code <s>} and {@code <e>} stand once in every
+ * line, and {@code <unk>}, the last, for all others. Words are what white space parts. Immutable, any thread.
+ */
+public final class Dictionary {
+
+  /** Begins every line. */
+  public static final String BEGIN = "<s>";
+  /** Ends every line. */
+  public static final String END = "<e>";
+  /** Any word that is not in the dictionary. */
+  public static final String UNKNOWN = "<unk>";
+
+  private final List<String> words;
+  private final long[] counts;
+  private final Object2IntOpenHashMap<String> numbers;
+
+  private Dictionary(List<String> words, long[] counts) {
+    this.words = List.copyOf(words);
+    this.counts = counts;
+    numbers = new Object2IntOpenHashMap<>(words.size());
+    for (int i = 0; i < words.size(); i++) {
+      numbers.put(words.get(i), i);
+    }
+    numbers.defaultReturnValue(numbers.getInt(UNKNOWN));
+  }
+
+  /**
+   * That of these files, which are read once.
+   *
+   * @param minCount words that come less often are {@value #UNKNOWN}
+   */
+  public static Dictionary of(List<Path> files, int minCount) {
+    Object2IntOpenHashMap<String> counted = new Object2IntOpenHashMap<>();
+    int lines = 0;
+    long all = 0;
+    try (LineCursor cursor = new LineCursor(files)) {
+      for (Line line = cursor.next(); line != null; line = cursor.next()) {
+        lines++;
+        for (String word : words(line)) {
+          counted.addTo(word, 1);
+          all++;
+        }
+      }
+    }
+    if (lines == 0) {
+      throw new InvalidInput("no text in " + files + ": a dictionary needs at least one line");
+    }
+    counted.put(BEGIN, lines);
+    counted.put(END, lines);
+    counted.removeInt(UNKNOWN);
+    List<Map.Entry<String, Integer>> kept = new ArrayList<>();
+    counted.object2IntEntrySet().fastForEach(e -> {
+      if (e.getIntValue() >= minCount || e.getKey().equals(BEGIN) || e.getKey().equals(END)) {
+        kept.add(Map.entry(e.getKey(), e.getIntValue()));
+      }
+    });
+    kept.sort(Comparator.comparing((Map.Entry<String, Integer> e) -> -e.getValue()).thenComparing(Map.Entry::getKey));
+    long[] counts = new long[kept.size() + 1];
+    List<String> words = new ArrayList<>(kept.size() + 1);
+    long known = 0;
+    for (Map.Entry<String, Integer> e : kept) {
+      counts[words.size()] = e.getValue();
+      words.add(e.getKey());
+      known += e.getValue();
+    }
+    words.add(UNKNOWN);
+    counts[kept.size()] = all + 2L * lines - known;
+    return new Dictionary(words, counts);
+  }
+
+  /** Reads what {@link #write} has written. */
+  public static Dictionary read(Path file) {
+    List<String> words = new ArrayList<>();
+    List<Long> counts = new ArrayList<>();
+    try {
+      for (String line : Files.readAllLines(DataFiles.readable(file), StandardCharsets.UTF_8)) {
+        int tab = line.indexOf('\t');
+        try {
+          counts.add(Long.parseLong(line.substring(tab + 1)));
+          words.add(line.substring(0, tab));
+        } catch (RuntimeException e) {
+          throw new InvalidInput(file + ", line " + (words.size() + 1) + ": "
+              + BadLines.expected("a word, a tab and how often it comes", line)
+              + "; make the dictionary with regatta prepare dictionary", e);
+        }
+      }
+    } catch (IOException e) {
+      throw DataFiles.unreadable(file, e);
+    }
+    if (!words.containsAll(List.of(BEGIN, END, UNKNOWN)) || words.stream().distinct().count() < words.size()) {
+      throw new InvalidInput(file + " is no dictionary: it must hold " + BEGIN + ", " + END + ", " + UNKNOWN
+          + " and every word once; make it with regatta prepare dictionary");
+    }
+    return new Dictionary(words, counts.stream().mapToLong(Long::longValue).toArray());
+  }
+
+  /** Writes a line for each word, in the order of their numbers: the word, a tab, how often it comes. */
+  public void write(Path file) throws IOException {
+    List<String> lines = new ArrayList<>(size());
+    for (int i = 0; i < size(); i++) {
+      lines.add(words.get(i) + "\t" + counts[i]);
+    }
+    Files.write(file, lines, StandardCharsets.UTF_8);
+  }
+
+  /** Number of words, {@link #BEGIN}, {@link #END} and {@link #UNKNOWN} included. */
+  public int size() {
+    return words.size();
+  }
+
+  /** The word of a number. */
+  public String word(int number) {
+    return words.get(number);
+  }
+
+  /** The number of a word, that of {@link #UNKNOWN} if it has none. */
+  public int number(String word) {
+    return numbers.getInt(word);
+  }
+
+  /** How often the word of a number came. */
+  public long count(int number) {
+    return counts[number];
+  }
+
+  /** The numbers of a line's words, between those of {@link #BEGIN} and {@link #END}. */
+  int[] numbers(Line line) {
+    String[] words = words(line);
+    int[] numbers = new int[words.length + 2];
+    numbers[0] = number(BEGIN);
+    for (int i = 0; i < words.length; i++) {
+      numbers[i + 1] = number(words[i]);
+    }
+    numbers[words.length + 1] = number(END);
+    return numbers;
+  }
+
+  private static String[] words(Line line) {
+    String text = line.text().strip();
+    return text.isEmpty() ? new String[0] : text.split("\\s+");
+  }
+}

@@ -1,0 +1,175 @@
+package io.regatta.trainer.data;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.regatta.core.error.RegattaException.InvalidInput;
+import java.io.BufferedWriter;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.SplittableRandom;
+import java.util.stream.Stream;
+
+/**
+ * Text of a Markov chain, made where there is none, so that the best possible perplexity is known: every word has eight that
+ * may follow it, the k-th with probability ∝ 1 / k, or ends the line with probability 0.05. Described in {@link #NAME}, which
+ * is written last. Immutable, any thread.
+ *
+ * @param version of the chain; another one means other text
+ * @param size what was asked for
+ * @param bestPerplexity of the chain itself on the test file, over windows of {@link #WINDOW} words
+ */
+public record GeneratedText(int version, Size size, double bestPerplexity) {
+
+  /** Name of the description. */
+  public static final String NAME = "text.json";
+  /** Words of the windows over which {@link #bestPerplexity} is taken. */
+  public static final int WINDOW = 5;
+
+  private static final int VERSION = 1;
+  private static final int WORDS = 500;
+  private static final int FOLLOWERS = 8;
+  private static final double END = 0.05;
+  private static final ObjectMapper JSON = new ObjectMapper();
+
+  /** How much to make, from which seed. */
+  public record Size(long seed, int trainLines, int testLines, int trainFiles) {
+
+    public Size {
+      if (trainLines < 1 || testLines < 1 || trainFiles < 1 || trainFiles > trainLines) {
+        throw new InvalidInput("generated text needs at least one training line, one test line and one file, not "
+            + trainLines + ", " + testLines + " and " + trainFiles);
+      }
+    }
+  }
+
+  /**
+   * Makes the text in {@code directory}, unless it is there already: {@code train.txt-00000} and so on, {@code test.txt}.
+   *
+   * @throws InvalidInput if the directory holds files of somebody else, which are left as they are
+   */
+  public static GeneratedText ensure(Path directory, Size size) {
+    try {
+      GeneratedText there = in(directory);
+      if (there != null && there.version == VERSION && there.size.equals(size)) {
+        return there;
+      }
+      if (there == null) {
+        checkEmpty(directory);
+      }
+      Files.createDirectories(directory);
+      Files.deleteIfExists(directory.resolve(NAME));
+      Chain chain = new Chain(size.seed());
+      for (int file = 0; file < size.trainFiles(); file++) {
+        int lines = size.trainLines() / size.trainFiles() + (file < size.trainLines() % size.trainFiles() ? 1 : 0);
+        chain.write(directory.resolve(String.format(Locale.ROOT, "train.txt-%05d", file)), lines, file);
+      }
+      GeneratedText made = new GeneratedText(VERSION, size,
+          chain.write(directory.resolve("test.txt"), size.testLines(), size.trainFiles()));
+      Path part = directory.resolve(NAME + ".part");
+      JSON.writerWithDefaultPrettyPrinter().writeValue(part.toFile(), made);
+      Files.move(part, directory.resolve(NAME), StandardCopyOption.ATOMIC_MOVE);
+      return made;
+    } catch (IOException e) {
+      throw new InvalidInput("cannot write text to " + directory.toAbsolutePath() + ": " + e
+          + ". Choose another data directory", e);
+    }
+  }
+
+  /** The description in {@code directory}, or null if there is none that can be read. */
+  public static GeneratedText in(Path directory) {
+    Path file = directory.resolve(NAME);
+    try {
+      return Files.isRegularFile(file) ? JSON.readValue(file.toFile(), GeneratedText.class) : null;
+    } catch (IOException damaged) {
+      return null;
+    }
+  }
+
+  private static void checkEmpty(Path directory) throws IOException {
+    if (!Files.exists(directory)) {
+      return;
+    }
+    try (Stream<Path> files = Files.list(directory)) {
+      List<Path> others = files.filter(file -> !file.getFileName().toString().startsWith(".")).toList();
+      if (!others.isEmpty()) {
+        throw new InvalidInput("no text is generated in " + directory.toAbsolutePath() + ", which holds "
+            + others.get(0).getFileName() + ": give the directory of train.txt* and test.txt*, or of nothing, with --data "
+            + "(data.dir), or name the files in data.files and data.test_files");
+      }
+    }
+  }
+
+  /** The chain of one seed. */
+  private static final class Chain {
+    private final long seed;
+    private final int[][] followers = new int[WORDS][FOLLOWERS];
+    private final double[] probabilities = new double[FOLLOWERS];
+
+    Chain(long seed) {
+      this.seed = seed;
+      SplittableRandom random = new SplittableRandom(seed);
+      double sum = 0;
+      for (int k = 0; k < FOLLOWERS; k++) {
+        probabilities[k] = 1.0 / (k + 1);
+        sum += probabilities[k];
+      }
+      for (int k = 0; k < FOLLOWERS; k++) {
+        probabilities[k] /= sum;
+      }
+      for (int[] of : followers) {
+        List<Integer> distinct = new ArrayList<>();
+        while (distinct.size() < FOLLOWERS) {
+          int word = (int) (WORDS * random.nextDouble() * random.nextDouble()); // some words are frequent, as in any text
+          if (!distinct.contains(word)) {
+            distinct.add(word);
+          }
+        }
+        for (int k = 0; k < FOLLOWERS; k++) {
+          of[k] = distinct.get(k);
+        }
+      }
+    }
+
+    /** Writes so many lines from a random stream of their own; returns the chain's perplexity on their windows. */
+    double write(Path file, int lines, int stream) throws IOException {
+      SplittableRandom random = new SplittableRandom(seed * 31 + stream + 1);
+      double loss = 0;
+      long windows = 0;
+      try (BufferedWriter out = Files.newBufferedWriter(file, StandardCharsets.US_ASCII)) {
+        for (int line = 0; line < lines; line++) {
+          int word = random.nextInt(WORDS);
+          StringBuilder text = new StringBuilder().append('w').append(word);
+          int known = 2; // <s> and the first word
+          for (boolean end = false; !end; known++) {
+            end = random.nextDouble() < END;
+            int k = end ? 0 : follower(random.nextDouble());
+            if (known + 1 >= WINDOW) {
+              loss -= Math.log(end ? END : (1 - END) * probabilities[k]);
+              windows++;
+            }
+            if (!end) {
+              word = followers[word][k];
+              text.append(" w").append(word);
+            }
+          }
+          out.append(text).append('\n');
+        }
+      }
+      return Math.exp(loss / windows);
+    }
+
+    private int follower(double at) {
+      int k = 0;
+      double sum = probabilities[0];
+      while (k < FOLLOWERS - 1 && at >= sum) {
+        sum += probabilities[++k];
+      }
+      return k;
+    }
+  }
+}

@@ -1,0 +1,247 @@
+package io.regatta.trainer.prepare;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.regatta.core.error.RegattaException;
+import io.regatta.core.error.RegattaException.Cancelled;
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.trainer.Progress;
+import io.regatta.trainer.data.DataFiles;
+import java.io.BufferedOutputStream;
+import java.io.FileOutputStream;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+
+/**
+ * Makes parts {@code NAME-00000}, {@code NAME-00001} … of text files, side by side: each is written under another name,
+ * synced, and renamed. {@code NAME.parts.json}, written first, says of what they are made: when the same preparation is
+ * started again, parts that are there are kept. What a part holds depends on the files, their number and the options alone.
+ * Runs on the caller's thread and {@code threads} of its own, named {@code regatta-prepare-I}; {@link #close} from any thread
+ * ends it.
+ */
+public final class Preparation implements AutoCloseable {
+
+  private static final ObjectMapper JSON = new ObjectMapper();
+  private static final String PART = ".part";
+  private static final int BUFFER_BYTES = 1 << 18;
+  private static final long REPORT_MILLIS = 100;
+  private static final long MEGABYTE = 1_000_000;
+
+  /** Where the parts go: {@code NAME-00000} and so on in a directory. */
+  public record Output(Path directory, String name, int parts, int threads) {
+
+    public Output {
+      if (parts < 1 || parts > 100_000 || threads < 1) {
+        throw new InvalidInput(parts + " parts by " + threads + " threads: there must be 1 to 100000 parts, and a thread");
+      }
+      if (name.isBlank() || name.contains("/")) {
+        throw new InvalidInput("'" + name + "' is no name for the parts; give one as train.txt with --name");
+      }
+    }
+
+    Path part(int number) {
+      return directory.resolve(String.format(Locale.ROOT, "%s-%05d", name, number));
+    }
+
+    private Path description() {
+      return directory.resolve(name + ".parts.json");
+    }
+  }
+
+  /** How a part comes of its pieces. Called by several threads, each for another part. */
+  interface Content {
+    /** Writes all of it, and tells {@code read} after each line. */
+    void write(List<Piece> pieces, OutputStream out, ReadBytes read) throws IOException;
+  }
+
+  /** Hears how many bytes of the input are done; throws {@code Cancelled} if all is to end. */
+  interface ReadBytes {
+    void done(long bytes);
+  }
+
+  /** What the description says; equal ones make equal parts. */
+  record Description(String command, Map<String, String> options, List<Input> inputs, int parts) {}
+
+  /** A file, and how to see whether it is still the same. */
+  record Input(String file, long bytes, long modifiedMillis) {}
+
+  private final Output output;
+  private final List<Path> files;
+  private final Description description;
+  private final Content content;
+  private final AtomicLong bytes = new AtomicLong();
+  private final CompletableFuture<Void> ended = new CompletableFuture<>();
+  private volatile boolean closed;
+
+  Preparation(String command, Map<String, String> options, List<Path> files, Output output, Content content) {
+    this.output = output;
+    this.files = List.copyOf(files);
+    this.content = content;
+    try {
+      List<Input> inputs = new ArrayList<>();
+      for (Path file : this.files) {
+        inputs.add(new Input(file.toAbsolutePath().normalize().toString(), Files.size(DataFiles.readable(file)),
+            Files.getLastModifiedTime(file).toMillis()));
+      }
+      description = new Description(command, options, inputs, output.parts());
+    } catch (IOException e) {
+      throw failed(e);
+    }
+  }
+
+  /**
+   * Makes what is not there yet.
+   *
+   * @param progress hears megabytes of the input
+   * @return parts made; the others were there
+   */
+  public int run(Progress progress) {
+    try {
+      begin();
+      List<List<Piece>> parts = Piece.parts(files, output.parts());
+      List<Integer> missing = new ArrayList<>();
+      for (int part = 0; part < parts.size(); part++) {
+        if (!Files.exists(output.part(part))) {
+          missing.add(part);
+        }
+      }
+      long total = missing.stream().flatMap(part -> parts.get(part).stream()).mapToLong(p -> p.to() - p.from()).sum();
+      progress.begin(description.command(), total / MEGABYTE, "MB");
+      AtomicInteger number = new AtomicInteger();
+      ExecutorService threads = Executors.newFixedThreadPool(Math.min(output.threads(), Math.max(1, missing.size())),
+          task -> new Thread(task, "regatta-prepare-" + number.getAndIncrement()));
+      try {
+        List<Future<?>> tasks = new ArrayList<>();
+        missing.forEach(part -> tasks.add(threads.submit(() -> {
+          make(part, parts.get(part));
+          return null;
+        })));
+        await(tasks, progress);
+      } finally {
+        closed = true;
+        threads.shutdown();
+        threads.awaitTermination(1, TimeUnit.MINUTES);
+        ended.complete(null);
+      }
+      progress.end();
+      return missing.size();
+    } catch (IOException e) {
+      throw failed(e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw stopped();
+    }
+  }
+
+  private void await(List<Future<?>> tasks, Progress progress) throws InterruptedException {
+    long shown = 0;
+    for (Future<?> task : tasks) {
+      for (boolean done = false; !done; ) {
+        try {
+          task.get(REPORT_MILLIS, TimeUnit.MILLISECONDS);
+          done = true;
+        } catch (TimeoutException e) {
+          // goes on below
+        } catch (ExecutionException e) {
+          throw e.getCause() instanceof RegattaException known ? known
+              : e.getCause() instanceof IOException io ? failed(io) : new IllegalStateException(e.getCause());
+        }
+        long now = bytes.get() / MEGABYTE;
+        progress.advance(now - shown);
+        shown = now;
+      }
+    }
+  }
+
+  /** Sees that the place is free, or holds parts of the same. */
+  private void begin() throws IOException {
+    Files.createDirectories(output.directory());
+    Path file = output.description();
+    if (Files.exists(file)) {
+      if (!description.equals(read(file))) {
+        throw new InvalidInput(file.toAbsolutePath() + " tells of another preparation: of other files, options or parts. Choose "
+            + "another directory with --to or another name with --name, or remove it and its parts");
+      }
+      return;
+    }
+    try (Stream<Path> there = Files.list(output.directory())) {
+      there.filter(path -> path.getFileName().toString().matches(Pattern.quote(output.name()) + "-[0-9]{5}"))
+          .findAny().ifPresent(path -> {
+            throw new InvalidInput(path.toAbsolutePath() + " is there already, and nothing tells of what it is a part. Choose "
+                + "another directory with --to or another name with --name, or remove it");
+          });
+    }
+    Path part = file.resolveSibling(file.getFileName() + PART);
+    JSON.writerWithDefaultPrettyPrinter().writeValue(part.toFile(), description);
+    Files.move(part, file, StandardCopyOption.ATOMIC_MOVE);
+  }
+
+  private static Description read(Path file) {
+    try {
+      return JSON.readValue(file.toFile(), Description.class);
+    } catch (IOException damaged) {
+      return null;
+    }
+  }
+
+  private void make(int number, List<Piece> pieces) throws IOException {
+    Path whole = output.part(number);
+    Path part = whole.resolveSibling(whole.getFileName() + PART);
+    try (FileOutputStream file = new FileOutputStream(part.toFile());
+        OutputStream out = new BufferedOutputStream(file, BUFFER_BYTES)) {
+      content.write(pieces, out, this::done);
+      out.flush();
+      file.getFD().sync();
+    } catch (IOException | RuntimeException e) {
+      Files.deleteIfExists(part);
+      throw e;
+    }
+    Files.move(part, whole, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+  }
+
+  private void done(long more) {
+    if (closed) {
+      throw stopped();
+    }
+    bytes.addAndGet(more);
+  }
+
+  private Cancelled stopped() {
+    return new Cancelled(description.command() + " into " + output.directory().toAbsolutePath() + " was stopped; start it "
+        + "again and it goes on with the parts that are missing");
+  }
+
+  private InvalidInput failed(IOException e) {
+    return new InvalidInput("parts of " + files + " cannot be made in " + output.directory().toAbsolutePath() + ": " + e
+        + "; choose another directory with --to", e);
+  }
+
+  /** Ends it after the lines at hand; what was being made is removed. */
+  @Override
+  public void close() {
+    closed = true;
+  }
+
+  /** Completes when {@link #run} has nothing under way any more. */
+  public CompletionStage<Void> ended() {
+    return ended;
+  }
+}

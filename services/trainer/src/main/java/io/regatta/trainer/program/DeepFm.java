@@ -1,0 +1,21 @@
+package io.regatta.trainer.program;
+
+import ai.djl.nn.Block;
+import io.regatta.trainer.data.CriteoFormat;
+
+/**
+ * DeepFM on Criteo-format files: a factorization machine and relu layers over the same embeddings, dense features embedded
+ * as well, mean log loss. If the data directory has no data, some are made there first. Runs on a model thread.
+ */
+public final class DeepFm extends CriteoProgram {
+
+  public DeepFm() {
+    super("deepfm", BinaryHead.LOGIT);
+  }
+
+  @Override
+  Block network(CriteoSettings settings) {
+    return new DeepFmBlock(CriteoFormat.LAYOUT, settings.embedding(), (float) settings.embeddingBound(),
+        settings.hidden(), settings.gain());
+  }
+}
