@@ -9,6 +9,7 @@ import io.regatta.core.exchange.Push;
 import io.regatta.core.exchange.PushAck;
 import io.regatta.core.exchange.RowSink;
 import io.regatta.core.exchange.ShardLink;
+import io.regatta.core.exchange.Shrunk;
 import io.regatta.core.exchange.TrainerId;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -68,6 +69,12 @@ public final class AggregatedShardLink implements ShardLink {
   @Override
   public CompletionStage<Pulled> pull(Pull pull) {
     return pullsWait ? lastPush.thenCompose(v -> direct.pull(pull)) : direct.pull(pull);
+  }
+
+  /** Behind this trainer's pushes. */
+  @Override
+  public CompletionStage<Shrunk> shrink(long number, boolean endOfDay) {
+    return lastPush.thenCompose(v -> direct.shrink(number, endOfDay));
   }
 
   /** Leaves the shard even if the aggregator is lost, and then fails with the aggregator's error. */

@@ -49,6 +49,7 @@ final class Assembly {
     final String table;
     final int total;
     final int dim;
+    final int counts;
     long[] ids = new long[0];
     float[] values = new float[0];
     int idFill;
@@ -56,7 +57,8 @@ final class Assembly {
     /** Of the current chunk's payload: the ids come first, then their values. */
     int idBytesLeft;
 
-    Entry(String table, int total, int dim) {
+    Entry(String table, int total, int dim, int counts) {
+      this.counts = counts;
       this.table = table;
       this.total = total;
       this.dim = dim;
@@ -173,8 +175,9 @@ final class Assembly {
 
   private void beginRows(TensorMessage h, int payloadBytes) {
     int n = h.getRowCount();
-    if (h.getDim() < 0 || n < 0) {
-      throw wrong(h, "row_count " + n + " and dim " + h.getDim() + " must not be negative");
+    if (h.getDim() < 0 || n < 0 || h.getCounts() < 0 || h.getCounts() > h.getDim()) {
+      throw wrong(h, "row_count " + n + ", dim " + h.getDim() + " and counts " + h.getCounts()
+          + " must not be negative, and counts not above dim");
     }
     if (h.getOffset() == 0) {
       checkLastEntry(h);
@@ -182,10 +185,10 @@ final class Assembly {
       if (h.getTotal() * h.getDim() > MAX_ELEMENTS) {
         throw wrong(h, h.getTotal() + " rows of " + h.getDim() + " floats do not fit one request; send fewer rows");
       }
-      entries.add(new Entry(h.getTable(), (int) h.getTotal(), h.getDim()));
+      entries.add(new Entry(h.getTable(), (int) h.getTotal(), h.getDim(), h.getCounts()));
     }
     Entry e = entries.isEmpty() ? null : entries.get(entries.size() - 1);
-    if (e == null || !e.table.equals(h.getTable()) || h.getDim() != e.dim || h.getTotal() != e.total
+    if (e == null || !e.table.equals(h.getTable()) || h.getDim() != e.dim || h.getCounts() != e.counts || h.getTotal() != e.total
         || h.getOffset() != e.idFill || n > e.total - e.idFill) {
       throw wrong(h, n + " rows of dim " + h.getDim() + " from " + h.getOffset() + " of " + h.getTotal()
           + " do not continue " + (e == null ? "anything; a table starts at offset 0"
@@ -249,7 +252,7 @@ final class Assembly {
 
   /** The entries as rows with values. */
   List<SparseRows> rows() {
-    return entries.stream().map(e -> new SparseRows(e.table, e.ids, e.values)).toList();
+    return entries.stream().map(e -> new SparseRows(e.table, e.ids, e.values, e.counts)).toList();
   }
 
   /** The entries as wishes. */

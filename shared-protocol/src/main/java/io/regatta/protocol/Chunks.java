@@ -101,15 +101,15 @@ final class Chunks implements Iterator<Outgoing> {
 
   /** Adds rows with their values. */
   Chunks rows(SparseRows rows) {
-    return sparse(rows.table(), rows.ids(), rows.values(), rows.dim());
+    return sparse(rows.table(), rows.ids(), rows.values(), rows.dim(), rows.counts());
   }
 
   /** Adds ids only. */
   Chunks ids(SparseIds ids) {
-    return sparse(ids.table(), ids.ids(), null, 0);
+    return sparse(ids.table(), ids.ids(), null, 0, 0);
   }
 
-  private Chunks sparse(String table, long[] ids, float[] values, int dim) {
+  private Chunks sparse(String table, long[] ids, float[] values, int dim, int counts) {
     int rowBytes = ID + dim * FLOAT;
     int step = Math.max(1, chunkBytes / rowBytes);
     int from = 0;
@@ -117,7 +117,8 @@ final class Chunks implements Iterator<Outgoing> {
       int offset = from;
       int n = Math.min(step, ids.length - from);
       parts.add(() -> frame(
-          header().setTable(table).setOffset(offset).setTotal(ids.length).setRowCount(n).setDim(dim), n * rowBytes,
+          header().setTable(table).setOffset(offset).setTotal(ids.length).setRowCount(n).setDim(dim)
+              .setCounts(counts), n * rowBytes,
           payload -> {
             payload.asLongBuffer().put(ids, offset, n);
             if (dim > 0) {

@@ -9,6 +9,7 @@ import io.regatta.core.exchange.Pull;
 import io.regatta.core.exchange.Pulled;
 import io.regatta.core.exchange.Push;
 import io.regatta.core.exchange.PushAck;
+import io.regatta.core.exchange.Shrunk;
 import io.regatta.core.shard.ParameterShard;
 import io.regatta.core.shard.RowCursor;
 import io.vertx.core.Future;
@@ -86,6 +87,13 @@ public final class CoreShardHandler implements ShardStreamHandler {
   @Override
   public BlockPool blocks() {
     return shard.blocks();
+  }
+
+  @Override
+  public Future<Shrunk> shrink(Origin from, long number, boolean endOfDay) {
+    Promise<Shrunk> answer = Promise.promise();
+    return asked(answer, () -> shard.shrink(from.job(), from.trainer(), number, endOfDay,
+        (shrunk, error) -> complete(answer, shrunk, error)));
   }
 
   @Override

@@ -17,6 +17,7 @@ import io.regatta.core.exchange.Push;
 import io.regatta.core.exchange.PushAck;
 import io.regatta.core.exchange.RowSink;
 import io.regatta.core.exchange.ShardLink;
+import io.regatta.core.exchange.Shrunk;
 import io.regatta.core.exchange.SparseRows;
 import io.regatta.core.exchange.TrainerId;
 import io.regatta.protocol.stream.FrameReceiver;
@@ -242,6 +243,12 @@ public final class GrpcShardLink implements ShardLink {
           + "; do all processes run the same version?");
     }
     return wanted.sink();
+  }
+
+  @Override
+  public CompletionStage<Shrunk> shrink(long number, boolean endOfDay) {
+    return request(answer(Kind.SHRINK_ACK, a -> ShardCodec.shrunk(a.first())),
+        r -> Outgoing.one(header(Kind.SHRINK, r).setStep(number).setEndOfDay(endOfDay).build()));
   }
 
   @Override

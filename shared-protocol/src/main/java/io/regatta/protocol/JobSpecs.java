@@ -8,6 +8,7 @@ import io.regatta.core.init.InitializerSpec;
 import io.regatta.core.model.DenseVariable;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.SparseTableSpec;
+import io.regatta.core.model.TableLife;
 import io.regatta.core.optim.LearningRate;
 import io.regatta.core.optim.OptimizerSpec;
 import io.regatta.protocol.tensor.Optimizer;
@@ -33,6 +34,9 @@ public final class JobSpecs {
       b.addSparse(SparseTable.newBuilder().setName(t.name()).setDim(t.dim()).setInitializer(name(t.initializer().kind()))
           .setInitializerA(t.initializer().a()).setInitializerB(t.initializer().b())
           .setOptimizer(toProto(t.optimizer())));
+      if (!t.life().equals(TableLife.NONE)) {
+        b.getSparseBuilder(b.getSparseCount() - 1).setLife(toProto(t.life()));
+      }
     }
     return b.build();
   }
@@ -49,9 +53,21 @@ public final class JobSpecs {
         m.getSparseList().stream().map(t -> new SparseTableSpec(t.getName(), t.getDim(),
             new InitializerSpec(parse(InitializerSpec.Kind.class, "initializer", t.getInitializer()),
                 t.getInitializerA(), t.getInitializerB()),
-            ofProto(t.getOptimizer()))).toList());
+            ofProto(t.getOptimizer()), t.hasLife() ? ofProto(t.getLife()) : TableLife.NONE)).toList());
     return new JobSpec(job, parse(Mode.class, "mode", m.getMode()), m.getTrainers(), m.getStalenessBound(),
         parse(NanPolicy.class, "nan_policy", m.getNanPolicy()), m.getShards(), m.getMinBlock(), model);
+  }
+
+  private static io.regatta.protocol.tensor.TableLife toProto(TableLife l) {
+    return io.regatta.protocol.tensor.TableLife.newBuilder().setStatistics(l.statistics()).setDecay(l.decay())
+        .setNonclickCoefficient(l.nonclickCoefficient()).setClickCoefficient(l.clickCoefficient())
+        .setAdmitCount(l.admitCount()).setAdmitProbability(l.admitProbability()).setShrinkScore(l.shrinkScore())
+        .setShrinkUnseenDays(l.shrinkUnseenDays()).setTtlS(l.ttlSeconds()).build();
+  }
+
+  private static TableLife ofProto(io.regatta.protocol.tensor.TableLife l) {
+    return new TableLife(l.getStatistics(), l.getDecay(), l.getNonclickCoefficient(), l.getClickCoefficient(),
+        l.getAdmitCount(), l.getAdmitProbability(), l.getShrinkScore(), l.getShrinkUnseenDays(), l.getTtlS());
   }
 
   private static Optimizer toProto(OptimizerSpec o) {

@@ -12,6 +12,7 @@ import io.regatta.core.exchange.Push;
 import io.regatta.core.exchange.PushAck;
 import io.regatta.core.exchange.RowSink;
 import io.regatta.core.exchange.ShardLink;
+import io.regatta.core.exchange.Shrunk;
 import io.regatta.core.exchange.TrainerId;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
@@ -247,6 +248,11 @@ public final class ReopeningShardLink implements ShardLink {
   @Override
   public CompletionStage<Pulled> pull(Pull pull) {
     return request(!pull.changed(), to -> to.pull(pull));
+  }
+
+  @Override
+  public CompletionStage<Shrunk> shrink(long number, boolean endOfDay) {
+    return request(true, to -> to.shrink(number, endOfDay));
   }
 
   @Override

@@ -6,6 +6,7 @@ import io.regatta.core.exchange.Pull;
 import io.regatta.core.exchange.Pulled;
 import io.regatta.core.exchange.Push;
 import io.regatta.core.exchange.PushAck;
+import io.regatta.core.exchange.Shrunk;
 import io.regatta.core.exchange.SparseIds;
 import io.regatta.core.exchange.SparseRows;
 import io.regatta.protocol.tensor.Kind;
@@ -59,6 +60,17 @@ final class ShardCodec {
 
   static PushAck ack(TensorMessage h) {
     return new PushAck(h.getVersion(), h.getStaleness(), h.getRepeatedPush(), h.getSkippedPush());
+  }
+
+  static Iterator<Outgoing> shrunk(TensorMessage.Builder answer, Shrunk shrunk) {
+    return Outgoing.one(answer.setKind(Kind.SHRINK_ACK).setShrunk(io.regatta.protocol.tensor.Shrunk.newBuilder()
+        .setByScore(shrunk.byScore()).setUnseen(shrunk.unseen()).setExpired(shrunk.expired()).setLeft(shrunk.left()))
+        .build());
+  }
+
+  static Shrunk shrunk(TensorMessage h) {
+    io.regatta.protocol.tensor.Shrunk s = h.getShrunk();
+    return new Shrunk(s.getByScore(), s.getUnseen(), s.getExpired(), s.getLeft());
   }
 
   static Iterator<Outgoing> pull(TensorMessage.Builder common, long request, Pull pull, int chunkBytes) {

@@ -9,6 +9,7 @@ import io.regatta.core.exchange.Pull;
 import io.regatta.core.exchange.Pulled;
 import io.regatta.core.exchange.Push;
 import io.regatta.core.exchange.PushAck;
+import io.regatta.core.exchange.Shrunk;
 import io.regatta.core.exchange.SparseRows;
 import io.regatta.core.exchange.TrainerId;
 import io.vertx.core.Future;
@@ -58,6 +59,12 @@ public interface ShardStreamHandler {
   }
 
   Future<Pulled> pull(Origin from, Pull pull);
+
+  /** See {@link io.regatta.core.exchange.ShardLink#shrink}. Refused by who has no tables, as an aggregator. */
+  default Future<Shrunk> shrink(Origin from, long number, boolean endOfDay) {
+    return Future.failedFuture(new InvalidInput("a SHRINK of trainer " + from.trainer().rank() + " of job " + from.job()
+        + " is served by shards only; send it to shard " + from.shard() + " directly"));
+  }
 
   Future<Void> leave(Origin from);
 

@@ -180,9 +180,11 @@ public final class ShardStreamSession implements FrameReceiver {
           ack -> ShardCodec.ack(answer, h.getRequest(), ack));
       case PULL -> serve(handler.pull(from, ShardCodec.pull(a)),
           pulled -> ShardCodec.values(answer, h.getRequest(), pulled, options.chunkBytes()));
+      case SHRINK -> serve(handler.shrink(from, h.getStep(), h.getEndOfDay()),
+          shrunk -> ShardCodec.shrunk(answer, shrunk));
       case LEAVE -> serve(handler.leave(from), v -> one(answer, Kind.LEAVE_ACK));
       case EXPORT -> export(answer, h.getTable(), handler.export(from, h.getTable()));
-      default -> throw new InvalidInput(h.getKind() + " is not a request; send REGISTER, INITIALIZE, PUSH, PULL, EXPORT "
+      default -> throw new InvalidInput(h.getKind() + " is not a request; send REGISTER, INITIALIZE, PUSH, PULL, SHRINK, EXPORT "
           + "or LEAVE");
     }
   }

@@ -11,6 +11,7 @@ import io.regatta.core.init.InitializerSpec;
 import io.regatta.core.model.DenseVariable;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.SparseTableSpec;
+import io.regatta.core.model.TableLife;
 import io.regatta.core.optim.LearningRate;
 import io.regatta.core.optim.OptimizerSpec;
 import io.regatta.protocol.tensor.RegisterTrainer;
@@ -59,11 +60,17 @@ class JobSpecsTest {
     for (int i = r.nextInt(4); i > 0; i--) {
       float a = r.nextFloat() - 1;
       sparse.add(new SparseTableSpec("table/" + i, 1 + r.nextInt(64),
-          new InitializerSpec(any(r, InitializerSpec.Kind.values()), a, 1 + a), optimizer(r)));
+          new InitializerSpec(any(r, InitializerSpec.Kind.values()), a, 1 + a), optimizer(r),
+          r.nextBoolean() ? TableLife.NONE : life(r)));
     }
     return new JobSpec("job " + r.nextInt(), any(r, Mode.values()), 1 + r.nextInt(9), r.nextInt(9),
         any(r, NanPolicy.values()), 1 + r.nextInt(9), 1 + r.nextInt(10_000),
         new ModelSpec(r.nextLong(), dense, optimizer(r), sparse));
+  }
+
+  private static TableLife life(Random r) {
+    return new TableLife(true, 0.5f + r.nextFloat() / 2, r.nextFloat(), r.nextFloat(), r.nextInt(2), 0.5f, r.nextFloat(),
+        r.nextInt(40), r.nextInt(1000));
   }
 
   private static OptimizerSpec optimizer(Random r) {

@@ -32,7 +32,7 @@ import java.util.stream.LongStream;
 /**
  * How long a shard's turns are with a table of many rows, and how many bytes a row takes: fills a table, then pulls and
  * pushes batches of Zipf's ids, exports and digests, in the slices of a parameter server, and closes sync rounds on another
- * table ({@link RoundTurns}). One thread, as the shard's.
+ * table ({@link RoundTurns}), and has rows come and go on a third ({@link LifeTurns}). One thread, as the shard's.
  * Prints a table: the mean, the 99.9th percentile and the worst turn, by the clock and in the thread's CPU time, from
  * which other processes and collections of garbage on other threads are missing; and whether all kept within the limit.
  */
@@ -89,6 +89,7 @@ public final class Turns {
     double bytesPerRow = (double) (Machine.usedHeapBytes() - before) / rows;
     turns.shard.leave(JOB, new TrainerId(0, 1)); // reachable until the heap has been measured
     turns.measureRounds(table);
+    new LifeTurns(DIM, Rules.of(optimizer), rows).measure(table);
     return "## turns of a shard with " + rows + " rows of " + DIM + " floats, " + optimizer + ": "
         + Table.number(bytesPerRow) + " bytes of heap per row\n\n" + table;
   }

@@ -4,6 +4,7 @@ import io.regatta.node.directory.Directory;
 import io.regatta.protocol.parameterserver.JobStatus;
 import io.regatta.protocol.parameterserver.ShardStatus;
 import io.regatta.protocol.parameterserver.StatusReply;
+import io.regatta.protocol.parameterserver.TableCounts;
 import io.regatta.protocol.parameterserver.TrainerStatus;
 import io.regatta.protocol.rendezvous.GroupView;
 import io.regatta.protocol.rendezvous.GroupsReply;
@@ -40,12 +41,26 @@ final class StatusPage {
         + "%d pushes%s%s%n",
         job.getJob(), job.getMode(), job.getVersion(), job.getDenseSize(), rows(job), job.getStalenessMax(),
         (double) job.getStalenessSum() / Math.max(1, job.getPushes()), job.getPushes(),
-        counted(job.getSkippedPushes(), "skipped"), counted(job.getRepeatedPushes(), "repeated"));
+        counted(job.getSkippedPushes(), "skipped"), counted(job.getRepeatedPushes(), "repeated")
+            + counted(job.getRefused(), "refused for their rows"));
+    job.getTablesMap().entrySet().stream().sorted(java.util.Map.Entry.comparingByKey())
+        .forEach(table -> life(table.getKey(), table.getValue(), out));
     for (TrainerStatus trainer : job.getTrainersList()) {
       out.printf(Locale.ROOT, "      trainer %d %s, %s, %s%n", trainer.getRank(), trainer.getState(),
           trainer.getLastStep() < 0 ? "no step yet" : "last step " + trainer.getLastStep(),
           trainer.getLastSeenMs() <= 0 ? "never seen" : String.format(Locale.ROOT, "seen %.1f s ago",
               Math.max(0, nowMillis - trainer.getLastSeenMs()) / 1000.0));
+    }
+  }
+
+  /** Of a table to whose rows nothing has happened but births nothing is said. */
+  private static void life(String table, TableCounts c, PrintWriter out) {
+    String text = counted(c.getNotAdmittedPulls(), "pulled and not admitted")
+        + counted(c.getDroppedGradients(), "gradients dropped") + counted(c.getShrunkByScore(), "removed by score")
+        + counted(c.getShrunkUnseen(), "removed unseen") + counted(c.getExpired(), "expired")
+        + counted(c.getEvicted(), "evicted");
+    if (!text.isEmpty()) {
+      out.println("      table " + table + ", " + c.getBirths() + " rows born" + text);
     }
   }
 

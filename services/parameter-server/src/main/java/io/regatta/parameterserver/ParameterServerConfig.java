@@ -38,17 +38,31 @@ public record ParameterServerConfig(
       int parkedPulls,
 
       @Setting(value = "200000000", doc = "Sparse rows of a job, all its tables together.")
-      long rows) {
+      long rows,
+
+      @Setting(value = "0", unit = "bytes", doc = "Memory of these rows: floats, ids and index. 0: any.")
+      long sparseBytes,
+
+      @Setting(value = "refuse", doc = "What happens at limits.rows and limits.sparse_bytes: a request that would pass one "
+          + "is refused, or rows of tables that track their life (statistics, admission, unseen days, ttl) make room, of "
+          + "some drawn by chance the one seen longest ago first.")
+      Full onFull) {
+
+    /** What happens when rows reach a limit. */
+    public enum Full { REFUSE, EVICT }
 
     public Limits {
       positive("limits.jobs", jobs);
       positive("limits.open_rounds", openRounds);
       positive("limits.parked_pulls", parkedPulls);
       positive("limits.rows", rows);
+      if (sparseBytes < 0) {
+        throw new InvalidInput("limits.sparse_bytes must be 0 (any) or more, got " + sparseBytes);
+      }
     }
 
     ParameterShard.Limits core() {
-      return new ParameterShard.Limits(jobs, openRounds, parkedPulls, rows);
+      return new ParameterShard.Limits(jobs, openRounds, parkedPulls, rows, sparseBytes, onFull == Full.EVICT);
     }
   }
 

@@ -7,6 +7,7 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.MultiGauge;
 import io.micrometer.core.instrument.Tags;
 import io.regatta.core.shard.ParameterShard;
+import io.regatta.core.table.TableCounts;
 import io.regatta.node.admin.MultiCounter;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -20,6 +21,10 @@ import java.util.Map;
  */
 final class ShardMetrics {
 
+  private static final String BIRTHS = "regatta.job.rows.born";
+  private static final String NOT_ADMITTED = "regatta.job.pulls.not.admitted";
+  private static final String DROPPED = "regatta.job.gradients.dropped";
+  private static final String REMOVED = "regatta.job.rows.removed";
   private static final String ROUND_WAIT = "regatta.job.round.wait";
 
   private final MeterRegistry registry;
@@ -51,6 +56,11 @@ final class ShardMetrics {
     rising("regatta.job.skipped.pushes", "pushes dropped for NaN or infinity", null);
     rising("regatta.job.repeated.pushes", "pushes recognised as repeated", null);
     rising(ROUND_WAIT, "time that sync rounds have waited for the rank (behind an aggregator see there, too)", "seconds");
+    rising("regatta.job.refused", "pulls and pushes refused because their rows would have passed a limit", null);
+    rising(BIRTHS, "sparse rows born", null);
+    rising(NOT_ADMITTED, "rows pulled in training that were not admitted", null);
+    rising(DROPPED, "gradients dropped because their row was not admitted", null);
+    rising(REMOVED, "sparse rows removed, by reason", null);
     gauge("regatta.job.trainer.step", "last step pushed by the rank");
   }
 
@@ -98,6 +108,8 @@ final class ShardMetrics {
       rows.get("regatta.job.clock.lead.max").add(MultiGauge.Row.of(job, s.clockLeadMax()));
       counts.get("regatta.job.skipped.pushes").put(job, (double) s.skippedPushes());
       counts.get("regatta.job.repeated.pushes").put(job, (double) s.repeatedPushes());
+      counts.get("regatta.job.refused").put(job, (double) s.refused());
+      s.counts().forEach((table, c) -> table(counts, job.and("table", table), c));
       s.roundWaitMillis().forEach((rank, millis) ->
           counts.get(ROUND_WAIT).put(job.and("rank", Integer.toString(rank)), millis / 1000.0));
       s.trainers().forEach(t -> rows.get("regatta.job.trainer.step")
@@ -105,6 +117,16 @@ final class ShardMetrics {
     }
     gauges.forEach((name, gauge) -> gauge.register(rows.get(name), true));
     counters.forEach((name, counter) -> counter.show(counts.get(name)));
+  }
+
+  private static void table(Map<String, Map<Tags, Double>> counts, Tags table, TableCounts c) {
+    counts.get(BIRTHS).put(table, (double) c.births());
+    counts.get(NOT_ADMITTED).put(table, (double) c.notAdmittedPulls());
+    counts.get(DROPPED).put(table, (double) c.droppedGradients());
+    counts.get(REMOVED).put(table.and("reason", "score"), (double) c.shrunkByScore());
+    counts.get(REMOVED).put(table.and("reason", "unseen"), (double) c.shrunkUnseen());
+    counts.get(REMOVED).put(table.and("reason", "ttl"), (double) c.expired());
+    counts.get(REMOVED).put(table.and("reason", "evicted"), (double) c.evicted());
   }
 
   void close() {

@@ -11,6 +11,7 @@ import io.regatta.core.exchange.Pull;
 import io.regatta.core.exchange.Pulled;
 import io.regatta.core.exchange.Push;
 import io.regatta.core.exchange.PushAck;
+import io.regatta.core.exchange.Shrunk;
 import io.regatta.core.exchange.SparseRows;
 import io.regatta.core.shard.ParameterShard;
 import io.regatta.protocol.CoreShardHandler;
@@ -103,6 +104,11 @@ final class ShardStreams implements ShardStreamHandler {
   @Override
   public BlockPool blocks() {
     return core.blocks();
+  }
+
+  @Override
+  public Future<Shrunk> shrink(Origin from, long number, boolean endOfDay) {
+    return ours(from, () -> core.shrink(from, number, endOfDay));
   }
 
   @Override

@@ -5,6 +5,7 @@ import io.regatta.core.shard.ParameterShard;
 import io.regatta.protocol.parameterserver.JobStatus;
 import io.regatta.protocol.parameterserver.ParkedCall;
 import io.regatta.protocol.parameterserver.ShardStatus;
+import io.regatta.protocol.parameterserver.TableCounts;
 import io.regatta.protocol.parameterserver.TrainerStatus;
 import io.regatta.protocol.parameterserver.WaitedFor;
 import java.util.Locale;
@@ -42,6 +43,11 @@ final class StatusMessages {
         .setVersion(s.version()).setDenseSize(s.denseSize()).putAllRows(s.rows()).setStalenessMax(s.stalenessMax())
         .setStalenessSum(s.stalenessSum()).setClockLeadMax(s.clockLeadMax()).setPushes(s.pushes())
         .setSkippedPushes(s.skippedPushes()).setRepeatedPushes(s.repeatedPushes()).putAllRoundWaitMs(s.roundWaitMillis());
+    status.setRefused(s.refused());
+    s.counts().forEach((table, c) -> status.putTables(table, TableCounts.newBuilder().setBirths(c.births())
+        .setNotAdmittedPulls(c.notAdmittedPulls()).setDroppedGradients(c.droppedGradients())
+        .setShrunkByScore(c.shrunkByScore()).setShrunkUnseen(c.shrunkUnseen()).setExpired(c.expired())
+        .setEvicted(c.evicted()).build()));
     for (ParameterShard.TrainerStatus t : s.trainers()) {
       status.addTrainers(TrainerStatus.newBuilder().setRank(t.rank()).setIncarnation(t.incarnation())
           .setState(t.state()).setLastStep(t.lastStep()).setLastSeenMs(t.lastSeenMillis()));

@@ -46,10 +46,10 @@ final class GradientCheck {
       throw new InvalidInput(who + " has " + dense.size() + " dense elements; the model has " + denseNumel);
     }
     for (SparseRows r : sparse) {
-      int dim = table(r.table()).dim();
-      if (r.values().length != (long) r.ids().length * dim) {
+      int width = table(r.table()).pushWidth();
+      if (r.values().length != (long) r.ids().length * width) {
         throw new InvalidInput(who + " has " + r.values().length + " values for " + r.ids().length + " rows of table '"
-            + r.table() + "', whose rows have " + dim + " values");
+            + r.table() + "', whose pushed rows have " + width + " values");
       }
     }
   }
@@ -70,7 +70,7 @@ final class GradientCheck {
       int k = NonFinite.find(r.values());
       if (k >= 0) {
         return "gradient of table '" + r.table() + "' is " + r.values()[k] + " in the row of id "
-            + r.ids()[k / table(r.table()).dim()];
+            + r.ids()[k / table(r.table()).pushWidth()];
       }
     }
     return null;
@@ -99,11 +99,28 @@ final class GradientCheck {
       if (limit == 0) {
         out.add(r);
       } else {
-        float[] values = r.values().clone();
-        GradientClipping.byNorm(values, 0, values.length, limit);
-        out.add(new SparseRows(r.table(), r.ids(), values));
+        out.add(new SparseRows(r.table(), r.ids(), clipped(r, limit), r.counts()));
       }
     }
     return out;
+  }
+
+  /** Counts take no part. */
+  private static float[] clipped(SparseRows r, float limit) {
+    float[] values = r.values().clone();
+    if (r.counts() == 0) {
+      GradientClipping.byNorm(values, 0, values.length, limit);
+      return values;
+    }
+    int dim = r.dim() - r.counts();
+    float[] gradients = new float[r.ids().length * dim];
+    for (int i = 0; i < r.ids().length; i++) {
+      System.arraycopy(values, i * r.dim(), gradients, i * dim, dim);
+    }
+    GradientClipping.byNorm(gradients, 0, gradients.length, limit);
+    for (int i = 0; i < r.ids().length; i++) {
+      System.arraycopy(gradients, i * dim, values, i * r.dim(), dim);
+    }
+    return values;
   }
 }

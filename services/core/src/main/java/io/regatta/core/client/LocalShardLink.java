@@ -11,6 +11,7 @@ import io.regatta.core.exchange.Push;
 import io.regatta.core.exchange.PushAck;
 import io.regatta.core.exchange.RowSink;
 import io.regatta.core.exchange.ShardLink;
+import io.regatta.core.exchange.Shrunk;
 import io.regatta.core.exchange.SparseRows;
 import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.shard.ParameterShard;
@@ -90,6 +91,11 @@ public final class LocalShardLink implements ShardLink {
   }
 
   @Override
+  public CompletionStage<Shrunk> shrink(long number, boolean endOfDay) {
+    return answer(done -> shard.shrink(registered(), trainer, number, endOfDay, done));
+  }
+
+  @Override
   public CompletionStage<Void> leave() {
     return call(() -> {
       shard.leave(registered(), trainer);
@@ -116,6 +122,9 @@ public final class LocalShardLink implements ShardLink {
   /** Goes on until the sink holds a slice, and again when it has taken it. */
   private static void export(RowCursor cursor, RowSink sink, CompletableFuture<Void> done) {
     for (SparseRows rows = cursor.next(EXPORT_ROWS); rows != null; rows = cursor.next(EXPORT_ROWS)) {
+      if (rows.ids().length == 0) {
+        continue;
+      }
       CompletableFuture<Void> taken = sink.take(rows).toCompletableFuture();
       if (!taken.isDone() || taken.isCompletedExceptionally()) {
         taken.thenRun(() -> export(cursor, sink, done)).whenComplete((v, e) -> {

@@ -12,10 +12,12 @@ import io.regatta.core.exchange.Push;
 import io.regatta.core.exchange.PushAck;
 import io.regatta.core.exchange.RowSink;
 import io.regatta.core.exchange.ShardLink;
+import io.regatta.core.exchange.Shrunk;
 import io.regatta.core.exchange.SparseIds;
 import io.regatta.core.exchange.SparseRows;
 import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.model.DensePartition;
+import io.regatta.core.model.SparseTableSpec;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -215,6 +217,12 @@ public final class ParameterClient {
     });
   }
 
+  /** Does the job's shrink of that number on all shards; see {@link ShardLink#shrink}. */
+  public CompletableFuture<Shrunk> shrink(long number, boolean endOfDay) {
+    return onOwner(() -> all(s -> links.get(s).shrink(number, endOfDay))
+        .thenApply(parts -> parts.stream().reduce(Shrunk.NONE, Shrunk::plus)));
+  }
+
   /** Takes this trainer out of all shards, behind everything it has pushed. */
   public CompletableFuture<Void> leave() {
     return onOwner(() -> all(s -> links.get(s).leave()).thenApply(v -> null));
@@ -259,8 +267,9 @@ public final class ParameterClient {
       for (int i = 0; i < slices.size(); i++) {
         SparseSlices ids = slices.get(i);
         if (ids.ids[s].length > 0) {
-          int dim = model.table(ids.table).dim();
-          rows.add(new SparseRows(ids.table, ids.ids[s], ids.gather(sparse.get(i).values(), s, dim)));
+          SparseTableSpec table = model.table(ids.table);
+          rows.add(new SparseRows(ids.table, ids.ids[s], ids.gather(sparse.get(i).values(), s, table.pushWidth()),
+              table.counts()));
         }
       }
       boolean denseHere = dense != null && partition.sizeOf(s) > 0;

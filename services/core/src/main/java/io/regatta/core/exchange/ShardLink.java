@@ -34,6 +34,9 @@ public interface ShardLink {
 
   CompletionStage<Pulled> pull(Pull pull);
 
+  /** Does the job's shrink of that number on this shard; asked for again, it only tells what that came to. */
+  CompletionStage<Shrunk> shrink(long number, boolean endOfDay);
+
   /** Takes the trainer out of clocks and rounds and frees its state; the last one to leave frees the job's tables. */
   CompletionStage<Void> leave();
 

@@ -6,8 +6,15 @@ package io.regatta.core.exchange;
  * @param table name
  * @param ids n distinct ids
  * @param values n × dim floats, row-major
+ * @param counts how many of a row's floats, the last ones, are counts (shows, clicks): where gradients are averaged, or
+ *     scaled, these are summed, and stay as they are
  */
-public record SparseRows(String table, long[] ids, float[] values) {
+public record SparseRows(String table, long[] ids, float[] values, int counts) {
+
+  /** Rows without counts. */
+  public SparseRows(String table, long[] ids, float[] values) {
+    this(table, ids, values, 0);
+  }
 
   /** Floats of a row; 0 if there is none. */
   public int dim() {

@@ -57,7 +57,23 @@ final class ModelDigest {
       out.writeInt(t.dim());
       initializer(t.initializer());
       optimizer(t.optimizer());
+      if (!t.life().equals(TableLife.NONE)) { // younger than the other fields: digests without it stay
+        life(t.life());
+      }
     }
+  }
+
+  private void life(TableLife l) throws IOException {
+    text("life");
+    out.writeBoolean(l.statistics());
+    out.writeFloat(l.decay());
+    out.writeFloat(l.nonclickCoefficient());
+    out.writeFloat(l.clickCoefficient());
+    out.writeInt(l.admitCount());
+    out.writeFloat(l.admitProbability());
+    out.writeFloat(l.shrinkScore());
+    out.writeInt(l.shrinkUnseenDays());
+    out.writeLong(l.ttlSeconds());
   }
 
   private void initializer(InitializerSpec i) throws IOException {

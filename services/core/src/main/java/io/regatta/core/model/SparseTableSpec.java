@@ -12,8 +12,10 @@ import java.util.Objects;
  * @param dim values per row, 1 to {@value #MAX_DIM}
  * @param initializer birth of a row
  * @param optimizer update rule of the rows
+ * @param life how rows come and go
  */
-public record SparseTableSpec(String name, int dim, InitializerSpec initializer, OptimizerSpec optimizer) {
+public record SparseTableSpec(String name, int dim, InitializerSpec initializer, OptimizerSpec optimizer,
+    TableLife life) {
 
   /** Widest row: one row with its slots still fits a chunk of the wire by far. */
   public static final int MAX_DIM = 1 << 16;
@@ -25,5 +27,21 @@ public record SparseTableSpec(String name, int dim, InitializerSpec initializer,
     }
     Objects.requireNonNull(initializer, "initializer");
     Objects.requireNonNull(optimizer, "optimizer");
+    Objects.requireNonNull(life, "life");
+  }
+
+  /** Rows that are born and stay. */
+  public SparseTableSpec(String name, int dim, InitializerSpec initializer, OptimizerSpec optimizer) {
+    this(name, dim, initializer, optimizer, TableLife.NONE);
+  }
+
+  /** Floats of a row in a push: its gradient, and in tables with statistics its shows and clicks behind that. */
+  public int pushWidth() {
+    return dim + counts();
+  }
+
+  /** How many of them, the last ones, are counts. */
+  public int counts() {
+    return life.statistics() ? TableLife.COUNTS : 0;
   }
 }

@@ -17,11 +17,13 @@ public final class SparseGradients {
   private static final class Table {
     final Long2IntOpenHashMap index = new Long2IntOpenHashMap();
     final int dim;
+    final int counts;
     long[] ids;
     float[] sums;
 
-    Table(int dim, DistinctIds first, float[] rows) {
+    Table(int dim, int counts, DistinctIds first, float[] rows) {
       this.dim = dim;
+      this.counts = counts;
       ids = first.ids();
       sums = rows;
       index.defaultReturnValue(-1);
@@ -55,9 +57,14 @@ public final class SparseGradients {
 
   /** Adds one block's gradients; {@code rows} is {@code [ids.size() × dim]} and belongs to this object afterwards. */
   public void add(String table, int dim, DistinctIds ids, float[] rows) {
+    add(table, dim, 0, ids, rows);
+  }
+
+  /** The same of rows whose last {@code counts} floats are counts ({@link SparseRows#counts}). */
+  public void add(String table, int dim, int counts, DistinctIds ids, float[] rows) {
     Table known = tables.get(table);
     if (known == null) {
-      tables.put(table, new Table(dim, ids, rows));
+      tables.put(table, new Table(dim, counts, ids, rows));
     } else {
       known.add(ids, rows);
     }
@@ -66,7 +73,7 @@ public final class SparseGradients {
   /** The sums, in the order in which the tables were first added. */
   public List<SparseRows> toRows() {
     List<SparseRows> out = new ArrayList<>(tables.size());
-    tables.forEach((name, t) -> out.add(new SparseRows(name, t.ids, t.sums)));
+    tables.forEach((name, t) -> out.add(new SparseRows(name, t.ids, t.sums, t.counts)));
     return out;
   }
 }

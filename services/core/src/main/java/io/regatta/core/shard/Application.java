@@ -151,15 +151,15 @@ final class Application {
 
   private long rows(SparseRows r) {
     int n = Math.min(Turns.ROWS, r.ids().length - next);
-    long before = job.tables.rows();
-    job.apply(r, next, next + n, push.step(), update);
-    births -= job.tables.rows() - before;
+    long before = job.tables.births();
+    long cost = job.apply(r, next, next + n, push.step(), update);
+    births -= job.tables.births() - before;
     next += n;
     if (next == r.ids().length) {
       rows.remove();
       next = 0;
     }
-    return Turns.rowsCost(n, r.dim());
+    return cost;
   }
 
   /** Rows that what has been taken is still to bear, at most. */

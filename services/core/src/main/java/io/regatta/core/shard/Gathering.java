@@ -39,12 +39,12 @@ final class Gathering {
    * @return what it did not need of it, or -1 if there is more to do
    */
   long advance(long floats) {
-    long before = tables.rows();
+    long before = tables.births();
     long left = floats;
     while (left > 0 && entry < wish.size()) {
       left -= copy(wish.get(entry));
     }
-    births -= tables.rows() - before;
+    births -= tables.births() - before;
     return entry < wish.size() ? -1 : Math.max(0, left);
   }
 
@@ -55,12 +55,13 @@ final class Gathering {
     }
     SparseRows r = rows.get(entry);
     int to = Math.min(r.ids().length, next + Turns.ROWS);
+    long cost;
     if (readOnly) {
       table.read(r.ids(), next, to, r.values());
+      cost = Turns.rowsCost(to - next, table.spec().dim());
     } else {
-      table.pull(r.ids(), next, to, r.values());
+      cost = tables.pull(table, r.ids(), next, to, r.values());
     }
-    long cost = Turns.rowsCost(to - next, table.spec().dim());
     next = to;
     if (next == r.ids().length) {
       entry++;

@@ -2,6 +2,8 @@ package io.regatta.core.shard;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.exchange.JobSpec;
+import io.regatta.core.exchange.Mode;
+import io.regatta.core.model.SparseTableSpec;
 
 /** Checks that a job that came over the wire makes sense, before a table is made for it; models check themselves. */
 final class JobCheck {
@@ -24,6 +26,11 @@ final class JobCheck {
         + "; this is shard " + shard + "; read the shard map again");
     require(job.minBlock() >= 1, who + " has a smallest dense block of " + job.minBlock() + " elements; at least 1");
     require(job.stalenessBound() >= 0, who + " has staleness bound " + job.stalenessBound() + "; at least 0");
+    for (SparseTableSpec t : job.model().sparse()) {
+      require(job.mode() != Mode.GEO || !t.life().isTracked(), who + " trains local copies (geo), where shows, clicks and "
+          + "admissions of table '" + t.name() + "' would not be seen; train in another mode, or give it no statistics, "
+          + "admission, shrink_unseen_days and ttl_s");
+    }
     try {
       job.model().denseNumel();
     } catch (ArithmeticException e) {

@@ -4,6 +4,7 @@ import io.regatta.core.exchange.JobSpec;
 import io.regatta.core.model.DenseVariable;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.SparseTableSpec;
+import io.regatta.core.model.TableLife;
 import io.regatta.core.optim.LearningRate;
 import io.regatta.core.optim.OptimizerSpec;
 import java.lang.reflect.RecordComponent;
@@ -63,6 +64,9 @@ final class JobDifference {
       compare("name of sparse table " + i, a.name(), b.name());
       compare("row dimension of sparse table '" + a.name() + "'", a.dim(), b.dim());
       compare("initializer of sparse table '" + a.name() + "'", a.initializer(), b.initializer());
+      for (RecordComponent c : TableLife.class.getRecordComponents()) {
+        compare(key(c) + " of sparse table '" + a.name() + "'", value(c, a.life()), value(c, b.life()));
+      }
       boolean asDense = a.optimizer().equals(here.denseOptimizer()) && b.optimizer().equals(there.denseOptimizer());
       compareOptimizers(asDense ? "optimizer" : "sparse_optimizer", a.optimizer(), b.optimizer());
     }

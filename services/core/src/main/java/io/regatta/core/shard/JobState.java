@@ -14,6 +14,7 @@ import io.regatta.core.exchange.Pulled;
 import io.regatta.core.exchange.Push;
 import io.regatta.core.exchange.PushAck;
 import io.regatta.core.exchange.ShardLink;
+import io.regatta.core.exchange.Shrunk;
 import io.regatta.core.exchange.SparseRows;
 import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.exchange.Wait;
@@ -44,6 +45,7 @@ final class JobState {
   final PullQueue pulls;
   final PushCounts counts = new PushCounts();
   final RoundPushes inRounds;
+  final Shrinks shrinks;
   private final FreePushes free;
   private final LongSupplier clockMillis;
   private long version;
@@ -56,16 +58,17 @@ final class JobState {
     this.clockMillis = clockMillis;
     this.completions = completions;
     where = "shard " + shard + " of job " + spec.job();
-    tables = new JobTables(spec, shard, pool, where);
+    tables = new JobTables(spec, shard, pool, where, limits, clockMillis);
     trainers = new Trainers(spec.trainers(), where);
     turns = new Turns(later, this::settle, completions);
     check = new PushCheck(this, shard, limits.openRounds());
     inRounds = new RoundPushes(this);
+    shrinks = new Shrinks(this);
     free = new FreePushes(this);
     pulls = new PullQueue(this, limits.parkedPulls());
     pushes = new PushQueue(turns, limits.openRounds(), where, pulls::anyParked);
     rowLimit = new RowLimit(tables, () -> inRounds.births() + pulls.births() + pushes.births(), spec.mode(),
-        limits.rows(), where);
+        where);
   }
 
   /** Updates applied. */
@@ -142,6 +145,7 @@ final class JobState {
     pulls.fail(null, why);
     pushes.giveUp(why);
     inRounds.giveUp(why);
+    shrinks.giveUp(why);
     turns.clear();
   }
 
@@ -238,14 +242,14 @@ final class JobState {
     }
   }
 
-  /** Applies rows {@code [from .. to)} of a push outside of rounds. */
-  void apply(SparseRows rows, int from, int to, long step, long update) {
-    if (spec.mode() == Mode.GEO) {
-      tables.add(rows, from, to);
-      trainers.active().forEach(t -> t.markChanged(rows.table(), rows.ids(), from, to));
-    } else {
-      tables.update(rows, from, to, step, update);
+  /** Applies rows {@code [from .. to)} of a push outside of rounds; returns what it cost, as {@link Turns#FLOATS} counts. */
+  long apply(SparseRows rows, int from, int to, long step, long update) {
+    if (spec.mode() != Mode.GEO) {
+      return tables.update(rows, from, to, step, update);
     }
+    long cost = tables.add(rows, from, to);
+    trainers.active().forEach(t -> t.markChanged(rows.table(), rows.ids(), from, to));
+    return cost;
   }
 
   /** Applies a block of the dense vector of a push outside of rounds. */
@@ -284,6 +288,15 @@ final class JobState {
     pulls.withdraw(done);
   }
 
+  /** See {@link ParameterShard#shrink}. */
+  void shrink(TrainerId id, long number, boolean endOfDay, BiConsumer<Shrunk, Throwable> done) {
+    turns.begin();
+    checkWhole();
+    String who = "shrink " + number + " of trainer " + id.rank();
+    seen(trainers.live(id.rank(), id.incarnation(), who));
+    shrinks.shrink(number, endOfDay, who, done);
+  }
+
   /** Closes the rounds that are complete, then answers the pulls that need wait no longer. */
   void settle() {
     if (spec.mode() == Mode.SYNC) {
@@ -303,8 +316,8 @@ final class JobState {
   }
 
   ParameterShard.JobStatus status() {
-    return new ParameterShard.JobStatus(spec.job(), spec.mode(), version, tables.denseSize(), tables.rowsByTable(),
-        counts.stalenessMax, counts.stalenessSum, pulls.clockLeadMax(), counts.pushes, counts.skipped, counts.repeated,
+    return new ParameterShard.JobStatus(spec.job(), spec.mode(), version, tables.denseSize(), tables.rowsByTable(), tables.countsByTable(),
+        rowLimit.refused(), counts.stalenessMax, counts.stalenessSum, pulls.clockLeadMax(), counts.pushes, counts.skipped, counts.repeated,
         inRounds.waitMillis(), trainers.status());
   }
 }

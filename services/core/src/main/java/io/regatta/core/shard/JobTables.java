@@ -13,9 +13,11 @@ import io.regatta.core.model.SparseTableSpec;
 import io.regatta.core.optim.Optimizer;
 import io.regatta.core.optim.OptimizerSpec;
 import io.regatta.core.table.SparseTable;
+import io.regatta.core.table.TableCounts;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.LongSupplier;
 
 /** The parameters of one job on one shard: its part of the dense vector and its sparse rows. Owned by the shard. */
 final class JobTables {
@@ -26,18 +28,21 @@ final class JobTables {
   private final int shard;
   private final BlockPool pool;
   private final Map<String, SparseTable> sparse = new LinkedHashMap<>();
+  private final Capacity capacity;
   /** Null until initialised. */
   private DenseVector dense;
 
-  JobTables(JobSpec spec, int shard, BlockPool pool, String where) {
+  JobTables(JobSpec spec, int shard, BlockPool pool, String where, ParameterShard.Limits limits,
+      LongSupplier clockMillis) {
     this.where = where;
     this.pool = pool;
     this.shard = shard;
     partition = DensePartition.of(spec.model().dense(), spec.shards(), spec.minBlock());
     denseOptimizer = spec.model().denseOptimizer();
     for (SparseTableSpec t : spec.model().sparse()) {
-      sparse.put(t.name(), new SparseTable(spec.model().seed(), t));
+      sparse.put(t.name(), new SparseTable(spec.model().seed(), t, clockMillis));
     }
+    capacity = new Capacity(sparse.values(), limits);
     if (denseSize() == 0) {
       initialize(DenseMemory.of(new float[0]));
     }
@@ -97,16 +102,53 @@ final class JobTables {
     return n;
   }
 
+  /** Rows born in all sparse tables. */
+  long births() {
+    long n = 0;
+    for (SparseTable t : sparse.values()) {
+      n += t.births();
+    }
+    return n;
+  }
+
+  /** How many rows there may be, all sparse tables together. */
+  Capacity capacity() {
+    return capacity;
+  }
+
+  Map<String, TableCounts> countsByTable() {
+    Map<String, TableCounts> counts = new LinkedHashMap<>();
+    sparse.forEach((name, t) -> counts.put(name, t.counts()));
+    return counts;
+  }
+
   Map<String, Long> rowsByTable() {
     Map<String, Long> rows = new LinkedHashMap<>();
     sparse.forEach((name, t) -> rows.put(name, t.size()));
     return rows;
   }
 
-  /** One optimizer step of rows {@code [from .. to)}; {@code step} chooses the learning rate, {@code updates} ≥ 1. */
-  void update(SparseRows r, int from, int to, long step, long updates) {
+  /**
+   * A training pull of {@code ids[from .. to)}; unknown rows are born, and make others go if there is no room.
+   *
+   * @return what it cost, as {@link Turns#FLOATS} counts
+   */
+  long pull(SparseTable t, long[] ids, int from, int to, float[] out) {
+    long room = capacity.makeRoom(to - from);
+    t.pull(ids, from, to, out);
+    return room + Turns.rowsCost(to - from, t.spec().dim());
+  }
+
+  /**
+   * One optimizer step of rows {@code [from .. to)}; {@code step} chooses the learning rate, {@code updates} ≥ 1.
+   *
+   * @return what it cost, as {@link Turns#FLOATS} counts
+   */
+  long update(SparseRows r, int from, int to, long step, long updates) {
     SparseTable t = table(r.table());
+    long room = capacity.makeRoom(to - from);
     t.update(r.ids(), from, to, r.values(), (float) t.spec().optimizer().learningRate().at(step), updates);
+    return room + Turns.rowsCost(to - from, r.dim());
   }
 
   /** Floats that the update of a dense element reads and writes, beside the gradient. */
@@ -119,9 +161,10 @@ final class JobTables {
     dense.update(block, gradient, (float) denseOptimizer.learningRate().at(step), updates);
   }
 
-  /** Adds the deltas of rows {@code [from .. to)} (geo). */
-  void add(SparseRows r, int from, int to) {
+  /** Adds the deltas of rows {@code [from .. to)} (geo); returns what it cost. */
+  long add(SparseRows r, int from, int to) {
     table(r.table()).add(r.ids(), from, to, r.values());
+    return Turns.rowsCost(to - from, r.dim());
   }
 
   /** Adds the deltas of a block of the dense vector (geo). */

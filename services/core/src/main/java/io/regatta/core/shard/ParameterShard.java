@@ -14,8 +14,10 @@ import io.regatta.core.exchange.Pulled;
 import io.regatta.core.exchange.Push;
 import io.regatta.core.exchange.PushAck;
 import io.regatta.core.exchange.ShardLink;
+import io.regatta.core.exchange.Shrunk;
 import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.exchange.Wait;
+import io.regatta.core.table.TableCounts;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -45,8 +47,17 @@ public final class ParameterShard {
    * @param openRounds sync rounds open at a time; and pushes, per job and trainer, that wait for a later turn
    * @param parkedPulls waiting pulls at a time, per job
    * @param rows sparse rows in all tables of a job
+   * @param sparseBytes bytes of memory that these may take ({@link io.regatta.core.table.SparseTable#rowBytes}); 0: any
+   * @param evict whether rows of tracked tables make room for new ones when a limit is reached; otherwise what would pass
+   *     it is refused
    */
-  public record Limits(int jobs, int openRounds, int parkedPulls, long rows) {
+  public record Limits(int jobs, int openRounds, int parkedPulls, long rows, long sparseBytes, boolean evict) {
+
+    /** Rows by number; what would pass it is refused. */
+    public Limits(int jobs, int openRounds, int parkedPulls, long rows) {
+      this(jobs, openRounds, parkedPulls, rows, 0, false);
+    }
+
     public static Limits defaults() {
       return new Limits(64, 64, 4096, 200_000_000L);
     }
@@ -66,6 +77,8 @@ public final class ParameterShard {
    *
    * @param version updates applied
    * @param rows sparse rows per table
+   * @param counts what has happened to the rows of each table
+   * @param refused pulls and pushes refused because their rows would have passed a limit
    * @param stalenessMax highest {@link PushAck#staleness} so far
    * @param stalenessSum sum of them, for a mean over {@code pushes}
    * @param clockLeadMax highest {@link Pulled#clockLead} of a pull for a step so far
@@ -75,6 +88,7 @@ public final class ParameterShard {
    * @param roundWaitMillis per rank: total time that closed sync rounds waited for it after their first push
    */
   public record JobStatus(String job, Mode mode, long version, int denseSize, Map<String, Long> rows,
+      Map<String, TableCounts> counts, long refused,
       long stalenessMax, long stalenessSum, long clockLeadMax, long pushes, long skippedPushes,
       long repeatedPushes, Map<Integer, Long> roundWaitMillis, List<TrainerStatus> trainers) {}
 
@@ -233,6 +247,20 @@ public final class ParameterShard {
   }
 
   /**
+   * Does the job's shrink of that number: counts decay, rows grow a day older at an {@code endOfDay}, and rows go as their
+   * tables' {@link io.regatta.core.model.TableLife} says. Done over turns, and once: asked for again it is answered with
+   * what it came to. Who wants it done between two steps of all trainers asks while they stand in a barrier.
+   */
+  public void shrink(String job, TrainerId trainer, long number, boolean endOfDay, BiConsumer<Shrunk, Throwable> done) {
+    try {
+      job(job).shrink(trainer, number, endOfDay, done);
+    } catch (RuntimeException | Error e) {
+      completions.error(done, e);
+    }
+    completions.drain();
+  }
+
+  /**
    * The trainer has ended its run: nobody waits for it any more; frees its state; the last one frees the job. A no-op
    * for an unknown job and for any but the live incarnation, so that it can be repeated.
    */
@@ -279,7 +307,7 @@ public final class ParameterShard {
   /** The digest in slices. */
   public DigestCursor digestCursor(String job) {
     JobState state = job(job);
-    return new DigestCursor(state.tables, state.inRounds::closing);
+    return new DigestCursor(state.tables, () -> state.inRounds.closing() || state.shrinks.underWay());
   }
 
   /** The rows of a table in slices. */

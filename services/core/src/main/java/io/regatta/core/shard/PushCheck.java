@@ -154,10 +154,14 @@ final class PushCheck {
       if (!seen.add(r.table())) {
         throw new InvalidInput(who + " names table '" + r.table() + "' twice at " + where + "; merge its rows");
       }
-      int dim = t.spec().dim();
-      if (r.values().length != (long) r.ids().length * dim) {
+      int width = t.spec().pushWidth();
+      if (r.values().length != (long) r.ids().length * width) {
         throw new InvalidInput(who + " has " + r.values().length + " values for " + r.ids().length + " rows of table '"
-            + r.table() + "' at " + where + ", whose rows have " + dim + " values");
+            + r.table() + "' at " + where + ", whose pushed rows have " + width + " values");
+      }
+      if (r.ids().length > 0 && r.counts() != t.spec().counts()) {
+        throw new InvalidInput(who + " says that " + r.counts() + " values of a row of table '" + r.table()
+            + "' are counts, but at " + where + " it is " + t.spec().counts() + " (show and click, with statistics)");
       }
     }
   }

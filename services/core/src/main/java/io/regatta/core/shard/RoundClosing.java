@@ -73,14 +73,14 @@ final class RoundClosing {
       return Turns.ROWS * MERGED_ROW_FLOATS;
     }
     int n = Math.min(Turns.ROWS, sum.size() - row);
-    long before = tables.rows();
-    sum.read(row, row + n, (rows, from, to) -> tables.update(rows, from, to, round.step, update));
-    round.births -= tables.rows() - before;
+    long before = tables.births();
+    long cost = sum.read(row, row + n, (rows, from, to) -> tables.update(rows, from, to, round.step, update));
+    round.births -= tables.births() - before;
     row += n;
     if (row == sum.size()) {
       sums.remove();
       row = 0;
     }
-    return Turns.rowsCost(n, sum.dim());
+    return cost;
   }
 }

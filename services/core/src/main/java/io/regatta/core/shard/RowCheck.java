@@ -82,7 +82,7 @@ final class RowCheck {
 
   private long rows(SparseRows r) {
     SparseTable table = tables.table(r.table());
-    int dim = table.spec().dim();
+    int dim = table.spec().pushWidth();
     int n = r.ids().length;
     if (next == 0) {
       ascending = ascending(r.ids());

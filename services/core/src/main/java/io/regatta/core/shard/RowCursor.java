@@ -2,14 +2,18 @@ package io.regatta.core.shard;
 
 import io.regatta.core.exchange.SparseRows;
 import io.regatta.core.table.SparseTable;
+import java.util.Arrays;
 
 /**
  * Walks over the rows of one sparse table on one shard, so that an export can be spread over turns. Owned by the
- * shard's thread. Rows born meanwhile may or may not be met; values are those of the moment of the slice.
+ * shard's thread. Every row is met once at most: rows born meanwhile may or may not be met, in a table that removes rows they
+ * are not, nor are those that go before their turn. Values are those of the moment of the slice. Rows that are not admitted
+ * are left out.
  */
 public final class RowCursor {
 
   private final SparseTable table;
+  private final int mark;
   private int segment;
   private int row;
 
@@ -20,22 +24,31 @@ public final class RowCursor {
 
   RowCursor(SparseTable table) {
     this.table = table;
+    mark = table.mark();
   }
 
-  /** Copies of the next rows, at least 1 and at most {@code maxRows} (≥ 1); null when all have been seen. */
+  /** Copies of the next rows, at most {@code maxRows} (≥ 1), none if it has looked at as many that are left out; null when all have been seen. */
   public SparseRows next(int maxRows) {
-    while (segment < SparseTable.SEGMENTS && row == table.rows(segment)) {
-      segment++;
-      row = 0;
+    int looked = 0;
+    while (segment < SparseTable.SEGMENTS) {
+      int n = Math.min(maxRows, table.rows(segment) - row);
+      if (n == 0) {
+        segment++;
+        row = 0;
+        continue;
+      }
+      long[] ids = new long[n];
+      float[] values = new float[Math.multiplyExact(n, dim())];
+      int copied = table.copy(segment, row, n, mark, ids, values);
+      row += n;
+      looked += n;
+      if (copied == n) {
+        return new SparseRows(table.spec().name(), ids, values);
+      }
+      if (copied > 0 || looked >= maxRows) {
+        return new SparseRows(table.spec().name(), Arrays.copyOf(ids, copied), Arrays.copyOf(values, copied * dim()));
+      }
     }
-    if (segment == SparseTable.SEGMENTS) {
-      return null;
-    }
-    int n = Math.min(maxRows, table.rows(segment) - row);
-    long[] ids = new long[n];
-    float[] values = new float[Math.multiplyExact(n, dim())];
-    table.copy(segment, row, n, ids, values);
-    row += n;
-    return new SparseRows(table.spec().name(), ids, values);
+    return null;
   }
 }

@@ -8,24 +8,23 @@ import java.util.List;
 import java.util.function.LongSupplier;
 
 /**
- * Keeps the sparse rows of a job on one shard within a limit, those included that open rounds, and pushes and pulls under
- * way, are still to bear. Births are counted, which is a look-up of every id, only if all ids together could pass the
- * limit, or if a round is to remember them; otherwise the ids stand for them. Owned by the shard's thread.
+ * Keeps the sparse rows of a job on one shard within its {@link Capacity}, those included that open rounds, and pushes and
+ * pulls under way, are still to bear. Births are counted, which is a look-up of every id, only if all ids together could
+ * pass the limit, or if a round is to remember them; otherwise the ids stand for them. Owned by the shard's thread.
  */
 final class RowLimit {
 
   private final JobTables tables;
   private final LongSupplier unborn;
   private final boolean exact;
-  private final long limit;
+  private long refused;
   private final String where;
 
   /** @param unborn rows that requests which have passed are still to bear, at most */
-  RowLimit(JobTables tables, LongSupplier unborn, Mode mode, long limit, String where) {
+  RowLimit(JobTables tables, LongSupplier unborn, Mode mode, String where) {
     this.tables = tables;
     this.unborn = unborn;
     exact = mode == Mode.SYNC;
-    this.limit = limit;
     this.where = where;
   }
 
@@ -35,7 +34,7 @@ final class RowLimit {
     for (SparseRows r : rows) {
       ids += r.ids().length;
     }
-    return exact || rows() + ids > limit;
+    return exact || ids > left();
   }
 
   /** Rows that the answer to a pull will bear, or a higher number that is within the limit as well. */
@@ -44,7 +43,7 @@ final class RowLimit {
     for (SparseIds s : wish) {
       ids += s.ids().length;
     }
-    if (rows() + ids <= limit) {
+    if (ids <= left()) {
       return ids;
     }
     long n = 0;
@@ -54,16 +53,21 @@ final class RowLimit {
     return n;
   }
 
-  /** @throws Overloaded if that many more rows are too many */
+  /** @throws Overloaded if that many more rows are too many, also when all are evicted that may be */
   void check(long births, String who) {
-    long rows = rows();
-    if (births > 0 && rows + births > limit) {
-      throw new Overloaded(who + " refused: " + births + " new sparse rows on top of " + rows + " at " + where
-          + " would pass its limit of " + limit + " rows; raise the server's row limit, or use more shards");
+    if (births > 0 && births > left() + tables.capacity().evictable()) {
+      refused++;
+      throw new Overloaded(who + " refused: " + births + " new sparse rows on top of "
+          + (tables.rows() + unborn.getAsLong()) + " at " + where + " would pass " + tables.capacity().described());
     }
   }
 
-  private long rows() {
-    return tables.rows() + unborn.getAsLong();
+  /** Requests refused for their rows. */
+  long refused() {
+    return refused;
+  }
+
+  private long left() {
+    return tables.capacity().left() - unborn.getAsLong();
   }
 }

@@ -6,7 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Σ factor · row over the rows of one table that several pushes hold: ids in the order in which they first come, push by
+ * Σ factor · row over the rows of one table that several pushes hold, of counts the plain sum: ids in the order in which they first come, push by
  * push, each row's additions in that order, float32. Summed some rows at a time, so that it can be spread over turns.
  * Owned by one thread at a time; the pushes' arrays are read and not changed.
  */
@@ -36,7 +36,7 @@ final class RowSum {
 
   /** Takes more rows in, at least one; before the first {@link #advance}. */
   void add(float factor, SparseRows rows) {
-    if (!parts.isEmpty() && rows.dim() != parts.get(0).dim() || rows.values().length % rows.ids().length != 0) {
+    if (!parts.isEmpty() && (rows.dim() != dim() || rows.counts() != counts()) || rows.values().length % rows.ids().length != 0) {
       throw new InvalidInput("rows of different dimensions of table '" + table + "' in one round");
     }
     parts.add(rows);
@@ -72,6 +72,10 @@ final class RowSum {
     return parts.get(0).dim();
   }
 
+  private int counts() {
+    return parts.get(0).counts();
+  }
+
   /** Distinct ids, when {@link #advance} has returned false. */
   int size() {
     return room == null ? parts.get(0).ids().length : room.size();
@@ -79,22 +83,23 @@ final class RowSum {
 
   /** What becomes of some rows of the sum. */
   interface Sink {
-    /** Rows {@code [from .. to)} of {@code rows}. */
-    void rows(SparseRows rows, int from, int to);
+    /** Rows {@code [from .. to)} of {@code rows}; returns what it costs, as {@link Turns#FLOATS} counts. */
+    long rows(SparseRows rows, int from, int to);
   }
 
-  /** Gives rows {@code [from .. to)} of the sum out, in their order, as they lie. */
-  void read(int from, int to, Sink sink) {
+  /** Gives rows {@code [from .. to)} of the sum out, in their order, as they lie; returns what the sink's work cost. */
+  long read(int from, int to, Sink sink) {
     if (room == null) {
-      sink.rows(parts.get(0), from, to);
-      return;
+      return sink.rows(parts.get(0), from, to);
     }
+    long cost = 0;
     for (int row = from; row < to; ) {
       int at = row % RowRoom.SLAB_ROWS;
       int n = Math.min(to - row, RowRoom.SLAB_ROWS - at);
-      sink.rows(new SparseRows(table, room.idsOf(row), room.valuesOf(row)), at, at + n);
+      cost += sink.rows(new SparseRows(table, room.idsOf(row), room.valuesOf(row), counts()), at, at + n);
       row += n;
     }
+    return cost;
   }
 
   /** The sum, made in one go. */
@@ -104,7 +109,7 @@ final class RowSum {
       return parts.get(0);
     }
     int dim = dim();
-    SparseRows all = new SparseRows(table, new long[size()], new float[Math.multiplyExact(size(), dim)]);
+    SparseRows all = new SparseRows(table, new long[size()], new float[Math.multiplyExact(size(), dim)], counts());
     for (int row = 0; row < size(); row += RowRoom.SLAB_ROWS) {
       int n = Math.min(size() - row, RowRoom.SLAB_ROWS);
       System.arraycopy(room.idsOf(row), 0, all.ids(), row, n);
@@ -115,6 +120,7 @@ final class RowSum {
 
   private void add(float factor, SparseRows rows, int from, int to) {
     int dim = rows.dim();
+    int scaled = dim - rows.counts();
     float[] g = rows.values();
     for (int i = from; i < to; i++) {
       int known = room.size();
@@ -122,12 +128,18 @@ final class RowSum {
       float[] values = room.valuesOf(row);
       int at = row % RowRoom.SLAB_ROWS * dim;
       if (row == known) { // not 0 + part: that would turn -0 into 0
-        for (int k = 0; k < dim; k++) {
+        for (int k = 0; k < scaled; k++) {
           values[at + k] = factor * g[i * dim + k];
         }
+        for (int k = scaled; k < dim; k++) {
+          values[at + k] = g[i * dim + k];
+        }
       } else {
-        for (int k = 0; k < dim; k++) {
+        for (int k = 0; k < scaled; k++) {
           values[at + k] += factor * g[i * dim + k];
+        }
+        for (int k = scaled; k < dim; k++) {
+          values[at + k] += g[i * dim + k];
         }
       }
     }

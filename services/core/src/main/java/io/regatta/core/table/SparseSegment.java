@@ -4,7 +4,8 @@ import java.util.Arrays;
 
 /**
  * One segment of a {@link SparseTable}: rows numbered 0, 1, 2 … in the order of their birth, which stay where they are,
- * and an index from id to number. Owned by the table's thread.
+ * and an index from id to number. A removed row leaves its number, and its memory, to a later birth. Owned by the table's
+ * thread.
  *
  * <p>A row is {@code width} floats behind its id, which lies in the raw bits of two floats: so a look-up finds the id on
  * the line of the row, to which its caller goes anyway. (HotSpot on x86-64 and AArch64 keeps the bits of any float that
@@ -13,7 +14,8 @@ import java.util.Arrays;
  * <p>The index is a hash table of open addressing with linear probing (Knuth, "The Art of Computer Programming", volume 3,
  * 6.4). A slot is a row number and as many bits of the id's hash as there is room for beside it, so that what a probe
  * passes over is seldom looked up. Growth allocates an index of twice the size; each later birth then moves a few slots
- * into it, and until all are there a look-up may need both: no single birth pays for a whole segment.
+ * into it, and until all are there a look-up may need both: no single birth pays for a whole segment. A removal closes the
+ * gap in the index that it would leave (there, algorithm R), so that look-ups never pass over the removed.
  */
 final class SparseSegment {
 
@@ -46,6 +48,10 @@ final class SparseSegment {
   private int[] former;
   private int formerRows;
   private int moved;
+  /** A bit for each removed row that no birth has taken; null while none has ever been removed. */
+  private long[] removed;
+  /** The last one of them, whose first value tells (in its bits) the one before it; or {@link #NONE}. */
+  private int free = NONE;
 
   SparseSegment(int width, float load) {
     stride = width + ID_FLOATS;
@@ -55,7 +61,7 @@ final class SparseSegment {
     room = (int) (load * MIN_SLOTS);
   }
 
-  /** Rows here. */
+  /** Row numbers in use, those of removed rows included. */
   int size() {
     return size;
   }
@@ -111,19 +117,79 @@ final class SparseSegment {
 
   /** Adds a zeroed row for an id that has none; returns its number. Without memory for it, nothing is added. */
   int add(long id, long hash) {
+    if (free != NONE) {
+      return addAgain(id, hash);
+    }
     float[] slab = slabFor(size);
     if (size == room) {
       grow();
     }
-    int at = (size & slabMask) * stride;
-    slab[at] = Float.intBitsToFloat((int) (id >>> Integer.SIZE));
-    slab[at + 1] = Float.intBitsToFloat((int) id);
+    name(slab, (size & slabMask) * stride, id);
     put(hash, size);
     size++;
     if (former != null) {
       move();
     }
     return size - 1;
+  }
+
+  /** In the place of the row that was removed last. */
+  private int addAgain(long id, long hash) {
+    int row = free;
+    float[] slab = slab(row);
+    int off = offset(row);
+    free = Float.floatToRawIntBits(slab[off]);
+    removed[row >> 6] &= ~(1L << row);
+    Arrays.fill(slab, off, off + stride - ID_FLOATS, 0);
+    name(slab, off - ID_FLOATS, id);
+    put(hash, row);
+    return row;
+  }
+
+  private static void name(float[] slab, int at, long id) {
+    slab[at] = Float.intBitsToFloat((int) (id >>> Integer.SIZE));
+    slab[at + 1] = Float.intBitsToFloat((int) id);
+  }
+
+  /** Whether there is a row of that number below {@link #size}: it has not been removed. */
+  boolean holds(int row) {
+    return removed == null || row >> 6 >= removed.length || (removed[row >> 6] >>> row & 1) == 0;
+  }
+
+  /** Removes a row that is there. */
+  void remove(int row) {
+    long hash = SparseTable.hash(id(row));
+    int words = (size >> 6) + 1;
+    if (removed == null || removed.length < words) {
+      removed = removed == null ? new long[words] : Arrays.copyOf(removed, words + (words >> 1));
+    }
+    unlink(slots, row, hash);
+    if (former != null) {
+      unlink(former, row, hash);
+    }
+    removed[row >> 6] |= 1L << row;
+    slab(row)[offset(row)] = Float.intBitsToFloat(free);
+    free = row;
+  }
+
+  /** Takes a row out of an index, if it is there, and moves what follows up where a look-up would else not reach it. */
+  private void unlink(int[] slots, int row, long hash) {
+    int mask = slots.length - 1;
+    int hole = home(hash, mask);
+    while ((slots[hole] & mask) != row || slots[hole] == 0) {
+      if (slots[hole] == 0) {
+        return;
+      }
+      hole = hole + 1 & mask;
+    }
+    for (int next = hole + 1 & mask; slots[next] != 0; next = next + 1 & mask) {
+      int home = home(SparseTable.hash(id(slots[next] & mask)), mask);
+      if ((next - home & mask) >= (next - hole & mask)) {
+        slots[hole] = slots[next];
+        hole = next;
+      }
+    }
+    slots[hole] = 0;
   }
 
   private float[] slabFor(int row) {
@@ -159,7 +225,10 @@ final class SparseSegment {
   private void move() {
     int to = Math.min(moved + MOVED, formerRows);
     for (; moved < to; moved++) {
-      put(SparseTable.hash(id(moved)), moved);
+      long hash = SparseTable.hash(id(moved));
+      if (removed == null || holds(moved) && find(slots, id(moved), hash) == NONE) { // or born again since growth began
+        put(hash, moved);
+      }
     }
     if (moved == formerRows) {
       former = null;

@@ -6,17 +6,21 @@ import io.regatta.core.model.ParameterHash;
 import io.regatta.core.model.SparseTableSpec;
 import io.regatta.core.optim.Optimizer;
 import java.util.Arrays;
+import java.util.function.LongSupplier;
 
 /**
  * One shard's rows of a sparse table: 64-bit id → {@code dim} float32 values and their optimizer slots, contiguous.
  * Owned by the thread of its shard; not thread-safe. Callers check lengths, owners and limits.
  *
- * <p>Rows lie in {@value #SEGMENTS} segments chosen by the id's hash. A row keeps its place for ever, its number within
- * its segment, so a walk over the table is a walk over numbers, which its owner can spread over turns. Growth is spread
+ * <p>Rows lie in {@value #SEGMENTS} segments chosen by the id's hash. A row keeps its place while it lives, its number
+ * within its segment, so a walk over the table is a walk over numbers, which its owner can spread over turns. Growth is spread
  * over births ({@link SparseSegment}), and the segments' load factors differ, so that they do not all grow at a time.
  *
  * <p>Lists of ids are worked off in blocks: first all rows of a block are found, then all are read, then they are copied
  * or updated. Memory accesses within a step do not depend on each other, so the processor waits for many lines at a time.
+ *
+ * <p>Only tables whose {@link SparseTableSpec#life} is tracked admit rows later than they are first named, count, and
+ * remove rows; what a row consists of is {@link RowLayout}'s to say.
  */
 public final class SparseTable {
 
@@ -28,13 +32,19 @@ public final class SparseTable {
   private static final int BLOCK = 128;
   private static final float LOAD_MIN = 0.5f;
   private static final float LOAD_MAX = 0.75f;
+  /** Slots of 4 bytes, a quarter to three quarters of them taken. */
+  private static final int INDEX_BYTES = 10;
 
   private final SparseTableSpec spec;
   private final Optimizer optimizer;
   private final long birthKey;
   private final long digestKey;
+  private final RowLayout layout;
+  /** Null in a table whose rows are born and stay. */
+  private final RowLife life;
+  private final RowRemoval removal;
   private final int dim;
-  /** Floats of a row: values and slots. */
+  /** Floats of a row. */
   private final int width;
   private final SparseSegment[] segments = new SparseSegment[SEGMENTS];
   private final long[] hashes = new long[BLOCK];
@@ -43,14 +53,22 @@ public final class SparseTable {
   private float touched;
   private long size;
 
-  /** An empty table; {@code seed} is that of the job's initializers. */
+  /** An empty table by the process's clock; {@code seed} is that of the job's initializers. */
   public SparseTable(long seed, SparseTableSpec spec) {
+    this(seed, spec, System::currentTimeMillis);
+  }
+
+  /** An empty table; {@code clockMillis}, the wall clock, dates the rows of a tracked one. */
+  public SparseTable(long seed, SparseTableSpec spec, LongSupplier clockMillis) {
     this.spec = spec;
     birthKey = InitializerSpec.tableKey(seed, spec.name());
     digestKey = ParameterHash.tableKey(spec.name());
     optimizer = Optimizer.of(spec.optimizer());
     dim = spec.dim();
-    width = Math.multiplyExact(dim, 1 + optimizer.slots());
+    layout = new RowLayout(dim, optimizer.slots(), spec.life().isTracked());
+    width = layout.width();
+    life = layout.tracked() ? new RowLife(spec.life(), layout, birthKey, clockMillis) : null;
+    removal = life == null ? null : new RowRemoval(life);
     for (int i = 0; i < SEGMENTS; i++) {
       segments[i] = new SparseSegment(width, LOAD_MIN + (LOAD_MAX - LOAD_MIN) * i / (SEGMENTS - 1));
     }
@@ -60,9 +78,29 @@ public final class SparseTable {
     return spec;
   }
 
-  /** Rows in the table. */
+  /** What lies where in a row. */
+  public RowLayout layout() {
+    return layout;
+  }
+
+  /** Rows in the table, those that are not admitted yet included. */
   public long size() {
     return size;
+  }
+
+  /** Bytes of memory that a row takes: its floats, its id and about as much of the index as it has on average. */
+  public long rowBytes() {
+    return (long) Float.BYTES * (width + SparseSegment.ID_FLOATS) + INDEX_BYTES;
+  }
+
+  /** Rows born so far. */
+  public long births() {
+    return life == null ? size : size + life.removed();
+  }
+
+  /** What has happened to rows so far. */
+  public TableCounts counts() {
+    return life == null ? new TableCounts(size, 0, 0, 0, 0, 0, 0) : life.counts(births());
   }
 
   /** How many of the ids have no row yet. */
@@ -95,6 +133,9 @@ public final class SparseTable {
     for (int at = from; at < to; at += BLOCK) {
       int n = Math.min(BLOCK, to - at);
       findOrBear(ids, at, n);
+      if (life != null) {
+        pulled(ids, at, n);
+      }
       for (int i = 0; i < n; i++) {
         SparseSegment s = segment(hashes[i]);
         System.arraycopy(s.slab(rows[i]), s.offset(rows[i]), out, (at + i) * dim, dim);
@@ -102,14 +143,26 @@ public final class SparseTable {
     }
   }
 
-  /** The values that {@link #pull} would give; the table stays as it is. */
+  /** A training pull has named these rows, which have been found: some are admitted by that. */
+  private void pulled(long[] ids, int from, int n) {
+    for (int i = 0; i < n; i++) {
+      SparseSegment s = segment(hashes[i]);
+      float[] slab = s.slab(rows[i]);
+      int off = s.offset(rows[i]);
+      if (life.pulled(slab, off, ids[from + i])) {
+        initialize(ids[from + i], slab, off);
+      }
+    }
+  }
+
+  /** The values that the rows have, or, those that are not there, would be born with; the table stays as it is. */
   public float[] read(long[] ids) {
     float[] out = new float[Math.multiplyExact(ids.length, dim)];
     read(ids, 0, ids.length, out);
     return out;
   }
 
-  /** Copies what {@link #pull(long[], int, int, float[])} would; the table stays as it is. */
+  /** As {@link #read(long[])}, of {@code ids[from .. to)}, each to its place in {@code out}. */
   public void read(long[] ids, int from, int to, float[] out) {
     for (int at = from; at < to; at += BLOCK) {
       int n = Math.min(BLOCK, to - at);
@@ -118,6 +171,8 @@ public final class SparseTable {
         if (rows[i] >= 0) {
           SparseSegment s = segment(hashes[i]);
           System.arraycopy(s.slab(rows[i]), s.offset(rows[i]), out, (at + i) * dim, dim);
+        } else if (life != null && life.admits()) {
+          Arrays.fill(out, (at + i) * dim, (at + i + 1) * dim, 0);
         } else {
           spec.initializer().fill(birthKey, ids[at + i], out, (at + i) * dim, dim);
         }
@@ -125,7 +180,11 @@ public final class SparseTable {
     }
   }
 
-  /** One optimizer step on each row; unknown rows are born first. See {@link Optimizer#apply}. */
+  /**
+   * One optimizer step on each row; unknown rows are born first. See {@link Optimizer#apply}. In a table with statistics a
+   * row of {@code gradients} has show and click behind its gradient. In one that admits rows, gradients of those that are
+   * not admitted are dropped and counted, and of those that are not there all is.
+   */
   public void update(long[] ids, float[] gradients, float lr, long updates) {
     update(ids, 0, ids.length, gradients, lr, updates);
   }
@@ -134,12 +193,43 @@ public final class SparseTable {
   public void update(long[] ids, int from, int to, float[] gradients, float lr, long updates) {
     for (int at = from; at < to; at += BLOCK) {
       int n = Math.min(BLOCK, to - at);
+      if (life != null) {
+        updateTracked(ids, at, n, gradients, lr, updates);
+        continue;
+      }
       findOrBear(ids, at, n);
       for (int i = 0; i < n; i++) {
         SparseSegment s = segment(hashes[i]);
         float[] slab = s.slab(rows[i]);
         int off = s.offset(rows[i]);
         optimizer.apply(slab, off, slab, off + dim, dim, gradients, (at + i) * dim, dim, lr, updates);
+      }
+    }
+  }
+
+  private void updateTracked(long[] ids, int from, int n, float[] gradients, float lr, long updates) {
+    int stride = spec.pushWidth();
+    if (life.admits()) {
+      find(ids, from, n);
+    } else {
+      findOrBear(ids, from, n);
+    }
+    for (int i = 0; i < n; i++) {
+      if (rows[i] < 0) {
+        life.droppedGradients++;
+        continue;
+      }
+      SparseSegment s = segment(hashes[i]);
+      float[] slab = s.slab(rows[i]);
+      int off = s.offset(rows[i]);
+      int g = (from + i) * stride;
+      if (spec.counts() > 0) {
+        life.counted(slab, off, gradients, g + dim);
+      }
+      if (life.isAdmitted(slab, off)) {
+        optimizer.apply(slab, off, slab, off + dim, dim, gradients, g, dim, lr, updates);
+      } else {
+        life.droppedGradients++;
       }
     }
   }
@@ -165,23 +255,107 @@ public final class SparseTable {
     }
   }
 
-  /** Rows of one segment in [0, {@value #SEGMENTS}); later births add behind them. */
+  /**
+   * Row numbers in use of one segment in [0, {@value #SEGMENTS}): later births add behind them, or take those of removed
+   * rows.
+   */
   public int rows(int segment) {
     return segments[segment].size();
   }
 
-  /** The id of a row of a segment. */
+  /** The id of a row of a segment, if that has not been removed. */
   public long id(int segment, int row) {
     return segments[segment].id(row);
   }
 
-  /** Copies ids and values of rows [from, from + n) of a segment to {@code ids} and {@code values}, from the start. */
-  public void copy(int segment, int from, int n, long[] ids, float[] values) {
+  /**
+   * A mark of this moment for {@link #copy}: of a table that removes rows a walk leaves out what is born after it began,
+   * or it might meet an id twice, before its removal and after its birth in another place.
+   */
+  public int mark() {
+    return life == null ? 0 : life.births();
+  }
+
+  /**
+   * Copies ids and values of rows [from, from + n) of a segment to {@code ids} and {@code values}, from the start: of
+   * those that are there, admitted, and (in a table that removes rows) not born since the mark.
+   *
+   * @return how many
+   */
+  public int copy(int segment, int from, int n, int mark, long[] ids, float[] values) {
     SparseSegment s = segments[segment];
-    for (int i = 0; i < n; i++) {
-      ids[i] = s.id(from + i);
-      System.arraycopy(s.slab(from + i), s.offset(from + i), values, i * dim, dim);
+    int copied = 0;
+    for (int row = from; row < from + n; row++) {
+      if (s.holds(row) && isSeen(s.slab(row), s.offset(row), mark)) {
+        ids[copied] = s.id(row);
+        System.arraycopy(s.slab(row), s.offset(row), values, copied * dim, dim);
+        copied++;
+      }
     }
+    return copied;
+  }
+
+  private boolean isSeen(float[] slab, int off, int mark) {
+    return life == null || life.isAdmitted(slab, off) && !life.bornSince(slab, off, mark);
+  }
+
+  /**
+   * As {@link #copy}, but whole rows, {@link RowLayout#width} floats each, and also those that are not admitted.
+   *
+   * @return how many
+   */
+  public int copyWhole(int segment, int from, int n, int mark, long[] ids, float[] floats) {
+    SparseSegment s = segments[segment];
+    int copied = 0;
+    for (int row = from; row < from + n; row++) {
+      if (s.holds(row) && (life == null || !life.bornSince(s.slab(row), s.offset(row), mark))) {
+        ids[copied] = s.id(row);
+        System.arraycopy(s.slab(row), s.offset(row), floats, copied * width, width);
+        copied++;
+      }
+    }
+    return copied;
+  }
+
+  /** Puts a whole row, as {@link #copyWhole} gives it, in the place of the id's row, which is born if there is none. */
+  public void restore(long id, float[] floats, int from) {
+    hashes[0] = hash(id);
+    int row = segment(hashes[0]).find(id, hashes[0]);
+    row = row < 0 ? born(id, hashes[0]) : row;
+    SparseSegment s = segment(hashes[0]);
+    float[] slab = s.slab(row);
+    int off = s.offset(row);
+    System.arraycopy(floats, from, slab, off, width);
+    if (life != null) {
+      life.restored(slab, off);
+    }
+  }
+
+  /**
+   * One shrink of rows [from, to) of a segment: their counts decay, they grow a day older if that has ended, and those
+   * whose score, days unseen or time to live says so are removed. Rows born since the mark stay as they are. Does
+   * nothing to a table that is not tracked.
+   *
+   * @return rows removed
+   */
+  public int shrink(int segment, int from, int to, int mark, boolean endOfDay) {
+    if (life == null) {
+      return 0;
+    }
+    int removed = removal.shrink(segments[segment], from, to, mark, endOfDay);
+    size -= removed;
+    return removed;
+  }
+
+  /**
+   * Removes one row of a tracked table to make room, see {@link RowRemoval#evict}.
+   *
+   * @return whether one was found
+   */
+  public boolean evict() {
+    boolean evicted = life != null && size > 0 && removal.evict(segments);
+    size -= evicted ? 1 : 0;
+    return evicted;
   }
 
   /** All ids, in no particular order. */
@@ -190,18 +364,22 @@ public final class SparseTable {
     int n = 0;
     for (SparseSegment s : segments) {
       for (int row = 0; row < s.size(); row++) {
-        out[n++] = s.id(row);
+        if (s.holds(row)) {
+          out[n++] = s.id(row);
+        }
       }
     }
     return out;
   }
 
-  /** Sum of the hashes of rows [from, to) of a segment; sums over all rows make the digest. */
+  /** Sum of the hashes of the admitted ones of rows [from, to) of a segment; sums over all rows make the digest. */
   public long digest(int segment, int from, int to) {
     SparseSegment s = segments[segment];
     long sum = 0;
     for (int row = from; row < to; row++) {
-      sum += ParameterHash.row(digestKey, s.id(row), s.slab(row), s.offset(row), dim);
+      if (s.holds(row) && (life == null || life.isAdmitted(s.slab(row), s.offset(row)))) {
+        sum += ParameterHash.row(digestKey, s.id(row), s.slab(row), s.offset(row), dim);
+      }
     }
     return sum;
   }
@@ -233,6 +411,9 @@ public final class SparseTable {
   }
 
   private void findOrBear(long[] ids, int from, int n) {
+    if (life != null) {
+      life.tick();
+    }
     find(ids, from, n);
     for (int i = 0; i < n; i++) {
       if (rows[i] < 0) {
@@ -250,12 +431,22 @@ public final class SparseTable {
     row = s.add(id, hash);
     float[] slab = s.slab(row);
     int off = s.offset(row);
+    if (life != null) {
+      life.born(slab, off);
+    }
+    if (life == null || !life.admits()) {
+      initialize(id, slab, off);
+    }
+    size++;
+    return row;
+  }
+
+  /** Writes the values and slots that a row begins with. */
+  private void initialize(long id, float[] slab, int off) {
     spec.initializer().fill(birthKey, id, slab, off, dim);
     for (int k = 0; k < optimizer.slots(); k++) {
       int slot = off + (k + 1) * dim;
       Arrays.fill(slab, slot, slot + dim, optimizer.initialSlot(k));
     }
-    size++;
-    return row;
   }
 }

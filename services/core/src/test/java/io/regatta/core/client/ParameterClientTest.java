@@ -19,6 +19,7 @@ import io.regatta.core.exchange.Push;
 import io.regatta.core.exchange.PushAck;
 import io.regatta.core.exchange.RowSink;
 import io.regatta.core.exchange.ShardLink;
+import io.regatta.core.exchange.Shrunk;
 import io.regatta.core.exchange.SparseIds;
 import io.regatta.core.exchange.SparseRows;
 import io.regatta.core.exchange.TrainerId;
@@ -81,6 +82,11 @@ class ParameterClientTest {
 
     @Override
     public CompletionStage<Pulled> pull(Pull pull) {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public CompletionStage<Shrunk> shrink(long number, boolean endOfDay) {
       throw new UnsupportedOperationException();
     }
 

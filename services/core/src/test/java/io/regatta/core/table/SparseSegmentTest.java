@@ -6,6 +6,8 @@ import io.regatta.core.hash.Mix64;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Random;
+import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
@@ -34,6 +36,39 @@ class SparseSegmentTest {
       }
     }
     check(segment, model, width);
+  }
+
+  /** Rows that go leave their numbers to later ones, at whatever point of the index's growth. */
+  @Property(tries = 300)
+  void rowsMayGo(@ForAll long seed, @ForAll @FloatRange(min = 0.5f, max = 0.9f) float load,
+      @ForAll @IntRange(min = 10, max = 2000) int ids) {
+    SparseSegment segment = new SparseSegment(2, load);
+    Map<Long, Integer> model = new LinkedHashMap<>();
+    Random random = new Random(seed);
+    int most = 0;
+    for (int i = 0; i < 6000; i++) {
+      long id = random.nextInt(ids) * 7L;
+      int row = find(segment, id);
+      assertThat(row).isEqualTo(model.getOrDefault(id, SparseSegment.NONE));
+      if (row < 0) {
+        row = segment.add(id, SparseTable.hash(id));
+        assertThat(model.put(id, row)).isNull();
+        assertThat(segment.slab(row)[segment.offset(row)]).isZero();
+        segment.slab(row)[segment.offset(row)] = 5; // is to be zero again when it is born again
+      } else if (random.nextInt(i / 1000 % 2 == 0 ? 4 : 2) == 0) {
+        segment.remove(row);
+        model.remove(id);
+        assertThat(segment.holds(row)).isFalse();
+      }
+      most = Math.max(most, model.size());
+    }
+    assertThat(segment.size()).isEqualTo(most);
+    for (long id = 0; id < ids; id++) {
+      int row = find(segment, id * 7);
+      assertThat(row).isEqualTo(model.getOrDefault(id * 7, SparseSegment.NONE));
+      assertThat(row < 0 || segment.holds(row)).isTrue();
+    }
+    assertThat(IntStream.range(0, segment.size()).filter(segment::holds).count()).isEqualTo(model.size());
   }
 
   @Test

@@ -118,7 +118,7 @@ class SparseTableTest {
     int rows = table.rows(segment);
     long[] ids = new long[rows - 3];
     float[] values = new float[2 * ids.length];
-    table.copy(segment, 3, ids.length, ids, values);
+    assertThat(table.copy(segment, 3, ids.length, table.mark(), ids, values)).isEqualTo(ids.length);
     assertThat(ids).isSorted();
     assertThat(values).containsExactly(table.pull(ids));
     assertThat(table.id(segment, 3)).isEqualTo(ids[0]);

@@ -8,6 +8,7 @@ import io.regatta.core.exchange.Push;
 import io.regatta.core.exchange.PushAck;
 import io.regatta.core.exchange.RowSink;
 import io.regatta.core.exchange.ShardLink;
+import io.regatta.core.exchange.Shrunk;
 import io.regatta.core.exchange.SparseIds;
 import io.regatta.core.exchange.SparseRows;
 import io.regatta.core.exchange.TrainerId;
@@ -98,6 +99,11 @@ final class TracedShardLink implements ShardLink {
   @Override
   public CompletionStage<Void> handedOver() {
     return link.handedOver();
+  }
+
+  @Override
+  public CompletionStage<Shrunk> shrink(long number, boolean endOfDay) {
+    return link.shrink(number, endOfDay);
   }
 
   @Override

@@ -1,0 +1,82 @@
+package io.regatta.core.shard;
+
+import io.regatta.core.hash.Mix64;
+import io.regatta.core.table.SparseTable;
+import java.util.Collection;
+import java.util.List;
+
+/**
+ * How many sparse rows of a job a shard may hold, by number and by memory, and room for further ones made by evicting rows
+ * of tracked tables, if the policy is that. Owned by the shard's thread.
+ */
+final class Capacity {
+
+  /** An eviction looks at eight rows anywhere in memory, and takes one out of its index. */
+  private static final long EVICTED_FLOATS = 10 * Turns.ROW_FLOATS;
+
+  private final Collection<SparseTable> tables;
+  private final List<SparseTable> evictable;
+  private final long rowLimit;
+  private final long byteLimit;
+  private final long widest;
+  private long draws;
+
+  Capacity(Collection<SparseTable> tables, ParameterShard.Limits limits) {
+    this.tables = tables;
+    rowLimit = limits.rows();
+    byteLimit = limits.sparseBytes();
+    widest = tables.stream().mapToLong(SparseTable::rowBytes).max().orElse(1);
+    evictable = limits.evict() ? tables.stream().filter(t -> t.layout().tracked()).toList() : List.of();
+  }
+
+  /** Rows, of the widest table if memory is what limits them, that still fit; below 0 if there are too many. */
+  long left() {
+    long rows = rowLimit;
+    long bytes = byteLimit;
+    for (SparseTable t : tables) {
+      rows -= t.size();
+      bytes -= t.size() * t.rowBytes();
+    }
+    return byteLimit == 0 ? rows : Math.min(rows, Math.floorDiv(bytes, widest));
+  }
+
+  /** Rows that could be evicted. */
+  long evictable() {
+    long n = 0;
+    for (SparseTable t : evictable) {
+      n += t.size();
+    }
+    return n;
+  }
+
+  /**
+   * Evicts, if the policy says so, until so many further rows fit or nothing is left to evict; a few for each row at most.
+   *
+   * @return what that cost, as {@link Turns#FLOATS} counts
+   */
+  long makeRoom(int rows) {
+    if (evictable.isEmpty()) {
+      return 0;
+    }
+    long evicted = 0;
+    for (long most = 4L * rows; evicted < most && left() < rows; evicted++) {
+      long at = Math.floorMod(Mix64.mix(++draws), Math.max(1, evictable()));
+      for (SparseTable t : evictable) {
+        if (at < t.size()) {
+          t.evict();
+          break;
+        }
+        at -= t.size();
+      }
+    }
+    return evicted * EVICTED_FLOATS;
+  }
+
+  /** The limits in words, and the settings that raise them. */
+  String described() {
+    return "its limit of " + rowLimit + " rows" + (byteLimit == 0 ? "" : " or " + byteLimit + " bytes")
+        + (evictable.isEmpty() ? "; raise the server's row limit (parameter_server.limits.rows"
+            + (byteLimit == 0 ? "" : ", sparse_bytes") + "), or use more shards"
+            : ", with what can be evicted; raise the server's limits, or use more shards");
+  }
+}

@@ -1,0 +1,164 @@
+package io.regatta.core.shard;
+
+import io.regatta.core.error.RegattaException;
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.exchange.Shrunk;
+import io.regatta.core.exchange.Wait;
+import io.regatta.core.table.SparseTable;
+import io.regatta.core.table.TableCounts;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.List;
+import java.util.function.BiConsumer;
+import java.util.function.Function;
+
+/**
+ * The shrinks of one job on one shard, numbered by the trainers from 1: each is a walk over the rows of its tracked tables,
+ * spread over turns, and done once, however often it is asked for. Owned by the shard's thread.
+ */
+final class Shrinks {
+
+  /** What looking at one row costs, in floats, beside its width: rows follow one another, but each begins a line. */
+  private static final int LOOK_FLOATS = 40;
+
+  private final JobState job;
+  private long last;
+  private Shrunk result = Shrunk.NONE;
+  private Walk open;
+
+  Shrinks(JobState job) {
+    this.job = job;
+  }
+
+  /** Whether rows are being removed: what is looked at between turns is of no one moment. */
+  boolean underWay() {
+    return open != null;
+  }
+
+  /**
+   * Does the shrink of that number, or, if it has been done, tells again what it has come to.
+   *
+   * @param endOfDay whether rows grow a day older
+   */
+  void shrink(long number, boolean endOfDay, String who, BiConsumer<Shrunk, Throwable> done) {
+    if (number < 1) {
+      throw new InvalidInput(who + " at " + job.where + ": shrinks count from 1, not " + number);
+    }
+    if (number <= last && open == null || number < last) {
+      job.completions.value(done, result);
+      return;
+    }
+    if (open != null) {
+      if (number != last) {
+        throw new InvalidInput(who + " at " + job.where + " came before the shrink " + last
+            + " was answered; ask for one after another");
+      }
+      open.owed.add(done);
+      return;
+    }
+    last = number;
+    open = new Walk(endOfDay, who, job.nowMillis());
+    open.owed.add(done);
+    job.turns.start(open);
+  }
+
+  /** Fails what is owed: the job is being freed, or has broken down. */
+  void giveUp(Function<String, RegattaException> why) {
+    if (open != null) {
+      RegattaException reason = why.apply(open.who + " at " + job.where + " given up");
+      open.owed.forEach(done -> job.completions.error(done, reason));
+      open = null;
+    }
+  }
+
+  /** One shrink on its way through the tables. */
+  private final class Walk implements Work {
+    private final boolean endOfDay;
+    private final String who;
+    private final long sinceMillis;
+    private final List<BiConsumer<Shrunk, Throwable>> owed = new ArrayList<>();
+    private final Iterator<SparseTable> tables = job.tables.sparseTables().iterator();
+    private Shrunk before = Shrunk.NONE;
+    private SparseTable table;
+    private int mark;
+    private int segment;
+    private int row;
+
+    Walk(boolean endOfDay, String who, long sinceMillis) {
+      this.endOfDay = endOfDay;
+      this.who = who;
+      this.sinceMillis = sinceMillis;
+      before = counted();
+    }
+
+    @Override
+    public long advance(long floats) {
+      try {
+        long left = floats;
+        while (nextRows()) {
+          if (left <= 0) {
+            return -1;
+          }
+          left -= rows();
+        }
+        return Math.max(0, left);
+      } catch (RuntimeException | Error e) {
+        job.breakDown(who, e);
+        return 0;
+      }
+    }
+
+    /** Steps to where there are rows to look at, if there are any. */
+    private boolean nextRows() {
+      while (table == null || row >= table.rows(segment)) {
+        row = 0;
+        if (table == null || ++segment == SparseTable.SEGMENTS) {
+          table = null;
+          segment = 0;
+          while (table == null) {
+            if (!tables.hasNext()) {
+              return false;
+            }
+            SparseTable next = tables.next();
+            table = next.layout().tracked() ? next : null;
+          }
+          mark = table.mark();
+        }
+      }
+      return true;
+    }
+
+    private long rows() {
+      int n = Math.min(Turns.ROWS, table.rows(segment) - row);
+      int removed = table.shrink(segment, row, row + n, mark, endOfDay);
+      row += n;
+      return (long) n * (LOOK_FLOATS + table.layout().width()) + 2L * Turns.ROW_FLOATS * removed;
+    }
+
+    @Override
+    public void over() {
+      if (open != this) {
+        return; // given up
+      }
+      open = null;
+      Shrunk now = counted();
+      result = new Shrunk(now.byScore() - before.byScore(), now.unseen() - before.unseen(),
+          now.expired() - before.expired(), now.left());
+      owed.forEach(done -> job.completions.value(done, result));
+    }
+
+    private Shrunk counted() {
+      Shrunk sum = Shrunk.NONE;
+      for (SparseTable t : job.tables.sparseTables()) {
+        TableCounts c = t.counts();
+        sum = sum.plus(new Shrunk(c.shrunkByScore(), c.shrunkUnseen(), c.expired(), t.size()));
+      }
+      return sum;
+    }
+
+    @Override
+    public void waits(List<Wait> out) {
+      out.add(new Wait(who, "shrink", job.where, sinceMillis, List.of(Wait.Peer.named("rows, which are being looked at"))));
+    }
+  }
+}

@@ -1,0 +1,170 @@
+package io.regatta.core.table;
+
+import io.regatta.core.hash.Mix64;
+import io.regatta.core.model.TableLife;
+import java.util.function.LongSupplier;
+
+/**
+ * Reads and writes the columns of {@link RowLayout} that tell of a row's life, and counts what happens to rows. Owned by
+ * its {@link SparseTable}. A row is given as the slab that holds it and its offset there.
+ */
+final class RowLife {
+
+  /** Why a row goes, or that it stays. */
+  enum Fate { STAYS, SCORE, UNSEEN, EXPIRED }
+
+  /** Own stream of the hash, independent of initial values. */
+  private static final long ADMISSION = 0x61646d6974L;
+  private static final double TWO_TO_MINUS_53 = 0x1p-53;
+  private static final int ADMITTED = 1 << 31;
+  private static final int MOST_PULLS = Integer.MAX_VALUE;
+
+  private final TableLife spec;
+  private final int columns;
+  private final long key;
+  private final LongSupplier clockMillis;
+  private int now;
+  private int births;
+  long notAdmittedPulls;
+  long droppedGradients;
+  long evicted;
+  private final long[] gone = new long[Fate.values().length];
+
+  /**
+   * @param key what rows of the table have in common; admission by chance is a function of it, the id and the pull
+   * @param clockMillis wall clock
+   */
+  RowLife(TableLife spec, RowLayout layout, long key, LongSupplier clockMillis) {
+    this.spec = spec;
+    columns = layout.life();
+    this.key = Mix64.mix(key ^ ADMISSION);
+    this.clockMillis = clockMillis;
+  }
+
+  /** Whether a row may be there and not be admitted. */
+  boolean admits() {
+    return spec.admits();
+  }
+
+  /** Reads the clock, for the calls that follow. */
+  void tick() {
+    now = (int) (clockMillis.getAsLong() / 1000);
+  }
+
+  /** A row has been born, all zeros so far. */
+  void born(float[] slab, int off) {
+    births++;
+    int at = off + columns;
+    slab[at + RowLayout.PULLS] = bits(spec.admits() ? 0 : ADMITTED);
+    slab[at + RowLayout.SEEN] = bits(now);
+    slab[at + RowLayout.BORN] = bits(births);
+  }
+
+  /**
+   * A training pull names the row.
+   *
+   * @return whether it is admitted by that, and its values are to be made now
+   */
+  boolean pulled(float[] slab, int off, long id) {
+    int at = off + columns;
+    int pulls = Float.floatToRawIntBits(slab[at + RowLayout.PULLS]);
+    int count = Math.min(pulls & MOST_PULLS, MOST_PULLS - 1) + 1;
+    slab[at + RowLayout.UNSEEN] = 0;
+    slab[at + RowLayout.SEEN] = bits(now);
+    boolean admitted = pulls >= 0 && admitted(id, count);
+    slab[at + RowLayout.PULLS] = bits(pulls & ADMITTED | (admitted ? ADMITTED : 0) | count);
+    if (pulls >= 0 && !admitted) {
+      notAdmittedPulls++;
+    }
+    return admitted;
+  }
+
+  /** A pure function of seed, table, id and the number of the pull: the same on any number of shards. */
+  private boolean admitted(long id, int count) {
+    if (spec.admitProbability() < 1) {
+      long word = Mix64.mix(Mix64.mix(key + Mix64.GOLDEN * id) + Mix64.GOLDEN * count);
+      return (word >>> 11) * TWO_TO_MINUS_53 < spec.admitProbability();
+    }
+    return count >= spec.admitCount();
+  }
+
+  boolean isAdmitted(float[] slab, int off) {
+    return Float.floatToRawIntBits(slab[off + columns + RowLayout.PULLS]) < 0;
+  }
+
+  /** Adds a push's show and click, which lie at {@code from} on. */
+  void counted(float[] slab, int off, float[] push, int from) {
+    int at = off + columns;
+    slab[at + RowLayout.SHOW] += push[from];
+    slab[at + RowLayout.CLICK] += push[from + 1];
+  }
+
+  /** One shrink: the row's counts decay, it grows a day older if that has ended, and its fate is decided. */
+  Fate age(float[] slab, int off, boolean endOfDay) {
+    int at = off + columns;
+    slab[at + RowLayout.SHOW] *= spec.decay();
+    slab[at + RowLayout.CLICK] *= spec.decay();
+    if (endOfDay) {
+      slab[at + RowLayout.UNSEEN]++;
+    }
+    if (spec.ttlSeconds() > 0 && Integer.toUnsignedLong(now - seen(slab, off)) > spec.ttlSeconds()
+        && Integer.compareUnsigned(now, seen(slab, off)) > 0) {
+      return Fate.EXPIRED;
+    }
+    if (spec.shrinkUnseenDays() > 0 && slab[at + RowLayout.UNSEEN] > spec.shrinkUnseenDays()) {
+      return Fate.UNSEEN;
+    }
+    return score(slab, off) < spec.shrinkScore() ? Fate.SCORE : Fate.STAYS;
+  }
+
+  /** (show - click) · nonclick coefficient + click · click coefficient. */
+  float score(float[] slab, int off) {
+    float show = slab[off + columns + RowLayout.SHOW];
+    float click = slab[off + columns + RowLayout.CLICK];
+    return (show - click) * spec.nonclickCoefficient() + click * spec.clickCoefficient();
+  }
+
+  /** Wall clock of the last training pull, s, unsigned. */
+  int seen(float[] slab, int off) {
+    return Float.floatToRawIntBits(slab[off + columns + RowLayout.SEEN]);
+  }
+
+  /** Rows born so far, modulo 2^32: a mark for {@link #bornSince}. */
+  int births() {
+    return births;
+  }
+
+  /** Whether the row was born after that mark, if that was less than 2^31 births ago. */
+  boolean bornSince(float[] slab, int off, int mark) {
+    return Float.floatToRawIntBits(slab[off + columns + RowLayout.BORN]) - mark > 0;
+  }
+
+  /** A row's columns are a saved row's, which was born in another life of the table. */
+  void restored(float[] slab, int off) {
+    births++;
+    slab[off + columns + RowLayout.BORN] = bits(births);
+  }
+
+  void went(Fate why) {
+    gone[why.ordinal()]++;
+  }
+
+  /** Rows that have gone. */
+  long removed() {
+    long removed = evicted;
+    for (long n : gone) {
+      removed += n;
+    }
+    return removed;
+  }
+
+  /** @param allBirths rows born in the table, in all */
+  TableCounts counts(long allBirths) {
+    return new TableCounts(allBirths, notAdmittedPulls, droppedGradients, gone[Fate.SCORE.ordinal()],
+        gone[Fate.UNSEEN.ordinal()], gone[Fate.EXPIRED.ordinal()], evicted);
+  }
+
+  private static float bits(int n) {
+    return Float.intBitsToFloat(n);
+  }
+}

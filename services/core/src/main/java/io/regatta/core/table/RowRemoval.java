@@ -1,0 +1,80 @@
+package io.regatta.core.table;
+
+import io.regatta.core.hash.Mix64;
+
+/** Decides which rows of a tracked table go, and takes them out. Owned by its {@link SparseTable}. */
+final class RowRemoval {
+
+  /** Rows that an eviction compares, and how often it looks for them. */
+  private static final int SAMPLES = 8;
+  private static final int DRAWS = 64;
+  /** Places of removed rows that a draw steps over. */
+  private static final int STEPS = 64;
+
+  private final RowLife life;
+  private long draws;
+
+  RowRemoval(RowLife life) {
+    this.life = life;
+  }
+
+  /** See {@link SparseTable#shrink}. */
+  int shrink(SparseSegment s, int from, int to, int mark, boolean endOfDay) {
+    life.tick();
+    int removed = 0;
+    for (int row = from; row < to; row++) {
+      float[] slab = s.slab(row);
+      int off = s.offset(row);
+      if (!s.holds(row) || life.bornSince(slab, off, mark)) {
+        continue;
+      }
+      RowLife.Fate fate = life.age(slab, off, endOfDay);
+      if (fate != RowLife.Fate.STAYS) {
+        s.remove(row);
+        life.went(fate);
+        removed++;
+      }
+    }
+    return removed;
+  }
+
+  /**
+   * Removes one row: of a few drawn by chance the one that has been seen longest ago, and among equals that of the lowest
+   * score. (Least recently used by sampling, as Redis approximates it.)
+   *
+   * @return whether it has found one, which is likely unless nearly all rows have been removed
+   */
+  boolean evict(SparseSegment[] segments) {
+    SparseSegment of = null;
+    int worst = SparseSegment.NONE;
+    int seen = 0;
+    float score = 0;
+    for (int draw = 0, samples = 0; draw < DRAWS && samples < SAMPLES; draw++) {
+      long word = Mix64.mix(++draws);
+      SparseSegment s = segments[(int) (word >>> 32) & segments.length - 1];
+      int row = (int) ((word & 0xffff_ffffL) * s.size() >>> Integer.SIZE);
+      int end = Math.min(row + STEPS, s.size());
+      while (row < end && !s.holds(row)) {
+        row++;
+      }
+      if (row == end) {
+        continue;
+      }
+      samples++;
+      float[] slab = s.slab(row);
+      int off = s.offset(row);
+      int older = Integer.compareUnsigned(life.seen(slab, off), seen);
+      if (of == null || older < 0 || older == 0 && life.score(slab, off) < score) {
+        of = s;
+        worst = row;
+        seen = life.seen(slab, off);
+        score = life.score(slab, off);
+      }
+    }
+    if (of != null) {
+      of.remove(worst);
+      life.evicted++;
+    }
+    return of != null;
+  }
+}

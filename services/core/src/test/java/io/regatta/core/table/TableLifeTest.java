@@ -1,0 +1,303 @@
+package io.regatta.core.table;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.init.InitializerSpec;
+import io.regatta.core.model.ParameterHash;
+import io.regatta.core.model.SparseTableSpec;
+import io.regatta.core.model.TableLife;
+import io.regatta.core.optim.OptimizerSpec;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Random;
+import java.util.TreeMap;
+import java.util.stream.LongStream;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import net.jqwik.api.constraints.IntRange;
+import org.junit.jupiter.api.Test;
+
+/** A tracked table against a plain map of rows: births, admissions, updates, removals, births again, and growth. */
+class TableLifeTest {
+
+  private static final long SEED = 3;
+  private static final int DIM = 3;
+  private static final OptimizerSpec MOMENTUM = OptimizerSpec.momentum(1, 0.5f, false);
+
+  private static final class Row {
+    final float[] w = new float[DIM];
+    final float[] v = new float[DIM];
+    float show;
+    float click;
+    int pulls;
+    boolean admitted;
+    int unseen;
+    long seen;
+  }
+
+  /** What the table is meant to be. */
+  private static final class Plain {
+    final SparseTableSpec spec;
+    final Map<Long, Row> rows = new TreeMap<>();
+    long births;
+    long notAdmitted;
+    long dropped;
+    long byScore;
+    long unseen;
+    long expired;
+
+    Plain(SparseTableSpec spec) {
+      this.spec = spec;
+    }
+
+    void pull(long id, long now) {
+      Row r = rows.computeIfAbsent(id, i -> {
+        births++;
+        Row born = new Row();
+        if (!spec.life().admits()) {
+          admit(i, born);
+        }
+        return born;
+      });
+      r.pulls++;
+      r.unseen = 0;
+      r.seen = now;
+      if (!r.admitted && r.pulls >= spec.life().admitCount()) {
+        admit(id, r);
+      }
+      notAdmitted += r.admitted ? 0 : 1;
+    }
+
+    private void admit(long id, Row r) {
+      r.admitted = true;
+      spec.initializer().fill(SEED, spec.name(), id, r.w, 0, DIM);
+    }
+
+    void push(long id, float[] g, int at, long now) {
+      if (!rows.containsKey(id) && !spec.life().admits()) {
+        births++;
+        Row born = new Row();
+        born.seen = now;
+        admit(id, born);
+        rows.put(id, born);
+      }
+      Row r = rows.get(id);
+      if (r != null) {
+        r.show += g[at + DIM];
+        r.click += g[at + DIM + 1];
+      }
+      if (r == null || !r.admitted) {
+        dropped++;
+        return;
+      }
+      for (int k = 0; k < DIM; k++) {
+        r.v[k] = 0.5f * r.v[k] + g[at + k];
+        r.w[k] -= r.v[k];
+      }
+    }
+
+    void shrink(boolean endOfDay, long now) {
+      TableLife l = spec.life();
+      rows.values().removeIf(r -> {
+        r.show *= l.decay();
+        r.click *= l.decay();
+        r.unseen += endOfDay ? 1 : 0;
+        if (now - r.seen > l.ttlSeconds()) {
+          expired++;
+        } else if (r.unseen > l.shrinkUnseenDays()) {
+          unseen++;
+        } else if ((r.show - r.click) * l.nonclickCoefficient() + r.click * l.clickCoefficient() < l.shrinkScore()) {
+          byScore++;
+        } else {
+          return false;
+        }
+        return true;
+      });
+    }
+  }
+
+  @Property(tries = 150)
+  void behavesLikeAMapOfRows(@ForAll long seed, @ForAll @IntRange(max = 3) int admitCount,
+      @ForAll @IntRange(min = 20, max = 30_000) int ids) {
+    TableLife life = new TableLife(true, 0.9f, 0.1f, 1, admitCount, 1, 0.15f, 2, 400);
+    SparseTableSpec spec = new SparseTableSpec("t", DIM, InitializerSpec.uniform(-1, 1), MOMENTUM, life);
+    long[] now = {1_000_000};
+    SparseTable table = new SparseTable(SEED, spec, () -> now[0] * 1000);
+    Plain plain = new Plain(spec);
+    Random random = new Random(seed);
+    for (int action = 0; action < 40; action++) {
+      long first = random.nextInt(ids) - 10L;
+      long[] some = LongStream.range(first, first + random.nextInt(Math.min(ids, 800))).map(i -> i * i * i).distinct()
+          .toArray();
+      switch (random.nextInt(8)) {
+        case 0 -> {
+          shrink(table, action % 3 > 0);
+          plain.shrink(action % 3 > 0, now[0]);
+        }
+        case 1 -> now[0] += random.nextInt(300);
+        case 2, 3, 4 -> {
+          table.pull(some);
+          Arrays.stream(some).forEach(id -> plain.pull(id, now[0]));
+        }
+        default -> {
+          float[] g = new float[some.length * (DIM + 2)];
+          for (int i = 0; i < g.length; i++) {
+            g[i] = random.nextInt(3);
+          }
+          table.update(some, g, 1, 1);
+          for (int i = 0; i < some.length; i++) {
+            plain.push(some[i], g, i * (DIM + 2), now[0]);
+          }
+        }
+      }
+    }
+    check(table, plain);
+  }
+
+  private static void check(SparseTable table, Plain plain) {
+    assertThat(table.size()).isEqualTo(plain.rows.size());
+    long[] ids = plain.rows.keySet().stream().mapToLong(Long::longValue).toArray();
+    assertThat(Arrays.stream(table.ids()).sorted().toArray()).isEqualTo(ids);
+    assertThat(table.missing(ids)).isZero();
+    float[] read = table.read(ids);
+    long digest = 0;
+    int i = 0;
+    for (Map.Entry<Long, Row> e : plain.rows.entrySet()) {
+      assertThat(Arrays.copyOfRange(read, i * DIM, ++i * DIM)).containsExactly(e.getValue().w);
+      digest += e.getValue().admitted ? ParameterHash.row("t", e.getKey(), e.getValue().w, 0, DIM) : 0;
+    }
+    assertThat(digest(table)).isEqualTo(digest);
+    Map<Long, float[]> whole = whole(table);
+    assertThat(whole.keySet()).isEqualTo(plain.rows.keySet());
+    whole.forEach((id, floats) -> {
+      Row r = plain.rows.get(id);
+      assertThat(Arrays.copyOfRange(floats, DIM, 2 * DIM + 2))
+          .containsExactly(r.v[0], r.v[1], r.v[2], r.show, r.click);
+    });
+    assertThat(table.counts()).isEqualTo(new TableCounts(plain.births, plain.notAdmitted, plain.dropped, plain.byScore,
+        plain.unseen, plain.expired, 0));
+  }
+
+  /** A saved row comes back as it was, in a table that has never seen it and in one that has. */
+  @Test
+  void wholeRowsGoFromTableToTable() {
+    TableLife life = TableLife.counted().withAdmission(2, 1);
+    SparseTableSpec spec = new SparseTableSpec("t", DIM, InitializerSpec.uniform(-1, 1), MOMENTUM, life);
+    SparseTable from = new SparseTable(SEED, spec, () -> 5_000_000);
+    long[] ids = LongStream.range(0, 500).toArray();
+    from.pull(ids);
+    from.pull(LongStream.range(0, 300).toArray());
+    float[] g = new float[500 * (DIM + 2)];
+    Arrays.fill(g, 1);
+    from.update(ids, g, 1, 1);
+    SparseTable to = new SparseTable(SEED, spec, () -> 9_000_000);
+    to.pull(LongStream.range(0, 100).toArray());
+    whole(from).forEach((id, floats) -> to.restore(id, floats, 0));
+    assertThat(to.size()).isEqualTo(500);
+    assertThat(digest(to)).isEqualTo(digest(from));
+    from.update(ids, g, 1, 2);
+    to.update(ids, g, 1, 2);
+    assertThat(digest(to)).isEqualTo(digest(from)); // the slots have come along
+  }
+
+  /** By chance, each row's admission is a function of its id and pull: the same in any order and on any shards. */
+  @Test
+  void admissionByChanceIsAFunctionOfIdAndPull() {
+    TableLife life = TableLife.NONE.withAdmission(0, 0.3f);
+    SparseTableSpec spec = new SparseTableSpec("t", 1, InitializerSpec.uniform(1, 2), OptimizerSpec.sgd(1), life);
+    SparseTable one = new SparseTable(SEED, spec);
+    SparseTable[] two = {new SparseTable(SEED, spec), new SparseTable(SEED, spec)};
+    long[] ids = LongStream.range(0, 20_000).toArray();
+    for (int pull = 1; pull <= 3; pull++) {
+      float[] rows = one.pull(ids);
+      for (int shard = 0; shard < 2; shard++) {
+        int half = shard;
+        two[half].pull(LongStream.range(0, 20_000).map(i -> 19_999 - i).filter(i -> i % 2 == half).toArray());
+      }
+      double admitted = 0;
+      for (int i = 0; i < ids.length; i++) {
+        assertThat(two[i % 2].read(new long[] {ids[i]})[0]).isEqualTo(rows[i]);
+        admitted += rows[i] > 0 ? 1 : 0;
+      }
+      // 1 - 0.7^pull of them; 20,000 draws stray by 0.0034
+      assertThat(admitted / ids.length).isBetween(1 - Math.pow(0.7, pull) - 0.02, 1 - Math.pow(0.7, pull) + 0.02);
+    }
+    assertThat(one.read(new long[] {-1})[0]).isZero();
+    assertThat(one.counts().notAdmittedPulls()).isBetween(30_000L, 31_500L); // 20,000 (0.7 + 0.49 + 0.343)
+  }
+
+  @Test
+  void whoHasBeenSeenLongestAgoIsEvicted() {
+    long[] now = {1_000};
+    SparseTableSpec spec = new SparseTableSpec("t", 1, InitializerSpec.zeros(), OptimizerSpec.sgd(1),
+        TableLife.counted());
+    SparseTable table = new SparseTable(SEED, spec, () -> now[0] * 1000);
+    table.pull(LongStream.range(0, 10_000).toArray());
+    now[0]++;
+    table.pull(LongStream.range(5_000, 10_000).toArray());
+    for (int i = 0; i < 4_000; i++) {
+      assertThat(table.evict()).isTrue();
+    }
+    assertThat(table.size()).isEqualTo(6_000);
+    assertThat(table.counts().evicted()).isEqualTo(4_000);
+    // eight draws miss the older rows with odds of (5/6)^8, 0.23, when 1,000 of them are left, and far lower ones before
+    assertThat(table.missing(LongStream.range(5_000, 10_000).toArray())).isLessThan(300);
+    while (table.size() > 100) { // of 10,000 places
+      assertThat(table.evict()).isTrue();
+    }
+    assertThat(table.pull(new long[] {7})).containsExactly(0);
+  }
+
+  @Test
+  void aTableWithoutALifeHasNoColumnsForOne() {
+    SparseTableSpec spec = new SparseTableSpec("t", DIM, InitializerSpec.zeros(), MOMENTUM);
+    SparseTable table = new SparseTable(SEED, spec);
+    assertThat(table.layout().width()).isEqualTo(2 * DIM);
+    table.pull(new long[] {1, 2});
+    shrink(table, true);
+    assertThat(table.evict()).isFalse();
+    assertThat(table.size()).isEqualTo(2);
+  }
+
+  @Test
+  void whatMakesNoSenseIsRefusedByName() {
+    assertThatThrownBy(() -> TableLife.NONE.withShrink(1, 0, 0)).isInstanceOf(InvalidInput.class)
+        .hasMessageContaining("shrink_score").hasMessageContaining("statistics");
+    assertThatThrownBy(() -> TableLife.NONE.withAdmission(2, 0.5f)).isInstanceOf(InvalidInput.class)
+        .hasMessageContaining("admit_probability");
+  }
+
+  private static void shrink(SparseTable table, boolean endOfDay) {
+    for (int s = 0; s < SparseTable.SEGMENTS; s++) {
+      int half = table.rows(s) / 2;
+      table.shrink(s, 0, half, table.mark(), endOfDay);
+      table.shrink(s, half, table.rows(s), table.mark(), endOfDay);
+    }
+  }
+
+  private static Map<Long, float[]> whole(SparseTable table) {
+    int width = table.layout().width();
+    Map<Long, float[]> rows = new HashMap<>();
+    for (int s = 0; s < SparseTable.SEGMENTS; s++) {
+      int n = table.rows(s);
+      long[] ids = new long[n];
+      float[] floats = new float[n * width];
+      int copied = table.copyWhole(s, 0, n, table.mark(), ids, floats);
+      for (int i = 0; i < copied; i++) {
+        assertThat(rows.put(ids[i], Arrays.copyOfRange(floats, i * width, (i + 1) * width))).isNull();
+      }
+    }
+    return rows;
+  }
+
+  private static long digest(SparseTable table) {
+    long sum = 0;
+    for (int s = 0; s < SparseTable.SEGMENTS; s++) {
+      sum += table.digest(s, 0, table.rows(s));
+    }
+    return sum;
+  }
+}
