@@ -1,6 +1,7 @@
 package io.regatta.fleet;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.exchange.Shrunk;
 import io.regatta.node.process.Blocking;
 import io.regatta.node.process.Interrupt;
 import io.regatta.node.process.ServiceLogging;
@@ -186,6 +187,11 @@ public final class Fleet implements AutoCloseable {
   /** Combines small host values over all trainers in rank order; everybody gets the same bits. */
   public double[] allReduce(double[] values, ReduceOp op) {
     return joined("allReduce").allReduce(values, op);
+  }
+
+  /** Has rows of the sparse tables age and go, see {@link Worker#shrink}; all trainers must call it. */
+  public Shrunk shrink(FleetTrainer trainer, boolean endOfDay) {
+    return joined("shrink").shrink(trainer, endOfDay);
   }
 
   /** Saves all parameters in {@code dir}; all trainers must call it, the lowest one there is writes. */

@@ -3,6 +3,7 @@ package io.regatta.trainer;
 import ai.djl.Model;
 import ai.djl.training.TrainingConfig;
 import ai.djl.training.dataset.Dataset;
+import io.regatta.core.exchange.Shrunk;
 import io.regatta.core.metrics.BinaryMetrics;
 import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.config.Strategy;
@@ -126,6 +127,16 @@ public interface Worker {
    * without a step in between, NaN does not replace a value: the mean of an epoch that {@code max_steps} left empty.
    */
   void report(String key, double value);
+
+  /**
+   * Removes rows of the sparse tables as the tables' lives say, after their shows and clicks have decayed: once on every
+   * shard, while all trainers stand still between two steps ({@link #settle}). All replicas of all trainers must call it;
+   * the lowest rank there is asks the shards, and again what was lost with it on the way is asked by the next one.
+   *
+   * @param endOfDay whether a day has ended: rows that no training pull has named since grow a day older
+   * @return the same to everybody
+   */
+  Shrunk shrink(FleetTrainer trainer, boolean endOfDay);
 
   /**
    * Saves all parameters, dense and sparse, in {@code dir}: safetensors files and {@code manifest.json} with their

@@ -183,6 +183,11 @@ public final class Settings {
         : value;
   }
 
+  /** The error for a key that is not among the known ones; it names the nearest, if one is near. */
+  public static InvalidInput unknown(List<String> known, String key) {
+    return SettingsBinder.unknown(known, key, null);
+  }
+
   /** The keys of a record with type, unit, default and meaning: the material of docs/configuration.md. */
   public static List<Schema.Entry> describe(Class<? extends Record> type) {
     return Schema.of(type).describe();

@@ -3,11 +3,13 @@ package io.regatta.trainer.config;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.exchange.Mode;
 import io.regatta.core.exchange.NanPolicy;
+import io.regatta.core.model.SparseTableSpec;
 import io.regatta.node.group.GroupNames;
 import io.regatta.node.settings.Setting;
 import io.regatta.node.settings.Settings;
 import io.regatta.trainer.trace.TraceConfig;
 import io.vertx.core.json.JsonObject;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 
@@ -70,6 +72,9 @@ public record JobConfig(
 
     @Setting(doc = "Update rule of the sparse tables; without kind: as optimizer.")
     OptimizerConfig sparseOptimizer,
+
+    @Setting(doc = "Sparse tables by name: what is to be otherwise than in the program.")
+    Map<String, TableConfig> tables,
 
     @Setting(doc = "Where the examples come from.")
     DataConfig data,
@@ -138,6 +143,22 @@ public record JobConfig(
   /** The program's own section, bound to its record; unknown and mistyped keys are refused. */
   public <R extends Record> R settingsAs(Class<R> type) {
     return Settings.bind(settings, type, "settings");
+  }
+
+  /**
+   * The sparse tables as they are to be: the program's, each as {@link #tables} says.
+   *
+   * @throws InvalidInput about a section for a table that the program does not have
+   */
+  public List<SparseTableSpec> over(List<SparseTableSpec> program) {
+    List<String> known = program.stream().map(t -> "tables." + t.name()).toList();
+    for (String name : tables.keySet()) {
+      if (!known.contains("tables." + name)) {
+        throw new InvalidInput(Settings.unknown(known, "tables." + name).getMessage() + "; the program has "
+            + (known.isEmpty() ? "no sparse tables" : "the tables " + program.stream().map(SparseTableSpec::name).toList()));
+      }
+    }
+    return program.stream().map(t -> tables.containsKey(t.name()) ? tables.get(t.name()).over(t) : t).toList();
   }
 
   /** Shards of all servers. */

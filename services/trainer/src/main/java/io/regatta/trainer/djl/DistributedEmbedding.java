@@ -14,13 +14,15 @@ import ai.djl.util.PairList;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.init.InitializerSpec;
 import io.regatta.core.model.SparseTableSpec;
+import io.regatta.core.model.TableLife;
 import io.regatta.core.optim.OptimizerSpec;
+import io.regatta.trainer.config.JobConfig;
+import io.regatta.trainer.config.TableConfig;
 import java.nio.FloatBuffer;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
-import java.util.function.Function;
-import java.util.function.Supplier;
 
 /**
  * A DJL block over a sparse table of the servers: forward pulls the rows of the ids, {@link FleetTrainer#step} pushes
@@ -28,39 +30,61 @@ import java.util.function.Supplier;
  * int32 ids, any value but -1 ({@link DistinctIds#PADDING}), which stands for no id: zeros, and no gradient. Output:
  * {@code [batch, slots, dim]} float32. With {@link Builder#optSlots} a slot holds several ids and is the sum of their rows:
  * the input is {@code [batch, columns]}, if need be with a second array of that shape, float32, the factor of each row.
+ * With {@link Builder#optColumns} the block looks at some columns of the input only.
  * Has no DJL parameters: the rows live on the servers. Used on its trainer's model thread; it must be reachable from the
  * model's block through {@code getChildren()}, which is how the trainer finds it.
  */
 public final class DistributedEmbedding extends AbstractBlock {
 
   /** One forward pass whose gradient is still to be read. */
-  private record Pending(DistinctIds ids, float[] values, NDArray rows) {}
+  private record Pending(DistinctIds ids, float[] values, NDArray rows, float[] clicks) {}
+
+  /** What a trainer lends the block. */
+  interface Step {
+
+    /** The distinct ids of some columns of an array, or of all (null), perhaps known from the prefetch. */
+    DistinctIds distinct(NDArray ids, int[] columns);
+
+    /** The manager of the current step, which the trainer closes when the next one begins. */
+    NDManager scope();
+
+    /** Clicks of the batch that is in forward, one of each example. */
+    float[] clicks(String table);
+  }
 
   private final String table;
   private final int dim;
   private final InitializerSpec initializer;
   private final OptimizerSpec optimizer;
+  private final TableLife life;
   private final int inputIndex;
+  /** Which columns of the ids; null for all. */
+  private final int[] columns;
   /** Null: each place of the input is a slot. */
   private final SlotPooling pooling;
   private final HostCopy host = new HostCopy();
   private final List<Pending> pending = new ArrayList<>();
   private RowSource source;
-  private Function<NDArray, DistinctIds> distinct = DistributedEmbedding::distinct;
-  private Supplier<NDManager> stepScope;
+  /** Null without a trainer. */
+  private Step step;
+  /** Counts behind the gradient of a pushed row. */
+  private int counts;
 
   private DistributedEmbedding(Builder b) {
     if (b.table == null || b.table.isBlank()) {
       throw new InvalidInput("DistributedEmbedding: a table name is missing; call setTable");
     }
-    if (b.dim < 1) {
-      throw new InvalidInput("DistributedEmbedding of table " + b.table + ": dim must be at least 1, not " + b.dim);
+    TableConfig job = b.job == null ? null : b.job.tables().get(b.table);
+    dim = job != null && job.dim() > 0 ? job.dim() : b.dim;
+    if (dim < 1) {
+      throw new InvalidInput("DistributedEmbedding of table " + b.table + ": dim must be at least 1, not " + dim);
     }
     table = b.table;
-    dim = b.dim;
     float bound = (float) (1 / Math.sqrt(dim));
     initializer = b.initializer == null ? InitializerSpec.uniform(-bound, bound) : b.initializer;
     optimizer = b.optimizer;
+    life = b.life;
+    columns = b.columns;
     inputIndex = b.inputIndex;
     pooling = b.slots == null ? null : new SlotPooling(b.slots);
   }
@@ -84,26 +108,35 @@ public final class DistributedEmbedding extends AbstractBlock {
     return inputIndex;
   }
 
-  /** The table as the servers are told. */
+  /** Rows that an example's output has, as far as the block was told; 0 if it takes whatever columns come. */
+  public int slots() {
+    return pooling != null ? pooling.slots() : columns == null ? 0 : columns.length;
+  }
+
+  /** Which columns of the ids; null for all. */
+  int[] columns() {
+    return columns;
+  }
+
+  /** The table as the program says. */
   public SparseTableSpec spec(OptimizerSpec jobDefault) {
-    return new SparseTableSpec(table, dim, initializer, optimizer == null ? jobDefault : optimizer);
+    return new SparseTableSpec(table, dim, initializer, optimizer == null ? jobDefault : optimizer, life);
   }
 
   /** Where rows come from when no trainer is attached, for inference. A trainer attaches itself. */
   public void attach(RowSource rows) {
-    attach(rows, DistributedEmbedding::distinct, null);
+    attach(rows, null);
   }
 
-  /**
-   * A trainer takes the block over.
-   *
-   * @param ids finds the distinct ids of an array, perhaps known from the prefetch
-   * @param scope gives the manager of the current step, which the trainer closes when the next one begins
-   */
-  void attach(RowSource rows, Function<NDArray, DistinctIds> ids, Supplier<NDManager> scope) {
+  /** A trainer takes the block over. */
+  void attach(RowSource rows, Step trainers) {
     source = rows;
-    distinct = ids;
-    stepScope = scope;
+    step = trainers;
+  }
+
+  /** The table as the servers are told: from now on a pushed row has so many counts. */
+  void counts(int perRow) {
+    counts = perRow;
   }
 
   @Override
@@ -116,9 +149,9 @@ public final class DistributedEmbedding extends AbstractBlock {
           + "attach a RowSource");
     }
     float[] factors = factors(inputs);
-    DistinctIds known = distinct.apply(ids);
+    DistinctIds known = step == null ? distinct(ids, columns) : step.distinct(ids, columns);
     float[] values = source.rows(table, dim, known.ids(), training);
-    NDManager scope = training && stepScope != null ? stepScope.get() : ids.getManager();
+    NDManager scope = training && step != null ? step.scope() : ids.getManager();
     NDArray rows = scope.create(outputShape(ids.getShape()), DataType.FLOAT32);
     int n = Math.toIntExact(rows.size());
     FloatBuffer buffer = host.staging(n);
@@ -130,7 +163,7 @@ public final class DistributedEmbedding extends AbstractBlock {
     rows.set(host.slice(n));
     if (training) {
       rows.setRequiresGradient(true);
-      pending.add(new Pending(known, factors, rows));
+      pending.add(new Pending(known, factors, rows, counts == 0 ? null : step.clicks(table)));
     }
     return new NDList(rows);
   }
@@ -148,7 +181,16 @@ public final class DistributedEmbedding extends AbstractBlock {
       throw new InvalidInput("DistributedEmbedding of table " + table + ": the values have the shape "
           + inputs.get(1).getShape() + ", but the ids " + inputs.get(0).getShape());
     }
-    return inputs.get(1).toFloatArray();
+    float[] all = inputs.get(1).toFloatArray();
+    if (columns == null) {
+      return all;
+    }
+    int[] from = places(inputs.get(0), all.length, columns);
+    float[] some = new float[from.length];
+    for (int i = 0; i < some.length; i++) {
+      some[i] = all[from[i]];
+    }
+    return some;
   }
 
   private void gather(DistinctIds known, float[] values, FloatBuffer out) {
@@ -165,17 +207,43 @@ public final class DistributedEmbedding extends AbstractBlock {
 
   private Shape outputShape(Shape ids) {
     if (pooling == null) {
-      return ids.add(dim);
+      return columns == null ? ids.add(dim) : new Shape(ids.get(0), columns.length, dim);
     }
-    if (ids.dimension() != 2 || ids.get(1) != pooling.columns()) {
+    if (ids.dimension() != 2 || (columns == null ? ids.get(1) : columns.length) != pooling.columns()) {
       throw new InvalidInput("DistributedEmbedding of table " + table + ": its slots hold " + pooling.columns()
           + " ids together, but the ids have the shape " + ids);
     }
     return new Shape(ids.get(0), pooling.slots(), dim);
   }
 
-  private static DistinctIds distinct(NDArray ids) {
-    return DistinctIds.of(longs(ids));
+  /** The distinct ids of these columns of an array {@code [batch, columns]}, or, if null, of all of it. */
+  static DistinctIds distinct(NDArray ids, int[] columns) {
+    long[] all = longs(ids);
+    if (columns == null) {
+      return DistinctIds.of(all);
+    }
+    int[] from = places(ids, all.length, columns);
+    long[] some = new long[from.length];
+    for (int i = 0; i < some.length; i++) {
+      some[i] = all[from[i]];
+    }
+    return DistinctIds.of(some);
+  }
+
+  /** Where in the array of so many elements these columns are, example after example. */
+  private static int[] places(NDArray ids, int elements, int[] columns) {
+    int batch = (int) ids.getShape().get(0);
+    int width = batch == 0 ? 0 : elements / batch;
+    int[] places = new int[batch * columns.length];
+    for (int i = 0; i < places.length; i++) {
+      int column = columns[i % columns.length];
+      if (column >= width) {
+        throw new InvalidInput("DistributedEmbedding takes column " + column + " of ids that have " + width
+            + " columns, counted from 0; mend optColumns");
+      }
+      places[i] = i / columns.length * width + column;
+    }
+    return places;
   }
 
   /** Ids of an int64 or int32 array, row-major. */
@@ -200,11 +268,34 @@ public final class DistributedEmbedding extends AbstractBlock {
     for (Pending p : pending) {
       try (NDArray gradient = p.rows().getGradient()) {
         FloatBuffer read = host.read(gradient);
-        out.add(table, dim, p.ids(), pooling == null ? p.ids().sum(read, dim)
-            : pooling.spread(p.ids(), read, dim, p.values()));
+        float[] sums = pooling == null ? p.ids().sum(read, dim) : pooling.spread(p.ids(), read, dim, p.values());
+        out.add(table, dim + counts, counts, p.ids(), counts == 0 ? sums : withCounts(p, sums));
       }
     }
     pending.clear();
+  }
+
+  /** Behind each gradient: in how many places of the batch its id stands, and the clicks of these places' examples. */
+  private float[] withCounts(Pending p, float[] sums) {
+    int width = dim + counts;
+    float[] out = new float[p.ids().size() * width];
+    for (int i = 0; i < p.ids().size(); i++) {
+      System.arraycopy(sums, i * dim, out, i * width, dim);
+    }
+    int[] position = p.ids().position();
+    if (p.clicks().length == 0 || position.length % p.clicks().length != 0) {
+      throw new InvalidInput("table " + table + " has statistics, but its " + position.length + " places for ids do not "
+          + "belong to " + p.clicks().length + " labels; give the clicks of each example with trainer.setClicks");
+    }
+    int places = position.length / p.clicks().length;
+    for (int i = 0; i < position.length; i++) {
+      if (position[i] >= 0) {
+        int at = position[i] * width + dim;
+        out[at]++;
+        out[at + 1] += p.clicks()[i / places];
+      }
+    }
+    return out;
   }
 
   /** Forgets forward passes that no step followed. */
@@ -224,6 +315,9 @@ public final class DistributedEmbedding extends AbstractBlock {
     private int dim;
     private InitializerSpec initializer;
     private OptimizerSpec optimizer;
+    private TableLife life = TableLife.NONE;
+    private JobConfig job;
+    private int[] columns;
     private int inputIndex = -1;
     private List<Integer> slots;
 
@@ -250,6 +344,28 @@ public final class DistributedEmbedding extends AbstractBlock {
     /** Update rule of the rows; default: the job's {@code sparse_optimizer}, or else the TrainingConfig's. */
     public Builder optOptimizer(OptimizerSpec spec) {
       this.optimizer = Objects.requireNonNull(spec);
+      return this;
+    }
+
+    /** How rows come and go; default: they are born and stay. */
+    public Builder optLife(TableLife spec) {
+      this.life = Objects.requireNonNull(spec);
+      return this;
+    }
+
+    /** The job, whose section for this table may give {@code dim}: where it does, that is the block's. */
+    public Builder optJob(JobConfig config) {
+      this.job = config;
+      return this;
+    }
+
+    /** Which columns of the ids the block looks at, counted from 0; default: all. See {@link SlotEmbeddings}. */
+    public Builder optColumns(int... ofIds) {
+      if (ofIds.length == 0 || Arrays.stream(ofIds).anyMatch(c -> c < 0)) {
+        throw new InvalidInput("DistributedEmbedding: columns " + Arrays.toString(ofIds) + " must be at least one, counted "
+            + "from 0");
+      }
+      this.columns = ofIds.clone();
       return this;
     }
 

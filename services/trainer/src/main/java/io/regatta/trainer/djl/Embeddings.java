@@ -15,19 +15,21 @@ import io.regatta.core.reduce.SparseGradients;
 import io.regatta.trainer.data.BatchWithIds;
 import it.unimi.dsi.fastutil.longs.LongLinkedOpenHashSet;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.IdentityHashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Function;
 import java.util.function.Supplier;
 
 /** All {@link DistributedEmbedding}s of a model, in the order in which its block tree holds them. Model thread only. */
 final class Embeddings {
 
-  /** An array of ids of the next batch, with its distinct ones. */
-  private record Known(NDArray ids, DistinctIds distinct) {}
+  /** An array of ids of the next batch, with the distinct ones of some or all of its columns. */
+  private record Known(NDArray ids, int[] columns, DistinctIds distinct) {}
 
   private final List<DistributedEmbedding> blocks = new ArrayList<>();
   private final List<Known> known = new ArrayList<>();
@@ -52,7 +54,7 @@ final class Embeddings {
     return blocks.isEmpty();
   }
 
-  /** The tables, each once; blocks that share one must agree on it. */
+  /** The tables as the program says, each once; blocks that share one must agree on it. */
   List<SparseTableSpec> tables(OptimizerSpec jobDefault) {
     Map<String, SparseTableSpec> tables = new LinkedHashMap<>();
     for (DistributedEmbedding block : blocks) {
@@ -66,25 +68,57 @@ final class Embeddings {
     return List.copyOf(tables.values());
   }
 
-  /** Makes the rows' source known to all blocks. */
-  void attach(RowSource rows, Supplier<NDManager> stepScope) {
-    blocks.forEach(b -> b.attach(rows, this::distinct, stepScope));
+  /** Makes known what the servers are told. */
+  void told(List<SparseTableSpec> tables) {
+    for (DistributedEmbedding block : blocks) {
+      tables.stream().filter(t -> t.name().equals(block.table())).forEach(t -> block.counts(t.counts()));
+    }
+  }
+
+  /**
+   * Makes the rows' source known to all blocks.
+   *
+   * @param scope the current step's manager
+   * @param clicks by table's name, for messages: those of the examples in forward
+   */
+  void attach(RowSource rows, Supplier<NDManager> scope, Function<String, float[]> clicks) {
+    DistributedEmbedding.Step step = new DistributedEmbedding.Step() {
+      @Override
+      public DistinctIds distinct(NDArray ids, int[] columns) {
+        return Embeddings.this.distinct(ids, columns);
+      }
+
+      @Override
+      public NDManager scope() {
+        return scope.get();
+      }
+
+      @Override
+      public float[] clicks(String table) {
+        return clicks.apply(table);
+      }
+    };
+    blocks.forEach(b -> b.attach(rows, step));
   }
 
   /** The distinct ids of an array; remembered from {@link #wish} if it is the same one. */
-  private DistinctIds distinct(NDArray ids) {
+  private DistinctIds distinct(NDArray ids, int[] columns) {
+    DistinctIds same = remembered(ids, columns);
+    return same != null ? same : DistributedEmbedding.distinct(ids, columns);
+  }
+
+  private DistinctIds remembered(NDArray ids, int[] columns) {
     for (Known k : known) {
-      if (k.ids() == ids) {
+      if (k.ids() == ids && Arrays.equals(k.columns(), columns)) {
         return k.distinct();
       }
     }
-    return DistinctIds.of(DistributedEmbedding.longs(ids));
+    return null;
   }
 
   /** The rows that a batch will need, as far as the blocks know where its ids are. */
   List<SparseIds> wish(Batch batch) {
     known.clear();
-    Map<Integer, DistinctIds> byInput = new LinkedHashMap<>();
     Map<String, LongLinkedOpenHashSet> more = new LinkedHashMap<>();
     Map<String, long[]> tables = new LinkedHashMap<>();
     for (DistributedEmbedding block : blocks) {
@@ -96,8 +130,7 @@ final class Embeddings {
         throw new InvalidInput("DistributedEmbedding of table " + block.table() + ": inputIndex is " + input
             + ", but a batch has " + batch.getData().size() + " arrays");
       }
-      DistinctIds ids =
-          byInput.computeIfAbsent(input, i -> remember(batch, batch.getData().get(i)));
+      DistinctIds ids = remember(batch, batch.getData().get(input), block.columns());
       long[] first = tables.putIfAbsent(block.table(), ids.ids());
       if (first != null && first != ids.ids()) {
         LongLinkedOpenHashSet union =
@@ -113,10 +146,13 @@ final class Embeddings {
     return wish;
   }
 
-  private DistinctIds remember(Batch batch, NDArray ids) {
-    DistinctIds read = batch instanceof BatchWithIds b ? b.distinct(ids) : null;
-    DistinctIds distinct = read != null ? read : DistinctIds.of(DistributedEmbedding.longs(ids));
-    known.add(new Known(ids, distinct));
+  private DistinctIds remember(Batch batch, NDArray ids, int[] columns) {
+    DistinctIds distinct = remembered(ids, columns);
+    if (distinct == null) {
+      DistinctIds read = columns == null && batch instanceof BatchWithIds b ? b.distinct(ids) : null;
+      distinct = read != null ? read : DistributedEmbedding.distinct(ids, columns);
+      known.add(new Known(ids, columns, distinct));
+    }
     return distinct;
   }
 

@@ -1,8 +1,10 @@
 package io.regatta.trainer.djl;
 
 import ai.djl.Model;
+import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.training.GradientCollector;
 import ai.djl.training.Trainer;
@@ -63,6 +65,10 @@ public final class FleetTrainer extends Trainer {
   private long stepBegan;
   private long lastStepNanos;
   private boolean forwarded;
+  /** Of the batch in forward, or null; and what they say of clicks, once somebody asks. */
+  private NDList labels;
+  private float[] clicks;
+  private float[] clicksGiven;
   /** Of the last pass with steps, once a pass has none left by {@code max_steps}; null before. */
   private Map<String, Float> lastEvaluations;
   /** Kept at the close; null before. */
@@ -84,7 +90,7 @@ public final class FleetTrainer extends Trainer {
     times = new StepTimes(session.trace(), replica.replica());
     optimizer = (RegattaOptimizer) config.getOptimizer();
     embeddings = new Embeddings(model.getBlock());
-    embeddings.attach(this::rows, this::stepScope);
+    embeddings.attach(this::rows, this::stepScope, this::clicks);
   }
 
   /**
@@ -102,8 +108,9 @@ public final class FleetTrainer extends Trainer {
       dense = new DenseParameters(getModel().getBlock(), host);
       return dense.read();
     });
-    ModelSpec model = new ModelSpec(session.job().seed(), dense.variables(), optimizer.spec(),
-        embeddings.tables(sparseOptimizer()));
+    List<SparseTableSpec> tables = session.job().over(embeddings.tables(sparseOptimizer()));
+    embeddings.told(tables);
+    ModelSpec model = new ModelSpec(session.job().seed(), dense.variables(), optimizer.spec(), tables);
     client = Enrolment.register(replica, strategy, model, drawn);
     exchange = Enrolment.exchange(replica, strategy, client, times);
     dense.lends(exchange.underWay() + 1);
@@ -162,7 +169,7 @@ public final class FleetTrainer extends Trainer {
 
   @Override
   public NDList forward(NDList input) {
-    begin(input);
+    begin(input, null);
     long pulled = times.nanos(StepTimes.Part.PULL);
     long begin = System.nanoTime();
     NDList out = super.forward(input);
@@ -172,7 +179,7 @@ public final class FleetTrainer extends Trainer {
 
   @Override
   public NDList forward(NDList data, NDList labels) {
-    begin(data);
+    begin(data, labels);
     long pulled = times.nanos(StepTimes.Part.PULL);
     long begin = System.nanoTime();
     NDList out = super.forward(data, labels);
@@ -180,8 +187,10 @@ public final class FleetTrainer extends Trainer {
     return out;
   }
 
-  private void begin(NDList data) {
+  private void begin(NDList data, NDList itsLabels) {
     initialized();
+    labels = itsLabels != null || iteration == null ? itsLabels : iteration.labels(data);
+    clicks = null;
     if (firstNanos == 0) {
       firstNanos = System.nanoTime();
     }
@@ -231,6 +240,7 @@ public final class FleetTrainer extends Trainer {
     steps++;
     examples += weight;
     examplesGiven = -1;
+    clicksGiven = null;
     forwarded = false;
     session.stepped(Math.max(steps, replica.group().steps().steps()));
     times.add(StepTimes.Part.PUSH, System.nanoTime() - begin - (times.nanos(StepTimes.Part.PULL) - pulledBefore)
@@ -316,6 +326,35 @@ public final class FleetTrainer extends Trainer {
       throw new InvalidInput("the number of examples must not be negative: " + count);
     }
     examplesGiven = count;
+  }
+
+  /**
+   * Clicks of the examples whose forward passes come before the next {@link #step}, one of each example: 0 or 1, or how
+   * often. Only needed where a table has statistics and the batch's first array of labels does not say so.
+   */
+  public void setClicks(float[] ofExamples) {
+    clicksGiven = ofExamples.clone();
+  }
+
+  private float[] clicks(String table) {
+    if (clicksGiven != null) {
+      return clicksGiven;
+    }
+    if (clicks == null) {
+      if (labels == null || labels.isEmpty()) {
+        throw new InvalidInput("table " + table + " has statistics, but the labels of this batch are not known here: take "
+            + "batches from trainer.iterateDataset, or call forward(data, labels), or trainer.setClicks before forward");
+      }
+      NDArray first = labels.get(0);
+      if (first.getDataType() == DataType.FLOAT32) {
+        clicks = first.toFloatArray();
+      } else {
+        try (NDArray floats = first.toType(DataType.FLOAT32, true)) {
+          clicks = floats.toFloatArray();
+        }
+      }
+    }
+    return clicks;
   }
 
   /** Wall clock of this replica's training so far, first forward pass to last step, s. */

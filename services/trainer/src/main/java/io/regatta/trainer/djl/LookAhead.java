@@ -76,6 +76,11 @@ final class LookAhead implements Iterator<Batch> {
     return current;
   }
 
+  /** Labels of the batch that is out, if this is its data (or a part of it); else null. */
+  NDList labels(NDList data) {
+    return examples(data) >= 0 ? current.getLabels() : null;
+  }
+
   /** Number of examples of the batch that is out, if this is its data (or a part of it); else -1. */
   long examples(NDList data) {
     if (current != null && current.getData().stream().anyMatch(array -> array == data.get(0))) {

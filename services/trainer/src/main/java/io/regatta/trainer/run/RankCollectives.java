@@ -2,6 +2,7 @@ package io.regatta.trainer.run;
 
 import io.regatta.core.client.ParameterClient;
 import io.regatta.core.exchange.Mode;
+import io.regatta.core.exchange.Shrunk;
 import io.regatta.core.reduce.Elementwise;
 import io.regatta.core.reduce.SlicedReduce;
 import io.regatta.trainer.djl.ReplicaGroup;
@@ -10,6 +11,7 @@ import io.regatta.trainer.session.TrainerSession.Reduced;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.LongFunction;
 import java.util.function.Supplier;
 
 /**
@@ -30,6 +32,7 @@ final class RankCollectives {
   private final TrainerSession session;
   private final ReplicaGroup group;
   private long number;
+  private long shrinks;
 
   RankCollectives(TrainerSession session, ReplicaGroup group) {
     this.session = session;
@@ -100,6 +103,15 @@ final class RankCollectives {
       chosen = all.stream().filter(told -> told[1] == ABLE).mapToInt(told -> (int) told[0]).findFirst().orElse(-1);
     }
     return new double[0];
+  }
+
+  /** Has the lowest rank ask for the job's next shrink; whoever makes up for a lost one asks for the same again. */
+  double[] shrink(LongFunction<Shrunk> ask) {
+    long number = ++shrinks;
+    return byTheLowest("shrink", () -> {
+      Shrunk s = ask.apply(number);
+      return new double[] {s.byScore(), s.unseen(), s.expired(), s.left()};
+    });
   }
 
   /** All active ranks' values in rank order, as the last thing: the rank does not come back to training. */

@@ -6,6 +6,7 @@ import ai.djl.training.dataset.Dataset;
 import ai.djl.training.dataset.RandomAccessDataset;
 import ai.djl.translate.TranslateException;
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.exchange.Shrunk;
 import io.regatta.core.metrics.BinaryMetrics;
 import io.regatta.trainer.FetchHandler;
 import io.regatta.trainer.Progress;
@@ -226,6 +227,14 @@ final class ReplicaWorker implements Worker {
     }
     reported.put(key, value);
     stepsReported.put(key, steps);
+  }
+
+  @Override
+  public Shrunk shrink(FleetTrainer of, boolean endOfDay) {
+    settle(of);
+    double[] told = context.group().collective(session, replica(), "shrink", of, trainers -> collectives.shrink(
+        number -> session.await("shrink " + number, trainers.get(0).client().shrink(number, endOfDay))));
+    return new Shrunk((long) told[0], (long) told[1], (long) told[2], (long) told[3]);
   }
 
   @Override

@@ -1,0 +1,93 @@
+package io.regatta.fleet;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import ai.djl.Model;
+import ai.djl.ndarray.NDList;
+import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.Shape;
+import ai.djl.nn.SequentialBlock;
+import ai.djl.nn.core.Linear;
+import ai.djl.training.EasyTrain;
+import ai.djl.training.dataset.ArrayDataset;
+import io.regatta.core.exchange.Mode;
+import io.regatta.core.exchange.Shrunk;
+import io.regatta.core.init.InitializerSpec;
+import io.regatta.node.testing.BlockedLoopGuard;
+import io.regatta.trainer.Progress;
+import io.regatta.trainer.TrainingProgram;
+import io.regatta.trainer.Worker;
+import io.regatta.trainer.config.JobConfig;
+import io.regatta.trainer.djl.DistributedEmbedding;
+import io.regatta.trainer.djl.FleetTrainer;
+import io.regatta.trainer.djl.SlotEmbeddings;
+import io.vertx.core.json.JsonObject;
+import java.util.List;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Rows are admitted, counted, age and go while two trainers train on two servers for some days. */
+@ExtendWith(BlockedLoopGuard.class)
+class TableLifeTest {
+
+  private static final int BATCH = 8;
+  private static final int BATCHES = 4;
+  private static final int COMMON = 16;
+
+  /** What one rank has seen. */
+  private record Seen(List<Shrunk> shrinks, float[] rare) {}
+
+  @ParameterizedTest
+  @EnumSource(value = Mode.class, names = {"SYNC", "ASYNC"})
+  void rows_come_and_go_the_same_for_everybody(Mode mode) {
+    JsonObject life = new JsonObject().put("statistics", true).put("admit_count", 2).put("shrink_unseen_days", 1);
+    JobConfig job = JobConfig.of(new JsonObject().put("job", "days").put("mode", mode.name().toLowerCase())
+        .put("trainers", 2).put("servers", 2).put("batch_size", BATCH).put("compute_threads", 1)
+        .put("model_thread_idle_ms", 200).put("tables", new JsonObject().put("ids", new JsonObject().put("life", life))));
+    ConcurrentLinkedQueue<Seen> seen = new ConcurrentLinkedQueue<>();
+    TrainingProgram program = worker -> {
+      try (Model model = Model.newInstance("days")) {
+        SlotEmbeddings slots = new SlotEmbeddings(List.of(DistributedEmbedding.builder().setTable("ids").setDim(2)
+            .optInitializer(InitializerSpec.uniform(1, 2)).optColumns(0, 1).optInputIndex(0).build()));
+        model.setBlock(new SequentialBlock().add(slots).add(Linear.builder().setUnits(1).build()));
+        try (FleetTrainer trainer = worker.distributedTrainer(model, LineProgram.config(worker))) {
+          trainer.initialize(new Shape(BATCH, 2));
+          day(worker, trainer, true);
+          Shrunk first = worker.shrink(trainer, true);
+          day(worker, trainer, false);
+          Shrunk second = worker.shrink(trainer, true);
+          try (NDManager manager = trainer.getManager().newSubManager()) {
+            NDList rare = new NDList(manager.create(new long[] {1_000_000, 1_000_001}, new Shape(1, 2)));
+            seen.add(new Seen(List.of(first, second), slots.forward(
+                new ai.djl.training.ParameterStore(manager, false), rare, false).singletonOrThrow().toFloatArray()));
+          }
+          worker.settle(trainer);
+        }
+      }
+    };
+    LocalCluster.run(LocalCluster.Options.of(job).withProgram(program).withoutHazelcast()
+        .withProgress(Progress.none()));
+    int rareIds = 2 * BATCHES * BATCH;
+    assertThat(seen).hasSize(2).allSatisfy(s -> {
+      assertThat(s.shrinks()).containsExactly(new Shrunk(0, 0, 0, COMMON + rareIds), new Shrunk(0, rareIds, 0, COMMON));
+      assertThat(s.rare()).containsOnly(0); // seen once, never admitted, and gone
+    });
+  }
+
+  /** One pass: an id that all examples share among a few, and in the second slot on the first day one that is new. */
+  private static void day(Worker worker, FleetTrainer trainer, boolean rare) throws Exception {
+    int examples = BATCH * BATCHES;
+    long[] ids = new long[2 * examples];
+    float[] labels = new float[examples];
+    for (int e = 0; e < examples; e++) {
+      ids[2 * e] = e % COMMON;
+      ids[2 * e + 1] = rare ? 1_000_000 + worker.rank() * examples + e : (e + 1) % COMMON;
+      labels[e] = e % 2;
+    }
+    NDManager manager = trainer.getManager();
+    EasyTrain.fit(trainer, 1, new ArrayDataset.Builder().setData(manager.create(ids, new Shape(examples, 2)))
+        .optLabels(manager.create(labels, new Shape(examples, 1))).setSampling(BATCH, false).build(), null);
+  }
+}
