@@ -2,6 +2,7 @@ package io.regatta.protocol;
 
 import io.regatta.protocol.aggregation.GradientAggregatorGrpcService;
 import io.regatta.protocol.parameterserver.ParameterShardGrpcService;
+import io.regatta.protocol.trainer.TrainerGrpcService;
 import io.vertx.grpc.common.ServiceName;
 
 /** The HTTP/2 paths of the tensor streams: gRPC's {@code /package.Service/Method}. */
@@ -11,6 +12,8 @@ public final class StreamPaths {
   public static final String PARAMETER_SHARD = exchange(ParameterShardGrpcService.SERVICE_NAME);
   /** To a host's aggregator. */
   public static final String GRADIENT_AGGREGATOR = exchange(GradientAggregatorGrpcService.SERVICE_NAME);
+  /** To another trainer, for the time of an exchange of examples. */
+  public static final String TRAINER = exchange(TrainerGrpcService.SERVICE_NAME);
 
   private StreamPaths() {}
 

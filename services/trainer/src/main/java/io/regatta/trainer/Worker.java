@@ -7,6 +7,7 @@ import io.regatta.core.exchange.Shrunk;
 import io.regatta.core.metrics.BinaryMetrics;
 import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.config.Strategy;
+import io.regatta.trainer.data.ExampleExchange;
 import io.regatta.trainer.djl.FleetTrainer;
 import io.regatta.trainer.djl.RegattaOptimizer;
 import java.nio.file.Path;
@@ -96,6 +97,9 @@ public interface Worker {
 
   /** Combines small host values over all replicas of all trainers in rank order; everybody gets the same bits. */
   double[] allReduce(double[] values, ReduceOp op);
+
+  /** How this replica gives examples to the others and gets theirs, for {@code InMemoryDataset.globalShuffle}. */
+  ExampleExchange exampleExchange();
 
   /** The metrics over all replicas of all trainers, exactly those of one process with the same histograms. */
   BinaryMetrics global(BinaryMetrics local);

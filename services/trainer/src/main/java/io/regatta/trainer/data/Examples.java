@@ -18,6 +18,8 @@ final class Examples implements SlotSource<Integer> {
    */
   private record Content(List<SlotBatch> parts, int[] starts, int[] order) {}
 
+  private static final int PART_BYTES = 1 << 20;
+
   private final String name;
   private final Layout layout;
   private volatile Content content;
@@ -53,6 +55,40 @@ final class Examples implements SlotSource<Integer> {
       order[j] = moved;
     }
     content = new Content(now.parts(), now.starts(), order);
+  }
+
+  /**
+   * Deals the examples out, each to a worker drawn by a generator of this seed, in their order.
+   *
+   * @return copies by worker, in parts of about a megabyte
+   */
+  List<List<SlotBatch>> deal(int workers, long seed) {
+    int partRows = Math.max(1, PART_BYTES / ExampleBytes.perRow(layout));
+    int rows = content.order().length;
+    int[] to = new int[rows];
+    int[] counts = new int[workers];
+    Random random = new Random(seed);
+    for (int place = 0; place < rows; place++) {
+      to[place] = random.nextInt(workers);
+      counts[to[place]]++;
+    }
+    List<List<SlotBatch>> dealt = new ArrayList<>();
+    SlotBatch[] open = new SlotBatch[workers];
+    int[] filled = new int[workers];
+    for (int worker = 0; worker < workers; worker++) {
+      dealt.add(new ArrayList<>());
+    }
+    for (int place = 0; place < rows; place++) {
+      int worker = to[place];
+      if (open[worker] == null || filled[worker] == open[worker].rows()) {
+        open[worker] = SlotBatch.allocate(layout, Math.min(partRows, counts[worker]));
+        filled[worker] = 0;
+        dealt.get(worker).add(open[worker]);
+      }
+      copy(place, open[worker], filled[worker]++);
+      counts[worker]--;
+    }
+    return dealt;
   }
 
   @Override

@@ -3,6 +3,7 @@ package io.regatta.trainer.data;
 import ai.djl.ndarray.NDManager;
 import ai.djl.training.dataset.Batch;
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.hash.Mix64;
 import java.util.List;
 
 /**
@@ -12,6 +13,8 @@ import java.util.List;
  * id, and 4 for its value and for its place in the order. Owned by one model thread, as every {@link SlotDataset}.
  */
 public final class InMemoryDataset extends SlotDataset {
+
+  private static final long SECOND_DRAW = 1L << 32;
 
   private final FileSource<?> files;
   private final int threads;
@@ -81,6 +84,31 @@ public final class InMemoryDataset extends SlotDataset {
   /** Shuffles the examples in memory; the order is a function of the seed and of the order before. */
   public void localShuffle(long seed) {
     loaded();
+    localShuffleOf(seed);
+  }
+
+  /**
+   * Shuffles the examples of all workers: each goes to a worker drawn at random, and there into a random order. Afterwards
+   * every example is in memory once over all workers, and who has which in what order is a function of the seed and of what
+   * they had before. All workers must call it, with the same seed; a worker may have none. Meanwhile a worker holds its
+   * examples twice at most. If a worker is lost, the examples are gone everywhere: load them again.
+   *
+   * @param workers {@code worker.exampleExchange()} of a program's {@code Worker}
+   */
+  public void globalShuffle(ExampleExchange workers, long seed) {
+    if (loading != null) {
+      throw new InvalidInput("the data set is still being loaded; call waitPreloadDone first");
+    }
+    super.close();
+    long own = Mix64.mix(seed) + workers.worker();
+    List<List<SlotBatch>> outgoing = examples.deal(workers.workers(), Mix64.mix(own));
+    examples.set(List.of());
+    shuffled = 0;
+    examples.set(workers.exchange(layout(), outgoing).stream().flatMap(List::stream).toList());
+    localShuffleOf(Mix64.mix(own + SECOND_DRAW));
+  }
+
+  private void localShuffleOf(long seed) {
     examples.shuffle(seed);
     shuffled = examples.size();
   }

@@ -5,6 +5,9 @@ import io.regatta.core.exchange.Mode;
 import io.regatta.core.exchange.Shrunk;
 import io.regatta.core.reduce.Elementwise;
 import io.regatta.core.reduce.SlicedReduce;
+import io.regatta.trainer.ReduceOp;
+import io.regatta.trainer.data.Layout;
+import io.regatta.trainer.data.Parcel;
 import io.regatta.trainer.djl.ReplicaGroup;
 import io.regatta.trainer.session.TrainerSession;
 import io.regatta.trainer.session.TrainerSession.Reduced;
@@ -65,6 +68,15 @@ final class RankCollectives {
       slices.answered(reply.values(), reply.ranks());
     }
     return slices.result();
+  }
+
+  /**
+   * Gives every rank its parcels and gets those of all; see {@link TrainerSession#exchange}. It begins when all ranks have
+   * come, and until then the steps of the others do not wait for this one.
+   */
+  List<List<Parcel>> exchange(String operation, Layout layout, List<List<Parcel>> outgoing) {
+    reduce("start of " + operation, Reduction.elementwise(ReduceOp.SUM), new double[0]);
+    return session.await(operation, session.exchange(operation + "-" + number++, layout, outgoing));
   }
 
   /**

@@ -16,6 +16,7 @@ import io.regatta.trainer.Worker;
 import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.config.Strategy;
 import io.regatta.trainer.data.DataFiles;
+import io.regatta.trainer.data.ExampleExchange;
 import io.regatta.trainer.data.SlotDataset;
 import io.regatta.trainer.djl.FleetTrainer;
 import io.regatta.trainer.djl.RegattaOptimizer;
@@ -185,14 +186,24 @@ final class ReplicaWorker implements Worker {
     return BinaryMetrics.ofSums(combine("global metrics", local.sums(), ReduceOp.SUM));
   }
 
+  @Override
+  public ExampleExchange exampleExchange() {
+    return new ReplicaExchange(this, context, collectives);
+  }
+
   private double[] combine(String operation, double[] values, ReduceOp op) {
     double[] result = context.group().collective(session, replica(), operation, values,
         replicas -> Reduction.finish(op,
             collectives.reduce(operation, Reduction.elementwise(op), Reduction.replicas(op, replicas))));
+    resumed();
+    return result.clone();
+  }
+
+  /** This replica has met the others outside of steps. */
+  void resumed() {
     if (trainer != null) {
       trainer.resumed();
     }
-    return result.clone();
   }
 
   @Override

@@ -16,6 +16,8 @@ import io.regatta.node.group.Membership;
 import io.regatta.protocol.Float64s;
 import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.config.Strategy;
+import io.regatta.trainer.data.Layout;
+import io.regatta.trainer.data.Parcel;
 import io.regatta.trainer.session.Awaiting;
 import io.regatta.trainer.session.TrainerSession;
 import io.regatta.trainer.trace.StepTrace;
@@ -62,6 +64,8 @@ final class ClusterSession implements TrainerSession {
   private JobSpec spec;
   private Future<ParameterClient> connected;
   private Future<Void> left;
+  /** The last one that was begun. */
+  private ExampleTransfer transfer;
   /** From the first registration on, also if not every shard accepts it: some may hold this trainer. */
   private ParameterClient registering;
   private volatile ParameterClient client;
@@ -161,6 +165,19 @@ final class ClusterSession implements TrainerSession {
   }
 
   @Override
+  public CompletableFuture<List<List<Parcel>>> exchange(String key, Layout layout, List<List<Parcel>> outgoing) {
+    if (worldSize() == 1) {
+      return TrainerSession.super.exchange(key, layout, outgoing);
+    }
+    return peers.gathering(key, onLoop(() -> {
+      transfer = new ExampleTransfer(node.vertx(), node.host(), connections.options(), name(), trainer().rank(), key, layout,
+          outgoing);
+      return transfer.run(mine -> group.gather(key, Float64s.bytes(mine).toByteArray())
+          .map(all -> all.stream().map(Float64s::values).toList()));
+    }));
+  }
+
+  @Override
   public <T> T await(String operation, CompletionStage<T> stage) {
     try (Waits.Handle wait = node.waits().begin("trainer " + trainer().rank(), operation, where,
         () -> peers.of(stage))) {
@@ -222,6 +239,9 @@ final class ClusterSession implements TrainerSession {
 
   /** Ends the links' streams, so that the servers see their end before the connection's. On the loop. */
   Future<Void> closeLinks() {
+    if (transfer != null) {
+      transfer.abort(new Cancelled(name() + " is being stopped"));
+    }
     return registering == null ? Future.succeededFuture() : Future.fromCompletionStage(registering.close(), context);
   }
 

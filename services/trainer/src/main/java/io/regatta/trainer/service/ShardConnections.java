@@ -52,6 +52,11 @@ final class ShardConnections {
     streams = new TensorStreamClient(vertx, options);
   }
 
+  /** Of all streams of this trainer. */
+  StreamOptions options() {
+    return options;
+  }
+
   /** Links in shard order. */
   Future<List<ShardLink>> open(ShardFinder.Found found, String who) {
     List<Shard> shards = found.shards();

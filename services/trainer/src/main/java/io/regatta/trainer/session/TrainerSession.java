@@ -1,6 +1,7 @@
 package io.regatta.trainer.session;
 
 import io.regatta.core.client.ParameterClient;
+import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.exchange.JobSpec;
 import io.regatta.core.exchange.Mode;
 import io.regatta.core.exchange.TrainerId;
@@ -8,6 +9,8 @@ import io.regatta.core.model.ModelSpec;
 import io.regatta.core.reduce.Elementwise;
 import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.config.Strategy;
+import io.regatta.trainer.data.Layout;
+import io.regatta.trainer.data.Parcel;
 import io.regatta.trainer.trace.StepTrace;
 import java.util.List;
 import java.util.Map;
@@ -63,6 +66,19 @@ public interface TrainerSession {
    * @param ofValues length of the whole array, the same on every rank
    */
   CompletableFuture<Reduced> reduce(String key, Elementwise how, double[] slice, int ofValues);
+
+  /**
+   * Gives every rank its parcels; completes with those that came for this one, when each rank has given and got all. All
+   * ranks must call it with the same key, which is used once. Fails with {@code PeerLost} if one is lost on the way.
+   *
+   * @param layout of all examples
+   * @param outgoing parcels by rank, this one's own too
+   * @return parcels by the rank that they came from
+   */
+  default CompletableFuture<List<List<Parcel>>> exchange(String key, Layout layout, List<List<Parcel>> outgoing) {
+    return worldSize() == 1 ? CompletableFuture.completedFuture(outgoing) : CompletableFuture.failedFuture(
+        new InvalidInput("trainer " + trainer().rank() + " has no way to the others to exchange examples"));
+  }
 
   /**
    * Blocks the calling model thread until the stage completes. While it waits it is listed under {@code /why}; it is

@@ -13,7 +13,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.stream.LongStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -66,6 +68,10 @@ class FileDatasetsTest {
 
   /** First id of every example of a pass, in the order of batches. */
   private List<Long> pass(SlotDataset dataset) {
+    return pass(dataset, manager);
+  }
+
+  private static List<Long> pass(SlotDataset dataset, NDManager manager) {
     List<Long> ids = new ArrayList<>();
     for (Batch batch : dataset.getData(manager)) {
       try (batch) {
@@ -173,6 +179,50 @@ class FileDatasetsTest {
       resumed.resume(cursors.get(6));
       assertThat(pass(resumed)).isEqualTo(whole.subList(70, whole.size()));
       assertThat(pass(resumed)).as("the next pass is whole").isEqualTo(whole);
+    }
+  }
+
+  /** Workers that hand each other lists. */
+  private record Handing(int worker, int workers, List<CompletableFuture<List<List<SlotBatch>>>> given)
+      implements ExampleExchange {
+
+    @Override
+    public List<List<SlotBatch>> exchange(Layout layout, List<List<SlotBatch>> outgoing) {
+      given.get(worker).complete(outgoing);
+      return given.stream().map(of -> of.join().get(worker)).toList();
+    }
+  }
+
+  private List<List<Long>> shuffledGlobally(int workers, long seed) {
+    List<CompletableFuture<List<List<SlotBatch>>>> given = Stream.generate(
+        CompletableFuture<List<List<SlotBatch>>>::new).limit(workers).toList();
+    List<CompletableFuture<List<Long>>> passes = new ArrayList<>();
+    for (int worker = 0; worker < workers; worker++) {
+      int number = worker;
+      passes.add(CompletableFuture.supplyAsync(() -> {
+        List<Path> mine = DataFiles.shard(files, number, workers);
+        try (InMemoryDataset dataset = inMemory().setFilelist(mine).build(); NDManager own = NDManager.newBaseManager()) {
+          if (!mine.isEmpty()) {
+            dataset.loadIntoMemory();
+          }
+          dataset.globalShuffle(new Handing(number, workers, given), seed);
+          assertThat(dataset.getShuffleDataSize()).isEqualTo(dataset.getMemoryDataSize());
+          return dataset.getMemoryDataSize() == 0 ? List.<Long>of() : pass(dataset, own);
+        }
+      }, task -> new Thread(task).start()));
+    }
+    return passes.stream().map(CompletableFuture::join).toList();
+  }
+
+  @Test
+  void aGlobalShuffleKeepsEveryExampleOnceInAnOrderOfTheSeed() {
+    for (int workers : new int[] {1, 3, 9}) { // of nine, two have no file
+      List<List<Long>> passes = shuffledGlobally(workers, 8);
+      List<Long> together = passes.stream().flatMap(List::stream).toList();
+      assertThat(together).isNotEqualTo(ALL).containsExactlyInAnyOrderElementsOf(ALL);
+      assertThat(shuffledGlobally(workers, 8)).isEqualTo(passes);
+      assertThat(shuffledGlobally(workers, 9)).isNotEqualTo(passes);
+      assertThat(passes).allSatisfy(ids -> assertThat(ids).hasSizeBetween(ALL.size() / workers / 3, ALL.size()));
     }
   }
 

@@ -159,6 +159,21 @@ class ProgramsTest {
         .isInstanceOf(InvalidInput.class).hasMessageContaining("only 1 training files for 2 workers");
   }
 
+  /** The same examples, but for hashing, which sh has not: ids are the values' first digits. */
+  @ParameterizedTest
+  @ValueSource(strings = {"queue", "in_memory"})
+  void paddlesDatasetsReadWhatACommandMakesOfFiles(String reading) throws Exception {
+    String command = "awk -F'\\t' '{printf \"13\"; for (i = 2; i <= 14; i++) printf \" %s\", ($i == \"\" ? 0 : $i / 1000); "
+        + "for (i = 15; i <= 40; i++) printf \" 1 %d\", 100 * i + length($i); print \" 1 \" $1}'";
+    RunResult result = run("ctr-dnn", "data.dir=" + dir.resolve("criteo"), "output=", "threads=2", "epochs=1",
+        "batch_size=100", "settings.train_rows=4000", "settings.test_rows=1000", "settings.hidden=8,4",
+        "data.pipe_command=" + command, "data.reading=" + reading, "data.shard_by=file_modulo", "data.reader_threads=2",
+        "data.drop_last=false", "data.shuffle_buffer=0");
+
+    assertThat(result.examples()).isEqualTo(4000);
+    assertThat(result.auc()).isBetween(0.4, 0.9);
+  }
+
   @Test
   void missingDataIsOneClearLine() {
     assertThatThrownBy(() -> run("census", "data.dir=" + dir.resolve("nowhere"))).isInstanceOf(InvalidInput.class)
