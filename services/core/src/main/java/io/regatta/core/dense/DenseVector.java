@@ -31,6 +31,8 @@ public final class DenseVector {
   private final Block[] blocks;
   /** By block, then by slot. */
   private final float[][][] slots;
+  /** Null if nobody wants the slots as they were. */
+  private State state;
 
   /**
    * Starts from a copy of {@code initial}.
@@ -53,6 +55,23 @@ public final class DenseVector {
     }
   }
 
+  /**
+   * Goes on from values and slots that were saved.
+   *
+   * @param values by block, each of its length
+   * @param slots by block, then by slot
+   */
+  public DenseVector(int size, float[][] values, float[][][] slots, OptimizerSpec spec, BlockPool pool) {
+    this.size = size;
+    this.pool = pool;
+    this.slots = slots;
+    optimizer = Optimizer.of(spec);
+    blocks = new Block[values.length];
+    for (int b = 0; b < blocks.length; b++) {
+      blocks[b] = new Block(values[b]);
+    }
+  }
+
   /** Number of elements. */
   public int size() {
     return size;
@@ -60,7 +79,7 @@ public final class DenseVector {
 
   /** One optimizer step of one block; see {@link Optimizer#applyWhole}. The gradient begins at index 0. */
   public void update(int b, float[] gradient, float lr, long updates) {
-    optimizer.applyWhole(writable(b), slots[b], gradient, lr, updates);
+    optimizer.applyWhole(writable(b), writableSlots(b), gradient, lr, updates);
   }
 
   /** Adds a delta, from its index 0 on, to the values of one block; the optimizer takes no part (geo). */
@@ -80,6 +99,59 @@ public final class DenseVector {
       blocks[b] = new Block(copy);
     }
     return blocks[b].values;
+  }
+
+  private float[][] writableSlots(int b) {
+    if (state != null && b >= state.released && slots[b] == state.seenSlots[b]) {
+      float[][] copies = new float[slots[b].length][];
+      for (int k = 0; k < copies.length; k++) {
+        copies[k] = slots[b][k].clone();
+      }
+      slots[b] = copies;
+    }
+    return slots[b];
+  }
+
+  /** Values and slots as they are now; one at a time, until all of it has been released. */
+  public DenseState state() {
+    if (state != null) {
+      throw new IllegalStateException("the state of this vector is being read already");
+    }
+    state = new State();
+    return state;
+  }
+
+  private final class State implements DenseState {
+    private final DenseValues values = snapshot();
+    private final float[][][] seenSlots = slots.clone();
+    private int released;
+
+    @Override
+    public int size() {
+      return size;
+    }
+
+    @Override
+    public float[] values(int b) {
+      return values.block(b);
+    }
+
+    @Override
+    public float[][] slots(int b) {
+      return seenSlots[b];
+    }
+
+    @Override
+    public void releaseUntil(int b) {
+      for (; released < b; released++) {
+        seenSlots[released] = null;
+      }
+      boolean all = b == seenSlots.length;
+      values.releaseUntil(all ? size : b * DenseValues.BLOCK);
+      if (all && state == this) {
+        state = null;
+      }
+    }
   }
 
   /** The values as they are now, whatever is done to the vector later; to be released. */

@@ -18,6 +18,7 @@ import io.regatta.core.exchange.Shrunk;
 import io.regatta.core.exchange.SparseRows;
 import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.exchange.Wait;
+import io.regatta.core.table.TableSnapshot;
 import java.util.List;
 import java.util.concurrent.Executor;
 import java.util.function.BiConsumer;
@@ -46,6 +47,7 @@ final class JobState {
   final PushCounts counts = new PushCounts();
   final RoundPushes inRounds;
   final Shrinks shrinks;
+  final JobSnapshots snapshots;
   private final FreePushes free;
   private final LongSupplier clockMillis;
   private long version;
@@ -65,6 +67,7 @@ final class JobState {
     inRounds = new RoundPushes(this);
     shrinks = new Shrinks(this);
     free = new FreePushes(this);
+    snapshots = new JobSnapshots(this, shard);
     pulls = new PullQueue(this, limits.parkedPulls());
     pushes = new PushQueue(turns, limits.openRounds(), where, pulls::anyParked);
     rowLimit = new RowLimit(tables, () -> inRounds.births() + pulls.births() + pushes.births(), spec.mode(),
@@ -146,6 +149,7 @@ final class JobState {
     pushes.giveUp(why);
     inRounds.giveUp(why);
     shrinks.giveUp(why);
+    snapshots.giveUp(why);
     turns.clear();
   }
 
@@ -302,9 +306,33 @@ final class JobState {
     if (spec.mode() == Mode.SYNC) {
       inRounds.close();
     }
+    if (snapshots.takeIfDue() && spec.mode() == Mode.SYNC) {
+      inRounds.close();
+    }
     if (!inRounds.waitsForPulls()) {
       pulls.release();
     }
+  }
+
+  // ---- what is saved
+
+  /** See {@link ParameterShard#snapshot}. */
+  void snapshot(long step, TableSnapshot.Scope scope, long keptMax, BiConsumer<JobSnapshot, Throwable> done) {
+    turns.begin();
+    checkWhole();
+    snapshots.ask(step, scope, keptMax, done);
+    settle();
+  }
+
+  /** The job goes on from a saved state, all of whose rows are in their places. */
+  void restored(float[][] values, float[][][] slots, long savedVersion, long step) {
+    turns.begin();
+    tables.restore(values, slots);
+    version = savedVersion;
+    inRounds.resumeAt(step);
+    trainers.resumeAt(step);
+    settle();
+    completions.drain();
   }
 
   // ---- what can be asked

@@ -2,6 +2,7 @@ package io.regatta.core.shard;
 
 import io.regatta.core.dense.BlockPool;
 import io.regatta.core.dense.DenseMemory;
+import io.regatta.core.dense.DenseState;
 import io.regatta.core.dense.DenseValues;
 import io.regatta.core.dense.DenseVector;
 import io.regatta.core.error.RegattaException.InvalidInput;
@@ -74,6 +75,16 @@ final class JobTables {
       throw new Overloaded("no memory for " + values.size() + " dense elements and their optimizer slots at " + where
           + "; give the server a larger heap, or use more shards");
     }
+  }
+
+  /** Goes on from saved values and slots; see {@link DenseVector}. */
+  void restore(float[][] values, float[][][] slots) {
+    dense = new DenseVector(denseSize(), values, slots, denseOptimizer, pool);
+  }
+
+  /** The dense vector with its slots as it is now; to be released. */
+  DenseState denseState() {
+    return dense.state();
   }
 
   /** The dense vector as it is now; to be released. */

@@ -18,6 +18,7 @@ import io.regatta.core.exchange.Shrunk;
 import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.exchange.Wait;
 import io.regatta.core.table.TableCounts;
+import io.regatta.core.table.TableSnapshot;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -293,6 +294,28 @@ public final class ParameterShard {
 
   private void limitPool() {
     pool.limit(jobs.values().stream().mapToLong(j -> BlockPool.inUse(j.spec.trainers(), j.tables.denseSize())).sum());
+  }
+
+  /**
+   * Takes all that is here of a job, as it is at one moment, to be fetched while the job goes on: in sync mode when the
+   * rounds before {@code step} have closed, and before that of {@code step} does; in the other modes at once. One at a time
+   * for each job. Refusals come through {@code done}, too.
+   *
+   * @param keptMax bytes of rows of each table that may be kept because they changed before they were fetched
+   */
+  public void snapshot(String job, long step, TableSnapshot.Scope scope, long keptMax,
+      BiConsumer<JobSnapshot, Throwable> done) {
+    try {
+      job(job).snapshot(step, scope, keptMax, done);
+    } catch (RuntimeException | Error e) {
+      completions.error(done, e);
+    }
+    completions.drain();
+  }
+
+  /** Begins to put a saved state into a job that has been registered and has made no step. */
+  public JobRestore restore(String job) {
+    return new JobRestore(job(job), index);
   }
 
   /** See {@link ShardLink#digest}; in one go. */

@@ -38,6 +38,11 @@ final class RoundPushes implements Intake {
     return rounds.next();
   }
 
+  /** The first round is that of this step: those before it are in the values that the job has been given. */
+  void resumeAt(long step) {
+    rounds.skipTo(step);
+  }
+
   /** The first round that a new trainer can take part in. */
   long firstToJoin() {
     return rounds.next() + (closing() ? 1 : 0);
@@ -106,7 +111,7 @@ final class RoundPushes implements Intake {
 
   /** Closes the rounds that are complete, unless a pull is being answered. */
   void close() {
-    while (!closing() && !job.broken() && !job.pulls.gathering() && complete()) {
+    while (!closing() && !job.broken() && !job.pulls.gathering() && !job.snapshots.isDue() && complete()) {
       try {
         job.turns.start(new Closing(rounds.first(), job.nextUpdate()));
       } catch (RuntimeException | Error e) {

@@ -23,6 +23,8 @@ final class Trainers {
   private final int worldSize;
   private final String where;
   private final Map<Integer, TrainerState> byRank = new TreeMap<>();
+  /** The clock that everybody begins with. */
+  private long firstClock;
 
   Trainers(int worldSize, String where) {
     this.worldSize = worldSize;
@@ -57,7 +59,7 @@ final class Trainers {
     }
     TrainerState t = byRank.get(id.rank());
     t.nextStep = Math.max(t.nextStep, round);
-    t.clock = Math.max(t.clock, clock);
+    t.clock = Math.max(t.clock, Math.max(clock, firstClock));
     t.lastSeenMillis = nowMillis;
     return t;
   }
@@ -126,6 +128,21 @@ final class Trainers {
     }
     t.end(how);
     return t;
+  }
+
+  /** What of each one's pushes is in the values, in the order of ranks. */
+  List<JobSnapshot.Trainer> saved() {
+    return byRank.values().stream()
+        .map(t -> new JobSnapshot.Trainer(t.rank, t.incarnation, t.lastSequence, t.clock)).toList();
+  }
+
+  /** All go on with this step. */
+  void resumeAt(long step) {
+    firstClock = step;
+    for (TrainerState t : active()) {
+      t.nextStep = Math.max(t.nextStep, step);
+      t.clock = Math.max(t.clock, step);
+    }
   }
 
   /** Whether nobody is left to train. */

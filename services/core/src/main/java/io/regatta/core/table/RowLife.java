@@ -92,6 +92,12 @@ final class RowLife {
     return Float.floatToRawIntBits(slab[off + columns + RowLayout.PULLS]) < 0;
   }
 
+  /** The row has values from elsewhere, and needs no pulls to be admitted. */
+  void admit(float[] slab, int off) {
+    int at = off + columns + RowLayout.PULLS;
+    slab[at] = bits(Float.floatToRawIntBits(slab[at]) | ADMITTED);
+  }
+
   /** Adds a push's show and click, which lie at {@code from} on. */
   void counted(float[] slab, int off, float[] push, int from) {
     int at = off + columns;

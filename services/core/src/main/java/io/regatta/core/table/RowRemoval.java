@@ -19,7 +19,8 @@ final class RowRemoval {
   }
 
   /** See {@link SparseTable#shrink}. */
-  int shrink(SparseSegment s, int from, int to, int mark, boolean endOfDay) {
+  int shrink(SparseSegment[] segments, int segment, int from, int to, int mark, boolean endOfDay, RowWatch watch) {
+    SparseSegment s = segments[segment];
     life.tick();
     int removed = 0;
     for (int row = from; row < to; row++) {
@@ -28,8 +29,14 @@ final class RowRemoval {
       if (!s.holds(row) || life.bornSince(slab, off, mark)) {
         continue;
       }
+      if (watch != null) {
+        watch.changes(segment, row);
+      }
       RowLife.Fate fate = life.age(slab, off, endOfDay);
       if (fate != RowLife.Fate.STAYS) {
+        if (watch != null) {
+          watch.goes(segment, row, s.id(row));
+        }
         s.remove(row);
         life.went(fate);
         removed++;
@@ -44,8 +51,9 @@ final class RowRemoval {
    *
    * @return whether it has found one, which is likely unless nearly all rows have been removed
    */
-  boolean evict(SparseSegment[] segments) {
+  boolean evict(SparseSegment[] segments, RowWatch watch) {
     SparseSegment of = null;
+    int segment = 0;
     int worst = SparseSegment.NONE;
     int seen = 0;
     float score = 0;
@@ -66,12 +74,16 @@ final class RowRemoval {
       int older = Integer.compareUnsigned(life.seen(slab, off), seen);
       if (of == null || older < 0 || older == 0 && life.score(slab, off) < score) {
         of = s;
+        segment = (int) (word >>> 32) & segments.length - 1;
         worst = row;
         seen = life.seen(slab, off);
         score = life.score(slab, off);
       }
     }
     if (of != null) {
+      if (watch != null) {
+        watch.goes(segment, worst, of.id(worst));
+      }
       of.remove(worst);
       life.evicted++;
     }

@@ -52,6 +52,8 @@ public final class SparseTable {
   /** Written only so that the reads which bring lines to the cache are not left out. */
   private float touched;
   private long size;
+  /** Told of rows before they change; null: nobody wants to know. */
+  RowWatch watch;
 
   /** An empty table by the process's clock; {@code seed} is that of the job's initializers. */
   public SparseTable(long seed, SparseTableSpec spec) {
@@ -145,6 +147,7 @@ public final class SparseTable {
 
   /** A training pull has named these rows, which have been found: some are admitted by that. */
   private void pulled(long[] ids, int from, int n) {
+    change(n);
     for (int i = 0; i < n; i++) {
       SparseSegment s = segment(hashes[i]);
       float[] slab = s.slab(rows[i]);
@@ -198,6 +201,7 @@ public final class SparseTable {
         continue;
       }
       findOrBear(ids, at, n);
+      change(n);
       for (int i = 0; i < n; i++) {
         SparseSegment s = segment(hashes[i]);
         float[] slab = s.slab(rows[i]);
@@ -214,6 +218,7 @@ public final class SparseTable {
     } else {
       findOrBear(ids, from, n);
     }
+    change(n);
     for (int i = 0; i < n; i++) {
       if (rows[i] < 0) {
         life.droppedGradients++;
@@ -244,6 +249,7 @@ public final class SparseTable {
     for (int at = from; at < to; at += BLOCK) {
       int n = Math.min(BLOCK, to - at);
       findOrBear(ids, at, n);
+      change(n);
       for (int i = 0; i < n; i++) {
         SparseSegment s = segment(hashes[i]);
         float[] slab = s.slab(rows[i]);
@@ -331,6 +337,20 @@ public final class SparseTable {
     }
   }
 
+  /** Gives a row values, for training to begin with; it is born if there is none, and admitted. Before anybody watches. */
+  public void assign(long id, float[] values, int from) {
+    hashes[0] = hash(id);
+    int row = born(id, hashes[0]);
+    SparseSegment s = segment(hashes[0]);
+    float[] slab = s.slab(row);
+    int off = s.offset(row);
+    if (life != null && !life.isAdmitted(slab, off)) {
+      life.admit(slab, off);
+      initialize(id, slab, off);
+    }
+    System.arraycopy(values, from, slab, off, dim);
+  }
+
   /**
    * One shrink of rows [from, to) of a segment: their counts decay, they grow a day older if that has ended, and those
    * whose score, days unseen or time to live says so are removed. Rows born since the mark stay as they are. Does
@@ -342,7 +362,7 @@ public final class SparseTable {
     if (life == null) {
       return 0;
     }
-    int removed = removal.shrink(segments[segment], from, to, mark, endOfDay);
+    int removed = removal.shrink(segments, segment, from, to, mark, endOfDay, watch);
     size -= removed;
     return removed;
   }
@@ -353,7 +373,7 @@ public final class SparseTable {
    * @return whether one was found
    */
   public boolean evict() {
-    boolean evicted = life != null && size > 0 && removal.evict(segments);
+    boolean evicted = life != null && size > 0 && removal.evict(segments, watch);
     size -= evicted ? 1 : 0;
     return evicted;
   }
@@ -390,6 +410,22 @@ public final class SparseTable {
 
   private SparseSegment segment(long hash) {
     return segments[(int) (hash >>> SEGMENT_SHIFT)];
+  }
+
+  SparseSegment segmentAt(int number) {
+    return segments[number];
+  }
+
+  /** The rows of this block that are there are about to change. */
+  private void change(int n) {
+    if (watch == null) {
+      return;
+    }
+    for (int i = 0; i < n; i++) {
+      if (rows[i] >= 0) {
+        watch.changes((int) (hashes[i] >>> SEGMENT_SHIFT), rows[i]);
+      }
+    }
   }
 
   /** Finds the rows of {@code ids[from .. from + n)}, n at most {@value #BLOCK}; those without one are -1. */
@@ -438,6 +474,9 @@ public final class SparseTable {
       initialize(id, slab, off);
     }
     size++;
+    if (watch != null) {
+      watch.born((int) (hash >>> SEGMENT_SHIFT), row);
+    }
     return row;
   }
 

@@ -1,0 +1,89 @@
+package io.regatta.core.shard;
+
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.exchange.JobSpec;
+import io.regatta.core.table.SparseTable;
+
+/**
+ * Puts a saved state into a job that has not begun on one shard, in slices. Until {@link #finish} no value can be pulled.
+ * Owned by the shard's thread.
+ */
+public final class JobRestore {
+
+  private final JobState job;
+  private final int shard;
+  private boolean broken;
+
+  JobRestore(JobState job, int shard) {
+    this.job = job;
+    this.shard = shard;
+  }
+
+  public JobSpec spec() {
+    return job.spec;
+  }
+
+  /** Index in the shard map. */
+  public int shard() {
+    return shard;
+  }
+
+  /** Elements of the shard's dense vector. */
+  public int denseSize() {
+    return job.tables.denseSize();
+  }
+
+  /** Floats of a whole row of a table. */
+  public int width(String table) {
+    return job.tables.table(table).layout().width();
+  }
+
+  /** Puts whole rows in their places. */
+  public void rows(String table, long[] ids, float[] floats, int n) {
+    checkOpen();
+    SparseTable t = job.tables.table(table);
+    job.rowLimit.check(n, "restored rows of table " + table);
+    for (int i = 0; i < n; i++) {
+      t.restore(ids[i], floats, i * t.layout().width());
+    }
+  }
+
+  /** Puts the values of rows in their places; everything else of them begins anew. */
+  public void values(String table, long[] ids, float[] values, int n) {
+    checkOpen();
+    SparseTable t = job.tables.table(table);
+    job.rowLimit.check(n, "restored rows of table " + table);
+    for (int i = 0; i < n; i++) {
+      t.assign(ids[i], values, i * t.spec().dim());
+    }
+  }
+
+  /**
+   * The last part: the job begins with these values.
+   *
+   * @param values of the dense vector, by block; the shard's from now on
+   * @param slots by block, then by slot
+   * @param version updates that are inside
+   * @param step that the job goes on with
+   */
+  public void finish(float[][] values, float[][][] slots, long version, long step) {
+    checkOpen();
+    job.restored(values, slots, version, step);
+  }
+
+  /** The files could not be read to their end: the job is of no use here. */
+  public void fail(Throwable cause) {
+    if (!broken) {
+      broken = true;
+      job.breakDown("a snapshot was being read", cause);
+      job.completions.drain();
+    }
+  }
+
+  private void checkOpen() {
+    job.checkWhole();
+    if (job.version() > 0) {
+      throw new InvalidInput("a snapshot can be put into " + job.where + " before its first step only");
+    }
+  }
+}

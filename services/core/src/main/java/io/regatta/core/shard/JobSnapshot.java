@@ -1,0 +1,85 @@
+package io.regatta.core.shard;
+
+import io.regatta.core.dense.DenseState;
+import io.regatta.core.dense.DenseValues;
+import io.regatta.core.exchange.JobSpec;
+import io.regatta.core.table.TableSnapshot;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * All that one shard holds of a job at one moment, to be fetched in slices while the job goes on: rows are copied before they
+ * change, so are blocks of the dense vector and its slots. Owned by the shard's thread; {@link #end} ends it. In sync mode the
+ * moment is between two rounds.
+ */
+public final class JobSnapshot {
+
+  /**
+   * What of a trainer's pushes is inside.
+   *
+   * @param sequence of its last one; it and lower ones are
+   * @param clock number of them
+   */
+  public record Trainer(int rank, long incarnation, long sequence, long clock) {}
+
+  private final JobSpec spec;
+  private final int shard;
+  private final long version;
+  private final long step;
+  private final List<Trainer> trainers;
+  private final DenseState dense;
+  private final List<TableSnapshot> tables = new ArrayList<>();
+  private final Runnable over;
+
+  /** @param over the job can take another one */
+  JobSnapshot(JobState job, int shard, TableSnapshot.Scope scope, long keptMax, Runnable over) {
+    spec = job.spec;
+    this.shard = shard;
+    this.over = over;
+    version = job.version();
+    trainers = job.trainers.saved();
+    step = job.inRounds.next();
+    dense = job.tables.denseState();
+    job.tables.sparseTables().forEach(t -> tables.add(TableSnapshot.take(t, scope, keptMax)));
+  }
+
+  public JobSpec spec() {
+    return spec;
+  }
+
+  /** Index in the shard map. */
+  public int shard() {
+    return shard;
+  }
+
+  /** Updates applied. */
+  public long version() {
+    return version;
+  }
+
+  /** Sync: the rounds before this one are inside. */
+  public long step() {
+    return step;
+  }
+
+  public List<Trainer> trainers() {
+    return trainers;
+  }
+
+  /** The shard's part of the dense vector. */
+  public DenseState dense() {
+    return dense;
+  }
+
+  /** In the order of the model. */
+  public List<TableSnapshot> tables() {
+    return tables;
+  }
+
+  /** @param saved false: the files are no good, and what a delta was to hold is the next one's */
+  public void end(boolean saved) {
+    dense.releaseUntil(DenseValues.blocks(dense.size()));
+    tables.forEach(t -> t.end(saved));
+    over.run();
+  }
+}

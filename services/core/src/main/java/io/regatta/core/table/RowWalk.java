@@ -1,0 +1,176 @@
+package io.regatta.core.table;
+
+import io.regatta.core.error.RegattaException.Overloaded;
+import java.util.ArrayDeque;
+
+/**
+ * The rows of a table as they are when the walk begins, whole, slice by slice, while the table goes on being changed: a row that
+ * is about to change before the walk has come to it is copied first, and only then (copy-before-write, by row). Memory is a
+ * bit per row, and the copies that have not been fetched, which are given out first; beyond a limit the walk is given up, and
+ * says so. Owned by the table's thread. One at a time for each table.
+ */
+public final class RowWalk {
+
+  /** Rows of a page of copies have about this many floats. */
+  private static final int PAGE_FLOATS = 1 << 14;
+
+  private static final class Page {
+    private final long[] ids;
+    private final float[] floats;
+    private int n;
+
+    Page(int rows, int width) {
+      ids = new long[rows];
+      floats = new float[rows * width];
+    }
+  }
+
+  private final SparseTable table;
+  private final int width;
+  private final long keptMax;
+  private final int[] ends = new int[SparseTable.SEGMENTS];
+  /** What is walked over; null: all rows. */
+  private final ChangedRows only;
+  /** By segment: rows that are not to be met any more; null: none of the segment. */
+  private final long[][] passed = new long[SparseTable.SEGMENTS][];
+  private final ArrayDeque<Page> kept = new ArrayDeque<>();
+  private final long rows;
+  private long keptFloats;
+  private int segment;
+  private int row;
+  private boolean overrun;
+  private boolean closed;
+
+  /**
+   * Begins.
+   *
+   * @param only null: all rows
+   * @param keptMax bytes of copies that may wait to be fetched
+   */
+  RowWalk(SparseTable table, ChangedRows only, long keptMax) {
+    this.table = table;
+    this.only = only;
+    this.keptMax = keptMax;
+    width = table.layout().width();
+    for (int s = 0; s < ends.length; s++) {
+      ends[s] = table.rows(s);
+    }
+    rows = only == null ? table.size() : only.size();
+  }
+
+  /** Of the table. */
+  public String table() {
+    return table.spec().name();
+  }
+
+  /** Floats of a whole row. */
+  public int width() {
+    return width;
+  }
+
+  /** Rows that the walk gives in all. */
+  public long rows() {
+    return rows;
+  }
+
+  /**
+   * Copies the next rows.
+   *
+   * @param floats whole rows, {@link #width} floats each
+   * @return how many, at most as many as fit; 0 when all have been given
+   * @throws Overloaded if too much has changed before it was fetched
+   */
+  public int next(long[] ids, float[] floats) {
+    if (overrun) {
+      throw new Overloaded("more than " + keptMax + " bytes of rows of table " + table() + " have changed before they were "
+          + "written; save to a faster disk, or set parameter_server.limits.snapshot_bytes higher");
+    }
+    if (!kept.isEmpty() && (kept.peek().n == kept.peek().ids.length || segment == ends.length)) {
+      Page page = kept.poll();
+      keptFloats -= (long) page.n * width;
+      System.arraycopy(page.ids, 0, ids, 0, page.n);
+      System.arraycopy(page.floats, 0, floats, 0, page.n * width);
+      return page.n;
+    }
+    int n = 0;
+    while (n < ids.length && step()) {
+      SparseSegment s = table.segmentAt(segment);
+      ids[n] = s.id(row);
+      System.arraycopy(s.slab(row), s.offset(row), floats, n * width, width);
+      n++;
+      row++;
+    }
+    return n == 0 && !kept.isEmpty() ? next(ids, floats) : n;
+  }
+
+  /** Rows that a slice must have room for at least. */
+  public int leastRoom() {
+    return Math.max(1, PAGE_FLOATS / width);
+  }
+
+  /** Goes to the next row that is to be given, if there is one. */
+  private boolean step() {
+    for (; segment < ends.length; segment++, row = 0) {
+      for (row = wanted(row); row < ends[segment]; row = wanted(row + 1)) {
+        if (!isPassed(segment, row) && table.segmentAt(segment).holds(row)) {
+          return true;
+        }
+      }
+      passed[segment] = null;
+    }
+    return false;
+  }
+
+  private int wanted(int from) {
+    int next = only == null ? from : only.next(segment, from);
+    return next < 0 ? ends[segment] : next;
+  }
+
+  private boolean isPassed(int s, int r) {
+    return passed[s] != null && (passed[s][r >> 6] >>> r & 1) != 0;
+  }
+
+  private boolean isAhead(int s, int r) {
+    return !closed && (s > segment || s == segment && r >= row) && r < ends[s] && (only == null || only.has(s, r))
+        && !isPassed(s, r);
+  }
+
+  /** The walk is not to meet this row, if it has not yet: it was not there when it began. */
+  void pass(int s, int r) {
+    if (!closed && (s > segment || s == segment && r >= row) && r < ends[s]) {
+      if (passed[s] == null) {
+        passed[s] = new long[(ends[s] >> 6) + 1];
+      }
+      passed[s][r >> 6] |= 1L << r;
+    }
+  }
+
+  /** The row is about to change: copies it if the walk is still to meet it. */
+  void keep(int s, int r) {
+    if (!isAhead(s, r)) {
+      return;
+    }
+    pass(s, r);
+    if (keptFloats * Float.BYTES >= keptMax) {
+      overrun = true;
+      close();
+      return;
+    }
+    Page page = kept.peekLast();
+    if (page == null || page.n == page.ids.length) {
+      page = new Page(leastRoom(), width);
+      kept.addLast(page);
+    }
+    SparseSegment from = table.segmentAt(s);
+    page.ids[page.n] = from.id(r);
+    System.arraycopy(from.slab(r), from.offset(r), page.floats, page.n * width, width);
+    page.n++;
+    keptFloats += width;
+  }
+
+  /** Nobody asks any more: the table changes without copies. */
+  public void close() {
+    closed = true;
+    kept.clear();
+  }
+}

@@ -1,0 +1,84 @@
+package io.regatta.core.table;
+
+/**
+ * What is being saved of a table: a {@link RowWalk} over all rows, or over those changed since the last base or delta, and
+ * the ids that have gone since. From {@link #take} on the table notes changes for the next delta, if it is to. Owned by the
+ * table's thread; ended by {@link #end}.
+ */
+public final class TableSnapshot {
+
+  /** Which rows. */
+  public enum Scope {
+    /** All. */
+    ALL,
+    /** All; changes are noted from now on. */
+    BASE,
+    /** Those changed since the last base or delta; changes are noted anew. */
+    DELTA
+  }
+
+  private final SparseTable table;
+  private final RowWalk rows;
+  private final long[] removed;
+  /** What was noted until now, if that ends with this snapshot. */
+  private final ChangedRows before;
+  private final boolean notes;
+
+  private TableSnapshot(SparseTable table, RowWalk rows, long[] removed, ChangedRows before, boolean notes) {
+    this.table = table;
+    this.rows = rows;
+    this.removed = removed;
+    this.before = before;
+    this.notes = notes;
+  }
+
+  /** Whether a delta can be taken: changes have been noted since a base. */
+  public static boolean isNoted(SparseTable table) {
+    return table.watch != null && table.watch.changed != null;
+  }
+
+  /**
+   * Takes one; the table must not have another.
+   *
+   * @param keptMax bytes of rows that may be kept because they changed before they were walked over
+   */
+  public static TableSnapshot take(SparseTable table, Scope scope, long keptMax) {
+    RowWatch watch = table.watch == null ? new RowWatch() : table.watch;
+    if (watch.walk != null) {
+      throw new IllegalStateException("table " + table.spec().name() + " is being walked over already");
+    }
+    ChangedRows before = watch.changed;
+    RowWalk walk = new RowWalk(table, scope == Scope.DELTA ? before : null, keptMax);
+    watch.walk = walk;
+    if (scope != Scope.ALL) {
+      watch.changed = new ChangedRows();
+    }
+    table.watch = watch;
+    return new TableSnapshot(table, walk, scope == Scope.DELTA ? before.removedIds() : new long[0], before,
+        scope != Scope.ALL);
+  }
+
+  public RowWalk rows() {
+    return rows;
+  }
+
+  /** Ids that had rows at the last base or delta and have gone since; some may have come again. */
+  public long[] removed() {
+    return removed;
+  }
+
+  /** @param saved false: it has failed, and what it was to hold is the next delta's */
+  public void end(boolean saved) {
+    rows.close();
+    if (notes && !saved) {
+      if (before != null) {
+        before.addLater(table.watch.changed, table);
+      }
+      table.watch.changed = before;
+    }
+    table.watch.walk = null;
+    if (table.watch.changed == null) {
+      table.watch = null;
+    }
+  }
+}
