@@ -3,17 +3,22 @@ package io.regatta.protocol;
 import io.regatta.protocol.parameterserver.DigestRequest;
 import io.regatta.protocol.parameterserver.ParameterServerGrpcClient;
 import io.regatta.protocol.parameterserver.ParameterShardGrpcClient;
+import io.regatta.protocol.parameterserver.RestoreRequest;
+import io.regatta.protocol.parameterserver.SaveRequest;
+import io.regatta.protocol.parameterserver.SavedRequest;
 import io.regatta.protocol.parameterserver.ShardMapReply;
 import io.regatta.protocol.parameterserver.ShardMapRequest;
 import io.regatta.protocol.parameterserver.StatusReply;
 import io.regatta.protocol.parameterserver.StatusRequest;
+import io.regatta.protocol.snapshot.FileEntry;
 import io.regatta.protocol.stream.StreamOptions;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 
 /**
  * Control calls to one port of a parameter server: {@link #shardMap} and {@link #status} on its control port,
- * {@link #digest} on a shard's. Has a connection of its own, so that it does not queue behind tensors.
+ * {@link #digest}, {@link #save}, {@link #saved} and {@link #restore} on a
+ * shard's. Has a connection of its own, so that it does not queue behind tensors.
  */
 public final class ParameterServerControl {
   private final UnaryCalls calls;
@@ -42,6 +47,26 @@ public final class ParameterServerControl {
   public Future<Long> digest(String job) {
     return calls.call(ParameterShardGrpcClient.Digest, DigestRequest.newBuilder().setJob(job).build())
         .map(r -> r.getDigest());
+  }
+
+  /** Has a shard take its part of a snapshot; completes when its moment has been taken. */
+  public Future<Void> save(SaveRequest request) {
+    return calls.call(ParameterShardGrpcClient.Save, request).mapEmpty();
+  }
+
+  /** The file that a shard has written for the job's last snapshot; completes when it is on disk. */
+  public Future<FileEntry> saved(String job) {
+    return calls.call(ParameterShardGrpcClient.Saved, SavedRequest.newBuilder().setJob(job).build())
+        .map(r -> new FileEntry(r.getFile(), r.getBytes(), r.getSha256()));
+  }
+
+  /**
+   * Has a shard read what it owns of a snapshot.
+   *
+   * @return whether its dense vector was in it
+   */
+  public Future<Boolean> restore(RestoreRequest request) {
+    return calls.call(ParameterShardGrpcClient.Restore, request).map(r -> r.getDense());
   }
 
   /** Closes the connection. */

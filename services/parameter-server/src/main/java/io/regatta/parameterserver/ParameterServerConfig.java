@@ -46,7 +46,11 @@ public record ParameterServerConfig(
       @Setting(value = "refuse", doc = "What happens at limits.rows and limits.sparse_bytes: a request that would pass one "
           + "is refused, or rows of tables that track their life (statistics, admission, unseen days, ttl) make room, of "
           + "some drawn by chance the one seen longest ago first.")
-      Full onFull) {
+      Full onFull,
+
+      @Setting(value = "268435456", unit = "bytes", doc = "Rows of a table that change before a snapshot has come to them, "
+          + "kept as they were until they are written. Beyond it the snapshot fails; the job goes on.")
+      long snapshotBytes) {
 
     /** What happens when rows reach a limit. */
     public enum Full { REFUSE, EVICT }
@@ -59,6 +63,7 @@ public record ParameterServerConfig(
       if (sparseBytes < 0) {
         throw new InvalidInput("limits.sparse_bytes must be 0 (any) or more, got " + sparseBytes);
       }
+      positive("limits.snapshot_bytes", snapshotBytes);
     }
 
     ParameterShard.Limits core() {

@@ -15,6 +15,12 @@ import io.regatta.protocol.parameterserver.DigestReply;
 import io.regatta.protocol.parameterserver.DigestRequest;
 import io.regatta.protocol.parameterserver.ParameterShardGrpcService;
 import io.regatta.protocol.parameterserver.ParameterShardService;
+import io.regatta.protocol.parameterserver.RestoreReply;
+import io.regatta.protocol.parameterserver.RestoreRequest;
+import io.regatta.protocol.parameterserver.SaveReply;
+import io.regatta.protocol.parameterserver.SaveRequest;
+import io.regatta.protocol.parameterserver.SavedReply;
+import io.regatta.protocol.parameterserver.SavedRequest;
 import io.regatta.protocol.parameterserver.Shard;
 import io.regatta.protocol.parameterserver.ShardStatus;
 import io.regatta.protocol.stream.LocalStreams;
@@ -56,6 +62,8 @@ final class ParameterShardVerticle extends VerticleBase {
   private final Map<String, GroupWatch> watches = new HashMap<>();
   /** Streams that have a trainer, with its job. */
   private final Map<TensorStream, String> streams = new HashMap<>();
+  private final long snapshotBytes;
+  private SnapshotWriter snapshots;
   private Hosted.Service hosted;
   private ShardMetrics metrics;
   private ServicePort port;
@@ -74,6 +82,7 @@ final class ParameterShardVerticle extends VerticleBase {
     this.wantedPort = port;
     this.incarnation = incarnation;
     options = config.stream().options();
+    snapshotBytes = config.limits().snapshotBytes();
     shard = new ParameterShard(index, config.limits().core(), System::currentTimeMillis,
         task -> context.runOnContext(v -> task.run()));
   }
@@ -82,14 +91,18 @@ final class ParameterShardVerticle extends VerticleBase {
   public Future<?> start() {
     hosted = node.starting("shard " + index);
     metrics = new ShardMetrics(node.metrics(), index);
+    snapshots = new SnapshotWriter(vertx, context, shard, snapshotBytes);
     GrpcServer control = GrpcServer.server(vertx);
-    ParameterShardGrpcService.builder(new Control()).bind(ParameterShardGrpcService.Digest).build().bind(control);
+    ParameterShardGrpcService.builder(new Control()).bind(ParameterShardGrpcService.Digest,
+        ParameterShardGrpcService.Save, ParameterShardGrpcService.Saved, ParameterShardGrpcService.Restore).build()
+        .bind(control);
     Map<String, Handler<TensorStream>> paths = Map.of(StreamPaths.PARAMETER_SHARD, this::serve);
     Supplier<HttpServer> server = () -> TensorStreamServer.create(vertx, options)
         .requestHandler(TensorStreamServer.handler(vertx, paths, control, options));
     return ServicePort.listen(vertx, server, node.host(), wantedPort, "shard " + index, ParameterServerVerticle.PORT_KEY)
         .onFailure(e -> { // a verticle that did not start is not stopped; its server says why
           metrics.close();
+          snapshots.close();
           hosted.stopped();
         })
         .onSuccess(listening -> {
@@ -124,6 +137,7 @@ final class ParameterShardVerticle extends VerticleBase {
       LOG.info("shard {}: job {} has ended and is freed", index, job);
       watches.remove(job);
       watch.close();
+      snapshots.forget(job);
     }
   }
 
@@ -147,6 +161,30 @@ final class ParameterShardVerticle extends VerticleBase {
   }
 
   private final class Control extends ParameterShardService {
+    @Override
+    public Future<SaveReply> save(SaveRequest request) {
+      return answered(() -> snapshots.save(request).map(SaveReply.getDefaultInstance()));
+    }
+
+    @Override
+    public Future<SavedReply> saved(SavedRequest request) {
+      return answered(() -> snapshots.saved(request.getJob()).map(file -> SavedReply.newBuilder().setFile(file.file())
+          .setBytes(file.bytes()).setSha256(file.sha256()).build()));
+    }
+
+    @Override
+    public Future<RestoreReply> restore(RestoreRequest request) {
+      return answered(() -> snapshots.restore(request).map(dense -> RestoreReply.newBuilder().setDense(dense).build()));
+    }
+
+    private <T> Future<T> answered(Supplier<Future<T>> request) {
+      try {
+        return request.get().recover(e -> Future.failedFuture(ErrorMapping.toStatus(e)));
+      } catch (RuntimeException e) {
+        return Future.failedFuture(ErrorMapping.toStatus(e));
+      }
+    }
+
     @Override
     public Future<DigestReply> digest(DigestRequest request) {
       Promise<Long> promise = Promise.promise();
@@ -184,6 +222,7 @@ final class ParameterShardVerticle extends VerticleBase {
     PeerLost why = new PeerLost("shard " + index + " at " + node.host() + " is shutting down");
     List.copyOf(streams.keySet()).forEach(stream -> stream.fail(why));
     local.close();
-    return port.shutdown(SHUTDOWN_MILLIS);
+    Future<Void> written = snapshots.close();
+    return port.shutdown(SHUTDOWN_MILLIS).eventually(() -> written);
   }
 }

@@ -4,8 +4,10 @@ import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.exchange.JobSpec;
 import io.regatta.core.model.DensePartition;
 import io.regatta.core.model.DenseVariable;
+import io.regatta.core.model.SparseTableSpec;
 import io.regatta.core.optim.Optimizer;
 import io.regatta.core.optim.OptimizerSpec;
+import io.regatta.core.table.RowLayout;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.List;
@@ -27,10 +29,15 @@ public record ModelLayout(String digest, long seed, int shards, int minBlock, St
   /** The layout of a job. */
   public static ModelLayout of(JobSpec job) {
     OptimizerSpec dense = job.model().denseOptimizer();
-    List<TableLayout> tables = job.model().sparse().stream().map(t -> new TableLayout(t.name(), t.dim(),
-        kind(t.optimizer()), Optimizer.of(t.optimizer()).slots(), 0)).toList();
+    List<TableLayout> tables = job.model().sparse().stream().map(ModelLayout::table).toList();
     return new ModelLayout(job.model().digest(), job.model().seed(), job.shards(), job.minBlock(), kind(dense),
         Optimizer.of(dense).slots(), job.model().dense(), tables);
+  }
+
+  private static TableLayout table(SparseTableSpec t) {
+    int slots = Optimizer.of(t.optimizer()).slots();
+    int statistics = new RowLayout(t.dim(), slots, t.life().isTracked()).width() - t.dim() * (1 + slots);
+    return new TableLayout(t.name(), t.dim(), kind(t.optimizer()), slots, statistics);
   }
 
   private static String kind(OptimizerSpec optimizer) {

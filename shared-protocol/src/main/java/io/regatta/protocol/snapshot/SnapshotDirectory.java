@@ -123,14 +123,18 @@ public final class SnapshotDirectory {
   /** A snapshot among others. */
   public record Found(Path dir, Manifest manifest) {}
 
+  /** Whether a directory is a whole snapshot. */
+  public static boolean isSnapshot(Path dir) {
+    return Files.exists(dir.resolve(ManifestFile.NAME)) && Manifest.is(ManifestFile.read(dir));
+  }
+
   /** The whole snapshots in a directory, in the order of their steps; none if it is not there. */
   public static List<Found> list(Path root) throws IOException {
     List<Found> all = new ArrayList<>();
     try (Stream<Path> entries = Files.list(root)) {
       for (Path dir : entries.sorted().toList()) {
         String name = dir.getFileName().toString();
-        if (!name.endsWith(PART) && !name.endsWith(REPLACED) && Files.exists(dir.resolve(ManifestFile.NAME))
-            && Manifest.is(ManifestFile.read(dir))) {
+        if (!name.endsWith(PART) && !name.endsWith(REPLACED) && isSnapshot(dir)) {
           all.add(new Found(dir, Manifest.read(dir)));
         }
       }

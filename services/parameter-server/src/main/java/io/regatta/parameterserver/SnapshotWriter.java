@@ -1,0 +1,171 @@
+package io.regatta.parameterserver;
+
+import io.regatta.core.error.RegattaException;
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.shard.JobRestore;
+import io.regatta.core.shard.JobSnapshot;
+import io.regatta.core.shard.ParameterShard;
+import io.regatta.core.table.TableSnapshot;
+import io.regatta.protocol.parameterserver.RestoreRequest;
+import io.regatta.protocol.parameterserver.SaveRequest;
+import io.regatta.protocol.snapshot.FileEntry;
+import io.regatta.protocol.snapshot.ShardRestorer;
+import io.regatta.protocol.snapshot.ShardSaver;
+import io.regatta.protocol.snapshot.SnapshotKind;
+import io.regatta.protocol.snapshot.WritablePlace;
+import io.vertx.core.Context;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import io.vertx.core.Vertx;
+import io.vertx.core.WorkerExecutor;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Writes and reads the files of one shard's jobs on a worker thread of its own, one file at a time; belongs to the shard's event
+ * loop, on which everything else happens. The worker asks the loop for a slice, writes it, and asks for the next: the loop works
+ * for a tenth of a millisecond at a time, and a slow disk holds up nothing but the snapshot. A failure is the snapshot's alone.
+ */
+final class SnapshotWriter {
+
+  private static final Logger LOG = LoggerFactory.getLogger(SnapshotWriter.class);
+  private static final long LONGEST_DAYS = 7;
+  private static final long LOOK_MILLIS = 500;
+
+  private final Context loop;
+  private final ParameterShard shard;
+  private final long keptMax;
+  private final WorkerExecutor worker;
+  /** By job: the file of its last snapshot, or why there is none. */
+  private final Map<String, Future<FileEntry>> files = new HashMap<>();
+  /** Written on the loop, read by the worker. */
+  private volatile boolean closed;
+
+  /** @param keptMax see {@link ParameterShard#snapshot} */
+  SnapshotWriter(Vertx vertx, Context loop, ParameterShard shard, long keptMax) {
+    this.loop = loop;
+    this.shard = shard;
+    this.keptMax = keptMax;
+    worker = vertx.createSharedWorkerExecutor("regatta-snapshot-" + shard.index(), 1, LONGEST_DAYS, TimeUnit.DAYS);
+  }
+
+  /** Completes when the moment has been taken; the file is written meanwhile. */
+  Future<Void> save(SaveRequest request) {
+    Path dir = Path.of(request.getDirectory());
+    Promise<JobSnapshot> taken = Promise.promise();
+    Future<Boolean> there = worker.executeBlocking(() -> Files.isDirectory(dir), false);
+    return there.compose(seen -> {
+      if (!seen) {
+        return Future.failedFuture(new InvalidInput("shard " + shard.index() + " does not see the directory " + dir
+            + " of the snapshot: snapshots.dir must be one that all servers and trainers share, under the same path"));
+      }
+      TableSnapshot.Scope scope = scope(request.getKind());
+      shard.snapshot(request.getJob(), request.getStep(), scope, keptMax, (snapshot, error) -> {
+        if (error != null) {
+          taken.fail(error);
+        } else {
+          taken.complete(snapshot);
+        }
+      });
+      return taken.future().map(snapshot -> {
+        files.put(request.getJob(), write(snapshot, dir));
+        return null;
+      });
+    });
+  }
+
+  private static TableSnapshot.Scope scope(String kind) {
+    return switch (SnapshotKind.of(kind)) {
+      case FULL, BATCH -> TableSnapshot.Scope.ALL;
+      case BASE -> TableSnapshot.Scope.BASE;
+      case DELTA -> TableSnapshot.Scope.DELTA;
+      case MODEL -> throw new InvalidInput("a model is saved by the trainers; shards save full, base, delta or batch");
+    };
+  }
+
+  private Future<FileEntry> write(JobSnapshot snapshot, Path dir) {
+    String what = "the snapshot of job " + snapshot.spec().job() + " on shard " + shard.index();
+    long begin = System.nanoTime();
+    return worker.executeBlocking(() -> ShardSaver.save(snapshot, dir, this::ask), true)
+        .onSuccess(file -> LOG.info("{}: {} bytes in {} ms, {}", what, file.bytes(),
+            TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - begin), dir.resolve(file.file())))
+        .recover(e -> Future.failedFuture(explained(what + " could not be written to " + dir, e)))
+        .onFailure(e -> LOG.warn("{}; the job goes on", e.getMessage()));
+  }
+
+  /** The file of the job's last snapshot, when it is written. */
+  Future<FileEntry> saved(String job) {
+    Future<FileEntry> file = files.get(job);
+    return file != null ? file : Future.failedFuture(new InvalidInput("shard " + shard.index()
+        + " has begun no snapshot of job '" + job + "' since the job began here"));
+  }
+
+  /** Nobody will ask for this job's file again. */
+  void forget(String job) {
+    files.remove(job);
+  }
+
+  /** Completes when everything is in its place. */
+  Future<Boolean> restore(RestoreRequest request) {
+    Path dir = Path.of(request.getDirectory());
+    JobRestore into = shard.restore(request.getJob());
+    String what = "job " + request.getJob() + " on shard " + shard.index();
+    long begin = System.nanoTime();
+    return worker.executeBlocking(() -> ShardRestorer.restore(into, dir, request.getResume(), request.getStep(), this::ask),
+            true)
+        .onSuccess(dense -> LOG.info("{} has been read from {} in {} ms", what, dir,
+            TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - begin)))
+        .recover(e -> Future.failedFuture(explained(what + " could not be read from " + dir, e)));
+  }
+
+  private static RegattaException explained(String what, Throwable e) {
+    return e instanceof RegattaException ours ? ours
+        : e instanceof IOException io ? new InvalidInput(what + ": " + WritablePlace.reason(io), e)
+        : new InvalidInput(what + ": " + e, e);
+  }
+
+  /** On the worker: has the loop do something, and waits for it. */
+  private <T> T ask(Supplier<T> question) throws IOException {
+    CompletableFuture<T> answer = new CompletableFuture<>();
+    loop.runOnContext(v -> {
+      try {
+        answer.complete(question.get());
+      } catch (RuntimeException | Error e) {
+        answer.completeExceptionally(e);
+      }
+    });
+    while (true) {
+      try {
+        return answer.get(LOOK_MILLIS, TimeUnit.MILLISECONDS);
+      } catch (TimeoutException e) {
+        if (closed) { // the loop may not run any more
+          throw new IOException("the shard is being stopped");
+        }
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+        throw new IOException("the shard is being stopped");
+      } catch (ExecutionException e) {
+        if (e.getCause() instanceof RuntimeException cause) {
+          throw cause;
+        }
+        throw new IllegalStateException(e.getCause());
+      }
+    }
+  }
+
+  /** What is being written is given up, and leaves nothing that looks like a snapshot. */
+  Future<Void> close() {
+    closed = true;
+    return worker.close();
+  }
+}

@@ -1,0 +1,135 @@
+package io.regatta.protocol.snapshot;
+
+import io.regatta.core.dense.DenseValues;
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.shard.JobSnapshot;
+import io.regatta.core.table.RowWalk;
+import io.regatta.core.table.TableSnapshot;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Writes one shard's file of a snapshot: fetches slice after slice of a {@link JobSnapshot} from the shard's thread, writes it,
+ * has the disk take all of it, and reads it again. Runs on a thread that may block; a failure leaves no file.
+ */
+public final class ShardSaver {
+
+  /** Floats of a slice of rows: a tenth of a millisecond of the shard's thread. */
+  private static final int SLICE_FLOATS = 1 << 16;
+  private static final String STATE = "state";
+
+  private final JobSnapshot snapshot;
+  private final ModelLayout layout;
+  private final ShardTurns turns;
+
+  private ShardSaver(JobSnapshot snapshot, ShardTurns turns) {
+    this.snapshot = snapshot;
+    this.turns = turns;
+    layout = ModelLayout.of(snapshot.spec());
+  }
+
+  /**
+   * Writes it, and ends the snapshot in any outcome.
+   *
+   * @param dir that the job's first trainer has made
+   * @throws IOException if a file cannot be written, or is not what was written to it
+   */
+  public static FileEntry save(JobSnapshot snapshot, Path dir, ShardTurns turns) throws IOException {
+    Path path = dir.resolve(ShardFileWriter.name(snapshot.shard(), snapshot.spec().shards()));
+    boolean saved = false;
+    try {
+      FileEntry entry = new ShardSaver(snapshot, turns).write(path);
+      saved = true;
+      return entry;
+    } finally {
+      if (!saved) {
+        Files.deleteIfExists(path);
+      }
+      boolean good = saved;
+      turns.ask(() -> {
+        snapshot.end(good);
+        return null;
+      });
+    }
+  }
+
+  private FileEntry write(Path path) throws IOException {
+    Map<String, Long> rows = new HashMap<>();
+    Map<String, Long> removed = new HashMap<>();
+    for (TableSnapshot t : snapshot.tables()) {
+      rows.put(t.rows().table(), t.rows().rows());
+      removed.put(t.rows().table(), (long) t.removed().length);
+    }
+    try (ShardFileWriter file = new ShardFileWriter(path, layout, snapshot.shard(), rows, removed, metadata())) {
+      for (TableSnapshot t : snapshot.tables()) {
+        rows(t.rows(), file);
+        file.removed(t.rows().table(), t.removed(), t.removed().length);
+      }
+      dense(file);
+      file.finish();
+    }
+    try (SafetensorsFile again = SafetensorsFile.open(path)) {
+      List<String> damaged = again.damagedTensors();
+      if (!damaged.isEmpty()) {
+        throw new InvalidInput(path + " is not what was written to it: tensors " + damaged + " differ; is the disk sound?");
+      }
+    }
+    return FileEntry.of(path, path.getFileName().toString());
+  }
+
+  private void rows(RowWalk walk, ShardFileWriter file) throws IOException {
+    int most = Math.max(walk.leastRoom(), SLICE_FLOATS / walk.width());
+    long[] ids = new long[most];
+    float[] floats = new float[most * walk.width()];
+    for (int n = turns.ask(() -> walk.next(ids, floats)); n > 0; n = turns.ask(() -> walk.next(ids, floats))) {
+      file.rows(walk.table(), ids, floats, n);
+    }
+  }
+
+  private record Block(float[] values, float[][] slots) {}
+
+  private void dense(ShardFileWriter file) throws IOException {
+    int size = snapshot.dense().size();
+    for (int b = 0; b < DenseValues.blocks(size); b++) {
+      int at = b;
+      int from = b * DenseValues.BLOCK;
+      int n = Math.min(DenseValues.BLOCK, size - from);
+      Block block = turns.ask(() -> new Block(snapshot.dense().values(at), snapshot.dense().slots(at)));
+      file.dense(-1, from, block.values(), n);
+      for (int k = 0; k < block.slots().length; k++) {
+        file.dense(k, from, block.slots()[k], n);
+      }
+      turns.ask(() -> {
+        snapshot.dense().releaseUntil(at + 1);
+        return null;
+      });
+    }
+  }
+
+  private Map<String, String> metadata() {
+    JsonArray trainers = new JsonArray();
+    for (JobSnapshot.Trainer t : snapshot.trainers()) {
+      trainers.add(new JsonObject().put("rank", t.rank()).put("incarnation", t.incarnation())
+          .put("sequence", t.sequence()).put("clock", t.clock()));
+    }
+    JsonObject state = new JsonObject().put("version", snapshot.version()).put("step", snapshot.step())
+        .put("trainers", trainers);
+    return Map.of("job", snapshot.spec().job(), "shard", Integer.toString(snapshot.shard()), STATE, state.encode());
+  }
+
+  /**
+   * What the file of a shard tells of it beside the parameters: {@code version}, {@code step} (sync: the round that comes
+   * next) and {@code trainers}, each with {@code rank}, {@code incarnation}, {@code sequence} and {@code clock}.
+   */
+  public static JsonObject state(Path file) throws IOException {
+    try (SafetensorsFile opened = SafetensorsFile.open(file)) {
+      return new JsonObject(opened.metadata().getOrDefault(STATE, "{}"));
+    }
+  }
+}

@@ -1,0 +1,137 @@
+package io.regatta.protocol.snapshot;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.regatta.core.dense.DenseMemory;
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.exchange.JobSpec;
+import io.regatta.core.exchange.Mode;
+import io.regatta.core.exchange.NanPolicy;
+import io.regatta.core.exchange.Pull;
+import io.regatta.core.exchange.Pulled;
+import io.regatta.core.exchange.SparseIds;
+import io.regatta.core.exchange.TrainerId;
+import io.regatta.core.init.InitializerSpec;
+import io.regatta.core.model.DenseVariable;
+import io.regatta.core.model.ModelSpec;
+import io.regatta.core.model.SparsePartition;
+import io.regatta.core.model.SparseTableSpec;
+import io.regatta.core.optim.OptimizerSpec;
+import io.regatta.core.shard.JobSnapshot;
+import io.regatta.core.shard.ParameterShard;
+import io.regatta.core.table.TableSnapshot;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.function.Supplier;
+import java.util.stream.LongStream;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A shard's own way to a file and back, without a network. */
+class ShardFilesTest {
+
+  private static final TrainerId TRAINER = new TrainerId(0, 1);
+  private static final ShardTurns HERE = new ShardTurns() {
+    @Override
+    public <T> T ask(Supplier<T> question) {
+      return question.get();
+    }
+  };
+
+  @TempDir
+  Path dir;
+
+  private static ParameterShard shard(int index, int shards) {
+    ModelSpec model = new ModelSpec(1, List.of(new DenseVariable("w", List.of(30))), OptimizerSpec.sgd(1),
+        List.of(new SparseTableSpec("emb", 2, InitializerSpec.uniform(8, 9), OptimizerSpec.sgd(1))));
+    ParameterShard shard = new ParameterShard(index, ParameterShard.Limits.defaults(), () -> 1);
+    shard.register(new JobSpec("job", Mode.ASYNC, 1, 0, NanPolicy.FAIL, shards, 8, model), TRAINER, 0);
+    return shard;
+  }
+
+  private static float[] row(ParameterShard shard, long id) {
+    Pulled[] pulled = new Pulled[1];
+    shard.pull("job", new Pull(0, 0, false, List.of(new SparseIds("emb", new long[] {id})), false, true), (p, e) -> pulled[0] = p);
+    return pulled[0].sparse().get(0).values();
+  }
+
+  private static JobSnapshot snapshot(ParameterShard shard) {
+    JobSnapshot[] taken = new JobSnapshot[1];
+    shard.snapshot("job", 0, TableSnapshot.Scope.ALL, 1 << 20, (s, e) -> taken[0] = s);
+    return taken[0];
+  }
+
+  @Test
+  void a_full_disk_fails_the_snapshot_and_nothing_else() throws IOException {
+    Path full = Path.of("/dev/full");
+    Assumptions.assumeTrue(Files.exists(full), "there is no /dev/full here");
+    ParameterShard shard = shard(0, 1);
+    shard.initialize("job", TRAINER, DenseMemory.of(new float[30]));
+    Path file = dir.resolve(ShardFileWriter.name(0, 1));
+    Files.createSymbolicLink(file, full);
+    assertThatThrownBy(() -> ShardSaver.save(snapshot(shard), dir, HERE)).isInstanceOf(IOException.class)
+        .hasMessageContaining("No space left");
+    assertThat(file).doesNotExist();
+    FileEntry next = ShardSaver.save(snapshot(shard), dir, HERE); // the shard is as it was
+    assertThat(next.damage(dir)).isNull();
+  }
+
+  /** Both forms of a line, three blocks of a former cluster, two shards now; every id lies where it belongs. */
+  @Test
+  void tables_that_paddle_saved_are_read_whatever_the_number_of_servers_was() throws IOException {
+    Path tables = Files.createDirectories(dir.resolve("emb_txt"));
+    for (int block = 0; block < 3; block++) {
+      StringBuilder text = new StringBuilder();
+      for (long id = block; id < 300; id += 3) {
+        text.append(id).append(block == 1 ? "\t5\t0\t1\t" : "\t").append(id).append(".5,").append(-id).append(",0.1,\n");
+      }
+      text.append(block == 1 ? "999\t1\t0\t0\t0,0,0,\n" : "");
+      Files.writeString(tables.resolve("emb.block" + block + ".txt"), text);
+      Files.writeString(tables.resolve("emb.block" + block + ".meta"), "param=emb\nshard_id=" + block
+          + "\nrow_names=Param,Moment\nrow_dims=2,1\ncount=" + text.toString().lines().count() + "\n");
+    }
+    assertThat(PaddleTables.isThere(dir)).isTrue();
+    for (int s = 0; s < 2; s++) {
+      ParameterShard shard = shard(s, 2);
+      assertThat(ShardRestorer.restore(shard.restore("job"), dir, false, 0, HERE)).isFalse();
+      shard.initialize("job", TRAINER, DenseMemory.of(new float[shard.status("job").denseSize()]));
+      int index = s;
+      long own = LongStream.range(0, 300).filter(id -> SparsePartition.shardOf(id, 2) == index).count();
+      assertThat(shard.status("job").rows().get("emb")).isEqualTo(own);
+      for (long id = 0; id < 300; id++) {
+        if (SparsePartition.shardOf(id, 2) == s) {
+          assertThat(row(shard, id)).containsExactly(id + 0.5f, -id);
+        }
+      }
+    }
+    Path last = tables.resolve("emb.block2.txt");
+    Files.writeString(last, Files.readString(last).replaceFirst("8\\t8.5,-8,0.1,", "8\t8.5"));
+    assertThatThrownBy(() -> ShardRestorer.restore(shard(0, 1).restore("job"), dir, false, 0, HERE))
+        .isInstanceOf(InvalidInput.class).hasMessageContaining(last + ", line 3").hasMessageContaining("rows of 2");
+    Files.writeString(last, "8\t8.5,-8,0.1,\n");
+    assertThatThrownBy(() -> ShardRestorer.restore(shard(0, 1).restore("job"), dir, false, 0, HERE))
+        .isInstanceOf(InvalidInput.class).hasMessageContaining("was cut");
+  }
+
+  @Test
+  void a_damaged_file_is_named_by_who_is_to_go_on_from_it() throws IOException {
+    ParameterShard shard = shard(0, 1);
+    shard.initialize("job", TRAINER, DenseMemory.of(new float[30]));
+    SnapshotDirectory out = SnapshotDirectory.of(dir.resolve("s")).begin();
+    JobSnapshot snapshot = snapshot(shard);
+    FileEntry file = ShardSaver.save(snapshot, out.part(), HERE);
+    out.publish(new Manifest("job", "async", SnapshotKind.FULL, 0, -1, 0, false, "", ModelLayout.of(snapshot.spec()), List.of(),
+        List.of(file)).toJson(), true);
+    assertThat(ShardRestorer.restore(shard(0, 1).restore("job"), dir.resolve("s"), true, 0, HERE)).isTrue();
+    Path path = dir.resolve("s").resolve(file.file());
+    byte[] bytes = Files.readAllBytes(path);
+    bytes[bytes.length - 1] ^= 1;
+    Files.write(path, bytes);
+    assertThatThrownBy(() -> ShardRestorer.restore(shard(0, 1).restore("job"), dir.resolve("s"), true, 0, HERE))
+        .isInstanceOf(InvalidInput.class).hasMessageContaining(path + " is damaged in tensors [dense/w/");
+  }
+}
