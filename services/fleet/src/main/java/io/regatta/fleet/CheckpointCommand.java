@@ -10,6 +10,7 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -74,9 +75,11 @@ final class CheckpointCommand implements Runnable {
     public Integer call() {
       return done(() -> {
         PrintWriter out = spec.commandLine().getOut();
-        if (!Files.exists(dir.resolve(ManifestFile.NAME)) && !SnapshotDirectory.list(dir).isEmpty()) {
-          CheckpointPage.list(SnapshotDirectory.list(dir), out);
-        } else {
+        List<SnapshotDirectory.Found> inside = SnapshotDirectory.list(dir);
+        if (!inside.isEmpty()) {
+          CheckpointPage.list(inside, out);
+        }
+        if (inside.isEmpty() || Files.exists(dir.resolve(ManifestFile.NAME))) {
           CheckpointPage.of(dir, out);
         }
         out.flush();

@@ -108,6 +108,17 @@ public record JobConfig(
         + "empty: by the run not at all.")
     String output,
 
+    @Setting(doc = "What the servers hold, on disk every so often.")
+    SnapshotConfig snapshots,
+
+    @Setting(doc = "A snapshot to go on from, or a directory whose last one is meant: steps, reading and optimizers as "
+        + "they were. auto: the job's own last one, if there is one. Empty: from the beginning.")
+    String resume,
+
+    @Setting(doc = "A snapshot whose parameters a new run begins with, or Paddle's sparse text files; steps and data begin "
+        + "anew. Empty: none.")
+    String initFrom,
+
     @Setting(doc = "Keys of the program's own; those that it does not know are refused.")
     Map<String, Object> settings) {
 
@@ -129,6 +140,10 @@ public record JobConfig(
     atLeast("compute_threads", computeThreads, 0);
     atLeast("min_block", minBlock, 1);
     atLeast("model_thread_idle_ms", modelThreadIdleMs, 0);
+    boolean place = !output.isBlank() || !snapshots.dir().isBlank();
+    if (!place && (snapshots.isOn() || resume.equals("auto"))) {
+      throw new InvalidInput("snapshots.dir: snapshots, and resume: auto, need a directory; give one, or set output");
+    }
     if (aggregator && mode != Mode.SYNC && mode != Mode.HALF_ASYNC) {
       throw new InvalidInput("aggregator: only sync and half_async pushes can go through an aggregator, the mode is "
           + mode.name().toLowerCase(Locale.ROOT) + "; set aggregator: false");

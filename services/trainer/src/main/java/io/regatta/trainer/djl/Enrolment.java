@@ -13,6 +13,7 @@ import io.regatta.core.exchange.Mode;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.trainer.config.Strategy;
 import io.regatta.trainer.session.TrainerSession;
+import io.regatta.trainer.snapshot.StartingPoint;
 import java.util.List;
 import java.util.Locale;
 import java.util.function.Predicate;
@@ -61,34 +62,69 @@ public final class Enrolment {
    *
    * @param drawn initial dense values of this replica
    */
-  static ParameterClient register(ReplicaContext replica, Strategy strategy, ModelSpec model, float[] drawn) {
+  static Registered register(ReplicaContext replica, Strategy strategy, ModelSpec model, float[] drawn) {
     TrainerSession session = replica.session();
     String operation = "registration with the shards";
-    ParameterClient client = replica.group().collective(session, replica.replica(), operation, model, models -> {
+    Registered all = replica.group().collective(session, replica.replica(), operation, model, models -> {
+      StartingPoint start = StartingPoint.of(session.job());
       ParameterClient registered = session.await(operation, session.connect(strategy, models.get(0)));
       if (session.trainer().rank() == 0) {
-        session.await("initialisation of the shards", registered.initialize(drawn));
+        begin(session, registered, start, pushesPerStep(replica, strategy.mode()), drawn);
         logBlocks(registered);
       }
-      List<double[]> started = started(session, true);
+      List<double[]> started = started(session, true, start.steps());
       refuseAbsent(session, registered, started);
+      refuseOtherStarts(session, started);
       if (started.get(0)[0] != 0 || started.get(0)[1] == ABSTAINS) { // no shard has its values, or some: all drew the same
-        session.await("initialisation of the shards", registered.initialize(drawn));
+        begin(session, registered, start, pushesPerStep(replica, strategy.mode()), drawn);
       }
-      return registered;
+      return new Registered(registered, start);
     });
     session.await(operation, session.connect(strategy, model));
-    return client;
+    return all;
+  }
+
+  /** The client of a rank, and where its run begins. */
+  record Registered(ParameterClient client, StartingPoint start) {}
+
+  /** Gives the shards the values that the run begins with; where they have some already nothing changes. */
+  private static void begin(TrainerSession session, ParameterClient client, StartingPoint start, int pushesPerStep,
+      float[] drawn) {
+    boolean whole = false;
+    if (start.isGiven()) {
+      LOG.info("job {} {}", client.job().job(), start.describe());
+      whole = session.await("reading of " + start.dir(), session.restore(
+          new TrainerSession.RestoreOrder(start.dir(), start.resume(), start.steps() * pushesPerStep)));
+    }
+    if (!whole) {
+      session.await("initialisation of the shards", client.initialize(drawn));
+    }
+  }
+
+  /** Replicas that are merged push once in a step, others each for itself. */
+  static int pushesPerStep(ReplicaContext replica, Mode mode) {
+    return mode == Mode.ASYNC || mode == Mode.SSP ? replica.group().size() : 1;
+  }
+
+  /** Ranks that see different snapshots would not train the same job. */
+  private static void refuseOtherStarts(TrainerSession session, List<double[]> started) {
+    for (double[] of : started) {
+      if (of[1] == TRAINS && of[2] != started.get(0)[2]) {
+        throw new InvalidInput("job " + session.job().job() + ": trainer " + (int) started.get(0)[0] + " goes on at step "
+            + (long) started.get(0)[2] + ", trainer " + (int) of[0] + " at step " + (long) of[2]
+            + "; all must see the same snapshots: name a directory that they share");
+      }
+    }
   }
 
   /** Takes the part in the start of a rank that ends its run without having trained, so that the others can begin. */
   public static void abstain(TrainerSession session) {
-    started(session, false);
+    started(session, false, 0);
   }
 
-  /** In rank order what each rank says of itself: its number, and whether it trains. Waits until all have said it. */
-  private static List<double[]> started(TrainerSession session, boolean trains) {
-    double[] mine = {session.trainer().rank(), trains ? TRAINS : ABSTAINS};
+  /** In rank order what each rank says of itself: its number, whether it trains, from which step on. Waits for all. */
+  private static List<double[]> started(TrainerSession session, boolean trains, long step) {
+    double[] mine = {session.trainer().rank(), trains ? TRAINS : ABSTAINS, step};
     return session.await("start of all trainers", session.gather("start", mine));
   }
 

@@ -18,6 +18,7 @@ import io.regatta.core.dense.DenseMemory;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.exchange.SparseIds;
 import io.regatta.core.exchange.SparseRows;
+import io.regatta.core.hash.Mix64;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.SparseTableSpec;
 import io.regatta.core.optim.OptimizerSpec;
@@ -25,10 +26,13 @@ import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.config.Strategy;
 import io.regatta.trainer.data.SlotDataset;
 import io.regatta.trainer.session.TrainerSession;
+import io.regatta.trainer.snapshot.SnapshotRun;
+import io.regatta.trainer.snapshot.StartingPoint;
 import java.io.IOException;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.IdentityHashMap;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -60,6 +64,10 @@ public final class FleetTrainer extends Trainer {
   private long examplesGiven = -1;
   private long examplesSeen;
   private long steps;
+  /** Batches of training data that the run has behind it and reads again. */
+  private long toPassOver;
+  /** Null if this replica takes none. */
+  private SnapshotRun snapshots;
   private long examples;
   private long firstNanos;
   private long stepBegan;
@@ -111,10 +119,35 @@ public final class FleetTrainer extends Trainer {
     List<SparseTableSpec> tables = session.job().over(embeddings.tables(sparseOptimizer()));
     embeddings.told(tables);
     ModelSpec model = new ModelSpec(session.job().seed(), dense.variables(), optimizer.spec(), tables);
-    client = Enrolment.register(replica, strategy, model, drawn);
+    Enrolment.Registered registered = Enrolment.register(replica, strategy, model, drawn);
+    client = registered.client();
     exchange = Enrolment.exchange(replica, strategy, client, times);
+    goOn(registered.start());
     dense.lends(exchange.underWay() + 1);
     dense.write(exchange.start());
+  }
+
+  /** Takes over how far the run was; batches that were trained then are passed over. */
+  private void goOn(StartingPoint start) {
+    int rank = session.trainer().rank();
+    steps = start.steps();
+    toPassOver = start.batches(rank, session.worldSize());
+    replica.group().steps().resumeAtStep(steps);
+    if (session.job().snapshots().isOn() && replica.replica() == 0) {
+      snapshots = new SnapshotRun(session, client.job(), replica.group().steps().pushesPerStep());
+    }
+    if (start.resume()) {
+      drawAnew();
+    }
+  }
+
+  /**
+   * The engine's random numbers from here on are a function of seed, rank and step: drawn at the step of each snapshot by
+   * the run that takes it, and by those that go on from it.
+   */
+  public void drawAnew() {
+    Engines.seeded(Mix64.mix(session.job().seed() + Mix64.GOLDEN * (steps * session.worldSize() + session.trainer().rank())),
+        () -> null);
   }
 
   /** The job file's, if it has one for sparse tables; otherwise what the TrainingConfig says for all parameters. */
@@ -135,17 +168,64 @@ public final class FleetTrainer extends Trainer {
     if (limit > 0 && steps >= limit && trainedSets.contains(dataset) && lastEvaluations == null) {
       lastEvaluations = Map.copyOf(super.getTrainingResult().getEvaluations());
     }
+    boolean passesOver = toPassOver > 0 && (trainedSets.isEmpty() || trainedSets.contains(dataset));
     return () -> {
       if (iteration != null) {
         iteration.close();
       }
-      iteration = new LookAhead(batches.iterator(), times, () -> limit > 0 && steps >= limit,
+      Iterator<Batch> left = batches.iterator();
+      if (passesOver) {
+        trainedSets.add(dataset);
+        passOver(left);
+      }
+      iteration = new LookAhead(left, times, () -> limit > 0 && steps >= limit,
           () -> trainedSets.add(dataset));
       if (trainedSets.contains(dataset)) {
         iteration.markTrained();
       }
       return iteration;
     };
+  }
+
+  /** What was trained before the run went on from a snapshot. */
+  private void passOver(Iterator<Batch> batches) {
+    while (toPassOver > 0 && batches.hasNext()) {
+      batches.next().close();
+      toPassOver--;
+    }
+  }
+
+  /**
+   * Says that the next iteration of this data set is for training. Only a run that goes on from a snapshot needs to know
+   * beforehand; if it is not told, it takes the first data set that is iterated over for that.
+   */
+  public void trainsOn(Dataset dataset) {
+    trainedSets.add(dataset);
+  }
+
+  /**
+   * A pass over the training data is over: takes a snapshot behind it if this rank is to. All ranks have handed in what they
+   * trained, and wait until this returns.
+   */
+  public void passed(int pass) {
+    if (snapshots != null) {
+      snapshots.passed(pass, replica.group().steps().steps());
+    }
+  }
+
+  /** Waits until the snapshots that this trainer has taken are written, or have failed. */
+  public void endSnapshots() {
+    if (snapshots != null) {
+      snapshots.finish();
+    }
+  }
+
+  /** Takes no more snapshots, and waits for none. */
+  public void dropSnapshots() {
+    if (snapshots != null) {
+      snapshots.close();
+      snapshots = null;
+    }
   }
 
   /** The evaluations of the last pass that had steps: those behind {@code max_steps} would make them NaN. */
@@ -247,6 +327,13 @@ public final class FleetTrainer extends Trainer {
         - (times.nanos(StepTimes.Part.READ) - readBefore));
     lastStepNanos = System.nanoTime();
     addMetric("step", begin);
+    long every = session.job().snapshots().everySteps();
+    if (every > 0 && steps % every == 0) {
+      if (snapshots != null && session.trainer().rank() == 0) {
+        snapshots.stepped(steps);
+      }
+      drawAnew();
+    }
   }
 
   private List<SparseRows> takeRowGradients() {

@@ -55,6 +55,16 @@ public final class RankSteps {
     made = Math.max(made, step);
   }
 
+  /** Goes on with the run of a snapshot, which had made so many steps. */
+  synchronized void resumeAtStep(long steps) {
+    resumeAt(Math.multiplyExact(steps, pushesPerStep));
+  }
+
+  /** Pushes that a step of this rank is. */
+  public synchronized int pushesPerStep() {
+    return pushesPerStep;
+  }
+
   /** Notes how far ahead a pull found this rank. */
   synchronized void pulled(long clockLead) {
     clockLeadMax = Math.max(clockLeadMax, clockLead);

@@ -59,6 +59,7 @@ final class DatasetLoop {
     long limit = worker.job().maxSteps();
     try {
       if (limit == 0 || trainer.steps() < limit) {
+        trainer.trainsOn(dataset);
         for (Batch batch : trainer.iterateDataset(dataset)) {
           try (batch) {
             train(batch);

@@ -7,6 +7,7 @@ import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.config.OptimizerConfig;
 import io.regatta.trainer.djl.Engines;
 import io.regatta.protocol.snapshot.WritablePlace;
+import io.regatta.trainer.snapshot.StartingPoint;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Locale;
@@ -28,6 +29,7 @@ public final class JobCheck {
   public static void alone(JobConfig job, TrainingProgram program) {
     Engines.check(job.engine());
     output(job);
+    snapshots(job);
     trace(job);
     ProgramLoader.check(job, program);
   }
@@ -58,6 +60,20 @@ public final class JobCheck {
     } catch (IOException e) {
       throw new InvalidInput("job " + job.job() + ": the model cannot be saved in " + dir + ": " + e.getMessage()
           + "; choose another directory with --output (output)", e);
+    }
+  }
+
+  private static void snapshots(JobConfig job) {
+    StartingPoint.of(job); // what it is to go on from is there
+    if (!job.snapshots().isOn()) {
+      return;
+    }
+    Path dir = StartingPoint.root(job);
+    try {
+      WritablePlace.check(dir);
+    } catch (IOException e) {
+      throw new InvalidInput("job " + job.job() + ": snapshots cannot be written to " + dir + ": " + e.getMessage()
+          + "; choose another directory (snapshots.dir)", e);
     }
   }
 

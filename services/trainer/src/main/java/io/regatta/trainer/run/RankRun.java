@@ -129,8 +129,10 @@ public final class RankRun {
       try {
         own.run(worker);
         worker.checkSettings(); // a program without a trainer, too
+        worker.endSnapshots();
       } finally {
         worker.closeDatasets();
+        worker.dropSnapshots();
       }
       if (worker.trainer() != null) {
         worker.trainer().handIn();

@@ -50,6 +50,8 @@ final class ReplicaWorker implements Worker {
   private FleetTrainer trainer;
   private String model = "";
   private boolean settingsBound;
+  /** Passes over training data. */
+  private int passes;
   private final List<SlotDataset> opened = new ArrayList<>();
 
   ReplicaWorker(ReplicaContext context, RankCollectives collectives, Progress progress) {
@@ -216,7 +218,24 @@ final class ReplicaWorker implements Worker {
   @Override
   public TrainingReport trainFromDataset(FleetTrainer of, Dataset dataset, FetchHandler fetch, int everyBatches,
       boolean debug) {
-    return new DatasetLoop(this, of, fetch, everyBatches, debug).run(dataset);
+    TrainingReport report = new DatasetLoop(this, of, fetch, everyBatches, debug).run(dataset);
+    int pass = passes++;
+    if (job().snapshots().everyPass() && combine("steps of the pass", new double[] {report.steps()}, ReduceOp.SUM)[0] > 0) {
+      snapshot(of, pass);
+    }
+    return report;
+  }
+
+  /** The lowest rank has the servers save what all have trained, while the others wait for the moment. */
+  private void snapshot(FleetTrainer of, int pass) {
+    of.handIn();
+    barrier();
+    context.group().collective(session, replica(), "snapshot of pass " + pass, of, trainers ->
+        collectives.byTheLowest("snapshot of pass " + pass, () -> {
+          trainers.get(0).passed(pass);
+          return new double[0];
+        }));
+    of.drawAnew();
   }
 
   @Override
@@ -283,6 +302,20 @@ final class ReplicaWorker implements Worker {
     boolean able = model.isEmpty() && trainer != null && !output.isBlank() && session.client().isPresent();
     String saved = written(output, trainer, able);
     model = saved.isEmpty() ? model : saved;
+  }
+
+  /** Waits for what is being written. */
+  void endSnapshots() {
+    if (trainer != null) {
+      trainer.endSnapshots();
+    }
+  }
+
+  /** The run has failed, or all is written. */
+  void dropSnapshots() {
+    if (trainer != null) {
+      trainer.dropSnapshots();
+    }
   }
 
   /** What the program has made; null if it has not. */

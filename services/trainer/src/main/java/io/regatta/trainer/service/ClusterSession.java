@@ -178,6 +178,20 @@ final class ClusterSession implements TrainerSession {
   }
 
   @Override
+  public CompletableFuture<Saving> save(SaveOrder order) {
+    return onLoop(() -> snapshots().save(order));
+  }
+
+  @Override
+  public CompletableFuture<Boolean> restore(RestoreOrder order) {
+    return onLoop(() -> snapshots().restore(order));
+  }
+
+  private ShardSnapshots snapshots() {
+    return new ShardSnapshots(node.vertx(), job.job(), found.shards());
+  }
+
+  @Override
   public <T> T await(String operation, CompletionStage<T> stage) {
     try (Waits.Handle wait = node.waits().begin("trainer " + trainer().rank(), operation, where,
         () -> peers.of(stage))) {

@@ -9,10 +9,17 @@ import io.regatta.core.exchange.Mode;
 import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.reduce.Elementwise;
+import io.regatta.core.shard.JobRestore;
+import io.regatta.core.shard.JobSnapshot;
 import io.regatta.core.shard.ParameterShard;
+import io.regatta.core.table.TableSnapshot;
+import io.regatta.protocol.snapshot.FileEntry;
+import io.regatta.protocol.snapshot.ShardRestorer;
+import io.regatta.protocol.snapshot.ShardSaver;
 import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.config.Strategy;
 import io.regatta.trainer.trace.StepTrace;
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -21,6 +28,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Supplier;
 
 /**
  * A job of one rank whose shards live in this process: what {@code --local} trains on, the reference that the
@@ -35,6 +43,7 @@ public final class LocalSession implements TrainerSession, AutoCloseable {
   private final TrainerId trainer = new TrainerId(0, 1);
   private final Awaiting awaiting = new Awaiting();
   private final ReentrantLock lock = new ReentrantLock();
+  private final List<ParameterShard> parameters = new ArrayList<>();
   private CompletableFuture<ParameterClient> connected;
   private JobSpec spec;
 
@@ -89,8 +98,8 @@ public final class LocalSession implements TrainerSession, AutoCloseable {
         Executor serial = this::serially;
         List<LocalShardLink> links = new ArrayList<>(shards);
         for (int s = 0; s < shards; s++) {
-          links.add(new LocalShardLink(
-              new ParameterShard(s, ParameterShard.Limits.defaults(), System::currentTimeMillis)));
+          parameters.add(new ParameterShard(s, ParameterShard.Limits.defaults(), System::currentTimeMillis));
+          links.add(new LocalShardLink(parameters.get(s)));
         }
         ParameterClient client = new ParameterClient(asked, trainer, trace.of(links), serial);
         connected = client.register().thenApply(v -> client);
@@ -126,6 +135,64 @@ public final class LocalSession implements TrainerSession, AutoCloseable {
   @Override
   public CompletableFuture<Reduced> reduce(String key, Elementwise how, double[] slice, int ofValues) {
     return CompletableFuture.completedFuture(new Reduced(slice, List.of(0)));
+  }
+
+  /** The calling model thread writes the files, while other replicas go on. */
+  @Override
+  public CompletableFuture<Saving> save(SaveOrder order) {
+    TableSnapshot.Scope scope = switch (order.kind()) {
+      case BASE -> TableSnapshot.Scope.BASE;
+      case DELTA -> TableSnapshot.Scope.DELTA;
+      case FULL, BATCH, MODEL -> TableSnapshot.Scope.ALL;
+    };
+    List<CompletableFuture<JobSnapshot>> taken = new ArrayList<>();
+    serially(() -> parameters.forEach(shard -> {
+      CompletableFuture<JobSnapshot> one = new CompletableFuture<>();
+      taken.add(one);
+      shard.snapshot(job.job(), order.pushes(), scope, Long.MAX_VALUE, (snapshot, error) -> {
+        if (error != null) {
+          one.completeExceptionally(error);
+        } else {
+          one.complete(snapshot);
+        }
+      });
+    }));
+    return CompletableFuture.allOf(taken.toArray(CompletableFuture[]::new)).thenApply(v -> {
+      CompletableFuture<List<FileEntry>> written = new CompletableFuture<>();
+      try {
+        List<FileEntry> files = new ArrayList<>();
+        for (CompletableFuture<JobSnapshot> snapshot : taken) {
+          files.add(ShardSaver.save(snapshot.join(), order.dir(), this::asked));
+        }
+        written.complete(files);
+      } catch (IOException | RuntimeException e) {
+        written.completeExceptionally(e);
+      }
+      return new Saving(written);
+    });
+  }
+
+  @Override
+  public CompletableFuture<Boolean> restore(RestoreOrder order) {
+    try {
+      boolean dense = true;
+      for (ParameterShard shard : parameters) {
+        JobRestore into = asked(() -> shard.restore(job.job()));
+        dense &= ShardRestorer.restore(into, order.dir(), order.resume(), order.pushes(), this::asked);
+      }
+      return CompletableFuture.completedFuture(dense);
+    } catch (IOException | RuntimeException e) {
+      return CompletableFuture.failedFuture(e);
+    }
+  }
+
+  private <T> T asked(Supplier<T> question) {
+    lock.lock();
+    try {
+      return question.get();
+    } finally {
+      lock.unlock();
+    }
   }
 
   @Override

@@ -7,11 +7,14 @@ import io.regatta.core.exchange.Mode;
 import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.reduce.Elementwise;
+import io.regatta.protocol.snapshot.FileEntry;
+import io.regatta.protocol.snapshot.SnapshotKind;
 import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.config.Strategy;
 import io.regatta.trainer.data.Layout;
 import io.regatta.trainer.data.Parcel;
 import io.regatta.trainer.trace.StepTrace;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -107,6 +110,39 @@ public interface TrainerSession {
 
   /** Takes this rank out of all shards, behind everything it has pushed: nobody waits for it, its state is freed. */
   CompletableFuture<Void> leave();
+
+  /**
+   * What the shards are to save.
+   *
+   * @param dir that has been made, and that servers see under the same path
+   * @param pushes sync: the round before which the moment is, to which this rank has not pushed
+   */
+  record SaveOrder(Path dir, long pushes, SnapshotKind kind) {}
+
+  /** A snapshot whose moment has been taken; {@code written} completes with the shards' files, in their order. */
+  record Saving(CompletableFuture<List<FileEntry>> written) {}
+
+  /**
+   * What the shards are to begin with.
+   *
+   * @param resume whether the run goes on where the snapshot was taken
+   * @param pushes that each rank has behind it
+   */
+  record RestoreOrder(Path dir, boolean resume, long pushes) {}
+
+  /** Has all shards begin a snapshot; completes when all have taken their moment. */
+  default CompletableFuture<Saving> save(SaveOrder order) {
+    return CompletableFuture.failedFuture(new UnsupportedOperationException("this session has no snapshots"));
+  }
+
+  /**
+   * Has all shards read a snapshot; before anything is initialized.
+   *
+   * @return whether the dense vector was in it; else it is still to be initialized
+   */
+  default CompletableFuture<Boolean> restore(RestoreOrder order) {
+    return CompletableFuture.failedFuture(new UnsupportedOperationException("this session has no snapshots"));
+  }
 
   /** Process ids of the services that this session knows of, by name, e.g. {@code parameter-server-0}. */
   Map<String, Long> serviceProcessIds();

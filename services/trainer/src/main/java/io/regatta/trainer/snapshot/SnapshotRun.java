@@ -1,0 +1,179 @@
+package io.regatta.trainer.snapshot;
+
+import io.regatta.core.error.RegattaException;
+import io.regatta.core.error.RegattaException.Cancelled;
+import io.regatta.core.exchange.JobSpec;
+import io.regatta.core.exchange.Mode;
+import io.regatta.protocol.snapshot.FileEntry;
+import io.regatta.protocol.snapshot.Manifest;
+import io.regatta.protocol.snapshot.ModelLayout;
+import io.regatta.protocol.snapshot.ShardSaver;
+import io.regatta.protocol.snapshot.SnapshotDirectory;
+import io.regatta.protocol.snapshot.SnapshotKind;
+import io.regatta.protocol.snapshot.WritablePlace;
+import io.regatta.trainer.config.SnapshotConfig;
+import io.regatta.trainer.session.TrainerSession;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Takes a job's snapshots: has the shards fix the moment, which the model thread waits for, and, while they write and training goes
+ * on, finishes the directory on a thread of its own when all have written. One at a time: the next waits for the one before. A
+ * snapshot that fails is told of and leaves nothing; the job goes on. Belongs to one model thread of the rank that takes them.
+ */
+public final class SnapshotRun implements AutoCloseable {
+
+  private static final Logger LOG = LoggerFactory.getLogger(SnapshotRun.class);
+
+  private final TrainerSession session;
+  private final JobSpec spec;
+  private final SnapshotConfig config;
+  private final Path root;
+  private final ExecutorService finisher;
+  private final long pushesPerStep;
+  /** Of the one that is being written; completes normally with whether it is there. */
+  private CompletableFuture<Boolean> underWay = CompletableFuture.completedFuture(true);
+  private String last = "";
+  private int deltas;
+
+  /** @param pushesPerStep pushes that a rank makes in a step */
+  public SnapshotRun(TrainerSession session, JobSpec spec, long pushesPerStep) {
+    this.session = session;
+    this.spec = spec;
+    this.pushesPerStep = pushesPerStep;
+    config = session.job().snapshots();
+    root = StartingPoint.root(session.job());
+    finisher = Executors.newSingleThreadExecutor(task -> {
+      Thread thread = new Thread(task, "regatta-snapshot-" + spec.job());
+      thread.setDaemon(true);
+      return thread;
+    });
+  }
+
+  /** A step has been made: takes a snapshot if it is time. */
+  public void stepped(long steps) {
+    if (config.everySteps() > 0 && steps % config.everySteps() == 0) {
+      take(String.format(Locale.ROOT, "step-%09d", steps), steps, -1, spec.mode() != Mode.SYNC);
+    }
+  }
+
+  /** A pass is over, and everybody's pushes have been applied. */
+  public void passed(int pass, long steps) {
+    take(String.format(Locale.ROOT, "pass-%05d", pass), steps, pass, false);
+  }
+
+  /** Returns when the moment has been taken; nobody whose pushes are to be inside has made a later one, nor this rank. */
+  private void take(String name, long steps, int pass, boolean fuzzy) {
+    waitForTheLast();
+    boolean delta = config.deltas() > 0 && !last.isEmpty() && deltas < config.deltas();
+    SnapshotKind kind = config.deltas() == 0 ? SnapshotKind.FULL : delta ? SnapshotKind.DELTA : SnapshotKind.BASE;
+    String parent = delta ? last : "";
+    String what = "snapshot " + root.resolve(name) + " of job " + spec.job();
+    last = "";
+    SnapshotDirectory dir = SnapshotDirectory.of(root.resolve(name));
+    TrainerSession.Saving saving;
+    try {
+      dir.begin();
+      long pushes = steps * pushesPerStep;
+      saving = session.await(what, session.save(new TrainerSession.SaveOrder(dir.part(), pushes, kind)));
+    } catch (Cancelled e) {
+      throw e;
+    } catch (RegattaException | IOException e) {
+      failed(what, e);
+      discard(dir);
+      return;
+    }
+    underWay = saving.written().thenApplyAsync(files -> {
+      try {
+        Manifest manifest = manifest(dir, kind, steps, pass, fuzzy, parent, files);
+        dir.publish(manifest.toJson(), false);
+        SnapshotDirectory.retain(root, config.keep());
+        LOG.info("{}: {}, {} bytes", what, kind.label(), files.stream().mapToLong(FileEntry::bytes).sum());
+        return true;
+      } catch (IOException e) {
+        throw new CompletionException(e);
+      }
+    }, finisher).exceptionally(e -> {
+      failed(what, e instanceof CompletionException && e.getCause() != null ? e.getCause() : e);
+      discard(dir);
+      return false;
+    });
+    last = name;
+    deltas = delta ? deltas + 1 : 0;
+  }
+
+  private static void failed(String what, Throwable e) {
+    String why = e instanceof IOException io ? WritablePlace.reason(io) : e.getMessage();
+    LOG.warn("{} has failed, the job goes on: {}", what, why);
+  }
+
+  private static void discard(SnapshotDirectory dir) {
+    try {
+      dir.discard();
+    } catch (IOException e) {
+      LOG.warn("{} could not be removed: {}", dir.part(), e.toString());
+    }
+  }
+
+  private Manifest manifest(SnapshotDirectory dir, SnapshotKind kind, long steps, int pass, boolean fuzzy, String parent,
+      List<FileEntry> files) throws IOException {
+    long version = 0;
+    Map<Integer, Manifest.Trainer> trainers = new TreeMap<>();
+    for (int s = 0; s < files.size(); s++) {
+      JsonObject state = ShardSaver.state(dir.part().resolve(files.get(s).file()));
+      if (spec.mode() == Mode.SYNC && state.getLong("step") != steps) {
+        throw new IOException("shard " + s + " has saved what it held before step " + state.getLong("step") + ", not before "
+            + steps + ", for trainers were lost meanwhile");
+      }
+      version = Math.max(version, state.getLong("version"));
+      JsonArray its = state.getJsonArray("trainers");
+      for (int i = 0; i < its.size(); i++) {
+        add(trainers, its.getJsonObject(i), steps);
+      }
+    }
+    return new Manifest(spec.job(), spec.mode().name().toLowerCase(Locale.ROOT), kind, steps, pass, version, fuzzy, parent,
+        ModelLayout.of(spec), List.copyOf(trainers.values()), files);
+  }
+
+  /** In sync mode all are where the round is; in the others each is where its pushes are, as far as a shard has them. */
+  private void add(Map<Integer, Manifest.Trainer> trainers, JsonObject t, long steps) {
+    int rank = t.getInteger("rank");
+    long pushes = t.getLong("clock") * (spec.mode() == Mode.GEO ? session.job().kSteps() : 1) / pushesPerStep;
+    Manifest.Trainer known = trainers.get(rank);
+    List<Long> sequences = new ArrayList<>(known == null ? List.of() : known.sequences());
+    sequences.add(t.getLong("sequence"));
+    long its = spec.mode() == Mode.SYNC ? steps : known == null ? pushes : Math.min(pushes, known.steps());
+    trainers.put(rank, new Manifest.Trainer(rank, t.getLong("incarnation"), its, sequences, new JsonObject()));
+  }
+
+  private void waitForTheLast() {
+    if (!session.await("the snapshot before this one", underWay)) {
+      last = ""; // of a delta that failed some shards may have forgotten what it was to hold
+    }
+    underWay = CompletableFuture.completedFuture(true);
+  }
+
+  /** Returns when what is being written is there, or has failed. */
+  public void finish() {
+    waitForTheLast();
+  }
+
+  /** Takes no more; what is being written goes on to its end. */
+  @Override
+  public void close() {
+    finisher.shutdown();
+  }
+}

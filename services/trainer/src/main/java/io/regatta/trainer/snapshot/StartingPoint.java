@@ -1,0 +1,103 @@
+package io.regatta.trainer.snapshot;
+
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.protocol.snapshot.Manifest;
+import io.regatta.protocol.snapshot.ManifestFile;
+import io.regatta.protocol.snapshot.PaddleTables;
+import io.regatta.protocol.snapshot.SnapshotDirectory;
+import io.regatta.trainer.config.JobConfig;
+import java.io.IOException;
+import java.nio.file.Path;
+
+/**
+ * Where a run begins: with values of its own, with those of another run ({@code init_from}), or where it stopped ({@code
+ * resume}). A function of the job and of what is on disk, so that all ranks find the same. Immutable.
+ *
+ * @param dir of the snapshot, or of Paddle's tables; null: none, the run begins with values of its own
+ * @param manifest of the snapshot; null if there is none
+ * @param resume whether steps go on from there
+ */
+public record StartingPoint(Path dir, Manifest manifest, boolean resume) {
+
+  private static final String AUTO = "auto";
+
+  /** A run of its own. */
+  public static StartingPoint none() {
+    return new StartingPoint(null, null, false);
+  }
+
+  /**
+   * What the job says. Blocks on files.
+   *
+   * @throws InvalidInput if what it names is not there, or is no snapshot
+   */
+  public static StartingPoint of(JobConfig job) {
+    try {
+      if (job.resume().equals(AUTO)) {
+        var latest = SnapshotDirectory.latest(root(job));
+        if (latest.isPresent()) {
+          return new StartingPoint(latest.get().dir(), latest.get().manifest(), true);
+        }
+      } else if (!job.resume().isBlank()) {
+        Path dir = snapshot("resume", Path.of(job.resume()));
+        return new StartingPoint(dir, Manifest.read(dir), true);
+      }
+      if (job.initFrom().isBlank()) {
+        return none();
+      }
+      Path from = Path.of(job.initFrom()).toAbsolutePath();
+      if (PaddleTables.isThere(from)) {
+        return new StartingPoint(from, null, false);
+      }
+      Path dir = snapshot("init_from", from);
+      return new StartingPoint(dir, Manifest.read(dir), false);
+    } catch (IOException e) {
+      throw new InvalidInput("job " + job.job() + ": what it is to begin with cannot be read: " + e, e);
+    }
+  }
+
+  /** Where the job's snapshots are. */
+  public static Path root(JobConfig job) {
+    return Path.of(job.snapshots().dir().isBlank() ? job.output() : job.snapshots().dir()).toAbsolutePath();
+  }
+
+  /** A snapshot, or the last one of those in a directory. */
+  private static Path snapshot(String key, Path dir) throws IOException {
+    if (SnapshotDirectory.isSnapshot(dir)) {
+      return dir.toAbsolutePath();
+    }
+    return SnapshotDirectory.latest(dir).map(SnapshotDirectory.Found::dir).orElseThrow(() -> new InvalidInput(key + ": "
+        + dir + " is not a snapshot, and holds none; a snapshot is a directory with a " + ManifestFile.NAME
+        + " that regatta checkpoint inspect shows")).toAbsolutePath();
+  }
+
+  /** Whether there is something to be read. */
+  public boolean isGiven() {
+    return dir != null;
+  }
+
+  /** Steps that are behind the run. */
+  public long steps() {
+    return resume ? manifest.step() : 0;
+  }
+
+  /**
+   * Batches of its training data that a trainer has behind it. With another number of trainers each has its share of all
+   * that has been trained.
+   */
+  public long batches(int rank, int trainers) {
+    if (!resume) {
+      return 0;
+    }
+    if (manifest.trainers().size() != trainers) {
+      return manifest.trainers().stream().mapToLong(Manifest.Trainer::steps).sum() / trainers;
+    }
+    return manifest.trainers().stream().filter(t -> t.rank() == rank).mapToLong(Manifest.Trainer::steps).findFirst()
+        .orElse(manifest.step());
+  }
+
+  /** For the log. */
+  public String describe() {
+    return resume ? "goes on at step " + steps() + " from " + dir : "begins with the parameters in " + dir;
+  }
+}
