@@ -12,13 +12,14 @@ import java.util.Locale;
  * directory.
  */
 public record DataConfig(
-    @Setting(doc = "Directory of the data set, relative to the working directory.")
+    @Setting(doc = "Directory of the data set, relative to the working directory, or a URI (file:, s3: with a library on the "
+        + "class path).")
     String dir,
 
-    @Setting(doc = "Training files, relative to dir; empty: the program's own names.")
+    @Setting(doc = "Training files, relative to dir, or URIs; empty: the program's own names.")
     List<String> files,
 
-    @Setting(doc = "Test files, relative to dir; empty: the program's own names.")
+    @Setting(doc = "Test files, relative to dir, or URIs; empty: the program's own names.")
     List<String> testFiles,
 
     @Setting(value = "fail", doc = "A line that cannot be read ends the run (file, line and column are named), or is "

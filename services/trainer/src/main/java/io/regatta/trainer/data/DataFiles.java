@@ -2,22 +2,66 @@ package io.regatta.trainer.data;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
 import java.io.IOException;
+import java.net.URI;
+import java.nio.file.FileSystemNotFoundException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /** Finds data files, and turns failures to read them into one clear line. Stateless, any thread. */
 public final class DataFiles {
 
+  /** Of a URI; one letter would be a drive. */
+  private static final Pattern SCHEME = Pattern.compile("[a-z][a-z0-9+.-]+:");
+
   private DataFiles() {}
+
+  /**
+   * A file as a configuration names it: a path of this machine, or a URI ({@code file:}, {@code s3:}) of any file system for
+   * which a {@link java.nio.file.spi.FileSystemProvider} is on the class path.
+   */
+  public static Path path(String name) {
+    return isUri(name) ? ofUri(name) : Path.of(name);
+  }
+
+  /** The same, where a path that is not absolute is relative to {@code directory}. */
+  public static Path path(Path directory, String name) {
+    return isUri(name) ? ofUri(name) : directory.resolve(name);
+  }
+
+  private static boolean isUri(String name) {
+    return SCHEME.matcher(name).lookingAt();
+  }
+
+  private static Path ofUri(String uri) {
+    try {
+      return Path.of(URI.create(uri));
+    } catch (FileSystemNotFoundException e) {
+      throw new InvalidInput("data file " + uri + ": nothing on the class path reads "
+          + uri.substring(0, uri.indexOf(':')) + ": files; add a library that does, for s3: "
+          + "software.amazon.nio.s3:aws-java-nio-spi-for-s3", e);
+    } catch (IllegalArgumentException e) {
+      throw new InvalidInput("data file " + uri + " is no name of a file: " + e.getMessage(), e);
+    }
+  }
+
+  /** Bytes of a file, on whichever file system. */
+  static long size(Path file) {
+    try {
+      return Files.size(file);
+    } catch (IOException e) {
+      throw unreadable(file, e);
+    }
+  }
 
   /** The file itself, or {@link InvalidInput} naming it if it is missing, a directory or unreadable. */
   public static Path readable(Path file) {
     Path parent = file.toAbsolutePath().getParent();
-    if (Files.isRegularFile(parent)) {
+    if (parent != null && Files.isRegularFile(parent)) {
       throw new InvalidInput(parent + " is a file; give the directory that holds " + file.getFileName() + " with --data "
           + "(data.dir)");
     }

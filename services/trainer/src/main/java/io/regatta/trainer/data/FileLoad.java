@@ -37,7 +37,7 @@ final class FileLoad<R> {
   private FileLoad(FileSource<R> source, int threadCount) {
     this.source = source;
     this.queue = new FileQueue(source.files(), 0);
-    this.bytes = source.files().stream().mapToLong(file -> file.toFile().length()).sum();
+    this.bytes = source.files().stream().mapToLong(DataFiles::size).sum();
     source.files().forEach(file -> parts.add(new ArrayList<>()));
     ended = new CountDownLatch(threadCount);
     for (int i = 0; i < threadCount; i++) {
@@ -93,7 +93,7 @@ final class FileLoad<R> {
 
   /** Counts the file's bytes up to an offset; one of what was unpacked may lie behind the file's end. */
   private long tell(long told, long offset, int file) {
-    long now = Math.max(told, Math.min(offset, source.files().get(file).toFile().length()));
+    long now = Math.max(told, Math.min(offset, DataFiles.size(source.files().get(file))));
     bytesRead.addAndGet(now - told);
     return now;
   }

@@ -30,7 +30,7 @@ public final class NgramSource extends WordSource<NgramSource.Gram> {
       throw new InvalidInput("a window of " + n + " words: it must have at least 2, one to tell from the other");
     }
     this.n = n;
-    long bytes = files.stream().mapToLong(file -> file.toFile().length()).sum();
+    long bytes = files.stream().mapToLong(DataFiles::size).sum();
     size = bytes <= COUNTED_BYTES_MAX ? count() : -1;
   }
 

@@ -6,13 +6,14 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.FileSystems;
 import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
 
 /**
  * A process that a file goes through. Owned by the thread that reads its output. The operating system's pipes bound what is
  * under way. Two daemon threads serve it: {@code regatta-pipe-stderr} keeps the end of what it complains of, and, for a
- * packed file only, {@code regatta-pipe-stdin} unpacks it (else the file itself is its input). The process and what it has
+ * packed file or one of another file system, {@code regatta-pipe-stdin} gives it the content (else the file itself is its input). The process and what it has
  * started are killed by {@link #cancel} and by {@link #close}, which waits for both threads.
  */
 final class PipedFile extends FileBytes {
@@ -36,13 +37,14 @@ final class PipedFile extends FileBytes {
     this.file = file;
     this.command = command;
     ProcessBuilder builder = new ProcessBuilder("/bin/sh", "-c", command.line());
-    if (!packed(file)) {
+    boolean asItIs = !packed(file) && file.getFileSystem() == FileSystems.getDefault();
+    if (asItIs) {
       builder.redirectInput(file.toFile());
     }
     process = builder.start();
     out = process.getInputStream();
     stderrReader = daemon("regatta-pipe-stderr", this::readStderr);
-    feeder = packed(file) ? daemon("regatta-pipe-stdin", this::feed) : null;
+    feeder = asItIs ? null : daemon("regatta-pipe-stdin", this::feed);
   }
 
   private static Thread daemon(String name, Runnable body) {

@@ -54,7 +54,7 @@ public final class TextSource implements FileSource<Line> {
   @Override
   public long size() {
     if (size == NOT_COUNTED) {
-      long bytes = files.stream().mapToLong(file -> file.toFile().length()).sum();
+      long bytes = files.stream().mapToLong(DataFiles::size).sum();
       boolean plain = command == null && files.stream().noneMatch(FileBytes::packed);
       size = plain && bytes <= COUNTED_BYTES_MAX ? LineCursor.count(files) : -1;
     }

@@ -128,7 +128,7 @@ final class Loading {
       throw new InvalidInput("job " + job.job() + ": data.dir is missing; give the directory of the data set with --data "
           + "(data.dir)");
     }
-    Path directory = Path.of(job.data().dir());
+    Path directory = DataFiles.path(job.data().dir());
     if (Files.isRegularFile(directory)) {
       throw new InvalidInput("job " + job.job() + ": " + directory.toAbsolutePath() + " is a file; give the directory of "
           + "the data set with --data (data.dir)");
@@ -158,7 +158,7 @@ final class Loading {
 
   /** Files named in the job, or else the program's own name, in the data directory. */
   static List<Path> files(Path directory, List<String> named, String own) {
-    return (named.isEmpty() ? List.of(own) : named).stream().map(directory::resolve).toList();
+    return (named.isEmpty() ? List.of(own) : named).stream().map(name -> DataFiles.path(directory, name)).toList();
   }
 
   /** The one file named in the job, or else the program's own, in the data directory. */

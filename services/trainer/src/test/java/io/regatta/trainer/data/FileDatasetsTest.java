@@ -9,10 +9,14 @@ import ai.djl.training.dataset.Batch;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import java.io.IOException;
+import java.net.URI;
+import java.nio.file.FileSystem;
+import java.nio.file.FileSystems;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
@@ -241,6 +245,30 @@ class FileDatasetsTest {
     assertThatThrownBy(() -> interrupted.loadIntoMemory()).isInstanceOf(Cancelled.class);
     assertThat(Thread.interrupted()).isTrue();
     interrupted.close();
+  }
+
+  /** The JDK brings one other file system, that of zip files; S3's is a library of the user's. */
+  @Test
+  void filesMayBeOnAnyFileSystem() throws IOException {
+    URI zip = URI.create("jar:" + dir.resolve("all.zip").toUri());
+    try (FileSystem zipped = FileSystems.newFileSystem(zip, Map.of("create", "true"))) {
+      for (Path file : files) {
+        Files.copy(file, zipped.getPath("/" + file.getFileName()));
+      }
+      List<Path> there = files.stream().map(file -> DataFiles.path(zip + "!/" + file.getFileName())).toList();
+      try (QueueDataset plain = queue().setFilelist(there).setThread(2).build();
+          QueueDataset piped = queue().setFilelist(there).setPipeCommand("cat -").build();
+          InMemoryDataset loaded = inMemory().setFilelist(there).build()) {
+        loaded.loadIntoMemory();
+        assertThat(pass(plain)).containsExactlyInAnyOrderElementsOf(ALL);
+        assertThat(pass(piped)).isEqualTo(ALL);
+        assertThat(pass(loaded)).isEqualTo(ALL);
+      }
+    }
+    assertThat(DataFiles.path(files.get(0).toUri().toString())).isEqualTo(files.get(0));
+    assertThat(DataFiles.path(dir, "part-00001")).isEqualTo(files.get(1));
+    assertThatThrownBy(() -> DataFiles.path("s3://bucket/part-0")).isInstanceOf(InvalidInput.class)
+        .hasMessageContainingAll("s3://bucket/part-0", "nothing on the class path reads s3: files", "aws-java-nio-spi-for-s3");
   }
 
   @Test
