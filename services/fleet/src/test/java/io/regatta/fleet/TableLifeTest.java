@@ -21,10 +21,15 @@ import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.djl.DistributedEmbedding;
 import io.regatta.trainer.djl.FleetTrainer;
 import io.regatta.trainer.djl.SlotEmbeddings;
+import io.regatta.trainer.result.RunResult;
 import io.vertx.core.json.JsonObject;
+import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -35,6 +40,9 @@ class TableLifeTest {
   private static final int BATCH = 8;
   private static final int BATCHES = 4;
   private static final int COMMON = 16;
+
+  @TempDir
+  static Path dir;
 
   /** What one rank has seen. */
   private record Seen(List<Shrunk> shrinks, float[] rare) {}
@@ -74,6 +82,23 @@ class TableLifeTest {
       assertThat(s.shrinks()).containsExactly(new Shrunk(0, 0, 0, COMMON + rareIds), new Shrunk(0, rareIds, 0, COMMON));
       assertThat(s.rare()).containsOnly(0); // seen once, never admitted, and gone
     });
+  }
+
+  /** Statistics, admission by chance and shrinks by score between two days: the same bits for any number of shards. */
+  @Test
+  void a_program_trains_day_after_day_and_shards_make_no_difference() {
+    List<String> results = new ArrayList<>();
+    for (int shards : new int[] {1, 3}) {
+      JobConfig job = Jobs.wideAndDeep(dir, "mode=sync", "epochs=2", "settings.train_rows=2000", "shrink_each_pass=true", "servers=1",
+          "shards=" + shards, "tables.embedding.life.statistics=true", "tables.embedding.life.admit_probability=0.4",
+          "tables.embedding.life.shrink_score=6", "output=");
+      RunResult first = LocalCluster.run(LocalCluster.Options.of(job).withoutHazelcast()
+          .withProgress(Progress.none())).get(0);
+      assertThat(first.metrics().get("rows_removed")).isPositive();
+      assertThat(first.auc()).isBetween(0.5, 0.77);
+      results.add(first.metrics().get("rows_removed") + " " + first.parametersHash());
+    }
+    assertThat(results.get(1)).isEqualTo(results.get(0));
   }
 
   /** One pass: an id that all examples share among a few, and in the second slot on the first day one that is new. */

@@ -8,6 +8,7 @@ import io.regatta.core.dense.DenseVector;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.Overloaded;
 import io.regatta.core.exchange.JobSpec;
+import io.regatta.core.exchange.Mode;
 import io.regatta.core.exchange.SparseRows;
 import io.regatta.core.model.DensePartition;
 import io.regatta.core.model.SparseTableSpec;
@@ -41,7 +42,7 @@ final class JobTables {
     partition = DensePartition.of(spec.model().dense(), spec.shards(), spec.minBlock());
     denseOptimizer = spec.model().denseOptimizer();
     for (SparseTableSpec t : spec.model().sparse()) {
-      sparse.put(t.name(), new SparseTable(spec.model().seed(), t, clockMillis));
+      sparse.put(t.name(), new SparseTable(spec.model().seed(), t, spec.mode() == Mode.SYNC, clockMillis));
     }
     capacity = new Capacity(sparse.values(), limits);
     if (denseSize() == 0) {

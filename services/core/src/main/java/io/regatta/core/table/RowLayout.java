@@ -9,7 +9,7 @@ package io.regatta.core.table;
  * <tr><td>{@code dim} values</td><td>written by the initializer, then by the optimizer, or by deltas (geo)</td></tr>
  * <tr><td>{@code slots} × {@code dim} optimizer slots</td><td>slot k behind slot k-1; written by the optimizer</td></tr>
  * <tr><td>in tracked tables {@value #LIFE_COLUMNS} columns</td><td>written by {@link RowLife}: {@link #SHOW} and
- * {@link #CLICK} by pushes and shrinks, {@link #PULLS} and {@link #SEEN} by training pulls, {@link #UNSEEN} by both
+ * {@link #CLICK} by pushes and shrinks, {@link #PULLS} and {@link #SEEN} by training pulls (in rounds the former by updates), {@link #UNSEEN} by both
  * pulls and ends of day, {@link #BORN} by births</td></tr>
  * </table>
  *
@@ -25,7 +25,7 @@ public record RowLayout(int dim, int slots, boolean tracked) {
   public static final int SHOW = 0;
   /** Clicks among them, decayed. */
   public static final int CLICK = 1;
-  /** Raw bits of an int: training pulls in the lower 31 bits; the sign bit is set once the row is admitted. */
+  /** Raw bits of an int: training pulls (in rounds: updates) in the lower 31 bits; the sign bit is set once the row is admitted. */
   public static final int PULLS = 2;
   /** Ends of day since the last training pull. */
   public static final int UNSEEN = 3;

@@ -22,6 +22,7 @@ final class RowLife {
   private final TableLife spec;
   private final int columns;
   private final long key;
+  private final boolean rounds;
   private final LongSupplier clockMillis;
   private int now;
   private int births;
@@ -32,10 +33,13 @@ final class RowLife {
 
   /**
    * @param key what rows of the table have in common; admission by chance is a function of it, the id and the pull
+   * @param rounds whether pushes come as rounds: then a row's pulls are counted by its updates, all trainers' of a round as
+   *     one, so that neither the order of their pulls nor a pull that is repeated after a restart changes anything
    * @param clockMillis wall clock
    */
-  RowLife(TableLife spec, RowLayout layout, long key, LongSupplier clockMillis) {
+  RowLife(TableLife spec, RowLayout layout, long key, boolean rounds, LongSupplier clockMillis) {
     this.spec = spec;
+    this.rounds = rounds;
     columns = layout.life();
     this.key = Mix64.mix(key ^ ADMISSION);
     this.clockMillis = clockMillis;
@@ -68,15 +72,29 @@ final class RowLife {
   boolean pulled(float[] slab, int off, long id) {
     int at = off + columns;
     int pulls = Float.floatToRawIntBits(slab[at + RowLayout.PULLS]);
-    int count = Math.min(pulls & MOST_PULLS, MOST_PULLS - 1) + 1;
+    int count = next(pulls);
     slab[at + RowLayout.UNSEEN] = 0;
     slab[at + RowLayout.SEEN] = bits(now);
     boolean admitted = pulls >= 0 && admitted(id, count);
-    slab[at + RowLayout.PULLS] = bits(pulls & ADMITTED | (admitted ? ADMITTED : 0) | count);
+    slab[at + RowLayout.PULLS] = bits(pulls & ADMITTED | (admitted ? ADMITTED : 0)
+        | (rounds ? pulls & MOST_PULLS : count));
     if (pulls >= 0 && !admitted) {
       notAdmittedPulls++;
     }
     return admitted;
+  }
+
+  private static int next(int pulls) {
+    return Math.min(pulls & MOST_PULLS, MOST_PULLS - 1) + 1;
+  }
+
+  /** The row has been updated, or has had its gradient dropped. */
+  void updated(float[] slab, int off) {
+    if (rounds) {
+      int at = off + columns + RowLayout.PULLS;
+      int pulls = Float.floatToRawIntBits(slab[at]);
+      slab[at] = bits(pulls & ADMITTED | next(pulls));
+    }
   }
 
   /** A pure function of seed, table, id and the number of the pull: the same on any number of shards. */

@@ -57,11 +57,16 @@ public final class SparseTable {
 
   /** An empty table by the process's clock; {@code seed} is that of the job's initializers. */
   public SparseTable(long seed, SparseTableSpec spec) {
-    this(seed, spec, System::currentTimeMillis);
+    this(seed, spec, false, System::currentTimeMillis);
   }
 
-  /** An empty table; {@code clockMillis}, the wall clock, dates the rows of a tracked one. */
-  public SparseTable(long seed, SparseTableSpec spec, LongSupplier clockMillis) {
+  /**
+   * An empty table.
+   *
+   * @param rounds whether updates are sync rounds, see {@link RowLife}
+   * @param clockMillis wall clock, which dates the rows of a tracked table
+   */
+  public SparseTable(long seed, SparseTableSpec spec, boolean rounds, LongSupplier clockMillis) {
     this.spec = spec;
     birthKey = InitializerSpec.tableKey(seed, spec.name());
     digestKey = ParameterHash.tableKey(spec.name());
@@ -69,7 +74,7 @@ public final class SparseTable {
     dim = spec.dim();
     layout = new RowLayout(dim, optimizer.slots(), spec.life().isTracked());
     width = layout.width();
-    life = layout.tracked() ? new RowLife(spec.life(), layout, birthKey, clockMillis) : null;
+    life = layout.tracked() ? new RowLife(spec.life(), layout, birthKey, rounds, clockMillis) : null;
     removal = life == null ? null : new RowRemoval(life);
     for (int i = 0; i < SEGMENTS; i++) {
       segments[i] = new SparseSegment(width, LOAD_MIN + (LOAD_MAX - LOAD_MIN) * i / (SEGMENTS - 1));
@@ -236,6 +241,7 @@ public final class SparseTable {
       } else {
         life.droppedGradients++;
       }
+      life.updated(slab, off);
     }
   }
 
@@ -305,25 +311,7 @@ public final class SparseTable {
     return life == null || life.isAdmitted(slab, off) && !life.bornSince(slab, off, mark);
   }
 
-  /**
-   * As {@link #copy}, but whole rows, {@link RowLayout#width} floats each, and also those that are not admitted.
-   *
-   * @return how many
-   */
-  public int copyWhole(int segment, int from, int n, int mark, long[] ids, float[] floats) {
-    SparseSegment s = segments[segment];
-    int copied = 0;
-    for (int row = from; row < from + n; row++) {
-      if (s.holds(row) && (life == null || !life.bornSince(s.slab(row), s.offset(row), mark))) {
-        ids[copied] = s.id(row);
-        System.arraycopy(s.slab(row), s.offset(row), floats, copied * width, width);
-        copied++;
-      }
-    }
-    return copied;
-  }
-
-  /** Puts a whole row, as {@link #copyWhole} gives it, in the place of the id's row, which is born if there is none. */
+  /** Puts a whole row, {@link RowLayout#width} floats, in the place of the id's row, which is born if there is none. */
   public void restore(long id, float[] floats, int from) {
     hashes[0] = hash(id);
     int row = segment(hashes[0]).find(id, hashes[0]);

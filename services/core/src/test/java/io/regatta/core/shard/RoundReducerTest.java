@@ -35,6 +35,19 @@ class RoundReducerTest {
   }
 
   @Test
+  void countsAreSummedAndNotAveraged() {
+    Push merged = RoundReducer.merge(List.of(
+        push(0, 3, null, new SparseRows("t", new long[] {5, 6}, new float[] {4, 2, 1, 8, 7, 0}, 2)),
+        push(1, 1, null, new SparseRows("t", new long[] {6}, new float[] {-4, 1, 1}, 2))));
+    assertThat(merged.sparse().get(0).values()).containsExactly(3, 2, 1, 5, 8, 1);
+    assertThat(merged.sparse().get(0).counts()).isEqualTo(2);
+    assertThatThrownBy(() -> RoundReducer.merge(List.of(
+        push(0, 1, null, new SparseRows("t", new long[] {5}, new float[3], 2)),
+        push(1, 1, null, new SparseRows("t", new long[] {5}, new float[3])))))
+        .isInstanceOf(InvalidInput.class).hasMessageContaining("table 't'");
+  }
+
+  @Test
   void equalWeightsGiveTheSumTimesOneOverN() {
     Push merged = RoundReducer.merge(List.of(push(0, 32, new float[] {1}), push(1, 32, new float[] {2}),
         push(2, 32, null), push(3, 32, new float[] {5})));

@@ -180,6 +180,34 @@ class TableLifeOnShardsTest {
     assertThat(exported(c)).hasSize(2);
   }
 
+  /** Whoever pulls first: within a step all trainers see the same rows, and an N-th step admits. */
+  @Test
+  void inRoundsTheOrderOfPullsDoesNotMatter() {
+    List<List<Float>> seen = new ArrayList<>();
+    for (int first = 0; first < 2; first++) {
+      List<Float> values = new ArrayList<>();
+      List<ParameterClient> clients =
+          clients(job(Mode.SYNC, 2, 1, TableLife.NONE.withAdmission(3, 1)), new ArrayList<>());
+      for (long step = 0; step < 4; step++) {
+        List<CompletableFuture<?>> pushed = new ArrayList<>();
+        for (int i = 0; i < 2; i++) {
+          ParameterClient c = clients.get((first + i) % 2);
+          Values v = c.pull(step, false, List.of(new SparseIds(T, new long[] {5})), false).join();
+          values.add(v.sparse().get(0).values()[0]);
+        }
+        for (ParameterClient c : clients) {
+          pushed.add(c.push(step, 1, null, null, List.of(new SparseRows(T, new long[] {5}, new float[] {1}))));
+        }
+        pushed.forEach(CompletableFuture::join);
+      }
+      seen.add(values);
+    }
+    float[] born = new float[1];
+    InitializerSpec.uniform(-1, 1).fill(7, T, 5, born, 0, 1);
+    assertThat(seen.get(0)).containsExactly(0f, 0f, 0f, 0f, born[0], born[0], born[0] - 1, born[0] - 1);
+    assertThat(seen.get(1)).isEqualTo(seen.get(0));
+  }
+
   private static List<Long> exported(ParameterClient c) {
     List<Long> ids = new ArrayList<>();
     c.export(T, slice -> {

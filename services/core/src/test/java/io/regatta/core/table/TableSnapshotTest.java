@@ -25,7 +25,7 @@ class TableSnapshotTest {
 
   private static SparseTable table(TableLife life) {
     return new SparseTable(1, new SparseTableSpec("t", DIM, InitializerSpec.uniform(-1, 1), OptimizerSpec.adagrad(0.1), life),
-        () -> 1000);
+        false, () -> 1000);
   }
 
   /** All whole rows as they are now. */

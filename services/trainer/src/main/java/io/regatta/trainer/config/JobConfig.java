@@ -60,6 +60,10 @@ public record JobConfig(
     @Setting(value = "1", doc = "Passes over the training data.")
     int epochs,
 
+    @Setting(value = "false", doc = "Each pass over the training data is a day: at its end rows of sparse tables grow a day "
+        + "older, and go as their tables' lives say. Programs of your own call worker.shrink themselves.")
+    boolean shrinkEachPass,
+
     @Setting(value = "64", unit = "examples", doc = "Examples per replica and step.")
     int batchSize,
 

@@ -67,7 +67,7 @@ public record TableConfig(
       double clickCoefficient,
 
       @Setting(value = "0", unit = "pulls", doc = "Training pulls until a row is initialised; before, it reads as zeros "
-          + "and its gradients are dropped. 0: the first one.")
+          + "and its gradients are dropped. 0: the first one. In sync mode all trainers' pulls for a step count as one.")
       int admitCount,
 
       @Setting(value = "1", doc = "Probability that a training pull admits a row (in Paddle: that it rejects it).")

@@ -7,6 +7,7 @@ import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.Block;
 import ai.djl.training.DefaultTrainingConfig;
 import ai.djl.training.dataset.Batch;
+import io.regatta.core.exchange.Shrunk;
 import io.regatta.core.metrics.BinaryMetrics;
 import io.regatta.trainer.FetchHandler;
 import io.regatta.trainer.Progress;
@@ -38,6 +39,7 @@ final class BinaryClassification {
   private final JobConfig job;
   private final String name;
   private final BinaryHead head;
+  private long removed;
 
   BinaryClassification(Worker worker, String name, BinaryHead head) {
     this.worker = worker;
@@ -105,11 +107,23 @@ final class BinaryClassification {
       Pass pass = new Pass();
       whole = whole.plus(worker.trainFromDataset(trainer, train, pass, SHOWN_BATCHES, false));
       pass.look();
+      if (job.shrinkEachPass()) {
+        endOfDay(trainer);
+      }
       last = pass.examples > 0 ? pass : last; // no batches: max_steps was reached earlier
     }
     worker.progress().end();
     worker.progress().line(whole.timeLine());
     return last;
+  }
+
+  /** Rows of the sparse tables age, and some go. */
+  private void endOfDay(FleetTrainer trainer) {
+    Shrunk shrunk = worker.shrink(trainer, true);
+    removed += shrunk.removed();
+    worker.report("rows_removed", removed);
+    worker.progress().line(shrunk.byScore() + " rows removed for their score, " + shrunk.unseen() + " unseen, "
+        + shrunk.expired() + " expired, " + shrunk.left() + " left");
   }
 
   /** What this replica sees in one pass of training: its loss and AUC so far, and the AUC of the last batches. */
