@@ -28,6 +28,7 @@ public class SlotDataset implements Dataset, AutoCloseable {
   private ByteBuffer staging = ByteBuffer.allocateDirect(0);
   private StepTrace trace = StepTrace.off();
   private SlotLoader loader;
+  private long waitedNanos;
   /** Where the next pass begins. */
   private DataCursor next = DataCursor.startOf(0);
 
@@ -89,6 +90,11 @@ public class SlotDataset implements Dataset, AutoCloseable {
     return SlotLoader.open(source, options, from, Thread::new, timeline);
   }
 
+  /** Seconds that the model thread has waited for readers, over all passes: what more or faster ones could save. */
+  public double waitedSeconds() {
+    return waitedNanos * 1e-9;
+  }
+
   @Override
   public void prepare(Progress progress) {}
 
@@ -115,7 +121,9 @@ public class SlotDataset implements Dataset, AutoCloseable {
 
     @Override
     public boolean hasNext() {
+      long before = from.waitedNanos();
       boolean more = from.hasNext();
+      waitedNanos += from.waitedNanos() - before;
       if (!more) {
         from.close();
       }

@@ -44,6 +44,7 @@ public final class SlotLoader implements Iterator<SlotBatch>, AutoCloseable {
   private volatile boolean closed;
   private SlotBatch peeked;
   private boolean ended;
+  private long waitedNanos;
 
   /** A feed that readers take turns at. */
   private static final class Shared<R> {
@@ -234,9 +235,17 @@ public final class SlotLoader implements Iterator<SlotBatch>, AutoCloseable {
     return batch;
   }
 
+  /** How long the consumer has waited for readers so far. Read by the consumer. */
+  long waitedNanos() {
+    return waitedNanos;
+  }
+
   private SlotBatch take() {
     try {
-      return ready.take().get();
+      long begin = System.nanoTime();
+      SlotBatch batch = ready.take().get();
+      waitedNanos += System.nanoTime() - begin;
+      return batch;
     } catch (InterruptedException e) {
       close();
       Thread.currentThread().interrupt();

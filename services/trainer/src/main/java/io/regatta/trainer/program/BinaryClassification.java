@@ -22,6 +22,7 @@ import io.regatta.trainer.djl.FleetTrainer;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 
 /**
@@ -114,6 +115,8 @@ final class BinaryClassification {
     }
     worker.progress().end();
     worker.progress().line(whole.timeLine());
+    worker.progress().line(String.format(Locale.ROOT, "waited for readers: %.2f s of %.1f s", train.waitedSeconds(),
+        whole.seconds()));
     return last;
   }
 

@@ -8,6 +8,7 @@ import ai.djl.ndarray.types.Shape;
 import ai.djl.training.dataset.Batch;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 
 class SlotDatasetTest {
@@ -63,6 +64,22 @@ class SlotDatasetTest {
     }
     assertThat(Thread.getAllStackTraces().keySet()).extracting(Thread::getName)
         .noneMatch(name -> name.startsWith("regatta-read-epochs"));
+  }
+
+  @Test
+  void theWaitForReadersIsToldApartFromTheMakingOfArrays() {
+    SlotSource<Integer> slow = new Numbers("slow", 3) {
+      @Override
+      public boolean parse(Integer record, SlotBatch into, int row) {
+        LockSupport.parkNanos(20_000_000);
+        return super.parse(record, into, row);
+      }
+    };
+    try (NDManager manager = NDManager.newBaseManager();
+        SlotDataset dataset = new SlotDataset(slow, LoaderOptions.inOrder(1))) {
+      dataset.getData(manager).forEach(Batch::close);
+      assertThat(dataset.waitedSeconds()).isGreaterThan(0.02);
+    }
   }
 
   private static long[] ids(SlotDataset dataset, NDManager manager) {
