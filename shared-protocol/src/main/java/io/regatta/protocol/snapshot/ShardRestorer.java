@@ -156,6 +156,9 @@ public final class ShardRestorer {
       }
     }
     turns.ask(() -> {
+      if (resume) {
+        into.shrinks(in.shrinks());
+      }
       into.finish(values, slots, in.manifest().version(), step);
       return null;
     });

@@ -23,6 +23,8 @@ public final class ShardSaver {
   /** Floats of a slice of rows: a tenth of a millisecond of the shard's thread. */
   private static final int SLICE_FLOATS = 1 << 16;
   private static final String STATE = "state";
+  /** Of the metadata: shrinks of the sparse tables that are inside. */
+  static final String SHRINKS = "shrinks";
 
   private final JobSnapshot snapshot;
   private final ModelLayout layout;
@@ -120,7 +122,8 @@ public final class ShardSaver {
     }
     JsonObject state = new JsonObject().put("version", snapshot.version()).put("step", snapshot.step())
         .put("trainers", trainers);
-    return Map.of("job", snapshot.spec().job(), "shard", Integer.toString(snapshot.shard()), STATE, state.encode());
+    return Map.of("job", snapshot.spec().job(), "shard", Integer.toString(snapshot.shard()), STATE, state.encode(),
+        SHRINKS, Long.toString(snapshot.shrinks()));
   }
 
   /**

@@ -63,6 +63,12 @@ public final class SnapshotReader implements AutoCloseable {
     return chain.get(chain.size() - 1).manifest();
   }
 
+  /** Shrinks of the sparse tables that are inside. */
+  public long shrinks() {
+    return files.get(files.size() - 1).stream()
+        .mapToLong(f -> Long.parseLong(f.metadata().getOrDefault(ShardSaver.SHRINKS, "0"))).max().orElse(0);
+  }
+
   /**
    * Reads what a shard of so many needs, and compares it with its checksums.
    *

@@ -82,7 +82,8 @@ public final class SnapshotRewrite {
     try {
       for (int s = 0; s < layout.shards(); s++) {
         writers.add(new ShardFileWriter(paths.get(s), layout, s, counts.get(s), Map.of(),
-            Map.of("job", in.manifest().job(), "shard", Integer.toString(s))));
+            Map.of("job", in.manifest().job(), "shard", Integer.toString(s), ShardSaver.SHRINKS,
+                Long.toString(in.shrinks()))));
       }
       dense(in, layout, writers);
       for (TableLayout t : layout.tables()) {

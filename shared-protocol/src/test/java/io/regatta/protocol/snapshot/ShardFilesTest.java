@@ -10,6 +10,7 @@ import io.regatta.core.exchange.Mode;
 import io.regatta.core.exchange.NanPolicy;
 import io.regatta.core.exchange.Pull;
 import io.regatta.core.exchange.Pulled;
+import io.regatta.core.exchange.Shrunk;
 import io.regatta.core.exchange.SparseIds;
 import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.init.InitializerSpec;
@@ -17,6 +18,7 @@ import io.regatta.core.model.DenseVariable;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.SparsePartition;
 import io.regatta.core.model.SparseTableSpec;
+import io.regatta.core.model.TableLife;
 import io.regatta.core.optim.OptimizerSpec;
 import io.regatta.core.shard.JobSnapshot;
 import io.regatta.core.shard.ParameterShard;
@@ -46,8 +48,12 @@ class ShardFilesTest {
   Path dir;
 
   private static ParameterShard shard(int index, int shards) {
+    return shard(index, shards, TableLife.NONE);
+  }
+
+  private static ParameterShard shard(int index, int shards, TableLife life) {
     ModelSpec model = new ModelSpec(1, List.of(new DenseVariable("w", List.of(30))), OptimizerSpec.sgd(1),
-        List.of(new SparseTableSpec("emb", 2, InitializerSpec.uniform(8, 9), OptimizerSpec.sgd(1))));
+        List.of(new SparseTableSpec("emb", 2, InitializerSpec.uniform(8, 9), OptimizerSpec.sgd(1), life)));
     ParameterShard shard = new ParameterShard(index, ParameterShard.Limits.defaults(), () -> 1);
     shard.register(new JobSpec("job", Mode.ASYNC, 1, 0, NanPolicy.FAIL, shards, 8, model), TRAINER, 0);
     return shard;
@@ -115,6 +121,35 @@ class ShardFilesTest {
     Files.writeString(last, "8\t8.5,-8,0.1,\n");
     assertThatThrownBy(() -> ShardRestorer.restore(shard(0, 1).restore("job"), dir, false, 0, HERE))
         .isInstanceOf(InvalidInput.class).hasMessageContaining("was cut");
+  }
+
+  /** Who goes on from a snapshot calls for the shrinks that came before it again: they are not done twice. */
+  @Test
+  void shrinks_that_are_inside_are_not_done_again() throws IOException {
+    TableLife life = TableLife.NONE.withShrink(0, 1, 0);
+    ParameterShard shard = shard(0, 1, life);
+    shard.initialize("job", TRAINER, DenseMemory.of(new float[30]));
+    shard.pull("job", new Pull(0, 0, false, List.of(new SparseIds("emb", new long[] {1, 2})), false), (p, e) -> { });
+    assertThat(shrink(shard, 1)).isEqualTo(new Shrunk(0, 0, 0, 2));
+    SnapshotDirectory out = SnapshotDirectory.of(dir.resolve("s")).begin();
+    JobSnapshot snapshot = snapshot(shard);
+    FileEntry file = ShardSaver.save(snapshot, out.part(), HERE);
+    out.publish(new Manifest("job", "async", SnapshotKind.FULL, 0, -1, 0, false, "", ModelLayout.of(snapshot.spec()), List.of(),
+        List.of(file)).toJson(), true);
+    ParameterShard next = shard(0, 1, life);
+    ShardRestorer.restore(next.restore("job"), dir.resolve("s"), true, 0, HERE);
+    shrink(next, 1);
+    assertThat(next.status("job").rows().get("emb")).isEqualTo(2);
+    assertThat(shrink(next, 2)).isEqualTo(new Shrunk(0, 2, 0, 0));
+    ParameterShard anew = shard(0, 1, life); // another run with these rows: its days begin at 1
+    ShardRestorer.restore(anew.restore("job"), dir.resolve("s"), false, 0, HERE);
+    assertThat(shrink(anew, 1)).isEqualTo(new Shrunk(0, 2, 0, 0));
+  }
+
+  private static Shrunk shrink(ParameterShard shard, long number) {
+    Shrunk[] done = new Shrunk[1];
+    shard.shrink("job", TRAINER, number, true, (s, e) -> done[0] = s);
+    return done[0];
   }
 
   @Test

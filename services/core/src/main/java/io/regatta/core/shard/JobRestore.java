@@ -58,6 +58,12 @@ public final class JobRestore {
     }
   }
 
+  /** The rows have been through so many shrinks, which are not done again. */
+  public void shrinks(long done) {
+    checkOpen();
+    job.shrinks.resumeAt(done);
+  }
+
   /**
    * The last part: the job begins with these values.
    *

@@ -26,6 +26,7 @@ public final class JobSnapshot {
   private final int shard;
   private final long version;
   private final long step;
+  private final long shrinks;
   private final List<Trainer> trainers;
   private final DenseState dense;
   private final List<TableSnapshot> tables = new ArrayList<>();
@@ -39,6 +40,7 @@ public final class JobSnapshot {
     version = job.version();
     trainers = job.trainers.saved();
     step = job.inRounds.next();
+    shrinks = job.shrinks.last();
     dense = job.tables.denseState();
     job.tables.sparseTables().forEach(t -> tables.add(TableSnapshot.take(t, scope, keptMax)));
   }
@@ -60,6 +62,11 @@ public final class JobSnapshot {
   /** Sync: the rounds before this one are inside. */
   public long step() {
     return step;
+  }
+
+  /** Shrinks of the sparse tables that are inside; see {@link ParameterShard#shrink}. */
+  public long shrinks() {
+    return shrinks;
   }
 
   public List<Trainer> trainers() {

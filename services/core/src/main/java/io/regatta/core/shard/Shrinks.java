@@ -35,6 +35,16 @@ final class Shrinks {
     return open != null;
   }
 
+  /** Number of the last one. */
+  long last() {
+    return last;
+  }
+
+  /** So many have been done to the rows before they were saved. */
+  void resumeAt(long done) {
+    last = done;
+  }
+
   /**
    * Does the shrink of that number, or, if it has been done, tells again what it has come to.
    *
