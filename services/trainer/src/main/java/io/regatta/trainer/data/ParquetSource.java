@@ -1,0 +1,232 @@
+package io.regatta.trainer.data;
+
+import blue.strategic.parquet.Hydrator;
+import blue.strategic.parquet.ParquetReader;
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.reduce.DistinctIds;
+import io.regatta.trainer.data.Slots.Kind;
+import io.regatta.trainer.data.Slots.Slot;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
+import net.jpountz.xxhash.XXHash64;
+import net.jpountz.xxhash.XXHashFactory;
+import org.apache.parquet.column.ColumnDescriptor;
+import org.apache.parquet.io.LocalInputFile;
+import org.apache.parquet.io.ParquetDecodingException;
+
+/**
+ * Parquet files of this machine with flat columns. Each slot is the column of its name, one value wide: a dense one any
+ * number, 0 if null; an id a whole number as it is, or text as {@code xxh64(name=value, seed 0)}, none if null; the label any
+ * number or boolean. Other columns are not read. Needs {@code blue.strategic.parquet:parquet-floor} (Apache Parquet without
+ * Hadoop) on the class path. Immutable, any thread.
+ */
+public final class ParquetSource implements FileSource<ParquetSource.Row> {
+
+  /** The values of a row by slot. */
+  public record Row(String file, long number, Object[] values) {}
+
+  private static final String LIBRARY = "blue.strategic.parquet:parquet-floor";
+
+  private final Slots slots;
+  private final List<Path> files;
+  private final BadLines badLines;
+  private final Map<String, Integer> slotOfColumn = new HashMap<>();
+  private final XXHash64 hash = XXHashFactory.safeInstance().hash64();
+
+  /**
+   * @param slots by column name, each of width 1
+   * @param files read in this order; must exist
+   */
+  public ParquetSource(Slots slots, List<Path> files, BadLines badLines) {
+    try {
+      Class.forName("blue.strategic.parquet.ParquetReader");
+    } catch (ClassNotFoundException e) {
+      throw new InvalidInput("to read Parquet files, put " + LIBRARY + " on the class path", e);
+    }
+    for (int i = 0; i < slots.size(); i++) {
+      slotOfColumn.put(slots.get(i).name(), i);
+      if (slots.get(i).width() != 1) {
+        throw new InvalidInput("a flat column of a Parquet file holds one value, but slot " + slots.get(i).name() + " is "
+            + slots.get(i).width() + " wide");
+      }
+    }
+    this.slots = slots;
+    this.files = files.stream().map(DataFiles::readable).toList();
+    this.badLines = badLines;
+  }
+
+  @Override
+  public String name() {
+    return "parquet";
+  }
+
+  @Override
+  public Layout layout() {
+    return slots.layout();
+  }
+
+  @Override
+  public long size() {
+    return -1;
+  }
+
+  @Override
+  public List<Path> files() {
+    return files;
+  }
+
+  @Override
+  public Cursor<Row> open(FileQueue queue, DataCursor place) {
+    Rows rows = new Rows(queue);
+    for (long row = 0; place != null && row < place.records() && rows.next() != null; row++) {
+      // Those before the place are read again.
+    }
+    return rows;
+  }
+
+  @Override
+  public boolean parse(Row row, SlotBatch into, int at) {
+    for (int i = 0; i < slots.size(); i++) {
+      Slot slot = slots.get(i);
+      Object value = row.values()[i];
+      if (slot.kind() == Kind.IDS) {
+        if (value instanceof Float || value instanceof Double) {
+          return bad(row, slot, "a whole number or text", value);
+        }
+        into.ids()[at * slots.layout().columns() + slot.offset()] = id(slot, value);
+        continue;
+      }
+      float number = number(value, slot.kind() == Kind.DENSE ? 0f : Float.NaN);
+      if (!Float.isFinite(number)) {
+        return bad(row, slot, "a number", value);
+      }
+      if (slot.kind() == Kind.LABEL) {
+        into.labels()[at] = number;
+      } else {
+        into.dense()[at * slots.layout().dense() + slot.offset()] = number;
+      }
+    }
+    return true;
+  }
+
+  private long id(Slot slot, Object value) {
+    if (value == null) {
+      return DistinctIds.PADDING;
+    }
+    if (value instanceof Long || value instanceof Integer) {
+      return ((Number) value).longValue();
+    }
+    byte[] key = (slot.name() + "=" + value).getBytes(StandardCharsets.UTF_8);
+    return hash.hash(key, 0, key.length, 0);
+  }
+
+  private static float number(Object value, float ofNull) {
+    if (value instanceof Boolean yes) {
+      return yes ? 1f : 0f;
+    }
+    return value == null ? ofNull : value instanceof Number n ? n.floatValue() : Float.NaN;
+  }
+
+  private boolean bad(Row row, Slot slot, String expected, Object found) {
+    return badLines.report(row.file(), row.number(), "column " + slot.name(),
+        BadLines.expected(expected, String.valueOf(found)));
+  }
+
+  /** Rows of one file after another; one thread at a time. */
+  private final class Rows implements Cursor<Row> {
+
+    private final FileQueue queue;
+    private int number = -1;
+    private Path file;
+    private ParquetReader<Object[], Object[]> reader;
+    private Object[] next;
+    private long read;
+
+    private Rows(FileQueue queue) {
+      this.queue = queue;
+    }
+
+    @Override
+    public Row next() {
+      try {
+        while (reader == null || !reader.tryAdvance(row -> next = row)) {
+          if (!openNext()) {
+            return null;
+          }
+        }
+        return new Row(file.toString(), ++read, next);
+      } catch (UncheckedIOException e) {
+        throw DataFiles.unreadable(file, e.getCause());
+      } catch (IOException e) {
+        throw DataFiles.unreadable(file, e);
+      } catch (ParquetDecodingException e) {
+        throw new InvalidInput(file.toAbsolutePath() + ", row " + (read + 1) + ": " + e.getMessage(), e);
+      } catch (RuntimeException e) { // how the library says that this is no Parquet file
+        throw e instanceof InvalidInput known ? known : new InvalidInput(file.toAbsolutePath() + " cannot be read: "
+            + e.getMessage(), e);
+      }
+    }
+
+    private boolean openNext() throws IOException {
+      close();
+      int taken = queue.take();
+      if (taken < 0) {
+        return false;
+      }
+      number = taken;
+      file = queue.file(taken);
+      read = 0;
+      Function<List<ColumnDescriptor>, Hydrator<Object[], Object[]>> columns = this::hydrator;
+      reader = ParquetReader.spliterator(new LocalInputFile(file), columns::apply, slotOfColumn.keySet());
+      return true;
+    }
+
+    private Hydrator<Object[], Object[]> hydrator(List<ColumnDescriptor> columns) {
+      List<String> names = columns.stream().map(column -> String.join(".", column.getPath())).toList();
+      slotOfColumn.keySet().stream().filter(name -> !names.contains(name)).sorted().findFirst().ifPresent(missing -> {
+        throw new InvalidInput(file.toAbsolutePath() + ": expected a column named " + missing + ", found " + names);
+      });
+      return new Hydrator<>() {
+        @Override
+        public Object[] start() {
+          return new Object[slots.size()];
+        }
+
+        @Override
+        public Object[] add(Object[] row, String column, Object value) {
+          row[slotOfColumn.get(column)] = value;
+          return row;
+        }
+
+        @Override
+        public Object[] finish(Object[] row) {
+          return row;
+        }
+      };
+    }
+
+    @Override
+    public DataCursor place() {
+      return number < 0 ? null : new DataCursor(0, number, file.toString(), 0, read, 0, 0);
+    }
+
+    @Override
+    public void close() {
+      if (reader != null) {
+        try {
+          reader.close();
+        } catch (IOException e) {
+          throw DataFiles.unreadable(file, e);
+        } finally {
+          reader = null;
+        }
+      }
+    }
+  }
+}
