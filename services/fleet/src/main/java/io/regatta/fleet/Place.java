@@ -14,6 +14,7 @@ import io.regatta.rendezvous.RendezvousConfig;
 import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.config.TrainerConfig;
 import io.regatta.trainer.result.ResultFile;
+import io.regatta.trainer.serve.PredictorConfig;
 import io.vertx.core.json.JsonObject;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -63,6 +64,7 @@ final class Place {
     sections.put(Sections.PARAMETER_SERVER, ParameterServerConfig.class);
     sections.put(Sections.GRADIENT_AGGREGATOR, AggregatorConfig.class);
     sections.put(Sections.TRAINER, TrainerConfig.class);
+    sections.put(Sections.PREDICTOR, PredictorConfig.class);
     return Schema.sections(sections);
   }
 

@@ -25,7 +25,7 @@ import picocli.CommandLine.ParameterException;
 @Command(name = "regatta", mixinStandardHelpOptions = true, versionProvider = Version.class,
     description = "Distributed training of DJL models on the JVM.",
     subcommands = {SimulateCommand.class, TrainCommand.class, RunCommand.class, ParityCommand.class, StatusCommand.class,
-        CheckpointCommand.class, PrepareCommand.class,
+        CheckpointCommand.class, PrepareCommand.class, PredictCommand.class,
         VersionCommand.class, CommandLine.HelpCommand.class},
     footer = {"", "First steps: regatta simulate configs/wide-and-deep.yaml"})
 public final class Regatta implements Runnable {

@@ -4,6 +4,7 @@ import io.regatta.aggregator.AggregatorMain;
 import io.regatta.parameterserver.ParameterServerMain;
 import io.regatta.rendezvous.RendezvousMain;
 import io.regatta.trainer.TrainingProgram;
+import io.regatta.trainer.serve.PredictorMain;
 import io.regatta.trainer.service.TrainerMain;
 import java.util.List;
 import java.util.Map;
@@ -16,7 +17,8 @@ final class ServiceRoles {
       "rendezvous", RendezvousMain.DESCRIPTION,
       "pserver", ParameterServerMain.DESCRIPTION,
       "aggregator", AggregatorMain.DESCRIPTION,
-      "trainer", TrainerMain.DESCRIPTION));
+      "trainer", TrainerMain.DESCRIPTION,
+      "serve", PredictorMain.DESCRIPTION));
 
   private ServiceRoles() {}
 
@@ -33,6 +35,7 @@ final class ServiceRoles {
       case "pserver" -> ParameterServerMain.run(command, args);
       case "aggregator" -> AggregatorMain.run(command, args);
       case "trainer" -> TrainerMain.run(command, args, program);
+      case "serve" -> PredictorMain.run(command, args);
       default -> throw new IllegalArgumentException(role);
     }
   }

@@ -14,6 +14,9 @@ import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.config.TrainerConfig;
 import io.regatta.trainer.program.CensusWideAndDeep;
 import io.regatta.trainer.program.CriteoSettings;
+import io.regatta.trainer.program.LogisticRegression;
+import io.regatta.trainer.program.Word2VecSettings;
+import io.regatta.trainer.serve.PredictorConfig;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.util.LinkedHashMap;
@@ -40,7 +43,10 @@ class ConfigurationPageTest {
     sections.put("parameter_server", ParameterServerConfig.class);
     sections.put("gradient_aggregator", AggregatorConfig.class);
     sections.put("trainer", TrainerConfig.class);
-    sections.put("WideAndDeep and CtrDnn", CriteoSettings.class);
+    sections.put("predictor", PredictorConfig.class);
+    sections.put("WideAndDeep, CtrDnn and DeepFm", CriteoSettings.class);
+    sections.put("Word2Vec", Word2VecSettings.class);
+    sections.put("LogisticRegression", LogisticRegression.LogisticRegressionSettings.class);
     sections.put("CensusWideAndDeep", CensusWideAndDeep.CensusSettings.class);
     return sections;
   }

@@ -107,6 +107,35 @@ public final class SnapshotReader implements AutoCloseable {
     rows(table, false, shard, shards, to);
   }
 
+  /** Whether this is a delta that is relative to that snapshot, directly or through others. */
+  public boolean follows(Path snapshot) {
+    return place(snapshot) >= 0 && place(snapshot) < chain.size() - 1;
+  }
+
+  private int place(Path snapshot) {
+    Path there = snapshot.toAbsolutePath().normalize();
+    for (int m = 0; m < chain.size(); m++) {
+      if (chain.get(m).dir().equals(there)) {
+        return m;
+      }
+    }
+    return -1;
+  }
+
+  /**
+   * What has changed in a table since a snapshot that this {@link #follows}, the older first: an id may be told again.
+   *
+   * @param removed takes the ids that have gone, without rows
+   */
+  public void rowsSince(Path since, TableLayout table, RowTaker to, RowTaker removed) throws IOException {
+    for (int m = place(since) + 1; m < chain.size(); m++) {
+      for (SafetensorsFile file : files.get(m)) {
+        removed(file, table, removed);
+        rows(file, table, false, -1, 1, new LongOpenHashSet(), false, to);
+      }
+    }
+  }
+
   private void rows(TableLayout table, boolean idsOnly, int shard, int shards, RowTaker to) throws IOException {
     LongOpenHashSet newer = new LongOpenHashSet();
     for (int m = chain.size() - 1; m >= 0; m--) {
@@ -143,14 +172,23 @@ public final class SnapshotReader implements AutoCloseable {
         newer.add(ids[i]);
       }
     }
-    if (remember && file.has(table.removed())) {
-      SafetensorsFile.Cursor removed = file.read(table.removed(), TensorInfo.I64);
-      for (long left = file.tensor(table.removed(), TensorInfo.I64).elements(); left > 0; ) {
-        int n = (int) Math.min(left, most);
-        removed.longs(ids, 0, n);
-        newer.addAll(LongArrayList.wrap(ids, n));
-        left -= n;
-      }
+    if (remember) {
+      removed(file, table, (gone, none, n) -> newer.addAll(LongArrayList.wrap(gone, n)));
+    }
+  }
+
+  /** The ids that have gone since what a delta is relative to. */
+  private static void removed(SafetensorsFile file, TableLayout table, RowTaker to) throws IOException {
+    if (!file.has(table.removed())) {
+      return;
+    }
+    long[] ids = new long[SLICE_FLOATS];
+    SafetensorsFile.Cursor removed = file.read(table.removed(), TensorInfo.I64);
+    for (long left = file.tensor(table.removed(), TensorInfo.I64).elements(); left > 0; ) {
+      int n = (int) Math.min(left, ids.length);
+      removed.longs(ids, 0, n);
+      to.take(ids, null, n);
+      left -= n;
     }
   }
 

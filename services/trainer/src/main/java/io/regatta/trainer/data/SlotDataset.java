@@ -1,16 +1,11 @@
 package io.regatta.trainer.data;
 
-import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
-import ai.djl.ndarray.types.DataType;
-import ai.djl.ndarray.types.Shape;
 import ai.djl.training.dataset.Batch;
 import ai.djl.training.dataset.Dataset;
 import ai.djl.util.Progress;
 import io.regatta.trainer.trace.StepTrace;
-import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.util.Iterator;
 
 /**
@@ -25,7 +20,7 @@ public class SlotDataset implements Dataset, AutoCloseable {
 
   private final SlotSource<?> source;
   private final LoaderOptions options;
-  private ByteBuffer staging = ByteBuffer.allocateDirect(0);
+  private final SlotArrays arrays = new SlotArrays();
   private StepTrace trace = StepTrace.off();
   private SlotLoader loader;
   private long waitedNanos;
@@ -134,49 +129,12 @@ public class SlotDataset implements Dataset, AutoCloseable {
     public Batch next() {
       SlotBatch host = from.next();
       NDManager scope = manager.newSubManager();
-      NDList data = new NDList(3);
-      if (layout().dense() > 0) {
-        data.add(floats(scope, host.dense(), host.rows(), layout().dense()));
-      }
-      NDArray ids = null;
-      if (layout().slots() > 0) {
-        ids = longs(scope, host.ids(), host.rows(), layout().columns());
-        data.add(ids);
-      }
-      if (layout().valued()) {
-        data.add(floats(scope, host.values(), host.rows(), layout().columns()));
-      }
-      NDList labels = new NDList(floats(scope, host.labels(), host.rows(), 1));
+      NDList data = arrays.data(scope, host);
+      NDList labels = arrays.labels(scope, host);
       done += host.rows();
-      return new BatchWithIds(scope, data, labels, host.rows(), done, examples(), ids, host.distinct(),
+      return new BatchWithIds(scope, data, labels, host.rows(), done, examples(),
+          arrays.ids(data, layout()), host.distinct(),
           host.after());
     }
-  }
-
-  private NDArray floats(NDManager scope, float[] values, int rows, int width) {
-    ByteBuffer buffer = staging(4L * rows * width);
-    buffer.asFloatBuffer().put(values, 0, rows * width);
-    NDArray array = scope.create(new Shape(rows, width), DataType.FLOAT32);
-    array.set(buffer.asFloatBuffer());
-    return array;
-  }
-
-  private NDArray longs(NDManager scope, long[] values, int rows, int width) {
-    ByteBuffer buffer = staging(8L * rows * width);
-    buffer.asLongBuffer().put(values, 0, rows * width);
-    NDArray array = scope.create(new Shape(rows, width), DataType.INT64);
-    array.set(buffer.asLongBuffer());
-    return array;
-  }
-
-  /**
-   * The reused direct buffer, cut to a size. Engines copy out of a view of it before {@code set} returns; PyTorch
-   * would go on using a plain byte buffer.
-   */
-  private ByteBuffer staging(long bytes) {
-    if (staging.capacity() < bytes) {
-      staging = ByteBuffer.allocateDirect(Math.toIntExact(bytes));
-    }
-    return staging.clear().slice(0, (int) bytes).order(ByteOrder.nativeOrder());
   }
 }

@@ -94,7 +94,7 @@ public final class Engines {
   }
 
   /** The engine of this process, started with its defaults if no job has done so. */
-  static Engine current() {
+  public static Engine current() {
     synchronized (LOCK) {
       return started == null ? start("auto", 0) : started;
     }

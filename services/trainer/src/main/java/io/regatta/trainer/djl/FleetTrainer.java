@@ -460,6 +460,11 @@ public final class FleetTrainer extends Trainer {
     return frozen != null ? frozen : dense.frozenValues();
   }
 
+  /** Whether {@link #close} has been called: the model may be closed as well then. */
+  public boolean isClosed() {
+    return closed;
+  }
+
   /** The tables that the model has on the servers. */
   public List<SparseTableSpec> tables() {
     initialized();

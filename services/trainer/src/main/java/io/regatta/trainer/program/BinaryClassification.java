@@ -3,7 +3,6 @@ package io.regatta.trainer.program;
 import ai.djl.Model;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
-import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.Block;
 import ai.djl.training.DefaultTrainingConfig;
 import ai.djl.training.dataset.Batch;
@@ -16,12 +15,11 @@ import io.regatta.trainer.TrainingReport;
 import io.regatta.trainer.Worker;
 import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.data.Layout;
+import io.regatta.trainer.data.SlotArrays;
 import io.regatta.trainer.data.SlotDataset;
 import io.regatta.trainer.data.SlotSource;
 import io.regatta.trainer.djl.FleetTrainer;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 
@@ -64,7 +62,7 @@ final class BinaryClassification {
         Model model = Model.newInstance(name)) {
       model.setBlock(block);
       try (FleetTrainer trainer = worker.distributedTrainer(model, config)) {
-        trainer.initialize(shapes(layout));
+        trainer.initialize(SlotArrays.shapes(layout, job.batchSize()));
         Pass last = train(trainer, train);
         double[] lossAndCount = worker.allReduce(new double[] {last.loss, last.examples}, ReduceOp.SUM);
         worker.report("loss", lossAndCount[0] / lossAndCount[1]);
@@ -82,21 +80,6 @@ final class BinaryClassification {
         }
       }
     }
-  }
-
-  /** Of the arrays of a batch, see {@link SlotDataset}. */
-  private Shape[] shapes(Layout layout) {
-    List<Shape> shapes = new ArrayList<>();
-    if (layout.dense() > 0) {
-      shapes.add(new Shape(job.batchSize(), layout.dense()));
-    }
-    if (layout.slots() > 0) {
-      shapes.add(new Shape(job.batchSize(), layout.columns()));
-    }
-    if (layout.valued()) {
-      shapes.add(new Shape(job.batchSize(), layout.columns()));
-    }
-    return shapes.toArray(Shape[]::new);
   }
 
   /** Trains; returns what was seen in the last pass. */

@@ -1,7 +1,9 @@
 package io.regatta.trainer.program;
 
+import ai.djl.ndarray.NDArray;
 import ai.djl.nn.Block;
 import io.regatta.trainer.ReduceOp;
+import io.regatta.trainer.Servable;
 import io.regatta.trainer.TrainingProgram;
 import io.regatta.trainer.Worker;
 import io.regatta.trainer.config.JobConfig;
@@ -11,6 +13,7 @@ import io.regatta.trainer.data.CriteoFormat;
 import io.regatta.trainer.data.DataFiles;
 import io.regatta.trainer.data.FileSource;
 import io.regatta.trainer.data.GeneratedCriteo;
+import io.regatta.trainer.data.LineFormat;
 import io.regatta.trainer.data.Slots;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -22,7 +25,7 @@ import java.util.stream.Stream;
  * A click-through model on Criteo-format files: what such programs share, but for the network. If the data directory has
  * no data, {@link CriteoGenerator} makes some there first. Runs on a model thread.
  */
-abstract class CriteoProgram implements TrainingProgram {
+abstract class CriteoProgram implements TrainingProgram, Servable {
 
   /** What a pipe_command writes, in the order of PaddlePaddle's CTR examples. */
   private static final Slots PIPED = piped();
@@ -49,6 +52,21 @@ abstract class CriteoProgram implements TrainingProgram {
 
   /** A new network for examples of {@link CriteoFormat#LAYOUT}; input {@code [dense, ids]}. */
   abstract Block network(CriteoSettings settings);
+
+  @Override
+  public final Block network(JobConfig job) {
+    return network(job.settingsAs(CriteoSettings.class));
+  }
+
+  @Override
+  public final LineFormat input(JobConfig job) {
+    return new CriteoFormat(job.settingsAs(CriteoSettings.class).idSpace());
+  }
+
+  @Override
+  public final float[] scores(NDArray outputs) {
+    return head.probabilities(outputs);
+  }
 
   @Override
   public Class<? extends Record> settings() {

@@ -3,7 +3,7 @@ package io.regatta.trainer.program;
 import io.regatta.node.settings.Setting;
 import java.util.List;
 
-/** The {@code settings} section of {@link WideAndDeep} and {@link CtrDnn}. */
+/** The {@code settings} section of {@link WideAndDeep}, {@link CtrDnn} and {@link DeepFm}. */
 public record CriteoSettings(
     @Setting(value = "10", doc = "Values per id in the deep part.") int embedding,
     @Setting(value = "0.05", doc = "Embeddings start uniform in plus or minus this.") double embeddingBound,

@@ -1,12 +1,16 @@
 package io.regatta.trainer.program;
 
+import ai.djl.ndarray.NDArray;
+import ai.djl.nn.Block;
 import io.regatta.node.settings.Setting;
 import io.regatta.trainer.ReduceOp;
+import io.regatta.trainer.Servable;
 import io.regatta.trainer.TrainingProgram;
 import io.regatta.trainer.Worker;
 import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.data.BadLines;
 import io.regatta.trainer.data.LibSvmFormat;
+import io.regatta.trainer.data.LineFormat;
 import io.regatta.trainer.data.TextSource;
 import java.nio.file.Path;
 import java.util.List;
@@ -16,7 +20,7 @@ import java.util.stream.Stream;
  * Logistic regression on LibSVM files, for any number of features: their weights are rows of a table that are born when an
  * index is first seen. The optimizer for it is FTRL, which keeps the weights of rare features at 0. Runs on a model thread.
  */
-public final class LogisticRegression implements TrainingProgram {
+public final class LogisticRegression implements TrainingProgram, Servable {
 
   /** The {@code settings} section of the job. */
   public record LogisticRegressionSettings(
@@ -28,6 +32,21 @@ public final class LogisticRegression implements TrainingProgram {
   @Override
   public Class<? extends Record> settings() {
     return LogisticRegressionSettings.class;
+  }
+
+  @Override
+  public Block network(JobConfig job) {
+    return new LogisticRegressionBlock(input(job).layout());
+  }
+
+  @Override
+  public LineFormat input(JobConfig job) {
+    return new LibSvmFormat(job.settingsAs(LogisticRegressionSettings.class).features());
+  }
+
+  @Override
+  public float[] scores(NDArray outputs) {
+    return BinaryHead.LOGIT.probabilities(outputs);
   }
 
   @Override

@@ -3,6 +3,7 @@ package io.regatta.trainer.save;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.exchange.JobSpec;
 import io.regatta.core.exchange.SparseRows;
+import io.regatta.core.init.InitializerSpec;
 import io.regatta.core.model.DenseVariable;
 import io.regatta.core.model.SparseTableSpec;
 import io.regatta.protocol.snapshot.FileEntry;
@@ -31,7 +32,8 @@ import org.slf4j.LoggerFactory;
 /**
  * A model on disk, readable by any safetensors tool: {@code dense.safetensors} (parameters by name, those that are not
  * trained included), {@code table-NAME.safetensors} per sparse table ({@code ids} int64 {@code [n]}, {@code values}
- * float32 {@code [n, dim]}, in the order in which the shards gave them; NAME is the table's, see {@link ModelFiles}) and {@code manifest.json} with their SHA-256.
+ * float32 {@code [n, dim]}, in the order in which the shards gave them; NAME is the table's, see {@link ModelFiles}), {@code model-0000.params} (the dense parameters as DJL writes them), and
+ * {@code manifest.json} with their SHA-256, the program and its settings.
  * All are written beside their names and moved there when all are whole, the manifest last: a save that fails leaves an
  * older model in the directory as it was. Written by the first worker, on its model thread.
  */
@@ -39,6 +41,9 @@ public final class SavedModel {
 
   private static final Logger LOG = LoggerFactory.getLogger(SavedModel.class);
   private static final String PART = ".part";
+  /** Name of the model in DJL's file: {@code Model.newInstance("model")}, then {@code load} this directory. */
+  private static final String DJL_NAME = "model";
+  private static final String DJL_PARAMETERS = DJL_NAME + "-0000.params";
 
   private final Path dir;
   private final TrainerSession session;
@@ -68,6 +73,7 @@ public final class SavedModel {
         for (SparseTableSpec table : trainer.tables()) {
           model.table(table);
         }
+        model.djl();
         model.manifest();
         model.publish();
       } finally {
@@ -122,6 +128,23 @@ public final class SavedModel {
           ids.longs(slice, 0, slice.length);
         }
         out.finish();
+      }
+    });
+  }
+
+  /** The dense parameters in DJL's own form, which {@code Model.load} reads; not of a model that its program has closed. */
+  private void djl() throws IOException {
+    if (trainer.isClosed()) {
+      return;
+    }
+    add(DJL_PARAMETERS, part -> {
+      Path scratch = Files.createTempDirectory(dir, ".djl");
+      try {
+        trainer.getModel().save(scratch, DJL_NAME);
+        Files.move(scratch.resolve(DJL_PARAMETERS), part, StandardCopyOption.REPLACE_EXISTING);
+      } finally {
+        Files.deleteIfExists(scratch.resolve(DJL_PARAMETERS));
+        Files.delete(scratch);
       }
     });
   }
@@ -189,12 +212,15 @@ public final class SavedModel {
     long hash = session.await("hash of all parameters", trainer.client().digest());
     JsonArray tables = new JsonArray();
     for (SparseTableSpec t : trainer.tables()) {
-      tables.add(new JsonObject().put("table", t.name()).put("dim", t.dim()));
+      InitializerSpec without = t.life().admits() ? InitializerSpec.zeros() : t.initializer(); // what an id without a row reads
+      tables.add(new JsonObject().put("table", t.name()).put("dim", t.dim()).put("initializer", new JsonObject()
+          .put("kind", without.kind().name().toLowerCase(Locale.ROOT)).put("a", without.a()).put("b", without.b())));
     }
     JsonObject manifest = new JsonObject().put("kind", SnapshotKind.MODEL.label()).put("job", session.job().job())
         .put("mode", spec().mode().name().toLowerCase(Locale.ROOT)).put("seed", session.job().seed())
         .put("shards", spec().shards()).put("model_digest", spec().model().digest())
-        .put("parameters_hash", String.format(Locale.ROOT, "%016x", hash)).put("tables", tables).put("files", files);
+        .put("parameters_hash", String.format(Locale.ROOT, "%016x", hash)).put("tables", tables).put("files", files)
+        .put("program", session.job().program()).put("settings", new JsonObject(session.job().settings()));
     ManifestFile.write(part(ManifestFile.NAME), manifest);
   }
 }

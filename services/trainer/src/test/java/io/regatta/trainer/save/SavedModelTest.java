@@ -137,7 +137,7 @@ class SavedModelTest {
       shards.run(savesTwoTables(dir));
       older = contents(dir);
     }
-    assertThat(older).hasSize(4);
+    assertThat(older).hasSize(5);
     Files.createDirectories(dir.resolve("manifest.json.rank0.part").resolve("in-the-way"));
     try (SharedShards shards = new SharedShards(JobConfig.of(new JsonObject().put("job", "newer").put("seed", 7)))) {
       assertThatThrownBy(() -> shards.run(savesTwoTables(dir))).cause().isInstanceOf(InvalidInput.class)
@@ -217,7 +217,7 @@ class SavedModelTest {
           .isEqualTo(file.getString("sha256"));
     }
     try (var left = Files.list(saved)) {
-      assertThat(left).hasSize(3);
+      assertThat(left).hasSize(4);
     }
   }
 }

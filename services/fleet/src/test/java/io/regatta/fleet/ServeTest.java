@@ -1,0 +1,141 @@
+package io.regatta.fleet;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import io.regatta.node.Node;
+import io.regatta.node.NodeConfig;
+import io.regatta.node.process.Blocking;
+import io.regatta.node.testing.BlockedLoopGuard;
+import io.regatta.node.testing.LeftoverThreads;
+import io.regatta.protocol.prediction.PredictReply;
+import io.regatta.protocol.prediction.PredictRequest;
+import io.regatta.protocol.prediction.PredictionGrpcClient;
+import io.regatta.trainer.Progress;
+import io.regatta.trainer.serve.Predictor;
+import io.regatta.trainer.serve.PredictorConfig;
+import io.regatta.trainer.serve.PredictorVerticle;
+import io.vertx.core.Vertx;
+import io.vertx.core.json.JsonObject;
+import io.vertx.core.net.SocketAddress;
+import io.vertx.grpc.client.GrpcClient;
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A model that is served while its job trains on: what a whole cluster saved, asked over HTTP and gRPC. */
+@ExtendWith(BlockedLoopGuard.class)
+class ServeTest {
+
+  @TempDir
+  Path dir;
+
+  private final HttpClient http = HttpClient.newHttpClient();
+  private int port;
+
+  private record Answer(int status, JsonObject body) {
+
+    float[] scores() {
+      List<?> all = body.getJsonArray("scores").getList();
+      float[] scores = new float[all.size()];
+      for (int i = 0; i < scores.length; i++) {
+        scores[i] = ((Number) all.get(i)).floatValue();
+      }
+      return scores;
+    }
+  }
+
+  private Answer ask(String path, String body) throws IOException, InterruptedException {
+    HttpRequest.Builder request = HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + path));
+    HttpResponse<String> response = http.send((body == null ? request : request.POST(HttpRequest.BodyPublishers.ofString(body)))
+        .build(), HttpResponse.BodyHandlers.ofString());
+    return new Answer(response.statusCode(), new JsonObject(response.body()));
+  }
+
+  /** As it comes to a directory that is followed: whole, by its name. */
+  private static void publish(Path snapshot, Path follow) throws IOException {
+    Path part = Files.createDirectories(follow.resolve(snapshot.getFileName() + ".part"));
+    try (Stream<Path> files = Files.list(snapshot)) {
+      for (Path file : files.toList()) {
+        Files.copy(file, part.resolve(file.getFileName()));
+      }
+    }
+    Files.move(part, follow.resolve(snapshot.getFileName()));
+  }
+
+  @Test
+  @Timeout(value = 2, unit = TimeUnit.MINUTES)
+  void deltas_are_taken_over_and_no_request_fails_meanwhile() throws Exception {
+    LeftoverThreads threads = LeftoverThreads.snapshot();
+    Path model = dir.resolve("output");
+    LocalCluster.run(LocalCluster.Options.of(Jobs.wideAndDeep(dir, "mode=sync", "snapshots.every_steps=10", "max_steps=30",
+        "snapshots.deltas=2", "snapshots.keep=3", "output=" + model)).withoutHazelcast().withProgress(Progress.none()));
+    List<String> lines = Files.readAllLines(dir.resolve("data/test.tsv")).subList(0, 64);
+    String text = String.join("\n", lines);
+    float[] end;
+    try (Predictor predictor = Predictor.load(model)) {
+      end = predictor.predict(lines).get().scores();
+    }
+    Path follow = dir.resolve("follow");
+    publish(model.resolve("step-000000010"), follow);
+
+    Vertx vertx = Vertx.vertx();
+    Node node = Blocking.get(Node.embedded(vertx, null, NodeConfig.defaults(), "application"));
+    PredictorVerticle service = new PredictorVerticle(node,
+        new PredictorConfig(model.toString(), follow.toString(), 10, 0, 1 << 20), null);
+    String id = Blocking.get(vertx.deployVerticle(service));
+    port = service.port();
+    assertThat(ask("/model", null).body().getLong("step")).isEqualTo(10);
+    float[] early = ask("/predict", text).scores();
+    assertThat(early).hasSize(64).isNotEqualTo(end);
+
+    List<Long> steps = new ArrayList<>();
+    for (int step = 20; step <= 30; step += 10) {
+      publish(model.resolve("step-0000000" + step), follow);
+      for (long at = 0; at < step; ) {
+        Answer answer = ask("/predict", text);
+        assertThat(answer.status()).as(answer.body().encode()).isEqualTo(200);
+        at = answer.body().getLong("step");
+        steps.add(at);
+      }
+    }
+    assertThat(steps).isSorted().contains(20L, 30L);
+    assertThat(ask("/predict", text).scores()).containsExactly(end, within(1e-6f));
+
+    GrpcClient client = GrpcClient.client(vertx);
+    PredictReply reply = Blocking.get(PredictionGrpcClient.create(client, SocketAddress.inetSocketAddress(port, "127.0.0.1"))
+        .predict(PredictRequest.newBuilder().addAllLines(lines).build()));
+    assertThat(reply.getStep()).isEqualTo(30);
+    assertThat(reply.getScoresList()).hasSize(64);
+    assertThat(reply.getScores(63)).isCloseTo(end[63], within(1e-6f));
+    Blocking.get(client.close());
+
+    Answer bad = ask("/predict", "no example");
+    assertThat(bad.status()).isEqualTo(400);
+    assertThat(bad.body().getString("error")).contains("request, line 1");
+    assertThat(ask("/elsewhere", null).status()).isEqualTo(404);
+    Blocking.get(vertx.undeploy(id));
+    Blocking.get(node.close());
+    Blocking.get(vertx.close());
+    threads.assertNone();
+
+    Path test = Files.write(dir.resolve("lines.tsv"), lines);
+    CommandLineRun predict = CommandLineRun.regatta("predict", "--model", model.toString(), "--snapshot",
+        model.resolve("step-000000010").toString(), test.toString());
+    assertThat(predict.failure()).isEmpty();
+    assertThat(predict.out().lines().map(Float::parseFloat).toList()).hasSize(64);
+    assertThat(Float.parseFloat(predict.out().lines().toList().get(5))).isCloseTo(early[5], within(1e-6f));
+  }
+}

@@ -1,0 +1,140 @@
+package io.regatta.trainer.serve;
+
+import io.regatta.core.error.RegattaException;
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.error.RegattaException.Overloaded;
+import io.regatta.protocol.error.ErrorMapping;
+import io.regatta.protocol.prediction.PredictReply;
+import io.regatta.protocol.prediction.PredictRequest;
+import io.regatta.protocol.prediction.PredictionGrpcService;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import io.vertx.core.http.HttpMethod;
+import io.vertx.core.http.HttpServer;
+import io.vertx.core.http.HttpServerRequest;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import io.vertx.grpc.common.GrpcStatus;
+import io.vertx.grpc.server.GrpcServer;
+import io.vertx.grpc.server.GrpcServerOptions;
+import io.vertx.grpc.server.GrpcServerRequest;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Predictions on one port: {@code POST /predict} with one example per line, answered by
+ * {@code {"scores": [...], "step": N}}; {@code GET /model}; and the gRPC service {@code regatta.Prediction}. Used on its
+ * verticle's event loop; the counts may be read by any thread.
+ */
+final class PredictionEndpoint {
+
+  private static final Logger LOG = LoggerFactory.getLogger(PredictionEndpoint.class);
+
+  private final Vertx vertx;
+  private final Predictor predictor;
+  private final int maxBytes;
+  private final AtomicLong examples = new AtomicLong();
+  private final AtomicLong refused = new AtomicLong();
+
+  PredictionEndpoint(Vertx vertx, Predictor predictor, int maxBytes) {
+    this.vertx = vertx;
+    this.predictor = predictor;
+    this.maxBytes = maxBytes;
+  }
+
+  /** Examples that have been answered. */
+  long examples() {
+    return examples.get();
+  }
+
+  /** Requests that have been refused, or have failed. */
+  long refused() {
+    return refused.get();
+  }
+
+  /** A server of both kinds, not yet listening. */
+  HttpServer server() {
+    GrpcServer grpc = GrpcServer.server(vertx, new GrpcServerOptions().setMaxMessageSize(maxBytes));
+    grpc.callHandler(PredictionGrpcService.Predict, this::call);
+    return vertx.createHttpServer().requestHandler(request -> {
+      String type = request.getHeader("content-type");
+      if (type != null && type.startsWith("application/grpc")) {
+        grpc.handle(request);
+      } else {
+        http(request);
+      }
+    });
+  }
+
+  private Future<Predictor.Prediction> predict(List<String> lines) {
+    return Future.fromCompletionStage(predictor.predict(lines), vertx.getOrCreateContext())
+        .onSuccess(predicted -> examples.addAndGet(predicted.scores().length))
+        .onFailure(e -> refused.incrementAndGet());
+  }
+
+  private void call(GrpcServerRequest<PredictRequest, PredictReply> request) {
+    request.handler(message -> predict(message.getLinesList()).onSuccess(predicted -> {
+      PredictReply.Builder reply = PredictReply.newBuilder().setStep(predicted.step());
+      for (float score : predicted.scores()) {
+        reply.addScores(score);
+      }
+      request.response().end(reply.build());
+    }).onFailure(e -> {
+      GrpcStatus status = e instanceof RegattaException known ? ErrorMapping.status(known) : GrpcStatus.INTERNAL;
+      log(e);
+      request.response().status(status).statusMessage(String.valueOf(e.getMessage())).end();
+    }));
+  }
+
+  private void http(HttpServerRequest request) {
+    switch (request.path()) {
+      case "/predict" -> {
+        if (request.method() != HttpMethod.POST) {
+          answer(request, 405, new JsonObject().put("error", "POST the examples, one per line"));
+          return;
+        }
+        post(request);
+      }
+      case "/model" -> answer(request, 200, new JsonObject().put("from", predictor.source().dir().toString())
+          .put("step", predictor.source().step()).put("dense", predictor.layout().dense())
+          .put("slots", predictor.layout().slots()));
+      default -> answer(request, 404, new JsonObject().put("error", "here are POST /predict and GET /model"));
+    }
+  }
+
+  private void post(HttpServerRequest request) {
+    String length = request.getHeader("content-length");
+    if (length == null || length.length() > 10 || Long.parseLong(length) > maxBytes) {
+      refused.incrementAndGet();
+      answer(request, length == null ? 411 : 413, new JsonObject().put("error", "a request has a content-length of at most "
+          + maxBytes + " bytes (predictor.max_request_bytes)"));
+      return;
+    }
+    request.body().compose(body -> predict(body.toString().lines().toList())).onSuccess(predicted -> {
+      JsonArray all = new JsonArray();
+      for (float score : predicted.scores()) {
+        all.add(score);
+      }
+      answer(request, 200, new JsonObject().put("scores", all).put("step", predicted.step()));
+    }).onFailure(e -> {
+      log(e);
+      int status = e instanceof InvalidInput ? 400 : e instanceof Overloaded ? 503 : 500;
+      answer(request, status, new JsonObject().put("error", String.valueOf(e.getMessage())));
+    });
+  }
+
+  private static void log(Throwable e) {
+    if (!(e instanceof RegattaException)) {
+      LOG.error("a prediction failed", e);
+    }
+  }
+
+  /** To one who may have gone. */
+  private static void answer(HttpServerRequest request, int status, JsonObject body) {
+    if (!request.response().ended() && !request.response().closed()) {
+      request.response().setStatusCode(status).putHeader("content-type", "application/json").end(body.encode() + "\n");
+    }
+  }
+}

@@ -1,0 +1,221 @@
+package io.regatta.trainer.serve;
+
+import io.regatta.core.error.RegattaException.Cancelled;
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.error.RegattaException.Overloaded;
+import io.regatta.core.model.DenseVariable;
+import io.regatta.protocol.snapshot.SnapshotReader;
+import io.regatta.protocol.snapshot.TableLayout;
+import io.regatta.trainer.Servable;
+import io.regatta.trainer.data.BadLines;
+import io.regatta.trainer.data.Layout;
+import io.regatta.trainer.data.Line;
+import io.regatta.trainer.data.LineFormat;
+import io.regatta.trainer.data.SlotBatch;
+import io.regatta.trainer.djl.Engines;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
+
+/**
+ * A model that predicts, and takes newer values over while it does. It owns one thread, named {@code regatta-predict-JOB},
+ * on which the network computes, one batch after the other; its methods may be called from any thread. Batches that wait are
+ * limited; more fail with {@code Overloaded}.
+ */
+public final class Predictor implements AutoCloseable {
+
+  /** Batches that may wait. */
+  private static final int WAITING_MAX = 256;
+
+  private final ExecutorService thread;
+  private final ServedModel model;
+  private final LineFormat input;
+  private final AtomicInteger waiting = new AtomicInteger();
+  /** Of the snapshot that has been taken over, or the model's; read by any thread. */
+  private volatile Source source;
+
+  /**
+   * Whence the values are.
+   *
+   * @param dir of the model or the snapshot
+   * @param step that the snapshot holds; -1: the model as it was loaded
+   */
+  public record Source(Path dir, long step) {}
+
+  /**
+   * What was predicted.
+   *
+   * @param scores one for each example, in their order
+   * @param step of the values that it was predicted with, see {@link Source}
+   */
+  public record Prediction(float[] scores, long step) {}
+
+  private Predictor(ExecutorService thread, ServedModel model, Path dir) {
+    this.thread = thread;
+    this.model = model;
+    input = model.input();
+    source = new Source(dir, -1);
+  }
+
+  /** A model of a program on the class path. Blocks until it is in memory. */
+  public static Predictor load(Path dir) {
+    return load(dir, null);
+  }
+
+  /**
+   * A model in the directory that a run saved it in. Blocks until it is in memory.
+   *
+   * @param program that trained it; null: the class that the model names
+   * @throws InvalidInput if there is none, or it is damaged, or does not fit the program
+   */
+  public static Predictor load(Path dir, Servable program) {
+    Engines.current();
+    ClassLoader loader = Thread.currentThread().getContextClassLoader();
+    ExecutorService thread = Executors.newSingleThreadExecutor(task -> {
+      Thread t = new Thread(task, "regatta-predict-" + dir.getFileName());
+      t.setDaemon(true);
+      t.setContextClassLoader(loader);
+      return t;
+    });
+    try {
+      ServedModel model = CompletableFuture.supplyAsync(unchecked(() -> ServedModel.load(dir, program)), thread).join();
+      return new Predictor(thread, model, dir);
+    } catch (CompletionException e) {
+      thread.shutdown();
+      throw failed("model " + dir.toAbsolutePath() + " cannot be read", e.getCause());
+    }
+  }
+
+  /** Widths of an example. */
+  public Layout layout() {
+    return input.layout();
+  }
+
+  /** Whence the values are now. */
+  public Source source() {
+    return source;
+  }
+
+  /**
+   * Predicts examples, one per line, as one batch.
+   *
+   * @return failed with {@code InvalidInput} if a line is not in the program's format, with {@code Overloaded} if too much
+   *     waits
+   */
+  public CompletableFuture<Prediction> predict(List<String> lines) {
+    try {
+      return predict(parse(lines));
+    } catch (RuntimeException e) {
+      return CompletableFuture.failedFuture(e);
+    }
+  }
+
+  /** As {@link #predict(List)}, of examples in the program's layout, which are not changed until it is done. */
+  public CompletableFuture<Prediction> predict(SlotBatch examples) {
+    if (waiting.incrementAndGet() > WAITING_MAX) {
+      waiting.decrementAndGet();
+      return CompletableFuture.failedFuture(new Overloaded(WAITING_MAX + " batches wait for the predictor of " + source.dir()
+          + "; ask again later, or run more of them"));
+    }
+    return call(() -> {
+      waiting.decrementAndGet();
+      return new Prediction(examples.rows() == 0 ? new float[0] : model.predict(examples), source.step());
+    });
+  }
+
+  private SlotBatch parse(List<String> lines) {
+    BadLines badLines = new BadLines(BadLines.Policy.FAIL);
+    SlotBatch batch = SlotBatch.allocate(layout(), lines.size());
+    for (int row = 0; row < lines.size(); row++) {
+      byte[] bytes = lines.get(row).getBytes(StandardCharsets.UTF_8);
+      input.parse(new Line("request", row + 1L, bytes, 0, bytes.length), batch, row, badLines);
+    }
+    return batch;
+  }
+
+  /**
+   * Takes over what a snapshot holds, while predictions go on. Of a delta that follows what the predictor has, only what is
+   * newer is read: rows first, slice by slice between predictions, then the dense parameters together. Anything else is read
+   * aside, which takes memory for both, and replaces all at once. Blocks the caller, who may be one at a time, until all is
+   * there. A delta that fails in its middle leaves rows of both; taking it over again mends that.
+   *
+   * @throws InvalidInput if the snapshot cannot be read, or is of another model
+   */
+  public void take(Path snapshot) {
+    try (SnapshotReader reader = SnapshotReader.open(snapshot)) {
+      Map<String, float[]> dense = new LinkedHashMap<>();
+      for (DenseVariable variable : reader.manifest().model().dense()) {
+        dense.put(variable.name(), reader.variable(variable, -1));
+      }
+      List<ServedTable> tables = new ArrayList<>();
+      for (TableLayout table : reader.manifest().model().tables()) {
+        ServedTable served = call(() -> model.table(table)).join();
+        if (source.step() >= 0 && reader.follows(source.dir())) {
+          reader.rowsSince(source.dir(), table, (ids, rows, n) -> call(() -> served.put(ids, rows, table.width(), n)).join(),
+              (ids, rows, n) -> call(() -> served.remove(ids, n)).join());
+        } else {
+          ServedTable whole = served.empty();
+          reader.rows(table, (ids, rows, n) -> whole.put(ids, rows, table.width(), n));
+          tables.add(whole);
+        }
+      }
+      long step = reader.manifest().step();
+      call(() -> {
+        model.set(dense);
+        tables.forEach(model::set);
+        source = new Source(snapshot, step);
+        return null;
+      }).join();
+    } catch (IOException e) {
+      throw failed("snapshot " + snapshot.toAbsolutePath() + " cannot be read", e);
+    } catch (CompletionException e) {
+      throw failed("snapshot " + snapshot.toAbsolutePath() + " cannot be taken over", e.getCause());
+    }
+  }
+
+  private <T> CompletableFuture<T> call(Callable<T> task) {
+    try {
+      return CompletableFuture.supplyAsync(unchecked(task), thread);
+    } catch (RejectedExecutionException e) {
+      return CompletableFuture.failedFuture(new Cancelled("the predictor of " + source.dir() + " has been closed"));
+    }
+  }
+
+  private static <T> Supplier<T> unchecked(Callable<T> task) {
+    return () -> {
+      try {
+        return task.call();
+      } catch (RuntimeException e) {
+        throw e;
+      } catch (Exception e) {
+        throw new CompletionException(e);
+      }
+    };
+  }
+
+  private static RuntimeException failed(String what, Throwable cause) {
+    return cause instanceof RuntimeException known ? known : new InvalidInput(what + ": " + cause, cause);
+  }
+
+  /** Frees the model behind what waits. */
+  @Override
+  public void close() {
+    call(() -> {
+      model.close();
+      return null;
+    });
+    thread.shutdown();
+  }
+}

@@ -1,0 +1,205 @@
+package io.regatta.trainer.serve;
+
+import ai.djl.Model;
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDList;
+import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.DataType;
+import ai.djl.nn.Block;
+import ai.djl.nn.Parameter;
+import ai.djl.training.ParameterStore;
+import ai.djl.util.Pair;
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.init.InitializerSpec;
+import io.regatta.protocol.snapshot.ManifestFile;
+import io.regatta.protocol.snapshot.ModelFiles;
+import io.regatta.protocol.snapshot.SafetensorsFile;
+import io.regatta.protocol.snapshot.SnapshotDirectory;
+import io.regatta.protocol.snapshot.TableLayout;
+import io.regatta.protocol.snapshot.TensorInfo;
+import io.regatta.trainer.Servable;
+import io.regatta.trainer.config.JobConfig;
+import io.regatta.trainer.data.LineFormat;
+import io.regatta.trainer.data.SlotArrays;
+import io.regatta.trainer.data.SlotBatch;
+import io.regatta.trainer.djl.DistributedEmbedding;
+import io.vertx.core.json.JsonObject;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.Locale;
+import java.util.Map;
+
+/** A saved model in memory: network, dense parameters and tables. Owned by the predictor's thread. */
+final class ServedModel implements AutoCloseable {
+
+  private static final int SLICE_FLOATS = 1 << 16;
+
+  private final Servable program;
+  private final LineFormat input;
+  private final Model model;
+  private final Block block;
+  private final Map<String, Parameter> parameters = new LinkedHashMap<>();
+  private final Map<String, ServedTable> tables = new HashMap<>();
+  private final SlotArrays arrays = new SlotArrays();
+
+  private ServedModel(JobConfig job, Servable program) {
+    this.program = program;
+    input = program.input(job);
+    block = program.network(job);
+    model = Model.newInstance(job.job());
+    model.setBlock(block);
+  }
+
+  /**
+   * Reads a model that a trainer has saved.
+   *
+   * @param given the program; null: the class that the model names
+   * @throws InvalidInput if the directory holds none, or it is damaged, or another program's
+   */
+  static ServedModel load(Path dir, Servable given) throws IOException {
+    JsonObject manifest = ManifestFile.read(dir);
+    if (!"model".equals(manifest.getString("kind"))) {
+      throw new InvalidInput(dir + " is a snapshot, which has no word of the program; name the model's directory that the run "
+          + "saved (output)");
+    }
+    SnapshotDirectory.verify(dir);
+    JobConfig job = JobConfig.of(new JsonObject().put("job", manifest.getString("job"))
+        .put("program", manifest.getString("program", "")).put("settings", manifest.getJsonObject("settings", new JsonObject())));
+    ServedModel served = new ServedModel(job, given != null ? given : program(job, dir));
+    try {
+      served.read(dir, manifest);
+      return served;
+    } catch (IOException | RuntimeException e) {
+      served.close();
+      throw e;
+    }
+  }
+
+  private static Servable program(JobConfig job, Path dir) {
+    try {
+      ClassLoader context = Thread.currentThread().getContextClassLoader();
+      Class<?> type = Class.forName(job.program(), true, context == null ? ServedModel.class.getClassLoader() : context);
+      if (type.getConstructor().newInstance() instanceof Servable servable) {
+        return servable;
+      }
+      throw new InvalidInput("model " + dir + ": program " + job.program() + " cannot be served: it does not implement "
+          + Servable.class.getName());
+    } catch (ReflectiveOperationException e) {
+      throw new InvalidInput("model " + dir + ": program '" + job.program() + "' is not on the class path, or has no public "
+          + "constructor without arguments: " + e, e);
+    }
+  }
+
+  private void read(Path dir, JsonObject manifest) throws IOException {
+    block.initialize(model.getNDManager(), DataType.FLOAT32, SlotArrays.shapes(input.layout(), 1));
+    for (Pair<String, Parameter> p : block.getParameters()) {
+      parameters.put(p.getKey(), p.getValue());
+    }
+    try (SafetensorsFile dense = SafetensorsFile.open(dir.resolve(ModelFiles.DENSE))) {
+      Map<String, float[]> values = new LinkedHashMap<>();
+      for (String name : parameters.keySet()) {
+        if (!dense.has(name)) {
+          throw new InvalidInput("model " + dir + " has no parameter " + name + ", which the program's network has: it was "
+              + "trained by another version of it, or with other settings");
+        }
+        values.put(name, dense.floats(name));
+      }
+      set(values);
+    }
+    for (Object entry : manifest.getJsonArray("tables")) {
+      JsonObject table = (JsonObject) entry;
+      String name = table.getString("table");
+      ServedTable served = new ServedTable(name, table.getInteger("dim"), initializer(table), manifest.getLong("seed"));
+      tables.put(name, served);
+      try (SafetensorsFile file = SafetensorsFile.open(dir.resolve(ModelFiles.table(name)))) {
+        fill(served, file);
+      }
+    }
+    attach(block);
+  }
+
+  private static InitializerSpec initializer(JsonObject table) {
+    JsonObject spec = table.getJsonObject("initializer");
+    return new InitializerSpec(InitializerSpec.Kind.valueOf(spec.getString("kind").toUpperCase(Locale.ROOT)),
+        spec.getFloat("a"), spec.getFloat("b"));
+  }
+
+  private static void fill(ServedTable table, SafetensorsFile file) throws IOException {
+    long rows = file.tensor("ids", TensorInfo.I64).elements();
+    int most = Math.max(1, SLICE_FLOATS / table.dim());
+    long[] ids = new long[most];
+    float[] values = new float[most * table.dim()];
+    SafetensorsFile.Cursor idsFrom = file.read("ids", TensorInfo.I64);
+    SafetensorsFile.Cursor valuesFrom = file.read("values", TensorInfo.F32);
+    for (long left = rows; left > 0; ) {
+      int n = (int) Math.min(left, most);
+      idsFrom.longs(ids, 0, n);
+      valuesFrom.floats(values, 0, n * table.dim());
+      table.put(ids, values, table.dim(), n);
+      left -= n;
+    }
+  }
+
+  private void attach(Block within) {
+    if (within instanceof DistributedEmbedding embedding) {
+      embedding.attach((table, dim, ids, training) -> table(table).rows(ids));
+    }
+    within.getChildren().forEach(child -> attach(child.getValue()));
+  }
+
+  LineFormat input() {
+    return input;
+  }
+
+  private ServedTable table(String name) {
+    ServedTable table = tables.get(name);
+    if (table == null) {
+      throw new InvalidInput("the model has no table " + name + ", only " + tables.keySet());
+    }
+    return table;
+  }
+
+  /** The table of this name, whose rows have as many values. */
+  ServedTable table(TableLayout layout) {
+    ServedTable table = table(layout.name());
+    if (table.dim() != layout.dim()) {
+      throw new InvalidInput("table " + layout.name() + " has rows of " + layout.dim() + " values in the file, and of "
+          + table.dim() + " in the model: it is another model's");
+    }
+    return table;
+  }
+
+  /** Puts a table in the place of that of its name. */
+  void set(ServedTable table) {
+    tables.put(table.name(), table);
+  }
+
+  /** Sets dense parameters, all or, if one does not fit, none. */
+  void set(Map<String, float[]> values) {
+    values.forEach((name, of) -> {
+      Parameter parameter = parameters.get(name);
+      if (parameter == null || parameter.getArray().size() != of.length) {
+        throw new InvalidInput("parameter " + name + " has " + of.length + " elements in the file, and "
+            + (parameter == null ? "none" : parameter.getArray().size()) + " in the program's network: it was trained with other "
+            + "settings, or by another version");
+      }
+    });
+    values.forEach((name, of) -> parameters.get(name).getArray().set(of));
+  }
+
+  /** One number for each example of the batch, whose rows are looked up as they are now. */
+  float[] predict(SlotBatch batch) {
+    try (NDManager scope = model.getNDManager().newSubManager()) {
+      NDList data = arrays.data(scope, batch);
+      NDArray outputs = block.forward(new ParameterStore(scope, false), data, false).singletonOrThrow();
+      return program.scores(outputs);
+    }
+  }
+
+  @Override
+  public void close() {
+    model.close();
+  }
+}
