@@ -134,7 +134,7 @@ public final class CsvSource implements FileSource<CsvSource.Row> {
           }
         }
         read++;
-        return new Row(file.toString(), columns, rows.next());
+        return new Row(DataFiles.name(file), columns, rows.next());
       } catch (CsvParseException e) {
         throw new InvalidInput(file.toAbsolutePath() + ": " + e.getMessage(), e);
       } catch (UncheckedIOException e) {
@@ -177,7 +177,7 @@ public final class CsvSource implements FileSource<CsvSource.Row> {
 
     @Override
     public DataCursor place() {
-      return number < 0 ? null : new DataCursor(0, number, file.toString(), 0, read, 0, 0);
+      return number < 0 ? null : new DataCursor(0, number, DataFiles.name(file), 0, read, 0, 0);
     }
 
     @Override

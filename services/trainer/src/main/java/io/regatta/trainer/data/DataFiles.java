@@ -4,6 +4,7 @@ import io.regatta.core.error.RegattaException.InvalidInput;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.FileSystemNotFoundException;
+import java.nio.file.FileSystems;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -49,6 +50,16 @@ public final class DataFiles {
     }
   }
 
+  /** What messages and cursors call a file: its path, or its URI if it is on another file system than this machine's. */
+  static String name(Path file) {
+    return file.getFileSystem() == FileSystems.getDefault() ? file.toString() : file.toUri().toString();
+  }
+
+  /** The same, so that it can be found from anywhere. */
+  private static String fullName(Path file) {
+    return name(file.toAbsolutePath());
+  }
+
   /** Bytes of a file, on whichever file system. */
   static long size(Path file) {
     try {
@@ -66,15 +77,15 @@ public final class DataFiles {
           + "(data.dir)");
     }
     if (Files.isDirectory(file)) {
-      throw new InvalidInput("data file " + file.toAbsolutePath() + " is a directory; give the directory that holds a file "
+      throw new InvalidInput("data file " + fullName(file) + " is a directory; give the directory that holds a file "
           + "of this name with --data (data.dir)");
     }
     if (!Files.exists(file)) {
-      throw new InvalidInput("data file " + file.toAbsolutePath() + " does not exist; give the directory that holds it "
+      throw new InvalidInput("data file " + fullName(file) + " does not exist; give the directory that holds it "
           + "with --data (data.dir)");
     }
     if (!Files.isRegularFile(file) || !Files.isReadable(file)) {
-      throw new InvalidInput("data file " + file.toAbsolutePath() + " is not a readable file; check its permissions");
+      throw new InvalidInput("data file " + fullName(file) + " is not a readable file; check its permissions");
     }
     return file;
   }
@@ -137,6 +148,6 @@ public final class DataFiles {
 
   static InvalidInput unreadable(Path file, IOException e) {
     String reason = e instanceof NoSuchFileException ? "does not exist" : "cannot be read (" + e + ")";
-    return new InvalidInput(file.toAbsolutePath() + " " + reason, e);
+    return new InvalidInput(fullName(file) + " " + reason, e);
   }
 }

@@ -27,7 +27,7 @@ public interface FileSource<R> extends SlotSource<R> {
     if (place.file() < 0) {
       return open(new FileQueue(files(), 0), null);
     }
-    String there = place.file() < files().size() ? files().get(place.file()).toString() : "none";
+    String there = place.file() < files().size() ? DataFiles.name(files().get(place.file())) : "none";
     if (!there.equals(place.name())) {
       throw new InvalidInput(name() + ": reading is to go on in file " + place.file() + ", " + place.name()
           + ", but that number is now " + there + "; give the same files in the same order as before");

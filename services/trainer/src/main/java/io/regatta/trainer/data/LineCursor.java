@@ -66,7 +66,7 @@ final class LineCursor implements SlotSource.Cursor<Line> {
 
   @Override
   public DataCursor place() {
-    return number < 0 ? null : new DataCursor(0, number, path.toString(), blockOffset + position, lines, 0, 0);
+    return number < 0 ? null : new DataCursor(0, number, DataFiles.name(path), blockOffset + position, lines, 0, 0);
   }
 
   private void seek(DataCursor start) {
@@ -93,7 +93,7 @@ final class LineCursor implements SlotSource.Cursor<Line> {
     }
     number = next;
     path = queue.file(next);
-    name = command == null ? path.toString() : path + " (through '" + command.line() + "')";
+    name = command == null ? DataFiles.name(path) : DataFiles.name(path) + " (through '" + command.line() + "')";
     in = FileBytes.open(path, command);
     if (cancelled) {
       in.cancel();

@@ -264,6 +264,10 @@ class FileDatasetsTest {
         assertThat(pass(piped)).isEqualTo(ALL);
         assertThat(pass(loaded)).isEqualTo(ALL);
       }
+      Path bad = Files.writeString(zipped.getPath("/bad"), "rubbish");
+      try (QueueDataset dataset = queue().setFilelist(List.of(bad)).build()) {
+        assertThatThrownBy(() -> pass(dataset)).hasMessageContaining(zip + "!/bad, line 1");
+      }
     }
     assertThat(DataFiles.path(files.get(0).toUri().toString())).isEqualTo(files.get(0));
     assertThat(DataFiles.path(dir, "part-00001")).isEqualTo(files.get(1));
