@@ -30,7 +30,7 @@ public record Manifest(String job, String mode, SnapshotKind kind, long step, in
    *
    * @param steps pushes of it that are inside
    * @param sequences of the last push, by shard
-   * @param cursor where its reader of data was, as that writes it; empty: after {@code steps} batches
+   * @param cursor where reading of data goes on, as the reader writes it; empty: after {@code steps} batches
    */
   public record Trainer(int rank, long incarnation, long steps, List<Long> sequences, JsonObject cursor) {
 

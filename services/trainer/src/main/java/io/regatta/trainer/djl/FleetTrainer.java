@@ -29,13 +29,10 @@ import io.regatta.trainer.session.TrainerSession;
 import io.regatta.trainer.snapshot.SnapshotRun;
 import io.regatta.trainer.snapshot.StartingPoint;
 import java.io.IOException;
-import java.util.Collections;
 import java.util.HashMap;
-import java.util.IdentityHashMap;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 
 /**
  * A DJL trainer whose {@link #step} exchanges gradients for values with the shards. Belongs to one model thread.
@@ -53,7 +50,7 @@ public final class FleetTrainer extends Trainer {
   private final StepTimes times;
   private final Embeddings embeddings;
   /** Data sets that have been trained on; they end at the job's {@code max_steps}. */
-  private final Set<Dataset> trainedSets = Collections.newSetFromMap(new IdentityHashMap<>());
+  private final TrainingData trainingData;
 
   private DenseParameters dense;
   private ParameterClient client;
@@ -61,11 +58,13 @@ public final class FleetTrainer extends Trainer {
   private NDManager stepScope;
   private LookAhead iteration;
   private LookAhead trainedFrom;
+  /** The data sets of these two. */
+  private Dataset iterated;
+  private Dataset trainedOn;
   private long examplesGiven = -1;
   private long examplesSeen;
   private long steps;
-  /** Batches of training data that the run has behind it and reads again. */
-  private long toPassOver;
+  private boolean goesOn;
   /** Null if this replica takes none. */
   private SnapshotRun snapshots;
   private long examples;
@@ -95,6 +94,7 @@ public final class FleetTrainer extends Trainer {
     this.strategy = strategy;
     this.replica = replica;
     session = replica.session();
+    trainingData = new TrainingData(session.worldSize() * replica.group().size());
     times = new StepTimes(session.trace(), replica.replica());
     optimizer = (RegattaOptimizer) config.getOptimizer();
     embeddings = new Embeddings(model.getBlock());
@@ -131,7 +131,8 @@ public final class FleetTrainer extends Trainer {
   private void goOn(StartingPoint start) {
     int rank = session.trainer().rank();
     steps = start.steps();
-    toPassOver = start.batches(rank, session.worldSize());
+    goesOn = start.resume();
+    trainingData.goOn(start, rank, session.worldSize());
     replica.group().steps().resumeAtStep(steps);
     if (session.job().snapshots().isOn() && replica.replica() == 0) {
       snapshots = new SnapshotRun(session, client.job(), replica.group().steps().pushesPerStep());
@@ -163,36 +164,25 @@ public final class FleetTrainer extends Trainer {
     if (dataset instanceof SlotDataset slots) {
       slots.trace(session.trace());
     }
-    Iterable<Batch> batches = super.iterateDataset(dataset);
+    Iterable<Batch> batches = trainingData.isBehind(dataset) ? List.of() : super.iterateDataset(dataset);
     long limit = session.job().maxSteps();
-    if (limit > 0 && steps >= limit && trainedSets.contains(dataset) && lastEvaluations == null) {
+    if (limit > 0 && steps >= limit && trainingData.has(dataset) && lastEvaluations == null) {
       lastEvaluations = Map.copyOf(super.getTrainingResult().getEvaluations());
     }
-    boolean passesOver = toPassOver > 0 && (trainedSets.isEmpty() || trainedSets.contains(dataset));
     return () -> {
+      iterated = dataset;
       if (iteration != null) {
         iteration.close();
       }
       Iterator<Batch> left = batches.iterator();
-      if (passesOver) {
-        trainedSets.add(dataset);
-        passOver(left);
-      }
+      trainingData.passOver(dataset, left);
       iteration = new LookAhead(left, times, () -> limit > 0 && steps >= limit,
-          () -> trainedSets.add(dataset));
-      if (trainedSets.contains(dataset)) {
+          () -> trainingData.add(dataset));
+      if (trainingData.has(dataset)) {
         iteration.markTrained();
       }
       return iteration;
     };
-  }
-
-  /** What was trained before the run went on from a snapshot. */
-  private void passOver(Iterator<Batch> batches) {
-    while (toPassOver > 0 && batches.hasNext()) {
-      batches.next().close();
-      toPassOver--;
-    }
   }
 
   /**
@@ -200,7 +190,17 @@ public final class FleetTrainer extends Trainer {
    * beforehand; if it is not told, it takes the first data set that is iterated over for that.
    */
   public void trainsOn(Dataset dataset) {
-    trainedSets.add(dataset);
+    trainingData.add(dataset);
+  }
+
+  /** Whether this run goes on from a snapshot. */
+  public boolean goesOn() {
+    return goesOn;
+  }
+
+  /** Whether it has not come again to where the snapshot was taken: the pass that has ended was a part of the former run. */
+  public boolean isBehind() {
+    return trainingData.isStillBehind();
   }
 
   /**
@@ -282,6 +282,7 @@ public final class FleetTrainer extends Trainer {
     long inBatch = iteration == null ? -1 : iteration.examples(data);
     examplesSeen = inBatch >= 0 ? inBatch : data.get(0).getShape().get(0);
     trainedFrom = iteration;
+    trainedOn = iterated;
     if (iteration != null) {
       iteration.markTrained();
     }
@@ -330,7 +331,7 @@ public final class FleetTrainer extends Trainer {
     long every = session.job().snapshots().everySteps();
     if (every > 0 && steps % every == 0) {
       if (snapshots != null && session.trainer().rank() == 0) {
-        snapshots.stepped(steps);
+        snapshots.stepped(steps, trainingData.after(trainedOn, trainedFrom));
       }
       drawAnew();
     }

@@ -2,6 +2,8 @@ package io.regatta.trainer.djl;
 
 import ai.djl.ndarray.NDList;
 import ai.djl.training.dataset.Batch;
+import io.regatta.trainer.data.BatchWithIds;
+import io.regatta.trainer.data.DataCursor;
 import java.util.Iterator;
 import java.util.NoSuchElementException;
 import java.util.function.BooleanSupplier;
@@ -79,6 +81,11 @@ final class LookAhead implements Iterator<Batch> {
   /** Labels of the batch that is out, if this is its data (or a part of it); else null. */
   NDList labels(NDList data) {
     return examples(data) >= 0 ? current.getLabels() : null;
+  }
+
+  /** Where reading goes on behind the batch that is out; null if its data set does not say. */
+  DataCursor after() {
+    return current instanceof BatchWithIds batch ? batch.after() : null;
   }
 
   /** Number of examples of the batch that is out, if this is its data (or a part of it); else -1. */

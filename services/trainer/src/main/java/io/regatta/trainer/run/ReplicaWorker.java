@@ -261,7 +261,11 @@ final class ReplicaWorker implements Worker {
 
   @Override
   public Shrunk shrink(FleetTrainer of, boolean endOfDay) {
+    if (of.goesOn() && combine("whether the pass is behind", new double[] {of.isBehind() ? 1 : 0}, ReduceOp.MAX)[0] > 0) {
+      return Shrunk.NONE; // was done before the snapshot
+    }
     settle(of);
+    of.endSnapshots(); // or the rows that it looks at, which are all, would have to be kept as they were
     double[] told = context.group().collective(session, replica(), "shrink", of, trainers -> collectives.shrink(
         number -> session.await("shrink " + number, trainers.get(0).client().shrink(number, endOfDay))));
     return new Shrunk((long) told[0], (long) told[1], (long) told[2], (long) told[3]);

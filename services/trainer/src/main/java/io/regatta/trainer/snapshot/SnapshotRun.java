@@ -12,6 +12,7 @@ import io.regatta.protocol.snapshot.SnapshotDirectory;
 import io.regatta.protocol.snapshot.SnapshotKind;
 import io.regatta.protocol.snapshot.WritablePlace;
 import io.regatta.trainer.config.SnapshotConfig;
+import io.regatta.trainer.data.DataCursor;
 import io.regatta.trainer.session.TrainerSession;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
@@ -63,20 +64,24 @@ public final class SnapshotRun implements AutoCloseable {
     });
   }
 
-  /** A step has been made: takes a snapshot if it is time. */
-  public void stepped(long steps) {
-    if (config.everySteps() > 0 && steps % config.everySteps() == 0) {
-      take(String.format(Locale.ROOT, "step-%09d", steps), steps, -1, spec.mode() != Mode.SYNC);
-    }
+  /**
+   * A step has been made after which a snapshot is to be taken.
+   *
+   * @param after where reading goes on, if that is the same for all ranks; else null
+   */
+  public void stepped(long steps, DataCursor after) {
+    boolean sync = spec.mode() == Mode.SYNC;
+    take(String.format(Locale.ROOT, "step-%09d", steps), steps, -1, !sync, sync && after != null
+        ? JsonObject.mapFrom(after) : new JsonObject());
   }
 
   /** A pass is over, and everybody's pushes have been applied. */
   public void passed(int pass, long steps) {
-    take(String.format(Locale.ROOT, "pass-%05d", pass), steps, pass, false);
+    take(String.format(Locale.ROOT, "pass-%05d", pass), steps, pass, false, new JsonObject());
   }
 
   /** Returns when the moment has been taken; nobody whose pushes are to be inside has made a later one, nor this rank. */
-  private void take(String name, long steps, int pass, boolean fuzzy) {
+  private void take(String name, long steps, int pass, boolean fuzzy, JsonObject cursor) {
     waitForTheLast();
     boolean delta = config.deltas() > 0 && !last.isEmpty() && deltas < config.deltas();
     SnapshotKind kind = config.deltas() == 0 ? SnapshotKind.FULL : delta ? SnapshotKind.DELTA : SnapshotKind.BASE;
@@ -98,7 +103,7 @@ public final class SnapshotRun implements AutoCloseable {
     }
     underWay = saving.written().thenApplyAsync(files -> {
       try {
-        Manifest manifest = manifest(dir, kind, steps, pass, fuzzy, parent, files);
+        Manifest manifest = manifest(dir, kind, steps, pass, fuzzy, parent, cursor, files);
         dir.publish(manifest.toJson(), false);
         SnapshotDirectory.retain(root, config.keep());
         LOG.info("{}: {}, {} bytes", what, kind.label(), files.stream().mapToLong(FileEntry::bytes).sum());
@@ -129,7 +134,7 @@ public final class SnapshotRun implements AutoCloseable {
   }
 
   private Manifest manifest(SnapshotDirectory dir, SnapshotKind kind, long steps, int pass, boolean fuzzy, String parent,
-      List<FileEntry> files) throws IOException {
+      JsonObject cursor, List<FileEntry> files) throws IOException {
     long version = 0;
     Map<Integer, Manifest.Trainer> trainers = new TreeMap<>();
     for (int s = 0; s < files.size(); s++) {
@@ -141,7 +146,7 @@ public final class SnapshotRun implements AutoCloseable {
       version = Math.max(version, state.getLong("version"));
       JsonArray its = state.getJsonArray("trainers");
       for (int i = 0; i < its.size(); i++) {
-        add(trainers, its.getJsonObject(i), steps);
+        add(trainers, its.getJsonObject(i), steps, cursor);
       }
     }
     return new Manifest(spec.job(), spec.mode().name().toLowerCase(Locale.ROOT), kind, steps, pass, version, fuzzy, parent,
@@ -149,14 +154,14 @@ public final class SnapshotRun implements AutoCloseable {
   }
 
   /** In sync mode all are where the round is; in the others each is where its pushes are, as far as a shard has them. */
-  private void add(Map<Integer, Manifest.Trainer> trainers, JsonObject t, long steps) {
+  private void add(Map<Integer, Manifest.Trainer> trainers, JsonObject t, long steps, JsonObject cursor) {
     int rank = t.getInteger("rank");
     long pushes = t.getLong("clock") * (spec.mode() == Mode.GEO ? session.job().kSteps() : 1) / pushesPerStep;
     Manifest.Trainer known = trainers.get(rank);
     List<Long> sequences = new ArrayList<>(known == null ? List.of() : known.sequences());
     sequences.add(t.getLong("sequence"));
     long its = spec.mode() == Mode.SYNC ? steps : known == null ? pushes : Math.min(pushes, known.steps());
-    trainers.put(rank, new Manifest.Trainer(rank, t.getLong("incarnation"), its, sequences, new JsonObject()));
+    trainers.put(rank, new Manifest.Trainer(rank, t.getLong("incarnation"), its, sequences, cursor));
   }
 
   private void waitForTheLast() {

@@ -6,6 +6,7 @@ import io.regatta.protocol.snapshot.ManifestFile;
 import io.regatta.protocol.snapshot.PaddleTables;
 import io.regatta.protocol.snapshot.SnapshotDirectory;
 import io.regatta.trainer.config.JobConfig;
+import io.regatta.trainer.data.DataCursor;
 import java.io.IOException;
 import java.nio.file.Path;
 
@@ -94,6 +95,14 @@ public record StartingPoint(Path dir, Manifest manifest, boolean resume) {
     }
     return manifest.trainers().stream().filter(t -> t.rank() == rank).mapToLong(Manifest.Trainer::steps).findFirst()
         .orElse(manifest.step());
+  }
+
+  /** Where reading of training data goes on, the same for all ranks; null if the snapshot does not say. */
+  public DataCursor cursor() {
+    if (!resume || manifest.trainers().isEmpty() || manifest.trainers().get(0).cursor().isEmpty()) {
+      return null;
+    }
+    return manifest.trainers().get(0).cursor().mapTo(DataCursor.class);
   }
 
   /** For the log. */
