@@ -37,6 +37,10 @@ public record DataConfig(
     @Setting(value = "stream", doc = "How training files are read. queue and in_memory need shard_by: file or file_modulo.")
     Reading reading,
 
+    @Setting(value = "false", doc = "in_memory: examples change places among all replicas of all trainers before the first "
+        + "pass, by the job's seed.")
+    boolean globalShuffle,
+
     @Setting(value = "0", unit = "examples", doc = "Examples that are shuffled together; 0: file order.")
     int shuffleBuffer,
 
@@ -82,6 +86,9 @@ public record DataConfig(
     if (reading != Reading.STREAM && shardBy == ShardBy.POSITION) {
       throw new InvalidInput("reading: " + reading.name().toLowerCase(Locale.ROOT) + " reads files that are the replica's "
           + "own; set shard_by: file or file_modulo");
+    }
+    if (globalShuffle && reading != Reading.IN_MEMORY) {
+      throw new InvalidInput("global_shuffle needs the examples in memory; set reading: in_memory");
     }
     if (reading == Reading.QUEUE && (shuffleBuffer > 0 || dropLast)) {
       throw new InvalidInput("reading: queue neither shuffles nor counts batches; leave shuffle_buffer and drop_last out, or "

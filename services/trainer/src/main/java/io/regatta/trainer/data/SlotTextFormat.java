@@ -60,7 +60,7 @@ public final class SlotTextFormat implements LineFormat {
       number = found;
       Slot slot = slots.get(found);
       String wrong = taken[found] == slot.width()
-          ? "expected at most " + slot.width() + (slot.width() == 1 ? " value" : " values") + ", found more"
+          ? "expected at most " + values(slot.width()) + ", found more"
           : set(line, colon + 1, end, found, into, row, taken);
       if (wrong != null) {
         return badLines.report(line, "character " + (at - line.from() + 1) + " (slot " + slot.name() + ")", wrong);
@@ -100,10 +100,14 @@ public final class SlotTextFormat implements LineFormat {
       Slot slot = slots.get(i);
       boolean absent = taken[i] == 0 && slot.kind() != Kind.LABEL;
       if (slot.kind() != Kind.IDS && !absent && taken[i] < slot.width()) {
-        return badLines.report(line, "slot " + slot.name(), "expected " + slot.width() + " values, found " + taken[i]);
+        return badLines.report(line, "slot " + slot.name(), "expected " + values(slot.width()) + ", found " + taken[i]);
       }
     }
     return true;
+  }
+
+  private static String values(int number) {
+    return number == 1 ? "1 value" : number + " values";
   }
 
   /** Number of the slot of a name, or -1; it is looked for from slot {@code first} on, for names mostly come in order. */

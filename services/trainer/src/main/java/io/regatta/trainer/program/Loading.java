@@ -71,6 +71,9 @@ final class Loading {
       case IN_MEMORY -> {
         InMemoryDataset loaded = new InMemoryDataset(reader.apply(own), options(worker.job()), data.readerThreads());
         load(loaded, worker.progress());
+        if (data.globalShuffle()) {
+          loaded.globalShuffle(worker.exampleExchange(), worker.job().seed());
+        }
         yield loaded;
       }
     };

@@ -71,7 +71,7 @@ class FormatsTest {
     assertThat(batch.ids()).containsExactly(737395, 210498, 9, NONE, NONE, 7, NONE, NONE);
 
     assertBad(format, "click:1 d:1", "line 1, slot d: expected 2 values, found 1");
-    assertBad(format, "1:5", "slot click: expected 1 values, found 0");
+    assertBad(format, "1:5", "slot click: expected 1 value, found 0");
     assertBad(format, "click:1 1:5 1:6", "character 13 (slot 1): expected at most 1 value, found more");
     assertBad(format, "click:1 1", "character 9: expected name:value, found '1'");
     assertBad(format, "click:1 1:x", "(slot 1): expected an id from 0");

@@ -168,7 +168,7 @@ class ProgramsTest {
     RunResult result = run("ctr-dnn", "data.dir=" + dir.resolve("criteo"), "output=", "threads=2", "epochs=1",
         "batch_size=100", "settings.train_rows=4000", "settings.test_rows=1000", "settings.hidden=8,4",
         "data.pipe_command=" + command, "data.reading=" + reading, "data.shard_by=file_modulo", "data.reader_threads=2",
-        "data.drop_last=false", "data.shuffle_buffer=0");
+        "data.drop_last=false", "data.shuffle_buffer=0", "data.global_shuffle=" + reading.equals("in_memory"));
 
     assertThat(result.examples()).isEqualTo(4000);
     assertThat(result.auc()).isBetween(0.4, 0.9);
