@@ -1,6 +1,6 @@
 #!/bin/sh
-# Measures Regatta and its peers side by side: all drivers of load-tests but sweep, Markdown on standard output.
-#   load-tests/run.sh [--quick] [--json FILE] [dense] [small] [sparse] [train] [stall] [sweep]
+# Measures Regatta and its peers side by side: all drivers of load-tests but sweep and modes, Markdown on standard output.
+#   load-tests/run.sh [--quick] [--json FILE] [dense] [small] [sparse] [train] [stall] [sweep] [modes]
 # Builds load-tests/target/load-tests.jar if it is not there or older than the sources.
 # Environment: JAVA_HOME (else java from PATH).
 set -eu

@@ -5,6 +5,7 @@ import io.regatta.load.dense.DenseDriver;
 import io.regatta.load.dense.DenseResult;
 import io.regatta.load.dense.SweepDriver;
 import io.regatta.load.ingest.IngestDriver;
+import io.regatta.load.modes.ModesDriver;
 import io.regatta.load.run.Machine;
 import io.regatta.load.run.Scale;
 import io.regatta.load.run.Table;
@@ -35,6 +36,8 @@ final class Drivers implements Callable<Integer> {
 
   private static final List<String> ALL = List.of("dense", "small", "sparse", "train", "ingest", "stall");
   private static final String SWEEP = "sweep";
+  private static final String MODES = "modes";
+  private static final int MODES_ROWS = 500_000;
   private static final int TENSOR_ELEMENTS = 16_000_000;
   private static final int ROUND_TRIPS = 10_000;
   private static final int EXAMPLES = 100_000;
@@ -43,7 +46,7 @@ final class Drivers implements Callable<Integer> {
   private static final List<Integer> CHUNKS = List.of(1 << 20, 4 << 20);
 
   @Parameters(paramLabel = "DRIVER", description = "dense, small, sparse, train, ingest, stall: all of these if none is "
-      + "named; sweep")
+      + "named; sweep, modes")
   private List<String> drivers = List.of();
 
   @Option(names = "--quick", description = "shorter measurements: all drivers in less than five minutes")
@@ -81,9 +84,9 @@ final class Drivers implements Callable<Integer> {
   public Integer call() throws IOException {
     List<String> wanted = drivers.isEmpty() ? ALL : drivers;
     for (String driver : wanted) {
-      if (!ALL.contains(driver) && !driver.equals(SWEEP)) {
+      if (!ALL.contains(driver) && !driver.equals(SWEEP) && !driver.equals(MODES)) {
         throw new CommandLine.ParameterException(spec.commandLine(), "there is no driver '" + driver + "'; there are "
-            + ALL + " and " + SWEEP);
+            + ALL + ", " + SWEEP + " and " + MODES);
       }
     }
     Scale scale = quick ? Scale.QUICK : Scale.FULL;
@@ -127,6 +130,11 @@ final class Drivers implements Callable<Integer> {
         }
         case SWEEP -> {
           SweepDriver.Result result = SweepDriver.run(scale, TENSOR_ELEMENTS);
+          out.println(result.markdown());
+          results.put(driver, result.json());
+        }
+        case MODES -> {
+          ModesDriver.Result result = ModesDriver.run(quick ? MODES_ROWS / 10 : MODES_ROWS);
           out.println(result.markdown());
           results.put(driver, result.json());
         }

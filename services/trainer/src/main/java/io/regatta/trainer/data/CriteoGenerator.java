@@ -117,6 +117,17 @@ public final class CriteoGenerator {
     return Files.exists(directory.resolve(GeneratedCriteo.NAME)) || Files.exists(directory.resolve(MARK));
   }
 
+  /** The probabilities with which the labels of the test file were drawn, row by row. */
+  public static double[] testProbabilities(Size size) {
+    CriteoGenerator generator = new CriteoGenerator(size);
+    double[] all = new double[size.testRows()];
+    for (int row = 0; row < all.length; row += BLOCK_ROWS) {
+      int rows = Math.min(BLOCK_ROWS, all.length - row);
+      System.arraycopy(generator.block(TEST_STREAM, row / BLOCK_ROWS, rows).probabilities(), 0, all, row, rows);
+    }
+    return all;
+  }
+
   private GeneratedCriteo make(Path directory) throws IOException {
     int threads = Math.min(THREADS_MAX, Runtime.getRuntime().availableProcessors());
     ExecutorService pool = Executors.newFixedThreadPool(threads, task -> {

@@ -42,6 +42,12 @@ class CriteoGeneratorTest {
     GeneratedCriteo again = CriteoGenerator.ensure(dir.resolve("b"), new Size(7, 25_000, 5_000, 2));
     GeneratedCriteo other = CriteoGenerator.ensure(dir.resolve("c"), new Size(8, 25_000, 5_000, 2));
 
+    List<String> test = Files.readAllLines(dir.resolve("a/test.tsv"));
+    boolean[] labels = new boolean[test.size()];
+    for (int i = 0; i < labels.length; i++) {
+      labels[i] = test.get(i).charAt(0) == '1';
+    }
+    assertThat(ExactAuc.of(CriteoGenerator.testProbabilities(made.size()), labels)).isEqualTo(made.bestAuc());
     assertThat(again).isEqualTo(made);
     assertThat(other.files()).doesNotContainAnyElementsOf(made.files());
     assertThat(LineCursor.count(made.train(dir.resolve("a")))).isEqualTo(25_000);

@@ -1,0 +1,164 @@
+package io.regatta.load.modes;
+
+import io.regatta.core.exchange.Mode;
+import io.regatta.fleet.LocalCluster;
+import io.regatta.load.run.Table;
+import io.regatta.trainer.Progress;
+import io.regatta.trainer.config.JobConfig;
+import io.regatta.trainer.data.CriteoGenerator;
+import io.regatta.trainer.data.GeneratedCriteo;
+import io.regatta.trainer.result.RunResult;
+import io.regatta.trainer.run.LocalRun;
+import io.regatta.trainer.serve.Predictor;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Locale;
+import java.util.stream.Stream;
+
+/**
+ * What modes, numbers of trainers and batch sizes cost in quality: CTR-DNN with 10,000,001 ids on generated data, alone, in
+ * each mode with two trainers, and sync and async over trainers and batches. AUC is that of the saved model on the test data,
+ * as a predictor serves it, over all examples and over those with the fewest and the most rare ids, beside the AUC of the
+ * probabilities that the labels were drawn with. In this process, one run after the other.
+ */
+public final class ModesDriver {
+
+  private static final long ID_SPACE = 10_000_001;
+  private static final int PARTS = 20;
+  private static final int TEST_ROWS = 40_000;
+  private static final int PREDICTED = 1000;
+  private static final int EPOCHS = 2;
+  private static final int LOCAL_BATCH = 1000;
+  /** For a batch of 1000; they grow with what one update averages over. */
+  private static final double RATE = 0.1;
+  private static final double ROWS_RATE = 20;
+  private static final int SERVERS = 2;
+  private static final String[] COLUMNS = {"run", "trainers", "batch", "AUC", "AUC, fewest rare ids", "AUC, most rare ids",
+      "to --local", "examples/s", "staleness, most", "clock lead, most"};
+
+  private final Path dir;
+  private final GeneratedCriteo data;
+  private final Rarity rarity;
+  private final JsonArray raw = new JsonArray();
+  private double localAuc = Double.NaN;
+
+  private ModesDriver(Path dir, int rows) {
+    this.dir = dir;
+    CriteoGenerator.Size size = new CriteoGenerator.Size(1, rows, TEST_ROWS, PARTS);
+    data = CriteoGenerator.ensure(dir.resolve("data"), size);
+    rarity = Rarity.of(data.train(dir.resolve("data")), data.test(dir.resolve("data")), TEST_ROWS, ID_SPACE);
+  }
+
+  /** Markdown and raw values. */
+  public record Result(String markdown, JsonObject json) {}
+
+  /** @param rows of the training data */
+  public static Result run(int rows) throws IOException {
+    Path dir = Files.createTempDirectory("regatta-load-modes");
+    try {
+      return new ModesDriver(dir, rows).run();
+    } finally {
+      try (Stream<Path> files = Files.walk(dir)) {
+        for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
+          Files.delete(file);
+        }
+      }
+    }
+  }
+
+  private Result run() throws IOException {
+    double[] probabilities = CriteoGenerator.testProbabilities(data.size());
+    float[] best = new float[probabilities.length];
+    for (int i = 0; i < best.length; i++) {
+      best[i] = (float) probabilities[i];
+    }
+    Table modes = new Table(COLUMNS);
+    double[] bestAuc = rarity.auc(best);
+    modes.row("the data's best", "", "", bestAuc[0], bestAuc[1], bestAuc[2], "", "", "", "");
+    row(modes, null, 1, LOCAL_BATCH);
+    for (Mode mode : Mode.values()) {
+      row(modes, mode, 2, LOCAL_BATCH);
+    }
+    Table grid = new Table(COLUMNS);
+    for (Mode mode : List.of(Mode.SYNC, Mode.ASYNC)) {
+      for (int batch : List.of(100, LOCAL_BATCH)) {
+        for (int trainers : List.of(1, 2, 4)) {
+          row(grid, mode, trainers, batch);
+        }
+      }
+    }
+    return new Result("## modes: CTR-DNN, " + data.size().trainRows() + " generated rows in " + PARTS + " parts, " + EPOCHS
+        + " passes, " + ID_SPACE + " ids\n\n" + modes + "\n" + grid, new JsonObject().put("best", new JsonArray(
+            List.of(bestAuc[0], bestAuc[1], bestAuc[2]))).put("measured", raw));
+  }
+
+  /** @param mode null: alone, without services */
+  private void row(Table table, Mode mode, int trainers, int batch) throws IOException {
+    JobConfig job = job(mode, trainers, batch);
+    RunResult result = mode == null ? LocalRun.run(job, null, Progress.none())
+        : LocalCluster.run(LocalCluster.Options.of(job).withoutHazelcast().withProgress(Progress.none())).get(0);
+    double[] auc = rarity.auc(scores(Path.of(job.output())));
+    localAuc = mode == null ? auc[0] : localAuc;
+    String name = mode == null ? "--local" : name(mode);
+    table.row(name, trainers, batch, text(auc[0]), text(auc[1]), text(auc[2]), text(auc[0] - localAuc),
+        result.examplesPerSecond(), result.stalenessMax(), result.clockLeadMax());
+    raw.add(new JsonObject().put("run", name).put("trainers", trainers).put("batch", batch).put("auc", auc[0])
+        .put("auc_fewest_rare", auc[1]).put("auc_most_rare", auc[2]).put("examples_per_second", result.examplesPerSecond())
+        .put("staleness_max", result.stalenessMax()).put("clock_lead_max", result.clockLeadMax()));
+    System.err.println("modes: " + raw.getJsonObject(raw.size() - 1).encode());
+  }
+
+  private static String name(Mode mode) {
+    return mode.name().toLowerCase(Locale.ROOT);
+  }
+
+  private static String text(double auc) {
+    return String.format(Locale.ROOT, "%.4f", auc);
+  }
+
+  private JobConfig job(Mode mode, int trainers, int batch) {
+    double averaged = (mode == Mode.SYNC ? trainers : 1) * batch / (double) LOCAL_BATCH;
+    long steps = (long) EPOCHS * data.size().trainRows() / (trainers * (long) batch);
+    return JobConfig.of(new JsonObject().put("job", "modes").put("program", "io.regatta.trainer.program.CtrDnn")
+        .put("mode", mode == null ? "sync" : name(mode)).put("servers", mode == null ? 1 : SERVERS).put("trainers", trainers)
+        .put("seed", 1).put("epochs", EPOCHS).put("batch_size", batch).put("compute_threads", 1)
+        .put("optimizer", sgd(RATE * averaged, steps)).put("sparse_optimizer", sgd(ROWS_RATE * averaged, steps))
+        .put("data", new JsonObject().put("dir", dir.resolve("data").toString()).put("shuffle_buffer", 20_000)
+            .put("drop_last", true))
+        .put("output", dir.resolve("model").toString())
+        .put("settings", new JsonObject().put("embedding", 10).put("hidden", new JsonArray().add(400).add(400).add(400))
+            .put("gain", 1.414).put("id_space", ID_SPACE).put("train_rows", data.size().trainRows())
+            .put("test_rows", TEST_ROWS).put("train_files", PARTS)));
+  }
+
+  /** Up within a fifth of the steps, then down by a cosine. */
+  private static JsonObject sgd(double rate, long steps) {
+    long warmUp = Math.max(1, steps / 5);
+    return new JsonObject().put("kind", "sgd").put("learning_rate", rate).put("schedule", new JsonObject()
+        .put("kind", "cosine").put("warmup_steps", warmUp).put("warmup_start", rate / 10)
+        .put("decay_steps", Math.max(1, steps - warmUp)).put("minimum", rate / 10));
+  }
+
+  private float[] scores(Path model) throws IOException {
+    List<String> lines = Files.readAllLines(data.test(dir.resolve("data")));
+    float[] scores = new float[lines.size()];
+    try (Predictor predictor = Predictor.load(model)) {
+      List<float[]> parts = new ArrayList<>();
+      for (int from = 0; from < lines.size(); from += PREDICTED) {
+        parts.add(predictor.predict(lines.subList(from, Math.min(lines.size(), from + PREDICTED))).join().scores());
+      }
+      int at = 0;
+      for (float[] part : parts) {
+        System.arraycopy(part, 0, scores, at, part.length);
+        at += part.length;
+      }
+    }
+    return scores;
+  }
+}
