@@ -89,7 +89,8 @@ class TableLifeTest {
   void a_program_trains_day_after_day_and_shards_make_no_difference() {
     List<String> results = new ArrayList<>();
     for (int shards : new int[] {1, 3}) {
-      JobConfig job = Jobs.wideAndDeep(dir, "mode=sync", "epochs=2", "settings.train_rows=2000", "shrink_each_pass=true", "servers=1",
+      JobConfig job = Jobs.wideAndDeep(dir, "mode=sync", "epochs=2", "settings.train_rows=2000",
+          "shrink_each_pass=true", "servers=1",
           "shards=" + shards, "tables.embedding.life.statistics=true", "tables.embedding.life.admit_probability=0.4",
           "tables.embedding.life.shrink_score=6", "output=");
       RunResult first = LocalCluster.run(LocalCluster.Options.of(job).withoutHazelcast()

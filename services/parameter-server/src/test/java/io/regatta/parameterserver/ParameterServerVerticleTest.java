@@ -328,6 +328,7 @@ class ParameterServerVerticleTest {
       assertThat(exported(client)).hasSize(100_000);
       assertThat(get(client.digest())).isEqualTo(get(client.digest()));
       assertThat(servers.status(0).getShards(0).getJobs(0).getRowsMap()).containsEntry("emb", 100_000L);
+      assertThat(servers.status(0).getShards(0).getJobs(0).getTablesMap().get("emb").getBirths()).isEqualTo(100_000);
     }
   }
 

@@ -31,7 +31,8 @@ public final class DigestCursor {
   }
 
   /**
-   * Hashes about {@code values} more values (≥ 1), or none while a round is being applied or rows are removed: not more, but for a row begun and the cost of stepping on.
+   * Hashes about {@code values} more values (≥ 1), or none while a round is being applied or rows are removed: not more,
+   * but for a row begun and the cost of stepping on.
    *
    * @return whether there is more to do
    */

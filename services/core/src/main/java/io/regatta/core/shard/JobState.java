@@ -344,8 +344,8 @@ final class JobState {
   }
 
   ParameterShard.JobStatus status() {
-    return new ParameterShard.JobStatus(spec.job(), spec.mode(), version, tables.denseSize(), tables.rowsByTable(), tables.countsByTable(),
-        rowLimit.refused(), counts.stalenessMax, counts.stalenessSum, pulls.clockLeadMax(), counts.pushes, counts.skipped, counts.repeated,
-        inRounds.waitMillis(), trainers.status());
+    return new ParameterShard.JobStatus(spec.job(), spec.mode(), version, tables.denseSize(), tables.rowsByTable(),
+        tables.countsByTable(), rowLimit.refused(), counts.stalenessMax, counts.stalenessSum, pulls.clockLeadMax(),
+        counts.pushes, counts.skipped, counts.repeated, inRounds.waitMillis(), trainers.status());
   }
 }

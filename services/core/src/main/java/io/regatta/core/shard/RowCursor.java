@@ -27,7 +27,10 @@ public final class RowCursor {
     mark = table.mark();
   }
 
-  /** Copies of the next rows, at most {@code maxRows} (≥ 1), none if it has looked at as many that are left out; null when all have been seen. */
+  /**
+   * Copies of the next rows, at most {@code maxRows} (≥ 1), none if it has looked at as many that are left out; null when
+   * all have been seen.
+   */
   public SparseRows next(int maxRows) {
     int looked = 0;
     while (segment < SparseTable.SEGMENTS) {

@@ -9,8 +9,8 @@ package io.regatta.core.table;
  * <tr><td>{@code dim} values</td><td>written by the initializer, then by the optimizer, or by deltas (geo)</td></tr>
  * <tr><td>{@code slots} × {@code dim} optimizer slots</td><td>slot k behind slot k-1; written by the optimizer</td></tr>
  * <tr><td>in tracked tables {@value #LIFE_COLUMNS} columns</td><td>written by {@link RowLife}: {@link #SHOW} and
- * {@link #CLICK} by pushes and shrinks, {@link #PULLS} and {@link #SEEN} by training pulls (in rounds the former by updates), {@link #UNSEEN} by both
- * pulls and ends of day, {@link #BORN} by births</td></tr>
+ * {@link #CLICK} by pushes and shrinks, {@link #PULLS} and {@link #SEEN} by training pulls (in rounds the former by
+ * updates), {@link #UNSEEN} by both pulls and ends of day, {@link #BORN} by births</td></tr>
  * </table>
  *
  * @param dim values

@@ -6,7 +6,7 @@ import io.regatta.core.hash.Mix64;
 final class RowRemoval {
 
   /** Rows that an eviction compares, and how often it looks for them. */
-  private static final int SAMPLES = 8;
+  private static final int SAMPLES = 5;
   private static final int DRAWS = 64;
   /** Places of removed rows that a draw steps over. */
   private static final int STEPS = 64;
@@ -61,11 +61,12 @@ final class RowRemoval {
       long word = Mix64.mix(++draws);
       SparseSegment s = segments[(int) (word >>> 32) & segments.length - 1];
       int row = (int) ((word & 0xffff_ffffL) * s.size() >>> Integer.SIZE);
-      int end = Math.min(row + STEPS, s.size());
-      while (row < end && !s.holds(row)) {
-        row++;
+      int steps = Math.min(STEPS, s.size());
+      while (steps > 0 && !s.holds(row)) {
+        row = row + 1 < s.size() ? row + 1 : 0; // round the segment: otherwise those in front would be left over
+        steps--;
       }
-      if (row == end) {
+      if (steps == 0) {
         continue;
       }
       samples++;

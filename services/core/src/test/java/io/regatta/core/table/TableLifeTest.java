@@ -246,8 +246,8 @@ class TableLifeTest {
     }
     assertThat(table.size()).isEqualTo(6_000);
     assertThat(table.counts().evicted()).isEqualTo(4_000);
-    // eight draws miss the older rows with odds of (5/6)^8, 0.23, when 1,000 of them are left, and far lower ones before
-    assertThat(table.missing(LongStream.range(5_000, 10_000).toArray())).isLessThan(300);
+    // five draws miss the older rows with odds of (5/6)^5, 0.4, when 1,000 of them are left, and far lower ones before
+    assertThat(table.missing(LongStream.range(5_000, 10_000).toArray())).isLessThan(600);
     while (table.size() > 100) { // of 10,000 places
       assertThat(table.evict()).isTrue();
     }
