@@ -280,7 +280,8 @@ final class ExampleTransfer {
           + " ended before its last message; start the job again"));
       return;
     }
-    (opened ? Future.<Void>succeededFuture() : peer.stream.end()).onSuccess(v -> finished()).onFailure(this::fail);
+    (opened ? Future.<Void>succeededFuture() : peer.stream.end()).onSuccess(v -> finished())
+        .onFailure(e -> fail(lost(peer, e)));
   }
 
   private void finished() {
