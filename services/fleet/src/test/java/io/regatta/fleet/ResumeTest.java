@@ -60,7 +60,7 @@ class ResumeTest {
   private static RunResult lived(String output, String... keys) {
     String life = "tables.embedding.life.";
     String[] lives = {"epochs=2", "snapshots.every_steps=10", "snapshots.keep=1", life + "statistics=true",
-        life + "admit_count=2", life + "shrink_score=0.3", "shrink_each_pass=true"};
+        life + "admit_count=2", life + "shrink_score=20", "shrink_each_pass=true"};
     return run(output, Stream.concat(Stream.of(lives), Stream.of(keys)).toArray(String[]::new));
   }
 

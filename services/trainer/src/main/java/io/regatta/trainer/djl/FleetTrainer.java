@@ -64,7 +64,6 @@ public final class FleetTrainer extends Trainer {
   private long examplesGiven = -1;
   private long examplesSeen;
   private long steps;
-  private boolean goesOn;
   /** Null if this replica takes none. */
   private SnapshotRun snapshots;
   private long examples;
@@ -131,7 +130,6 @@ public final class FleetTrainer extends Trainer {
   private void goOn(StartingPoint start) {
     int rank = session.trainer().rank();
     steps = start.steps();
-    goesOn = start.resume();
     trainingData.goOn(start, rank, session.worldSize());
     replica.group().steps().resumeAtStep(steps);
     if (session.job().snapshots().isOn() && replica.replica() == 0) {
@@ -191,16 +189,6 @@ public final class FleetTrainer extends Trainer {
    */
   public void trainsOn(Dataset dataset) {
     trainingData.add(dataset);
-  }
-
-  /** Whether this run goes on from a snapshot. */
-  public boolean goesOn() {
-    return goesOn;
-  }
-
-  /** Whether it has not come again to where the snapshot was taken: the pass that has ended was a part of the former run. */
-  public boolean isBehind() {
-    return trainingData.isStillBehind();
   }
 
   /**

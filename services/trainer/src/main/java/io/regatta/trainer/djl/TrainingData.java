@@ -75,11 +75,6 @@ final class TrainingData {
     return false;
   }
 
-  /** Whether the run has not come again to where it was. */
-  boolean isStillBehind() {
-    return begin != null || toPassOver > 0;
-  }
-
   /** Passes over what was trained, where it has to be read again. */
   void passOver(Dataset dataset, Iterator<Batch> batches) {
     if (toPassOver > 0 && isTraining(dataset)) {

@@ -261,9 +261,6 @@ final class ReplicaWorker implements Worker {
 
   @Override
   public Shrunk shrink(FleetTrainer of, boolean endOfDay) {
-    if (of.goesOn() && combine("whether the pass is behind", new double[] {of.isBehind() ? 1 : 0}, ReduceOp.MAX)[0] > 0) {
-      return Shrunk.NONE; // was done before the snapshot
-    }
     settle(of);
     of.endSnapshots(); // or the rows that it looks at, which are all, would have to be kept as they were
     double[] told = context.group().collective(session, replica(), "shrink", of, trainers -> collectives.shrink(
