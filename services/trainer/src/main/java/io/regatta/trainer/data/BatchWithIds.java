@@ -34,6 +34,11 @@ public final class BatchWithIds extends Batch {
     return after;
   }
 
+  /** For each place for an id, row by row, the number of the distinct id there, negative if there is none; empty without slots. */
+  public int[] positions() {
+    return distinct == null ? new int[0] : distinct.position();
+  }
+
   /** The distinct ids of an array of this batch; null if they are not known. */
   public DistinctIds distinct(NDArray array) {
     return array == ids ? distinct : null;

@@ -8,17 +8,20 @@ import ai.djl.training.DefaultTrainingConfig;
 import ai.djl.training.dataset.Batch;
 import io.regatta.core.exchange.Shrunk;
 import io.regatta.core.metrics.BinaryMetrics;
+import io.regatta.core.metrics.SlotCoverage;
 import io.regatta.trainer.FetchHandler;
 import io.regatta.trainer.Progress;
 import io.regatta.trainer.ReduceOp;
 import io.regatta.trainer.TrainingReport;
 import io.regatta.trainer.Worker;
 import io.regatta.trainer.config.JobConfig;
+import io.regatta.trainer.data.BatchWithIds;
 import io.regatta.trainer.data.Layout;
 import io.regatta.trainer.data.SlotArrays;
 import io.regatta.trainer.data.SlotDataset;
 import io.regatta.trainer.data.SlotSource;
 import io.regatta.trainer.djl.FleetTrainer;
+import io.regatta.trainer.result.Figures;
 import java.nio.file.Path;
 import java.util.Locale;
 import java.util.Map;
@@ -63,10 +66,11 @@ final class BinaryClassification {
       model.setBlock(block);
       try (FleetTrainer trainer = worker.distributedTrainer(model, config)) {
         trainer.initialize(SlotArrays.shapes(layout, job.batchSize()));
-        Pass last = train(trainer, train);
+        Pass last = train(trainer, train, layout);
         double[] lossAndCount = worker.allReduce(new double[] {last.loss, last.examples}, ReduceOp.SUM);
         worker.report("loss", lossAndCount[0] / lossAndCount[1]);
         worker.report("train_auc", worker.global(last.metrics).auc());
+        coverage(last.coverage);
         worker.settle(trainer); // the test sees what all have learned, in every mode
         BinaryMetrics metrics = test(trainer, test);
         worker.report("auc", metrics.auc());
@@ -83,12 +87,12 @@ final class BinaryClassification {
   }
 
   /** Trains; returns what was seen in the last pass. */
-  private Pass train(FleetTrainer trainer, SlotDataset train) {
+  private Pass train(FleetTrainer trainer, SlotDataset train, Layout layout) {
     Loading.beginTraining(worker, train);
     TrainingReport whole = TrainingReport.none();
-    Pass last = new Pass();
+    Pass last = new Pass(layout);
     for (int epoch = 0; epoch < job.epochs(); epoch++) {
-      Pass pass = new Pass();
+      Pass pass = new Pass(layout);
       whole = whole.plus(worker.trainFromDataset(trainer, train, pass, SHOWN_BATCHES, false));
       pass.look();
       if (job.shrinkEachPass()) {
@@ -101,6 +105,16 @@ final class BinaryClassification {
     worker.progress().line(String.format(Locale.ROOT, "waited for readers: %.2f s of %.1f s", train.waitedSeconds(),
         whole.seconds()));
     return last;
+  }
+
+  /** Reports, for slots that some examples of the last pass have no id in, the share that has, over all replicas. */
+  private void coverage(SlotCoverage mine) {
+    mine.take(worker.allReduce(mine.sums(), ReduceOp.SUM));
+    for (int slot = 0; slot < mine.slots(); slot++) {
+      if (mine.of(slot) < 1) {
+        worker.report(Figures.COVERAGE + (slot + 1), mine.of(slot));
+      }
+    }
   }
 
   /** Rows of the sparse tables age, and some go. */
@@ -116,12 +130,20 @@ final class BinaryClassification {
   private final class Pass implements FetchHandler {
     private final BinaryMetrics metrics = new BinaryMetrics(SHOWN_BUCKETS);
     private final BinaryMetrics lastBatches = new BinaryMetrics(SHOWN_BUCKETS);
+    private final SlotCoverage coverage;
     private double loss;
     private double examples;
+
+    Pass(Layout layout) {
+      coverage = new SlotCoverage(layout.widths());
+    }
 
     @Override
     public void trained(Batch batch, NDList predictions, float batchLoss) {
       add(lastBatches, predictions.singletonOrThrow(), batch);
+      if (batch instanceof BatchWithIds known) {
+        coverage.add(known.positions());
+      }
       loss += (double) batchLoss * batch.getSize();
       examples += batch.getSize();
     }

@@ -1,5 +1,7 @@
 package io.regatta.trainer.result;
 
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
@@ -31,7 +33,17 @@ final class RunSummary {
     figure(figures, "accuracy", run.accuracy());
     figure(figures, "log loss", run.logloss());
     figure(figures, "loss", run.loss());
-    run.metrics().forEach((name, value) -> figure(figures, name.replace('_', ' '), value));
+    List<String> partly = new ArrayList<>();
+    run.metrics().forEach((name, value) -> {
+      if (name.startsWith(Figures.COVERAGE)) { // of each slot there is one: too many for a line
+        partly.add(name.substring(Figures.COVERAGE.length()));
+      } else {
+        figure(figures, name.replace('_', ' '), value);
+      }
+    });
+    if (!partly.isEmpty()) {
+      figures.add(partly.size() + " slots without an id in some examples (their coverage is in the result file)");
+    }
     figures.add("staleness at most " + run.stalenessMax());
     if (run.skippedPushes() > 0) {
       figures.add(run.skippedPushes() + " skipped pushes (NaN or infinite)");

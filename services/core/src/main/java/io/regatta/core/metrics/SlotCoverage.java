@@ -1,0 +1,79 @@
+package io.regatta.core.metrics;
+
+import io.regatta.core.error.RegattaException.InvalidInput;
+import java.util.List;
+
+/**
+ * In which share of the examples each slot holds at least one id: whole numbers, which can be added over ranks, so that the
+ * global value is exactly what one process gets. Not thread-safe; one owner.
+ */
+public final class SlotCoverage {
+
+  private final int[] widths;
+  private final int columns;
+  private final long[] covered;
+  private long examples;
+
+  /** @param widths for each slot, the places for ids that an example has */
+  public SlotCoverage(List<Integer> widths) {
+    this.widths = widths.stream().mapToInt(Integer::intValue).toArray();
+    columns = widths.stream().mapToInt(Integer::intValue).sum();
+    covered = new long[this.widths.length];
+  }
+
+  /**
+   * Adds the examples of a batch.
+   *
+   * @param positions {@code [rows × places]}, row by row; negative where a place holds no id
+   */
+  public void add(int[] positions) {
+    if (columns == 0) {
+      return;
+    }
+    int rows = positions.length / columns;
+    if (rows * columns != positions.length) {
+      throw new InvalidInput("a batch of " + positions.length + " places cannot be of examples with " + columns);
+    }
+    for (int row = 0, at = 0; row < rows; row++) {
+      for (int slot = 0; slot < widths.length; slot++) {
+        boolean any = false;
+        for (int end = at + widths[slot]; at < end; at++) {
+          any |= positions[at] >= 0;
+        }
+        covered[slot] += any ? 1 : 0;
+      }
+    }
+    examples += rows;
+  }
+
+  /** Number of slots. */
+  public int slots() {
+    return widths.length;
+  }
+
+  /** Share of the examples in which a slot holds an id; NaN if there are none at all. */
+  public double of(int slot) {
+    return (double) covered[slot] / examples;
+  }
+
+  /** The counts as doubles, to all-reduce with SUM and give to {@link #take}: of each slot, and of examples. */
+  public double[] sums() {
+    double[] sums = new double[covered.length + 1];
+    for (int slot = 0; slot < covered.length; slot++) {
+      sums[slot] = covered[slot];
+    }
+    sums[covered.length] = examples;
+    return sums;
+  }
+
+  /** Takes on what {@link #sums} of one or several with the same slots tell. */
+  public void take(double[] sums) {
+    if (sums.length != covered.length + 1) {
+      throw new InvalidInput("an array of " + sums.length + " numbers is not the coverage of " + covered.length + " slots");
+    }
+    for (int slot = 0; slot < covered.length; slot++) {
+      covered[slot] = (long) sums[slot];
+    }
+    examples = (long) sums[covered.length];
+  }
+}
