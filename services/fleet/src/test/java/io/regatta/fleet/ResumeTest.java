@@ -100,6 +100,16 @@ class ResumeTest {
     assertThat(alone(keys, "max_steps=30", "resume=auto")).isEqualTo(unbroken);
   }
 
+  /** A queue's place within a pass means nothing, so its batches are passed over; one thread reads them in order. */
+  @Test
+  void one_worker_that_reads_a_queue_goes_on_as_well() {
+    String[] keys = {"trainers=1", "servers=1", "snapshots.every_steps=10", "data.shuffle_buffer=0", "data.reading=queue",
+        "data.shard_by=file", "data.drop_last=false", "output=" + dir.resolve("queue"), "mode=sync"};
+    String unbroken = alone(keys, "max_steps=30", "output=" + dir.resolve("queue-unbroken"));
+    alone(keys, "max_steps=20");
+    assertThat(alone(keys, "max_steps=30", "resume=auto")).isEqualTo(unbroken);
+  }
+
   private static String alone(String[] keys, String... more) {
     String[] all = Stream.concat(Stream.of(keys), Stream.of(more)).toArray(String[]::new);
     return LocalRun.run(Jobs.wideAndDeep(dir, all), null, Progress.none()).parametersHash();

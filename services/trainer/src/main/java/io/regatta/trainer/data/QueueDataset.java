@@ -55,6 +55,11 @@ public final class QueueDataset extends SlotDataset {
     super.resume(place);
   }
 
+  @Override
+  public boolean resumesWithinPass() {
+    return false;
+  }
+
   /** Unknown: each thread's last batch may be short. */
   @Override
   public long batches() {

@@ -69,6 +69,11 @@ public class SlotDataset implements Dataset, AutoCloseable {
     next = place;
   }
 
+  /** Whether a place within a pass says what was read: then {@link #resume} gives the batches of an unbroken pass. */
+  public boolean resumesWithinPass() {
+    return options.ordered();
+  }
+
   @Override
   public Iterable<Batch> getData(NDManager manager) {
     DataCursor from = next;

@@ -50,9 +50,9 @@ final class TrainingData {
     return trained.isEmpty() || has(dataset);
   }
 
-  /** Whether all workers read all of the data, so that where one of them is in a step says where all are. */
+  /** Whether all workers read all of the data, and in order, so that where one of them is in a step says where all are. */
   private boolean isWhole(Dataset dataset) {
-    return dataset instanceof SlotDataset slots && slots.options().shards() == workers;
+    return dataset instanceof SlotDataset slots && slots.options().shards() == workers && slots.resumesWithinPass();
   }
 
   /** Where reading goes on behind the batch that is out of this iteration, if that is the same for all workers; else null. */
