@@ -13,7 +13,7 @@ import java.util.concurrent.atomic.AtomicReference;
 /**
  * Reads all examples of a source's files into memory, once. Started and waited for by one thread; {@code threads} daemon
  * threads named {@code regatta-load-NAME-I} each take the next file. The examples come out in the order of files and
- * lines, however many threads there are.
+ * lines, however many threads there are. What fails in one file ends the reading of all.
  */
 final class FileLoad<R> {
 
@@ -52,21 +52,32 @@ final class FileLoad<R> {
   /** Starts reading with up to {@code threads} threads, at most one for each file. */
   static <R> FileLoad<R> start(FileSource<R> source, int threads) {
     FileLoad<R> load = new FileLoad<>(source, Math.max(1, Math.min(threads, source.files().size())));
-    load.threads.forEach(Thread::start);
-    return load;
+    try {
+      load.threads.forEach(Thread::start);
+      return load;
+    } catch (Throwable e) { // no more threads are to be had
+      load.cancelled = true;
+      load.cancelCursors();
+      throw e;
+    }
   }
 
   /** Whole life of a reading thread. */
   private void read(AtomicReference<SlotSource.Cursor<R>> mine) {
     try {
-      for (int file = queue.take(); file >= 0 && failure.get() == null && !cancelled; file = queue.take()) {
+      for (int file = queue.take(); file >= 0 && !isEnding(); file = queue.take()) {
         read(file, mine);
       }
     } catch (Throwable e) {
       failure.compareAndSet(null, e);
+      cancelCursors(); // another one may wait for a command that is silent
     } finally {
       ended.countDown();
     }
+  }
+
+  private boolean isEnding() {
+    return cancelled || failure.get() != null;
   }
 
   private void read(int file, AtomicReference<SlotSource.Cursor<R>> mine) {
@@ -74,9 +85,12 @@ final class FileLoad<R> {
     long told = 0;
     try (SlotSource.Cursor<R> cursor = source.open(new FileQueue(source.files().subList(file, file + 1), 0), null)) {
       mine.set(cursor);
+      if (isEnding()) { // whoever said so may have come before the line above
+        cursor.cancel();
+      }
       SlotBatch part = SlotBatch.allocate(source.layout(), PART_ROWS);
       int rows = 0;
-      for (R record = cursor.next(); record != null && failure.get() == null && !cancelled; record = cursor.next()) {
+      for (R record = cursor.next(); record != null && !isEnding(); record = cursor.next()) {
         if (!source.parse(record, part, rows)) {
           badLines.incrementAndGet();
         } else if (++rows == PART_ROWS) {
@@ -109,7 +123,7 @@ final class FileLoad<R> {
   /**
    * Waits for the end.
    *
-   * @param listener called on this thread
+   * @param listener called on this thread; what it throws ends the load
    * @return the examples, in parts
    */
   List<SlotBatch> await(LoadListener listener) {
@@ -121,6 +135,9 @@ final class FileLoad<R> {
       cancel();
       Thread.currentThread().interrupt();
       throw new Cancelled("interrupted while loading " + source.name() + " data into memory");
+    } catch (RuntimeException | Error e) { // the listener's
+      cancel();
+      throw e;
     }
     if (failure.get() != null) {
       throw failure.get() instanceof RegattaException known ? known
@@ -134,15 +151,20 @@ final class FileLoad<R> {
   /** Ends the threads and waits for them. */
   void cancel() {
     cancelled = true;
-    cursors.forEach(cursor -> {
-      if (cursor.get() != null) {
-        cursor.get().cancel();
-      }
-    });
+    cancelCursors();
     try {
       ended.await(JOIN_MILLIS_MAX, TimeUnit.MILLISECONDS);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt(); // the threads end by themselves
     }
+  }
+
+  private void cancelCursors() {
+    cursors.forEach(mine -> {
+      SlotSource.Cursor<R> cursor = mine.get();
+      if (cursor != null) {
+        cursor.cancel();
+      }
+    });
   }
 }

@@ -1,5 +1,6 @@
 package io.regatta.trainer.data;
 
+import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -94,6 +95,9 @@ final class LineCursor implements SlotSource.Cursor<Line> {
     number = next;
     path = queue.file(next);
     name = command == null ? DataFiles.name(path) : DataFiles.name(path) + " (through '" + command.line() + "')";
+    if (cancelled) { // a command that is killed while it starts may leave what it starts behind
+      throw new Cancelled("reading of " + name + " was cancelled");
+    }
     in = FileBytes.open(path, command);
     if (cancelled) {
       in.cancel();

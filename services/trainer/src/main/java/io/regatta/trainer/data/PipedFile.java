@@ -8,6 +8,7 @@ import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.FileSystems;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -30,7 +31,8 @@ final class PipedFile extends FileBytes {
   private final Thread feeder;
   private final StringBuilder stderr = new StringBuilder(); // of stderrReader until it has ended
   private long lines;
-  private volatile IOException unpacking;
+  /** What has ended the feeder before the file's end. */
+  private volatile Throwable unfed;
   private volatile boolean cancelled;
 
   PipedFile(Path file, PipeCommand command) throws IOException {
@@ -77,9 +79,9 @@ final class PipedFile extends FileBytes {
             return; // it reads no further, which is its right: its status tells whether it failed
           }
         }
-      } catch (IOException damaged) {
-        unpacking = damaged;
-        process.destroyForcibly();
+      } catch (Throwable damaged) { // other file systems throw unchecked ones as well
+        unfed = damaged;
+        kill(); // before its input is closed, which it would take for the file's end
       }
     } catch (IOException closing) {
       // Its input is closed with it.
@@ -112,6 +114,7 @@ final class PipedFile extends FileBytes {
     try {
       status = process.waitFor();
       stderrReader.join(JOIN_MILLIS_MAX);
+      joinFeeder();
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new Cancelled("reading of " + file + " through '" + command.line() + "' was interrupted");
@@ -119,8 +122,8 @@ final class PipedFile extends FileBytes {
     if (cancelled) {
       throw new Cancelled("reading of " + file + " through '" + command.line() + "' was cancelled");
     }
-    if (unpacking != null) {
-      throw unpacking;
+    if (unfed != null) {
+      throw unfed instanceof IOException known ? known : new IOException(unfed.toString(), unfed);
     }
     if (status != 0) {
       String how = status > SIGNAL_STATUS ? "was killed by signal " + (status - SIGNAL_STATUS) : "ended with status " + status;
@@ -138,8 +141,15 @@ final class PipedFile extends FileBytes {
   }
 
   private void kill() {
-    process.descendants().forEach(ProcessHandle::destroyForcibly);
-    process.destroyForcibly();
+    List<ProcessHandle> started = process.descendants().toList();
+    process.destroyForcibly(); // first, or the shell would go on to the command behind the one that is killed
+    started.forEach(ProcessHandle::destroyForcibly);
+  }
+
+  private void joinFeeder() throws InterruptedException {
+    if (feeder != null) {
+      feeder.join(JOIN_MILLIS_MAX);
+    }
   }
 
   /** Leaves nothing behind, also on a reader thread that is interrupted because its loader closes: what it waits for is short. */
@@ -151,9 +161,7 @@ final class PipedFile extends FileBytes {
       process.waitFor(JOIN_MILLIS_MAX, TimeUnit.MILLISECONDS);
       out.close();
       stderrReader.join(JOIN_MILLIS_MAX);
-      if (feeder != null) {
-        feeder.join(JOIN_MILLIS_MAX);
-      }
+      joinFeeder();
     } catch (InterruptedException e) {
       interrupted = true; // the process is killed; its threads end by themselves
     }

@@ -5,13 +5,19 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.InvalidInput;
+import java.io.IOException;
 import java.io.OutputStream;
+import java.net.URI;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.ClosedFileSystemException;
+import java.nio.file.FileSystem;
+import java.nio.file.FileSystems;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.zip.GZIPOutputStream;
 import org.junit.jupiter.api.AfterEach;
@@ -93,6 +99,41 @@ class PipeCommandTest {
     loader.close();
     assertThat(Duration.ofNanos(System.nanoTime() - begin)).isLessThan(Duration.ofSeconds(4));
     assertThat(waiting).failsWithin(Duration.ofSeconds(5)).withThrowableThat().havingRootCause().isInstanceOf(Cancelled.class);
+  }
+
+  /** Of a zip file that is closed the JDK throws an unchecked exception, as libraries for other file systems do. */
+  @Test
+  void whatFailsOnTheWayToTheCommandIsNotItsEnd() throws Exception {
+    URI zip = URI.create("jar:" + dir.resolve("all.zip").toUri());
+    Path file;
+    try (FileSystem zipped = FileSystems.newFileSystem(zip, Map.of("create", "true"))) {
+      file = Files.writeString(zipped.getPath("/a.txt"), "1 7 1 1\n");
+    }
+    try (PipedFile piped = new PipedFile(file, PipeCommand.of("cat -; exec sleep 600"))) {
+      assertThatThrownBy(() -> piped.read(new byte[10], 0, 10)).isInstanceOf(IOException.class)
+          .hasRootCauseInstanceOf(ClosedFileSystemException.class);
+    }
+  }
+
+  @Test
+  void aFileThatFailsEndsTheLoadingOfAll() throws Exception {
+    Path bad = Files.writeString(dir.resolve("a.txt"), "bad\n");
+    Path silent = Files.writeString(dir.resolve("b.txt"), "silent\n");
+    try (InMemoryDataset data = new InMemoryDataset(source("read x; [ $x = silent ] && exec sleep 600; exit 3", bad, silent),
+        LoaderOptions.inOrder(1), 2)) {
+      assertThatThrownBy(() -> data.loadIntoMemory()).isInstanceOf(InvalidInput.class)
+          .hasMessageContainingAll("a.txt", "ended with status 3");
+    }
+  }
+
+  @Test
+  void aListenerThatThrowsEndsTheLoading() throws Exception {
+    Path file = Files.writeString(dir.resolve("a.txt"), "");
+    try (InMemoryDataset data = new InMemoryDataset(source("exec sleep 600", file), LoaderOptions.inOrder(1), 1)) {
+      assertThatThrownBy(() -> data.loadIntoMemory((bytes, all) -> {
+        throw new IllegalStateException("the display is gone");
+      })).hasMessage("the display is gone");
+    }
   }
 
   private static TextSource source(String command, Path... files) {
