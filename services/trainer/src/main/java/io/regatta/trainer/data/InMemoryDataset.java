@@ -81,9 +81,13 @@ public final class InMemoryDataset extends SlotDataset {
     }
   }
 
-  /** Shuffles the examples in memory; the order is a function of the seed and of the order before. */
+  /**
+   * Shuffles the examples in memory; the order is a function of the seed and of the order before. Ends an unfinished pass,
+   * as the next one does.
+   */
   public void localShuffle(long seed) {
     loaded();
+    super.close();
     localShuffleOf(seed);
   }
 

@@ -15,6 +15,7 @@ import java.nio.file.FileSystems;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -157,6 +158,18 @@ class FileDatasetsTest {
       dataset.preloadIntoMemory();
       dataset.waitPreloadDone();
       assertThat(pass(dataset)).isEqualTo(ALL);
+    }
+  }
+
+  @Test
+  void aShuffleEndsAnUnfinishedPass() {
+    try (InMemoryDataset dataset = inMemory().setThread(1).build()) {
+      dataset.loadIntoMemory();
+      Iterator<Batch> unfinished = dataset.getData(manager).iterator();
+      unfinished.next().close();
+      dataset.localShuffle(5);
+      assertThatThrownBy(() -> unfinished.forEachRemaining(Batch::close)).isInstanceOf(Cancelled.class);
+      assertThat(pass(dataset)).containsExactlyInAnyOrderElementsOf(ALL);
     }
   }
 
