@@ -54,7 +54,7 @@ final class ExampleTransfer {
   private final List<TensorStream> streams = new ArrayList<>();
   private final Promise<List<List<Parcel>>> result = Promise.promise();
   private TensorStreamClient client;
-  private ServicePort port;
+  private Future<ServicePort> port;
   private long deadline = -1;
   /** Streams that have ended rightly. */
   private int finished;
@@ -107,13 +107,11 @@ final class ExampleTransfer {
    */
   Future<List<List<Parcel>>> run(Function<double[], Future<List<double[]>>> gather) {
     client = new TensorStreamClient(vertx, options);
-    ServicePort.listen(vertx, () -> TensorStreamServer.create(vertx, options).requestHandler(TensorStreamServer.handler(vertx,
+    port = ServicePort.listen(vertx, () -> TensorStreamServer.create(vertx, options).requestHandler(TensorStreamServer.handler(vertx,
             Map.of(StreamPaths.TRAINER, this::accept), r -> r.response().setStatusCode(404).end(), options)),
-            host, 0, name, "port")
-        .compose(listening -> {
-          port = listening;
-          return gather.apply(address());
-        })
+            host, 0, name, "port");
+    port.compose(listening -> over ? Future.<List<double[]>>failedFuture(name + " has given the exchange up")
+            : gather.apply(address(listening.port())))
         .onSuccess(this::connect)
         .onFailure(this::fail);
     return result.future().eventually(this::close);
@@ -124,10 +122,10 @@ final class ExampleTransfer {
     fail(why);
   }
 
-  private double[] address() {
+  private double[] address(int port) {
     double[] values = new double[2 + host.length()];
     values[0] = rank;
-    values[1] = port.port();
+    values[1] = port;
     for (int i = 0; i < host.length(); i++) {
       values[2 + i] = host.charAt(i);
     }
@@ -135,6 +133,9 @@ final class ExampleTransfer {
   }
 
   private void connect(List<double[]> addresses) {
+    if (over) {
+      return;
+    }
     if (addresses.size() < outgoing.size()) {
       fail(new PeerLost(name + ": only " + addresses.size() + " of " + outgoing.size() + " trainers are left to exchange examples; "
           + "start the job again"));
@@ -314,7 +315,7 @@ final class ExampleTransfer {
 
   private Future<Void> close() {
     vertx.cancelTimer(deadline);
-    return client.close().eventually(() -> port == null ? Future.succeededFuture() : port.shutdown(CLOSE_MILLIS))
+    return client.close().eventually(() -> port.compose(listening -> listening.shutdown(CLOSE_MILLIS)))
         .otherwiseEmpty();
   }
 }

@@ -113,6 +113,20 @@ class ExampleTransferTest {
     }
   }
 
+  /** It tells nobody a port that is closed already, and closes it. */
+  @Test
+  void aTrainerThatGivesUpBeforeItListensTellsNobody() throws Exception {
+    Promise<List<List<Parcel>>> result = Promise.promise();
+    vertx.getOrCreateContext().runOnContext(v -> {
+      ExampleTransfer transfer = new ExampleTransfer(vertx, "127.0.0.1", OPTIONS, "trainer 0", 0, "shuffle-0", LAYOUT,
+          List.of(List.of(), List.of()));
+      transfer.abort(new Cancelled("trainer 0 is being stopped"));
+      transfer.run(mine -> gather(mine, 2)).onComplete(result);
+    });
+    assertThatThrownBy(() -> get(result.future())).hasCauseInstanceOf(Cancelled.class);
+    assertThat(told).isEmpty();
+  }
+
   private void abortWhenConnected(int rank) {
     loops.get(rank).runOnContext(v -> {
       if (loops.size() == transfers.size() && transfers.stream().allMatch(transfer -> transfer.missing().isEmpty())) {
