@@ -1,7 +1,9 @@
 package io.regatta.fleet;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.node.testing.BlockedLoopGuard;
 import io.regatta.node.testing.LeftoverThreads;
 import io.regatta.protocol.snapshot.Manifest;
@@ -123,6 +125,10 @@ class ResumeTest {
     assertThat(Manifest.read(last).kind()).isEqualTo(SnapshotKind.DELTA);
     assertThat(checkpoint("verify", last).out()).contains("is whole");
     assertThat(checkpoint("inspect", dir.resolve("first")).out()).contains("step-000000010", "base", "delta");
+    assertThatThrownBy(() -> run("first", "snapshots.every_steps=5", "max_steps=5", "init_from=" + last))
+        .isInstanceOf(InvalidInput.class).hasMessageContaining("holds snapshot step-000000010").hasMessageContaining("resume: auto");
+    assertThatThrownBy(() -> run("first", "snapshots.every_steps=5", "max_steps=35", "resume=" + dir.resolve("first/step-000000020")))
+        .isInstanceOf(InvalidInput.class).hasMessageContaining("holds snapshot step-000000030");
     RunResult next = run("next", "init_from=" + dir.resolve("first"), "epochs=0", "job=next");
     assertThat(next.steps()).isZero();
     assertThat(next.parametersHash()).isEqualTo(hash(last));

@@ -11,17 +11,19 @@ import java.util.List;
 /**
  * What a snapshot is: of which job, of which moment, in which files. Immutable.
  *
+ * @param run whose it is: 16 hexadecimal digits, drawn by a run that begins anew and kept by those that go on from it
  * @param mode exchange mode, lower case
  * @param step steps that it holds: the run goes on with the step of this number
  * @param pass passes over the data that are behind it, -1 if it was made within one
  * @param version the highest of the shards' counts of updates
  * @param fuzzy shards and rows are of slightly different moments: pushes went on while it was taken, outside of sync mode
  * @param parent name of the directory beside this one that a delta is relative to; empty for all others
+ * @param parentChecksum of the manifest there, for another snapshot may have come to that name; empty for all others
  * @param trainers how far each was
  * @param files one per shard, in shard order
  */
-public record Manifest(String job, String mode, SnapshotKind kind, long step, int pass, long version, boolean fuzzy,
-    String parent, ModelLayout model, List<Trainer> trainers, List<FileEntry> files) {
+public record Manifest(String job, String run, String mode, SnapshotKind kind, long step, int pass, long version,
+    boolean fuzzy, String parent, String parentChecksum, ModelLayout model, List<Trainer> trainers, List<FileEntry> files) {
 
   private static final String FORMAT = "regatta-snapshot-1";
 
@@ -58,7 +60,11 @@ public record Manifest(String job, String mode, SnapshotKind kind, long step, in
 
   /** Reads and checks it; the files are not looked at. */
   public static Manifest read(Path dir) {
-    JsonObject json = ManifestFile.read(dir);
+    return of(dir, ManifestFile.read(dir));
+  }
+
+  /** The same of what has been read there. */
+  static Manifest of(Path dir, JsonObject json) {
     if (!is(json)) {
       throw new InvalidInput(dir + " is not a snapshot but " + (json.getString("kind", "model").equals("model")
           ? "a model: it has values only, and no optimizer state" : "of format " + json.getString("format"))
@@ -76,9 +82,9 @@ public record Manifest(String job, String mode, SnapshotKind kind, long step, in
     trainers.forEach(t -> marks.add(t.toJson()));
     JsonArray entries = new JsonArray();
     files.forEach(f -> entries.add(f.toJson()));
-    return new JsonObject().put("format", FORMAT).put("job", job).put("kind", kind.label()).put("mode", mode)
+    return new JsonObject().put("format", FORMAT).put("job", job).put("run", run).put("kind", kind.label()).put("mode", mode)
         .put("step", step).put("pass", pass).put("version", version).put("fuzzy", fuzzy).put("parent", parent)
-        .put("shards", model.shards()).put("model", model.toJson()).put("trainers", marks).put("files", entries);
+        .put("parent_checksum", parentChecksum).put("shards", model.shards()).put("model", model.toJson()).put("trainers", marks).put("files", entries);
   }
 
   private static Manifest of(JsonObject json) {
@@ -91,14 +97,23 @@ public record Manifest(String job, String mode, SnapshotKind kind, long step, in
       throw new InvalidInput(files.size() + " files for " + model.shards() + " shards");
     }
     trainers.sort(Comparator.comparingInt(Trainer::rank));
-    return new Manifest(json.getString("job"), json.getString("mode"), SnapshotKind.of(json.getString("kind")),
+    return new Manifest(json.getString("job"), text(json, "run"), json.getString("mode"), SnapshotKind.of(json.getString("kind")),
         json.getLong("step"), json.getInteger("pass"), json.getLong("version"), json.getBoolean("fuzzy"),
-        json.getString("parent"), model, trainers, files);
+        json.getString("parent"), text(json, "parent_checksum"), model, trainers, files);
+  }
+
+  private static String text(JsonObject json, String key) {
+    String value = json.getString(key);
+    if (value == null) {
+      throw new InvalidInput("it has no " + key);
+    }
+    return value;
   }
 
   /** The same of other files. */
   Manifest with(SnapshotKind newKind, ModelLayout newModel, List<FileEntry> newFiles) {
-    return new Manifest(job, mode, newKind, step, pass, version, fuzzy, newKind == SnapshotKind.DELTA ? parent : "",
+    boolean delta = newKind == SnapshotKind.DELTA;
+    return new Manifest(job, run, mode, newKind, step, pass, version, fuzzy, delta ? parent : "", delta ? parentChecksum : "",
         newModel, trainers, newFiles);
   }
 }

@@ -20,6 +20,7 @@ import java.util.zip.CRC32C;
 public final class ManifestFile {
 
   public static final String NAME = "manifest.json";
+  private static final String KEY = "checksum";
   private static final String NONE = "00000000";
   private static final Pattern CHECKSUM = Pattern.compile("\"checksum\" : \"([0-9a-f]{8})\"");
 
@@ -27,7 +28,7 @@ public final class ManifestFile {
 
   /** Writes it to a file, which the disk has taken when this returns. */
   public static void write(Path file, JsonObject manifest) throws IOException {
-    String text = manifest.copy().put("checksum", NONE).encodePrettily() + "\n";
+    String text = manifest.copy().put(KEY, NONE).encodePrettily() + "\n";
     Files.writeString(file, text.replace("\"checksum\" : \"" + NONE + '"', "\"checksum\" : \"" + crc(text) + '"'));
     try (FileChannel written = FileChannel.open(file, StandardOpenOption.WRITE)) {
       written.force(true);
@@ -59,13 +60,23 @@ public final class ManifestFile {
     }
     try {
       JsonObject manifest = new JsonObject(text);
-      if (!has && (manifest.containsKey("checksum") || manifest.containsKey("kind"))) {
+      if (!has && (manifest.containsKey(KEY) || manifest.containsKey("kind"))) {
         throw new InvalidInput(file + " is damaged: its checksum cannot be read");
       }
       return manifest;
     } catch (RuntimeException e) {
       throw e instanceof InvalidInput ours ? ours : new InvalidInput(file + " is damaged: " + e.getMessage(), e);
     }
+  }
+
+  /** The checksum of a directory's manifest, by which one is told from another that comes to its name. */
+  public static String checksum(Path dir) {
+    return checksum(read(dir));
+  }
+
+  /** The same of a manifest that has been read; empty: it has none. */
+  static String checksum(JsonObject manifest) {
+    return manifest.getString(KEY, "");
   }
 
   private static String crc(String text) {

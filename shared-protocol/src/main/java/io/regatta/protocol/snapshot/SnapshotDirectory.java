@@ -4,18 +4,24 @@ import io.regatta.core.error.RegattaException.InvalidInput;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
+import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
 import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Consumer;
 import java.util.stream.Stream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * A snapshot's directory from its beginning to its name. It is written as {@code NAME.part}: files first, each synced, then
@@ -25,6 +31,7 @@ import java.util.stream.Stream;
  */
 public final class SnapshotDirectory {
 
+  private static final Logger LOG = LoggerFactory.getLogger(SnapshotDirectory.class);
   private static final String PART = ".part";
   private static final String REPLACED = ".replaced";
 
@@ -120,22 +127,42 @@ public final class SnapshotDirectory {
     }
   }
 
-  /** A snapshot among others. */
-  public record Found(Path dir, Manifest manifest) {}
+  /**
+   * A snapshot among others.
+   *
+   * @param checksum of its manifest
+   */
+  public record Found(Path dir, Manifest manifest, String checksum) {
+
+    /** The one in a directory; refused as {@link Manifest#read} does. */
+    public static Found in(Path dir) {
+      JsonObject json = ManifestFile.read(dir);
+      return new Found(dir, Manifest.of(dir, json), ManifestFile.checksum(json));
+    }
+  }
 
   /** Whether a directory is a whole snapshot. */
   public static boolean isSnapshot(Path dir) {
     return Files.exists(dir.resolve(ManifestFile.NAME)) && Manifest.is(ManifestFile.read(dir));
   }
 
-  /** The whole snapshots in a directory, in the order of their steps; none if it is not there. */
+  /** The whole snapshots in a directory, in the order of their steps; none if it is not there. Damaged ones are warned of. */
   public static List<Found> list(Path root) throws IOException {
+    return list(root, LOG::warn);
+  }
+
+  /**
+   * The same.
+   *
+   * @param skipped is told of those that cannot be read, and are left out. One that is being removed is not worth a word
+   */
+  public static List<Found> list(Path root, Consumer<String> skipped) throws IOException {
     List<Found> all = new ArrayList<>();
     try (Stream<Path> entries = Files.list(root)) {
       for (Path dir : entries.sorted().toList()) {
         String name = dir.getFileName().toString();
-        if (!name.endsWith(PART) && !name.endsWith(REPLACED) && isSnapshot(dir)) {
-          all.add(new Found(dir, Manifest.read(dir)));
+        if (!name.endsWith(PART) && !name.endsWith(REPLACED)) {
+          find(dir, skipped).ifPresent(all::add);
         }
       }
     } catch (NoSuchFileException | NotDirectoryException e) {
@@ -145,18 +172,44 @@ public final class SnapshotDirectory {
     return all;
   }
 
+  /** The snapshot of that name, if a whole one is there. */
+  public static Optional<Found> find(Path dir) {
+    return find(dir, LOG::warn);
+  }
+
+  private static Optional<Found> find(Path dir, Consumer<String> skipped) {
+    try {
+      return isSnapshot(dir) ? Optional.of(Found.in(dir)) : Optional.empty();
+    } catch (InvalidInput e) {
+      if (Files.exists(dir.resolve(ManifestFile.NAME))) {
+        skipped.accept(e.getMessage() + "; it is left out");
+      }
+      return Optional.empty();
+    }
+  }
+
   /** The one with the most steps. */
   public static Optional<Found> latest(Path root) throws IOException {
-    List<Found> all = list(root);
+    return latest(root, LOG::warn);
+  }
+
+  /** The same; see {@link #list(Path, Consumer)}. */
+  public static Optional<Found> latest(Path root, Consumer<String> skipped) throws IOException {
+    List<Found> all = list(root, skipped);
     return all.isEmpty() ? Optional.empty() : Optional.of(all.get(all.size() - 1));
   }
 
-  /** Removes all but the last {@code keep} snapshots and those that these are relative to; the oldest first. */
-  public static void retain(Path root, int keep) throws IOException {
-    List<Found> all = list(root);
+  /** Of a run's snapshots, removes all but the last {@code keep} and those that these are relative to; the oldest first. */
+  public static void retain(Path root, String run, int keep) throws IOException {
+    List<Found> all = list(root).stream().filter(f -> f.manifest().run().equals(run)).toList();
     Set<Path> needed = new HashSet<>();
     for (Found kept : all.subList(Math.max(0, all.size() - keep), all.size())) {
-      chain(kept.dir()).forEach(f -> needed.add(f.dir()));
+      needed.add(kept.dir());
+      try {
+        chain(kept.dir()).forEach(f -> needed.add(f.dir()));
+      } catch (InvalidInput e) { // nothing that is still there helps it
+        LOG.warn("{} is of no use any more: {}", kept.dir(), e.getMessage());
+      }
     }
     for (Found f : all) {
       if (!needed.contains(f.dir())) {
@@ -169,33 +222,57 @@ public final class SnapshotDirectory {
   /**
    * A snapshot and what it is relative to, oldest first: one that is whole by itself, then deltas.
    *
-   * @throws InvalidInput if one is missing, or another job's
+   * @throws InvalidInput if one is missing, or is not the one that was there when the delta was taken
    */
   public static List<Found> chain(Path dir) {
     List<Found> chain = new ArrayList<>();
     Set<Path> seen = new HashSet<>();
     Path at = dir.toAbsolutePath().normalize();
     while (true) {
-      Manifest m = Manifest.read(at);
-      if (!seen.add(at) || !chain.isEmpty() && !m.model().equals(chain.get(0).manifest().model().over(m.model().shards()))) {
-        throw new InvalidInput(chain.get(0).dir() + " is a delta, but " + at + " is not what it can be relative to");
+      Found older = Found.in(at);
+      if (!seen.add(at) || !chain.isEmpty() && !isParent(older, chain.get(0).manifest())) {
+        throw new InvalidInput(chain.get(0).dir() + " is a delta, but " + at + " is not what it is relative to: it was replaced "
+            + "by a snapshot of another time or run; use another one");
       }
-      chain.add(0, new Found(at, m));
-      if (m.kind() != SnapshotKind.DELTA) {
+      chain.add(0, older);
+      if (older.manifest().kind() != SnapshotKind.DELTA) {
         return chain;
       }
-      at = at.resolveSibling(m.parent());
+      at = at.resolveSibling(older.manifest().parent());
     }
   }
 
+  private static boolean isParent(Found older, Manifest delta) {
+    Manifest m = older.manifest();
+    return m.run().equals(delta.run()) && older.checksum().equals(delta.parentChecksum())
+        && m.model().equals(delta.model().over(m.model().shards()));
+  }
+
+  /** Others may be removing or still writing there: what has gone meanwhile is gone. */
   private static void delete(Path dir) throws IOException {
-    if (!Files.exists(dir)) {
-      return;
-    }
-    try (Stream<Path> all = Files.walk(dir)) {
-      for (Path path : all.sorted(Comparator.reverseOrder()).toList()) {
-        Files.deleteIfExists(path);
+    Files.walkFileTree(dir, new SimpleFileVisitor<>() {
+      @Override
+      public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) throws IOException {
+        Files.deleteIfExists(file);
+        return FileVisitResult.CONTINUE;
       }
-    }
+
+      @Override
+      public FileVisitResult visitFileFailed(Path file, IOException e) throws IOException {
+        if (e instanceof NoSuchFileException) {
+          return FileVisitResult.CONTINUE;
+        }
+        throw e;
+      }
+
+      @Override
+      public FileVisitResult postVisitDirectory(Path visited, IOException e) throws IOException {
+        if (e != null) {
+          throw e;
+        }
+        Files.deleteIfExists(visited);
+        return FileVisitResult.CONTINUE;
+      }
+    });
   }
 }

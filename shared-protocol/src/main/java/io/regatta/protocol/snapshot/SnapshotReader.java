@@ -60,7 +60,7 @@ public final class SnapshotReader implements AutoCloseable {
 
   /** Of the newest member. */
   public Manifest manifest() {
-    return chain.get(chain.size() - 1).manifest();
+    return newest().manifest();
   }
 
   /** Shrinks of the sparse tables that are inside. */
@@ -107,15 +107,20 @@ public final class SnapshotReader implements AutoCloseable {
     rows(table, false, shard, shards, to);
   }
 
-  /** Whether this is a delta that is relative to that snapshot, directly or through others. */
-  public boolean follows(Path snapshot) {
+  /** The newest member: what was opened. */
+  public SnapshotDirectory.Found newest() {
+    return chain.get(chain.size() - 1);
+  }
+
+  /** Whether this is a delta that is relative to what another reader had opened, directly or through others. */
+  public boolean follows(SnapshotDirectory.Found snapshot) {
     return place(snapshot) >= 0 && place(snapshot) < chain.size() - 1;
   }
 
-  private int place(Path snapshot) {
-    Path there = snapshot.toAbsolutePath().normalize();
+  /** Places are the same, and so are manifests: a snapshot that was put in the place of another is another. */
+  private int place(SnapshotDirectory.Found snapshot) {
     for (int m = 0; m < chain.size(); m++) {
-      if (chain.get(m).dir().equals(there)) {
+      if (chain.get(m).dir().equals(snapshot.dir()) && chain.get(m).checksum().equals(snapshot.checksum())) {
         return m;
       }
     }
@@ -127,7 +132,7 @@ public final class SnapshotReader implements AutoCloseable {
    *
    * @param removed takes the ids that have gone, without rows
    */
-  public void rowsSince(Path since, TableLayout table, RowTaker to, RowTaker removed) throws IOException {
+  public void rowsSince(SnapshotDirectory.Found since, TableLayout table, RowTaker to, RowTaker removed) throws IOException {
     for (int m = place(since) + 1; m < chain.size(); m++) {
       for (SafetensorsFile file : files.get(m)) {
         removed(file, table, removed);
@@ -209,7 +214,7 @@ public final class SnapshotReader implements AutoCloseable {
       }
     }
     if (found != all.length) {
-      throw new InvalidInput("the snapshot " + chain.get(chain.size() - 1).dir() + " has " + found + " elements of variable "
+      throw new InvalidInput("the snapshot " + newest().dir() + " has " + found + " elements of variable "
           + variable.name() + ", not " + all.length);
     }
     return all;

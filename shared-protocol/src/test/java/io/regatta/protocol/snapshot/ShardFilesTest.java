@@ -134,8 +134,8 @@ class ShardFilesTest {
     SnapshotDirectory out = SnapshotDirectory.of(dir.resolve("s")).begin();
     JobSnapshot snapshot = snapshot(shard);
     FileEntry file = ShardSaver.save(snapshot, out.part(), HERE);
-    out.publish(new Manifest("job", "async", SnapshotKind.FULL, 0, -1, 0, false, "", ModelLayout.of(snapshot.spec()), List.of(),
-        List.of(file)).toJson(), true);
+    out.publish(new Manifest("job", "a1", "async", SnapshotKind.FULL, 0, -1, 0, false, "", "",
+        ModelLayout.of(snapshot.spec()), List.of(), List.of(file)).toJson(), true);
     ParameterShard next = shard(0, 1, life);
     ShardRestorer.restore(next.restore("job"), dir.resolve("s"), true, 0, HERE);
     shrink(next, 1);
@@ -159,8 +159,8 @@ class ShardFilesTest {
     SnapshotDirectory out = SnapshotDirectory.of(dir.resolve("s")).begin();
     JobSnapshot snapshot = snapshot(shard);
     FileEntry file = ShardSaver.save(snapshot, out.part(), HERE);
-    out.publish(new Manifest("job", "async", SnapshotKind.FULL, 0, -1, 0, false, "", ModelLayout.of(snapshot.spec()), List.of(),
-        List.of(file)).toJson(), true);
+    out.publish(new Manifest("job", "a1", "async", SnapshotKind.FULL, 0, -1, 0, false, "", "",
+        ModelLayout.of(snapshot.spec()), List.of(), List.of(file)).toJson(), true);
     assertThat(ShardRestorer.restore(shard(0, 1).restore("job"), dir.resolve("s"), true, 0, HERE)).isTrue();
     Path path = dir.resolve("s").resolve(file.file());
     byte[] bytes = Files.readAllBytes(path);

@@ -9,6 +9,7 @@ import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
@@ -121,7 +122,7 @@ class SnapshotFilesTest {
     assertThat(Manifest.read(dir.resolve("merged")).kind()).isEqualTo(SnapshotKind.FULL);
     assertThat(Manifest.read(dir.resolve("merged")).step()).isEqualTo(300);
     assertSame(WrittenSnapshot.read(dir.resolve("merged")), expected);
-    SnapshotDirectory.retain(dir, 1); // of the last one's chain nothing can go
+    SnapshotDirectory.retain(dir, base.run, 1); // of the last one's chain nothing can go
     assertThat(SnapshotDirectory.list(dir).stream().map(f -> f.dir().getFileName().toString()))
         .containsExactly("base", "first", "second");
   }
@@ -144,9 +145,46 @@ class SnapshotFilesTest {
     next.write(dir.resolve("pass-00001"), 2, SnapshotKind.FULL, "", 600, Map.of()); // the next attempt is not in its way
     assertLatestIs(next);
     assertThat(part).doesNotExist();
-    SnapshotDirectory.retain(dir, 1);
+    SnapshotDirectory.retain(dir, next.run, 1);
     assertThat(SnapshotDirectory.list(dir)).hasSize(1);
     assertLatestIs(next);
+  }
+
+  @Test
+  void runs_are_not_mixed() throws IOException {
+    WrittenSnapshot old = WrittenSnapshot.random(1, 50);
+    old.write(dir.resolve("step-100"), 2, SnapshotKind.BASE, "", 100, Map.of());
+    old.write(dir.resolve("step-200"), 2, SnapshotKind.DELTA, "step-100", 200, Map.of());
+    SnapshotDirectory.Found taken = SnapshotDirectory.Found.in(dir.resolve("step-100"));
+    WrittenSnapshot other = WrittenSnapshot.random(2, 50);
+    other.run = "00000000000000b2";
+    other.write(dir.resolve("step-050"), 2, SnapshotKind.FULL, "", 50, Map.of());
+    SnapshotDirectory.retain(dir, other.run, 1);
+    assertThat(SnapshotDirectory.list(dir)).hasSize(3);
+    try (SnapshotReader in = SnapshotReader.open(dir.resolve("step-200"))) {
+      assertThat(in.follows(taken)).isTrue();
+      assertThat(in.follows(new SnapshotDirectory.Found(taken.dir(), taken.manifest(), "12345678"))).isFalse();
+    }
+    old.write(dir.resolve("step-100"), 2, SnapshotKind.BASE, "", 101, Map.of()); // another life of the same run
+    assertThatThrownBy(() -> SnapshotReader.open(dir.resolve("step-200"))).isInstanceOf(InvalidInput.class)
+        .hasMessageContaining("step-100 is not what it is relative to");
+    SnapshotDirectory.retain(dir, old.run, 1);
+    assertThat(SnapshotDirectory.list(dir)).hasSize(2);
+  }
+
+  @Test
+  void a_damaged_manifest_is_told_of_and_does_not_hide_the_others() throws IOException {
+    WrittenSnapshot parameters = WrittenSnapshot.random(1, 5);
+    parameters.write(dir.resolve("step-1"), 1, SnapshotKind.FULL, "", 1, Map.of());
+    parameters.write(dir.resolve("step-2"), 1, SnapshotKind.FULL, "", 2, Map.of());
+    parameters.write(dir.resolve("step-3"), 1, SnapshotKind.FULL, "", 3, Map.of());
+    Path manifest = dir.resolve("step-1").resolve(ManifestFile.NAME);
+    Files.writeString(manifest, Files.readString(manifest).replace("sync", "sinc"));
+    List<String> skipped = new ArrayList<>();
+    assertThat(SnapshotDirectory.list(dir, skipped::add)).hasSize(2);
+    assertThat(skipped).singleElement().asString().contains(manifest + " is damaged");
+    SnapshotDirectory.retain(dir, parameters.run, 1);
+    assertThat(SnapshotDirectory.list(dir)).hasSize(1);
   }
 
   private void assertLatestIs(WrittenSnapshot expected) throws IOException {

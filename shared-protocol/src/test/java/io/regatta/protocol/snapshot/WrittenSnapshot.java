@@ -25,6 +25,8 @@ final class WrittenSnapshot {
 
   /** By table, then by id: whole rows. */
   final Map<String, Map<Long, float[]>> tables = new TreeMap<>(Map.of(EMB.name(), new TreeMap<>(), WIDE.name(), new TreeMap<>()));
+  /** Whose it is. */
+  String run = "00000000000000a1";
   /** By slot + 1, then by variable. */
   final List<Map<String, float[]>> dense = new ArrayList<>();
 
@@ -73,7 +75,9 @@ final class WrittenSnapshot {
       files.add(FileEntry.of(path, path.getFileName().toString()));
     }
     Manifest.Trainer trainer = new Manifest.Trainer(0, 12, step, List.of(step), new JsonObject());
-    out.publish(new Manifest("job", "sync", kind, step, -1, step, false, parent, layout, List.of(trainer), files).toJson(), true);
+    String parentChecksum = parent.isEmpty() ? "" : ManifestFile.checksum(dir.resolveSibling(parent));
+    out.publish(new Manifest("job", run, "sync", kind, step, -1, step, false, parent, parentChecksum, layout, List.of(trainer),
+        files).toJson(), true);
   }
 
   private void shard(Path path, ModelLayout layout, int s, Map<String, TreeSet<Long>> removed) throws IOException {

@@ -16,6 +16,7 @@ import io.regatta.trainer.session.TrainerSession;
 import io.regatta.trainer.snapshot.StartingPoint;
 import java.util.List;
 import java.util.Locale;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.Predicate;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -26,6 +27,7 @@ public final class Enrolment {
   private static final Logger LOG = LoggerFactory.getLogger(Enrolment.class);
   /** More blocks than this would bury the log's other lines. */
   private static final int BLOCKS_LOGGED = 20;
+  private static final long EXACT_IN_DOUBLE = 1L << 53;
   private static final int ABSTAINS = 0;
   private static final int TRAINS = 1;
 
@@ -78,14 +80,19 @@ public final class Enrolment {
       if (started.get(0)[0] != 0 || started.get(0)[1] == ABSTAINS) { // no shard has its values, or some: all drew the same
         begin(session, registered, start, pushesPerStep(replica, strategy.mode()), drawn);
       }
-      return new Registered(registered, start);
+      return new Registered(registered, start, start.resume() ? start.manifest().run()
+          : String.format(Locale.ROOT, "%016x", (long) started.get(0)[3]));
     });
     session.await(operation, session.connect(strategy, model));
     return all;
   }
 
-  /** The client of a rank, and where its run begins. */
-  record Registered(ParameterClient client, StartingPoint start) {}
+  /**
+   * The client of a rank, and where its run begins.
+   *
+   * @param run by which the run's snapshots are told from others: all ranks have the same
+   */
+  record Registered(ParameterClient client, StartingPoint start, String run) {}
 
   /** Gives the shards the values that the run begins with; where they have some already nothing changes. */
   private static void begin(TrainerSession session, ParameterClient client, StartingPoint start, int pushesPerStep,
@@ -122,9 +129,10 @@ public final class Enrolment {
     started(session, false, 0);
   }
 
-  /** In rank order what each rank says of itself: its number, whether it trains, from which step on. Waits for all. */
+  /** In rank order what each rank says of itself: its number, whether it trains, from which step on, and a random number. Waits for all. */
   private static List<double[]> started(TrainerSession session, boolean trains, long step) {
-    double[] mine = {session.trainer().rank(), trains ? TRAINS : ABSTAINS, step};
+    double[] mine = {session.trainer().rank(), trains ? TRAINS : ABSTAINS, step,
+        ThreadLocalRandom.current().nextLong(EXACT_IN_DOUBLE)};
     return session.await("start of all trainers", session.gather("start", mine));
   }
 

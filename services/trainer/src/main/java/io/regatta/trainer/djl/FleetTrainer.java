@@ -121,19 +121,20 @@ public final class FleetTrainer extends Trainer {
     Enrolment.Registered registered = Enrolment.register(replica, strategy, model, drawn);
     client = registered.client();
     exchange = Enrolment.exchange(replica, strategy, client, times);
-    goOn(registered.start());
+    goOn(registered);
     dense.lends(exchange.underWay() + 1);
     dense.write(exchange.start());
   }
 
   /** Takes over how far the run was; batches that were trained then are passed over. */
-  private void goOn(StartingPoint start) {
+  private void goOn(Enrolment.Registered registered) {
+    StartingPoint start = registered.start();
     int rank = session.trainer().rank();
     steps = start.steps();
     trainingData.goOn(start, rank, session.worldSize());
     replica.group().steps().resumeAtStep(steps);
     if (session.job().snapshots().isOn() && replica.replica() == 0) {
-      snapshots = new SnapshotRun(session, client.job(), replica.group().steps().pushesPerStep());
+      snapshots = new SnapshotRun(session, client.job(), registered.run(), replica.group().steps().pushesPerStep());
     }
     if (start.resume()) {
       drawAnew();

@@ -64,13 +64,14 @@ public final class JobCheck {
   }
 
   private static void snapshots(JobConfig job) {
-    StartingPoint.of(job); // what it is to go on from is there
+    StartingPoint start = StartingPoint.of(job); // what it is to go on from is there
     if (!job.snapshots().isOn()) {
       return;
     }
     Path dir = StartingPoint.root(job);
     try {
       WritablePlace.check(dir);
+      start.refuseOthersIn(dir);
     } catch (IOException e) {
       throw new InvalidInput("job " + job.job() + ": snapshots cannot be written to " + dir + ": " + e.getMessage()
           + "; choose another directory (snapshots.dir)", e);

@@ -4,6 +4,7 @@ import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.Overloaded;
 import io.regatta.core.model.DenseVariable;
+import io.regatta.protocol.snapshot.SnapshotDirectory;
 import io.regatta.protocol.snapshot.SnapshotReader;
 import io.regatta.protocol.snapshot.TableLayout;
 import io.regatta.trainer.Servable;
@@ -45,6 +46,8 @@ public final class Predictor implements AutoCloseable {
   private final AtomicInteger waiting = new AtomicInteger();
   /** Of the snapshot that has been taken over, or the model's; read by any thread. */
   private volatile Source source;
+  /** The snapshot whose rows the tables have; null: those of the model. Of whoever takes snapshots over. */
+  private volatile SnapshotDirectory.Found taken;
 
   /**
    * Whence the values are.
@@ -162,8 +165,8 @@ public final class Predictor implements AutoCloseable {
       List<ServedTable> tables = new ArrayList<>();
       for (TableLayout table : reader.manifest().model().tables()) {
         ServedTable served = call(() -> model.table(table)).join();
-        if (source.step() >= 0 && reader.follows(source.dir())) {
-          reader.rowsSince(source.dir(), table, (ids, rows, n) -> call(() -> served.put(ids, rows, table.width(), n)).join(),
+        if (taken != null && reader.follows(taken)) {
+          reader.rowsSince(taken, table, (ids, rows, n) -> call(() -> served.put(ids, rows, table.width(), n)).join(),
               (ids, rows, n) -> call(() -> served.remove(ids, n)).join());
         } else {
           ServedTable whole = served.empty();
@@ -178,6 +181,7 @@ public final class Predictor implements AutoCloseable {
         source = new Source(snapshot, step);
         return null;
       }).join();
+      taken = reader.newest();
     } catch (IOException e) {
       throw failed("snapshot " + snapshot.toAbsolutePath() + " cannot be read", e);
     } catch (CompletionException e) {

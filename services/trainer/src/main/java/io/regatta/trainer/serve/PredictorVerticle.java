@@ -16,9 +16,11 @@ import io.vertx.core.WorkerExecutor;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.UUID;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -48,6 +50,8 @@ public final class PredictorVerticle extends VerticleBase {
   private long poller = -1;
   private Future<Void> looking = Future.succeededFuture();
   private String trouble;
+  /** What has been told of snapshots that are left out. Of the worker. */
+  private final Set<String> skipped = new HashSet<>();
 
   /** @param program that trained the model; null: the class that the model names */
   public PredictorVerticle(Node node, PredictorConfig config, Servable program) {
@@ -113,10 +117,17 @@ public final class PredictorVerticle extends VerticleBase {
   }
 
   private void takeNewest(Path root) throws IOException {
-    Optional<SnapshotDirectory.Found> newest = SnapshotDirectory.latest(root);
+    Optional<SnapshotDirectory.Found> newest = SnapshotDirectory.latest(root, this::skipped);
     if (newest.isPresent() && newest.get().manifest().step() > predictor.source().step()) {
       predictor.take(newest.get().dir());
       LOG.info("took snapshot {} over, step {}", newest.get().dir(), newest.get().manifest().step());
+    }
+  }
+
+  /** Of the worker: tells of a damaged snapshot once, not at each look. */
+  private void skipped(String why) {
+    if (skipped.add(why)) {
+      LOG.warn("{}", why);
     }
   }
 

@@ -2,10 +2,12 @@ package io.regatta.trainer.snapshot;
 
 import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.Cancelled;
+import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.exchange.JobSpec;
 import io.regatta.core.exchange.Mode;
 import io.regatta.protocol.snapshot.FileEntry;
 import io.regatta.protocol.snapshot.Manifest;
+import io.regatta.protocol.snapshot.ManifestFile;
 import io.regatta.protocol.snapshot.ModelLayout;
 import io.regatta.protocol.snapshot.ShardSaver;
 import io.regatta.protocol.snapshot.SnapshotDirectory;
@@ -41,6 +43,7 @@ public final class SnapshotRun implements AutoCloseable {
 
   private final TrainerSession session;
   private final JobSpec spec;
+  private final String run;
   private final SnapshotConfig config;
   private final Path root;
   private final ExecutorService finisher;
@@ -50,10 +53,16 @@ public final class SnapshotRun implements AutoCloseable {
   private String last = "";
   private int deltas;
 
-  /** @param pushesPerStep pushes that a rank makes in a step */
-  public SnapshotRun(TrainerSession session, JobSpec spec, long pushesPerStep) {
+  /**
+   * For a job's first replica.
+   *
+   * @param run what its snapshots are told from another run's by
+   * @param pushesPerStep pushes that a rank makes in a step
+   */
+  public SnapshotRun(TrainerSession session, JobSpec spec, String run, long pushesPerStep) {
     this.session = session;
     this.spec = spec;
+    this.run = run;
     this.pushesPerStep = pushesPerStep;
     config = session.job().snapshots();
     root = StartingPoint.root(session.job());
@@ -85,12 +94,15 @@ public final class SnapshotRun implements AutoCloseable {
     waitForTheLast();
     boolean delta = config.deltas() > 0 && !last.isEmpty() && deltas < config.deltas();
     SnapshotKind kind = config.deltas() == 0 ? SnapshotKind.FULL : delta ? SnapshotKind.DELTA : SnapshotKind.BASE;
-    String parent = delta ? last : "";
     String what = "snapshot " + root.resolve(name) + " of job " + spec.job();
+    String parent = delta ? last : "";
+    String parentChecksum;
     last = "";
     SnapshotDirectory dir = SnapshotDirectory.of(root.resolve(name));
     TrainerSession.Saving saving;
     try {
+      checkOwn(root.resolve(name));
+      parentChecksum = delta ? ManifestFile.checksum(root.resolve(parent)) : "";
       dir.begin();
       long pushes = steps * pushesPerStep;
       saving = session.await(what, session.save(new TrainerSession.SaveOrder(dir.part(), pushes, kind)));
@@ -103,9 +115,9 @@ public final class SnapshotRun implements AutoCloseable {
     }
     underWay = saving.written().thenApplyAsync(files -> {
       try {
-        Manifest manifest = manifest(dir, kind, steps, pass, fuzzy, parent, cursor, files);
+        Manifest manifest = manifest(dir, kind, steps, pass, fuzzy, parent, parentChecksum, cursor, files);
         dir.publish(manifest.toJson(), false);
-        SnapshotDirectory.retain(root, config.keep());
+        SnapshotDirectory.retain(root, run, config.keep());
         LOG.info("{}: {}, {} bytes", what, kind.label(), files.stream().mapToLong(FileEntry::bytes).sum());
         return true;
       } catch (IOException e) {
@@ -118,6 +130,13 @@ public final class SnapshotRun implements AutoCloseable {
     });
     last = name;
     deltas = delta ? deltas + 1 : 0;
+  }
+
+  /** Two jobs that write to one place would take each other's snapshots for their own. */
+  private void checkOwn(Path target) {
+    if (SnapshotDirectory.find(target).filter(there -> !there.manifest().run().equals(run)).isPresent()) {
+      throw new InvalidInput(target + " is there already, of another run; give each job a snapshots.dir of its own");
+    }
   }
 
   private static void failed(String what, Throwable e) {
@@ -134,7 +153,7 @@ public final class SnapshotRun implements AutoCloseable {
   }
 
   private Manifest manifest(SnapshotDirectory dir, SnapshotKind kind, long steps, int pass, boolean fuzzy, String parent,
-      JsonObject cursor, List<FileEntry> files) throws IOException {
+      String parentChecksum, JsonObject cursor, List<FileEntry> files) throws IOException {
     long version = 0;
     Map<Integer, Manifest.Trainer> trainers = new TreeMap<>();
     for (int s = 0; s < files.size(); s++) {
@@ -149,8 +168,8 @@ public final class SnapshotRun implements AutoCloseable {
         add(trainers, its.getJsonObject(i), steps, cursor);
       }
     }
-    return new Manifest(spec.job(), spec.mode().name().toLowerCase(Locale.ROOT), kind, steps, pass, version, fuzzy, parent,
-        ModelLayout.of(spec), List.copyOf(trainers.values()), files);
+    return new Manifest(spec.job(), run, spec.mode().name().toLowerCase(Locale.ROOT), kind, steps, pass, version, fuzzy, parent,
+        parentChecksum, ModelLayout.of(spec), List.copyOf(trainers.values()), files);
   }
 
   /** In sync mode all are where the round is; in the others each is where its pushes are, as far as a shard has them. */

@@ -72,6 +72,22 @@ public record StartingPoint(Path dir, Manifest manifest, boolean resume) {
         + " that regatta checkpoint inspect shows")).toAbsolutePath();
   }
 
+  /**
+   * Sees that the place of the job's snapshots has none that would be mixed with this run's: of another run, or of steps that
+   * it has not made yet. Blocks on files.
+   *
+   * @throws InvalidInput naming the one and what to do
+   */
+  public void refuseOthersIn(Path root) throws IOException {
+    for (SnapshotDirectory.Found there : SnapshotDirectory.list(root)) {
+      if (!resume || !there.manifest().run().equals(manifest.run()) || there.manifest().step() > manifest.step()) {
+        throw new InvalidInput(root + " holds snapshot " + there.dir().getFileName() + " of job " + there.manifest().job()
+            + (resume ? ", which is not one that the run has made before " + dir : ", and this run begins anew")
+            + "; go on from the last one with resume: auto, or name another snapshots.dir (or output), or remove those in there");
+      }
+    }
+  }
+
   /** Whether there is something to be read. */
   public boolean isGiven() {
     return dir != null;
