@@ -1,6 +1,7 @@
 package io.regatta.parameterserver;
 
 import io.regatta.core.error.RegattaException;
+import io.regatta.core.error.RegattaException.Conflict;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.shard.JobRestore;
 import io.regatta.core.shard.JobSnapshot;
@@ -48,6 +49,8 @@ final class SnapshotWriter {
   private final WorkerExecutor worker;
   /** By job: the file of its last snapshot, or why there is none. */
   private final Map<String, Future<FileEntry>> files = new HashMap<>();
+  /** By job: the snapshot that it has begun with, or is to. */
+  private final Map<String, Restoring> restored = new HashMap<>();
   /** Written on the loop, read by the worker. */
   private volatile boolean closed;
 
@@ -113,10 +116,32 @@ final class SnapshotWriter {
   /** Nobody will ask for this job's file again. */
   void forget(String job) {
     files.remove(job);
+    restored.remove(job);
   }
 
-  /** Completes when everything is in its place. */
+  /** What was asked for, and what comes of it. */
+  private record Restoring(RestoreRequest request, Future<Boolean> dense) {}
+
+  /**
+   * Completes when everything is in its place. The same once more is given the same answer and changes nothing, for whoever
+   * makes up for a lost trainer asks for what that one has asked for.
+   */
   Future<Boolean> restore(RestoreRequest request) {
+    Restoring known = restored.get(request.getJob());
+    if (known != null && known.request.equals(request)) {
+      return known.dense;
+    }
+    if (known != null) {
+      throw new Conflict("job " + request.getJob() + " on shard " + shard.index() + " begins with "
+          + known.request.getDirectory() + ", not with " + request.getDirectory()
+          + "; all its trainers must see the same snapshots");
+    }
+    Future<Boolean> dense = read(request);
+    restored.put(request.getJob(), new Restoring(request, dense));
+    return dense;
+  }
+
+  private Future<Boolean> read(RestoreRequest request) {
     Path dir = Path.of(request.getDirectory());
     JobRestore into = shard.restore(request.getJob());
     String what = "job " + request.getJob() + " on shard " + shard.index();

@@ -43,7 +43,8 @@ public final class ShardRestorer {
    *     values, and with what the optimizer keeps where it is the same one; tables that the snapshot lacks begin empty
    * @param step that the job goes on with
    * @return whether the dense vector is there now; Paddle's tables have none, and it is still to be initialized
-   * @throws InvalidInput if the snapshot is damaged, or another model's; then the job is broken on this shard
+   * @throws InvalidInput if the snapshot is damaged, or another model's; then the job is broken on this shard, unless it has
+   *     begun meanwhile
    */
   public static boolean restore(JobRestore into, Path dir, boolean resume, long step, ShardTurns turns)
       throws IOException {
@@ -59,7 +60,7 @@ public final class ShardRestorer {
         restorer.read(in, step);
         return true;
       }
-    } catch (IOException | RuntimeException e) {
+    } catch (IOException | RuntimeException | OutOfMemoryError e) {
       turns.ask(() -> {
         into.fail(e);
         return null;

@@ -49,15 +49,24 @@ public final class ShardSaver {
       FileEntry entry = new ShardSaver(snapshot, turns).write(path);
       saved = true;
       return entry;
+    } catch (IOException | RuntimeException | Error e) {
+      remove(path, e);
+      throw e;
     } finally {
-      if (!saved) {
-        Files.deleteIfExists(path);
-      }
       boolean good = saved;
       turns.ask(() -> {
         snapshot.end(good);
         return null;
       });
+    }
+  }
+
+  /** What hindered the writing may hinder this, too. */
+  private static void remove(Path path, Throwable cause) {
+    try {
+      Files.deleteIfExists(path);
+    } catch (IOException e) {
+      cause.addSuppressed(e);
     }
   }
 

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.regatta.core.dense.DenseMemory;
+import io.regatta.core.error.RegattaException.Conflict;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.exchange.JobSpec;
 import io.regatta.core.exchange.Mode;
@@ -20,6 +21,7 @@ import io.regatta.core.model.SparsePartition;
 import io.regatta.core.model.SparseTableSpec;
 import io.regatta.core.model.TableLife;
 import io.regatta.core.optim.OptimizerSpec;
+import io.regatta.core.shard.JobRestore;
 import io.regatta.core.shard.JobSnapshot;
 import io.regatta.core.shard.ParameterShard;
 import io.regatta.core.table.TableSnapshot;
@@ -144,6 +146,34 @@ class ShardFilesTest {
     ParameterShard anew = shard(0, 1, life); // another run with these rows: its days begin at 1
     ShardRestorer.restore(anew.restore("job"), dir.resolve("s"), false, 0, HERE);
     assertThat(shrink(anew, 1)).isEqualTo(new Shrunk(0, 2, 0, 0));
+  }
+
+  /** Of a trainer that was started again, say, while the others train. */
+  @Test
+  void a_job_that_has_begun_is_not_begun_again_and_not_harmed() throws IOException {
+    ParameterShard first = shard(0, 1);
+    first.initialize("job", TRAINER, DenseMemory.of(new float[30]));
+    SnapshotDirectory out = SnapshotDirectory.of(dir.resolve("s")).begin();
+    JobSnapshot snapshot = snapshot(first);
+    FileEntry file = ShardSaver.save(snapshot, out.part(), HERE);
+    out.publish(new Manifest("job", "a1", "async", SnapshotKind.FULL, 0, -1, 0, false, "", "",
+        ModelLayout.of(snapshot.spec()), List.of(), List.of(file)).toJson(), true);
+    ParameterShard next = shard(0, 1);
+    JobRestore tooLate = next.restore("job");
+    ShardRestorer.restore(next.restore("job"), dir.resolve("s"), true, 0, HERE);
+    assertThatThrownBy(() -> next.restore("job")).isInstanceOf(Conflict.class).hasMessageContaining("has begun");
+    assertThatThrownBy(() -> ShardRestorer.restore(tooLate, dir.resolve("s"), true, 0, HERE)).isInstanceOf(Conflict.class);
+    assertThat(row(next, 7)).hasSize(2);
+  }
+
+  @Test
+  void a_file_that_cannot_be_removed_does_not_keep_the_snapshot_open() throws IOException {
+    ParameterShard job = shard(0, 1);
+    job.initialize("job", TRAINER, DenseMemory.of(new float[30]));
+    Files.createDirectories(dir.resolve(ShardFileWriter.name(0, 1)).resolve("x"));
+    JobSnapshot taken = snapshot(job);
+    assertThatThrownBy(() -> ShardSaver.save(taken, dir, HERE)).isInstanceOf(IOException.class);
+    assertThat(snapshot(job)).isNotNull();
   }
 
   private static Shrunk shrink(ParameterShard shard, long number) {

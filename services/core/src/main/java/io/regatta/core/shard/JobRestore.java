@@ -1,6 +1,5 @@
 package io.regatta.core.shard;
 
-import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.exchange.JobSpec;
 import io.regatta.core.table.SparseTable;
 
@@ -40,9 +39,9 @@ public final class JobRestore {
 
   /** Puts whole rows in their places. */
   public void rows(String table, long[] ids, float[] floats, int n) {
-    checkOpen();
+    job.checkNotBegun();
     SparseTable t = job.tables.table(table);
-    job.rowLimit.check(n, "restored rows of table " + table);
+    job.rowLimit.checkKept(n, "restored rows of table " + table);
     for (int i = 0; i < n; i++) {
       t.restore(ids[i], floats, i * t.layout().width());
     }
@@ -50,9 +49,9 @@ public final class JobRestore {
 
   /** Puts the values of rows in their places; everything else of them begins anew. */
   public void values(String table, long[] ids, float[] values, int n) {
-    checkOpen();
+    job.checkNotBegun();
     SparseTable t = job.tables.table(table);
-    job.rowLimit.check(n, "restored rows of table " + table);
+    job.rowLimit.checkKept(n, "restored rows of table " + table);
     for (int i = 0; i < n; i++) {
       t.assign(ids[i], values, i * t.spec().dim());
     }
@@ -60,7 +59,7 @@ public final class JobRestore {
 
   /** The rows have been through so many shrinks, which are not done again. */
   public void shrinks(long done) {
-    checkOpen();
+    job.checkNotBegun();
     job.shrinks.resumeAt(done);
   }
 
@@ -73,23 +72,16 @@ public final class JobRestore {
    * @param step that the job goes on with
    */
   public void finish(float[][] values, float[][][] slots, long version, long step) {
-    checkOpen();
+    job.checkNotBegun();
     job.restored(values, slots, version, step);
   }
 
-  /** The files could not be read to their end: the job is of no use here. */
+  /** The files could not be read to their end: the job is of no use here, unless it has begun without them. */
   public void fail(Throwable cause) {
-    if (!broken) {
+    if (!broken && !job.begun()) {
       broken = true;
       job.breakDown("a snapshot was being read", cause);
       job.completions.drain();
-    }
-  }
-
-  private void checkOpen() {
-    job.checkWhole();
-    if (job.version() > 0) {
-      throw new InvalidInput("a snapshot can be put into " + job.where + " before its first step only");
     }
   }
 }

@@ -42,7 +42,12 @@ public final class JobSnapshot {
     step = job.inRounds.next();
     shrinks = job.shrinks.last();
     dense = job.tables.denseState();
-    job.tables.sparseTables().forEach(t -> tables.add(TableSnapshot.take(t, scope, keptMax)));
+    try {
+      job.tables.sparseTables().forEach(t -> tables.add(TableSnapshot.take(t, scope, keptMax)));
+    } catch (RuntimeException | Error e) { // for want of memory, say: the next one is to find all as it was
+      end(false);
+      throw e;
+    }
   }
 
   public JobSpec spec() {

@@ -5,6 +5,7 @@ import io.regatta.core.dense.DenseSink;
 import io.regatta.core.dense.DenseValues;
 import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.Cancelled;
+import io.regatta.core.error.RegattaException.Conflict;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.exchange.JobSpec;
@@ -51,6 +52,8 @@ final class JobState {
   private final FreePushes free;
   private final LongSupplier clockMillis;
   private long version;
+  /** Whether it has been given its first values. */
+  private boolean begun;
   /** What broke this job here, or null. */
   private PeerLost broken;
 
@@ -120,6 +123,7 @@ final class JobState {
     if (!tables.initialized()) {
       tables.initialize(dense);
     }
+    begun = true;
     settle();
   }
 
@@ -316,6 +320,20 @@ final class JobState {
 
   // ---- what is saved
 
+  /** Whether it has had its first values, so that no others can be put in their place. */
+  boolean begun() {
+    return begun || version > 0;
+  }
+
+  /** @throws Conflict if it has begun */
+  void checkNotBegun() {
+    checkWhole();
+    if (begun()) {
+      throw new Conflict(where + " has begun: a snapshot can be put into it before that only. End the job first, or give the new "
+          + "one another name");
+    }
+  }
+
   /** See {@link ParameterShard#snapshot}. */
   void snapshot(long step, TableSnapshot.Scope scope, long keptMax, BiConsumer<JobSnapshot, Throwable> done) {
     turns.begin();
@@ -329,6 +347,7 @@ final class JobState {
     turns.begin();
     tables.restore(values, slots);
     version = savedVersion;
+    begun = true;
     inRounds.resumeAt(step);
     trainers.resumeAt(step);
     settle();

@@ -313,9 +313,15 @@ public final class ParameterShard {
     completions.drain();
   }
 
-  /** Begins to put a saved state into a job that has been registered and has made no step. */
+  /**
+   * Begins to put a saved state into a job that has been registered.
+   *
+   * @throws Conflict if the job has begun, with other values or these; nothing changes then
+   */
   public JobRestore restore(String job) {
-    return new JobRestore(job(job), index);
+    JobState state = job(job);
+    state.checkNotBegun();
+    return new JobRestore(state, index);
   }
 
   /** See {@link ShardLink#digest}; in one go. */

@@ -55,7 +55,16 @@ final class RowLimit {
 
   /** @throws Overloaded if that many more rows are too many, also when all are evicted that may be */
   void check(long births, String who) {
-    if (births > 0 && births > left() + tables.capacity().evictable()) {
+    check(births, tables.capacity().evictable(), who);
+  }
+
+  /** The same of rows of which none may push another out: those of a snapshot. */
+  void checkKept(long births, String who) {
+    check(births, 0, who);
+  }
+
+  private void check(long births, long evictable, String who) {
+    if (births > 0 && births > left() + evictable) {
       refused++;
       throw new Overloaded(who + " refused: " + births + " new sparse rows on top of "
           + (tables.rows() + unborn.getAsLong()) + " at " + where + " would pass " + tables.capacity().described());

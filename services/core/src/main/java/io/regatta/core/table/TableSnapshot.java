@@ -49,13 +49,13 @@ public final class TableSnapshot {
     }
     ChangedRows before = watch.changed;
     RowWalk walk = new RowWalk(table, scope == Scope.DELTA ? before : null, keptMax);
-    watch.walk = walk;
-    if (scope != Scope.ALL) {
-      watch.changed = new ChangedRows();
-    }
-    table.watch = watch;
-    return new TableSnapshot(table, walk, scope == Scope.DELTA ? before.removedIds() : new long[0], before,
+    TableSnapshot taken = new TableSnapshot(table, walk, scope == Scope.DELTA ? before.removedIds() : new long[0], before,
         scope != Scope.ALL);
+    ChangedRows noted = scope == Scope.ALL ? before : new ChangedRows();
+    watch.walk = walk; // from here on nothing fails
+    watch.changed = noted;
+    table.watch = watch;
+    return taken;
   }
 
   public RowWalk rows() {

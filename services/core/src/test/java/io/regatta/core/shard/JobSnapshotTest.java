@@ -3,8 +3,10 @@ package io.regatta.core.shard;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.regatta.core.dense.BlockPool;
 import io.regatta.core.dense.DenseMemory;
 import io.regatta.core.dense.DenseValues;
+import io.regatta.core.error.RegattaException.Conflict;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.Overloaded;
 import io.regatta.core.exchange.Contributor;
@@ -24,6 +26,7 @@ import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.SparseTableSpec;
 import io.regatta.core.optim.OptimizerSpec;
 import io.regatta.core.table.RowWalk;
+import io.regatta.core.table.TableSnapshot;
 import io.regatta.core.table.TableSnapshot.Scope;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -187,7 +190,20 @@ class JobSnapshotTest {
   void a_run_that_has_begun_takes_no_snapshot_in() {
     Run run = new Run(Mode.SYNC, 1).initialized();
     run.steps(0, 1);
-    assertThatThrownBy(() -> run.shard.restore("job").rows("emb", IDS, new float[100], 5)).isInstanceOf(InvalidInput.class)
-        .hasMessageContaining("before its first step");
+    assertThatThrownBy(() -> run.shard.restore("job")).isInstanceOf(Conflict.class).hasMessageContaining("has begun");
+  }
+
+  /** For want of memory, say: here because another walk is under way. */
+  @Test
+  void a_snapshot_that_cannot_begin_leaves_nothing_open() {
+    OptimizerSpec sgd = OptimizerSpec.sgd(1);
+    ModelSpec two = new ModelSpec(1, List.of(), sgd, List.of(new SparseTableSpec("a", 1, InitializerSpec.zeros(), sgd),
+        new SparseTableSpec("b", 1, InitializerSpec.zeros(), sgd)));
+    JobState job = new JobState(new JobSpec("job", Mode.ASYNC, 1, 0, NanPolicy.FAIL, 1, 64, two), 0,
+        ParameterShard.Limits.defaults(), new BlockPool(), () -> 1, null, new Completions());
+    TableSnapshot other = TableSnapshot.take(job.tables.table("b"), Scope.ALL, 0);
+    assertThatThrownBy(() -> new JobSnapshot(job, 0, Scope.ALL, 0, () -> { })).isInstanceOf(IllegalStateException.class);
+    other.end(true);
+    assertThat(new JobSnapshot(job, 0, Scope.ALL, 0, () -> { }).tables()).hasSize(2);
   }
 }

@@ -1,6 +1,7 @@
 package io.regatta.core.shard;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.regatta.core.error.RegattaException.Overloaded;
 import io.regatta.core.exchange.Contributor;
@@ -17,6 +18,7 @@ import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.init.InitializerSpec;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.SparseTableSpec;
+import io.regatta.core.model.TableLife;
 import io.regatta.core.optim.OptimizerSpec;
 import java.util.ArrayList;
 import java.util.List;
@@ -58,6 +60,22 @@ class RowLimitTest {
 
   private static long rows(ParameterShard shard) {
     return shard.status("job").rows().get(ROWS);
+  }
+
+  /** Where rows are evicted for new ones, those of a snapshot would push one another out. */
+  @Test
+  void aSnapshotWithMoreRowsThanTheLimitIsRefused() {
+    OptimizerSpec sgd = OptimizerSpec.sgd(1);
+    ModelSpec model = new ModelSpec(7, List.of(), sgd, List.of(new SparseTableSpec(ROWS, 1, InitializerSpec.zeros(), sgd,
+        TableLife.NONE.withShrink(0, 1, 0))));
+    ParameterShard shard = new ParameterShard(0, new ParameterShard.Limits(4, 4, 64, 10, 0, true), () -> 1);
+    shard.register(new JobSpec("job", Mode.ASYNC, 1, 0, NanPolicy.FAIL, 1, 64, model), new TrainerId(0, 1), 0);
+    JobRestore into = shard.restore("job");
+    into.values(ROWS, ids(0, 8), new float[8], 8);
+    assertThatThrownBy(() -> into.values(ROWS, ids(8, 3), new float[3], 3)).isInstanceOf(Overloaded.class)
+        .hasMessageContaining("restored rows");
+    into.values(ROWS, ids(8, 2), new float[2], 2);
+    assertThat(rows(shard)).isEqualTo(10);
   }
 
   @Test
