@@ -92,6 +92,27 @@ class ResumeTest {
     threads.assertNone();
   }
 
+  /** What a job of two days comes to, and two jobs of a day each. */
+  @Test
+  void the_job_of_the_next_day_trains_on_from_rows_that_have_aged_and_shrunk() throws IOException {
+    RunResult both = day("both", "epochs=2");
+    RunResult first = day("day1", "epochs=1");
+    Path snapshot = dir.resolve("day1/pass-00000");
+    assertThat(first.metrics().get("rows_removed")).isPositive();
+    assertThat(hash(snapshot)).isEqualTo(first.parametersHash());
+    RunResult second = day("day2", "epochs=1", "init_from=" + snapshot);
+    assertThat(second.metrics().get("rows_removed")).isPositive();
+    assertThat(first.metrics().get("rows_removed") + second.metrics().get("rows_removed"))
+        .isEqualTo(both.metrics().get("rows_removed"));
+    assertThat(second.parametersHash()).isEqualTo(both.parametersHash());
+  }
+
+  private static RunResult day(String output, String... keys) {
+    String[] every = {"optimizer.kind=sgd", "data.shuffle_buffer=0", "settings.train_rows=1000", "snapshots.every_pass=true",
+        "shrink_each_pass=true", "tables.embedding.life.statistics=true", "tables.embedding.life.shrink_score=6"};
+    return run(output, Stream.concat(Stream.of(every), Stream.of(keys)).toArray(String[]::new));
+  }
+
   /** The same with tables in process, where batches are passed over, for each of two replicas takes its own. */
   @Test
   void a_run_alone_goes_on_as_well() {

@@ -111,7 +111,9 @@ public interface Worker {
   void settle(FleetTrainer trainer);
 
   /**
-   * One pass over a data set: forward, backward and step for every batch, on the calling model thread.
+   * One pass over a data set: forward, backward and step for every batch, on the calling model thread. Behind it come, as the
+   * job says, the {@link #shrink} that ends a day ({@code shrink_each_pass}), with the metric {@code rows_removed}, and the
+   * snapshot ({@code snapshots.every_pass}).
    *
    * @param trainer initialized
    * @param dataset this replica's part already

@@ -6,7 +6,6 @@ import ai.djl.ndarray.NDList;
 import ai.djl.nn.Block;
 import ai.djl.training.DefaultTrainingConfig;
 import ai.djl.training.dataset.Batch;
-import io.regatta.core.exchange.Shrunk;
 import io.regatta.core.metrics.BinaryMetrics;
 import io.regatta.core.metrics.SlotCoverage;
 import io.regatta.trainer.FetchHandler;
@@ -41,7 +40,6 @@ final class BinaryClassification {
   private final JobConfig job;
   private final String name;
   private final BinaryHead head;
-  private long removed;
 
   BinaryClassification(Worker worker, String name, BinaryHead head) {
     this.worker = worker;
@@ -95,9 +93,6 @@ final class BinaryClassification {
       Pass pass = new Pass(layout);
       whole = whole.plus(worker.trainFromDataset(trainer, train, pass, SHOWN_BATCHES, false));
       pass.look();
-      if (job.shrinkEachPass()) {
-        endOfDay(trainer);
-      }
       last = pass.examples > 0 ? pass : last; // no batches: max_steps was reached earlier
     }
     worker.progress().end();
@@ -115,15 +110,6 @@ final class BinaryClassification {
         worker.report(Figures.COVERAGE + (slot + 1), mine.of(slot));
       }
     }
-  }
-
-  /** Rows of the sparse tables age, and some go. */
-  private void endOfDay(FleetTrainer trainer) {
-    Shrunk shrunk = worker.shrink(trainer, true);
-    removed += shrunk.removed();
-    worker.report("rows_removed", removed);
-    worker.progress().line(shrunk.byScore() + " rows removed for their score, " + shrunk.unseen() + " unseen, "
-        + shrunk.expired() + " expired, " + shrunk.left() + " left");
   }
 
   /** What this replica sees in one pass of training: its loss and AUC so far, and the AUC of the last batches. */

@@ -52,6 +52,8 @@ final class ReplicaWorker implements Worker {
   private boolean settingsBound;
   /** Passes over training data. */
   private int passes;
+  /** Rows, behind these passes. */
+  private long removed;
   private final List<SlotDataset> opened = new ArrayList<>();
 
   ReplicaWorker(ReplicaContext context, RankCollectives collectives, Progress progress) {
@@ -220,10 +222,22 @@ final class ReplicaWorker implements Worker {
       boolean debug) {
     TrainingReport report = new DatasetLoop(this, of, fetch, everyBatches, debug).run(dataset);
     int pass = passes++;
+    if (job().shrinkEachPass()) {
+      endOfDay(of); // before the snapshot: the job of the next day begins with rows that have aged
+    }
     if (job().snapshots().everyPass() && combine("steps of the pass", new double[] {report.steps()}, ReduceOp.SUM)[0] > 0) {
       snapshot(of, pass);
     }
     return report;
+  }
+
+  /** Rows of the sparse tables age, and some go. Also behind passes that are behind the run: their number is known to the shards. */
+  private void endOfDay(FleetTrainer of) {
+    Shrunk shrunk = shrink(of, true);
+    removed += shrunk.removed();
+    report("rows_removed", removed);
+    progress.line(shrunk.byScore() + " rows removed for their score, " + shrunk.unseen() + " unseen, " + shrunk.expired()
+        + " expired, " + shrunk.left() + " left");
   }
 
   /** The lowest rank has the servers save what all have trained, while the others wait for the moment. */
