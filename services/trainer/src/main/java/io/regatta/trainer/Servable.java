@@ -8,7 +8,7 @@ import io.regatta.trainer.data.LineFormat;
 /**
  * What a {@link TrainingProgram} implements as well so that the models which it trains can be loaded again to predict
  * ({@link io.regatta.trainer.serve.Predictor}). Needs a public no-argument constructor. The job that it is given has name,
- * program and settings of the one that trained, and nothing else.
+ * program, settings and {@code data.format} of the one that trained, and nothing else.
  */
 public interface Servable {
 

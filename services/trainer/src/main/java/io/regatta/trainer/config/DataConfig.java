@@ -4,6 +4,7 @@ import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.node.settings.Setting;
 import io.regatta.trainer.data.BadLines;
 import io.regatta.trainer.data.LoaderOptions;
+import io.regatta.trainer.data.PipeCommand;
 import java.util.List;
 import java.util.Locale;
 
@@ -26,10 +27,13 @@ public record DataConfig(
         + "skipped and counted.")
     BadLines.Policy onBadLine,
 
-    @Setting(doc = "Command of the shell that turns a file, on its standard input, into MultiSlot lines, on its standard "
-        + "output, as PaddlePaddle's; it runs once for every file and pass. Empty or cat: files are read as they are. The "
-        + "slots are the program's; of programs on Criteo files dense_input (13 values), C1 to C26, label.")
+    @Setting(doc = "Command of the shell that turns a file, on its standard input, into lines of format, on its standard "
+        + "output, as PaddlePaddle's; it runs once for every file and pass. Empty or cat: files are read as they are.")
     String pipeCommand,
+
+    @Setting(value = "auto", doc = "How an example is written, in training, test and prediction. auto: the program's own format, "
+        + "or, behind a pipe_command, multislot.")
+    Format format,
 
     @Setting(value = "position", doc = "How training data are dealt out to the replicas.")
     ShardBy shardBy,
@@ -56,6 +60,25 @@ public record DataConfig(
     @Setting(value = "true", doc = "Batches come in the (shuffled) order of the files however many threads read.")
     boolean ordered) {
 
+  /** How an example is written as a line. */
+  public enum Format {
+    /** As the program has it. */
+    AUTO,
+    /** Criteo's columns: {@link io.regatta.trainer.data.CriteoFormat}. */
+    CRITEO,
+    /** {@code label index:value ...}: {@link io.regatta.trainer.data.LibSvmFormat}. */
+    LIBSVM,
+    /** PaddlePaddle's: {@link io.regatta.trainer.data.MultiSlotFormat}. */
+    MULTISLOT,
+    /** PaddleRec's {@code name:value}: {@link io.regatta.trainer.data.SlotTextFormat}. */
+    SLOTS;
+
+    /** As it is written in a job. */
+    public String label() {
+      return name().toLowerCase(Locale.ROOT);
+    }
+  }
+
   /** How training data are dealt out to the replicas. */
   public enum ShardBy {
     /** Every replica reads all records and takes its part of each global batch: the same batches as one worker's. */
@@ -79,6 +102,7 @@ public record DataConfig(
   public DataConfig {
     files = List.copyOf(files);
     testFiles = List.copyOf(testFiles);
+    format = format == Format.AUTO && PipeCommand.of(pipeCommand) != null ? Format.MULTISLOT : format;
     if (shuffleBuffer < 0) {
       throw new InvalidInput("shuffle_buffer must be at least 0, not " + shuffleBuffer);
     }

@@ -106,13 +106,19 @@ public final class DataFiles {
     }
   }
 
-  /** The parts {@code name-00000}, {@code name-00001} … of a file in a directory, or the file itself if there are none. */
+  /**
+   * The parts {@code name-00000}, {@code name-00001} … of a file, or the file itself if there are none.
+   *
+   * @param name as of {@link #path(Path, String)}
+   */
   public static List<Path> parts(Path directory, String name) {
-    if (!Files.exists(directory.resolve(name + "-00000"))) {
-      return List.of(directory.resolve(name));
+    Path file = path(directory, name);
+    String prefix = file.getFileName() + "-";
+    if (!Files.exists(file.resolveSibling(prefix + "00000"))) {
+      return List.of(file);
     }
-    return withPrefix(directory, name + "-").stream()
-        .filter(file -> file.getFileName().toString().substring(name.length() + 1).matches("[0-9]+")).toList();
+    return withPrefix(file.resolveSibling(""), prefix).stream()
+        .filter(part -> part.getFileName().toString().substring(prefix.length()).matches("[0-9]+")).toList();
   }
 
   /**

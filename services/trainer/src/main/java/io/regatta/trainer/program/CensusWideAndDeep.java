@@ -30,6 +30,8 @@ public final class CensusWideAndDeep implements TrainingProgram {
 
   @Override
   public void check(JobConfig job) {
+    Loading.refuseFormats(job, "census");
+    Loading.refuseShares(job, "census");
     Loading.present(job, "adult.data and adult.test", "they come from the UCI repository, "
         + "https://archive.ics.uci.edu/dataset/2/adult", train(job), test(job));
   }

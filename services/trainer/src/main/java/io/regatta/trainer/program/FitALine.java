@@ -38,6 +38,8 @@ public final class FitALine implements TrainingProgram {
 
   @Override
   public void check(JobConfig job) {
+    Loading.refuseFormats(job, "fit-a-line");
+    Loading.refuseShares(job, "fit-a-line");
     Loading.present(job, "housing.data", "the UCI repository had it as 'Housing', and https://lib.stat.cmu.edu/datasets/"
         + "boston has the same rows, each on two lines to be joined, after a description to be left out", file(job));
   }

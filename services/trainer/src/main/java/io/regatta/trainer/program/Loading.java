@@ -4,6 +4,7 @@ import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.trainer.Progress;
 import io.regatta.trainer.Worker;
 import io.regatta.trainer.config.DataConfig;
+import io.regatta.trainer.config.DataConfig.Format;
 import io.regatta.trainer.config.DataConfig.ShardBy;
 import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.data.BadLines;
@@ -12,18 +13,18 @@ import io.regatta.trainer.data.FileSource;
 import io.regatta.trainer.data.InMemoryDataset;
 import io.regatta.trainer.data.LineFormat;
 import io.regatta.trainer.data.LoaderOptions;
-import io.regatta.trainer.data.MultiSlotFormat;
 import io.regatta.trainer.data.PipeCommand;
 import io.regatta.trainer.data.QueueDataset;
 import io.regatta.trainer.data.SlotDataset;
 import io.regatta.trainer.data.SlotSource;
-import io.regatta.trainer.data.Slots;
 import io.regatta.trainer.data.TextSource;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
 import java.util.function.Function;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /** From the {@code data} section of a job to files and datasets of one replica. Stateless; model thread. */
 final class Loading {
@@ -92,10 +93,48 @@ final class Loading {
     progress.end();
   }
 
-  /** Text files in the program's own format, or through the job's {@code pipe_command} in MultiSlot lines. */
-  static FileSource<?> text(JobConfig job, LineFormat own, Slots piped, List<Path> files, BadLines badLines) {
-    PipeCommand command = PipeCommand.of(job.data().pipeCommand());
-    return new TextSource(command == null ? own : new MultiSlotFormat(piped), files, command, badLines);
+  /** Text files, through the job's {@code pipe_command} if it has one. */
+  static FileSource<?> text(JobConfig job, LineFormat format, List<Path> files, BadLines badLines) {
+    return new TextSource(format, files, PipeCommand.of(job.data().pipeCommand()), badLines);
+  }
+
+  /**
+   * The format of the job's lines.
+   *
+   * @param program as people know it
+   * @param formats that it reads, first its own
+   * @throws InvalidInput if the job has another one
+   */
+  static Format format(JobConfig job, String program, Format... formats) {
+    Format format = job.data().format();
+    if (format != Format.AUTO && !List.of(formats).contains(format)) {
+      String known = Stream.of(formats).map(Format::label).collect(Collectors.joining(", "));
+      throw new InvalidInput("job " + job.job() + ": data.format is " + format.label()
+          + (format == Format.MULTISLOT ? " (as what a data.pipe_command writes is taken to be)" : "") + ", but " + program
+          + " reads " + known + "; set data.format: " + formats[0].label());
+    }
+    return format == Format.AUTO ? formats[0] : format;
+  }
+
+  /** For programs that read their files as they are: refuses keys that would be taken for keys that do something. */
+  static void refuseFormats(JobConfig job, String program) {
+    boolean piped = PipeCommand.of(job.data().pipeCommand()) != null;
+    if (piped || job.data().format() != Format.AUTO) {
+      throw ignored(job, piped ? "data.pipe_command" : "data.format", program, "reads its files as they are");
+    }
+  }
+
+  /** The same of keys that deal files out, for programs whose workers all read the one file. */
+  static void refuseShares(JobConfig job, String program) {
+    DataConfig data = job.data();
+    if (data.shardBy() != ShardBy.POSITION) { // which the others need
+      throw ignored(job, "data.shard_by" + (data.reading() == DataConfig.Reading.STREAM ? "" : ", with data.reading")
+          + (data.globalShuffle() ? " and data.global_shuffle" : ""), program, "has one file, of which every worker reads all");
+    }
+  }
+
+  private static InvalidInput ignored(JobConfig job, String key, String program, String why) {
+    return new InvalidInput("job " + job.job() + ": " + key + " is set, but " + program + " " + why + "; take it out");
   }
 
   /** This replica's part of the test data: in order, all of it, in batches of {@code batchSize}. */
@@ -159,9 +198,10 @@ final class Loading {
     }
   }
 
-  /** Files named in the job, or else the program's own name, in the data directory. */
+  /** Files named in the job, or else the program's own name, in the data directory; of one that was cut, its parts. */
   static List<Path> files(Path directory, List<String> named, String own) {
-    return (named.isEmpty() ? List.of(own) : named).stream().map(name -> DataFiles.path(directory, name)).toList();
+    return (named.isEmpty() ? List.of(own) : named).stream().flatMap(name -> DataFiles.parts(directory, name).stream())
+        .toList();
   }
 
   /** The one file named in the job, or else the program's own, in the data directory. */

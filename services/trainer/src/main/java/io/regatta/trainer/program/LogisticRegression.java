@@ -7,11 +7,11 @@ import io.regatta.trainer.ReduceOp;
 import io.regatta.trainer.Servable;
 import io.regatta.trainer.TrainingProgram;
 import io.regatta.trainer.Worker;
+import io.regatta.trainer.config.DataConfig.Format;
 import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.data.BadLines;
 import io.regatta.trainer.data.LibSvmFormat;
 import io.regatta.trainer.data.LineFormat;
-import io.regatta.trainer.data.TextSource;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Stream;
@@ -41,6 +41,7 @@ public final class LogisticRegression implements TrainingProgram, Servable {
 
   @Override
   public LineFormat input(JobConfig job) {
+    Loading.format(job, "logistic-regression", Format.LIBSVM);
     return new LibSvmFormat(job.settingsAs(LogisticRegressionSettings.class).features());
   }
 
@@ -51,7 +52,7 @@ public final class LogisticRegression implements TrainingProgram, Servable {
 
   @Override
   public void check(JobConfig job) {
-    new LibSvmFormat(job.settingsAs(LogisticRegressionSettings.class).features());
+    input(job);
     Inputs files = inputs(job);
     Stream.of(files.train(), files.test()).flatMap(List::stream).forEach(file -> Loading.present(job,
         "LibSVM files (a9a and a9a.t, or those that data.files and data.test_files name)", "many data sets are at "
@@ -66,13 +67,15 @@ public final class LogisticRegression implements TrainingProgram, Servable {
 
   @Override
   public void run(Worker worker) throws Exception {
-    LibSvmFormat format = new LibSvmFormat(worker.settings(LogisticRegressionSettings.class).features());
-    Inputs files = inputs(worker.job());
+    JobConfig job = worker.job();
+    worker.settings(LogisticRegressionSettings.class);
+    LineFormat format = input(job);
+    Inputs files = inputs(job);
     BadLines badLines = Loading.badLinesOfOwn(worker);
     new BinaryClassification(worker, "logistic-regression", BinaryHead.LOGIT).run(
         new LogisticRegressionBlock(format.layout()),
-        Loading.training(worker, files.train(), train -> new TextSource(format, train, badLines)),
-        new TextSource(format, files.test(), badLines));
+        Loading.training(worker, files.train(), train -> Loading.text(job, format, train, badLines)),
+        Loading.text(job, format, files.test(), badLines));
     worker.report("bad_lines", worker.allReduce(new double[] {badLines.skipped()}, ReduceOp.SUM)[0]);
   }
 }

@@ -51,6 +51,7 @@ public final class Word2Vec implements TrainingProgram {
   @Override
   public void check(JobConfig job) {
     Word2VecSettings settings = job.settingsAs(Word2VecSettings.class);
+    Loading.refuseFormats(job, "word2vec");
     Inputs given = given(job);
     if (given == null) {
       size(job, settings);

@@ -66,7 +66,8 @@ final class ServedModel implements AutoCloseable {
     }
     SnapshotDirectory.verify(dir);
     JobConfig job = JobConfig.of(new JsonObject().put("job", manifest.getString("job"))
-        .put("program", manifest.getString("program", "")).put("settings", manifest.getJsonObject("settings", new JsonObject())));
+        .put("program", manifest.getString("program", "")).put("settings", manifest.getJsonObject("settings", new JsonObject()))
+        .put("data", manifest.getJsonObject("data", new JsonObject())));
     ServedModel served = new ServedModel(job, given != null ? given : program(job, dir));
     try {
       served.read(dir, manifest);
