@@ -49,6 +49,10 @@ final class CheckpointPage {
     out.printf("%-36s %14s  %s%n", "file", "bytes", "tensors");
     Map<String, Long> rows = new TreeMap<>();
     for (FileEntry f : SnapshotDirectory.files(dir)) {
+      if (!f.file().endsWith(SafetensorsFile.SUFFIX)) { // of a model, what DJL reads
+        out.printf("%-36s %14d  -%n", f.file(), f.bytes());
+        continue;
+      }
       try (SafetensorsFile file = SafetensorsFile.open(dir.resolve(f.file()))) {
         out.printf("%-36s %14d  %d%n", f.file(), f.bytes(), file.tensors().size());
         file.tensors().stream().filter(t -> t.dtype().equals(TensorInfo.I64))

@@ -12,6 +12,7 @@ import io.regatta.protocol.snapshot.SnapshotKind;
 import io.regatta.trainer.Progress;
 import io.regatta.trainer.result.RunResult;
 import io.regatta.trainer.run.LocalRun;
+import io.regatta.trainer.serve.Predictor;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -145,7 +146,9 @@ class ResumeTest {
     Path last = dir.resolve("first/step-000000030");
     assertThat(Manifest.read(last).kind()).isEqualTo(SnapshotKind.DELTA);
     assertThat(checkpoint("verify", last).out()).contains("is whole");
-    assertThat(checkpoint("inspect", dir.resolve("first")).out()).contains("step-000000010", "base", "delta");
+    CommandLineRun inspected = checkpoint("inspect", dir.resolve("first")); // the model, and the snapshots in its directory
+    assertThat(inspected.failure()).isEmpty();
+    assertThat(inspected.out()).contains("step-000000010", "base", "delta", "parameters hash", "model-0000.params", "ids: ");
     assertThatThrownBy(() -> run("first", "snapshots.every_steps=5", "max_steps=5", "init_from=" + last))
         .isInstanceOf(InvalidInput.class).hasMessageContaining("holds snapshot step-000000010").hasMessageContaining("resume: auto");
     assertThatThrownBy(() -> run("first", "snapshots.every_steps=5", "max_steps=35", "resume=" + dir.resolve("first/step-000000020")))
@@ -153,6 +156,8 @@ class ResumeTest {
     RunResult next = run("next", "init_from=" + dir.resolve("first"), "epochs=0", "job=next");
     assertThat(next.steps()).isZero();
     assertThat(next.parametersHash()).isEqualTo(hash(last));
+    assertThatThrownBy(() -> Predictor.load(dir.resolve("first/export-of-step-000000030"))).isInstanceOf(InvalidInput.class)
+        .hasMessageContaining("exported from a snapshot");
 
     Path merged = dir.resolve("merged");
     assertThat(checkpoint("merge", last, merged).failure()).isEmpty();

@@ -42,7 +42,7 @@ public record FileEntry(String file, long bytes, String sha256) {
   }
 
   private String where(Path path) throws IOException {
-    if (!file.endsWith(".safetensors")) {
+    if (!file.endsWith(SafetensorsFile.SUFFIX)) {
       return "";
     }
     try (SafetensorsFile tensors = SafetensorsFile.open(path)) {

@@ -20,6 +20,6 @@ public final class ModelFiles {
       boolean plain = b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || b >= '0' && b <= '9' || ".-_".indexOf(b) >= 0;
       name.append(plain ? String.valueOf((char) b) : String.format(Locale.ROOT, "%%%02X", b));
     }
-    return name.append(".safetensors").toString();
+    return name.append(SafetensorsFile.SUFFIX).toString();
   }
 }

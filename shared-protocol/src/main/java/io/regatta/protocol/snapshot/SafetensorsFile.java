@@ -24,6 +24,9 @@ import java.util.zip.CRC32C;
  */
 public final class SafetensorsFile implements AutoCloseable {
 
+  /** How names of such files end. */
+  public static final String SUFFIX = ".safetensors";
+
   /** As the reference implementation: a longer header is none. */
   private static final long HEADER_BYTES_MAX = 100_000_000;
   private static final int BUFFER_BYTES = 1 << 16;

@@ -64,6 +64,11 @@ final class ServedModel implements AutoCloseable {
       throw new InvalidInput(dir + " is a snapshot, which has no word of the program; name the model's directory that the run "
           + "saved (output)");
     }
+    if (!manifest.containsKey("program")) {
+      throw new InvalidInput("model " + dir + " was exported from a snapshot, which does not know the program, its settings, nor "
+          + "what an id without a row has: load the model that the run saved (output), and take over the snapshot, or follow "
+          + "its directory");
+    }
     SnapshotDirectory.verify(dir);
     JobConfig job = JobConfig.of(new JsonObject().put("job", manifest.getString("job"))
         .put("program", manifest.getString("program", "")).put("settings", manifest.getJsonObject("settings", new JsonObject()))
