@@ -1,0 +1,77 @@
+package io.regatta.parameterserver;
+
+import static io.regatta.parameterserver.RunningServers.get;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.regatta.core.client.ParameterClient;
+import io.regatta.core.error.RegattaException.Conflict;
+import io.regatta.core.exchange.JobSpec;
+import io.regatta.core.exchange.Mode;
+import io.regatta.core.exchange.SparseIds;
+import io.regatta.node.testing.BlockedLoopGuard;
+import io.regatta.protocol.ParameterServerControl;
+import io.regatta.protocol.parameterserver.RestoreRequest;
+import io.regatta.protocol.parameterserver.SaveRequest;
+import io.regatta.protocol.parameterserver.Shard;
+import io.regatta.protocol.snapshot.FileEntry;
+import io.regatta.protocol.snapshot.Manifest;
+import io.regatta.protocol.snapshot.ModelLayout;
+import io.regatta.protocol.snapshot.SnapshotDirectory;
+import io.regatta.protocol.snapshot.SnapshotKind;
+import io.vertx.core.Future;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Trainers that make up for a lost one, or come late, ask a shard again for what the job has begun with. */
+@ExtendWith(BlockedLoopGuard.class)
+class RestoreTest {
+
+  @TempDir
+  Path dir;
+
+  @Test
+  void theSameIsAnsweredAlikeAndAnythingElseIsRefusedWithoutHarm() throws Exception {
+    try (RunningServers servers = RunningServers.start(1, 1)) {
+      Shard shard = servers.shards().get(0);
+      ParameterServerControl control = servers.control(shard.getHost(), shard.getPort());
+      Path snapshot = saved(servers, control);
+      JobSpec job = Jobs.spec("next", Mode.ASYNC, 2, 1);
+      List<ParameterClient> clients = List.of(servers.client(job, 0, 1), servers.client(job, 1, 1));
+      clients.forEach(c -> get(c.register()));
+      RestoreRequest request = RestoreRequest.newBuilder().setJob("next").setDirectory(snapshot.toString()).build();
+      Future<Boolean> first = control.restore(request);
+      assertThat(get(control.restore(request))).isTrue(); // of another rank, while the first reads
+      assertThat(get(first)).isTrue();
+      get(clients.get(1).push(0, 8, null, Jobs.dense(1, 0), Jobs.rows(1, 0)));
+      long digest = get(clients.get(1).digest());
+      assertThat(get(control.restore(request))).isTrue();
+      assertThatThrownBy(() -> get(control.restore(request.toBuilder().setDirectory(dir.resolve("other").toString()).build())))
+          .isInstanceOf(Conflict.class).hasMessageContaining(snapshot.toString());
+      assertThat(get(clients.get(1).digest())).isEqualTo(digest);
+      get(clients.get(1).push(1, 8, null, Jobs.dense(1, 1), Jobs.rows(1, 1)));
+      for (ParameterClient client : clients) {
+        get(client.leave());
+      }
+    }
+  }
+
+  private Path saved(RunningServers servers, ParameterServerControl control) throws Exception {
+    JobSpec job = Jobs.spec("first", Mode.ASYNC, 1, 1);
+    ParameterClient client = servers.client(job, 0, 1);
+    get(client.register());
+    get(client.initialize(Jobs.ramp(Jobs.NUMEL, 1)));
+    get(client.pull(0, false, List.of(new SparseIds("emb", Jobs.IDS)), false));
+    SnapshotDirectory out = SnapshotDirectory.of(dir.resolve("s")).begin();
+    get(control.save(SaveRequest.newBuilder().setJob("first").setDirectory(out.part().toString())
+        .setKind(SnapshotKind.FULL.label()).build()));
+    FileEntry file = get(control.saved("first"));
+    out.publish(new Manifest("first", "a1", "async", SnapshotKind.FULL, 0, -1, 0, false, "", "", ModelLayout.of(job), List.of(),
+        List.of(file)).toJson(), true);
+    get(client.leave());
+    return dir.resolve("s");
+  }
+}
