@@ -319,7 +319,7 @@ public final class FleetTrainer extends Trainer {
     addMetric("step", begin);
     long every = session.job().snapshots().everySteps();
     if (every > 0 && steps % every == 0) {
-      if (snapshots != null && session.trainer().rank() == 0) {
+      if (snapshots != null && session.isLowest()) {
         snapshots.stepped(steps, trainingData.after(trainedOn, trainedFrom));
       }
       drawAnew();

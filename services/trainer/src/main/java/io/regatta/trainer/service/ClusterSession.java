@@ -205,6 +205,11 @@ final class ClusterSession implements TrainerSession {
   }
 
   @Override
+  public boolean isLowest() {
+    return trainer.rank() == 0 || others.isLowest();
+  }
+
+  @Override
   public void stepped(long made) {
     step = made;
     if (stepDelayMillis > 0) { // on a model thread

@@ -7,6 +7,7 @@ import java.util.HashSet;
 import java.util.Set;
 import java.util.function.IntSupplier;
 import java.util.function.LongSupplier;
+import java.util.stream.IntStream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -25,6 +26,8 @@ final class OtherTrainers {
   private final LongSupplier lastStep;
   /** Ranks that were told to be held by nobody. */
   private final Set<Integer> gone = new HashSet<>();
+  /** Read by any thread. */
+  private volatile boolean lowest;
   private boolean ending;
   private boolean over;
 
@@ -59,6 +62,12 @@ final class OtherTrainers {
             what(m, leaseMillis), self.getAsInt(), at(lastStep.getAsLong()), active, job.trainers());
       }
     }
+    lowest = IntStream.range(0, self.getAsInt()).allMatch(gone::contains);
+  }
+
+  /** Whether, as far as it is known here, this trainer's rank is the lowest that is held. Any thread. */
+  boolean isLowest() {
+    return lowest;
   }
 
   private static String what(Member m, long leaseMillis) {

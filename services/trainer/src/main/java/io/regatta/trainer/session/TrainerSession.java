@@ -99,6 +99,11 @@ public interface TrainerSession {
     return StepTrace.off();
   }
 
+  /** Whether this rank is to do what one rank does for all without asking the others: it is the lowest, or those below are lost. */
+  default boolean isLowest() {
+    return trainer().rank() == 0;
+  }
+
   /** Tells how far this rank is, for heartbeats and {@code status}. */
   void stepped(long step);
 

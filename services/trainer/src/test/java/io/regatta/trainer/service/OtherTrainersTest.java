@@ -75,4 +75,16 @@ class OtherTrainersTest {
     assertThat(lines()).hasSize(3);
     assertThat(lines().get(1)).contains("is back, as another process");
   }
+
+  @Test
+  void who_is_left_takes_the_lost_ones_place() {
+    OtherTrainers second = new OtherTrainers(JobConfig.of(new JsonObject().put("job", "pair").put("trainers", 2)), () -> 1,
+        () -> 7);
+    assertThat(second.isLowest()).isFalse();
+    second.seen(rank1("active"), 10_000);
+    assertThat(second.isLowest()).isFalse();
+    second.seen(GroupView.newBuilder().setGroup("pair").addMembers(Member.newBuilder().setRank(0).setState("lost"))
+        .addMembers(Member.newBuilder().setRank(1).setState("active")).build(), 10_000);
+    assertThat(second.isLowest()).isTrue();
+  }
 }
