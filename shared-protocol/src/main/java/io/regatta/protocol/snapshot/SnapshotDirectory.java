@@ -24,10 +24,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A snapshot's directory from its beginning to its name. It is written as {@code NAME.part}: files first, each synced, then
- * the manifest; then all is read again and compared with the manifest, and the directory is renamed. Whoever dies on the way
- * leaves a {@code .part}, which nobody takes for a snapshot and the next attempt removes. Made by one writer at a time (a
- * job's first trainer); servers add their files to {@link #part}.
+ * A snapshot's directory from its beginning to its name. It is written as {@code NAME.WRITER.part}: files first, each synced,
+ * then the manifest; then all is read again and compared with the manifest, and the directory is renamed. Whoever dies on the
+ * way leaves a {@code .part}, which nobody takes for a snapshot and the next attempt removes. Made by one writer at a time (a
+ * job's lowest trainer); one that was taken for dead, and goes on, finds its own removed and fails. Servers add their files to
+ * {@link #part}.
  */
 public final class SnapshotDirectory {
 
@@ -38,19 +39,36 @@ public final class SnapshotDirectory {
   private final Path target;
   private final Path part;
 
-  private SnapshotDirectory(Path target) {
+  private SnapshotDirectory(Path target, Path part) {
     this.target = target;
-    part = target.resolveSibling(target.getFileName() + PART);
+    this.part = part;
   }
 
   /** One that is to have this name; nothing happens yet. */
   public static SnapshotDirectory of(Path target) {
-    return new SnapshotDirectory(target.toAbsolutePath().normalize());
+    return of(target, "new");
   }
 
-  /** Begins it; what an earlier attempt has left is removed. */
+  /**
+   * The same.
+   *
+   * @param writer the process that makes it; no other has this name
+   */
+  public static SnapshotDirectory of(Path target, String writer) {
+    Path at = target.toAbsolutePath().normalize();
+    return new SnapshotDirectory(at, at.resolveSibling(at.getFileName() + "." + writer + PART));
+  }
+
+  /** Begins it; what earlier attempts, of any writer, have left is removed. */
   public SnapshotDirectory begin() throws IOException {
-    delete(part);
+    Files.createDirectories(target.getParent());
+    String name = target.getFileName() + ".";
+    try (Stream<Path> entries = Files.list(target.getParent())) {
+      for (Path left : entries.filter(e -> e.getFileName().toString().startsWith(name)
+          && e.getFileName().toString().endsWith(PART)).toList()) {
+        delete(left);
+      }
+    }
     Files.createDirectories(part);
     return this;
   }

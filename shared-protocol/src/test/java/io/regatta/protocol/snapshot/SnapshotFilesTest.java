@@ -193,6 +193,16 @@ class SnapshotFilesTest {
     assertSame(WrittenSnapshot.read(latest), expected);
   }
 
+  /** A trainer that was taken for dead, and wakes behind the one that makes up for it. */
+  @Test
+  void whoever_was_replaced_as_writer_cannot_publish() throws IOException {
+    SnapshotDirectory frozen = SnapshotDirectory.of(dir.resolve("s"), "rank0-1").begin();
+    SnapshotDirectory.of(dir.resolve("s"), "rank1-2").begin();
+    assertThatThrownBy(() -> frozen.publish(new JsonObject().put("files", new JsonArray()), false)).isInstanceOf(IOException.class);
+    assertThat(dir.resolve("s")).doesNotExist();
+    assertThat(dir.resolve("s.rank1-2.part")).exists();
+  }
+
   /** A file that changes between writing and reading again, as a bad disk has it, is not published. */
   @Test
   void what_the_disk_gives_back_otherwise_is_not_published() throws IOException {

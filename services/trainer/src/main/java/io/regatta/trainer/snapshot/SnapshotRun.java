@@ -98,7 +98,8 @@ public final class SnapshotRun implements AutoCloseable {
     String parent = delta ? last : "";
     String parentChecksum;
     last = "";
-    SnapshotDirectory dir = SnapshotDirectory.of(root.resolve(name));
+    SnapshotDirectory dir = SnapshotDirectory.of(root.resolve(name), "rank" + session.trainer().rank() + "-"
+        + session.trainer().incarnation());
     TrainerSession.Saving saving;
     try {
       checkOwn(root.resolve(name));
