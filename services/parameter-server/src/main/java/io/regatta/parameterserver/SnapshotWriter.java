@@ -34,7 +34,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Writes and reads the files of one shard's jobs on a worker thread of its own, one file at a time; belongs to the shard's event
- * loop, on which everything else happens. The worker asks the loop for a slice, writes it, and asks for the next: the loop works
+ * loop, on which everything else happens. A job's moment is taken at once, its file waits for those of other jobs. The worker asks the loop for a slice, writes it, and asks for the next: the loop works
  * for a tenth of a millisecond at a time, and a slow disk holds up nothing but the snapshot. A failure is the snapshot's alone.
  */
 final class SnapshotWriter {
@@ -66,7 +66,7 @@ final class SnapshotWriter {
   Future<Void> save(SaveRequest request) {
     Path dir = Path.of(request.getDirectory());
     Promise<JobSnapshot> taken = Promise.promise();
-    Future<Boolean> there = worker.executeBlocking(() -> Files.isDirectory(dir), false);
+    Future<Boolean> there = loop.executeBlocking(() -> Files.isDirectory(dir), false); // not behind another job's files
     return there.compose(seen -> {
       if (!seen) {
         return Future.failedFuture(new InvalidInput("shard " + shard.index() + " does not see the directory " + dir

@@ -3,6 +3,7 @@ package io.regatta.protocol.snapshot;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.channels.FileChannel;
 import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
@@ -185,6 +186,8 @@ public final class SnapshotDirectory {
       }
     } catch (NoSuchFileException | NotDirectoryException e) {
       return List.of();
+    } catch (UncheckedIOException e) { // of the stream
+      throw e.getCause();
     }
     all.sort(Comparator.comparingLong((Found f) -> f.manifest().step()).thenComparing(f -> f.manifest().pass()));
     return all;

@@ -118,7 +118,7 @@ public final class SnapshotRun implements AutoCloseable {
       try {
         Manifest manifest = manifest(dir, kind, steps, pass, fuzzy, parent, parentChecksum, cursor, files);
         dir.publish(manifest.toJson(), false);
-        SnapshotDirectory.retain(root, run, config.keep());
+        removeOlder();
         LOG.info("{}: {}, {} bytes", what, kind.label(), files.stream().mapToLong(FileEntry::bytes).sum());
         return true;
       } catch (IOException e) {
@@ -137,6 +137,15 @@ public final class SnapshotRun implements AutoCloseable {
   private void checkOwn(Path target) {
     if (SnapshotDirectory.find(target).filter(there -> !there.manifest().run().equals(run)).isPresent()) {
       throw new InvalidInput(target + " is there already, of another run; give each job a snapshots.dir of its own");
+    }
+  }
+
+  /** The new one is there, whatever becomes of the others. */
+  private void removeOlder() {
+    try {
+      SnapshotDirectory.retain(root, run, config.keep());
+    } catch (IOException | RuntimeException e) {
+      LOG.warn("older snapshots in {} could not be removed, which fills the disk: {}", root, e.toString());
     }
   }
 
