@@ -36,8 +36,8 @@ final class JobSnapshots {
     }
     for (SparseTable t : job.tables.sparseTables()) {
       if (scope == Scope.DELTA && !TableSnapshot.isNoted(t)) {
-        throw new InvalidInput(job.where + " cannot tell what has changed: it has saved no base since it began; save a base "
-            + "first");
+        throw new InvalidInput(job.where + " cannot tell what has changed: it has saved no base since it began, or more rows have "
+            + "gone since the last one than are noted; save a base first");
       }
     }
     wanted = new Wanted(step, scope, keptMax, done);

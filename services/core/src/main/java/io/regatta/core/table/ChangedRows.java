@@ -5,12 +5,17 @@ import java.util.Arrays;
 
 /**
  * Which rows of a table have changed since it was made, a bit for each row number, and the ids that have gone: what a delta
- * consists of. Owned by the table's thread.
+ * consists of. Ids that have gone are bounded: beyond that nothing is noted any more, and no delta can be made of it. Owned by
+ * the table's thread.
  */
 final class ChangedRows {
 
+  /** Ids that have gone: 16 MB, which are copied in one turn. */
+  static final int REMOVED_MAX = 1 << 21;
+
   private final long[][] bits = new long[SparseTable.SEGMENTS][];
   private final LongArrayList removed = new LongArrayList();
+  private boolean tooMany;
 
   void add(int segment, int row) {
     long[] words = bits[segment];
@@ -27,7 +32,23 @@ final class ChangedRows {
     if (words != null && row >> 6 < words.length) {
       words[row >> 6] &= ~(1L << row);
     }
-    removed.add(id);
+    if (removed.size() == REMOVED_MAX) {
+      giveUp();
+    }
+    if (!tooMany) {
+      removed.add(id);
+    }
+  }
+
+  private void giveUp() {
+    tooMany = true;
+    removed.clear();
+    removed.trim();
+  }
+
+  /** Whether all is noted, so that a delta can be made of it. */
+  boolean isWhole() {
+    return !tooMany;
   }
 
   boolean has(int segment, int row) {
@@ -80,6 +101,10 @@ final class ChangedRows {
         }
       }
     }
-    removed.addAll(later.removed);
+    if (tooMany || later.tooMany || removed.size() + later.removed.size() > REMOVED_MAX) {
+      giveUp();
+    } else {
+      removed.addAll(later.removed);
+    }
   }
 }

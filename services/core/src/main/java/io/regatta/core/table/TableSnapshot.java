@@ -1,5 +1,7 @@
 package io.regatta.core.table;
 
+import io.regatta.core.error.RegattaException.InvalidInput;
+
 /**
  * What is being saved of a table: a {@link RowWalk} over all rows, or over those changed since the last base or delta, and
  * the ids that have gone since. From {@link #take} on the table notes changes for the next delta, if it is to. Owned by the
@@ -32,9 +34,9 @@ public final class TableSnapshot {
     this.notes = notes;
   }
 
-  /** Whether a delta can be taken: changes have been noted since a base. */
+  /** Whether a delta can be taken: all changes have been noted since a base. */
   public static boolean isNoted(SparseTable table) {
-    return table.watch != null && table.watch.changed != null;
+    return table.watch != null && table.watch.changed != null && table.watch.changed.isWhole();
   }
 
   /**
@@ -43,6 +45,10 @@ public final class TableSnapshot {
    * @param keptMax bytes of rows that may be kept because they changed before they were walked over
    */
   public static TableSnapshot take(SparseTable table, Scope scope, long keptMax) {
+    if (scope == Scope.DELTA && !isNoted(table)) {
+      throw new InvalidInput("what has changed in table " + table.spec().name() + " is not known: no base was taken, or too many "
+          + "rows have gone since; take a base");
+    }
     RowWatch watch = table.watch == null ? new RowWatch() : table.watch;
     if (watch.walk != null) {
       throw new IllegalStateException("table " + table.spec().name() + " is being walked over already");

@@ -3,6 +3,7 @@ package io.regatta.core.table;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.Overloaded;
 import io.regatta.core.init.InitializerSpec;
 import io.regatta.core.model.SparseTableSpec;
@@ -163,5 +164,20 @@ class TableSnapshotTest {
       int same = t.layout().width() - (life.isTracked() ? 1 : 0); // but for the number of its birth
       before.forEach((id, row) -> assertThat(Arrays.equals(after.get(id), 0, same, row, 0, same)).isTrue());
     }
+  }
+
+  @Test
+  void more_rows_have_gone_than_are_noted_and_the_next_base_notes_anew() {
+    SparseTable t = table(TableLife.NONE);
+    TableSnapshot.take(t, TableSnapshot.Scope.BASE, Long.MAX_VALUE).end(true);
+    for (int i = 0; i <= ChangedRows.REMOVED_MAX; i++) {
+      t.watch.changed.removed(0, 0, i);
+    }
+    assertThat(TableSnapshot.isNoted(t)).isFalse();
+    assertThat(t.watch.changed.removedIds()).isEmpty();
+    assertThatThrownBy(() -> TableSnapshot.take(t, TableSnapshot.Scope.DELTA, 0)).isInstanceOf(InvalidInput.class)
+        .hasMessageContaining("take a base");
+    TableSnapshot.take(t, TableSnapshot.Scope.BASE, Long.MAX_VALUE).end(true);
+    assertThat(TableSnapshot.isNoted(t)).isTrue();
   }
 }
