@@ -1,18 +1,20 @@
 package io.regatta.fleet;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.trainer.data.BadLines;
+import io.regatta.trainer.data.DataFiles;
+import io.regatta.trainer.data.Line;
+import io.regatta.trainer.data.SlotBatch;
+import io.regatta.trainer.data.SlotSource;
+import io.regatta.trainer.data.TextSource;
 import io.regatta.trainer.serve.Predictor;
-import java.io.BufferedReader;
 import java.io.IOException;
-import java.io.InputStreamReader;
 import java.io.PrintWriter;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
+import java.nio.file.StandardCopyOption;
 import java.util.List;
 import java.util.concurrent.Callable;
-import java.util.concurrent.CompletionException;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -37,7 +39,7 @@ final class PredictCommand implements Callable<Integer> {
       description = "examples that are computed together (default: ${DEFAULT-VALUE})")
   private int batch;
 
-  @Parameters(paramLabel = "FILE", arity = "1..*", description = "text files; - for standard input")
+  @Parameters(paramLabel = "FILE", arity = "1..*", description = "text files, packed (.gz) or not; - for standard input")
   private List<String> files;
 
   @Override
@@ -51,39 +53,40 @@ final class PredictCommand implements Callable<Integer> {
         predictor.take(snapshot);
       }
       for (String file : files) {
-        try (BufferedReader in = open(file)) {
-          predict(predictor, file, in, out);
-        } catch (IOException e) {
-          throw new InvalidInput(file + " cannot be read: " + e, e);
-        }
+        predict(predictor, file.equals("-") ? standardInput() : DataFiles.path(file), out);
       }
     }
     out.flush();
     return Regatta.DONE;
   }
 
-  private static BufferedReader open(String file) throws IOException {
-    return file.equals("-") ? new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8))
-        : Files.newBufferedReader(Path.of(file));
+  /** What can be read once only, in a file. */
+  private static Path standardInput() {
+    try {
+      Path file = Files.createTempFile("regatta-predict", ".txt");
+      file.toFile().deleteOnExit();
+      Files.copy(System.in, file, StandardCopyOption.REPLACE_EXISTING);
+      return file;
+    } catch (IOException e) {
+      throw new InvalidInput("standard input cannot be read: " + e, e);
+    }
   }
 
-  private void predict(Predictor predictor, String file, BufferedReader in, PrintWriter out) throws IOException {
-    long before = 0;
-    List<String> lines = new ArrayList<>(batch);
-    do {
-      lines.clear();
-      for (String line; lines.size() < batch && (line = in.readLine()) != null; ) {
-        lines.add(line);
-      }
-      try {
-        for (float score : predictor.predict(lines).join().scores()) {
+  private void predict(Predictor predictor, Path file, PrintWriter out) {
+    TextSource source = new TextSource(predictor.input(), List.of(file), BadLines.refused());
+    try (SlotSource.Cursor<Line> lines = source.open()) {
+      SlotBatch examples;
+      do {
+        examples = SlotBatch.allocate(predictor.layout(), batch);
+        int n = 0;
+        for (Line line; n < batch && (line = lines.next()) != null; n++) {
+          source.parse(line, examples, n);
+        }
+        examples = examples.first(n);
+        for (float score : predictor.predict(examples).join().scores()) {
           out.println(score);
         }
-      } catch (CompletionException e) {
-        throw e.getCause() instanceof InvalidInput bad
-            ? new InvalidInput(file + ", behind line " + before + ": " + bad.getMessage(), bad) : e;
-      }
-      before += lines.size();
-    } while (lines.size() == batch);
+      } while (examples.rows() == batch);
+    }
   }
 }

@@ -89,7 +89,7 @@ final class PrepareCommand implements Runnable {
           description = "${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE})") Preparations.Format format,
       @Option(names = "--on-bad-line", defaultValue = "FAIL",
           description = "${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE})") BadLines.Policy policy) {
-    BadLines badLines = new BadLines(policy);
+    BadLines badLines = BadLines.ofCommand(policy, "--on-bad-line skip");
     PrintWriter out = spec.commandLine().getOut();
     parts.run(Preparations.criteo(parts.files, parts.output(), idSpace, format, badLines), out);
     if (badLines.skipped() > 0) {

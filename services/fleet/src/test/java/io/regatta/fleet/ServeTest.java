@@ -20,16 +20,19 @@ import io.vertx.core.json.JsonObject;
 import io.vertx.core.net.SocketAddress;
 import io.vertx.grpc.client.GrpcClient;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
+import java.util.zip.GZIPOutputStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -75,21 +78,30 @@ class ServeTest {
     Files.move(part, follow.resolve(snapshot.getFileName()));
   }
 
+  private void train(String... keys) {
+    List<String> all = new ArrayList<>(List.of("mode=sync"));
+    all.addAll(List.of(keys));
+    LocalCluster.run(LocalCluster.Options.of(Jobs.wideAndDeep(dir, all.toArray(String[]::new))).withoutHazelcast()
+        .withProgress(Progress.none()));
+  }
+
   @Test
   @Timeout(value = 2, unit = TimeUnit.MINUTES)
   void deltas_are_taken_over_and_no_request_fails_meanwhile() throws Exception {
     LeftoverThreads threads = LeftoverThreads.snapshot();
-    Path model = dir.resolve("output");
-    LocalCluster.run(LocalCluster.Options.of(Jobs.wideAndDeep(dir, "mode=sync", "snapshots.every_steps=10", "max_steps=30",
-        "snapshots.deltas=2", "snapshots.keep=3", "output=" + model)).withoutHazelcast().withProgress(Progress.none()));
+    Path model = dir.resolve("early");
+    train("output=" + model, "max_steps=10");
+    Path later = dir.resolve("later"); // the same steps, and twenty more
+    train("output=" + later, "max_steps=30", "snapshots.every_steps=10", "snapshots.deltas=2", "snapshots.keep=3");
     List<String> lines = Files.readAllLines(dir.resolve("data/test.tsv")).subList(0, 64);
     String text = String.join("\n", lines);
     float[] end;
-    try (Predictor predictor = Predictor.load(model)) {
+    try (Predictor predictor = Predictor.load(later)) {
+      assertThat(predictor.source()).isEqualTo(new Predictor.Source(later, 30));
       end = predictor.predict(lines).get().scores();
     }
     Path follow = dir.resolve("follow");
-    publish(model.resolve("step-000000010"), follow);
+    publish(later.resolve("step-000000010"), follow);
 
     Vertx vertx = Vertx.vertx();
     Node node = Blocking.get(Node.embedded(vertx, null, NodeConfig.defaults(), "application"));
@@ -97,13 +109,15 @@ class ServeTest {
         new PredictorConfig(model.toString(), follow.toString(), 10, 0, 1 << 20), null);
     String id = Blocking.get(vertx.deployVerticle(service));
     port = service.port();
-    assertThat(ask("/model", null).body().getLong("step")).isEqualTo(10);
+    JsonObject served = ask("/model", null).body();
+    assertThat(served.getLong("step")).isEqualTo(10);
+    assertThat(served.getString("from")).as("a snapshot that is not newer is left alone").isEqualTo(model.toString());
     float[] early = ask("/predict", text).scores();
     assertThat(early).hasSize(64).isNotEqualTo(end);
 
     List<Long> steps = new ArrayList<>();
     for (int step = 20; step <= 30; step += 10) {
-      publish(model.resolve("step-0000000" + step), follow);
+      publish(later.resolve("step-0000000" + step), follow);
       for (long at = 0; at < step; ) {
         Answer answer = ask("/predict", text);
         assertThat(answer.status()).as(answer.body().encode()).isEqualTo(200);
@@ -131,9 +145,12 @@ class ServeTest {
     Blocking.get(vertx.close());
     threads.assertNone();
 
-    Path test = Files.write(dir.resolve("lines.tsv"), lines);
-    CommandLineRun predict = CommandLineRun.regatta("predict", "--model", model.toString(), "--snapshot",
-        model.resolve("step-000000010").toString(), test.toString());
+    Path test = dir.resolve("lines.tsv.gz");
+    try (OutputStream out = new GZIPOutputStream(Files.newOutputStream(test))) {
+      out.write((text + "\n\n").getBytes(StandardCharsets.UTF_8));
+    }
+    CommandLineRun predict = CommandLineRun.regatta("predict", "--model", later.toString(), "--snapshot",
+        later.resolve("step-000000010").toString(), test.toString());
     assertThat(predict.failure()).isEmpty();
     assertThat(predict.out().lines().map(Float::parseFloat).toList()).hasSize(64);
     assertThat(Float.parseFloat(predict.out().lines().toList().get(5))).isCloseTo(early[5], within(1e-6f));

@@ -22,6 +22,7 @@ public final class BadLines {
 
   private final Policy policy;
   private final boolean logged;
+  private final String skipping;
   private final AtomicLong skipped = new AtomicLong();
 
   /** Logs what it skips. */
@@ -31,8 +32,23 @@ public final class BadLines {
 
   /** @param logged false: counts only, where another reads the same lines and logs them */
   public BadLines(Policy policy, boolean logged) {
+    this(policy, logged, "data.on_bad_line=skip");
+  }
+
+  private BadLines(Policy policy, boolean logged, String skipping) {
     this.policy = policy;
     this.logged = logged;
+    this.skipping = skipping;
+  }
+
+  /** Of a command whose user can say what becomes of bad lines by an option, e.g. {@code --on-bad-line skip}. */
+  public static BadLines ofCommand(Policy policy, String skipping) {
+    return new BadLines(policy, true, skipping);
+  }
+
+  /** The first bad line fails, and there is no other way. */
+  public static BadLines refused() {
+    return new BadLines(Policy.FAIL, false, "");
   }
 
   /** Lines left out so far, over all epochs. */
@@ -57,7 +73,7 @@ public final class BadLines {
   public boolean report(String file, long line, String column, String problem) {
     String text = file + ", line " + line + ", " + column + ": " + problem;
     if (policy == Policy.FAIL) {
-      throw new InvalidInput(text + ". Mend the line, or set data.on_bad_line=skip to leave such lines out");
+      throw new InvalidInput(text + (skipping.isEmpty() ? "" : ". Mend the line, or leave such lines out with " + skipping));
     }
     long count = skipped.incrementAndGet();
     if (logged && count <= LOGGED_MAX) {

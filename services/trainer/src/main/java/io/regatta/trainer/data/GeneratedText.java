@@ -30,6 +30,8 @@ public record GeneratedText(int version, Size size, double bestPerplexity) {
   /** Words of the windows over which {@link #bestPerplexity} is taken. */
   public static final int WINDOW = 5;
 
+  /** Tells, until the description is there, that the directory is the generator's. */
+  private static final String MARK = "text.unfinished";
   private static final int VERSION = 1;
   private static final int WORDS = 500;
   private static final int FOLLOWERS = 8;
@@ -58,10 +60,11 @@ public record GeneratedText(int version, Size size, double bestPerplexity) {
       if (there != null && there.version == VERSION && there.size.equals(size)) {
         return there;
       }
-      if (there == null) {
+      if (!owns(directory)) {
         checkEmpty(directory);
       }
       Files.createDirectories(directory);
+      Files.write(directory.resolve(MARK), new byte[0]);
       Files.deleteIfExists(directory.resolve(NAME));
       Chain chain = new Chain(size.seed());
       for (int file = 0; file < size.trainFiles(); file++) {
@@ -73,11 +76,17 @@ public record GeneratedText(int version, Size size, double bestPerplexity) {
       Path part = directory.resolve(NAME + ".part");
       JSON.writerWithDefaultPrettyPrinter().writeValue(part.toFile(), made);
       Files.move(part, directory.resolve(NAME), StandardCopyOption.ATOMIC_MOVE);
+      Files.deleteIfExists(directory.resolve(MARK));
       return made;
     } catch (IOException e) {
       throw new InvalidInput("cannot write text to " + directory.toAbsolutePath() + ": " + e
           + ". Choose another data directory", e);
     }
+  }
+
+  /** Whether the files in {@code directory} are generated, complete or not. */
+  public static boolean owns(Path directory) {
+    return Files.exists(directory.resolve(NAME)) || Files.exists(directory.resolve(MARK));
   }
 
   /** The description in {@code directory}, or null if there is none that can be read. */

@@ -25,6 +25,11 @@ public record SlotBatch(Layout layout, int rows, float[] dense, long[] ids, floa
         layout.valued() ? new float[places] : null, new float[rows], null, null);
   }
 
+  /** The first {@code n} examples, in the same arrays. */
+  public SlotBatch first(int n) {
+    return new SlotBatch(layout, n, dense, ids, values, labels, null, null);
+  }
+
   /** The first {@code n} examples, in the same arrays, with their distinct ids and what follows them. */
   SlotBatch first(int n, DataCursor next) {
     return new SlotBatch(layout, n, dense, ids, values, labels,

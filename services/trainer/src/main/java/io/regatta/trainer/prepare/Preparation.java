@@ -10,9 +10,13 @@ import java.io.BufferedOutputStream;
 import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.channels.OverlappingFileLockException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -115,6 +119,36 @@ public final class Preparation implements AutoCloseable {
    */
   public int run(Progress progress) {
     try {
+      return runAlone(progress);
+    } finally {
+      ended.complete(null);
+    }
+  }
+
+  /** Two at a time would write the same parts. The lock's file stays: who removed it might leave two with a lock each. */
+  private int runAlone(Progress progress) {
+    try {
+      Files.createDirectories(output.directory());
+    } catch (IOException e) {
+      throw failed(e);
+    }
+    Path lock = output.directory().resolve("." + output.name() + ".parts.lock");
+    try (FileChannel channel = FileChannel.open(lock, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+        FileLock held = channel.tryLock()) {
+      if (held == null) {
+        throw new InvalidInput("another process makes these parts in " + output.directory().toAbsolutePath()
+            + " already: wait for it, or end it");
+      }
+      return runLocked(progress);
+    } catch (OverlappingFileLockException e) {
+      throw new InvalidInput("this process makes these parts in " + output.directory().toAbsolutePath() + " already", e);
+    } catch (IOException e) {
+      throw failed(e);
+    }
+  }
+
+  private int runLocked(Progress progress) {
+    try {
       begin();
       List<List<Piece>> parts = Piece.parts(files, output.parts());
       List<Integer> missing = new ArrayList<>();
@@ -139,7 +173,6 @@ public final class Preparation implements AutoCloseable {
         closed = true;
         threads.shutdown();
         threads.awaitTermination(1, TimeUnit.MINUTES);
-        ended.complete(null);
       }
       progress.end();
       return missing.size();
@@ -173,7 +206,6 @@ public final class Preparation implements AutoCloseable {
 
   /** Sees that the place is free, or holds parts of the same. */
   private void begin() throws IOException {
-    Files.createDirectories(output.directory());
     Path file = output.description();
     if (Files.exists(file)) {
       if (!description.equals(read(file))) {

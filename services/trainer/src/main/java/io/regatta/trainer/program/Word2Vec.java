@@ -145,7 +145,7 @@ public final class Word2Vec implements TrainingProgram {
       return new Inputs(Loading.files(directory, job.data().files(), ""),
           Loading.files(directory, job.data().testFiles(), TEST));
     }
-    if (GeneratedText.in(directory) == null && holdsText(directory)) {
+    if (!GeneratedText.owns(directory) && holdsText(directory)) {
       return new Inputs(DataFiles.parts(directory, TRAIN), DataFiles.parts(directory, TEST));
     }
     return null;

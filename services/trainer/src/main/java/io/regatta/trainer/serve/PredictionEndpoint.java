@@ -9,6 +9,7 @@ import io.regatta.protocol.prediction.PredictRequest;
 import io.regatta.protocol.prediction.PredictionGrpcService;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
+import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.HttpServer;
 import io.vertx.core.http.HttpServerRequest;
@@ -18,8 +19,9 @@ import io.vertx.grpc.common.GrpcStatus;
 import io.vertx.grpc.server.GrpcServer;
 import io.vertx.grpc.server.GrpcServerOptions;
 import io.vertx.grpc.server.GrpcServerRequest;
-import java.util.List;
+import java.nio.charset.StandardCharsets;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -32,9 +34,14 @@ final class PredictionEndpoint {
 
   private static final Logger LOG = LoggerFactory.getLogger(PredictionEndpoint.class);
 
+  /** So many of the largest requests may be held at a time. */
+  private static final int HELD_REQUESTS = 4;
+
   private final Vertx vertx;
   private final Predictor predictor;
   private final int maxBytes;
+  /** Bytes of requests that have not been answered. */
+  private long held;
   private final AtomicLong examples = new AtomicLong();
   private final AtomicLong refused = new AtomicLong();
 
@@ -68,14 +75,33 @@ final class PredictionEndpoint {
     });
   }
 
-  private Future<Predictor.Prediction> predict(List<String> lines) {
-    return Future.fromCompletionStage(predictor.predict(lines), vertx.getOrCreateContext())
+  /**
+   * @param bytes of the request, which stay in memory until it has been answered
+   */
+  private Future<Predictor.Prediction> predict(long bytes, Supplier<Future<byte[]>> text) {
+    if (held + bytes > HELD_REQUESTS * (long) maxBytes) {
+      refused.incrementAndGet();
+      return Future.failedFuture(new Overloaded("requests of " + held + " bytes are being answered; ask again later"));
+    }
+    held += bytes;
+    return text.get().compose(all -> Future.fromCompletionStage(predictor.predict(all), vertx.getOrCreateContext()))
+        .onComplete(done -> held -= bytes)
         .onSuccess(predicted -> examples.addAndGet(predicted.scores().length))
         .onFailure(e -> refused.incrementAndGet());
   }
 
   private void call(GrpcServerRequest<PredictRequest, PredictReply> request) {
-    request.handler(message -> predict(message.getLinesList()).onSuccess(predicted -> {
+    boolean[] asked = new boolean[1];
+    request.endHandler(end -> {
+      if (!asked[0]) {
+        request.response().status(GrpcStatus.INVALID_ARGUMENT).statusMessage("a call has one message").end();
+      }
+    });
+    request.handler(message -> asked[0] |= answer(message, request));
+  }
+
+  private boolean answer(PredictRequest message, GrpcServerRequest<PredictRequest, PredictReply> request) {
+    predict(message.getSerializedSize(), () -> Future.succeededFuture(text(message))).onSuccess(predicted -> {
       PredictReply.Builder reply = PredictReply.newBuilder().setStep(predicted.step());
       for (float score : predicted.scores()) {
         reply.addScores(score);
@@ -85,7 +111,12 @@ final class PredictionEndpoint {
       GrpcStatus status = e instanceof RegattaException known ? ErrorMapping.status(known) : GrpcStatus.INTERNAL;
       log(e);
       request.response().status(status).statusMessage(String.valueOf(e.getMessage())).end();
-    }));
+    });
+    return true;
+  }
+
+  private static byte[] text(PredictRequest message) {
+    return String.join("\n", message.getLinesList()).getBytes(StandardCharsets.UTF_8);
   }
 
   private void http(HttpServerRequest request) {
@@ -112,7 +143,7 @@ final class PredictionEndpoint {
           + maxBytes + " bytes (predictor.max_request_bytes)"));
       return;
     }
-    request.body().compose(body -> predict(body.toString().lines().toList())).onSuccess(predicted -> {
+    predict(Long.parseLong(length), () -> request.body().map(Buffer::getBytes)).onSuccess(predicted -> {
       JsonArray all = new JsonArray();
       for (float score : predicted.scores()) {
         all.add(score);

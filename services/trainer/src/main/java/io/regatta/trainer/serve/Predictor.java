@@ -53,7 +53,7 @@ public final class Predictor implements AutoCloseable {
    * Whence the values are.
    *
    * @param dir of the model or the snapshot
-   * @param step that the snapshot holds; -1: the model as it was loaded
+   * @param step of training that they are of; -1 if the model does not tell
    */
   public record Source(Path dir, long step) {}
 
@@ -69,7 +69,7 @@ public final class Predictor implements AutoCloseable {
     this.thread = thread;
     this.model = model;
     input = model.input();
-    source = new Source(dir, -1);
+    source = new Source(dir, model.step());
   }
 
   /** A model of a program on the class path. Blocks until it is in memory. */
@@ -93,12 +93,17 @@ public final class Predictor implements AutoCloseable {
       return t;
     });
     try {
-      ServedModel model = CompletableFuture.supplyAsync(unchecked(() -> ServedModel.load(dir, program)), thread).join();
+      ServedModel model = on(thread, () -> ServedModel.load(dir, program), dir::toString).join();
       return new Predictor(thread, model, dir);
     } catch (CompletionException e) {
       thread.shutdown();
       throw failed("model " + dir.toAbsolutePath() + " cannot be read", e.getCause());
     }
+  }
+
+  /** How an example is written as a line. */
+  public LineFormat input() {
+    return input;
   }
 
   /** Widths of an example. */
@@ -112,21 +117,26 @@ public final class Predictor implements AutoCloseable {
   }
 
   /**
-   * Predicts examples, one per line, as one batch.
+   * Predicts examples, one per line, as one batch; empty lines are none.
    *
    * @return failed with {@code InvalidInput} if a line is not in the program's format, with {@code Overloaded} if too much
    *     waits
    */
   public CompletableFuture<Prediction> predict(List<String> lines) {
-    try {
-      return predict(parse(lines));
-    } catch (RuntimeException e) {
-      return CompletableFuture.failedFuture(e);
-    }
+    return predict(String.join("\n", lines).getBytes(StandardCharsets.UTF_8));
+  }
+
+  /** As {@link #predict(List)}, of text that is not changed until it is done, and is parsed on the predictor's thread. */
+  public CompletableFuture<Prediction> predict(byte[] text) {
+    return wait(() -> predicted(parse(text)));
   }
 
   /** As {@link #predict(List)}, of examples in the program's layout, which are not changed until it is done. */
   public CompletableFuture<Prediction> predict(SlotBatch examples) {
+    return wait(() -> predicted(examples));
+  }
+
+  private CompletableFuture<Prediction> wait(Callable<Prediction> batch) {
     if (waiting.incrementAndGet() > WAITING_MAX) {
       waiting.decrementAndGet();
       return CompletableFuture.failedFuture(new Overloaded(WAITING_MAX + " batches wait for the predictor of " + source.dir()
@@ -134,16 +144,31 @@ public final class Predictor implements AutoCloseable {
     }
     return call(() -> {
       waiting.decrementAndGet();
-      return new Prediction(examples.rows() == 0 ? new float[0] : model.predict(examples), source.step());
+      return batch.call();
     });
   }
 
-  private SlotBatch parse(List<String> lines) {
-    BadLines badLines = new BadLines(BadLines.Policy.FAIL);
+  private Prediction predicted(SlotBatch examples) {
+    return new Prediction(examples.rows() == 0 ? new float[0] : model.predict(examples), source.step());
+  }
+
+  private SlotBatch parse(byte[] text) {
+    List<Line> lines = new ArrayList<>();
+    for (int from = 0, number = 1; from < text.length; number++) {
+      int end = from;
+      while (end < text.length && text[end] != '\n') {
+        end++;
+      }
+      int to = end > from && text[end - 1] == '\r' ? end - 1 : end;
+      if (to > from) {
+        lines.add(new Line("request", number, text, from, to));
+      }
+      from = end + 1;
+    }
     SlotBatch batch = SlotBatch.allocate(layout(), lines.size());
+    BadLines badLines = BadLines.refused();
     for (int row = 0; row < lines.size(); row++) {
-      byte[] bytes = lines.get(row).getBytes(StandardCharsets.UTF_8);
-      input.parse(new Line("request", row + 1L, bytes, 0, bytes.length), batch, row, badLines);
+      input.parse(lines.get(row), batch, row, badLines);
     }
     return batch;
   }
@@ -190,23 +215,24 @@ public final class Predictor implements AutoCloseable {
   }
 
   private <T> CompletableFuture<T> call(Callable<T> task) {
-    try {
-      return CompletableFuture.supplyAsync(unchecked(task), thread);
-    } catch (RejectedExecutionException e) {
-      return CompletableFuture.failedFuture(new Cancelled("the predictor of " + source.dir() + " has been closed"));
-    }
+    return on(thread, task, () -> "the predictor of " + source.dir());
   }
 
-  private static <T> Supplier<T> unchecked(Callable<T> task) {
-    return () -> {
-      try {
-        return task.call();
-      } catch (RuntimeException e) {
-        throw e;
-      } catch (Exception e) {
-        throw new CompletionException(e);
-      }
-    };
+  /** What the task throws, the future fails with as it is. */
+  private static <T> CompletableFuture<T> on(ExecutorService thread, Callable<T> task, Supplier<String> whose) {
+    CompletableFuture<T> result = new CompletableFuture<>();
+    try {
+      thread.execute(() -> {
+        try {
+          result.complete(task.call());
+        } catch (Throwable e) {
+          result.completeExceptionally(e);
+        }
+      });
+    } catch (RejectedExecutionException e) {
+      result.completeExceptionally(new Cancelled(whose.get() + " has been closed"));
+    }
+    return result;
   }
 
   private static RuntimeException failed(String what, Throwable cause) {

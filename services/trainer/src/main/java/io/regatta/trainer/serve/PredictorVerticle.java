@@ -133,7 +133,7 @@ public final class PredictorVerticle extends VerticleBase {
 
   private void measure() {
     meters.add(Gauge.builder("regatta.predictor.step", predictor, p -> p.source().step())
-        .description("step of the snapshot that is served; -1: the model as it was loaded").register(node.metrics()));
+        .description("step of training whose values are served; -1 if the model does not tell").register(node.metrics()));
     meters.add(FunctionCounter.builder("regatta.predictor.examples", endpoint, PredictionEndpoint::examples)
         .description("examples that have been answered").register(node.metrics()));
     meters.add(FunctionCounter.builder("regatta.predictor.refused", endpoint, PredictionEndpoint::refused)

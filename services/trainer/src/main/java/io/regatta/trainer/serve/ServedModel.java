@@ -43,8 +43,10 @@ final class ServedModel implements AutoCloseable {
   private final Map<String, Parameter> parameters = new LinkedHashMap<>();
   private final Map<String, ServedTable> tables = new HashMap<>();
   private final SlotArrays arrays = new SlotArrays();
+  private final long step;
 
-  private ServedModel(JobConfig job, Servable program) {
+  private ServedModel(JobConfig job, Servable program, long step) {
+    this.step = step;
     this.program = program;
     input = program.input(job);
     block = program.network(job);
@@ -72,8 +74,8 @@ final class ServedModel implements AutoCloseable {
     SnapshotDirectory.verify(dir);
     JobConfig job = JobConfig.of(new JsonObject().put("job", manifest.getString("job"))
         .put("program", manifest.getString("program", "")).put("settings", manifest.getJsonObject("settings", new JsonObject()))
-        .put("data", manifest.getJsonObject("data", new JsonObject())));
-    ServedModel served = new ServedModel(job, given != null ? given : program(job, dir));
+        .put("data", manifest.getJsonObject("data", new JsonObject())).put("tables", dimensions(manifest)));
+    ServedModel served = new ServedModel(job, given != null ? given : program(job, dir), manifest.getLong("step", -1L));
     try {
       served.read(dir, manifest);
       return served;
@@ -81,6 +83,16 @@ final class ServedModel implements AutoCloseable {
       served.close();
       throw e;
     }
+  }
+
+  /** The tables' section of the job, as far as the network depends on it. */
+  private static JsonObject dimensions(JsonObject manifest) {
+    JsonObject tables = new JsonObject();
+    for (Object entry : manifest.getJsonArray("tables")) {
+      JsonObject table = (JsonObject) entry;
+      tables.put(table.getString("table"), new JsonObject().put("dim", table.getInteger("dim")));
+    }
+    return tables;
   }
 
   private static Servable program(JobConfig job, Path dir) {
@@ -128,6 +140,10 @@ final class ServedModel implements AutoCloseable {
 
   private static InitializerSpec initializer(JsonObject table) {
     JsonObject spec = table.getJsonObject("initializer");
+    if (spec == null) {
+      throw new InvalidInput("the model does not tell how table " + table.getString("table") + " answers ids without a row: it "
+          + "was exported or saved by an older release; have it saved by a run");
+    }
     return new InitializerSpec(InitializerSpec.Kind.valueOf(spec.getString("kind").toUpperCase(Locale.ROOT)),
         spec.getFloat("a"), spec.getFloat("b"));
   }
@@ -153,6 +169,11 @@ final class ServedModel implements AutoCloseable {
       embedding.attach((table, dim, ids, training) -> table(table).rows(ids));
     }
     within.getChildren().forEach(child -> attach(child.getValue()));
+  }
+
+  /** Steps of training that it has behind it; -1 if it does not tell. */
+  long step() {
+    return step;
   }
 
   LineFormat input() {

@@ -144,6 +144,11 @@ class TextSourcesTest {
         .map(p -> 0.95 * p * Math.log(0.95 * p)).sum();
     assertThat(Math.log(text.bestPerplexity())).isCloseTo(entropy, within(0.02));
 
+    Files.delete(made.resolve("text.json"));
+    Files.createFile(made.resolve("text.unfinished")); // as by one who was killed
+    assertThat(GeneratedText.ensure(made, size)).isEqualTo(text);
+    assertThat(made.resolve("text.unfinished")).doesNotExist();
+
     file("other", "x");
     assertThatThrownBy(() -> GeneratedText.ensure(dir, size)).isInstanceOf(InvalidInput.class)
         .hasMessageContaining("which holds");

@@ -105,7 +105,7 @@ class PredictorTest {
   void predictsWhatTheTrainerWould() throws Exception {
     List<String> lines = lines();
     try (Predictor predictor = Predictor.load(dir.resolve("model"))) {
-      assertThat(predictor.source()).isEqualTo(new Predictor.Source(dir.resolve("model"), -1));
+      assertThat(predictor.source()).isEqualTo(new Predictor.Source(dir.resolve("model"), 20));
       List<CompletableFuture<Predictor.Prediction>> answers = new ArrayList<>();
       for (int from = 0; from < EXAMPLES; from += BATCH) {
         answers.add(predictor.predict(lines.subList(from, from + BATCH)));
