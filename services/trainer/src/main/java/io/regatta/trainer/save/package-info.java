@@ -1,2 +1,2 @@
-/** Models on disk: written whole or not at all, read again, and whether a place takes files. */
+/** Models on disk: written whole or not at all, and read again. */
 package io.regatta.trainer.save;
