@@ -79,9 +79,14 @@ public interface Worker {
   }
 
   /**
-   * This replica's part of a data set that can be indexed ({@code RandomAccessDataset}): the records at positions
-   * {@code shardIndex() + i * shardCount()}, so that with ordered reading the parts' batches at one step together hold
-   * the records of one {@code shardCount()} times larger batch.
+   * This replica's part of a data set, so that the parts of all replicas are the whole. Of one that can be indexed
+   * ({@code RandomAccessDataset}): the records at positions {@code shardIndex() + i * shardCount()}; of a
+   * {@link io.regatta.trainer.data.SlotDataset}: its part of every window of {@code shardCount()} batches. With ordered reading
+   * the batches of one step together hold the records of one {@code shardCount()} times larger batch. Of a
+   * {@link io.regatta.trainer.data.QueueDataset}: whole files, as {@link #shard(List)}.
+   *
+   * @throws io.regatta.core.error.RegattaException.InvalidInput for other data sets, and for an
+   *     {@link io.regatta.trainer.data.InMemoryDataset}, which reads a replica's own files
    */
   Dataset shard(Dataset dataset);
 

@@ -117,6 +117,13 @@ public final class InMemoryDataset extends SlotDataset {
     shuffled = examples.size();
   }
 
+  /** Refused: a part by position of what is in memory would leave out most of what each worker has loaded for itself. */
+  @Override
+  public InMemoryDataset shard(int index, int count) {
+    throw new InvalidInput("the files of an InMemoryDataset are a worker's own already, and no part of them can be taken; "
+        + "give setFilelist what worker.shard(files) gives, and call globalShuffle to mix the examples of all");
+  }
+
   /** Examples in memory. */
   public long getMemoryDataSize() {
     return examples.size();

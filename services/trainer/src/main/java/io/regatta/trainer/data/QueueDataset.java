@@ -39,9 +39,17 @@ public final class QueueDataset extends SlotDataset {
     return new Builder();
   }
 
-  /** A new dataset of this one's files that are worker {@code index}'s of {@code count} ({@link DataFiles#shard}). */
+  /**
+   * A new dataset of this one's files that are worker {@code index}'s of {@code count} ({@link DataFiles#shard}).
+   *
+   * @throws InvalidInput if there are fewer files than workers
+   */
   @Override
   public QueueDataset shard(int index, int count) {
+    if (files.size() < count) {
+      throw new InvalidInput("there are only " + files.size() + " files for " + count + " workers that read whole files; "
+          + "cut them into more (regatta prepare split)");
+    }
     return new QueueDataset(DataFiles.shard(files, index, count), reader, options());
   }
 

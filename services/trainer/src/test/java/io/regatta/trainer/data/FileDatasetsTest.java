@@ -132,6 +132,16 @@ class FileDatasetsTest {
   }
 
   @Test
+  void aPartThatWouldLeaveExamplesOutIsRefused() {
+    try (QueueDataset queue = queue().build(); InMemoryDataset loaded = inMemory().build()) {
+      assertThatThrownBy(() -> queue.shard(0, FILES + 1)).isInstanceOf(InvalidInput.class)
+          .hasMessageContaining("only 7 files for 8 workers");
+      assertThatThrownBy(() -> loaded.shard(0, 2)).isInstanceOf(InvalidInput.class)
+          .hasMessageContaining("give setFilelist what worker.shard(files) gives");
+    }
+  }
+
+  @Test
   void memoryKeepsTheOrderOfFilesAndShufflesBySeed() {
     List<Long> told = new ArrayList<>();
     try (InMemoryDataset dataset = inMemory().setThread(4).build(); InMemoryDataset other = inMemory().build()) {
