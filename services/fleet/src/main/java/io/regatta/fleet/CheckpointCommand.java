@@ -13,6 +13,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -58,6 +59,16 @@ final class CheckpointCommand implements Runnable {
       files++;
     }
     Regatta.say(spec.commandLine().getOut(), to + ": " + files + " file" + (files == 1 ? ", " : "s, ") + bytes + " bytes");
+  }
+
+  /** What becomes what. */
+  static final class Rewritten {
+
+    @Parameters(index = "0", paramLabel = "DIR", description = "a snapshot; what a delta is relative to lies beside it")
+    private Path dir;
+
+    @Parameters(index = "1", paramLabel = "TO", description = "a new directory")
+    private Path to;
   }
 
   /** {@code inspect}. */
@@ -128,11 +139,8 @@ final class CheckpointCommand implements Runnable {
     @Spec
     private CommandSpec spec;
 
-    @Parameters(index = "0", paramLabel = "DIR", description = "a snapshot")
-    private Path dir;
-
-    @Parameters(index = "1", paramLabel = "TO", description = "a new directory")
-    private Path to;
+    @Mixin
+    private Rewritten files;
 
     @Option(names = "--shards", paramLabel = "M", required = true, description = "files that it is to have")
     private int shards;
@@ -143,8 +151,8 @@ final class CheckpointCommand implements Runnable {
         throw new InvalidInput("--shards must be at least 1, not " + shards);
       }
       return done(() -> {
-        SnapshotRewrite.snapshot(dir, to, shards);
-        written(spec, to);
+        SnapshotRewrite.snapshot(files.dir, files.to, shards);
+        written(spec, files.to);
       });
     }
   }
@@ -157,17 +165,14 @@ final class CheckpointCommand implements Runnable {
     @Spec
     private CommandSpec spec;
 
-    @Parameters(index = "0", paramLabel = "DIR", description = "a delta; what it is relative to lies beside it")
-    private Path dir;
-
-    @Parameters(index = "1", paramLabel = "TO", description = "a new directory")
-    private Path to;
+    @Mixin
+    private Rewritten files;
 
     @Override
     public Integer call() {
       return done(() -> {
-        SnapshotRewrite.snapshot(dir, to, 0);
-        written(spec, to);
+        SnapshotRewrite.snapshot(files.dir, files.to, 0);
+        written(spec, files.to);
       });
     }
   }
@@ -180,17 +185,14 @@ final class CheckpointCommand implements Runnable {
     @Spec
     private CommandSpec spec;
 
-    @Parameters(index = "0", paramLabel = "DIR", description = "a snapshot")
-    private Path dir;
-
-    @Parameters(index = "1", paramLabel = "TO", description = "a new directory")
-    private Path to;
+    @Mixin
+    private Rewritten files;
 
     @Override
     public Integer call() {
       return done(() -> {
-        SnapshotRewrite.model(dir, to);
-        written(spec, to);
+        SnapshotRewrite.model(files.dir, files.to);
+        written(spec, files.to);
       });
     }
   }

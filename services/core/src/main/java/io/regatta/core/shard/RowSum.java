@@ -6,9 +6,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Σ factor · row over the rows of one table that several pushes hold, of counts the plain sum: ids in the order in which they first come, push by
- * push, each row's additions in that order, float32. Summed some rows at a time, so that it can be spread over turns.
- * Owned by one thread at a time; the pushes' arrays are read and not changed.
+ * Σ factor · row over the rows of one table that several pushes hold, of counts the plain sum: ids in the order in which
+ * they first come, push by push, each row's additions in that order, float32. Summed some rows at a time, so that it can be
+ * spread over turns. Owned by one thread at a time; the pushes' arrays are read and not changed.
  */
 final class RowSum {
 

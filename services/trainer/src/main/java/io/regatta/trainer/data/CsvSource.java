@@ -22,14 +22,11 @@ import net.jpountz.xxhash.XXHashFactory;
  * over; the order of columns may differ between files. Files whose names end in {@code .gz} are unpacked. Immutable, any
  * thread.
  */
-public final class CsvSource implements FileSource<CsvSource.Row> {
+public final class CsvSource extends ColumnSource<CsvSource.Row> {
 
   /** A row with what its file's header says. */
   public record Row(String file, int[] columns, CsvRecord record) {}
 
-  private final Slots slots;
-  private final List<Path> files;
-  private final BadLines badLines;
   private final XXHash64 hash = XXHashFactory.safeInstance().hash64();
 
   /**
@@ -37,15 +34,7 @@ public final class CsvSource implements FileSource<CsvSource.Row> {
    * @param files read in this order; must exist
    */
   public CsvSource(Slots slots, List<Path> files, BadLines badLines) {
-    for (int i = 0; i < slots.size(); i++) {
-      if (slots.get(i).width() != 1) {
-        throw new InvalidInput("a column of a CSV file holds one value, but slot " + slots.get(i).name() + " is "
-            + slots.get(i).width() + " wide");
-      }
-    }
-    this.slots = slots;
-    this.files = files.stream().map(DataFiles::readable).toList();
-    this.badLines = badLines;
+    super(slots, files, badLines, "a column of a CSV file");
   }
 
   @Override
@@ -54,27 +43,8 @@ public final class CsvSource implements FileSource<CsvSource.Row> {
   }
 
   @Override
-  public Layout layout() {
-    return slots.layout();
-  }
-
-  @Override
-  public long size() {
-    return -1;
-  }
-
-  @Override
-  public List<Path> files() {
-    return files;
-  }
-
-  @Override
-  public Cursor<Row> open(FileQueue queue, DataCursor place) {
-    Rows rows = new Rows(queue);
-    for (long row = 0; place != null && row < place.records() && rows.next() != null; row++) {
-      // Rows have no place of their own in the file: those before are read again.
-    }
-    return rows;
+  Cursor<Row> rows(FileQueue queue) {
+    return new Rows(queue);
   }
 
   @Override

@@ -26,16 +26,13 @@ import org.apache.parquet.io.ParquetDecodingException;
  * number or boolean. Other columns are not read. Needs {@code blue.strategic.parquet:parquet-floor} (Apache Parquet without
  * Hadoop) on the class path. Immutable, any thread.
  */
-public final class ParquetSource implements FileSource<ParquetSource.Row> {
+public final class ParquetSource extends ColumnSource<ParquetSource.Row> {
 
   /** The values of a row by slot. */
   public record Row(String file, long number, Object[] values) {}
 
   private static final String LIBRARY = "blue.strategic.parquet:parquet-floor";
 
-  private final Slots slots;
-  private final List<Path> files;
-  private final BadLines badLines;
   private final Map<String, Integer> slotOfColumn = new HashMap<>();
   private final XXHash64 hash = XXHashFactory.safeInstance().hash64();
 
@@ -44,6 +41,7 @@ public final class ParquetSource implements FileSource<ParquetSource.Row> {
    * @param files read in this order; must exist
    */
   public ParquetSource(Slots slots, List<Path> files, BadLines badLines) {
+    super(slots, files, badLines, "a flat column of a Parquet file");
     try {
       Class.forName("blue.strategic.parquet.ParquetReader");
     } catch (ClassNotFoundException e) {
@@ -51,14 +49,7 @@ public final class ParquetSource implements FileSource<ParquetSource.Row> {
     }
     for (int i = 0; i < slots.size(); i++) {
       slotOfColumn.put(slots.get(i).name(), i);
-      if (slots.get(i).width() != 1) {
-        throw new InvalidInput("a flat column of a Parquet file holds one value, but slot " + slots.get(i).name() + " is "
-            + slots.get(i).width() + " wide");
-      }
     }
-    this.slots = slots;
-    this.files = files.stream().map(DataFiles::readable).toList();
-    this.badLines = badLines;
   }
 
   @Override
@@ -67,27 +58,8 @@ public final class ParquetSource implements FileSource<ParquetSource.Row> {
   }
 
   @Override
-  public Layout layout() {
-    return slots.layout();
-  }
-
-  @Override
-  public long size() {
-    return -1;
-  }
-
-  @Override
-  public List<Path> files() {
-    return files;
-  }
-
-  @Override
-  public Cursor<Row> open(FileQueue queue, DataCursor place) {
-    Rows rows = new Rows(queue);
-    for (long row = 0; place != null && row < place.records() && rows.next() != null; row++) {
-      // Those before the place are read again.
-    }
-    return rows;
+  Cursor<Row> rows(FileQueue queue) {
+    return new Rows(queue);
   }
 
   @Override

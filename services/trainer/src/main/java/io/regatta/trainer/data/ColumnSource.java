@@ -1,0 +1,62 @@
+package io.regatta.trainer.data;
+
+import io.regatta.core.error.RegattaException.InvalidInput;
+import java.nio.file.Path;
+import java.util.List;
+
+/**
+ * Files of rows with named columns, of which each slot takes one. Rows have no place of their own in a file: where reading is
+ * to go on in its middle, those before are read again. Immutable, any thread.
+ *
+ * @param <R> a row
+ */
+abstract class ColumnSource<R> implements FileSource<R> {
+
+  final Slots slots;
+  final BadLines badLines;
+  private final List<Path> files;
+
+  /**
+   * @param slots by column name, each of width 1
+   * @param files read in this order; must exist
+   * @param what a column is of, for messages
+   */
+  ColumnSource(Slots slots, List<Path> files, BadLines badLines, String what) {
+    for (int i = 0; i < slots.size(); i++) {
+      if (slots.get(i).width() != 1) {
+        throw new InvalidInput(what + " holds one value, but slot " + slots.get(i).name() + " is " + slots.get(i).width()
+            + " wide");
+      }
+    }
+    this.slots = slots;
+    this.files = files.stream().map(DataFiles::readable).toList();
+    this.badLines = badLines;
+  }
+
+  /** Reads the files that the queue has, each from its first row on. */
+  abstract Cursor<R> rows(FileQueue queue);
+
+  @Override
+  public Layout layout() {
+    return slots.layout();
+  }
+
+  @Override
+  public long size() {
+    return -1;
+  }
+
+  @Override
+  public List<Path> files() {
+    return files;
+  }
+
+  @Override
+  public Cursor<R> open(FileQueue queue, DataCursor place) {
+    Cursor<R> rows = rows(queue);
+    for (long row = 0; place != null && row < place.records() && rows.next() != null; row++) {
+      // Those before the place.
+    }
+    return rows;
+  }
+}
