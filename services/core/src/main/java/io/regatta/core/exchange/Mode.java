@@ -1,5 +1,9 @@
 package io.regatta.core.exchange;
 
+import java.util.Collections;
+import java.util.EnumSet;
+import java.util.Set;
+
 /** How pushes of several trainers become updates. Configuration names are the lower-case forms, '-' or '_' alike. */
 public enum Mode {
   /** One round per step: weighted mean over the ranks in the round, summed in rank order, applied when it closes. */
@@ -11,5 +15,10 @@ public enum Mode {
   /** Trainers run SGD on local copies and exchange deltas every k steps. */
   GEO,
   /** Stale synchronous parallel (Ho et al., 2013): async, but nobody runs more than a bound ahead of the slowest. */
-  SSP
+  SSP,
+  /** No servers: the trainers reduce their gradients among themselves, and each updates its own copy. No shard has it. */
+  COLLECTIVE;
+
+  /** Those in which parameters are on servers, in which sparse tables can be. */
+  public static final Set<Mode> OF_SERVERS = Collections.unmodifiableSet(EnumSet.complementOf(EnumSet.of(COLLECTIVE)));
 }

@@ -4,18 +4,27 @@ import io.regatta.core.error.RegattaException.InvalidInput;
 import java.util.List;
 
 /**
- * In which share of the examples each slot holds at least one id: whole numbers, which can be added over ranks, so that the
+ * In which share of the examples each slot holds at least one value, that is an id other than that of an empty one (and of
+ * values which share it by their hash): whole numbers, which can be added over ranks, so that the
  * global value is exactly what one process gets. Not thread-safe; one owner.
  */
 public final class SlotCoverage {
 
   private final int[] widths;
   private final int columns;
+  private final long[] emptyIds;
   private final long[] covered;
   private long examples;
 
-  /** @param widths for each slot, the places for ids that an example has */
-  public SlotCoverage(List<Integer> widths) {
+  /**
+   * @param widths for each slot, the places for ids that an example has
+   * @param emptyIds for each slot, the id that an empty value has; none at all where such a value has no id
+   */
+  public SlotCoverage(List<Integer> widths, List<Long> emptyIds) {
+    if (!emptyIds.isEmpty() && emptyIds.size() != widths.size()) {
+      throw new InvalidInput(emptyIds.size() + " ids of empty values for " + widths.size() + " slots: one each, or none");
+    }
+    this.emptyIds = emptyIds.stream().mapToLong(Long::longValue).toArray();
     this.widths = widths.stream().mapToInt(Integer::intValue).toArray();
     columns = widths.stream().mapToInt(Integer::intValue).sum();
     covered = new long[this.widths.length];
@@ -24,9 +33,10 @@ public final class SlotCoverage {
   /**
    * Adds the examples of a batch.
    *
-   * @param positions {@code [rows × places]}, row by row; negative where a place holds no id
+   * @param positions {@code [rows × places]}, row by row, in {@code ids}; negative where a place holds no id
+   * @param ids the distinct ids of the batch
    */
-  public void add(int[] positions) {
+  public void add(int[] positions, long[] ids) {
     if (columns == 0) {
       return;
     }
@@ -38,7 +48,7 @@ public final class SlotCoverage {
       for (int slot = 0; slot < widths.length; slot++) {
         boolean any = false;
         for (int end = at + widths[slot]; at < end; at++) {
-          any |= positions[at] >= 0;
+          any |= positions[at] >= 0 && (emptyIds.length == 0 || ids[positions[at]] != emptyIds[slot]);
         }
         covered[slot] += any ? 1 : 0;
       }
@@ -51,7 +61,7 @@ public final class SlotCoverage {
     return widths.length;
   }
 
-  /** Share of the examples in which a slot holds an id; NaN if there are none at all. */
+  /** Share of the examples in which a slot holds a value; NaN if there are none at all. */
   public double of(int slot) {
     return (double) covered[slot] / examples;
   }

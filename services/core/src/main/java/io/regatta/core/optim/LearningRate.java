@@ -126,6 +126,15 @@ public record LearningRate(Kind kind, double base, long decaySteps, double decay
         warmupStart);
   }
 
+  /**
+   * The same curve with all its rates times a factor, but for the one that a warm-up begins with: how Goyal et al. (2017,
+   * section 2) go from one worker to several.
+   */
+  public LearningRate times(double factor) {
+    return new LearningRate(kind, base * factor, decaySteps, decayRate, staircase, boundaries,
+        values.stream().map(v -> v * factor).toList(), modelDim, minimum * factor, warmupSteps, warmupStart);
+  }
+
   /** The rate for the given step, counted from 0. StrictMath, so that every machine gets the same bits. */
   public double at(long step) {
     if (step < 0) {

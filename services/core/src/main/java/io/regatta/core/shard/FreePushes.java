@@ -81,7 +81,7 @@ final class FreePushes implements Intake {
     if (checked.bad() != null) {
       check.nanPolicy(who, checked.bad());
     } else {
-      job.rowLimit.check(checked.births(), who);
+      job.rowLimit.check(checked.births(), who, push.sparse(), SparseRows::table);
     }
     Application a = begun != null ? begun : checked.bad() != null ? new Application(job, push, from, who, 0, 0)
         : counted(push, from, who);

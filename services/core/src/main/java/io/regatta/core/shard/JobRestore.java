@@ -41,7 +41,7 @@ public final class JobRestore {
   public void rows(String table, long[] ids, float[] floats, int n) {
     job.checkNotBegun();
     SparseTable t = job.tables.table(table);
-    job.rowLimit.checkKept(n, "restored rows of table " + table);
+    job.rowLimit.checkKept(n, table);
     for (int i = 0; i < n; i++) {
       t.restore(ids[i], floats, i * t.layout().width());
     }
@@ -51,7 +51,7 @@ public final class JobRestore {
   public void values(String table, long[] ids, float[] values, int n) {
     job.checkNotBegun();
     SparseTable t = job.tables.table(table);
-    job.rowLimit.checkKept(n, "restored rows of table " + table);
+    job.rowLimit.checkKept(n, table);
     for (int i = 0; i < n; i++) {
       t.assign(ids[i], values, i * t.spec().dim());
     }

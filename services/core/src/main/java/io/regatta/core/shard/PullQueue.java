@@ -194,7 +194,7 @@ final class PullQueue {
       case SYNC -> job.inRounds.next() >= pull.minStep() && !job.inRounds.closing();
       case SSP -> job.trainers.minClock(pull.minStep()) >= pull.minStep() - job.spec.stalenessBound()
           && !job.pushes.holds(pull.rank(), p.behind);
-      case HALF_ASYNC, ASYNC, GEO -> !job.pushes.holds(pull.rank(), p.behind);
+      case HALF_ASYNC, ASYNC, GEO, COLLECTIVE -> !job.pushes.holds(pull.rank(), p.behind);
     };
   }
 
@@ -227,7 +227,7 @@ final class PullQueue {
       long births = 0;
       if (!pull.readOnly()) {
         births = job.rowLimit.births(pull.sparse());
-        job.rowLimit.check(births, name(pull));
+        job.rowLimit.check(births, name(pull), pull.sparse(), SparseIds::table);
         clockLeadMax = Math.max(clockLeadMax, clockLead);
       }
       List<SparseIds> ids = new ArrayList<>(pull.sparse());

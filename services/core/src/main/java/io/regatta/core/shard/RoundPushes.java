@@ -4,6 +4,7 @@ import io.regatta.core.error.RegattaException;
 import io.regatta.core.exchange.Contributor;
 import io.regatta.core.exchange.Push;
 import io.regatta.core.exchange.PushAck;
+import io.regatta.core.exchange.SparseRows;
 import io.regatta.core.exchange.Wait;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -81,7 +82,7 @@ final class RoundPushes implements Intake {
       push.release();
       job.counts.skipped++;
     } else {
-      job.rowLimit.check(checked.births(), who);
+      job.rowLimit.check(checked.births(), who, push.sparse(), SparseRows::table);
     }
     job.takenIn(push, from);
     from.forEach(t -> t.clock++);

@@ -5,6 +5,7 @@ import io.regatta.core.exchange.Mode;
 import io.regatta.core.exchange.SparseIds;
 import io.regatta.core.exchange.SparseRows;
 import java.util.List;
+import java.util.function.Function;
 import java.util.function.LongSupplier;
 
 /**
@@ -53,19 +54,26 @@ final class RowLimit {
     return n;
   }
 
-  /** @throws Overloaded if that many more rows are too many, also when all are evicted that may be */
-  void check(long births, String who) {
-    check(births, tables.capacity().evictable(), who);
+  /**
+   * Looks whether rows of a request have room.
+   *
+   * @param request what it says of each table
+   * @param table the name of that table
+   * @throws Overloaded if that many more rows are too many, also when all are evicted that may be
+   */
+  <T> void check(long births, String who, List<T> request, Function<T, String> table) {
+    check(births, tables.capacity().evictable(), who, request, table);
   }
 
-  /** The same of rows of which none may push another out: those of a snapshot. */
-  void checkKept(long births, String who) {
-    check(births, 0, who);
+  /** The same of rows of a table of which none may push another out: those of a snapshot. */
+  void checkKept(long births, String table) {
+    check(births, 0, "restored rows of table " + table, List.of(table), name -> name);
   }
 
-  private void check(long births, long evictable, String who) {
+  private <T> void check(long births, long evictable, String who, List<T> request, Function<T, String> table) {
     if (births > 0 && births > left() + evictable) {
       refused++;
+      request.forEach(rows -> tables.table(table.apply(rows)).refused());
       throw new Overloaded(who + " refused: " + births + " new sparse rows on top of "
           + (tables.rows() + unborn.getAsLong()) + " at " + where + " would pass " + tables.capacity().described());
     }

@@ -123,6 +123,9 @@ final class Shrinks {
       while (table == null || row >= table.rows(segment)) {
         row = 0;
         if (table == null || ++segment == SparseTable.SEGMENTS) {
+          if (table != null) {
+            table.shrunk();
+          }
           table = null;
           segment = 0;
           while (table == null) {

@@ -14,11 +14,11 @@ import java.util.function.LongUnaryOperator;
 final class Turns {
 
   /**
-   * What one turn may cost, in floats that are read or written in the order in which they lie: half a millisecond to one, so
-   * that what a busy machine and a cold cache make of it stays below five. What lies anywhere in memory counts as as many
+   * What one turn may cost, in floats that are read or written in the order in which they lie: a quarter of a millisecond to
+   * one half, so that what a busy machine and a cold cache make of it stays below five. What lies anywhere in memory counts as as many
    * floats as take its time.
    */
-  static final int FLOATS = 1 << 20;
+  static final int FLOATS = 1 << 19;
   /** Of a row, beside its floats: that it is somewhere in memory, 200 to 300 ns in a table of 10 million rows. */
   static final int ROW_FLOATS = 400;
   /** Rows that are worked off without a look at what is left of the turn. */

@@ -10,21 +10,30 @@ import java.util.Arrays;
  */
 final class ChangedRows {
 
-  /** Ids that have gone: 16 MB, which are copied in one turn. */
+  /** Ids that have gone: 16 MB. */
   static final int REMOVED_MAX = 1 << 21;
 
   private final long[][] bits = new long[SparseTable.SEGMENTS][];
+  /** Rows that have gone, also if others have been born under their numbers. */
+  private final long[][] gone = new long[SparseTable.SEGMENTS][];
   private final LongArrayList removed = new LongArrayList();
   private boolean tooMany;
 
   void add(int segment, int row) {
-    long[] words = bits[segment];
-    int word = row >> 6;
-    if (words == null || word >= words.length) {
-      words = words == null ? new long[word + 1] : Arrays.copyOf(words, Math.max(word + 1, words.length + (words.length >> 1)));
-      bits[segment] = words;
+    set(bits, segment, row);
+  }
+
+  private static void set(long[][] of, int segment, int row) {
+    long[] words = withRoom(of, segment, (row >> 6) + 1);
+    words[row >> 6] |= 1L << row;
+  }
+
+  private static long[] withRoom(long[][] of, int segment, int words) {
+    long[] there = of[segment];
+    if (there == null || words > there.length) {
+      of[segment] = there == null ? new long[words] : Arrays.copyOf(there, Math.max(words, there.length + (there.length >> 1)));
     }
-    words[word] |= 1L << row;
+    return of[segment];
   }
 
   void removed(int segment, int row, long id) {
@@ -32,6 +41,7 @@ final class ChangedRows {
     if (words != null && row >> 6 < words.length) {
       words[row >> 6] &= ~(1L << row);
     }
+    set(gone, segment, row);
     if (removed.size() == REMOVED_MAX) {
       giveUp();
     }
@@ -84,27 +94,39 @@ final class ChangedRows {
     return n;
   }
 
-  /** Ids that have gone; some may have come again. */
+  /** Ids that have gone; some may have come again. The array is longer than {@link #removedCount}, and shared. */
   long[] removedIds() {
-    return removed.toLongArray();
+    return removed.elements();
   }
 
-  /** Adds what has changed later, and leaves out what has gone: the delta that was to hold this has failed. */
-  void addLater(ChangedRows later, SparseTable table) {
+  /** Number of ids that have gone. */
+  int removedCount() {
+    return removed.size();
+  }
+
+  /** Adds what has changed later, and leaves out what has gone: the delta that was to hold this has failed. 64 rows at a time. */
+  void addLater(ChangedRows later) {
     for (int s = 0; s < bits.length; s++) {
-      for (int row = later.next(s, 0); row >= 0; row = later.next(s, row + 1)) {
-        add(s, row);
+      long[] without = later.gone[s];
+      for (int w = 0; bits[s] != null && without != null && w < Math.min(bits[s].length, without.length); w++) {
+        bits[s][w] &= ~without[w];
       }
-      for (int row = next(s, 0); row >= 0; row = next(s, row + 1)) {
-        if (!table.segmentAt(s).holds(row)) {
-          bits[s][row >> 6] &= ~(1L << row);
-        }
-      }
+      merge(bits, s, later.bits[s]);
+      merge(gone, s, without);
     }
     if (tooMany || later.tooMany || removed.size() + later.removed.size() > REMOVED_MAX) {
       giveUp();
     } else {
       removed.addAll(later.removed);
+    }
+  }
+
+  private static void merge(long[][] into, int segment, long[] more) {
+    if (more != null) {
+      long[] words = withRoom(into, segment, more.length);
+      for (int w = 0; w < more.length; w++) {
+        words[w] |= more[w];
+      }
     }
   }
 }

@@ -29,6 +29,9 @@ final class RowLife {
   long notAdmittedPulls;
   long droppedGradients;
   long evicted;
+  long shrinks;
+  private long admitted;
+  private long aged;
   private final long[] gone = new long[Fate.values().length];
 
   /**
@@ -75,13 +78,15 @@ final class RowLife {
     int count = next(pulls);
     slab[at + RowLayout.UNSEEN] = 0;
     slab[at + RowLayout.SEEN] = bits(now);
-    boolean admitted = pulls >= 0 && admitted(id, count);
-    slab[at + RowLayout.PULLS] = bits(pulls & ADMITTED | (admitted ? ADMITTED : 0)
+    boolean admits = pulls >= 0 && admitted(id, count);
+    slab[at + RowLayout.PULLS] = bits(pulls & ADMITTED | (admits ? ADMITTED : 0)
         | (rounds ? pulls & MOST_PULLS : count));
-    if (pulls >= 0 && !admitted) {
+    if (admits) {
+      admitted++;
+    } else if (pulls >= 0) {
       notAdmittedPulls++;
     }
-    return admitted;
+    return admits;
   }
 
   private static int next(int pulls) {
@@ -126,6 +131,7 @@ final class RowLife {
   /** One shrink: the row's counts decay, it grows a day older if that has ended, and its fate is decided. */
   Fate age(float[] slab, int off, boolean endOfDay) {
     int at = off + columns;
+    aged++;
     slab[at + RowLayout.SHOW] *= spec.decay();
     slab[at + RowLayout.CLICK] *= spec.decay();
     if (endOfDay) {
@@ -182,10 +188,10 @@ final class RowLife {
     return removed;
   }
 
-  /** @param allBirths rows born in the table, in all */
-  TableCounts counts(long allBirths) {
+  /** With what the table counts itself. */
+  TableCounts counts(long allBirths, long restored, long refused) {
     return new TableCounts(allBirths, notAdmittedPulls, droppedGradients, gone[Fate.SCORE.ordinal()],
-        gone[Fate.UNSEEN.ordinal()], gone[Fate.EXPIRED.ordinal()], evicted);
+        gone[Fate.UNSEEN.ordinal()], gone[Fate.EXPIRED.ordinal()], evicted, admitted, shrinks, aged, restored, refused);
   }
 
   private static float bits(int n) {

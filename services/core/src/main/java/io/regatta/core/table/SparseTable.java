@@ -52,6 +52,8 @@ public final class SparseTable {
   /** Written only so that the reads which bring lines to the cache are not left out. */
   private float touched;
   private long size;
+  private long restored;
+  private long refused;
   /** Told of rows before they change; null: nobody wants to know. */
   RowWatch watch;
 
@@ -107,7 +109,13 @@ public final class SparseTable {
 
   /** What has happened to rows so far. */
   public TableCounts counts() {
-    return life == null ? new TableCounts(size, 0, 0, 0, 0, 0, 0) : life.counts(births());
+    return life == null ? new TableCounts(size, 0, 0, 0, 0, 0, 0, 0, 0, 0, restored, refused)
+        : life.counts(births(), restored, refused);
+  }
+
+  /** A request with rows of this table has been refused for want of room. */
+  public void refused() {
+    refused++;
   }
 
   /** How many of the ids have no row yet. */
@@ -320,6 +328,7 @@ public final class SparseTable {
     float[] slab = s.slab(row);
     int off = s.offset(row);
     System.arraycopy(floats, from, slab, off, width);
+    restored++;
     if (life != null) {
       life.restored(slab, off);
     }
@@ -337,6 +346,7 @@ public final class SparseTable {
       initialize(id, slab, off);
     }
     System.arraycopy(values, from, slab, off, dim);
+    restored++;
   }
 
   /**
@@ -353,6 +363,11 @@ public final class SparseTable {
     int removed = removal.shrink(segments, segment, from, to, mark, endOfDay, watch);
     size -= removed;
     return removed;
+  }
+
+  /** A shrink has gone through all segments of this tracked table. */
+  public void shrunk() {
+    life.shrinks++;
   }
 
   /**

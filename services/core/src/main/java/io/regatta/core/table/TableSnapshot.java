@@ -22,16 +22,18 @@ public final class TableSnapshot {
   private final SparseTable table;
   private final RowWalk rows;
   private final long[] removed;
+  private final int removedCount;
   /** What was noted until now, if that ends with this snapshot. */
   private final ChangedRows before;
   private final boolean notes;
 
-  private TableSnapshot(SparseTable table, RowWalk rows, long[] removed, ChangedRows before, boolean notes) {
+  private TableSnapshot(SparseTable table, RowWalk rows, Scope scope, ChangedRows before) {
     this.table = table;
     this.rows = rows;
-    this.removed = removed;
     this.before = before;
-    this.notes = notes;
+    removed = scope == Scope.DELTA ? before.removedIds() : new long[0]; // nothing is added to them until this has ended
+    removedCount = scope == Scope.DELTA ? before.removedCount() : 0;
+    notes = scope != Scope.ALL;
   }
 
   /** Whether a delta can be taken: all changes have been noted since a base. */
@@ -55,8 +57,7 @@ public final class TableSnapshot {
     }
     ChangedRows before = watch.changed;
     RowWalk walk = new RowWalk(table, scope == Scope.DELTA ? before : null, keptMax);
-    TableSnapshot taken = new TableSnapshot(table, walk, scope == Scope.DELTA ? before.removedIds() : new long[0], before,
-        scope != Scope.ALL);
+    TableSnapshot taken = new TableSnapshot(table, walk, scope, before);
     ChangedRows noted = scope == Scope.ALL ? before : new ChangedRows();
     watch.walk = walk; // from here on nothing fails
     watch.changed = noted;
@@ -68,9 +69,14 @@ public final class TableSnapshot {
     return rows;
   }
 
-  /** Ids that had rows at the last base or delta and have gone since; some may have come again. */
+  /** Ids that had rows at the last base or delta and have gone since, {@link #removedCount} of them; some may have come again. */
   public long[] removed() {
     return removed;
+  }
+
+  /** Number of {@link #removed}. */
+  public int removedCount() {
+    return removedCount;
   }
 
   /** @param saved false: it has failed, and what it was to hold is the next delta's */
@@ -78,7 +84,7 @@ public final class TableSnapshot {
     rows.close();
     if (notes && !saved) {
       if (before != null) {
-        before.addLater(table.watch.changed, table);
+        before.addLater(table.watch.changed);
       }
       table.watch.changed = before;
     }

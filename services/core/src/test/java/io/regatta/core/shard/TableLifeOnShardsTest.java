@@ -231,7 +231,7 @@ class TableLifeOnShardsTest {
     assertThat(c.shrink(4, false).join()).isEqualTo(new Shrunk(0, 0, 1, 0));
     c.pull(0, false, List.of(new SparseIds(T, new long[] {1})), false).join();
     TableCounts counts = shards.get(0).status("job").counts().get(T);
-    assertThat(counts).isEqualTo(new TableCounts(4, 0, 0, 0, 2, 1, 0));
+    assertThat(counts).isEqualTo(new TableCounts(4, 0, 0, 0, 2, 1, 0, 0, 4, 3 + 3 + 3 + 1, 0, 0));
   }
 
   private ParameterShard shard(LaterTurns turns, TableLife life, ParameterShard.Limits limits) {

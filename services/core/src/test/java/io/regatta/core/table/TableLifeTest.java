@@ -49,6 +49,8 @@ class TableLifeTest {
     long byScore;
     long unseen;
     long expired;
+    long admitted;
+    long aged;
 
     Plain(SparseTableSpec spec, boolean rounds) {
       this.spec = spec;
@@ -68,6 +70,7 @@ class TableLifeTest {
       r.seen = now;
       if (!r.admitted && r.pulls + 1 >= spec.life().admitCount()) {
         admit(id, r);
+        admitted++;
       }
       r.pulls += rounds ? 0 : 1;
       notAdmitted += r.admitted ? 0 : 1;
@@ -105,6 +108,7 @@ class TableLifeTest {
     void shrink(boolean endOfDay, long now) {
       TableLife l = spec.life();
       rows.values().removeIf(r -> {
+        aged++;
         r.show *= l.decay();
         r.click *= l.decay();
         r.unseen += endOfDay ? 1 : 0;
@@ -181,7 +185,7 @@ class TableLifeTest {
           .containsExactly(r.v[0], r.v[1], r.v[2], r.show, r.click);
     });
     assertThat(table.counts()).isEqualTo(new TableCounts(plain.births, plain.notAdmitted, plain.dropped, plain.byScore,
-        plain.unseen, plain.expired, 0));
+        plain.unseen, plain.expired, 0, plain.admitted, 0, plain.aged, 0, 0));
   }
 
   /** A saved row comes back as it was, in a table that has never seen it and in one that has. */
@@ -200,6 +204,7 @@ class TableLifeTest {
     to.pull(LongStream.range(0, 100).toArray());
     whole(from).forEach((id, floats) -> to.restore(id, floats, 0));
     assertThat(to.size()).isEqualTo(500);
+    assertThat(to.counts().restored()).isEqualTo(500);
     assertThat(digest(to)).isEqualTo(digest(from));
     from.update(ids, g, 1, 2);
     to.update(ids, g, 1, 2);

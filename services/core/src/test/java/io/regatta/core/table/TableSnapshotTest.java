@@ -128,7 +128,7 @@ class TableSnapshotTest {
       boolean saved = random.nextBoolean();
       delta.end(saved);
       if (saved) {
-        Arrays.stream(delta.removed()).forEach(merged::remove);
+        Arrays.stream(delta.removed(), 0, delta.removedCount()).forEach(merged::remove);
         merged.putAll(changed);
         assertSame(merged, expected);
       }

@@ -1,0 +1,26 @@
+package io.regatta.core.collective;
+
+import java.util.Locale;
+
+/** How a collective operation is carried out; the classes named here are the algorithms. */
+public enum Algorithm {
+  /** {@link Ring}: all-reduce, reduce-scatter, all-gather; fewest bytes, many steps. */
+  RING,
+  /** {@link Halving}: all-reduce by recursive halving and doubling; as few bytes, few steps, no pipeline. */
+  HALVING_DOUBLING,
+  /** {@link Exchange}: all-reduce by recursive doubling of the whole vector; fewest steps. Two ranks: one exchange. */
+  EXCHANGE,
+  /** {@link Hierarchy}: all-reduce within each host first, then between the hosts. */
+  HIERARCHICAL,
+  /** {@link Tree}: broadcast and reduce along a binomial tree. */
+  TREE,
+  /** {@link Tree}: broadcast and reduce along a chain, pipelined. */
+  CHAIN,
+  /** {@link Dissemination}: the barrier. */
+  DISSEMINATION;
+
+  /** As it stands in tables and messages, e.g. {@code halving-doubling}. */
+  public String word() {
+    return name().toLowerCase(Locale.ROOT).replace('_', '-');
+  }
+}

@@ -1,0 +1,120 @@
+package io.regatta.core.collective;
+
+import io.regatta.core.error.RegattaException.InvalidInput;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.function.Function;
+
+/**
+ * Which algorithm carries out which operation, and in what chunks, by number of ranks and size of the vector: a table that
+ * was measured, and can be measured again ({@code load-tests/run.sh refit}). All ranks of a group must have the same.
+ * Immutable.
+ *
+ * <p>As text a row is {@code operation ranks bytes algorithm chunk-bytes}: up to so many ranks and bytes, {@code *} for any. The
+ * first row that fits counts.
+ */
+public final class Choices {
+  private static final String RESOURCE = "choices.txt";
+  private static final Choices DEFAULTS = resource();
+  /** From so many bytes on two levels pay, if hosts have several ranks. */
+  private static final long HIERARCHICAL_BYTES = 64 << 10;
+
+  private final List<Row> rows;
+
+  /** @param chunkBytes of a message, at most; as it travels */
+  public record Choice(Algorithm algorithm, int chunkBytes) {}
+
+  /** One row: for at most so many ranks and bytes. */
+  public record Row(Operation operation, int ranks, long bytes, Choice choice) {
+
+    private String text() {
+      return operation.word() + " " + (ranks == Integer.MAX_VALUE ? "*" : Integer.toString(ranks)) + " "
+          + (bytes == Long.MAX_VALUE ? "*" : Long.toString(bytes)) + " " + choice.algorithm.word() + " "
+          + choice.chunkBytes;
+    }
+  }
+
+  /** A table with these rows. */
+  public Choices(List<Row> rows) {
+    this.rows = List.copyOf(rows);
+  }
+
+  /** The table that is shipped. */
+  public static Choices defaults() {
+    return DEFAULTS;
+  }
+
+  private static Choices resource() {
+    try (InputStream in = Choices.class.getResourceAsStream(RESOURCE)) {
+      return parse(new String(in.readAllBytes(), StandardCharsets.UTF_8));
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /**
+   * Reads a table; empty lines and those that begin with {@code #} are left out.
+   *
+   * @throws InvalidInput naming the line
+   */
+  public static Choices parse(String text) {
+    List<Row> rows = new ArrayList<>();
+    for (String line : text.lines().map(String::strip).filter(l -> !l.isEmpty() && !l.startsWith("#")).toList()) {
+      String[] cells = line.split("\\s+");
+      try {
+        rows.add(new Row(ofWord(Operation.values(), Operation::word, cells[0]),
+            cells[1].equals("*") ? Integer.MAX_VALUE : Integer.parseInt(cells[1]),
+            cells[2].equals("*") ? Long.MAX_VALUE : Long.parseLong(cells[2]),
+            new Choice(ofWord(Algorithm.values(), Algorithm::word, cells[3]), Integer.parseInt(cells[4]))));
+      } catch (IllegalArgumentException | ArrayIndexOutOfBoundsException e) {
+        throw new InvalidInput("table of collective algorithms: '" + line + "' is no row like 'all-reduce 2 65536 ring "
+            + "262144': " + e.getMessage(), e);
+      }
+    }
+    return new Choices(rows);
+  }
+
+  private static <T> T ofWord(T[] values, Function<T, String> word, String wanted) {
+    return Arrays.stream(values).filter(v -> word.apply(v).equals(wanted)).findFirst()
+        .orElseThrow(() -> new IllegalArgumentException("unknown word '" + wanted + "'"));
+  }
+
+  /** The table as {@link #parse} reads it. */
+  public String text() {
+    StringBuilder text = new StringBuilder();
+    rows.forEach(row -> text.append(row.text()).append('\n'));
+    return text.toString();
+  }
+
+  /**
+   * What to do.
+   *
+   * @param bytes of the vector, as it travels
+   * @param wire a narrower one rules {@link Algorithm#EXCHANGE} out, see there
+   * @param hostOf of each rank any number that is its host's: several hosts, some with several ranks, take two levels
+   */
+  public Choice choose(Operation operation, long bytes, WireType wire, int[] hostOf) {
+    for (Row row : rows) {
+      if (row.operation == operation && hostOf.length <= row.ranks && bytes <= row.bytes) {
+        Choice choice = row.choice;
+        if (operation == Operation.ALL_REDUCE && bytes >= HIERARCHICAL_BYTES && isTwoLevels(hostOf)) {
+          return new Choice(Algorithm.HIERARCHICAL, choice.chunkBytes);
+        }
+        return choice.algorithm == Algorithm.EXCHANGE && wire.narrows()
+            ? new Choice(Algorithm.HALVING_DOUBLING, choice.chunkBytes) : choice;
+      }
+    }
+    throw new InvalidInput("the table of collective algorithms has no row for " + operation.word() + " of " + bytes
+        + " bytes among " + hostOf.length + " ranks; its last row of an operation should be for any ('*')");
+  }
+
+  private static boolean isTwoLevels(int[] hostOf) {
+    long hosts = Arrays.stream(hostOf).distinct().count();
+    return hosts > 1 && hosts < hostOf.length;
+  }
+}

@@ -1,0 +1,41 @@
+package io.regatta.core.collective;
+
+/**
+ * All-reduce by recursive doubling (Thakur, Rabenseifner, Gropp, "Optimization of collective communication operations in
+ * MPICH", 2005): in step k ranks whose numbers differ in bit k exchange the whole vector, and both reduce it. Between two
+ * ranks it is one exchange. For short vectors: log2 p steps, but the whole vector in each.
+ *
+ * <p>Where p is no power of two, the ranks beyond the largest one below it give their vectors to the first ranks before,
+ * and get the result afterwards. The order of additions is that of the tree over rank numbers, and as both partners add
+ * the same two vectors, all end with the same bits. It needs elements that go over the wire as they are: with a
+ * narrower wire the partners would not add the same. Pure functions.
+ */
+final class Exchange {
+
+  private Exchange() {}
+
+  static void allReduce(Schedule to, int size, int ranks, int me, int most) {
+    Blocks blocks = new Blocks(size, 1, most);
+    int n = blocks.first(1);
+    int power = Integer.highestOneBit(ranks);
+    int extra = ranks - power;
+    for (int b = 0; b < n && me >= power; b++) {
+      blocks.sendCopied(to, me - power, b);
+    }
+    for (int b = 0; b < n && me < extra; b++) {
+      blocks.reduce(to, me + power, b, false);
+    }
+    for (int bit = 1; bit < power && me < power; bit <<= 1) {
+      for (int b = 0; b < n; b++) {
+        blocks.sendCopied(to, me ^ bit, b);
+        blocks.reduce(to, me ^ bit, b, bit << 1 == power);
+      }
+    }
+    for (int b = 0; b < n && me < extra; b++) {
+      blocks.send(to, me + power, b);
+    }
+    for (int b = 0; b < n && me >= power; b++) {
+      blocks.copy(to, me - power, b);
+    }
+  }
+}

@@ -1,0 +1,143 @@
+package io.regatta.core.collective;
+
+import io.regatta.core.error.RegattaException.InvalidInput;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.FloatBuffer;
+import java.nio.ShortBuffer;
+
+/** Floats in an array or in direct memory. Works on blocks that stay in the cache, see {@link ReduceOp#apply}. */
+final class FloatTensor extends Tensor {
+  /** Null for direct memory. */
+  private final float[] array;
+  private final ByteBuffer direct;
+  private final FloatBuffer floats;
+  private final WireType wire;
+
+  FloatTensor(float[] array, ByteBuffer direct, WireType wire) {
+    this.array = array;
+    this.direct = direct == null ? null : direct.order(ByteOrder.LITTLE_ENDIAN);
+    this.floats = direct == null ? FloatBuffer.wrap(array) : direct.asFloatBuffer();
+    this.wire = wire;
+  }
+
+  @Override
+  public Tensor on(WireType type) {
+    if (type == WireType.INT64) {
+      throw new InvalidInput("floats do not travel as int64; give FLOAT32, FLOAT16 or BFLOAT16, or counters as long[]");
+    }
+    return new FloatTensor(array, direct, type);
+  }
+
+  @Override
+  public WireType wire() {
+    return wire;
+  }
+
+  @Override
+  public int size() {
+    return floats.capacity();
+  }
+
+  @Override
+  public ByteBuffer lent(int from, int count) {
+    return direct == null || wire != WireType.FLOAT32 ? null
+        : direct.slice(from * Float.BYTES, count * Float.BYTES).order(ByteOrder.LITTLE_ENDIAN);
+  }
+
+  @Override
+  public void encode(int from, int count, ByteBuffer to, Workspace w) {
+    to.order(ByteOrder.LITTLE_ENDIAN);
+    if (wire == WireType.FLOAT32) {
+      to.asFloatBuffer().put(0, floats, from, count);
+    } else {
+      ShortBuffer shorts = to.asShortBuffer();
+      for (int done = 0; done < count; ) {
+        int n = Math.min(Workspace.ELEMENTS, count - done);
+        floats.get(from + done, w.own, 0, n);
+        for (int i = 0; i < n; i++) {
+          shorts.put(done + i, narrow(w.own[i]));
+        }
+        done += n;
+      }
+    }
+    to.position(to.position() + count * wire.bytes());
+  }
+
+  @Override
+  public void copy(int at, ByteBuffer elements, Workspace w) {
+    elements.order(ByteOrder.LITTLE_ENDIAN);
+    int count = elements.remaining() / wire.bytes();
+    if (wire == WireType.FLOAT32) {
+      floats.put(at, elements.asFloatBuffer(), 0, count);
+    } else {
+      for (int done = 0; done < count; ) {
+        int n = Math.min(Workspace.ELEMENTS, count - done);
+        take(elements, done, n, w);
+        floats.put(at + done, w.received, 0, n);
+        done += n;
+      }
+    }
+    elements.position(elements.limit());
+  }
+
+  @Override
+  public void reduce(ReduceOp op, int at, ByteBuffer elements, Workspace w) {
+    elements.order(ByteOrder.LITTLE_ENDIAN);
+    int count = elements.remaining() / wire.bytes();
+    FloatBuffer in = wire == WireType.FLOAT32 ? elements.asFloatBuffer() : null;
+    for (int done = 0; done < count; ) {
+      int n = Math.min(Workspace.ELEMENTS, count - done);
+      if (in != null) {
+        in.get(done, w.received, 0, n);
+      } else {
+        take(elements, done, n, w);
+      }
+      floats.get(at + done, w.own, 0, n);
+      op.apply(w.own, w.received, n);
+      floats.put(at + done, w.own, 0, n);
+      done += n;
+    }
+    elements.position(elements.limit());
+  }
+
+  private void take(ByteBuffer elements, int first, int n, Workspace w) {
+    int at = elements.position() + first * Short.BYTES;
+    for (int i = 0; i < n; i++) {
+      w.received[i] = widen(elements.getShort(at + i * Short.BYTES));
+    }
+  }
+
+  @Override
+  public void complete(ReduceOp op, int ranks, int from, int count, Workspace w) {
+    if (op != ReduceOp.MEAN && !wire.narrows()) {
+      return;
+    }
+    for (int done = 0; done < count; ) {
+      int n = Math.min(Workspace.ELEMENTS, count - done);
+      floats.get(from + done, w.own, 0, n);
+      if (op == ReduceOp.MEAN) {
+        divide(w.own, ranks, n);
+      }
+      for (int i = 0; wire.narrows() && i < n; i++) {
+        w.own[i] = widen(narrow(w.own[i]));
+      }
+      floats.put(from + done, w.own, 0, n);
+      done += n;
+    }
+  }
+
+  private static void divide(float[] values, float by, int n) {
+    for (int i = 0; i < n; i++) {
+      values[i] /= by;
+    }
+  }
+
+  private short narrow(float value) {
+    return wire == WireType.FLOAT16 ? Float16.half(value) : Float16.brain(value);
+  }
+
+  private float widen(short value) {
+    return wire == WireType.FLOAT16 ? Float16.ofHalf(value) : Float16.ofBrain(value);
+  }
+}

@@ -1,0 +1,41 @@
+package io.regatta.core.collective;
+
+/** A range of elements that goes to one peer in messages of at most so many elements, at least one. Pure functions. */
+final class Pieces {
+
+  private Pieces() {}
+
+  private static int pieces(int count, int most) {
+    return Math.max(1, (int) (((long) count + most - 1) / most));
+  }
+
+  /** Appends them; returns the last step. */
+  static int send(Schedule to, int peer, int from, int count, int most, int after) {
+    Parts parts = new Parts(count, pieces(count, most));
+    int last = after;
+    for (int i = 0; i < parts.ranks(); i++) {
+      last = to.send(peer, from + parts.from(i), parts.length(i), after);
+    }
+    return last;
+  }
+
+  /** Appends them; returns the last step, with which all are there since one peer's messages keep their order. */
+  static int copy(Schedule to, int peer, int from, int count, int most, int after) {
+    Parts parts = new Parts(count, pieces(count, most));
+    int last = after;
+    for (int i = 0; i < parts.ranks(); i++) {
+      last = to.copy(peer, from + parts.from(i), parts.length(i), after);
+    }
+    return last;
+  }
+
+  /** The same for a reduction. */
+  static int reduce(Schedule to, int peer, int from, int count, int most, int after, boolean completes) {
+    Parts parts = new Parts(count, pieces(count, most));
+    int last = after;
+    for (int i = 0; i < parts.ranks(); i++) {
+      last = to.reduce(peer, from + parts.from(i), parts.length(i), after, completes);
+    }
+    return last;
+  }
+}

@@ -1,0 +1,69 @@
+package io.regatta.core.collective;
+
+import io.regatta.core.error.RegattaException.InvalidInput;
+import java.util.stream.IntStream;
+
+/**
+ * Makes each rank's {@link Schedule} of a call, which all ranks must make with the same arguments but their own rank. Any
+ * number of ranks and of elements; one rank has nothing to do. Pure functions.
+ */
+public final class Schedules {
+
+  private Schedules() {}
+
+  /**
+   * A rank's part in a call.
+   *
+   * @param size elements of the vector, at least 0
+   * @param root of a broadcast or a reduce, otherwise unused
+   * @param most elements of a message, at least 1
+   * @param hostOf for {@link Algorithm#HIERARCHICAL}: of each rank any number that is its host's; its length is the
+   *     number of ranks
+   */
+  public static Schedule of(Operation operation, Algorithm algorithm, int size, int rank, int root, int most,
+      int[] hostOf) {
+    Schedule schedule = new Schedule();
+    int ranks = hostOf.length;
+    switch (operation) {
+      case BARRIER -> Dissemination.barrier(schedule, ranks, rank);
+      case BROADCAST -> tree(algorithm, size, ranks, rank, root, most).broadcast(schedule);
+      case REDUCE -> tree(algorithm, size, ranks, rank, root, most).reduce(schedule);
+      case ALL_GATHER -> Ring.allGather(schedule, new Blocks(size, ranks, most), all(ranks), rank);
+      case REDUCE_SCATTER -> Ring.reduceScatter(schedule, new Blocks(size, ranks, most), all(ranks), rank);
+      case ALL_REDUCE -> allReduce(schedule, algorithm, size, rank, most, hostOf);
+    }
+    return schedule;
+  }
+
+  private static Tree tree(Algorithm algorithm, int size, int ranks, int rank, int root, int most) {
+    return switch (algorithm) {
+      case TREE -> Tree.binomial(size, ranks, rank, root, most);
+      case CHAIN -> Tree.chain(size, ranks, rank, root, most);
+      default -> throw unknown(algorithm, "broadcast or reduce");
+    };
+  }
+
+  private static void allReduce(Schedule to, Algorithm algorithm, int size, int rank, int most, int[] hostOf) {
+    int ranks = hostOf.length;
+    switch (algorithm) {
+      case EXCHANGE -> Exchange.allReduce(to, size, ranks, rank, most);
+      case HALVING_DOUBLING -> Halving.allReduce(to, size, ranks, rank, most);
+      case HIERARCHICAL -> Hierarchy.allReduce(to, size, hostOf, rank, most);
+      case RING -> {
+        Blocks blocks = new Blocks(size, ranks, most);
+        Ring.reduceScatter(to, blocks, all(ranks), rank);
+        Ring.allGather(to, blocks, all(ranks), rank);
+      }
+      default -> throw unknown(algorithm, "all-reduce");
+    }
+  }
+
+  private static int[] all(int ranks) {
+    return IntStream.range(0, ranks).toArray();
+  }
+
+  private static InvalidInput unknown(Algorithm algorithm, String operation) {
+    return new InvalidInput("there is no " + operation + " by " + algorithm.word()
+        + "; give another algorithm in the table of choices");
+  }
+}

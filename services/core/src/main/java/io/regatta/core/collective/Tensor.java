@@ -1,0 +1,82 @@
+package io.regatta.core.collective;
+
+import io.regatta.core.error.RegattaException.InvalidInput;
+import java.nio.ByteBuffer;
+
+/**
+ * The vector of one rank in a collective call, in the caller's memory: it is read and written where it lies, and lent to
+ * the call until that has ended. Owned by one thread at a time.
+ */
+public abstract sealed class Tensor permits FloatTensor, LongTensor {
+
+  /** Floats in an array, as it is: not a copy. */
+  public static Tensor of(float[] values) {
+    return new FloatTensor(values, null, WireType.FLOAT32);
+  }
+
+  /**
+   * Floats in direct memory between the buffer's position and limit, little-endian whatever the buffer's order. They are
+   * sent from where they lie.
+   *
+   * @throws InvalidInput if the buffer is not direct, or holds no whole number of floats
+   */
+  public static Tensor of(ByteBuffer direct) {
+    if (!direct.isDirect() || direct.remaining() % Float.BYTES != 0) {
+      throw new InvalidInput("a tensor in a buffer of " + direct.remaining() + " bytes, direct: " + direct.isDirect()
+          + "; give a direct buffer with 4 bytes for each float, or an array");
+    }
+    return new FloatTensor(null, direct.slice(), WireType.FLOAT32);
+  }
+
+  /** Counters in an array, as it is: not a copy. */
+  public static Tensor of(long[] counters) {
+    return new LongTensor(counters);
+  }
+
+  /**
+   * The same memory, travelling as elements of this kind; additions stay float32. With a narrower type all ranks end with
+   * values of that type, the same on all.
+   *
+   * @throws InvalidInput if memory and wire do not go together
+   */
+  public abstract Tensor on(WireType wire);
+
+  public abstract WireType wire();
+
+  /** Elements. */
+  public abstract int size();
+
+  /** Memory to work with, owned by the thread that carries calls out. */
+  public static final class Workspace {
+    static final int ELEMENTS = 2048;
+    final float[] own = new float[ELEMENTS];
+    final float[] received = new float[ELEMENTS];
+    long[] ownLongs;
+    long[] receivedLongs;
+  }
+
+  /** These elements' bytes where they lie, if they can be sent from there; else null. */
+  public abstract ByteBuffer lent(int from, int count);
+
+  /** Puts these elements, as they travel, at the buffer's position. */
+  public abstract void encode(int from, int count, ByteBuffer to, Workspace workspace);
+
+  /** Replaces elements from {@code at} on by those that have come, a whole number of them. */
+  public abstract void copy(int at, ByteBuffer elements, Workspace workspace);
+
+  /** Reduces those that have come into the elements from {@code at} on. */
+  public abstract void reduce(ReduceOp op, int at, ByteBuffer elements, Workspace workspace);
+
+  /**
+   * Ends a reduction of these elements: divides a mean, and rounds to what the others will get, so that all ranks have the
+   * same bits.
+   */
+  public abstract void complete(ReduceOp op, int ranks, int from, int count, Workspace workspace);
+
+  /** @throws InvalidInput if this cannot be reduced so */
+  public void check(ReduceOp op) {
+    if (op == ReduceOp.MEAN && wire() == WireType.INT64) {
+      throw new InvalidInput("a mean of counters is no whole number; sum them, and divide");
+    }
+  }
+}

@@ -1,0 +1,40 @@
+package io.regatta.core.metrics;
+
+import java.util.ArrayDeque;
+
+/**
+ * Metrics of the last batches, as Paddle's {@code auc} op keeps them for its batch AUC ({@code slide_steps}). Not thread-safe;
+ * one owner.
+ */
+public final class LastBatches {
+
+  private final ArrayDeque<BinaryMetrics> batches = new ArrayDeque<>();
+  private final int most;
+  private final int buckets;
+
+  /**
+   * None so far.
+   *
+   * @param most batches that count
+   * @param buckets of the metrics
+   */
+  public LastBatches(int most, int buckets) {
+    this.most = most;
+    this.buckets = buckets;
+  }
+
+  /** Empty metrics for a new batch, whose predictions the caller adds; the oldest batch counts no longer. */
+  public BinaryMetrics next() {
+    BinaryMetrics batch = batches.size() < most ? new BinaryMetrics(buckets) : batches.poll();
+    batch.reset();
+    batches.add(batch);
+    return batch;
+  }
+
+  /** Metrics of these batches together. */
+  public BinaryMetrics together() {
+    BinaryMetrics all = new BinaryMetrics(buckets);
+    batches.forEach(all::merge);
+    return all;
+  }
+}

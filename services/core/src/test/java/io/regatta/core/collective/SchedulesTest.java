@@ -1,0 +1,204 @@
+package io.regatta.core.collective;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Random;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import net.jqwik.api.constraints.IntRange;
+import org.junit.jupiter.api.Test;
+
+/** Every algorithm, simulated without a network, against the closed form. */
+class SchedulesTest {
+  private static final List<Algorithm> ALL_REDUCES =
+      List.of(Algorithm.RING, Algorithm.HALVING_DOUBLING, Algorithm.EXCHANGE, Algorithm.HIERARCHICAL);
+
+  /** Small whole numbers: their sums are exact in every order. */
+  private static float value(int rank, int i) {
+    return (rank * 7 + i * 3) % 31 - 15;
+  }
+
+  private static float[] vector(int rank, int size) {
+    float[] v = new float[size];
+    for (int i = 0; i < size; i++) {
+      v[i] = value(rank, i);
+    }
+    return v;
+  }
+
+  private static List<float[]> vectors(int ranks, int size) {
+    List<float[]> all = new ArrayList<>();
+    for (int r = 0; r < ranks; r++) {
+      all.add(vector(r, size));
+    }
+    return all;
+  }
+
+  private static List<Tensor> tensors(List<float[]> arrays) {
+    return arrays.stream().map(Tensor::of).toList();
+  }
+
+  private static float[] reduced(int ranks, int size, ReduceOp op) {
+    float[] result = new float[size];
+    for (int i = 0; i < size; i++) {
+      float all = value(0, i);
+      for (int r = 1; r < ranks; r++) {
+        float v = value(r, i);
+        all = switch (op) {
+          case SUM, MEAN -> all + v;
+          case MIN -> Math.min(all, v);
+          case MAX -> Math.max(all, v);
+        };
+      }
+      result[i] = op == ReduceOp.MEAN ? all / ranks : all;
+    }
+    return result;
+  }
+
+  /** Hosts of unequal size, ranks dealt out at random. */
+  private static int[] hosts(int ranks, long seed) {
+    Random random = new Random(seed);
+    int hosts = 1 + random.nextInt(ranks);
+    return random.ints(ranks, 0, hosts).toArray();
+  }
+
+  @Property(tries = 100)
+  void all_reduce_gives_every_rank_the_reduction(@ForAll @IntRange(min = 1, max = 9) int ranks,
+      @ForAll @IntRange(max = 70) int size, @ForAll @IntRange(min = 3, max = 40) int most, @ForAll ReduceOp op,
+      @ForAll long seed) {
+    for (Algorithm algorithm : ALL_REDUCES) {
+      List<float[]> arrays = vectors(ranks, size);
+      Simulation.run(Operation.ALL_REDUCE, algorithm, tensors(arrays), op, 0, most, hosts(ranks, seed), seed);
+      for (int r = 0; r < ranks; r++) {
+        assertThat(arrays.get(r)).as("%s, rank %d", algorithm, r).isEqualTo(reduced(ranks, size, op));
+      }
+    }
+  }
+
+  @Property(tries = 60)
+  void the_other_operations_do_what_they_say(@ForAll @IntRange(min = 1, max = 9) int ranks,
+      @ForAll @IntRange(max = 70) int size, @ForAll @IntRange(min = 3, max = 40) int most, @ForAll ReduceOp op,
+      @ForAll long seed) {
+    int root = (int) Math.floorMod(seed, ranks);
+    int[] hostOf = new int[ranks];
+    Parts parts = new Parts(size, ranks);
+    for (Algorithm algorithm : List.of(Algorithm.TREE, Algorithm.CHAIN)) {
+      List<float[]> arrays = vectors(ranks, size);
+      Simulation.run(Operation.BROADCAST, algorithm, tensors(arrays), op, root, most, hostOf, seed);
+      assertThat(arrays).allSatisfy(a -> assertThat(a).isEqualTo(vector(root, size)));
+      arrays = vectors(ranks, size);
+      Simulation.run(Operation.REDUCE, algorithm, tensors(arrays), op, root, most, hostOf, seed);
+      if (ranks > 1) {
+        assertThat(arrays.get(root)).as(algorithm.word()).isEqualTo(reduced(ranks, size, op));
+      }
+    }
+    List<float[]> arrays = vectors(ranks, size);
+    Simulation.run(Operation.REDUCE_SCATTER, Algorithm.RING, tensors(arrays), op, 0, most, hostOf, seed);
+    for (int r = 0; r < ranks; r++) {
+      int from = parts.from(r);
+      assertThat(Arrays.copyOfRange(arrays.get(r), from, from + parts.length(r)))
+          .isEqualTo(Arrays.copyOfRange(reduced(ranks, size, op), from, from + parts.length(r)));
+    }
+    float[] gathered = new float[size];
+    for (int r = 0; r < ranks; r++) {
+      System.arraycopy(vector(r, size), parts.from(r), gathered, parts.from(r), parts.length(r));
+    }
+    arrays = vectors(ranks, size);
+    Simulation.run(Operation.ALL_GATHER, Algorithm.RING, tensors(arrays), op, 0, most, hostOf, seed);
+    assertThat(arrays).allSatisfy(a -> assertThat(a).isEqualTo(gathered));
+    Simulation.run(Operation.BARRIER, Algorithm.DISSEMINATION, tensors(arrays), op, 0, most, hostOf, seed);
+  }
+
+  /** Values whose sums depend on the order, narrow wires and direct memory: the same bits everywhere, and in every run. */
+  @Property(tries = 40)
+  void all_ranks_have_the_same_bits_in_every_run(@ForAll @IntRange(min = 2, max = 9) int ranks, @ForAll long seed) {
+    Random random = new Random(seed);
+    int size = random.nextInt(300);
+    int most = 10 + random.nextInt(100);
+    float[][] values = new float[ranks][size];
+    for (float[] v : values) {
+      for (int i = 0; i < size; i++) {
+        v[i] = (random.nextFloat() - 0.5f) * (1 << random.nextInt(20));
+      }
+    }
+    int[] hostOf = hosts(ranks, seed);
+    for (WireType wire : List.of(WireType.FLOAT32, WireType.FLOAT16, WireType.BFLOAT16)) {
+      for (Algorithm algorithm : ALL_REDUCES) {
+        if (algorithm == Algorithm.EXCHANGE && wire.narrows()) {
+          continue;
+        }
+        float[] first = null;
+        for (int run = 0; run < 2; run++) {
+          List<ByteBuffer> memory = new ArrayList<>();
+          for (float[] v : values) {
+            memory.add(direct(v));
+          }
+          Simulation.run(Operation.ALL_REDUCE, algorithm, memory.stream().map(m -> Tensor.of(m).on(wire)).toList(),
+              ReduceOp.MEAN, 0, most, hostOf, seed + run);
+          for (ByteBuffer m : memory) {
+            float[] result = new float[size];
+            m.asFloatBuffer().get(result);
+            first = first == null ? result : first;
+            assertThat(result).as("%s %s, run %d", algorithm, wire, run).isEqualTo(first);
+          }
+        }
+        for (int i = 0; i < size; i++) {
+          double sum = 0;
+          double magnitude = 0;
+          for (float[] v : values) {
+            sum += v[i];
+            magnitude = Math.max(magnitude, Math.abs(v[i]));
+          }
+          double error = switch (wire) {
+            case FLOAT16 -> 0x1p-10;
+            case BFLOAT16 -> 0x1p-7;
+            default -> 0x1p-20;
+          };
+          if (wire != WireType.FLOAT16 || magnitude * ranks < 65_000) {
+            assertThat((double) first[i]).isCloseTo(sum / ranks, org.assertj.core.data.Offset.offset(
+                error * ranks * magnitude + 1e-6));
+          }
+        }
+      }
+    }
+  }
+
+  private static ByteBuffer direct(float[] values) {
+    ByteBuffer memory = ByteBuffer.allocateDirect(values.length * Float.BYTES).order(ByteOrder.LITTLE_ENDIAN);
+    memory.asFloatBuffer().put(values);
+    return memory;
+  }
+
+  @Test
+  void counters_are_reduced_exactly() {
+    for (ReduceOp op : List.of(ReduceOp.SUM, ReduceOp.MIN, ReduceOp.MAX)) {
+      for (Algorithm algorithm : ALL_REDUCES) {
+        long[][] counters = new long[5][5000];
+        for (int r = 0; r < 5; r++) {
+          Arrays.fill(counters[r], (1L << 60) + r);
+        }
+        Simulation.run(Operation.ALL_REDUCE, algorithm, Arrays.stream(counters).map(Tensor::of).toList(), op, 0, 3000,
+            new int[] {0, 0, 2, 2, 2}, 1);
+        long expected = (1L << 60) * (op == ReduceOp.SUM ? 5 : 1) + (op == ReduceOp.SUM ? 10 : op == ReduceOp.MAX ? 4 : 0);
+        assertThat(List.of(counters)).allSatisfy(c -> assertThat(c).containsOnly(expected));
+      }
+    }
+  }
+
+  /** What goes over each rank's links for large vectors: 2 (p - 1) / p of it by a ring, as by halving and doubling. */
+  @Test
+  void a_ring_and_halving_send_as_few_elements_as_can_be() {
+    for (Algorithm algorithm : List.of(Algorithm.RING, Algorithm.HALVING_DOUBLING)) {
+      for (int r = 0; r < 8; r++) {
+        Schedule schedule = Schedules.of(Operation.ALL_REDUCE, algorithm, 8000, r, 0, 100, new int[8]);
+        int sent = schedule.steps().stream().filter(s -> s.kind() == Step.Kind.SEND).mapToInt(Step::count).sum();
+        assertThat(sent).as("%s, rank %d", algorithm, r).isEqualTo(2 * 7 * 1000);
+      }
+    }
+  }
+}

@@ -1,0 +1,40 @@
+package io.regatta.core.metrics;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.api.Test;
+
+class TopAccuracyTest {
+
+  private static final float[] SCORES = {
+      0, 1, 2, 3, 4, 5, 6,
+      6, 5, 4, 3, 2, 1, 0,
+      1, 1, 1, 1, 1, 1, 1};
+
+  @Test
+  void countsTheHighestAndTheFiveHighest() {
+    TopAccuracy metrics = new TopAccuracy();
+    metrics.add(SCORES, new float[] {6, 4, 6});
+    assertThat(metrics.top1()).isEqualTo(1.0 / 3);
+    assertThat(metrics.top5()).as("of equal scores the lower classes come first").isEqualTo(2.0 / 3);
+  }
+
+  @Test
+  void partsAddUpToTheWhole() {
+    TopAccuracy whole = new TopAccuracy();
+    whole.add(SCORES, new float[] {1, 0, 0});
+    TopAccuracy parts = new TopAccuracy();
+    parts.add(SCORES, new float[] {1, 0, 0});
+    parts.merge(TopAccuracy.ofSums(new double[] {0, 0, 0}));
+    assertThat(TopAccuracy.ofSums(parts.sums()).sums()).containsExactly(whole.sums()).containsExactly(3, 2, 2);
+  }
+
+  @Test
+  void notANumberIsWrongAndFewerThanFiveClassesAreAllAmongFive() {
+    TopAccuracy metrics = new TopAccuracy();
+    metrics.add(new float[] {Float.NaN, 1, 1, Float.NaN}, new float[] {0, 0});
+    assertThat(metrics.top1()).isEqualTo(0.5);
+    assertThat(metrics.top5()).isEqualTo(0.5);
+    assertThat(new TopAccuracy().top1()).isNaN();
+  }
+}
