@@ -5,6 +5,7 @@ import io.netty.buffer.ByteBufUtil;
 import io.regatta.core.dense.DenseSink;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.function.Consumer;
 
 /**
  * Copies little-endian elements out of bytes that are cut anywhere, in the middle of an element too. Owned by one
@@ -34,14 +35,19 @@ final class Elements {
 
   /** Hands on the floats that these bytes complete, and keeps the rest for the next call; returns how many. */
   int floats(ByteBuf bytes, DenseSink to) {
-    int n = whole(bytes, Float.BYTES);
-    if (completes(bytes, Float.BYTES)) {
-      to.put(cut.limit(Float.BYTES));
+    return elements(bytes, Float.BYTES, to::put);
+  }
+
+  /** Hands on the elements of this width that these bytes complete, and keeps the rest for the next call. */
+  int elements(ByteBuf bytes, int elementBytes, Consumer<ByteBuffer> to) {
+    int n = whole(bytes, elementBytes);
+    if (completes(bytes, elementBytes)) {
+      to.accept(cut.limit(elementBytes));
       cut.clear();
     }
-    int whole = bytes.readableBytes() / Float.BYTES;
+    int whole = bytes.readableBytes() / elementBytes;
     if (whole > 0) {
-      to.put(view(bytes, whole * Float.BYTES));
+      to.accept(view(bytes, whole * elementBytes));
     }
     keep(bytes);
     return n;

@@ -11,14 +11,15 @@ import java.util.List;
  *
  * @param memory null for a frame without payload
  */
-record Outgoing(TensorFrame frame, ByteBuf memory) {
+public record Outgoing(TensorFrame frame, ByteBuf memory) {
 
   /** A message of one frame without payload. */
   static Iterator<Outgoing> one(TensorMessage header) {
     return List.of(new Outgoing(TensorFrame.of(header), null)).iterator();
   }
 
-  void release() {
+  /** Gives the memory back to the pool. */
+  public void release() {
     if (memory != null) {
       memory.release();
     }

@@ -3,6 +3,7 @@ package io.regatta.protocol;
 import com.google.protobuf.ByteString;
 import io.regatta.core.reduce.Elementwise;
 import io.regatta.protocol.rendezvous.AddRequest;
+import io.regatta.protocol.rendezvous.CompareAndSetRequest;
 import io.regatta.protocol.rendezvous.DeleteRequest;
 import io.regatta.protocol.rendezvous.GatherReply;
 import io.regatta.protocol.rendezvous.GatherRequest;
@@ -57,6 +58,11 @@ public final class RendezvousClient {
       long timeoutMillis) {
     return calls.call(RendezvousGrpcClient.Join, JoinRequest.newBuilder().setGroup(group).setWorldSize(worldSize)
         .setRank(rank).setMember(member).setEndpoint(endpoint).setTimeoutMs(timeoutMillis).build());
+  }
+
+  /** Joins an elastic group, or its next generation, as rendezvous.proto says. */
+  public Future<JoinReply> join(JoinRequest request) {
+    return calls.call(RendezvousGrpcClient.Join, request);
   }
 
   /** Leaves the group for good. */
@@ -117,6 +123,14 @@ public final class RendezvousClient {
   public Future<Long> add(String group, String key, long delta) {
     return calls.call(RendezvousGrpcClient.Add, AddRequest.newBuilder().setGroup(group).setKey(key).setDelta(delta)
         .build()).map(r -> r.getValue());
+  }
+
+  /** Sets a key if it holds what is expected; empty: no value. */
+  public Future<Boolean> compareAndSet(String group, String key, Optional<byte[]> expected, byte[] value) {
+    CompareAndSetRequest.Builder request = CompareAndSetRequest.newBuilder().setGroup(group).setKey(key)
+        .setValue(ByteString.copyFrom(value));
+    expected.map(ByteString::copyFrom).ifPresent(request::setExpected);
+    return calls.call(RendezvousGrpcClient.CompareAndSet, request.build()).map(r -> r.getSet());
   }
 
   /** Deletes a key; false if it was not there. */

@@ -1,6 +1,7 @@
 package io.regatta.protocol;
 
 import io.regatta.protocol.aggregation.GradientAggregatorGrpcService;
+import io.regatta.protocol.collective.CollectiveGrpcService;
 import io.regatta.protocol.parameterserver.ParameterShardGrpcService;
 import io.regatta.protocol.trainer.TrainerGrpcService;
 import io.vertx.grpc.common.ServiceName;
@@ -14,6 +15,8 @@ public final class StreamPaths {
   public static final String GRADIENT_AGGREGATOR = exchange(GradientAggregatorGrpcService.SERVICE_NAME);
   /** To another trainer, for the time of an exchange of examples. */
   public static final String TRAINER = exchange(TrainerGrpcService.SERVICE_NAME);
+  /** Between two ranks of a group, for collective calls. */
+  public static final String COLLECTIVE = exchange(CollectiveGrpcService.SERVICE_NAME);
 
   private StreamPaths() {}
 

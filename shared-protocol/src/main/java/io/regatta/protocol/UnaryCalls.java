@@ -26,6 +26,7 @@ import java.util.concurrent.TimeUnit;
  */
 final class UnaryCalls {
   private static final long MAX_MESSAGE_BYTES = 64L << 20;
+  private static final long CLOSE_MILLIS = 1000;
 
   private final Vertx vertx;
   private final ContextInternal context;
@@ -118,7 +119,8 @@ final class UnaryCalls {
     return peer;
   }
 
+  /** Waits a second at most: a connection that a peer keeps from ending goes with its process or the network. */
   Future<Void> close() {
-    return client.close();
+    return client.close().timeout(CLOSE_MILLIS, TimeUnit.MILLISECONDS).otherwiseEmpty();
   }
 }

@@ -11,7 +11,7 @@ import java.util.List;
 /**
  * What a snapshot is: of which job, of which moment, in which files. Immutable.
  *
- * @param run whose it is: 16 hexadecimal digits, drawn by a run that begins anew and kept by those that go on from it
+ * @param run whose it is: 16 hexadecimal digits, higher for runs that began later; kept by those that go on from it
  * @param mode exchange mode, lower case
  * @param step steps that it holds: the run goes on with the step of this number
  * @param pass passes over the data that are behind it, -1 if it was made within one
@@ -35,6 +35,11 @@ public record Manifest(String job, String run, String mode, SnapshotKind kind, l
    * @param cursor where reading of data goes on, as the reader writes it; empty: after {@code steps} batches
    */
   public record Trainer(int rank, long incarnation, long steps, List<Long> sequences, JsonObject cursor) {
+
+    /** Another one that is where this one is. */
+    public Trainer as(int otherRank) {
+      return new Trainer(otherRank, incarnation, steps, sequences, cursor);
+    }
 
     JsonObject toJson() {
       return new JsonObject().put("rank", rank).put("incarnation", incarnation).put("steps", steps)

@@ -75,12 +75,12 @@ public final class ShardSaver {
     Map<String, Long> removed = new HashMap<>();
     for (TableSnapshot t : snapshot.tables()) {
       rows.put(t.rows().table(), t.rows().rows());
-      removed.put(t.rows().table(), (long) t.removed().length);
+      removed.put(t.rows().table(), (long) t.removedCount());
     }
     try (ShardFileWriter file = new ShardFileWriter(path, layout, snapshot.shard(), rows, removed, metadata())) {
       for (TableSnapshot t : snapshot.tables()) {
         rows(t.rows(), file);
-        file.removed(t.rows().table(), t.removed(), t.removed().length);
+        file.removed(t.rows().table(), t.removed(), t.removedCount());
       }
       dense(file);
       file.finish();

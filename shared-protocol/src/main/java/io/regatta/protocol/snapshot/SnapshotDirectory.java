@@ -13,13 +13,19 @@ import java.nio.file.Path;
 import java.nio.file.SimpleFileVisitor;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.BasicFileAttributes;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -27,7 +33,7 @@ import org.slf4j.LoggerFactory;
 /**
  * A snapshot's directory from its beginning to its name. It is written as {@code NAME.WRITER.part}: files first, each synced,
  * then the manifest; then all is read again and compared with the manifest, and the directory is renamed. Whoever dies on the
- * way leaves a {@code .part}, which nobody takes for a snapshot and the next attempt removes. Made by one writer at a time (a
+ * way leaves a {@code .part}, which nobody takes for a snapshot and the next attempt, or {@link #removeLeft}, removes. Made by one writer at a time (a
  * job's lowest trainer); one that was taken for dead, and goes on, finds its own removed and fails. Servers add their files to
  * {@link #part}.
  */
@@ -36,6 +42,10 @@ public final class SnapshotDirectory {
   private static final Logger LOG = LoggerFactory.getLogger(SnapshotDirectory.class);
   private static final String PART = ".part";
   private static final String REPLACED = ".replaced";
+  /** A snapshot's directory, or a model's file, that somebody has begun: behind its name who, a run's rank, say. */
+  private static final Pattern BEGUN = Pattern.compile(".+\\.(new|(?:(?<run>[0-9a-f]{16})-)?rank\\d+(?:--?\\d+)?)\\.part");
+  /** What somebody is writing changes within this time. */
+  private static final Duration WRITTEN_WITHIN = Duration.ofHours(1);
 
   private final Path target;
   private final Path part;
@@ -74,6 +84,45 @@ public final class SnapshotDirectory {
     return this;
   }
 
+  /**
+   * Removes what writers that were killed have left in a directory, under whatever name: what a life of this run before this one
+   * began, at once; of others what has not changed for an hour, for they may be alive.
+   *
+   * @param run that goes on, and writes nothing yet; empty: none does
+   */
+  public static void removeLeft(Path root, String run) throws IOException {
+    try (Stream<Path> entries = Files.list(root)) {
+      for (Path entry : entries.toList()) {
+        Matcher begun = BEGUN.matcher(entry.getFileName().toString());
+        if (begun.matches() && (run.equals(begun.group("run")) || isOld(entry))) {
+          LOG.info("{} is removed: whoever began it has ended", entry);
+          delete(entry);
+        }
+      }
+    } catch (NoSuchFileException e) {
+      // there is nothing
+    } catch (UncheckedIOException e) { // of the stream
+      throw e.getCause();
+    }
+  }
+
+  /** Neither it nor what is in it has changed for long. */
+  private static boolean isOld(Path begun) throws IOException {
+    Instant since = Instant.now().minus(WRITTEN_WITHIN);
+    try (Stream<Path> all = Files.walk(begun)) {
+      for (Path path : all.toList()) {
+        if (Files.getLastModifiedTime(path).toInstant().isAfter(since)) {
+          return false;
+        }
+      }
+      return true;
+    } catch (NoSuchFileException e) {
+      return false; // it has just got its name
+    } catch (UncheckedIOException e) { // of the stream
+      return false;
+    }
+  }
+
   /** Where files are written until all are there. */
   public Path part() {
     return part;
@@ -98,8 +147,8 @@ public final class SnapshotDirectory {
       }
     }
     Path old = target.resolveSibling(target.getFileName() + REPLACED);
-    delete(old);
-    if (Files.exists(target)) {
+    if (Files.exists(target)) { // else what is there by that name, if anything is, is the last one of this name
+      delete(old);
       Files.move(target, old, StandardCopyOption.ATOMIC_MOVE);
     }
     Files.move(part, target, StandardCopyOption.ATOMIC_MOVE);
@@ -125,8 +174,13 @@ public final class SnapshotDirectory {
    * @throws InvalidInput naming all files that are damaged, cut or missing
    */
   public static void verify(Path dir) throws IOException {
+    verify(dir, files(dir));
+  }
+
+  /** The same of these files of it. */
+  static void verify(Path dir, List<FileEntry> files) throws IOException {
     List<String> damage = new ArrayList<>();
-    for (FileEntry file : files(dir)) {
+    for (FileEntry file : files) {
       String what = file.damage(dir);
       if (what != null) {
         damage.add(what);
@@ -153,6 +207,10 @@ public final class SnapshotDirectory {
    */
   public record Found(Path dir, Manifest manifest, String checksum) {
 
+    /** Runs in the order in which they began, of each the snapshots by their steps. */
+    private static final Comparator<Found> ORDER = Comparator.comparing((Found f) -> f.manifest().run())
+        .thenComparing(f -> f.manifest().step()).thenComparing(f -> f.manifest().pass());
+
     /** The one in a directory; refused as {@link Manifest#read} does. */
     public static Found in(Path dir) {
       JsonObject json = ManifestFile.read(dir);
@@ -165,7 +223,10 @@ public final class SnapshotDirectory {
     return Files.exists(dir.resolve(ManifestFile.NAME)) && Manifest.is(ManifestFile.read(dir));
   }
 
-  /** The whole snapshots in a directory, in the order of their steps; none if it is not there. Damaged ones are warned of. */
+  /**
+   * The whole snapshots in a directory, runs in the order in which they began, of each in the order of steps; none if it is not
+   * there. Damaged ones are warned of.
+   */
   public static List<Found> list(Path root) throws IOException {
     return list(root, LOG::warn);
   }
@@ -179,8 +240,7 @@ public final class SnapshotDirectory {
     List<Found> all = new ArrayList<>();
     try (Stream<Path> entries = Files.list(root)) {
       for (Path dir : entries.sorted().toList()) {
-        String name = dir.getFileName().toString();
-        if (!name.endsWith(PART) && !name.endsWith(REPLACED)) {
+        if (!isBeingMade(dir) || isLeftAlone(dir)) {
           find(dir, skipped).ifPresent(all::add);
         }
       }
@@ -189,7 +249,7 @@ public final class SnapshotDirectory {
     } catch (UncheckedIOException e) { // of the stream
       throw e.getCause();
     }
-    all.sort(Comparator.comparingLong((Found f) -> f.manifest().step()).thenComparing(f -> f.manifest().pass()));
+    all.sort(Found.ORDER);
     return all;
   }
 
@@ -209,22 +269,61 @@ public final class SnapshotDirectory {
     }
   }
 
-  /** The one with the most steps. */
+  /** Of the run that began last, the one with the most steps. */
   public static Optional<Found> latest(Path root) throws IOException {
     return latest(root, LOG::warn);
   }
 
-  /** The same; see {@link #list(Path, Consumer)}. */
-  public static Optional<Found> latest(Path root, Consumer<String> skipped) throws IOException {
+  /**
+   * The whole snapshots in a directory, and in the directories in it (one for the job of each day, say): of the run that began
+   * last the one with the most steps first.
+   *
+   * @param skipped see {@link #list(Path, Consumer)}
+   */
+  public static List<Found> within(Path root, Consumer<String> skipped) throws IOException {
+    List<Found> all = new ArrayList<>(list(root, skipped));
+    try (Stream<Path> entries = Files.list(root)) {
+      for (Path dir : entries.filter(Files::isDirectory).sorted().toList()) {
+        if (!isBeingMade(dir) && !Files.exists(dir.resolve(ManifestFile.NAME))) {
+          all.addAll(list(dir, skipped));
+        }
+      }
+    } catch (NoSuchFileException | NotDirectoryException e) {
+      return List.of();
+    } catch (UncheckedIOException e) { // of the stream
+      throw e.getCause();
+    }
+    all.sort(Found.ORDER.reversed());
+    return all;
+  }
+
+  private static Optional<Found> latest(Path root, Consumer<String> skipped) throws IOException {
     List<Found> all = list(root, skipped);
     return all.isEmpty() ? Optional.empty() : Optional.of(all.get(all.size() - 1));
   }
 
-  /** Of a run's snapshots, removes all but the last {@code keep} and those that these are relative to; the oldest first. */
+  /** Whoever was putting another in its place died in between: it is still what there is of its name. */
+  private static boolean isLeftAlone(Path dir) {
+    String name = dir.getFileName().toString();
+    return name.endsWith(REPLACED)
+        && !Files.exists(dir.resolveSibling(name.substring(0, name.length() - REPLACED.length())));
+  }
+
+  private static boolean isBeingMade(Path dir) {
+    String name = dir.getFileName().toString();
+    return name.endsWith(PART) || name.endsWith(REPLACED);
+  }
+
+  /**
+   * Of a run's snapshots, removes all but the last {@code keep} of each kind, where deltas count with bases, and those that these
+   * are relative to; the oldest first.
+   */
   public static void retain(Path root, String run, int keep) throws IOException {
     List<Found> all = list(root).stream().filter(f -> f.manifest().run().equals(run)).toList();
+    Map<SnapshotKind, List<Found>> kinds = all.stream().collect(Collectors.groupingBy(
+        f -> f.manifest().kind() == SnapshotKind.DELTA ? SnapshotKind.BASE : f.manifest().kind()));
     Set<Path> needed = new HashSet<>();
-    for (Found kept : all.subList(Math.max(0, all.size() - keep), all.size())) {
+    for (Found kept : kinds.values().stream().flatMap(of -> of.subList(Math.max(0, of.size() - keep), of.size()).stream()).toList()) {
       needed.add(kept.dir());
       try {
         chain(kept.dir()).forEach(f -> needed.add(f.dir()));

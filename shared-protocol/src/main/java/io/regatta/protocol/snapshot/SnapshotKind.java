@@ -14,7 +14,7 @@ public enum SnapshotKind {
   BASE,
   /** Rows that were changed or born, and ids removed, since the last base or delta; and everything dense. */
   DELTA,
-  /** Everything, at the end of a batch of data such as a day's. */
+  /** Everything, between two batches of a pass or at the end of a day's; what deltas are relative to stays as it is. */
   BATCH,
   /** Values alone, one file for the dense variables and one per table: for serving. */
   MODEL;

@@ -37,7 +37,8 @@ public final class SnapshotReader implements AutoCloseable {
   }
 
   /**
-   * Opens all files of it; sizes and headers are checked, the data are not: see {@link SnapshotDirectory#verify}.
+   * Opens all files of it; sizes and headers are checked, the data are not: whoever serves or writes what it reads calls
+   * {@link #verify} first.
    *
    * @throws InvalidInput naming what is missing or damaged
    */
@@ -67,6 +68,26 @@ public final class SnapshotReader implements AutoCloseable {
   public long shrinks() {
     return files.get(files.size() - 1).stream()
         .mapToLong(f -> Long.parseLong(f.metadata().getOrDefault(ShardSaver.SHRINKS, "0"))).max().orElse(0);
+  }
+
+  /**
+   * Reads every byte of all files and compares it with their manifests.
+   *
+   * @throws InvalidInput naming what is damaged
+   */
+  public void verify() throws IOException {
+    verify(0);
+  }
+
+  /** The same of what is newer than a snapshot that this {@link #follows}. */
+  public void verifySince(SnapshotDirectory.Found since) throws IOException {
+    verify(place(since) + 1);
+  }
+
+  private void verify(int from) throws IOException {
+    for (SnapshotDirectory.Found member : chain.subList(from, chain.size())) {
+      SnapshotDirectory.verify(member.dir(), member.manifest().files());
+    }
   }
 
   /**

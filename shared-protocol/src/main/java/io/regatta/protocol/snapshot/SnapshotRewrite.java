@@ -19,7 +19,9 @@ import java.util.Map;
 
 /**
  * Makes other files of a snapshot: the same over another number of shards, with what deltas are relative to merged in, or
- * a model for serving. Ids are read twice, first to be counted; of rows one slice is in memory, of the dense variables one.
+ * a model for serving. What is damaged is refused before anything is written: all files are compared with their checksums
+ * first. Ids are read twice more, to be counted and with their rows; of rows one slice is in memory, of the dense variables
+ * one.
  * Used by one thread for one call.
  */
 public final class SnapshotRewrite {
@@ -34,7 +36,7 @@ public final class SnapshotRewrite {
   public static void snapshot(Path from, Path to, int shards) throws IOException {
     try (SnapshotReader in = SnapshotReader.open(from)) {
       ModelLayout layout = shards == 0 ? in.manifest().model() : in.manifest().model().over(shards);
-      SnapshotDirectory out = begin(from, to);
+      SnapshotDirectory out = begin(in, to);
       try {
         List<Path> paths = new ArrayList<>();
         for (int s = 0; s < layout.shards(); s++) {
@@ -54,13 +56,15 @@ public final class SnapshotRewrite {
     }
   }
 
-  private static SnapshotDirectory begin(Path from, Path to) throws IOException {
-    if (from.toAbsolutePath().normalize().equals(to.toAbsolutePath().normalize())) {
+  /** What is read is whole, and nothing else is where it is to be written. */
+  private static SnapshotDirectory begin(SnapshotReader in, Path to) throws IOException {
+    if (in.newest().dir().equals(to.toAbsolutePath().normalize())) {
       throw new InvalidInput(to + " is the snapshot that is read; name another directory");
     }
     if (Files.exists(to)) {
       throw new InvalidInput(to + " is there already; name a new directory");
     }
+    in.verify();
     return SnapshotDirectory.of(to).begin();
   }
 
@@ -145,7 +149,7 @@ public final class SnapshotRewrite {
   public static void model(Path from, Path to) throws IOException {
     try (SnapshotReader in = SnapshotReader.open(from)) {
       Manifest m = in.manifest();
-      SnapshotDirectory out = begin(from, to);
+      SnapshotDirectory out = begin(in, to);
       try {
         List<FileEntry> files = new ArrayList<>();
         long[] hash = new long[1];

@@ -7,8 +7,12 @@ import io.regatta.core.error.RegattaException.InvalidInput;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
@@ -20,6 +24,7 @@ import java.util.stream.Stream;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.constraints.IntRange;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -80,6 +85,34 @@ class SnapshotFilesTest {
     SnapshotDirectory.verify(snapshot);
   }
 
+  /** Also in what a delta is relative to, and outside of the tensors. */
+  @Test
+  void a_flipped_byte_is_not_rewritten_under_new_checksums() throws IOException {
+    WrittenSnapshot.random(1, 50).write(dir.resolve("base"), 2, SnapshotKind.BASE, "", 100, Map.of());
+    WrittenSnapshot.random(2, 20).write(dir.resolve("delta"), 2, SnapshotKind.DELTA, "base", 200, Map.of());
+    Path file = dir.resolve("base").resolve(ShardFileWriter.name(1, 2));
+    byte[] whole = Files.readAllBytes(file);
+    for (int at : new int[] {whole.length - 1, new String(whole, StandardCharsets.ISO_8859_1).indexOf("crc32c")}) {
+      byte[] flipped = whole.clone();
+      flipped[at] ^= 1;
+      Files.write(file, flipped);
+      for (ThrowingCallable rewrite : List.<ThrowingCallable>of(
+          () -> SnapshotRewrite.snapshot(dir.resolve("delta"), dir.resolve("merged"), 0),
+          () -> SnapshotRewrite.snapshot(dir.resolve("base"), dir.resolve("resharded"), 3),
+          () -> SnapshotRewrite.model(dir.resolve("delta"), dir.resolve("exported")))) {
+        assertThatThrownBy(rewrite).isInstanceOf(InvalidInput.class).hasMessageContaining(file.toString())
+            .hasMessageContaining("damaged");
+      }
+      try (Stream<Path> entries = Files.list(dir)) {
+        assertThat(entries).as("nothing is written").hasSize(2);
+      }
+    }
+    try (SnapshotReader in = SnapshotReader.open(dir.resolve("delta"))) {
+      in.verifySince(SnapshotDirectory.Found.in(dir.resolve("base"))); // which whoever has it has compared
+      assertThatThrownBy(in::verify).isInstanceOf(InvalidInput.class).hasMessageContaining(file.toString());
+    }
+  }
+
   @Test
   void the_damaged_tensor_and_a_cut_or_missing_file_are_named() throws IOException {
     Path snapshot = dir.resolve("s");
@@ -124,7 +157,7 @@ class SnapshotFilesTest {
     assertSame(WrittenSnapshot.read(dir.resolve("merged")), expected);
     SnapshotDirectory.retain(dir, base.run, 1); // of the last one's chain nothing can go
     assertThat(SnapshotDirectory.list(dir).stream().map(f -> f.dir().getFileName().toString()))
-        .containsExactly("base", "first", "second");
+        .as("a whole one counts with whole ones").containsExactly("base", "first", "merged", "second");
   }
 
   /** Whoever is killed at any point before the last rename leaves the former snapshot, and nothing that looks like one. */
@@ -148,6 +181,56 @@ class SnapshotFilesTest {
     SnapshotDirectory.retain(dir, next.run, 1);
     assertThat(SnapshotDirectory.list(dir)).hasSize(1);
     assertLatestIs(next);
+  }
+
+  @Test
+  void what_killed_writers_have_left_is_removed_and_what_the_living_write_is_not() throws IOException {
+    String run = "00000000000000a1";
+    Path own = SnapshotDirectory.of(dir.resolve("step-000000010"), run + "-rank0-7").begin().part();
+    Path living = SnapshotDirectory.of(dir.resolve("step-000000020"), "00000000000000b2-rank1--7").begin().part();
+    Path old = SnapshotDirectory.of(dir.resolve("step-000000030"), "00000000000000c3-rank0-7").begin().part();
+    Path model = dir.resolve("dense.safetensors.rank1.part");
+    Path users = dir.resolve("download.part");
+    FileTime before = FileTime.from(Instant.now().minus(Duration.ofHours(2)));
+    for (Path path : List.of(Files.writeString(own.resolve("x"), "x"), Files.writeString(living.resolve("x"), "x"))) {
+      assertThat(path).exists(); // just now
+    }
+    for (Path path : List.of(Files.writeString(old.resolve("x"), "x"), old, Files.writeString(model, "x"),
+        Files.writeString(users, "x"), living)) {
+      Files.setLastModifiedTime(path, before);
+    }
+    SnapshotDirectory.removeLeft(dir, run);
+    try (Stream<Path> entries = Files.list(dir)) {
+      assertThat(entries).containsExactlyInAnyOrder(living, users);
+    }
+    SnapshotDirectory.removeLeft(dir.resolve("nothing"), run);
+  }
+
+  /** Whoever dies between the two renames of a replacement leaves the former one under another name. */
+  @Test
+  void one_that_was_being_replaced_is_still_there() throws IOException {
+    WrittenSnapshot former = WrittenSnapshot.random(1, 50);
+    former.write(dir.resolve("s"), 2);
+    Files.move(dir.resolve("s"), dir.resolve("s.replaced"));
+    assertLatestIs(former);
+    WrittenSnapshot next = WrittenSnapshot.random(2, 50);
+    next.write(dir.resolve("s"), 2);
+    assertLatestIs(next);
+    assertThat(dir.resolve("s.replaced")).doesNotExist();
+  }
+
+  @Test
+  void the_latest_is_of_the_run_that_began_last() throws IOException {
+    WrittenSnapshot yesterday = WrittenSnapshot.random(1, 50);
+    yesterday.write(dir.resolve("day1/step-300"), 2, SnapshotKind.FULL, "", 300, Map.of());
+    WrittenSnapshot today = WrittenSnapshot.random(2, 50);
+    today.run = "00000000000000b2"; // later than that of the other
+    today.write(dir.resolve("day2/step-010"), 2, SnapshotKind.FULL, "", 10, Map.of());
+    assertThat(SnapshotDirectory.latest(dir)).isEmpty();
+    assertThat(SnapshotDirectory.within(dir, skipped -> {})).extracting(SnapshotDirectory.Found::dir)
+        .containsExactly(dir.resolve("day2/step-010"), dir.resolve("day1/step-300"));
+    yesterday.write(dir.resolve("step-400"), 2, SnapshotKind.FULL, "", 400, Map.of()); // it goes on
+    assertThat(SnapshotDirectory.within(dir, skipped -> {}).get(0).manifest().step()).isEqualTo(10);
   }
 
   @Test

@@ -1,0 +1,95 @@
+package io.regatta.protocol;
+
+import io.netty.buffer.ByteBuf;
+import io.regatta.core.collective.Choices.Choice;
+import io.regatta.core.collective.Operation;
+import io.regatta.core.collective.ReduceOp;
+import io.regatta.core.collective.Step;
+import io.regatta.core.collective.Tensor;
+import io.regatta.core.error.RegattaException;
+import io.regatta.protocol.error.ErrorMapping;
+import io.regatta.protocol.memory.DirectMemory;
+import io.regatta.protocol.stream.TensorFrame;
+import io.regatta.protocol.tensor.CollectiveCall;
+import io.regatta.protocol.tensor.DType;
+import io.regatta.protocol.tensor.Kind;
+import io.regatta.protocol.tensor.TensorMessage;
+import io.vertx.grpc.common.GrpcStatus;
+import java.nio.ByteBuffer;
+
+/** The messages of collective calls between two ranks. Pure functions but for pooled memory; any thread. */
+public final class CollectiveFrames {
+  /** What is not worth lending: copied, the memory is the caller's again at once. */
+  private static final int COPIED_BYTES = 32 << 10;
+
+  private CollectiveFrames() {}
+
+  /** A call as it is compared between ranks. */
+  public static CollectiveCall call(long number, Operation operation, ReduceOp op, int root, Tensor tensor,
+      Choice choice) {
+    CollectiveCall.Builder call = CollectiveCall.newBuilder().setNumber(number)
+        .setOperation(CollectiveCall.Operation.forNumber(operation.ordinal())).setLength(tensor.size())
+        .setDtype(DType.forNumber(tensor.wire().ordinal()))
+        .setAlgorithm(CollectiveCall.Algorithm.forNumber(choice.algorithm().ordinal()))
+        .setChunkBytes(choice.chunkBytes());
+    if (operation.reduces()) {
+      call.setReduction(CollectiveCall.Reduction.forNumber(op.ordinal()));
+    }
+    return operation.hasRoot() ? call.setRoot(root).build() : call.build();
+  }
+
+  /** A call in words, e.g. {@code all-reduce (sum) of 1000 float32, call 17}. */
+  public static String words(CollectiveCall call) {
+    Operation operation = Operation.values()[Math.max(0, call.getOperationValue()) % Operation.values().length];
+    StringBuilder words = new StringBuilder(operation.word());
+    if (operation.reduces()) {
+      words.append(" (").append(call.getReduction().name().toLowerCase(java.util.Locale.ROOT)).append(')');
+    }
+    if (operation.hasRoot()) {
+      words.append(operation == Operation.REDUCE ? " to rank " : " from rank ").append(call.getRoot());
+    }
+    if (operation != Operation.BARRIER) {
+      words.append(" of ").append(call.getLength()).append(' ')
+          .append(call.getDtype().name().toLowerCase(java.util.Locale.ROOT));
+    }
+    return words + ", call " + call.getNumber();
+  }
+
+  /** The first message on a stream. */
+  public static TensorFrame open(String group, long generation, int rank, int ranks) {
+    return TensorFrame.of(TensorMessage.newBuilder().setKind(Kind.COLLECTIVE_OPEN).setJob(group)
+        .setGeneration(generation).setRank(rank).setRowCount(ranks).build());
+  }
+
+  /** Says that the sender gives up, and why. */
+  public static TensorFrame failed(RegattaException why) {
+    return TensorFrame.of(TensorMessage.newBuilder().setKind(Kind.COLLECTIVE_FAILED)
+        .setRequest(ErrorMapping.status(why).code).setTable(String.valueOf(why.getMessage())).build());
+  }
+
+  /** What a peer has said that gives up. */
+  public static RegattaException failure(TensorMessage failed) {
+    return ErrorMapping.exception(GrpcStatus.valueOf((int) failed.getRequest()), failed.getTable());
+  }
+
+  /**
+   * The message of a step that sends: from where the elements lie, if that is possible and worth it, else from pooled
+   * memory, which goes back when the message has been sent.
+   */
+  public static Outgoing data(CollectiveCall call, Tensor tensor, Step step, Tensor.Workspace workspace) {
+    TensorMessage header = TensorMessage.newBuilder().setKind(Kind.COLLECTIVE).setCollective(call)
+        .setOffset(step.from()).build();
+    int bytes = step.count() * tensor.wire().bytes();
+    if (bytes == 0) {
+      return new Outgoing(TensorFrame.of(header), null);
+    }
+    ByteBuffer lent = bytes <= COPIED_BYTES || step.kind() == Step.Kind.SEND_COPIED ? null : tensor.lent(step.from(), step.count());
+    if (lent != null) {
+      return new Outgoing(new TensorFrame(header, lent), null);
+    }
+    ByteBuf memory = DirectMemory.ALLOCATOR.directBuffer(bytes, bytes);
+    ByteBuffer payload = memory.nioBuffer(0, bytes);
+    tensor.encode(step.from(), step.count(), payload, workspace);
+    return new Outgoing(new TensorFrame(header, payload.flip()), memory);
+  }
+}

@@ -1,0 +1,98 @@
+package io.regatta.protocol;
+
+import io.netty.buffer.ByteBuf;
+import io.regatta.core.collective.ReduceOp;
+import io.regatta.core.collective.Step;
+import io.regatta.core.collective.Tensor;
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.protocol.stream.FrameReceiver;
+import io.regatta.protocol.tensor.Kind;
+import io.regatta.protocol.tensor.TensorMessage;
+import java.nio.ByteBuffer;
+
+/**
+ * Takes the messages of collective calls: elements go from the buffers in which they come straight to the tensor, copied
+ * or reduced. Owned by its stream's loop.
+ */
+public final class CollectiveReceiver implements FrameReceiver {
+
+  /** Who knows what is to come. Called on the stream's loop. */
+  public interface Listener {
+
+    /** A message without elements: {@code COLLECTIVE_OPEN} or {@code COLLECTIVE_FAILED}. */
+    void told(TensorMessage message);
+
+    /**
+     * The elements of a step begin.
+     *
+     * @return where they go
+     * @throws io.regatta.core.error.RegattaException if something else is to come
+     */
+    Target begin(TensorMessage header);
+
+    /** All elements of that step are in. */
+    void taken();
+  }
+
+  /** Where elements go. */
+  public record Target(Tensor tensor, Step step, ReduceOp op) {}
+
+  private final Listener listener;
+  private final Tensor.Workspace workspace;
+  private final Elements elements = new Elements();
+  private TensorMessage told;
+  private Target target;
+  private int at;
+
+  /** @param workspace of the loop */
+  public CollectiveReceiver(Listener listener, Tensor.Workspace workspace) {
+    this.listener = listener;
+    this.workspace = workspace;
+  }
+
+  @Override
+  public void begin(TensorMessage header, int payloadBytes) {
+    if (header.getKind() != Kind.COLLECTIVE) {
+      if (payloadBytes > 0 || header.getKind() != Kind.COLLECTIVE_OPEN && header.getKind() != Kind.COLLECTIVE_FAILED) {
+        throw new InvalidInput("a message of kind " + header.getKind() + " with " + payloadBytes
+            + " bytes does not belong on a stream of collective calls");
+      }
+      told = header;
+      return;
+    }
+    target = listener.begin(header);
+    Step step = target.step;
+    at = step.from();
+    if (header.getOffset() != at || payloadBytes != (long) step.count() * target.tensor.wire().bytes()) {
+      throw new InvalidInput(CollectiveFrames.words(header.getCollective()) + ": " + payloadBytes
+          + " bytes from element " + header.getOffset() + " came where " + step.count() + " elements from " + at
+          + " were to come; all ranks must run the same version");
+    }
+  }
+
+  @Override
+  public void payload(ByteBuf bytes) {
+    elements.elements(bytes, target.tensor.wire().bytes(), this::take);
+  }
+
+  private void take(ByteBuffer whole) {
+    int n = whole.remaining() / target.tensor.wire().bytes();
+    if (target.step.kind() == Step.Kind.REDUCE) {
+      target.tensor.reduce(target.op, at, whole, workspace);
+    } else {
+      target.tensor.copy(at, whole, workspace);
+    }
+    at += n;
+  }
+
+  @Override
+  public void end() {
+    if (told != null) {
+      TensorMessage message = told;
+      told = null;
+      listener.told(message);
+    } else {
+      listener.taken();
+    }
+  }
+}
