@@ -239,7 +239,7 @@ class ServiceMainTest {
 
   private Process fork(String... args) throws IOException {
     List<String> command = new ArrayList<>(List.of(
-        Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xmx256m",
+        Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-XX:TieredStopAtLevel=1", "-Xmx256m",
         "-cp", System.getProperty("java.class.path"), EchoMain.class.getName()));
     command.addAll(Arrays.asList(args));
     return new ProcessBuilder(command).directory(new File(System.getProperty("java.io.tmpdir"))).start();

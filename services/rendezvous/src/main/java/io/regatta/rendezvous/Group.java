@@ -12,6 +12,7 @@ import io.regatta.protocol.rendezvous.JoinRequest;
 import io.regatta.protocol.rendezvous.OpenGather;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collection;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
@@ -26,13 +27,18 @@ import org.slf4j.LoggerFactory;
  * {@link Groups}, on its thread; it changes its state first and answers last.
  *
  * <p>A group forms when as many have come as its first join announced; only then ranks are given out, so that those
- * who take any rank leave the named ones free. From then on a rank whose holder left or was lost may be taken again.
+ * who take any rank leave the named ones free. From then on a rank whose holder left or was lost may be taken again. An
+ * elastic group ({@link Elastic}) forms again and again, with as many ranks as have come.
  */
 final class Group {
   private static final Logger LOG = LoggerFactory.getLogger(Group.class);
 
   private final String name;
+  /** Of an elastic group the largest. */
   private final int worldSize;
+  private final int minWorldSize;
+  /** Null if the group is not elastic. */
+  private final Elastic elastic;
   private final RendezvousConfig config;
   private final Issuer issuer;
   private final LongSupplier clock;
@@ -45,9 +51,12 @@ final class Group {
   private final WorkQueues queues;
   private long generation;
 
-  Group(String name, int worldSize, RendezvousConfig config, Issuer issuer, LongSupplier clock) {
-    this.name = name;
-    this.worldSize = worldSize;
+  /** @param first join, which says what the group is like */
+  Group(JoinRequest first, RendezvousConfig config, Issuer issuer, LongSupplier clock) {
+    this.name = first.getGroup();
+    this.worldSize = first.getWorldSize();
+    this.minWorldSize = first.getMinWorldSize();
+    this.elastic = minWorldSize == 0 ? null : new Elastic(first);
     this.config = config;
     this.issuer = issuer;
     this.clock = clock;
@@ -85,9 +94,13 @@ final class Group {
    */
   Runnable join(JoinRequest request, long timeoutMillis, BiConsumer<JoinReply, RegattaException> done) {
     long now = clock.getAsLong();
-    if (request.getWorldSize() != worldSize) {
-      throw new Conflict("group " + name + " has world size " + worldSize + ", and this member joins with world size "
-          + request.getWorldSize() + "; it must be the same for all members of a group");
+    if (request.getWorldSize() != worldSize || request.getMinWorldSize() != minWorldSize) {
+      throw new Conflict("group " + name + " has world size " + sizes(minWorldSize, worldSize) + ", and this member joins "
+          + "with world size " + sizes(request.getMinWorldSize(), request.getWorldSize())
+          + "; it must be the same for all members of a group");
+    }
+    if (elastic != null) {
+      return joinNext(request, now, now + timeoutMillis, done);
     }
     if (holders.length > 0) {
       Holder holder = seat(freeRank(request, now), request, now);
@@ -101,6 +114,58 @@ final class Group {
       form(now);
     }
     return () -> lobby.withdraw(guest);
+  }
+
+  private static String sizes(int min, int max) {
+    return min == 0 ? Integer.toString(max) : min + " to " + max + " (elastic)";
+  }
+
+  /** Into the next generation of an elastic group: a member of this one, which is over then for all, or a newcomer. */
+  private Runnable joinNext(JoinRequest request, long now, long deadlineMillis,
+      BiConsumer<JoinReply, RegattaException> done) {
+    long incarnation = request.getIncarnation();
+    if (incarnation == 0) {
+      elastic.admit(request, holders(), lobby, now);
+    } else {
+      requireActive(request.getRank(), incarnation);
+      if (lobby.holds(incarnation)) {
+        throw new Conflict(request.getMember() + " already waits for the next generation of group " + name);
+      }
+    }
+    boolean first = incarnation != 0 && holders().stream().noneMatch(h -> lobby.holds(h.incarnation));
+    Lobby.Guest guest = lobby.enter(request, now, deadlineMillis, done);
+    if (first) {
+      changed();
+    } else if (incarnation == 0 && holders.length > 0) {
+      tell();
+    }
+    formNext(now);
+    return () -> lobby.withdraw(guest);
+  }
+
+  /** Forms the next generation of an elastic group, if it is time. */
+  private void formNext(long now) {
+    if (elastic == null || !elastic.isReady(holders(), lobby, now)) {
+      return;
+    }
+    List<Holder> before = List.of(holders);
+    List<Lobby.Guest> guests = lobby.takeAll();
+    int[] ranks = Elastic.ranks(guests, before);
+    Holder[] next = new Holder[ranks.length];
+    for (int i = 0; i < ranks.length; i++) {
+      JoinRequest request = guests.get(i).request();
+      next[ranks[i]] = before.stream().filter(h -> h.incarnation == request.getIncarnation()).findFirst()
+          .orElseGet(() -> new Holder(-1, issuer.nextIncarnation(), request.getMember(), request.getEndpoint(), now));
+      next[ranks[i]].rank = ranks[i];
+      next[ranks[i]].lastSeenMillis = now;
+    }
+    holders = next;
+    gathers.close(new StaleGeneration("generation " + generation + " of group " + name + " is over, and its gathers with it"));
+    LOG.info("{}: generation {} has {} of at most {} members", name, generation + 1, next.length, worldSize);
+    changed();
+    for (int i = 0; i < ranks.length; i++) {
+      guests.get(i).done().accept(reply(next[ranks[i]]), null);
+    }
   }
 
   private void form(long now) {
@@ -152,7 +217,9 @@ final class Group {
     LOG.info("{}: rank {} ({}) has left", name, rank, holder.name());
     holder.state = Holder.State.LEFT;
     queues.giveBack(holder);
+    lobby.dismiss(incarnation, new StaleGeneration(holder.name() + " has left group " + name));
     changed();
+    formNext(clock.getAsLong());
   }
 
   /** Renews the lease; returns the generation. */
@@ -173,8 +240,17 @@ final class Group {
     return () -> watchers.remove(watcher);
   }
 
-  /** The holder that speaks, its lease renewed; or {@code StaleGeneration} saying what became of it. */
-  Holder requireActive(int rank, long incarnation) {
+  /**
+   * The holder that speaks, its lease renewed; or {@code StaleGeneration} saying what became of it. A member of an elastic
+   * group may not have heard yet that it has another rank.
+   */
+  Holder requireActive(int saidRank, long incarnation) {
+    int rank = elastic == null ? saidRank : holders().stream().filter(h -> h.incarnation == incarnation)
+        .mapToInt(h -> h.rank).findFirst().orElse(saidRank);
+    if (elastic != null && rank >= holders.length) {
+      throw new StaleGeneration("incarnation " + incarnation + " is not in group " + name + ", whose generation " + generation
+          + " has " + holders.length + " members. Join again to get a new incarnation");
+    }
     if (rank < 0 || rank >= worldSize) {
       throw new InvalidInput("rank " + rank + " is not in group " + name + " of world size " + worldSize);
     }
@@ -207,13 +283,16 @@ final class Group {
             holder.describe(now), Holder.seconds(config.leaseMs()));
         holder.state = Holder.State.LOST;
         queues.giveBack(holder);
+        lobby.dismiss(holder.incarnation, new StaleGeneration(holder.describe(now) + " of group " + name
+            + " was declared lost. Join again to get a new incarnation"));
         anyLost = true;
       }
     }
     if (anyLost) {
       changed();
     }
-    lobby.expire(now);
+    formNext(now);
+    lobby.expire(now, () -> elastic == null ? lobby.state() : elastic.state(holders(), lobby, now));
     gathers.expire(now);
     store.expire(now);
   }
@@ -225,9 +304,13 @@ final class Group {
 
   private void changed() {
     generation = issuer.nextGeneration(generation);
+    tell();
+    gathers.settle();
+  }
+
+  private void tell() {
     GroupView view = view();
     List.copyOf(watchers).forEach(w -> w.view(view));
-    gathers.settle();
   }
 
   /** Whether nobody is left to serve: no member is active and nobody waits to join. */
@@ -255,20 +338,29 @@ final class Group {
   }
 
   GroupView view() {
-    GroupView.Builder view = GroupView.newBuilder().setGroup(name).setGeneration(generation).setWorldSize(worldSize);
+    GroupView.Builder view = GroupView.newBuilder().setGroup(name).setGeneration(generation)
+        .setWorldSize(elastic == null || holders.length == 0 ? worldSize : holders.length);
+    if (elastic != null && holders.length > 0) {
+      lobby.guests().stream().map(Lobby.Guest::request).filter(request -> request.getIncarnation() == 0)
+          .forEach(request -> view.addWaiting(request.getMember() + " at " + request.getEndpoint()));
+    }
     Stream.of(holders).map(Holder::toMember).forEach(view::addMembers);
     return view.build();
   }
 
+  private Collection<Integer> absentRanks() {
+    return elastic == null ? lobby.unclaimedRanks() : elastic.absentRanks(holders(), lobby);
+  }
+
   /** What {@link #waits} says of joins and gathers, once for each, with ranks as numbers. */
   List<OpenGather> openGathers() {
-    List<OpenGather> all = new ArrayList<>(lobby.open());
+    List<OpenGather> all = new ArrayList<>(lobby.open(absentRanks()));
     all.addAll(gathers.open());
     return all;
   }
 
   List<Wait> waits() {
-    List<Wait> waits = new ArrayList<>(lobby.waits());
+    List<Wait> waits = new ArrayList<>(lobby.waits(absentRanks()));
     waits.addAll(gathers.waits());
     waits.addAll(store.waits());
     return waits;

@@ -68,11 +68,19 @@ public final class Groups {
       throw new InvalidInput("rank " + request.getRank() + " of " + request.getMember() + " is not within 0 .. "
           + (request.getWorldSize() - 1) + " of group " + name + " (or -1 for any)");
     }
+    if (request.getMinWorldSize() < 0 || request.getMinWorldSize() > request.getWorldSize() || request.getSettleMs() < 0) {
+      throw new InvalidInput("smallest world size " + request.getMinWorldSize() + " of group " + name + " is not within 1 .. "
+          + request.getWorldSize() + ", its largest (or 0 if the group is not elastic), or it is to settle for "
+          + request.getSettleMs() + " ms");
+    }
+    if (request.getIncarnation() != 0) {
+      member(name);
+    }
     if (!groups.containsKey(name) && groups.size() >= config.limits().groups()) {
       throw new Overloaded("the rendezvous has " + groups.size() + " open groups, the limit (rendezvous.limits.groups);"
           + " wait until a job has ended, or raise it");
     }
-    Group group = groups.computeIfAbsent(name, n -> new Group(n, request.getWorldSize(), config, issuer, clock));
+    Group group = groups.computeIfAbsent(name, n -> new Group(request, config, issuer, clock));
     Runnable withdraw = group.join(request, timeout(request.getTimeoutMs()), done);
     return () -> {
       withdraw.run();
@@ -121,6 +129,11 @@ public final class Groups {
   /** Adds to a counter, which starts at 0; returns the sum. */
   public long add(String groupName, String key, long delta) {
     return open(groupName).store().add(checkName("key", key), delta);
+  }
+
+  /** @param expected null: no value */
+  public boolean compareAndSet(String groupName, String key, ByteString expected, ByteString value) {
+    return open(groupName).store().compareAndSet(checkName("key", key), expected, value);
   }
 
   public boolean delete(String groupName, String key) {

@@ -9,7 +9,8 @@ final class Holder {
   /** A holder starts active and ends in one of the other two; its rank may then be taken by a new holder. */
   enum State { ACTIVE, LEFT, LOST }
 
-  final int rank;
+  /** The same for life but in an elastic group, where the next generation may give another. */
+  int rank;
   final long incarnation;
   final String member;
   final String endpoint;

@@ -9,18 +9,21 @@ import io.regatta.protocol.rendezvous.JoinRequest;
 import io.regatta.protocol.rendezvous.MissingMember;
 import io.regatta.protocol.rendezvous.OpenGather;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Iterator;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.BiConsumer;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /**
  * Those who wait for a {@link Group} to form, in order of arrival. Owned by the group, on its thread. A guest who
- * names no rank gets the lowest one that nobody named, when all have come.
+ * names no rank gets the lowest one that nobody named, when all have come. In an elastic group {@link Elastic} says who gets
+ * which.
  */
 final class Lobby {
 
@@ -79,6 +82,34 @@ final class Lobby {
     guests.remove(guest);
   }
 
+  /** Whether a member of this incarnation waits here for the next generation. */
+  boolean holds(long incarnation) {
+    return guests.stream().anyMatch(guest -> guest.request.getIncarnation() == incarnation);
+  }
+
+  List<Guest> guests() {
+    return List.copyOf(guests);
+  }
+
+  /** When the last guest came who is here; 0 if nobody is. */
+  long lastCameMillis() {
+    return guests.stream().mapToLong(guest -> guest.sinceMillis).max().orElse(0);
+  }
+
+  /** All guests in the order in which they came; the lobby is empty afterwards. */
+  List<Guest> takeAll() {
+    List<Guest> all = guests();
+    guests.clear();
+    return all;
+  }
+
+  /** Refuses the member of this incarnation, if it waits here. */
+  void dismiss(long incarnation, RegattaException reason) {
+    List<Guest> gone = guests.stream().filter(guest -> guest.request.getIncarnation() == incarnation).toList();
+    guests.removeAll(gone);
+    gone.forEach(guest -> guest.done.accept(null, reason));
+  }
+
   /** All guests by rank, as many as the world size; the lobby is empty afterwards. */
   List<Guest> seatAll() {
     Guest[] byRank = new Guest[worldSize];
@@ -93,19 +124,27 @@ final class Lobby {
     return List.of(byRank);
   }
 
-  /** Fails the joins whose time is over; the others wait on. */
-  void expire(long now) {
+  /** The state of a group that is not elastic, for who has waited in vain. */
+  String state() {
+    return "only " + guests.size() + " of " + worldSize + " members of group " + group + " have come, " + missing()
+        + ". Start the missing ones, or wait longer: --ready-timeout, or node.ready_timeout_seconds";
+  }
+
+  /**
+   * Fails the joins whose time is over; the others wait on.
+   *
+   * @param state why they still waited, and what to do
+   */
+  void expire(long now, Supplier<String> state) {
     List<Guest> late = guests.stream().filter(g -> now >= g.deadlineMillis).toList();
     if (late.isEmpty()) {
       return;
     }
-    String state = "only " + guests.size() + " of " + worldSize + " members of group " + group + " have come, "
-        + missing();
+    String why = state.get();
     late.forEach(guests::remove);
     for (Guest guest : late) {
       guest.done.accept(null, new PeerLost("join timed out after "
-          + Holder.seconds(now - guest.sinceMillis) + ": " + state
-          + ". Start the missing ones, or wait longer: --ready-timeout, or node.ready_timeout_seconds"));
+          + Holder.seconds(now - guest.sinceMillis) + ": " + why));
     }
   }
 
@@ -116,7 +155,8 @@ final class Lobby {
         : (worldSize - guests.size()) + " are missing, out of ranks " + unclaimed;
   }
 
-  private Set<Integer> unclaimedRanks() {
+  /** Those below the largest world size that nobody here has asked for. */
+  Set<Integer> unclaimedRanks() {
     Set<Integer> ranks = IntStream.range(0, worldSize).boxed().collect(Collectors.toCollection(TreeSet::new));
     guests.forEach(g -> ranks.remove(g.request.getRank()));
     return ranks;
@@ -128,18 +168,22 @@ final class Lobby {
     all.forEach(g -> g.done.accept(null, reason));
   }
 
-  /** The join that waits, if anybody does. */
-  List<OpenGather> open() {
+  /**
+   * The join that waits, if anybody does.
+   *
+   * @param absent the ranks that it waits for
+   */
+  List<OpenGather> open(Collection<Integer> absent) {
     if (guests.isEmpty()) {
       return List.of();
     }
     OpenGather.Builder join = OpenGather.newBuilder().setGroup(group);
-    unclaimedRanks().forEach(rank -> join.addMissing(MissingMember.newBuilder().setRank(rank).setLastStep(-1)));
+    absent.forEach(rank -> join.addMissing(MissingMember.newBuilder().setRank(rank).setLastStep(-1)));
     return List.of(join.build());
   }
 
-  List<Wait> waits() {
-    List<Wait.Peer> missing = unclaimedRanks().stream().map(r -> new Wait.Peer("rank " + r, -1, 0)).toList();
+  List<Wait> waits(Collection<Integer> absent) {
+    List<Wait.Peer> missing = absent.stream().map(r -> new Wait.Peer("rank " + r, -1, 0)).toList();
     List<Wait> waits = new ArrayList<>();
     for (Guest guest : guests) {
       waits.add(new Wait(guest.request.getMember(), "join", "group " + group, guest.sinceMillis, missing));

@@ -3,6 +3,7 @@ package io.regatta.rendezvous;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.node.settings.Setting;
 import io.regatta.node.settings.Settings;
+import io.regatta.rendezvous.http.HttpStoreConfig;
 
 /** Configuration of one rendezvous: the section {@code rendezvous}. Validated in the constructor, immutable. */
 public record RendezvousConfig(
@@ -23,6 +24,9 @@ public record RendezvousConfig(
 
     @Setting(value = "8388608", unit = "bytes", doc = "Largest request; must hold a gather's payload and a value.")
     int messageBytes,
+
+    @Setting(doc = "Key-value servers that processes of PaddlePaddle meet by; off unless they are given ports.")
+    HttpStoreConfig http,
 
     @Setting(doc = "What the rendezvous holds at most.")
     Limits limits) {
@@ -107,6 +111,11 @@ public record RendezvousConfig(
       throw new InvalidInput("message_bytes must be at least " + needed + " to hold limits.payload_bytes "
           + limits.payloadBytes() + " and limits.value_bytes " + limits.valueBytes() + ", got " + messageBytes);
     }
+  }
+
+  /** Without servers over HTTP. */
+  public RendezvousConfig(int port, long leaseMs, long tickMs, long maxWaitMs, int messageBytes, Limits limits) {
+    this(port, leaseMs, tickMs, maxWaitMs, messageBytes, HttpStoreConfig.defaults(), limits);
   }
 
   /** Everything by default. */

@@ -2,6 +2,7 @@ package io.regatta.rendezvous;
 
 import io.regatta.core.error.RegattaException;
 import io.regatta.protocol.rendezvous.AddReply;
+import io.regatta.protocol.rendezvous.CompareAndSetReply;
 import io.regatta.protocol.rendezvous.DeleteReply;
 import io.regatta.protocol.rendezvous.GetReply;
 import io.regatta.protocol.rendezvous.GroupView;
@@ -48,6 +49,9 @@ final class RendezvousEndpoint {
         .setValue(groups.add(r.getGroup(), r.getKey(), r.getDelta())).build());
     atOnce(server, RendezvousGrpcService.Delete, r -> DeleteReply.newBuilder()
         .setDeleted(groups.delete(r.getGroup(), r.getKey())).build());
+    atOnce(server, RendezvousGrpcService.CompareAndSet, r -> CompareAndSetReply.newBuilder()
+        .setSet(groups.compareAndSet(r.getGroup(), r.getKey(), r.hasExpected() ? r.getExpected() : null, r.getValue()))
+        .build());
     atOnce(server, RendezvousGrpcService.Lease, groups::lease);
     atOnce(server, RendezvousGrpcService.Groups, r -> groups.status(r.getGroup()));
     Call.bind(server, RendezvousGrpcService.Watch, (r, call) -> groups.watch(r.getGroup(), new ViewStream(call)));

@@ -11,6 +11,8 @@ import io.regatta.node.directory.Registration;
 import io.regatta.protocol.RendezvousClient;
 import io.regatta.protocol.stream.Liveness;
 import io.regatta.protocol.stream.StreamOptions;
+import io.regatta.rendezvous.http.HttpStoreConfig;
+import io.regatta.rendezvous.http.KeyValueServer;
 import io.vertx.core.Future;
 import io.vertx.core.VerticleBase;
 import io.vertx.core.http.Http2Settings;
@@ -49,6 +51,9 @@ public final class RendezvousVerticle extends VerticleBase {
   private Hosted.Service hosted;
   private Groups groups;
   private ServicePort port;
+  private final List<KeyValueServer> httpStores = new ArrayList<>();
+  private volatile int glooPort = HttpStoreConfig.OFF;
+  private volatile int launchPort = HttpStoreConfig.OFF;
   private Registration registration;
   private Waits.Source waits;
   private long ticker = -1;
@@ -79,6 +84,9 @@ public final class RendezvousVerticle extends VerticleBase {
             "rendezvous.port")
         .compose(listening -> {
           port = listening;
+          return httpStores(clock);
+        })
+        .compose(v -> {
           waits = node.waits().source(context, groups::waits);
           gauge("regatta.rendezvous.groups", "open groups", openGroups);
           gauge("regatta.rendezvous.members", "active members of all groups", activeMembers);
@@ -97,6 +105,33 @@ public final class RendezvousVerticle extends VerticleBase {
         })
         .onFailure(e -> hosted.failed(e))
         .recover(e -> stop().transform(stopped -> Future.failedFuture(e)));
+  }
+
+  /** Those that have ports, one after the other. */
+  private Future<Void> httpStores(LongSupplier clock) {
+    HttpStoreConfig http = config.http();
+    return Future.<Void>succeededFuture()
+        .compose(v -> http.glooPort() == HttpStoreConfig.OFF ? Future.succeededFuture()
+            : KeyValueServer.gloo(vertx, node.host(), http, clock).onSuccess(server -> {
+              httpStores.add(server);
+              glooPort = server.port();
+            }))
+        .compose(v -> http.launchPort() == HttpStoreConfig.OFF ? Future.succeededFuture()
+            : KeyValueServer.launch(vertx, node.host(), http, clock).onSuccess(server -> {
+              httpStores.add(server);
+              launchPort = server.port();
+            }))
+        .mapEmpty();
+  }
+
+  /** The port of gloo's key-value server, once started; {@link HttpStoreConfig#OFF} if there is none. */
+  public int glooPort() {
+    return glooPort;
+  }
+
+  /** The port of launch's key-value server, once started; {@link HttpStoreConfig#OFF} if there is none. */
+  public int launchPort() {
+    return launchPort;
   }
 
   /** Another process that now listens on that port is not the one that is asked for. */
@@ -136,7 +171,7 @@ public final class RendezvousVerticle extends VerticleBase {
     Future<Void> unregistered = registration == null ? Future.succeededFuture() : registration.close();
     return unregistered.transform(done -> {
       groups.close();
-      return port == null ? Future.succeededFuture() : port.shutdown(SHUTDOWN_MILLIS);
-    });
+      return Future.join(httpStores.stream().map(KeyValueServer::close).toList());
+    }).transform(done -> port == null ? Future.succeededFuture() : port.shutdown(SHUTDOWN_MILLIS));
   }
 }

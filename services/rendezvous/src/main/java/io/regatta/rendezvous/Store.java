@@ -11,6 +11,7 @@ import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.BiConsumer;
@@ -77,6 +78,19 @@ final class Store {
 
   Optional<ByteString> get(String key) {
     return Optional.ofNullable(values.get(key));
+  }
+
+  /**
+   * Sets a key if it holds what is expected.
+   *
+   * @param expected null: no value
+   */
+  boolean compareAndSet(String key, ByteString expected, ByteString value) {
+    boolean as = Objects.equals(values.get(key), expected);
+    if (as) {
+      set(key, value);
+    }
+    return as;
   }
 
   boolean delete(String key) {

@@ -2,6 +2,7 @@ package io.regatta.node.address;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.DatagramSocket;
 import java.net.Inet4Address;
 import java.net.InetAddress;
@@ -10,8 +11,12 @@ import java.net.NetworkInterface;
 import java.net.ServerSocket;
 import java.net.SocketException;
 import java.net.UnknownHostException;
+import java.util.ArrayList;
 import java.util.Collections;
+import java.util.Comparator;
 import java.util.List;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The address under which this process is reached, and why that one. Blocking (name resolution); used on the starting
@@ -21,6 +26,8 @@ import java.util.List;
  * @param reason for the log
  */
 public record PublishedAddress(String address, String reason) {
+  private static final Logger LOG = LoggerFactory.getLogger(PublishedAddress.class);
+  private static final String LOOPBACK = "127.0.0.1";
 
   /**
    * The configured address or interface, or else the one that routes to the first remote seed (to the first seed, if
@@ -47,12 +54,100 @@ public record PublishedAddress(String address, String reason) {
       }
     }
     if (loopback != null && unresolved == null) {
-      return new PublishedAddress("127.0.0.1", "every seed is on this machine");
+      return new PublishedAddress(LOOPBACK, "every seed is on this machine");
     }
     if (unresolved != null) {
       return new PublishedAddress(firstRemote(), "seed " + unresolved + " cannot be resolved yet");
     }
-    return new PublishedAddress("127.0.0.1", "no seeds: this process is alone");
+    return new PublishedAddress(LOOPBACK, "no seeds: this process is alone");
+  }
+
+  /**
+   * The address to publish to peers whom this process meets at a rendezvous or a store: the configured address or interface,
+   * or else the one that routes to where they meet. Never loopback, unless they meet on loopback, and so on this machine.
+   * The choice and its reason are logged in one line.
+   *
+   * @param configured address, host name or interface; blank: none
+   * @param at where they meet; null: nothing with an address (files, memory), where only the configuration can tell
+   * @throws InvalidInput if the configured one is none of this machine, or if there is none that peers could reach
+   */
+  public static PublishedAddress toward(String configured, HostPort at) {
+    PublishedAddress chosen;
+    if (!configured.isBlank()) {
+      chosen = new PublishedAddress(named(configured), "as configured: " + configured);
+    } else if (at == null) {
+      chosen = new PublishedAddress(LOOPBACK, "no address is configured, and no meeting place tells where the peers are; "
+          + "configure one if any is on another machine");
+    } else {
+      InetAddress place = resolved(at);
+      chosen = decide(at, place, place.isLoopbackAddress() ? place : routed(place, at), addresses());
+    }
+    LOG.info("peers reach this process at {}: {}", chosen.address(), chosen.reason());
+    return chosen;
+  }
+
+  /**
+   * The decision alone.
+   *
+   * @param place what {@code at} resolves to
+   * @param routed the kernel's source address for packets to it; null: there is no route
+   * @param own this machine's addresses, of interfaces that are up
+   */
+  static PublishedAddress decide(HostPort at, InetAddress place, InetAddress routed, List<InetAddress> own) {
+    if (place.isLoopbackAddress()) {
+      return new PublishedAddress(place.getHostAddress(), at + ", where they meet, is loopback: all must be on this machine");
+    }
+    if (own.contains(place)) {
+      return new PublishedAddress(place.getHostAddress(), at + ", where they meet, is on this machine");
+    }
+    if (routed != null && !routed.isAnyLocalAddress() && !routed.isLoopbackAddress()) {
+      return new PublishedAddress(routed.getHostAddress(), "it routes to " + at + ", where they meet");
+    }
+    return own.stream().filter(address -> !address.isLoopbackAddress() && !address.isLinkLocalAddress())
+        .min(Comparator.comparing(address -> !(address instanceof Inet4Address)))
+        .map(address -> new PublishedAddress(address.getHostAddress(), "there is no route to " + at
+            + ", where they meet, now; it is the first that is not loopback"))
+        .orElseThrow(() -> new InvalidInput("this machine has no address but loopback, which peers that meet at " + at
+            + " cannot reach: bring an interface up, or configure the host to publish"));
+  }
+
+  /**
+   * Whether one of two peers publishes loopback and the other does not: then they cannot be on one machine for all that is
+   * known, and one of them cannot be reached. Names are not resolved.
+   *
+   * @param one {@code host:port}; empty: it publishes nothing
+   */
+  public static boolean loopbackApart(String one, String other) {
+    return !one.isEmpty() && !other.isEmpty() && isLoopback(one) != isLoopback(other);
+  }
+
+  private static boolean isLoopback(String endpoint) {
+    String host = endpoint.substring(0, Math.max(0, endpoint.lastIndexOf(':'))).replace("[", "").replace("]", "");
+    return host.equals("localhost") || host.startsWith("127.") || host.equals("::1") || host.equals("0:0:0:0:0:0:0:1");
+  }
+
+  private static InetAddress resolved(HostPort at) {
+    try {
+      return InetAddress.getByName(at.host());
+    } catch (UnknownHostException e) {
+      throw new InvalidInput(at + ", where peers meet, cannot be resolved, so no address to publish can be chosen; mend the "
+          + "name, or configure the host to publish", e);
+    }
+  }
+
+  private static List<InetAddress> addresses() {
+    try {
+      List<InetAddress> all = new ArrayList<>();
+      for (NetworkInterface each : Collections.list(NetworkInterface.getNetworkInterfaces())) {
+        if (each.isUp()) {
+          all.addAll(Collections.list(each.getInetAddresses()));
+        }
+      }
+      return all;
+    } catch (SocketException e) {
+      throw new InvalidInput("cannot look at this machine's network interfaces: " + e.getMessage()
+          + "; configure the host to publish", e);
+    }
   }
 
   private static String named(String configured) {
@@ -95,17 +190,19 @@ public record PublishedAddress(String address, String reason) {
     }
   }
 
-  /** The kernel's choice of source address: connecting a datagram socket sends nothing. */
   private static String routeTo(InetAddress seed, HostPort at) {
+    InetAddress routed = routed(seed, at);
+    return routed == null ? firstRemote() : routed.getHostAddress();
+  }
+
+  /** The kernel's choice of source address: connecting a datagram socket sends nothing. Null: there is no route now. */
+  private static InetAddress routed(InetAddress place, HostPort at) {
     try (DatagramSocket socket = new DatagramSocket()) {
-      socket.connect(new InetSocketAddress(seed, at.port()));
-      if (!socket.getLocalAddress().isAnyLocalAddress()) {
-        return socket.getLocalAddress().getHostAddress();
-      }
-    } catch (IOException | java.io.UncheckedIOException e) {
-      // no route now: fall through, and let the connection say so
+      socket.connect(new InetSocketAddress(place, at.port()));
+      return socket.getLocalAddress().isAnyLocalAddress() ? null : socket.getLocalAddress();
+    } catch (IOException | UncheckedIOException e) {
+      return null; // the connection will say so
     }
-    return firstRemote();
   }
 
   private static String firstRemote() {
@@ -123,7 +220,7 @@ public record PublishedAddress(String address, String reason) {
       throw new InvalidInput("cannot look at this machine's network interfaces: " + e.getMessage()
           + "; set node.cluster.address", e);
     }
-    return "127.0.0.1";
+    return LOOPBACK;
   }
 
   /** Whether the seed is this process itself: one of this machine's addresses, and this port. */

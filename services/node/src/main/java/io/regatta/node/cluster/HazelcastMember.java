@@ -13,6 +13,7 @@ import io.vertx.core.internal.VertxInternal;
 import io.vertx.spi.cluster.hazelcast.ConfigUtil;
 import io.vertx.spi.cluster.hazelcast.HazelcastClusterManager;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
 
@@ -72,6 +73,15 @@ public final class HazelcastMember extends HazelcastClusterManager {
         && manager.getHazelcastInstance() != null
         ? Optional.of(manager.getHazelcastInstance().getCluster().getLocalMember().getAddress().getHost())
         : Optional.empty();
+  }
+
+  /**
+   * The map of this name that all members of the Hazelcast cluster under a Vertx share; that of the JVM if there is no
+   * cluster. For small texts. Its calls block, for as long as an operation of Hazelcast may take: never on an event loop.
+   */
+  public static Map<String, String> sharedMap(Vertx vertx, String name) {
+    return ((VertxInternal) vertx).clusterManager() instanceof HazelcastClusterManager manager
+        ? manager.getHazelcastInstance().getMap(name) : vertx.sharedData().getLocalMap(name);
   }
 
   /**

@@ -15,6 +15,7 @@ import io.regatta.protocol.rendezvous.GatherReply;
 import io.regatta.protocol.rendezvous.GroupView;
 import io.regatta.protocol.rendezvous.GroupsReply;
 import io.regatta.protocol.rendezvous.JoinReply;
+import io.regatta.protocol.rendezvous.JoinRequest;
 import io.regatta.protocol.rendezvous.Member;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
@@ -59,6 +60,8 @@ public final class Membership {
   private long viewed;
   private long leaseMillis;
   private List<String> endpoints = List.of();
+  /** How this member joined an elastic group. */
+  private JoinRequest elastic;
   private long heart = -1;
   private boolean beating;
   private boolean complained;
@@ -103,7 +106,36 @@ public final class Membership {
         .map(this::joined);
   }
 
+  /**
+   * As {@link #join(String, int, int, String, String, Duration)}, in an elastic group.
+   *
+   * @param settle how long nobody else must come before the group begins with fewer than the maximum
+   */
+  public Future<Void> joinElastic(String who, int minWorldSize, int maxWorldSize, int wanted, String member, String endpoint,
+      Duration timeout, Duration settle) {
+    elastic = JoinRequest.newBuilder().setGroup(group).setMinWorldSize(minWorldSize).setWorldSize(maxWorldSize)
+        .setRank(wanted).setMember(member).setEndpoint(endpoint).setSettleMs(settle.toMillis()).build();
+    return joinNext(who, timeout);
+  }
+
+  /**
+   * Ends the generation of an elastic group and waits for the next one; rank, generation and endpoints are those of the new
+   * one afterwards. The seat is kept meanwhile.
+   */
+  public Future<Void> reform(String who, Duration timeout) {
+    return joinNext(who, timeout);
+  }
+
+  private Future<Void> joinNext(String who, Duration timeout) {
+    Waits.Handle wait = node.waits().begin(who, "join of group " + group, "the rendezvous at " + rendezvous.endpoint(),
+        () -> missing(""));
+    return calls.join(elastic.toBuilder().setIncarnation(incarnation).setTimeoutMs(timeout.toMillis()).build())
+        .onComplete(done -> wait.close())
+        .map(this::joined);
+  }
+
   private Void joined(JoinReply reply) {
+    vertx.cancelTimer(heart);
     rank = reply.getRank();
     incarnation = reply.getIncarnation();
     GroupView view = reply.getView();

@@ -8,6 +8,7 @@ import java.net.Inet4Address;
 import java.net.InetAddress;
 import java.net.NetworkInterface;
 import java.net.SocketException;
+import java.net.UnknownHostException;
 import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
@@ -36,6 +37,42 @@ class PublishedAddressTest {
     PublishedAddress unknown = PublishedAddress.choose("", List.of(LOCAL, new HostPort("seed.invalid", 5701)));
     assertThat(unknown.reason()).contains("seed.invalid:5701 cannot be resolved yet");
     assertThat(unknown.address().startsWith("127.")).isEqualTo(outside().isEmpty());
+  }
+
+  @Test
+  void loopbackIsNeverPublishedToPeersThatMeetElsewhere() throws UnknownHostException {
+    InetAddress loopback = InetAddress.getByName("127.0.0.1");
+    InetAddress own = InetAddress.getByName("10.1.2.3");
+    InetAddress other = InetAddress.getByName("fd00::7");
+    InetAddress far = InetAddress.getByName("192.0.2.9");
+    List<InetAddress> all = List.of(loopback, InetAddress.getByName("fe80::1"), other, own);
+    HostPort at = new HostPort("meeting", 6767);
+    assertThat(PublishedAddress.decide(at, loopback, loopback, all).address()).isEqualTo("127.0.0.1");
+    assertThat(PublishedAddress.decide(at, loopback, loopback, all).reason()).contains("all must be on this machine");
+    assertThat(PublishedAddress.decide(at, own, loopback, all).address()).as("our own").isEqualTo("10.1.2.3");
+    assertThat(PublishedAddress.decide(at, far, other, all).address()).as("as routed").isEqualTo(other.getHostAddress());
+    assertThat(PublishedAddress.decide(at, far, other, all).reason()).contains("routes to meeting:6767");
+    assertThat(PublishedAddress.decide(at, far, null, all).address()).as("no route").isEqualTo("10.1.2.3");
+    assertThat(PublishedAddress.decide(at, far, loopback, all).address()).isEqualTo("10.1.2.3");
+    assertThat(PublishedAddress.decide(at, far, null, List.of(loopback, other)).address()).isEqualTo(other.getHostAddress());
+    assertThatThrownBy(() -> PublishedAddress.decide(at, far, loopback, List.of(loopback)))
+        .isInstanceOf(InvalidInput.class).hasMessageContaining("no address but loopback");
+  }
+
+  @Test
+  void theAddressForPeersRoutesToWhereTheyMeet_unlessOneIsConfigured() throws SocketException {
+    String here = outside().orElse("127.0.0.1");
+    assertThat(PublishedAddress.toward("", new HostPort(here, 6767)).address()).isEqualTo(here);
+    assertThat(PublishedAddress.toward("", new HostPort("localhost", 6767)).address()).startsWith("127.");
+    assertThat(PublishedAddress.toward("127.0.0.1", new HostPort(here, 6767)).address()).isEqualTo("127.0.0.1");
+    assertThat(PublishedAddress.toward("", null).address()).isEqualTo("127.0.0.1");
+    assertThatThrownBy(() -> PublishedAddress.toward("", new HostPort("nowhere.invalid", 1)))
+        .isInstanceOf(InvalidInput.class).hasMessageContaining("nowhere.invalid:1");
+    assertThat(PublishedAddress.loopbackApart("127.0.0.1:1", "10.0.0.127:1")).isTrue();
+    assertThat(PublishedAddress.loopbackApart("[fd00::1]:1", "[::1]:1")).isTrue();
+    assertThat(PublishedAddress.loopbackApart("127.0.0.1:1", "localhost:2")).isFalse();
+    assertThat(PublishedAddress.loopbackApart("host-a:1", "10.0.0.127:1")).isFalse();
+    assertThat(PublishedAddress.loopbackApart("127.0.0.1:1", "")).isFalse();
   }
 
   @Test

@@ -20,6 +20,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import java.util.zip.Inflater;
 import org.junit.jupiter.api.extension.AfterEachCallback;
 import org.junit.jupiter.api.extension.BeforeEachCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
@@ -30,14 +32,17 @@ import org.slf4j.LoggerFactory;
  * {@code @ExtendWith(BlockedLoopGuard.class)}.
  *
  * <p>On a crowded machine a loop can stand still without having done anything wrong: a warning is passed over if the
- * loop was running Java code (not waiting, not in a native call) and got less than half of the time in question on a
- * core. CPU times are sampled every 200 ms on a thread of the guard.
+ * loop was running Java code or loading a class (not waiting, not in another native call) and got less than half of the
+ * time in question on a core. CPU times are sampled every 200 ms on a thread of the guard.
  */
 public final class BlockedLoopGuard implements BeforeEachCallback, AfterEachCallback {
 
   private static final String CHECKER = "io.vertx.core.impl.BlockedThreadChecker";
   private static final Pattern WARNING = Pattern.compile("Thread (.*) has been blocked for (\\d+) ms");
   private static final int KEPT_SAMPLES = 200;
+  /** Their native methods compute (those that wait are not RUNNABLE); they run when a class or lambda is first used. */
+  private static final List<String> LOADING = Stream.of(Class.class, ClassLoader.class, Object.class, System.class,
+      Inflater.class).map(Class::getName).toList();
   private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
   private static final ExtensionContext.Namespace NAMESPACE = ExtensionContext.Namespace.create(BlockedLoopGuard.class);
 
@@ -121,7 +126,8 @@ public final class BlockedLoopGuard implements BeforeEachCallback, AfterEachCall
     private boolean stolen(ThreadInfo thread, long blockedNanos) {
       StackTraceElement[] stack = thread.getStackTrace();
       boolean computing = thread.getThreadState() == Thread.State.RUNNABLE
-          && stack.length > 0 && !stack[0].isNativeMethod();
+          && stack.length > 0 && (!stack[0].isNativeMethod() || LOADING.contains(stack[0].getClassName())
+              || stack[0].getClassName().startsWith("java.lang.invoke."));
       long now = System.nanoTime();
       long cpuNow = THREADS.getThreadCpuTime(thread.getThreadId());
       long cpuThen = samples.getOrDefault(thread.getThreadId(), new ArrayDeque<>()).stream()

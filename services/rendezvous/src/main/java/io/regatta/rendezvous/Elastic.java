@@ -1,0 +1,99 @@
+package io.regatta.rendezvous;
+
+import io.regatta.core.error.RegattaException.Conflict;
+import io.regatta.core.group.Seating;
+import io.regatta.node.address.PublishedAddress;
+import io.regatta.protocol.rendezvous.JoinRequest;
+import java.util.List;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+/**
+ * The rules of an elastic group: who may enter, when the next generation forms, who gets which rank. Decides only; owned by
+ * its {@link Group}, on that one's thread.
+ */
+final class Elastic {
+  private final String group;
+  private final int min;
+  private final int max;
+  private final long settleMillis;
+
+  /** As the group's first join has it. */
+  Elastic(JoinRequest first) {
+    this.group = first.getGroup();
+    this.min = first.getMinWorldSize();
+    this.max = first.getWorldSize();
+    this.settleMillis = first.getSettleMs();
+  }
+
+  /** @throws Conflict if there can be no seat for this newcomer while those live who are here */
+  void admit(JoinRequest newcomer, List<Holder> holders, Lobby lobby, long now) {
+    List<Holder> pending = pending(holders, lobby);
+    if (pending.size() + lobby.size() >= max) {
+      throw new Conflict("group " + group + " is full: " + newcomer.getMember() + " is too late for one of its " + max
+          + " seats, held by " + names(holders, lobby, now) + "; wait until one of them has left or is lost, or start all "
+          + "with a larger world size");
+    }
+    Stream.concat(holders.stream().filter(Holder::active).map(holder -> holder.endpoint),
+        lobby.guests().stream().map(guest -> guest.request().getEndpoint()))
+        .filter(endpoint -> PublishedAddress.loopbackApart(endpoint, newcomer.getEndpoint())).findFirst().ifPresent(other -> {
+          throw new Conflict(newcomer.getMember() + " publishes " + newcomer.getEndpoint() + " to its peers, and another "
+              + "member of group " + group + " " + other + ": on loopback nobody on another machine can reach a member. "
+              + "Configure the host to publish of the one on loopback");
+        });
+    for (Holder holder : holders) {
+      if (min == max && holder.active() && holder.rank == newcomer.getRank()) {
+        throw new Conflict("rank " + holder.rank + " of group " + group + " is held: " + holder.describe(now)
+            + "; take another rank, or -1 for any, or wait until the holder has left or its lease has ended");
+      }
+    }
+  }
+
+  private static String names(List<Holder> holders, Lobby lobby, long now) {
+    String waiting = lobby.guests().stream().filter(guest -> guest.request().getIncarnation() == 0)
+        .map(guest -> ", " + guest.request().getMember()).collect(Collectors.joining());
+    return holders.stream().filter(Holder::active).map(holder -> holder.describe(now)).collect(Collectors.joining(", "))
+        + waiting;
+  }
+
+  /** Active members who have not come to form the next generation. */
+  private static List<Holder> pending(List<Holder> holders, Lobby lobby) {
+    return holders.stream().filter(holder -> holder.active() && !lobby.holds(holder.incarnation)).toList();
+  }
+
+  /** Whether all have come who live, there are enough, and it is no use to wait for more. */
+  boolean isReady(List<Holder> holders, Lobby lobby, long now) {
+    return lobby.size() >= min && pending(holders, lobby).isEmpty()
+        && (lobby.size() >= max || now - lobby.lastCameMillis() >= settleMillis
+            || lobby.guests().stream().anyMatch(guest -> guest.request().getIncarnation() != 0));
+  }
+
+  /** The ranks that the next generation waits for: of members who have not come, or as many as are missing for the first. */
+  List<Integer> absentRanks(List<Holder> holders, Lobby lobby) {
+    List<Holder> pending = pending(holders, lobby);
+    return pending.isEmpty() ? lobby.unclaimedRanks().stream().limit(Math.max(0, min - lobby.size())).toList()
+        : pending.stream().map(holder -> holder.rank).toList();
+  }
+
+  /** The ranks of those who come, by place. */
+  static int[] ranks(List<Lobby.Guest> guests, List<Holder> holders) {
+    return Seating.ranks(guests.stream().map(guest -> new Seating.Guest(holders.stream()
+        .filter(holder -> holder.incarnation == guest.request().getIncarnation()).mapToInt(holder -> holder.rank)
+        .findFirst().orElse(-1), guest.request().getRank())).toList());
+  }
+
+  /** Why somebody still waits, and what to do. */
+  String state(List<Holder> holders, Lobby lobby, long now) {
+    List<Holder> pending = pending(holders, lobby);
+    String names = pending.stream().map(holder -> holder.describe(now)).collect(Collectors.joining(", "));
+    if (pending.isEmpty()) {
+      return "only " + lobby.size() + " of " + (min == max ? "" : "at least ") + min + " members of group " + group
+          + " have come. Start the missing ones, or wait longer: --ready-timeout, or node.ready_timeout_seconds";
+    }
+    return lobby.guests().stream().allMatch(guest -> guest.request().getIncarnation() == 0)
+        ? "group " + group + " goes on with " + pending.size() + " of at most " + max + " members, and has let nobody in. "
+            + "Members do that when they form the next generation; wait longer, or look at why they do not: " + names
+        : "these of group " + group + " have not come to form its next generation: " + names
+            + ". Look at what they do, or end them";
+  }
+}

@@ -1,0 +1,43 @@
+package io.regatta.rendezvous.http;
+
+/** What one key-value server holds at most. Owned by its {@link KeyValues}. */
+final class Budget {
+  private static final int TOO_LARGE = 413;
+  private static final int FULL = 507;
+
+  private final HttpStoreConfig config;
+  private int keys;
+  private long bytes;
+
+  Budget(HttpStoreConfig config) {
+    this.config = config;
+  }
+
+  /**
+   * Takes what a key is about to need more.
+   *
+   * @param more bytes more than before; less than 0 if fewer
+   * @return null, or why not
+   */
+  Answer take(int newKeys, int valueBytes, long more) {
+    if (valueBytes > config.valueBytes()) {
+      return Answer.refusal(TOO_LARGE, "the value has " + valueBytes + " bytes, more than rendezvous.http.value_bytes "
+          + config.valueBytes());
+    }
+    if (keys + newKeys > config.keys()) {
+      return Answer.refusal(FULL, "there are " + keys + " keys, the limit (rendezvous.http.keys)");
+    }
+    if (bytes + more > config.storeBytes()) {
+      return Answer.refusal(FULL, "values would have " + (bytes + more) + " bytes, more than "
+          + "rendezvous.http.store_bytes " + config.storeBytes());
+    }
+    keys += newKeys;
+    bytes += more;
+    return null;
+  }
+
+  void giveBack(int oldKeys, long oldBytes) {
+    keys -= oldKeys;
+    bytes -= oldBytes;
+  }
+}

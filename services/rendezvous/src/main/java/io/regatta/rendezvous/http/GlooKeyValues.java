@@ -1,0 +1,162 @@
+package io.regatta.rendezvous.http;
+
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.LongSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * What the HTTP store of PaddlePaddle's gloo finds at {@code /SCOPE/KEY} (paddle 2.0's
+ * {@code distributed/fleet/utils/http_server.py}). A key that is deleted stays readable and counts once towards the rule by
+ * which that server stops: of every scope with a size so many keys have been deleted, no fewer and no more.
+ *
+ * <p>This one serves on, as many jobs after each other as like, often under the same scope. So when the rule is met, the
+ * next PUT into such a scope finds all of them empty; and a scope that nobody asks for is forgotten in time. A DELETE with a
+ * condition takes the value away. Owned by its {@link KeyValueServer}, on that one's loop.
+ */
+final class GlooKeyValues implements KeyValues {
+  private static final Logger LOG = LoggerFactory.getLogger(GlooKeyValues.class);
+  private static final int SEGMENTS = 3;
+
+  private static final class Scope {
+    final Map<String, byte[]> values = new HashMap<>();
+    final Set<String> deleted = new HashSet<>();
+    long askedMillis;
+
+    long bytes() {
+      return values.values().stream().mapToLong(value -> value.length).sum();
+    }
+
+    int keys() {
+      return values.size() + deleted.size();
+    }
+  }
+
+  private final Map<String, Integer> sizes;
+  private final long idleMillis;
+  private final LongSupplier clock;
+  private final Budget budget;
+  private final Map<String, Scope> scopes = new LinkedHashMap<>();
+
+  /** @param clock ms, never going back */
+  GlooKeyValues(HttpStoreConfig config, LongSupplier clock) {
+    this.sizes = config.glooSizes();
+    this.idleMillis = config.idleSeconds() * 1000L;
+    this.clock = clock;
+    this.budget = new Budget(config);
+  }
+
+  @Override
+  public Answer answer(String method, String path, Condition condition, byte[] body) {
+    String[] segments = path.split("/", -1);
+    if (segments.length < SEGMENTS) {
+      return Answer.of(400);
+    }
+    if (segments.length > SEGMENTS) {
+      return Answer.DROPPED;
+    }
+    forgetIdle();
+    String name = segments[1];
+    String key = segments[2];
+    return switch (method) {
+      case "GET" -> get(name, key);
+      case "PUT" -> put(name, key, condition, body);
+      case "DELETE" -> delete(name, key, condition);
+      default -> Answer.refusal(501, "this server knows GET, PUT and DELETE");
+    };
+  }
+
+  private Answer get(String name, String key) {
+    byte[] value = held(name, key);
+    return value == null ? Answer.NOT_FOUND : Answer.value(value);
+  }
+
+  private byte[] held(String name, String key) {
+    Scope scope = scopes.get(name);
+    if (scope != null) {
+      scope.askedMillis = clock.getAsLong();
+    }
+    return scope == null ? null : scope.values.get(key);
+  }
+
+  private Answer put(String name, String key, Condition condition, byte[] value) {
+    if (sizes.containsKey(name) && shouldStop()) {
+      LOG.info("all of {} have deleted their keys: the next job begins in empty scopes", sizes);
+      sizes.keySet().forEach(this::forget);
+    }
+    byte[] before = held(name, key);
+    if (!condition.holds(before)) {
+      return condition.tagged(Answer.of(Condition.FAILED), before);
+    }
+    Answer refusal = budget.take(before == null ? 1 : 0, value.length, value.length - (before == null ? 0 : before.length));
+    if (refusal != null) {
+      return refusal;
+    }
+    scope(name).values.put(key, value);
+    return condition.tagged(Answer.OK, value);
+  }
+
+  private Answer delete(String name, String key, Condition condition) {
+    byte[] before = held(name, key);
+    if (!condition.holds(before)) {
+      return condition.tagged(Answer.of(Condition.FAILED), before);
+    }
+    if (condition.named()) {
+      if (before != null) {
+        scopes.get(name).values.remove(key);
+        budget.giveBack(1, before.length);
+      }
+      return condition.tagged(Answer.OK, null);
+    }
+    Scope known = scopes.get(name);
+    if (known != null && known.deleted.contains(key)) {
+      return Answer.OK;
+    }
+    Answer refusal = budget.take(1, 0, 0);
+    if (refusal == null) {
+      scope(name).deleted.add(key);
+    }
+    return refusal == null ? Answer.OK : refusal;
+  }
+
+  /** PaddlePaddle's rule; met from the beginning where no scope has a size. */
+  boolean shouldStop() {
+    return sizes.entrySet().stream().allMatch(size -> {
+      Scope scope = scopes.get(size.getKey());
+      return (scope == null ? 0 : scope.deleted.size()) == size.getValue();
+    });
+  }
+
+  private Scope scope(String name) {
+    Scope scope = scopes.computeIfAbsent(name, n -> new Scope());
+    scope.askedMillis = clock.getAsLong();
+    return scope;
+  }
+
+  private void forget(String name) {
+    Scope scope = scopes.remove(name);
+    if (scope != null) {
+      budget.giveBack(scope.keys(), scope.bytes());
+    }
+  }
+
+  private void forgetIdle() {
+    long idleSince = clock.getAsLong() - idleMillis;
+    scopes.entrySet().stream().filter(e -> e.getValue().askedMillis < idleSince).map(Map.Entry::getKey).toList()
+        .forEach(this::forget);
+  }
+
+  @Override
+  public String what() {
+    return "gloo's key-value server";
+  }
+
+  @Override
+  public String contentType() {
+    return null;
+  }
+}

@@ -1,0 +1,143 @@
+package io.regatta.rendezvous.http;
+
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelOutboundHandlerAdapter;
+import io.netty.channel.ChannelPipeline;
+import io.netty.channel.ChannelPromise;
+import io.netty.handler.codec.http.HttpResponse;
+import io.netty.handler.codec.http.HttpVersion;
+import io.regatta.node.address.ServicePort;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.http.HttpConnection;
+import io.vertx.core.http.HttpServer;
+import io.vertx.core.http.HttpServerOptions;
+import io.vertx.core.http.HttpServerRequest;
+import io.vertx.core.http.HttpServerResponse;
+import io.vertx.core.net.impl.ConnectionBase;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One of PaddlePaddle's two key-value servers: a port, and the {@link KeyValues} behind it, which it owns. On the event
+ * loop of the verticle that starts it. As the servers that it stands for it speaks HTTP/1.0: one request, one answer with
+ * {@code Content-Length}, and the connection is closed.
+ */
+public final class KeyValueServer {
+  private static final Logger LOG = LoggerFactory.getLogger(KeyValueServer.class);
+  /** A connection without a byte is closed: none needs this long for one request. */
+  private static final int IDLE_SECONDS = 30;
+  private static final int MAX_PATH_BYTES = 8192;
+  private static final long SHUTDOWN_MILLIS = 200;
+
+  private final KeyValues values;
+  private final int maxBodyBytes;
+  private ServicePort port;
+
+  private KeyValueServer(KeyValues values, int maxBodyBytes) {
+    this.values = values;
+    this.maxBodyBytes = maxBodyBytes;
+  }
+
+  /** For gloo's clients, on {@code gloo_port}. Completes when it listens. */
+  public static Future<KeyValueServer> gloo(Vertx vertx, String host, HttpStoreConfig config, LongSupplier clock) {
+    return new KeyValueServer(new GlooKeyValues(config, clock), config.valueBytes())
+        .listen(vertx, host, config.glooPort(), "rendezvous.http.gloo_port");
+  }
+
+  /** For launch's clients, on {@code launch_port}. Completes when it listens. */
+  public static Future<KeyValueServer> launch(Vertx vertx, String host, HttpStoreConfig config, LongSupplier clock) {
+    return new KeyValueServer(new LaunchKeyValues(config, clock), config.valueBytes())
+        .listen(vertx, host, config.launchPort(), "rendezvous.http.launch_port");
+  }
+
+  private Future<KeyValueServer> listen(Vertx vertx, String host, int wanted, String key) {
+    HttpServerOptions options = new HttpServerOptions().setHttp2ClearTextEnabled(false).setTcpKeepAlive(true)
+        .setIdleTimeout(IDLE_SECONDS).setIdleTimeoutUnit(TimeUnit.SECONDS).setMaxInitialLineLength(MAX_PATH_BYTES);
+    return ServicePort.listen(vertx, () -> server(vertx, options), host, wanted, values.what(), key).map(listening -> {
+      port = listening;
+      LOG.info("{} serves on {}:{}", values.what(), host, port());
+      return this;
+    });
+  }
+
+  private HttpServer server(Vertx vertx, HttpServerOptions options) {
+    return vertx.createHttpServer(options).connectionHandler(KeyValueServer::speakOldHttp).requestHandler(this::serve);
+  }
+
+  /** Answers have the version of the protocol, not that of the request. */
+  private static void speakOldHttp(HttpConnection connection) {
+    ChannelPipeline pipeline = ((ConnectionBase) connection).channel().pipeline();
+    pipeline.addBefore(pipeline.lastContext().name(), "http-1.0", new ChannelOutboundHandlerAdapter() {
+      @Override
+      public void write(ChannelHandlerContext context, Object message, ChannelPromise promise) {
+        if (message instanceof HttpResponse response) {
+          response.setProtocolVersion(HttpVersion.HTTP_1_0);
+        }
+        context.write(message, promise);
+      }
+    });
+  }
+
+  /** The port that it listens on. */
+  public int port() {
+    return port.port();
+  }
+
+  private void serve(HttpServerRequest request) {
+    String method = request.method().name();
+    boolean sets = method.equals("PUT") || method.equals("POST");
+    long length = length(request.getHeader("Content-Length"));
+    if (sets && length < 0) {
+      send(request, Answer.refusal(411, "a " + method + " needs a Content-Length"));
+    } else if (length > maxBodyBytes) {
+      send(request, Answer.refusal(413, "the value has " + length + " bytes, more than rendezvous.http.value_bytes "
+          + maxBodyBytes));
+    } else if (length < 1) {
+      answer(request, method, Buffer.buffer());
+    } else {
+      request.body().onSuccess(body -> answer(request, method, body))
+          .onFailure(e -> LOG.debug("{}: {} {} was cut off: {}", values.what(), method, request.uri(), e.toString()));
+    }
+  }
+
+  /** -1 if there is none that could be. */
+  private static long length(String header) {
+    try {
+      return header == null ? -1 : Long.parseLong(header.strip());
+    } catch (NumberFormatException e) {
+      return -1;
+    }
+  }
+
+  private void answer(HttpServerRequest request, String method, Buffer body) {
+    Condition condition = new Condition(request.getHeader("If-Match"), request.getHeader("If-None-Match"));
+    send(request, values.answer(method, request.uri(), condition, body.getBytes()));
+  }
+
+  private void send(HttpServerRequest request, Answer answer) {
+    if (answer.status() == 0) {
+      LOG.warn("{}: {} {} from {} has more than scope and key; it is dropped, as PaddlePaddle's server does",
+          values.what(), request.method(), request.uri(), request.remoteAddress());
+      request.connection().close();
+      return;
+    }
+    HttpServerResponse response = request.response().setStatusCode(answer.status())
+        .putHeader("Content-Length", Integer.toString(answer.body().length));
+    if (values.contentType() != null) {
+      response.putHeader("Content-Type", values.contentType());
+    }
+    if (answer.tag() != null) {
+      response.putHeader("ETag", answer.tag());
+    }
+    response.end(Buffer.buffer(answer.body())).onComplete(sent -> request.connection().close());
+  }
+
+  /** Stops listening. */
+  public Future<Void> close() {
+    return port.shutdown(SHUTDOWN_MILLIS);
+  }
+}

@@ -1,0 +1,141 @@
+package io.regatta.rendezvous.http;
+
+import java.nio.ByteBuffer;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.StandardCharsets;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.function.LongSupplier;
+
+/**
+ * What PaddlePaddle's launch (2.3 and later, {@code distributed/launch/utils/kv_server.py}) finds: the whole path is the
+ * key, POST and PUT set it, GET answers all keys that begin with the path as a JSON object, in the order in which they were
+ * first set, and DELETE takes a key away. From the start there is {@code /healthy}. Values are UTF-8 text.
+ *
+ * <p>A key that nobody has set or found for long is forgotten. Owned by its {@link KeyValueServer}, on that one's loop.
+ */
+final class LaunchKeyValues implements KeyValues {
+  private static final String HEALTHY = "/healthy";
+
+  private static final class Value {
+    final byte[] bytes;
+    long askedMillis;
+
+    Value(byte[] bytes, long nowMillis) {
+      this.bytes = bytes;
+      this.askedMillis = nowMillis;
+    }
+  }
+
+  private final long idleMillis;
+  private final LongSupplier clock;
+  private final Budget budget;
+  private final Map<String, Value> values = new LinkedHashMap<>();
+
+  /** @param clock ms, never going back */
+  LaunchKeyValues(HttpStoreConfig config, LongSupplier clock) {
+    this.idleMillis = config.idleSeconds() * 1000L;
+    this.clock = clock;
+    this.budget = new Budget(config);
+    set(HEALTHY, new Condition(null, null), "ok".getBytes(StandardCharsets.UTF_8));
+  }
+
+  @Override
+  public Answer answer(String method, String path, Condition condition, byte[] body) {
+    forgetIdle();
+    return switch (method) {
+      case "GET" -> get(path);
+      case "PUT", "POST" -> set(path, condition, body);
+      case "DELETE" -> delete(path, condition);
+      default -> Answer.refusal(501, "this server knows GET, POST, PUT and DELETE");
+    };
+  }
+
+  private Answer get(String prefix) {
+    StringBuilder json = new StringBuilder("{");
+    long now = clock.getAsLong();
+    values.forEach((key, value) -> {
+      if (key.startsWith(prefix)) {
+        value.askedMillis = now;
+        json.append(json.length() == 1 ? "" : ", ");
+        text(json, key);
+        json.append(": ");
+        text(json, new String(value.bytes, StandardCharsets.UTF_8));
+      }
+    });
+    return json.length() == 1 ? Answer.NOT_FOUND
+        : Answer.value(json.append('}').toString().getBytes(StandardCharsets.US_ASCII));
+  }
+
+  /** As Python's {@code json.dumps} writes a string: in ASCII, everything else as UTF-16 code units in hexadecimal. */
+  private static void text(StringBuilder json, String text) {
+    json.append('"');
+    for (int i = 0; i < text.length(); i++) {
+      char c = text.charAt(i);
+      switch (c) {
+        case '"' -> json.append("\\\"");
+        case '\\' -> json.append("\\\\");
+        case '\n' -> json.append("\\n");
+        case '\r' -> json.append("\\r");
+        case '\t' -> json.append("\\t");
+        case '\b' -> json.append("\\b");
+        case '\f' -> json.append("\\f");
+        default -> json.append(c < ' ' || c > '~' ? String.format("\\u%04x", (int) c) : c);
+      }
+    }
+    json.append('"');
+  }
+
+  private Answer set(String key, Condition condition, byte[] bytes) {
+    try {
+      StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(bytes));
+    } catch (CharacterCodingException e) {
+      return Answer.refusal(400, "the value is no UTF-8 text, which a GET answers as JSON");
+    }
+    Value before = values.get(key);
+    if (!condition.holds(before == null ? null : before.bytes)) {
+      return condition.tagged(Answer.of(Condition.FAILED), before == null ? null : before.bytes);
+    }
+    Answer refusal = budget.take(before == null ? 1 : 0, bytes.length,
+        bytes.length - (before == null ? 0 : before.bytes.length));
+    if (refusal != null) {
+      return refusal;
+    }
+    values.put(key, new Value(bytes, clock.getAsLong()));
+    return condition.tagged(Answer.OK, bytes);
+  }
+
+  private Answer delete(String key, Condition condition) {
+    Value before = values.get(key);
+    if (!condition.holds(before == null ? null : before.bytes)) {
+      return condition.tagged(Answer.of(Condition.FAILED), before == null ? null : before.bytes);
+    }
+    if (before == null) {
+      return Answer.NOT_FOUND;
+    }
+    values.remove(key);
+    budget.giveBack(1, before.bytes.length);
+    return condition.tagged(Answer.OK, null);
+  }
+
+  private void forgetIdle() {
+    long idleSince = clock.getAsLong() - idleMillis;
+    values.entrySet().removeIf(e -> {
+      boolean idle = e.getValue().askedMillis < idleSince && !e.getKey().equals(HEALTHY);
+      if (idle) {
+        budget.giveBack(1, e.getValue().bytes.length);
+      }
+      return idle;
+    });
+  }
+
+  @Override
+  public String what() {
+    return "launch's key-value server";
+  }
+
+  @Override
+  public String contentType() {
+    return "application/json; charset=utf8";
+  }
+}

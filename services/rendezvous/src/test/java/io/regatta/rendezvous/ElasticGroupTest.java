@@ -1,0 +1,164 @@
+package io.regatta.rendezvous;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.google.protobuf.ByteString;
+import io.regatta.core.error.RegattaException.Conflict;
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.error.RegattaException.PeerLost;
+import io.regatta.core.error.RegattaException.StaleGeneration;
+import io.regatta.protocol.rendezvous.GatherReply;
+import io.regatta.protocol.rendezvous.GatherRequest;
+import io.regatta.protocol.rendezvous.GroupView;
+import io.regatta.protocol.rendezvous.JoinReply;
+import io.regatta.protocol.rendezvous.JoinRequest;
+import io.regatta.protocol.rendezvous.Member;
+import io.regatta.rendezvous.VirtualGroups.Answer;
+import io.regatta.rendezvous.VirtualGroups.Views;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** Stories of one elastic group of 2 to 4 members on a clock that only the test moves. */
+class ElasticGroupTest {
+  private static final long SETTLE = 3000;
+
+  private final VirtualGroups g = new VirtualGroups();
+
+  private Answer<JoinReply> join(String member, int rank, long incarnation) {
+    return join(member, rank, incarnation, 2, 4);
+  }
+
+  private Answer<JoinReply> join(String member, int rank, long incarnation, int min, int max) {
+    Answer<JoinReply> answer = new Answer<>();
+    answer.gone = g.groups.join(JoinRequest.newBuilder().setGroup("g").setMinWorldSize(min).setWorldSize(max)
+        .setRank(rank).setMember(member).setEndpoint(member + ":1").setTimeoutMs(20_000).setSettleMs(SETTLE)
+        .setIncarnation(incarnation).build(), answer);
+    return answer;
+  }
+
+  private Answer<JoinReply> again(Answer<JoinReply> member) {
+    return join("again", member.value.getRank(), member.value.getIncarnation());
+  }
+
+  private void beat(long millis, List<Answer<JoinReply>> alive) {
+    for (long passed = 0; passed < millis; passed += 1000) {
+      g.pass(1000);
+      alive.forEach(m -> g.groups.heartbeat("g", m.value.getRank(), m.value.getIncarnation(), 0));
+    }
+  }
+
+  private static List<String> endpoints(JoinReply reply) {
+    return reply.getView().getMembersList().stream().map(Member::getEndpoint).toList();
+  }
+
+  @Test
+  void whenTheMaximumHasCome_thenItFormsAtOnce_andWithFewerWhenNobodyElseComes() {
+    Answer<JoinReply> a = join("a", -1, 0);
+    Answer<JoinReply> b = join("b", 0, 0);
+    g.pass(SETTLE - 100);
+    Answer<JoinReply> c = join("c", -1, 0);
+    g.pass(SETTLE - 100);
+    assertThat(List.of(a, b, c)).noneMatch(Answer::isDone);
+    g.pass(200);
+    assertThat(List.of(a, b, c)).extracting(m -> m.value.getRank()).containsExactly(1, 0, 2);
+    assertThat(endpoints(a.value)).containsExactly("b:1", "a:1", "c:1");
+    assertThat(b.value.getView()).isEqualTo(a.value.getView());
+    assertThat(a.value.getView().getWorldSize()).isEqualTo(3);
+
+    VirtualGroups full = new VirtualGroups();
+    assertThat(full.join(2, 0).isDone()).as("a group that is not elastic").isFalse();
+  }
+
+  @Test
+  void whenAMemberIsLost_thenTheOthersFormTheNextGenerationAtOnce_keepingRanksAndLives() {
+    List<Answer<JoinReply>> first = List.of(join("a", -1, 0), join("b", -1, 0), join("c", -1, 0), join("d", -1, 0));
+    Views views = g.watch();
+    beat(9000, first.subList(1, 4));
+    Answer<JoinReply> c = again(first.get(2));
+    assertThat(c.isDone()).as("a still holds its lease, b and d have not come").isFalse();
+    assertThat(views.last().getGeneration()).as("over for all").isGreaterThan(first.get(0).value.getView().getGeneration());
+    beat(3000, first.subList(1, 4));
+    assertThat(views.last().getMembers(0).getState()).isEqualTo("lost");
+    Answer<JoinReply> b = again(first.get(1));
+    assertThat(b.isDone()).isFalse();
+    Answer<JoinReply> d = again(first.get(3));
+    assertThat(endpoints(d.value)).containsExactly("d:1", "b:1", "c:1");
+    assertThat(List.of(b, c, d)).extracting(m -> m.value.getRank()).containsExactly(1, 2, 0);
+    assertThat(d.value.getIncarnation()).isEqualTo(first.get(3).value.getIncarnation());
+    g.groups.heartbeat("g", 3, d.value.getIncarnation(), 0); // sent before it knew of its new rank
+    assertThatThrownBy(() -> again(first.get(0))).isInstanceOf(StaleGeneration.class).hasMessageContaining("Join again");
+  }
+
+  @Test
+  void newcomersAreSeenAndTakenInWithTheNextGeneration() {
+    Answer<JoinReply> a = join("a", -1, 0);
+    Answer<JoinReply> b = join("b", -1, 0);
+    g.pass(SETTLE);
+    Views views = g.watch();
+    Answer<JoinReply> c = join("c", -1, 0);
+    assertThat(c.isDone()).isFalse();
+    GroupView seen = views.last();
+    assertThat(seen.getWaitingList()).containsExactly("c at c:1");
+    assertThat(seen.getGeneration()).as("nothing has changed yet").isEqualTo(a.value.getView().getGeneration());
+    Answer<GatherReply> open = new Answer<>();
+    g.groups.gather(GatherRequest.newBuilder().setGroup("g").setRank(0).setIncarnation(a.value.getIncarnation())
+        .setKey("k").setPayload(ByteString.EMPTY).build(), open);
+    Answer<JoinReply> next = again(a);
+    assertThat(open.isDone()).isFalse();
+    again(b);
+    assertThat(open.error).isInstanceOf(StaleGeneration.class);
+    assertThat(c.value.getRank()).isEqualTo(2);
+    assertThat(c.value.getView()).isEqualTo(next.value.getView());
+    assertThat(c.value.getView().getWaitingList()).isEmpty();
+  }
+
+  @Test
+  void belowTheMinimumTheRestWaitUntilItIsMetAgain() {
+    Answer<JoinReply> a = join("a", -1, 0);
+    Answer<JoinReply> b = join("b", -1, 0);
+    g.pass(SETTLE);
+    g.groups.leave("g", b.value.getRank(), b.value.getIncarnation());
+    Answer<JoinReply> alone = again(a);
+    beat(2 * SETTLE, List.of(a));
+    assertThat(alone.isDone()).isFalse();
+    Answer<JoinReply> c = join("c", -1, 0);
+    assertThat(endpoints(alone.value)).containsExactly("a:1", "c:1");
+    assertThat(c.value.getRank()).isEqualTo(1);
+  }
+
+  @Test
+  void whoWaitsInVainIsToldForWhom() {
+    Answer<JoinReply> a = join("a", -1, 0);
+    g.pass(20_000);
+    assertThat(a.error).isInstanceOf(PeerLost.class).hasMessageContaining("only 1 of at least 2 members of group g");
+    Answer<JoinReply> b = join("b", -1, 0);
+    Answer<JoinReply> c = join("c", -1, 0);
+    g.pass(SETTLE);
+    Answer<JoinReply> late = join("late", -1, 0);
+    beat(8000, List.of(b, c));
+    Answer<JoinReply> next = again(b);
+    beat(12_000, List.of(b, c));
+    assertThat(late.error).isInstanceOf(PeerLost.class).hasMessageContaining("have not come to form its next generation")
+        .hasMessageContaining("rank 1 (c at c:1");
+    beat(8000, List.of(b, c));
+    assertThat(next.error).isInstanceOf(PeerLost.class);
+  }
+
+  @Test
+  void strangersAndLateOnesAreRefused() {
+    for (String member : List.of("a", "b", "c", "d")) {
+      join(member, -1, 0);
+    }
+    assertThatThrownBy(() -> join("e", -1, 0)).isInstanceOf(Conflict.class).hasMessageContaining("full")
+        .hasMessageContaining("rank 0 (a at a:1").hasMessageContaining("wait until one");
+    assertThatThrownBy(() -> join("e", -1, 0, 1, 4)).isInstanceOf(Conflict.class)
+        .hasMessageContaining("world size 2 to 4 (elastic)").hasMessageContaining("1 to 4 (elastic)");
+    assertThatThrownBy(() -> g.join(4, 0)).isInstanceOf(Conflict.class).hasMessageContaining("world size 4;");
+    assertThatThrownBy(() -> join("e", 0, 77)).isInstanceOf(StaleGeneration.class);
+    VirtualGroups other = new VirtualGroups();
+    assertThatThrownBy(() -> other.groups.join(JoinRequest.newBuilder().setGroup("g").setMinWorldSize(3).setWorldSize(2)
+        .setMember("x").build(), new Answer<>())).isInstanceOf(InvalidInput.class).hasMessageContaining("smallest");
+    assertThat(other.groups.status("").getGroupsList()).isEmpty();
+  }
+}

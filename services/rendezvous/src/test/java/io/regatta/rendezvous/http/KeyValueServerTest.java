@@ -1,0 +1,229 @@
+package io.regatta.rendezvous.http;
+
+import static io.regatta.node.testing.Nodes.get;
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.regatta.node.testing.BlockedLoopGuard;
+import io.vertx.core.Vertx;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+/** What PaddlePaddle's clients send and expect, as bytes on a socket. */
+@ExtendWith(BlockedLoopGuard.class)
+class KeyValueServerTest {
+  private static final String OK = "HTTP/1.0 200 OK\r\nContent-Length: 0\r\n\r\n";
+  private static final String NOT_FOUND = "HTTP/1.0 404 Not Found\r\nContent-Length: 0\r\n\r\n";
+  private static final String BAD = "HTTP/1.0 400 Bad Request\r\nContent-Length: 0\r\n\r\n";
+  private static final String JSON = "Content-Type: application/json; charset=utf8\r\n\r\n";
+  private static final String JSON_OK = "HTTP/1.0 200 OK\r\nContent-Length: 0\r\n" + JSON;
+  private static final String JSON_NOT_FOUND = "HTTP/1.0 404 Not Found\r\nContent-Length: 0\r\n" + JSON;
+  private static final String DROPPED = "";
+
+  private final Vertx vertx = Vertx.vertx();
+  private final AtomicLong clock = new AtomicLong(1_000_000);
+  private int gloo;
+  private int launch;
+
+  @BeforeEach
+  void start() {
+    HttpStoreConfig config = new HttpStoreConfig(0, 0, Map.of("sized_worker", 2), 4, 1000, 1500, 3600);
+    gloo = get(KeyValueServer.gloo(vertx, "127.0.0.1", config, clock::get)).port();
+    launch = get(KeyValueServer.launch(vertx, "127.0.0.1", config, clock::get)).port();
+  }
+
+  @AfterEach
+  void stop() {
+    get(vertx.close());
+  }
+
+  /** Everything that comes until the server closes the connection, as it must after one answer. */
+  private static String exchange(int port, String request) throws IOException {
+    try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
+      socket.setSoTimeout(20_000);
+      socket.getOutputStream().write(request.getBytes(ISO_8859_1));
+      return new String(socket.getInputStream().readAllBytes(), ISO_8859_1);
+    }
+  }
+
+  /** As gloo's client writes it: HTTP/1.1, which must make no difference. */
+  private static String send(int port, String method, String path, String body) throws IOException {
+    return exchange(port, method + " " + path + " HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: " + body.length()
+        + "\r\n\r\n" + body);
+  }
+
+  private String gloo(String method, String path, String body) throws IOException {
+    return send(gloo, method, path, body);
+  }
+
+  private String gloo(String method, String path) throws IOException {
+    return exchange(gloo, method + " " + path + " HTTP/1.0\r\n\r\n");
+  }
+
+  private String launch(String method, String path, String body) throws IOException {
+    return send(launch, method, path, body);
+  }
+
+  private String launch(String method, String path) throws IOException {
+    return exchange(launch, method + " " + path + " HTTP/1.1\r\nHost: x\r\nConnection: keep-alive\r\n\r\n");
+  }
+
+  private static String found(String value) {
+    return "HTTP/1.0 200 OK\r\nContent-Length: " + value.length() + "\r\n\r\n" + value;
+  }
+
+  private static String json(String json) {
+    return "HTTP/1.0 200 OK\r\nContent-Length: " + json.length() + "\r\n" + JSON + json;
+  }
+
+  @Test
+  void gloo_putGetAndDelete() throws IOException {
+    String address = "\u0000\u0002\u001f\u0090\u007f\u0000\u0000\u0001\u00ff\r\n\r\n"; // of gloo's 136 raw bytes each
+    assertThat(gloo("GET", "/_worker/0")).isEqualTo(NOT_FOUND);
+    assertThat(gloo("PUT", "/_worker/0", address)).isEqualTo(OK);
+    assertThat(gloo("GET", "/_worker/0")).isEqualTo(found(address));
+    assertThat(gloo("GET", "/_worker/1")).isEqualTo(NOT_FOUND);
+    assertThat(gloo("GET", "/job_worker/0")).isEqualTo(NOT_FOUND);
+    assertThat(gloo("PUT", "/_worker/0", "")).isEqualTo(OK);
+    assertThat(gloo("GET", "/_worker/0")).isEqualTo(found(""));
+    assertThat(gloo("PUT", "/_worker/0", "new")).isEqualTo(OK);
+    assertThat(gloo("DELETE", "/_worker/0")).isEqualTo(OK);
+    assertThat(gloo("GET", "/_worker/0")).isEqualTo(found("new"));
+    assertThat(gloo("DELETE", "/_worker/0")).isEqualTo(OK);
+    assertThat(gloo("DELETE", "/never/set")).isEqualTo(OK);
+  }
+
+  @Test
+  void gloo_pathsThatAreNoScopeAndKey() throws IOException {
+    for (String method : new String[] {"GET", "PUT", "DELETE"}) {
+      assertThat(gloo(method, "/0", "x")).isEqualTo(BAD);
+      assertThat(gloo(method, "/", "")).isEqualTo(BAD);
+      assertThat(gloo(method, "/a/b/c", "x")).isEqualTo(DROPPED);
+    }
+    assertThat(gloo("PUT", "/a%2Fb/c?d", "kept as it is")).isEqualTo(OK);
+    assertThat(gloo("GET", "/a%2Fb/c?d")).isEqualTo(found("kept as it is"));
+    assertThat(gloo("GET", "/a%2Fb/c")).isEqualTo(NOT_FOUND);
+    assertThat(gloo("PUT", "/a/", "empty key")).isEqualTo(OK);
+    assertThat(gloo("GET", "/a/")).isEqualTo(found("empty key"));
+  }
+
+  @Test
+  void gloo_aBodyThatIsCutOffOrHasNoLengthSetsNothing() throws IOException {
+    try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), gloo)) {
+      socket.getOutputStream().write("PUT /s/0 HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nhalf".getBytes(ISO_8859_1));
+    }
+    assertThat(gloo("PUT", "/s/1")).startsWith("HTTP/1.0 411 Length Required\r\n");
+    assertThat(gloo("GET", "/s/0")).isEqualTo(NOT_FOUND);
+    assertThat(gloo("GET", "/s/1")).isEqualTo(NOT_FOUND);
+  }
+
+  @Test
+  void gloo_whenAllRanksOfASizedScopeHaveDeleted_thenTheNextJobBeginsEmpty() throws IOException {
+    gloo("PUT", "/sized_worker/0", "a");
+    gloo("PUT", "/sized_worker/1", "b");
+    gloo("PUT", "/other/0", "c");
+    gloo("DELETE", "/sized_worker/0");
+    gloo("DELETE", "/sized_worker/0"); // counts once
+    assertThat(gloo("PUT", "/sized_worker/0", "again")).isEqualTo(OK);
+    assertThat(gloo("GET", "/sized_worker/1")).isEqualTo(found("b"));
+    gloo("DELETE", "/other/0"); // no room any more: 4 keys
+    clock.addAndGet(3_601_000);
+    assertThat(gloo("GET", "/other/0")).as("forgotten").isEqualTo(NOT_FOUND);
+
+    gloo("PUT", "/sized_worker/0", "a");
+    gloo("PUT", "/sized_worker/1", "b");
+    gloo("DELETE", "/sized_worker/0");
+    gloo("DELETE", "/sized_worker/1");
+    assertThat(gloo("GET", "/sized_worker/0")).as("still readable").isEqualTo(found("a"));
+    assertThat(gloo("PUT", "/sized_worker/1", "of the next job")).isEqualTo(OK);
+    assertThat(gloo("GET", "/sized_worker/0")).isEqualTo(NOT_FOUND);
+  }
+
+  @Test
+  void gloo_stopsByEqualityAsPaddleDoes() {
+    HttpStoreConfig config = new HttpStoreConfig(0, 0, Map.of("trainer", 1, "all", 2), 100, 1000, 1000, 3600);
+    GlooKeyValues values = new GlooKeyValues(config, clock::get);
+    Condition none = new Condition(null, null);
+    assertThat(values.shouldStop()).isFalse();
+    for (String path : new String[] {"/trainer/0", "/all/0", "/all/0"}) {
+      values.answer("DELETE", path, none, new byte[0]);
+      assertThat(values.shouldStop()).isFalse();
+    }
+    values.answer("DELETE", "/all/1", none, new byte[0]);
+    assertThat(values.shouldStop()).isTrue();
+    values.answer("DELETE", "/trainer/1", none, new byte[0]);
+    assertThat(values.shouldStop()).as("one more than its size").isFalse();
+    assertThat(new GlooKeyValues(HttpStoreConfig.defaults(), clock::get).shouldStop()).isTrue();
+  }
+
+  @Test
+  void launch_setGetByPrefixAndDelete() throws IOException {
+    assertThat(launch("GET", "/healthy")).isEqualTo(json("{\"/healthy\": \"ok\"}"));
+    assertThat(launch("GET", "/job")).isEqualTo(JSON_NOT_FOUND);
+    assertThat(launch("POST", "/job/b/1", "second")).isEqualTo(JSON_OK);
+    assertThat(launch("PUT", "/job/a/0", "a \"quoted\"\n\\ b\u00c3\u00a4\u007f")).isEqualTo(JSON_OK); // UTF-8 of ä
+    String both = "{\"/job/b/1\": \"second\", \"/job/a/0\": \"a \\\"quoted\\\"\\n\\\\ b\\u00e4\\u007f\"}";
+    assertThat(launch("GET", "/job/")).isEqualTo(json(both));
+    assertThat(launch("GET", "/job/a")).isEqualTo(json("{" + both.substring(both.indexOf("\"/job/a"))));
+    assertThat(launch("GET", "/")).isEqualTo(json("{\"/healthy\": \"ok\", " + both.substring(1)));
+    assertThat(launch("POST", "/job/b/1", "third")).isEqualTo(JSON_OK);
+    assertThat(launch("GET", "/job/")).isEqualTo(json(both.replace("second", "third")));
+    assertThat(launch("DELETE", "/job")).isEqualTo(JSON_NOT_FOUND);
+    assertThat(launch("DELETE", "/job/b/1")).isEqualTo(JSON_OK);
+    assertThat(launch("DELETE", "/job/b/1")).isEqualTo(JSON_NOT_FOUND);
+    assertThat(launch("GET", "/job/b")).isEqualTo(JSON_NOT_FOUND);
+    assertThat(launch("POST", "/empty", "")).isEqualTo(JSON_OK);
+    assertThat(launch("GET", "/empty")).isEqualTo(json("{\"/empty\": \"\"}"));
+  }
+
+  @Test
+  void launch_textThatIsNoneIsRefusedAndIdleKeysAreForgotten() throws IOException {
+    assertThat(launch("PUT", "/k", "\u00ff")).startsWith("HTTP/1.0 400 ").contains("UTF-8");
+    launch("PUT", "/old", "1");
+    clock.addAndGet(3_000_000);
+    launch("PUT", "/new", "2");
+    clock.addAndGet(1_000_000);
+    assertThat(launch("GET", "/")).isEqualTo(json("{\"/healthy\": \"ok\", \"/new\": \"2\"}"));
+  }
+
+  @Test
+  void limitsAreKept() throws IOException {
+    assertThat(gloo("PUT", "/s/0", "x".repeat(1001))).startsWith("HTTP/1.0 413 Request Entity Too Large\r\n")
+        .contains("rendezvous.http.value_bytes 1000");
+    assertThat(gloo("PUT", "/s/0", "x".repeat(1000))).isEqualTo(OK);
+    assertThat(gloo("PUT", "/s/1", "x".repeat(501))).startsWith("HTTP/1.0 507 ").contains("http.store_bytes 1500");
+    assertThat(gloo("PUT", "/s/0", "x".repeat(10))).isEqualTo(OK);
+    for (int i = 1; i < 4; i++) {
+      assertThat(gloo("PUT", "/s/" + i, "x".repeat(10))).isEqualTo(OK);
+    }
+    assertThat(gloo("PUT", "/s/4", "")).startsWith("HTTP/1.0 507 ").contains("rendezvous.http.keys");
+    assertThat(gloo("DELETE", "/s/4")).startsWith("HTTP/1.0 507 ");
+    assertThat(gloo("POST", "/s/0", "")).startsWith("HTTP/1.0 501 ");
+  }
+
+  /** What Regatta's own client asks beyond PaddlePaddle's protocol. */
+  @Test
+  void aConditionIsLookedAtAndAnsweredWithATag() throws IOException {
+    String tag = Condition.tag("1".getBytes(StandardCharsets.UTF_8));
+    for (int port : new int[] {gloo, launch}) {
+      String put = "PUT /s/k HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n";
+      assertThat(exchange(port, put + "If-Match: *\r\n\r\n0")).startsWith("HTTP/1.0 412 ").contains("ETag: \"\"\r\n");
+      assertThat(exchange(port, put + "If-None-Match: *\r\n\r\n1")).startsWith("HTTP/1.0 200 ").contains("ETag: " + tag);
+      assertThat(exchange(port, put + "If-None-Match: *\r\n\r\n2")).startsWith("HTTP/1.0 412 ").contains("ETag: " + tag);
+      assertThat(exchange(port, put + "If-Match: \"other\"\r\n\r\n2")).startsWith("HTTP/1.0 412 ");
+      assertThat(exchange(port, put + "If-Match: " + tag + "\r\n\r\n2")).startsWith("HTTP/1.0 200 ");
+      String delete = "DELETE /s/k HTTP/1.1\r\nHost: x\r\n";
+      assertThat(exchange(port, delete + "If-Match: " + tag + "\r\n\r\n")).startsWith("HTTP/1.0 412 ");
+      assertThat(exchange(port, delete + "If-Match: *\r\n\r\n")).startsWith("HTTP/1.0 200 ");
+      assertThat(exchange(port, "GET /s/k HTTP/1.0\r\n\r\n")).startsWith("HTTP/1.0 404 ");
+    }
+  }
+}
