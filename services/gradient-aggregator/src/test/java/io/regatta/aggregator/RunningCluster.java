@@ -163,7 +163,13 @@ final class RunningCluster implements AutoCloseable {
 
   <T> Future<T> on(Supplier<Future<T>> call) {
     Promise<T> promise = Promise.promise();
-    onOwner(() -> call.get().onComplete(promise));
+    onOwner(() -> {
+      try {
+        call.get().onComplete(promise);
+      } catch (RuntimeException | AssertionError e) {
+        promise.fail(e);
+      }
+    });
     return promise.future();
   }
 
@@ -173,22 +179,22 @@ final class RunningCluster implements AutoCloseable {
 
   static <T> T get(CompletionStage<T> stage) {
     try {
-      return stage.toCompletableFuture().get(20, TimeUnit.SECONDS);
+      return stage.toCompletableFuture().get(60, TimeUnit.SECONDS);
     } catch (ExecutionException e) {
       throw new AssertionError("failed with " + e.getCause(), e.getCause());
     } catch (InterruptedException | TimeoutException e) {
-      throw new AssertionError("no answer within 20 s", e);
+      throw new AssertionError("no answer within 60 s", e);
     }
   }
 
   static Throwable failure(CompletionStage<?> stage) {
     try {
-      Object value = stage.toCompletableFuture().get(20, TimeUnit.SECONDS);
+      Object value = stage.toCompletableFuture().get(60, TimeUnit.SECONDS);
       throw new AssertionError("succeeded with " + value);
     } catch (ExecutionException e) {
       return e.getCause();
     } catch (InterruptedException | TimeoutException e) {
-      throw new AssertionError("no answer within 20 s", e);
+      throw new AssertionError("no answer within 60 s", e);
     }
   }
 

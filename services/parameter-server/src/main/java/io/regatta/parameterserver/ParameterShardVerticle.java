@@ -37,6 +37,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -108,7 +109,7 @@ final class ParameterShardVerticle extends VerticleBase {
         .onSuccess(listening -> {
           port = listening;
           local = LocalStreams.serve(context, node.host(), port.port(), paths, options);
-          waits = node.waits().source(context, shard::waits);
+          waits = node.waits().source(context, () -> Stream.concat(shard.waits().stream(), snapshots.waits().stream()).toList());
           measurer = vertx.setPeriodic(MEASURE_MILLIS, id -> measure());
           hosted.serves();
         });

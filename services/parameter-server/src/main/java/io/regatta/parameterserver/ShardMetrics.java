@@ -22,6 +22,11 @@ import java.util.Map;
 final class ShardMetrics {
 
   private static final String BIRTHS = "regatta.job.rows.born";
+  private static final String ADMITTED = "regatta.job.rows.admitted";
+  private static final String RESTORED = "regatta.job.rows.restored";
+  private static final String AGED = "regatta.job.rows.aged";
+  private static final String SHRINKS = "regatta.job.shrinks";
+  private static final String REFUSED = "regatta.job.refused";
   private static final String NOT_ADMITTED = "regatta.job.pulls.not.admitted";
   private static final String DROPPED = "regatta.job.gradients.dropped";
   private static final String REMOVED = "regatta.job.rows.removed";
@@ -56,8 +61,12 @@ final class ShardMetrics {
     rising("regatta.job.skipped.pushes", "pushes dropped for NaN or infinity", null);
     rising("regatta.job.repeated.pushes", "pushes recognised as repeated", null);
     rising(ROUND_WAIT, "time that sync rounds have waited for the rank (behind an aggregator see there, too)", "seconds");
-    rising("regatta.job.refused", "pulls and pushes refused because their rows would have passed a limit", null);
-    rising(BIRTHS, "sparse rows born", null);
+    rising(REFUSED, "pulls and pushes refused because their rows would have passed a limit, at each table of theirs", null);
+    rising(BIRTHS, "sparse rows born, restored ones included", null);
+    rising(ADMITTED, "rows that a training pull has admitted", null);
+    rising(RESTORED, "rows put in their places from a snapshot", null);
+    rising(SHRINKS, "shrinks that have gone through the table", null);
+    rising(AGED, "rows looked at by shrinks: decayed, and a day older if one had ended", null);
     rising(NOT_ADMITTED, "rows pulled in training that were not admitted", null);
     rising(DROPPED, "gradients dropped because their row was not admitted", null);
     rising(REMOVED, "sparse rows removed, by reason", null);
@@ -108,7 +117,6 @@ final class ShardMetrics {
       rows.get("regatta.job.clock.lead.max").add(MultiGauge.Row.of(job, s.clockLeadMax()));
       counts.get("regatta.job.skipped.pushes").put(job, (double) s.skippedPushes());
       counts.get("regatta.job.repeated.pushes").put(job, (double) s.repeatedPushes());
-      counts.get("regatta.job.refused").put(job, (double) s.refused());
       s.counts().forEach((table, c) -> table(counts, job.and("table", table), c));
       s.roundWaitMillis().forEach((rank, millis) ->
           counts.get(ROUND_WAIT).put(job.and("rank", Integer.toString(rank)), millis / 1000.0));
@@ -121,6 +129,11 @@ final class ShardMetrics {
 
   private static void table(Map<String, Map<Tags, Double>> counts, Tags table, TableCounts c) {
     counts.get(BIRTHS).put(table, (double) c.births());
+    counts.get(ADMITTED).put(table, (double) c.admitted());
+    counts.get(RESTORED).put(table, (double) c.restored());
+    counts.get(SHRINKS).put(table, (double) c.shrinks());
+    counts.get(AGED).put(table, (double) c.aged());
+    counts.get(REFUSED).put(table, (double) c.refused());
     counts.get(NOT_ADMITTED).put(table, (double) c.notAdmittedPulls());
     counts.get(DROPPED).put(table, (double) c.droppedGradients());
     counts.get(REMOVED).put(table.and("reason", "score"), (double) c.shrunkByScore());

@@ -3,6 +3,7 @@ package io.regatta.parameterserver;
 import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.Conflict;
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.exchange.Wait;
 import io.regatta.core.shard.JobRestore;
 import io.regatta.core.shard.JobSnapshot;
 import io.regatta.core.shard.ParameterShard;
@@ -22,8 +23,11 @@ import io.vertx.core.WorkerExecutor;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -34,8 +38,9 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Writes and reads the files of one shard's jobs on a worker thread of its own, one file at a time; belongs to the shard's event
- * loop, on which everything else happens. A job's moment is taken at once, its file waits for those of other jobs. The worker asks the loop for a slice, writes it, and asks for the next: the loop works
- * for a tenth of a millisecond at a time, and a slow disk holds up nothing but the snapshot. A failure is the snapshot's alone.
+ * loop, on which everything else happens. A job's moment is taken at once, its file waits for those of other jobs, as {@link #waits}
+ * tells. The worker asks the loop for a slice, writes it, and asks for the next: the loop works for a tenth of a millisecond at a
+ * time, and a slow disk holds up nothing but the snapshots on this shard. A failure is the snapshot's alone.
  */
 final class SnapshotWriter {
 
@@ -51,6 +56,8 @@ final class SnapshotWriter {
   private final Map<String, Future<FileEntry>> files = new HashMap<>();
   /** By job: the snapshot that it has begun with, or is to. */
   private final Map<String, Restoring> restored = new HashMap<>();
+  /** Files that the worker has before it, the first of them under way. */
+  private final List<Queued> queue = new ArrayList<>();
   /** Written on the loop, read by the worker. */
   private volatile boolean closed;
 
@@ -99,11 +106,27 @@ final class SnapshotWriter {
   private Future<FileEntry> write(JobSnapshot snapshot, Path dir) {
     String what = "the snapshot of job " + snapshot.spec().job() + " on shard " + shard.index();
     long begin = System.nanoTime();
-    return worker.executeBlocking(() -> ShardSaver.save(snapshot, dir, this::ask), true)
+    return inTurn(what, () -> ShardSaver.save(snapshot, dir, this::ask))
         .onSuccess(file -> LOG.info("{}: {} bytes in {} ms, {}", what, file.bytes(),
             TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - begin), dir.resolve(file.file())))
         .recover(e -> Future.failedFuture(explained(what + " could not be written to " + dir, e)))
         .onFailure(e -> LOG.warn("{}; the job goes on", e.getMessage()));
+  }
+
+  /** A file that is being written or read, or is to be. */
+  private record Queued(String what, long sinceMillis) {}
+
+  /** On the worker, behind the files that are there already. */
+  <T> Future<T> inTurn(String what, Callable<T> file) {
+    Queued queued = new Queued(what, System.currentTimeMillis());
+    queue.add(queued);
+    return worker.executeBlocking(file, true).onComplete(done -> queue.remove(queued));
+  }
+
+  /** Which files wait for which, for {@code /why}. */
+  List<Wait> waits() {
+    return queue.isEmpty() ? List.of() : queue.stream().skip(1).map(waiting -> new Wait(waiting.what, "file by file",
+        "shard " + shard.index(), waiting.sinceMillis, List.of(Wait.Peer.named(queue.get(0).what)))).toList();
   }
 
   /** The file of the job's last snapshot, when it is written. */
@@ -146,8 +169,8 @@ final class SnapshotWriter {
     JobRestore into = shard.restore(request.getJob());
     String what = "job " + request.getJob() + " on shard " + shard.index();
     long begin = System.nanoTime();
-    return worker.executeBlocking(() -> ShardRestorer.restore(into, dir, request.getResume(), request.getStep(), this::ask),
-            true)
+    return inTurn("the reading of " + what, () -> ShardRestorer.restore(into, dir, request.getResume(), request.getStep(),
+            this::ask))
         .onSuccess(dense -> LOG.info("{} has been read from {} in {} ms", what, dir,
             TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - begin)))
         .recover(e -> Future.failedFuture(explained(what + " could not be read from " + dir, e)));

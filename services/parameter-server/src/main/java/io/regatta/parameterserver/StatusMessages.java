@@ -47,7 +47,8 @@ final class StatusMessages {
     s.counts().forEach((table, c) -> status.putTables(table, TableCounts.newBuilder().setBirths(c.births())
         .setNotAdmittedPulls(c.notAdmittedPulls()).setDroppedGradients(c.droppedGradients())
         .setShrunkByScore(c.shrunkByScore()).setShrunkUnseen(c.shrunkUnseen()).setExpired(c.expired())
-        .setEvicted(c.evicted()).build()));
+        .setEvicted(c.evicted()).setAdmitted(c.admitted()).setShrinks(c.shrinks()).setAged(c.aged())
+        .setRestored(c.restored()).setRefused(c.refused()).build()));
     for (ParameterShard.TrainerStatus t : s.trainers()) {
       status.addTrainers(TrainerStatus.newBuilder().setRank(t.rank()).setIncarnation(t.incarnation())
           .setState(t.state()).setLastStep(t.lastStep()).setLastSeenMs(t.lastSeenMillis()));

@@ -52,6 +52,7 @@ class RestoreTest {
       assertThatThrownBy(() -> get(control.restore(request.toBuilder().setDirectory(dir.resolve("other").toString()).build())))
           .isInstanceOf(Conflict.class).hasMessageContaining(snapshot.toString());
       assertThat(get(clients.get(1).digest())).isEqualTo(digest);
+      assertThat(servers.status(0).getShards(0).getJobs(0).getTablesOrThrow("emb").getRestored()).isEqualTo(Jobs.IDS.length);
       get(clients.get(1).push(1, 8, null, Jobs.dense(1, 1), Jobs.rows(1, 1)));
       for (ParameterClient client : clients) {
         get(client.leave());
