@@ -1,0 +1,252 @@
+package io.regatta.collective;
+
+import io.regatta.core.collective.Step;
+import io.regatta.core.error.RegattaException;
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.error.RegattaException.PeerLost;
+import io.regatta.protocol.CollectiveFrames;
+import io.regatta.protocol.CollectiveReceiver;
+import io.regatta.protocol.Outgoing;
+import io.regatta.protocol.error.ErrorMapping;
+import io.regatta.protocol.stream.TensorStream;
+import io.regatta.protocol.tensor.Kind;
+import io.regatta.protocol.tensor.TensorMessage;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import java.util.ArrayDeque;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * What one rank has to send to another and to take from it, in the order of calls and of their steps, over the one stream
+ * between the two. A message is sent when the step that it waits for is done and the stream has room; the stream is read
+ * when the next message from the peer may be taken, and held back otherwise: so nothing is kept here that nobody has asked
+ * for. Owned by the rank's loop.
+ */
+final class Link implements CollectiveReceiver.Listener {
+  private static final long ABORT_MILLIS = 500;
+  private static final long CLOSE_MILLIS = 1000;
+
+  /** A step of a call. */
+  private record Pending(CollectiveRun run, int index) {
+    Step step() {
+      return run.step(index);
+    }
+
+    boolean isReady() {
+      return run.isReady(index);
+    }
+  }
+
+  private final Collectives owner;
+  private final int peer;
+  /** This side has opened the stream. */
+  private final boolean opener;
+  private final ArrayDeque<Pending> sends = new ArrayDeque<>();
+  private final ArrayDeque<Pending> receives = new ArrayDeque<>();
+  private final Promise<Void> closed = Promise.promise();
+  private TensorStream stream;
+  private boolean paused;
+  private boolean pumping;
+  private boolean again;
+  /** The peer has ended its side, rightly. */
+  private boolean peerClosed;
+  private boolean over;
+  private long lastSeenMillis;
+
+  Link(Collectives owner, int peer, boolean opener) {
+    this.owner = owner;
+    this.peer = peer;
+    this.opener = opener;
+  }
+
+  int peer() {
+    return peer;
+  }
+
+  boolean isOpen() {
+    return stream != null;
+  }
+
+  /** Wall clock of the last message, 0 if none. */
+  long lastSeenMillis() {
+    return lastSeenMillis;
+  }
+
+  /** The stream is there. Its receiver is set already at the side that accepted it. */
+  void attach(TensorStream to) {
+    stream = to;
+    paused = true;
+    stream.pause();
+    stream.drainHandler(v -> pump());
+    stream.exceptionHandler(e -> owner.fail(lost(e)));
+    stream.endHandler(v -> peerEnded());
+    if (opener) {
+      stream.receiver(new CollectiveReceiver(this, owner.workspace()));
+    }
+    pump();
+  }
+
+  /** What the text of the peer's error says is kept, so that all ranks name the same one. */
+  private RegattaException lost(RegattaException e) {
+    return e instanceof PeerLost && !owner.names(e) ? new PeerLost(owner.where() + ": rank " + peer + " was lost: "
+        + e.getMessage() + "; join again, with those who are left", e) : e;
+  }
+
+  private void peerEnded() {
+    peerClosed = true;
+    closed.tryComplete();
+    if (!opener) {
+      stream.end();
+    }
+    if (!receives.isEmpty() || !sends.isEmpty()) {
+      owner.fail(closed());
+    }
+  }
+
+  private PeerLost closed() {
+    return new PeerLost(owner.where() + ": rank " + peer + " has closed its side while a call needs it; all ranks must "
+        + "make the same calls");
+  }
+
+  void add(CollectiveRun run, int index) {
+    if (peerClosed) {
+      owner.fail(closed());
+      return;
+    }
+    (run.step(index).sends() ? sends : receives).add(new Pending(run, index));
+  }
+
+  /** Whether a call waits for this peer now. */
+  boolean waitsFor(CollectiveRun run) {
+    Pending next = receives.peek();
+    return next != null && next.run == run && next.isReady();
+  }
+
+  /** Sends and reads what can be. */
+  void pump() {
+    if (stream == null || over) {
+      return;
+    }
+    if (pumping) {
+      again = true;
+      return;
+    }
+    pumping = true;
+    try {
+      do {
+        again = false;
+        for (Pending next = sends.peek(); next != null && next.isReady() && !stream.writeQueueFull(); next = sends.peek()) {
+          sends.poll();
+          send(next);
+          if (over) {
+            return;
+          }
+        }
+        holdBack();
+        if (paused && mayRead()) {
+          paused = false;
+          stream.resume();
+        }
+      } while (again && !over);
+    } finally {
+      pumping = false;
+    }
+  }
+
+  private boolean mayRead() {
+    Pending next = receives.peek();
+    return next != null && next.isReady();
+  }
+
+  /** Reads nothing that may not be taken yet. */
+  private void holdBack() {
+    if (!paused && !mayRead()) {
+      paused = true;
+      stream.pause();
+    }
+  }
+
+  private void send(Pending pending) {
+    Outgoing out;
+    Future<Void> sent;
+    try {
+      out = CollectiveFrames.data(pending.run.call, pending.run.tensor, pending.step(), owner.workspace());
+    } catch (RuntimeException | Error e) { // no memory for a frame
+      owner.fail(ErrorMapping.regatta(e));
+      return;
+    }
+    owner.lent(1);
+    sent = stream.send(out.frame());
+    boolean ours = out.memory() != null || !out.frame().payload().hasRemaining();
+    sent.onComplete(done -> {
+      out.release();
+      owner.lent(-1);
+      if (done.failed()) {
+        owner.fail(lost(ErrorMapping.regatta(done.cause())));
+      } else if (!ours) {
+        owner.done(pending.run, pending.index);
+      }
+    });
+    if (ours) {
+      owner.done(pending.run, pending.index);
+    }
+  }
+
+  @Override
+  public void told(TensorMessage message) {
+    if (message.getKind() != Kind.COLLECTIVE_FAILED) {
+      throw new InvalidInput(owner.where() + ": rank " + peer + " has opened its stream already");
+    }
+    owner.fail(CollectiveFrames.failure(message));
+  }
+
+  @Override
+  public CollectiveReceiver.Target begin(TensorMessage header) {
+    Pending next = receives.peek();
+    if (next == null) {
+      throw new InvalidInput(owner.where() + ": rank " + peer + " sends " + CollectiveFrames.words(header.getCollective())
+          + ", which this rank takes no part in");
+    }
+    if (!header.getCollective().equals(next.run.call)) {
+      throw new InvalidInput(owner.where() + ": rank " + owner.rank() + " has made "
+          + CollectiveFrames.words(next.run.call) + ", but rank " + peer + " "
+          + CollectiveFrames.words(header.getCollective()) + "; all ranks must make the same calls in the same order");
+    }
+    return new CollectiveReceiver.Target(next.run.tensor, next.step(), next.run.op);
+  }
+
+  @Override
+  public void taken() {
+    lastSeenMillis = System.currentTimeMillis();
+    Pending taken = receives.poll();
+    owner.done(taken.run, taken.index);
+    if (!over) {
+      holdBack(); // at once, also from within a pump: the stream reads on when this returns
+      pump();
+    }
+  }
+
+  /** Gives the stream up, and tells the peer why, as far as it reads that. */
+  void abort(RegattaException why) {
+    boolean before = over;
+    over = true;
+    sends.clear();
+    receives.clear();
+    if (stream == null || before) {
+      return;
+    }
+    if (opener && !peerClosed) { // a client's reset has no text
+      stream.send(CollectiveFrames.failed(why)).timeout(ABORT_MILLIS, TimeUnit.MILLISECONDS)
+          .onComplete(told -> stream.fail(why));
+    } else {
+      stream.fail(why);
+    }
+  }
+
+  /** Ends the stream rightly; waits, not for long, until the peer has read all. */
+  Future<Void> close() {
+    over = true;
+    Future<Void> ended = stream.end();
+    return opener && !peerClosed ? closed.future().timeout(CLOSE_MILLIS, TimeUnit.MILLISECONDS) : ended;
+  }
+}

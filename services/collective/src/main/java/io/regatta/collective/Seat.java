@@ -1,0 +1,37 @@
+package io.regatta.collective;
+
+import io.vertx.core.Future;
+import java.time.Duration;
+
+/**
+ * A member's place in a group, from its join until it leaves or is declared lost, through one generation after the other.
+ * It is kept by signs of life of its own. Any thread; futures complete on the context on which the member joined.
+ */
+public interface Seat {
+
+  /** Of the current generation. */
+  Membership membership();
+
+  /**
+   * Completes, with the reason for people, when the current generation is over: a member has left, is lost, or already
+   * waits for the next one. No collective of this generation can succeed any more; the others are to be told by
+   * {@link #reform}. Fails with {@code StaleGeneration} if this member was declared lost itself, and must join anew.
+   */
+  Future<String> ended();
+
+  /** Completes, naming them, when there are newcomers whom the next generation could take in. Until then all goes on. */
+  Future<String> newcomers();
+
+  /**
+   * Ends the current generation for this member, and all others, and waits for the next one, which forms when all members
+   * who live have called this and there are enough of them. Afterwards {@link #membership}, {@link #ended} and
+   * {@link #newcomers} are those of the new generation.
+   *
+   * @return fails with {@code PeerLost} at the timeout, naming who is missing, and with {@code StaleGeneration} if this
+   *     member was declared lost; the seat is given up then
+   */
+  Future<Membership> reform(Duration timeout);
+
+  /** Gives the seat up: the generation is over for all. Never fails; a seat that cannot be given up runs out. */
+  Future<Void> leave();
+}

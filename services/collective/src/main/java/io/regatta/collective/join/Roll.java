@@ -1,0 +1,228 @@
+package io.regatta.collective.join;
+
+import io.regatta.collective.Joining;
+import io.regatta.core.error.RegattaException.Conflict;
+import io.regatta.core.group.Seating;
+import io.regatta.node.address.PublishedAddress;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+
+/**
+ * Who is in a group, and who waits for its next generation: the one value in a store that its members change by
+ * compare-and-set. Immutable; a change gives another roll.
+ *
+ * @param formed the generation that was formed last
+ * @param generation the same as long as no member of it has gone; greater after every change of them
+ * @param members by rank, as long as nobody has gone since the generation was formed; then those who have neither gone nor
+ *     begun to wait for the next one
+ * @param waiting for the next generation, in the order in which they came
+ */
+record Roll(String group, int min, int max, long formed, long generation, List<Entry> members, List<Entry> waiting) {
+
+  /**
+   * One life of one process.
+   *
+   * @param id unique
+   * @param rank in the generation of {@code members}, or the last one that it was in; -1: none yet
+   */
+  record Entry(String id, String member, String endpoint, int wanted, int rank) {
+
+    static Entry of(String id, Joining joining) {
+      return new Entry(id, joining.member(), joining.endpoint(), joining.rank(), -1);
+    }
+
+    Entry at(int newRank) {
+      return new Entry(id, member, endpoint, wanted, newRank);
+    }
+
+    boolean isNew() {
+      return rank < 0;
+    }
+
+    @Override
+    public String toString() {
+      return member + " at " + endpoint;
+    }
+
+    JsonObject toJson() {
+      return new JsonObject().put("id", id).put("member", member).put("endpoint", endpoint).put("wanted", wanted)
+          .put("rank", rank);
+    }
+
+    static Entry of(JsonObject json) {
+      return new Entry(json.getString("id"), json.getString("member"), json.getString("endpoint"),
+          json.getInteger("wanted"), json.getInteger("rank"));
+    }
+  }
+
+  Roll {
+    members = List.copyOf(members);
+    waiting = List.copyOf(waiting);
+  }
+
+  /** Nobody is there yet. */
+  static Roll of(Joining joining) {
+    return new Roll(joining.group(), joining.minWorldSize(), joining.maxWorldSize(), 0, 0, List.of(), List.of());
+  }
+
+  Stream<Entry> everybody() {
+    return Stream.concat(members.stream(), waiting.stream());
+  }
+
+  Optional<Entry> member(String id) {
+    return members.stream().filter(entry -> entry.id.equals(id)).findFirst();
+  }
+
+  boolean isWaiting(String id) {
+    return waiting.stream().anyMatch(entry -> entry.id.equals(id));
+  }
+
+  /** Whether all are there who formed the last generation. */
+  boolean isWhole() {
+    return generation == formed && !members.isEmpty();
+  }
+
+  List<Entry> newcomers() {
+    return waiting.stream().filter(Entry::isNew).toList();
+  }
+
+  /**
+   * A newcomer begins to wait. Where nobody is left, it begins the group anew, with its own world size.
+   *
+   * @throws Conflict if there can be no seat for it while those live who are here
+   */
+  Roll enter(String id, Joining joining) {
+    if (everybody().findAny().isEmpty()) {
+      return new Roll(joining.group(), joining.minWorldSize(), joining.maxWorldSize(), formed, generation,
+          List.of(), List.of(Entry.of(id, joining)));
+    }
+    String who = everybody().map(Entry::toString).collect(Collectors.joining(", "));
+    if (!group.equals(joining.group())) {
+      throw new Conflict("group " + group + " (" + who + ") meets at this scope of the store, and " + joining.member()
+          + " wants to join group " + joining.group() + "; give each group a scope of its own");
+    }
+    if (min != joining.minWorldSize() || max != joining.maxWorldSize()) {
+      throw new Conflict("group " + group + " (" + who + ") has world size " + sizes(min, max) + ", and "
+          + joining.member() + " joins with " + sizes(joining.minWorldSize(), joining.maxWorldSize())
+          + "; it must be the same for all members");
+    }
+    everybody().filter(entry -> joining.rank() >= 0 && entry.wanted == joining.rank()).findFirst().ifPresent(holder -> {
+      throw new Conflict("rank " + joining.rank() + " of group " + group + " is held by " + holder
+          + "; take another rank, or -1 for any, or wait until that one has ended");
+    });
+    everybody().filter(entry -> PublishedAddress.loopbackApart(entry.endpoint, joining.endpoint())).findFirst()
+        .ifPresent(other -> {
+          throw new Conflict(joining.member() + " publishes " + joining.endpoint() + " to its peers, and " + other
+              + " is in group " + group + ": on loopback nobody on another machine can reach a member. Configure the host to "
+              + "publish of the one on loopback");
+        });
+    if (everybody().count() >= max) {
+      throw new Conflict("group " + group + " is full: " + joining.member() + " is too late for one of its " + max
+          + " seats, held by " + who + "; wait until one of them has ended, or start all with a larger world size");
+    }
+    List<Entry> more = new ArrayList<>(waiting);
+    more.add(Entry.of(id, joining));
+    return new Roll(group, min, max, formed, generation, members, more);
+  }
+
+  private static String sizes(int min, int max) {
+    return min == max ? Integer.toString(min) : min + " to " + max;
+  }
+
+  /** A member waits for the next generation; this one is over. */
+  Roll reform(String id) {
+    return member(id).map(entry -> {
+      List<Entry> more = new ArrayList<>(waiting);
+      more.add(entry);
+      return new Roll(group, min, max, formed, generation + 1, without(members, List.of(id)), more);
+    }).orElse(this);
+  }
+
+  /** These are gone; if any of them was a member, this generation is over. */
+  Roll without(Collection<String> ids) {
+    List<Entry> left = without(members, ids);
+    return new Roll(group, min, max, formed, generation + (left.size() < members.size() ? 1 : 0), left,
+        without(waiting, ids));
+  }
+
+  private static List<Entry> without(List<Entry> entries, Collection<String> ids) {
+    return entries.stream().filter(entry -> !ids.contains(entry.id)).toList();
+  }
+
+  /**
+   * Whether the next generation can form: no member of the last one is still to come, there are enough, and it is no use
+   * to wait for more.
+   *
+   * @param settled nobody has come for a while
+   */
+  boolean isReady(boolean settled) {
+    return members.isEmpty() && waiting.size() >= min
+        && (waiting.size() >= max || settled || waiting.stream().anyMatch(entry -> !entry.isNew()));
+  }
+
+  /**
+   * The next generation, of all who wait.
+   *
+   * @param nowMillis since the epoch: a store that has lost its content must not begin again with small generations
+   */
+  Roll form(long nowMillis) {
+    int[] ranks = Seating.ranks(waiting.stream().map(entry -> new Seating.Guest(entry.rank, entry.wanted)).toList());
+    Entry[] seated = new Entry[ranks.length];
+    for (int i = 0; i < ranks.length; i++) {
+      seated[ranks[i]] = waiting.get(i).at(ranks[i]);
+    }
+    long next = Math.max(generation + 1, nowMillis);
+    return new Roll(group, min, max, next, next, Arrays.asList(seated), List.of());
+  }
+
+  /** Why somebody still waits, in the middle of a sentence. */
+  String missing() {
+    if (!members.isEmpty()) {
+      String state = "generation " + generation + " of group " + group;
+      return waiting.stream().allMatch(Entry::isNew)
+          ? state + " goes on with " + members.size() + " of at most " + max + " members, and has let nobody in. Members do "
+              + "that when they form the next generation; wait longer, or look at why they do not: " + names(members)
+          : "of " + state + " these have not come to form the next one: " + names(members)
+              + ". Look at what they do, or end them";
+    }
+    return "only " + waiting.size() + " of " + (min == max ? "" : "at least ") + min + " members of group " + group
+        + " have come (" + names(waiting) + ")" + missingRanks() + ". Start the missing ones, or wait longer";
+  }
+
+  private String missingRanks() {
+    List<Integer> wanted = waiting.stream().map(Entry::wanted).toList();
+    return min < max || wanted.contains(-1) ? "" : ", missing ranks: " + IntStream.range(0, max)
+        .filter(rank -> !wanted.contains(rank)).mapToObj(Integer::toString).collect(Collectors.joining(", "));
+  }
+
+  private static String names(List<Entry> entries) {
+    return entries.stream().map(entry -> (entry.isNew() ? "" : "rank " + entry.rank + " ") + entry)
+        .collect(Collectors.joining(", "));
+  }
+
+  byte[] encode() {
+    return new JsonObject().put("group", group).put("min", min).put("max", max).put("formed", formed)
+        .put("generation", generation).put("members", new JsonArray(members.stream().map(Entry::toJson).toList()))
+        .put("waiting", new JsonArray(waiting.stream().map(Entry::toJson).toList()))
+        .encode().getBytes(StandardCharsets.UTF_8);
+  }
+
+  static Roll decode(byte[] bytes) {
+    JsonObject json = new JsonObject(new String(bytes, StandardCharsets.UTF_8));
+    return new Roll(json.getString("group"), json.getInteger("min"), json.getInteger("max"), json.getLong("formed"),
+        json.getLong("generation"), entries(json.getJsonArray("members")), entries(json.getJsonArray("waiting")));
+  }
+
+  private static List<Entry> entries(JsonArray json) {
+    return json.stream().map(entry -> Entry.of((JsonObject) entry)).toList();
+  }
+}

@@ -1,0 +1,166 @@
+package io.regatta.collective.join;
+
+import io.regatta.collective.Joining;
+import io.regatta.collective.Membership;
+import io.regatta.collective.Seat;
+import io.regatta.core.error.RegattaException.Cancelled;
+import io.regatta.core.error.RegattaException.Conflict;
+import io.regatta.node.Node;
+import io.regatta.node.directory.Directory;
+import io.regatta.protocol.RendezvousClient;
+import io.regatta.protocol.Watch;
+import io.regatta.protocol.rendezvous.GroupView;
+import io.regatta.protocol.rendezvous.Member;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import io.vertx.core.Vertx;
+import io.vertx.core.internal.ContextInternal;
+import java.time.Duration;
+import java.util.List;
+import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A seat in an elastic group at the rendezvous service, kept by the heartbeats of a
+ * {@link io.regatta.node.group.Membership}; a watch on the group brings news at once, and where it breaks they come with
+ * a heartbeat. Owned by the context on which it is made.
+ */
+final class ServiceSeat implements Seat {
+  private static final Logger LOG = LoggerFactory.getLogger(ServiceSeat.class);
+  private static final long WATCH_AGAIN_MILLIS = 1000;
+
+  private final Vertx vertx;
+  private final ContextInternal context;
+  private final Joining joining;
+  private final Consumer<ServiceSeat> over;
+  private final io.regatta.node.group.Membership seat;
+  private final RendezvousClient watcher;
+  private Watch watch;
+  private boolean forming = true;
+  private boolean closed;
+  private volatile Membership membership;
+  private volatile Promise<String> ended;
+  private volatile Promise<String> newcomers;
+
+  ServiceSeat(Node node, Directory.Instance service, Joining joining, Consumer<ServiceSeat> over) {
+    this.vertx = node.vertx();
+    this.context = (ContextInternal) vertx.getOrCreateContext();
+    this.joining = joining;
+    this.over = over;
+    this.seat = new io.regatta.node.group.Membership(node, service, joining.group(), "rank", () -> -1, this::seen, this::end);
+    this.watcher = new RendezvousClient(vertx, service.host(), service.controlPort());
+    this.ended = context.promise();
+    this.newcomers = context.promise();
+  }
+
+  Future<Seat> join() {
+    Promise<Membership> joined = context.promise();
+    context.runOnContext(v -> seat.joinElastic(joining.member(), joining.minWorldSize(), joining.maxWorldSize(),
+        joining.rank(), joining.member(), joining.endpoint(), joining.timeout(), joining.settle())
+        .onSuccess(done -> watch()).onFailure(this::end).map(this::seated).onComplete(joined));
+    return joined.future().map(this);
+  }
+
+  private Membership seated(Void joined) {
+    Membership formed = new Membership(joining.group(), seat.generation(), seat.rank(), seat.endpoints());
+    ended = context.promise();
+    newcomers = context.promise();
+    membership = formed;
+    forming = false;
+    LOG.info("{} is {}", joining.member(), formed);
+    return formed;
+  }
+
+  private void watch() {
+    if (closed) {
+      return;
+    }
+    watch = watcher.watch(joining.group(), this::seen);
+    watch.ended().onComplete(done -> {
+      if (!closed) {
+        LOG.debug("the watch on group {} broke and is begun again: {}", joining.group(), done.cause());
+        vertx.setTimer(WATCH_AGAIN_MILLIS, id -> watch());
+      }
+    });
+  }
+
+  private void seen(GroupView view) {
+    if (closed || forming || view.getGeneration() < membership.generation()) {
+      return;
+    }
+    if (view.getGeneration() > membership.generation()) {
+      List<String> gone = view.getMembersList().stream().filter(member -> !member.getState().equals("active"))
+          .map(ServiceSeat::described).toList();
+      ended.tryComplete("generation " + membership.generation() + " of group " + joining.group() + " is over: "
+          + (gone.isEmpty() ? "a member forms the next one" : gone.toString()));
+    } else if (view.getWaitingCount() > 0) {
+      newcomers.tryComplete("newcomers of group " + joining.group() + ": " + view.getWaitingList());
+    }
+  }
+
+  private static String described(Member member) {
+    return "rank " + member.getRank() + " (" + member.getMember() + " at " + member.getEndpoint() + ") "
+        + (member.getState().equals("left") ? "has left" : "is lost");
+  }
+
+  @Override
+  public Membership membership() {
+    return membership;
+  }
+
+  @Override
+  public Future<String> ended() {
+    return ended.future();
+  }
+
+  @Override
+  public Future<String> newcomers() {
+    return newcomers.future();
+  }
+
+  @Override
+  public Future<Membership> reform(Duration timeout) {
+    Promise<Membership> formed = context.promise();
+    context.runOnContext(v -> {
+      if (forming || closed) {
+        formed.fail(closed ? new Cancelled(joining.member() + " has given its seat in group " + joining.group() + " up")
+            : new Conflict(joining.member() + " already waits for a generation of group " + joining.group()
+                + "; call reform once for each"));
+        return;
+      }
+      forming = true;
+      ended.tryComplete(joining.member() + " forms the next generation");
+      seat.reform(joining.member(), timeout).map(this::seated).onFailure(this::end).onComplete(formed);
+    });
+    return formed.future();
+  }
+
+  private void end(Throwable why) {
+    if (!closed) {
+      closed = true;
+      ended.tryFail(why);
+      newcomers.tryFail(why);
+      over.accept(this);
+      seat.leave().eventually(watcher::close).onFailure(e -> LOG.debug("group {}: {}", joining.group(), e.toString()));
+    }
+  }
+
+  @Override
+  public Future<Void> leave() {
+    Promise<Void> left = context.promise();
+    context.runOnContext(v -> {
+      if (closed) {
+        left.complete();
+        return;
+      }
+      closed = true;
+      Cancelled why = new Cancelled(joining.member() + " has left group " + joining.group());
+      ended.tryFail(why);
+      newcomers.tryFail(why);
+      over.accept(this);
+      seat.leave().eventually(watcher::close).otherwiseEmpty().onComplete(left);
+    });
+    return left.future();
+  }
+}

@@ -1,0 +1,48 @@
+package io.regatta.collective.join;
+
+import io.regatta.collective.Joining;
+import io.regatta.collective.Rendezvous;
+import io.regatta.collective.Seat;
+import io.regatta.collective.store.Store;
+import io.regatta.node.admin.Waits;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * A rendezvous over any store, without a service: the members agree by compare-and-set of one value ({@link Roll}), and watch
+ * each other's signs of life ({@link Pulse}), as the nodes of torch's elastic rendezvous do. Any thread. A group needs a scope
+ * of the store for itself ({@link Store#under}).
+ */
+public final class StoreRendezvous implements Rendezvous {
+  private final Vertx vertx;
+  private final Store store;
+  private final Timing timing;
+  private final Waits waits;
+  private final Set<StoreSeat> seats = ConcurrentHashMap.newKeySet();
+
+  /**
+   * @param store the group's scope of one; stays open when this is closed
+   * @param waits where joins that wait are shown
+   */
+  public StoreRendezvous(Vertx vertx, Store store, Timing timing, Waits waits) {
+    this.vertx = vertx;
+    this.store = store;
+    this.timing = timing;
+    this.waits = waits;
+  }
+
+  @Override
+  public Future<Seat> join(Joining joining) {
+    StoreSeat seat = new StoreSeat(vertx, store, timing, waits, joining, seats::remove);
+    seats.add(seat);
+    return seat.join();
+  }
+
+  @Override
+  public Future<Void> close() {
+    seats.forEach(StoreSeat::giveUp);
+    return Future.succeededFuture();
+  }
+}

@@ -1,0 +1,330 @@
+package io.regatta.collective.join;
+
+import io.regatta.collective.Joining;
+import io.regatta.collective.Membership;
+import io.regatta.collective.Seat;
+import io.regatta.collective.join.Roll.Entry;
+import io.regatta.collective.store.Store;
+import io.regatta.core.error.RegattaException.Cancelled;
+import io.regatta.core.error.RegattaException.Conflict;
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.error.RegattaException.Overloaded;
+import io.regatta.core.error.RegattaException.PeerLost;
+import io.regatta.core.error.RegattaException.StaleGeneration;
+import io.regatta.core.exchange.Wait;
+import io.regatta.node.admin.Waits;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import io.vertx.core.Vertx;
+import io.vertx.core.internal.ContextInternal;
+import io.vertx.core.json.DecodeException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A seat in a group that meets over a store: looks at the {@link Roll} time and again and does what is to be done next. Owned
+ * by the context on which it is made. A store that does not answer is asked again: it declares nobody lost.
+ */
+final class StoreSeat implements Seat {
+  private static final Logger LOG = LoggerFactory.getLogger(StoreSeat.class);
+  static final String KEY = "group";
+  /** So many of those behind it in the roll a member watches, so that what a member reads does not grow with the group. */
+  private static final int WATCHED = 8;
+  private static final int AGAIN_MILLIS = 20;
+  private static final long LEAVE_MILLIS = 1000;
+
+  private enum Phase { WAITING, SEATED, OVER }
+
+  private final Vertx vertx;
+  private final ContextInternal context;
+  private final Store store;
+  private final Timing timing;
+  private final Waits waits;
+  private final Joining joining;
+  private final Consumer<StoreSeat> over;
+  private final String id = UUID.randomUUID().toString();
+  private final Pulse pulse;
+  private Phase phase = Phase.WAITING;
+  private Promise<Membership> forming;
+  private Waits.Handle wait;
+  private Duration timeout;
+  private long sinceNanos;
+  private List<String> comeIds = List.of();
+  private long comeNanos;
+  private List<Entry> seated = List.of();
+  private boolean complained;
+  private volatile Membership membership;
+  private volatile Promise<String> ended;
+  private volatile Promise<String> newcomers;
+  private volatile List<Wait.Peer> waitsFor = List.of();
+
+  StoreSeat(Vertx vertx, Store store, Timing timing, Waits waits, Joining joining, Consumer<StoreSeat> over) {
+    this.vertx = vertx;
+    this.context = (ContextInternal) vertx.getOrCreateContext();
+    this.store = store;
+    this.timing = timing;
+    this.waits = waits;
+    this.joining = joining;
+    this.over = over;
+    this.pulse = new Pulse(store, id, timing, System::nanoTime);
+    this.ended = context.promise();
+    this.newcomers = context.promise();
+  }
+
+  Future<Seat> join() {
+    Promise<Membership> formed = context.promise();
+    context.runOnContext(v -> {
+      begin(formed, joining.timeout());
+      look();
+    });
+    return formed.future().map(this);
+  }
+
+  private void begin(Promise<Membership> formed, Duration patience) {
+    forming = formed;
+    timeout = patience;
+    sinceNanos = System.nanoTime();
+    comeNanos = sinceNanos;
+    wait = waits.begin(joining.member(), "join of group " + joining.group(), store.toString(),
+        () -> Future.succeededFuture(waitsFor));
+  }
+
+  private void look() {
+    if (phase == Phase.OVER) {
+      return;
+    }
+    store.get(KEY).compose(held -> consider(held, decode(held))).onComplete(done -> {
+      if (done.failed()) {
+        troubled(done.cause());
+      } else {
+        complained = false;
+      }
+      boolean soon = done.succeeded() && done.result();
+      vertx.setTimer(soon ? 1 + ThreadLocalRandom.current().nextInt(AGAIN_MILLIS) : timing.poll().toMillis(), t -> look());
+    });
+  }
+
+  private Roll decode(Optional<byte[]> held) {
+    try {
+      return held.map(Roll::decode).orElse(Roll.of(joining));
+    } catch (DecodeException | ClassCastException | NullPointerException e) {
+      throw new InvalidInput("key " + KEY + " of " + store + " holds no group; give group " + joining.group()
+          + " a scope of its own", e);
+    }
+  }
+
+  /** Whether to look again soon: something has changed, or is being changed. */
+  private Future<Boolean> consider(Optional<byte[]> held, Roll roll) {
+    Future<Void> beat = roll.everybody().anyMatch(entry -> entry.id().equals(id)) ? pulse.beat()
+        : Future.succeededFuture();
+    return beat.compose(v -> pulse.lost(watched(roll))).compose(lost -> {
+      if (phase == Phase.OVER) {
+        return Future.succeededFuture(false);
+      }
+      if (!lost.isEmpty()) {
+        return change(held, roll.without(lost.stream().map(Entry::id).toList()))
+            .compose(v -> {
+              LOG.warn("group {}: lost, no sign of life within {}: {}", roll.group(), timing.seconds(), lost);
+              return pulse.forget(lost);
+            }, Future::failedFuture)
+            .map(true);
+      }
+      return phase == Phase.WAITING ? proceed(held, roll) : keep(roll);
+    });
+  }
+
+  /** Those behind this member, around the roll; all, if it is not in it. */
+  private List<Entry> watched(Roll roll) {
+    List<Entry> all = roll.everybody().toList();
+    List<Entry> out = new ArrayList<>();
+    int mine = all.stream().map(Entry::id).toList().indexOf(id);
+    for (int i = 1; i <= all.size() && (mine < 0 || out.size() < WATCHED); i++) {
+      Entry next = all.get((mine + i + all.size()) % all.size());
+      if (!next.id().equals(id)) {
+        out.add(next);
+      }
+    }
+    return out;
+  }
+
+  private Future<Boolean> proceed(Optional<byte[]> held, Roll roll) {
+    waitsFor = roll.members().isEmpty() ? List.of(Wait.Peer.named(roll.missing()))
+        : roll.members().stream().map(entry -> Wait.Peer.named(entry.toString())).toList();
+    boolean member = roll.member(id).isPresent();
+    if (member && roll.isWhole() && (membership == null || roll.formed() > membership.generation())) {
+      seated(roll);
+      return Future.succeededFuture(false);
+    }
+    if (member) {
+      return change(held, roll.reform(id));
+    }
+    if (roll.isWaiting(id)) {
+      return roll.isReady(isSettled(roll)) ? change(held, roll.form(System.currentTimeMillis())) : expire(held, roll);
+    }
+    if (membership != null) {
+      return Future.failedFuture(lost());
+    }
+    try {
+      return change(held, roll.enter(id, joining));
+    } catch (Conflict refusal) {
+      // Those who stand in the way may be dead: the store does not know.
+      boolean late = System.nanoTime() - sinceNanos >= timeout.toNanos();
+      return late || pulse.haveMoved(roll.everybody().toList()) ? Future.failedFuture(refusal)
+          : Future.succeededFuture(false);
+    }
+  }
+
+  private boolean isSettled(Roll roll) {
+    List<String> come = roll.waiting().stream().map(Entry::id).toList();
+    if (!come.equals(comeIds)) {
+      comeIds = come;
+      comeNanos = System.nanoTime();
+    }
+    return System.nanoTime() - comeNanos >= joining.settle().toNanos();
+  }
+
+  private Future<Boolean> expire(Optional<byte[]> held, Roll roll) {
+    if (System.nanoTime() - sinceNanos < timeout.toNanos()) {
+      return Future.succeededFuture(false);
+    }
+    PeerLost late = new PeerLost(String.format(Locale.ROOT, "join timed out after %.1f s at %s: ",
+        timeout.toMillis() / 1000.0, store) + roll.missing());
+    return store.compareAndSet(KEY, held, roll.without(List.of(id)).encode())
+        .compose(withdrawn -> withdrawn ? Future.failedFuture(late) : Future.succeededFuture(true));
+  }
+
+  private Future<Boolean> change(Optional<byte[]> held, Roll roll) {
+    return store.compareAndSet(KEY, held, roll.encode()).map(true);
+  }
+
+  private void seated(Roll roll) {
+    Entry mine = roll.member(id).orElseThrow();
+    seated = roll.members();
+    membership = new Membership(roll.group(), roll.formed(), mine.rank(), seated.stream().map(Entry::endpoint).toList());
+    ended = context.promise();
+    newcomers = context.promise();
+    phase = Phase.SEATED;
+    wait.close();
+    LOG.info("{} is {}", joining.member(), membership);
+    forming.complete(membership);
+  }
+
+  private Future<Boolean> keep(Roll roll) {
+    if (roll.member(id).isEmpty()) {
+      return Future.failedFuture(lost());
+    }
+    if (roll.generation() != membership.generation()) {
+      ended.tryComplete("generation " + membership.generation() + " of group " + roll.group() + " is over: "
+          + seated.stream().filter(entry -> roll.member(entry.id()).isEmpty())
+              .map(entry -> "rank " + entry.rank() + " (" + entry + (roll.isWaiting(entry.id())
+                  ? ") forms the next one" : ") has left or is lost")).toList());
+    }
+    if (!roll.newcomers().isEmpty()) {
+      newcomers.tryComplete("newcomers of group " + roll.group() + ": " + roll.newcomers());
+    }
+    return Future.succeededFuture(false);
+  }
+
+  private StaleGeneration lost() {
+    return new StaleGeneration(membership + ", was declared lost: no sign of life at " + store + " within "
+        + timing.seconds() + ", or the store has lost its content. Join again");
+  }
+
+  /** A store that is gone, or full, may come back; nothing else can be mended by waiting. */
+  private void troubled(Throwable e) {
+    boolean late = phase == Phase.WAITING && System.nanoTime() - sinceNanos >= timeout.toNanos();
+    if (!late && (e instanceof PeerLost || e instanceof Overloaded)) {
+      waitsFor = List.of(Wait.Peer.named(String.valueOf(e.getMessage())));
+      if (!complained) {
+        complained = true;
+        LOG.warn("group {}: {} goes on, and tries again every {} ms: {}", joining.group(), joining.member(),
+            timing.poll().toMillis(), e.getMessage());
+      }
+      return;
+    }
+    end(e);
+  }
+
+  private void end(Throwable why) {
+    if (phase == Phase.OVER) {
+      return;
+    }
+    phase = Phase.OVER;
+    wait.close();
+    forming.tryFail(why);
+    ended.tryFail(why);
+    newcomers.tryFail(why);
+    pulse.end().onFailure(e -> LOG.debug("group {}: {}", joining.group(), e.toString()));
+    over.accept(this);
+  }
+
+  @Override
+  public Membership membership() {
+    return membership;
+  }
+
+  @Override
+  public Future<String> ended() {
+    return ended.future();
+  }
+
+  @Override
+  public Future<String> newcomers() {
+    return newcomers.future();
+  }
+
+  @Override
+  public Future<Membership> reform(Duration patience) {
+    Promise<Membership> formed = context.promise();
+    context.runOnContext(v -> {
+      if (phase != Phase.SEATED) {
+        formed.fail(phase == Phase.OVER ? lost() : new Conflict(joining.member() + " already waits for a generation of group "
+            + joining.group() + "; call reform once for each"));
+        return;
+      }
+      phase = Phase.WAITING;
+      ended.tryComplete(joining.member() + " forms the next generation");
+      begin(formed, patience);
+    });
+    return formed.future();
+  }
+
+  @Override
+  public Future<Void> leave() {
+    Promise<Void> left = context.promise();
+    context.runOnContext(v -> {
+      if (phase == Phase.OVER) {
+        left.complete();
+        return;
+      }
+      end(new Cancelled(joining.member() + " has left group " + joining.group()));
+      withdraw().timeout(LEAVE_MILLIS, TimeUnit.MILLISECONDS).onComplete(done -> {
+        if (done.failed()) {
+          LOG.warn("{} could not leave group {}, its lease will end it: {}", joining.member(), joining.group(),
+              done.cause().getMessage());
+        }
+        left.complete();
+      });
+    });
+    return left.future();
+  }
+
+  private Future<Void> withdraw() {
+    return store.get(KEY).compose(held -> held.isEmpty() ? Future.succeededFuture()
+        : store.compareAndSet(KEY, held, Roll.decode(held.get()).without(List.of(id)).encode())
+            .compose(done -> done ? Future.succeededFuture() : withdraw()));
+  }
+
+  void giveUp() {
+    context.runOnContext(v -> end(new Cancelled("the rendezvous of group " + joining.group() + " was closed")));
+  }
+}

@@ -1,0 +1,220 @@
+package io.regatta.collective.store;
+
+import io.regatta.core.error.RegattaException;
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.error.RegattaException.Overloaded;
+import io.regatta.core.error.RegattaException.PeerLost;
+import io.regatta.node.address.HostPort;
+import io.regatta.node.address.SeedProbe;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.http.HttpClient;
+import io.vertx.core.http.HttpClientOptions;
+import io.vertx.core.http.HttpMethod;
+import io.vertx.core.http.PoolOptions;
+import io.vertx.core.http.RequestOptions;
+import io.vertx.core.json.DecodeException;
+import io.vertx.core.json.JsonObject;
+import java.math.BigInteger;
+import java.nio.ByteBuffer;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * A store behind HTTP, in one of PaddlePaddle's two key-value protocols: Regatta's rendezvous serves both
+ * ({@code rendezvous.http}), and PaddlePaddle's own servers are understood as far as they go: they know no
+ * {@link #compareAndSet} and no {@link #add}, which then fail with {@code InvalidInput}. Any thread.
+ *
+ * <p>One request, one connection, as the protocol has it. What a path cannot hold of a key is percent-encoded.
+ */
+public final class HttpStore extends PolledStore {
+  /** As often as gloo's own client looks for a key, and no less often than launch's. */
+  private static final int FIRST_POLL_MILLIS = 10;
+  private static final int POLL_MILLIS = 500;
+  private static final long REQUEST_MILLIS = 10_000;
+  private static final int CONNECTIONS = 16;
+  private static final int WAITING_REQUESTS = 4096;
+  private static final String UNRESERVED = "-._~";
+
+  /** Which of the two. */
+  private enum Protocol { GLOO, LAUNCH }
+
+  private final HttpClient http;
+  private final HostPort server;
+  private final Protocol protocol;
+  private final String prefix;
+
+  private HttpStore(Vertx vertx, HostPort server, Protocol protocol, String prefix) {
+    super(vertx, FIRST_POLL_MILLIS, POLL_MILLIS);
+    this.http = vertx.createHttpClient(new HttpClientOptions().setKeepAlive(false)
+        .setConnectTimeout((int) REQUEST_MILLIS),
+        new PoolOptions().setHttp1MaxSize(CONNECTIONS).setMaxWaitQueueSize(WAITING_REQUESTS));
+    this.server = server;
+    this.protocol = protocol;
+    this.prefix = prefix;
+  }
+
+  /**
+   * In the protocol of gloo's HTTP store: values are bytes at {@code /SCOPE/KEY}. A key that this store deletes is gone; what
+   * {@link #done} says counts for the server's stop rule.
+   *
+   * @param scope PaddlePaddle's workers take {@code JOB_worker}, where the job's id may be empty
+   */
+  public static HttpStore gloo(Vertx vertx, HostPort server, String scope) {
+    return new HttpStore(vertx, server, Protocol.GLOO, "/" + encode(scope) + "/");
+  }
+
+  /**
+   * In the protocol of launch's key-value server: values are UTF-8 text at {@code /SCOPE/KEY}, other values are refused.
+   *
+   * @param scope e.g. the job's id
+   */
+  public static HttpStore launch(Vertx vertx, HostPort server, String scope) {
+    return new HttpStore(vertx, server, Protocol.LAUNCH, "/" + encode(scope) + "/");
+  }
+
+  private static String encode(String text) {
+    StringBuilder path = new StringBuilder(text.length());
+    for (byte b : text.getBytes(StandardCharsets.UTF_8)) {
+      char c = (char) (b & 0xff);
+      if (c < 128 && Character.isLetterOrDigit(c) || UNRESERVED.indexOf(c) >= 0) {
+        path.append(c);
+      } else {
+        path.append(String.format("%%%02X", (int) c));
+      }
+    }
+    return path.toString();
+  }
+
+  private String path(String key) {
+    return prefix + encode(key);
+  }
+
+  /**
+   * Tells gloo's server that this rank has found all others: its key stays readable for them, and counts for the rule by
+   * which PaddlePaddle's server stops.
+   *
+   * @param key the rank's own
+   */
+  public Future<Void> done(String key) {
+    if (protocol != Protocol.GLOO) {
+      return Future.failedFuture(new InvalidInput(this + " has no stop rule: only gloo's protocol has one"));
+    }
+    return send(HttpMethod.DELETE, key, Map.of(), null).compose(answer -> expect(answer, "DELETE", key)).mapEmpty();
+  }
+
+  @Override
+  Future<Void> put(String key, byte[] value) {
+    return send(HttpMethod.PUT, key, Map.of(), value).compose(answer -> expect(answer, "PUT", key)).mapEmpty();
+  }
+
+  @Override
+  Future<Optional<byte[]>> read(String key) {
+    return send(HttpMethod.GET, key, Map.of(), null).compose(answer -> {
+      if (answer.status == 404) {
+        return Future.succeededFuture(Optional.empty());
+      }
+      return expect(answer, "GET", key).map(found ->
+          protocol == Protocol.GLOO ? Optional.of(found.body.getBytes()) : ofPrefix(found.body, path(key)));
+    });
+  }
+
+  /** The answer holds every key that begins with the path. */
+  private Optional<byte[]> ofPrefix(Buffer json, String path) {
+    try {
+      return Optional.ofNullable(new JsonObject(json).getString(path)).map(t -> t.getBytes(StandardCharsets.UTF_8));
+    } catch (DecodeException | ClassCastException e) {
+      throw new InvalidInput(this + " answered GET " + path + " with no JSON object of texts; is it gloo's server?", e);
+    }
+  }
+
+  @Override
+  Future<Boolean> swap(String key, Optional<byte[]> expected, byte[] value) {
+    Map<String, String> condition = expected.map(held -> Map.of("If-Match", tag(held)))
+        .orElse(Map.of("If-None-Match", "*"));
+    return send(HttpMethod.PUT, key, condition, value).compose(answer -> conditional(answer, "PUT", key));
+  }
+
+  @Override
+  Future<Boolean> remove(String key) {
+    if (protocol == Protocol.LAUNCH) {
+      return send(HttpMethod.DELETE, key, Map.of(), null).compose(answer -> answer.status == 404
+          ? Future.succeededFuture(false) : expect(answer, "DELETE", key).map(true));
+    }
+    return send(HttpMethod.DELETE, key, Map.of("If-Match", "*"), null)
+        .compose(answer -> conditional(answer, "DELETE", key));
+  }
+
+  private Future<Boolean> conditional(Answer answer, String method, String key) {
+    if (answer.status == 412) {
+      return Future.succeededFuture(false);
+    }
+    return expect(answer, method, key).compose(done -> done.tag != null ? Future.succeededFuture(true)
+        : Future.failedFuture(new InvalidInput(this + " does not know conditions: it is PaddlePaddle's own. It can set and "
+            + "get; for more take Regatta's rendezvous (rendezvous.http), or give every member its rank")));
+  }
+
+  private static String tag(byte[] value) {
+    try {
+      return String.format("\"%064x\"", new BigInteger(1, MessageDigest.getInstance("SHA-256").digest(value)));
+    } catch (NoSuchAlgorithmException e) {
+      throw new IllegalStateException("every JVM has SHA-256", e);
+    }
+  }
+
+  private record Answer(int status, String tag, Buffer body) {}
+
+  private Future<Answer> send(HttpMethod method, String key, Map<String, String> headers, byte[] value) {
+    if (protocol == Protocol.LAUNCH && value != null && !isText(value)) {
+      return Future.failedFuture(new InvalidInput("value of key " + key + " is no UTF-8 text, and launch's protocol carries "
+          + "no other; take gloo's"));
+    }
+    RequestOptions options = new RequestOptions().setMethod(method).setHost(server.host()).setPort(server.port())
+        .setURI(path(key)).setTimeout(REQUEST_MILLIS);
+    return http.request(options)
+        .compose(request -> {
+          headers.forEach(request::putHeader);
+          return value == null ? request.send() : request.send(Buffer.buffer(value));
+        })
+        .compose(response -> response.body()
+            .map(body -> new Answer(response.statusCode(), response.getHeader("ETag"), body)))
+        .timeout(2 * REQUEST_MILLIS, TimeUnit.MILLISECONDS)
+        .recover(e -> Future.failedFuture(e instanceof RegattaException ? e
+            : new PeerLost(this + " did not answer " + method + " " + path(key) + ": " + SeedProbe.reason(e), e)));
+  }
+
+  private static boolean isText(byte[] value) {
+    try {
+      StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(value));
+      return true;
+    } catch (CharacterCodingException e) {
+      return false;
+    }
+  }
+
+  private Future<Answer> expect(Answer answer, String method, String key) {
+    if (answer.status == 200) {
+      return Future.succeededFuture(answer);
+    }
+    String text = this + " answered " + method + " " + path(key) + " with " + answer.status + " "
+        + answer.body.toString().strip();
+    return Future.failedFuture(answer.status == 507 || answer.status == 413 ? new Overloaded(text)
+        : new InvalidInput(text + "; is it the server of another protocol?"));
+  }
+
+  @Override
+  Future<Void> end() {
+    return http.close();
+  }
+
+  @Override
+  public String toString() {
+    return "store at http://" + server + prefix;
+  }
+}

@@ -1,0 +1,46 @@
+package io.regatta.collective;
+
+import static io.regatta.node.testing.Nodes.get;
+
+import io.regatta.node.admin.Waits;
+import io.regatta.protocol.stream.StreamOptions;
+import io.regatta.protocol.stream.Transport;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Function;
+import java.util.stream.IntStream;
+
+/** Ranks of one group in this JVM, each with its own port. Used by the test's thread. */
+final class LocalGroup implements AutoCloseable {
+  final Waits waits = new Waits();
+  final List<CollectivePort> ports = new ArrayList<>();
+  List<Collectives> ranks;
+
+  LocalGroup(Vertx vertx, int size, Transport transport) {
+    CollectiveOptions options = CollectiveOptions.defaults().withFailureTimeout(3000)
+        .withStream(StreamOptions.defaults().withTransport(transport));
+    for (int r = 0; r < size; r++) {
+      ports.add(get(CollectivePort.listen(vertx, "127.0.0.1", options, waits)));
+    }
+    ranks = form(1, ports);
+  }
+
+  /** These form a generation. */
+  static List<Collectives> form(long generation, List<CollectivePort> ports) {
+    List<String> endpoints = ports.stream().map(CollectivePort::endpoint).toList();
+    return get(Future.all(IntStream.range(0, ports.size())
+        .mapToObj(r -> ports.get(r).form(new Membership("census", generation, r, endpoints))).toList())).list();
+  }
+
+  /** All make this call. */
+  List<Future<Void>> all(Function<Collectives, Future<Void>> call) {
+    return ranks.stream().map(call).toList();
+  }
+
+  @Override
+  public void close() {
+    get(Future.join(ports.stream().map(CollectivePort::close).toList()));
+  }
+}

@@ -1,0 +1,107 @@
+package io.regatta.collective.join;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.regatta.collective.Joining;
+import io.regatta.collective.join.Roll.Entry;
+import io.regatta.core.error.RegattaException.Conflict;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.stream.IntStream;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import net.jqwik.api.constraints.IntRange;
+import org.junit.jupiter.api.Test;
+
+class RollTest {
+  private static Joining joining(String group, int min, int max, int rank) {
+    return new Joining(group, min, max, rank, "m" + rank, "h:" + (rank + 2), Duration.ofSeconds(9), Duration.ZERO);
+  }
+
+  /** Members come, go and re-form at random: generations only grow, and ranks are 0 to n-1 within the allowed sizes. */
+  @Property(tries = 200)
+  void everyGenerationIsWholeAndNewer(@ForAll @IntRange(min = 1, max = 4) int min, @ForAll @IntRange(max = 3) int more,
+      @ForAll Random random) {
+    int max = min + more;
+    Roll roll = Roll.of(joining("g", min, max, -1));
+    long generation = roll.generation();
+    for (int step = 0; step < 60; step++) {
+      List<Entry> all = roll.everybody().toList();
+      Entry one = all.isEmpty() ? null : all.get(random.nextInt(all.size()));
+      boolean members = !roll.members().isEmpty();
+      int what = random.nextInt(4);
+      if (what == 0 && all.size() < max) {
+        roll = roll.enter("id" + step, joining("g", min, max, -1));
+      } else if (what == 1 && one != null) {
+        roll = roll.without(List.of(one.id()));
+      } else if (what == 2 && members) {
+        roll = roll.reform(roll.members().get(random.nextInt(roll.members().size())).id());
+      }
+      roll = Roll.decode(roll.encode());
+      if (roll.isReady(random.nextBoolean())) {
+        List<Entry> waiting = roll.waiting();
+        roll = roll.form(0);
+        assertThat(roll.isWhole()).isTrue();
+        assertThat(roll.members()).hasSizeBetween(min, max).extracting(Entry::rank)
+            .isEqualTo(IntStream.range(0, waiting.size()).boxed().toList());
+        for (Entry before : waiting) {
+          if (!before.isNew() && before.rank() < waiting.size()) {
+            assertThat(roll.member(before.id()).orElseThrow().rank()).as("keeps its rank").isEqualTo(before.rank());
+          }
+        }
+      }
+      assertThat(roll.generation()).isGreaterThanOrEqualTo(generation);
+      generation = roll.generation();
+    }
+  }
+
+  @Test
+  void givenRanksAreKeptAndTheOthersFillTheRest() {
+    Roll roll = Roll.of(joining("g", 4, 4, -1));
+    for (int wanted : List.of(-1, 2, -1, 0)) {
+      roll = roll.enter("id" + roll.waiting().size(), joining("g", 4, 4, wanted));
+    }
+    assertThat(roll.isReady(false)).isTrue();
+    assertThat(roll.form(77).members()).extracting(Entry::id).containsExactly("id3", "id0", "id1", "id2");
+    assertThat(roll.form(77).generation()).isEqualTo(77);
+  }
+
+  @Test
+  void aSmallGroupWaitsUntilNobodyElseComes_survivorsDoNot() {
+    Roll roll = Roll.of(joining("g", 2, 4, -1));
+    List<Roll> steps = new ArrayList<>(List.of(roll));
+    for (String id : List.of("a", "b", "c")) {
+      roll = roll.enter(id, joining("g", 2, 4, -1));
+      steps.add(roll);
+    }
+    assertThat(steps.get(1).isReady(true)).as("below the minimum").isFalse();
+    assertThat(roll.isReady(false)).isFalse();
+    assertThat(roll.isReady(true)).isTrue();
+    Roll broken = roll.form(5).without(List.of("a")).reform("b");
+    assertThat(broken.isReady(true)).as("c has still to come").isFalse();
+    assertThat(broken.missing()).contains("of generation 7 of group g these have not come").contains("rank 2 m-1 at h:1");
+    assertThat(broken.reform("c").isReady(false)).isTrue();
+    assertThat(broken.reform("c").form(0).members()).extracting(Entry::id).containsExactly("c", "b");
+  }
+
+  @Test
+  void whoCannotHaveASeatIsToldWhyAndWhatToDo() {
+    Roll roll = Roll.of(joining("g", 2, 2, -1)).enter("a", joining("g", 2, 2, 1));
+    assertThatThrownBy(() -> roll.enter("x", joining("other", 2, 2, -1))).isInstanceOf(Conflict.class)
+        .hasMessageContaining("group g (m1 at h:3)").hasMessageContaining("scope of its own");
+    assertThatThrownBy(() -> roll.enter("x", joining("g", 1, 2, -1))).isInstanceOf(Conflict.class)
+        .hasMessageContaining("world size 2, and").hasMessageContaining("joins with 1 to 2");
+    assertThatThrownBy(() -> roll.enter("x", joining("g", 2, 2, 1))).isInstanceOf(Conflict.class)
+        .hasMessageContaining("rank 1 of group g is held by m1 at h:3").hasMessageContaining("take another");
+    assertThatThrownBy(() -> roll.enter("x", new Joining("g", 2, 2, -1, "x", "127.0.0.1:7", Duration.ofSeconds(9),
+        Duration.ZERO))).isInstanceOf(Conflict.class).hasMessageContaining("x publishes 127.0.0.1:7")
+        .hasMessageContaining("m1 at h:3").hasMessageContaining("Configure the host");
+    Roll full = roll.enter("b", joining("g", 2, 2, -1)).form(0);
+    assertThatThrownBy(() -> full.enter("x", joining("g", 2, 2, -1))).isInstanceOf(Conflict.class)
+        .hasMessageContaining("full").hasMessageContaining("too late").hasMessageContaining("wait until one");
+    assertThat(roll.missing()).contains("only 1 of 2 members").contains("missing ranks: 0").contains("Start the missing");
+  }
+}

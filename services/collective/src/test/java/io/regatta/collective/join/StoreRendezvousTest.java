@@ -1,0 +1,163 @@
+package io.regatta.collective.join;
+
+import static io.regatta.node.testing.Nodes.get;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.regatta.collective.Joining;
+import io.regatta.collective.Membership;
+import io.regatta.collective.Seat;
+import io.regatta.collective.store.FileStore;
+import io.regatta.collective.store.MemoryStore;
+import io.regatta.collective.store.Store;
+import io.regatta.core.error.RegattaException.Conflict;
+import io.regatta.core.error.RegattaException.PeerLost;
+import io.regatta.core.error.RegattaException.StaleGeneration;
+import io.regatta.node.admin.Waits;
+import io.regatta.node.testing.BlockedLoopGuard;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Members of a group that meet over a store, each with a rendezvous of its own, as in processes of their own. */
+@ExtendWith(BlockedLoopGuard.class)
+class StoreRendezvousTest {
+  private static final Duration LONG = Duration.ofSeconds(20);
+  private static final Timing HASTY = new Timing(Duration.ofMillis(10), Duration.ofMillis(1500));
+  private static final Timing PATIENT = new Timing(Duration.ofMillis(10), Duration.ofSeconds(20));
+
+  private final Vertx vertx = Vertx.vertx();
+  private final Store memory = new MemoryStore(vertx);
+  private final List<StoreRendezvous> members = new ArrayList<>();
+
+  @AfterEach
+  void close() {
+    members.forEach(StoreRendezvous::close);
+    get(vertx.close());
+  }
+
+  private StoreRendezvous rendezvous(Store store, Timing timing) {
+    StoreRendezvous rendezvous = new StoreRendezvous(vertx, store.under("job"), timing, new Waits());
+    members.add(rendezvous);
+    return rendezvous;
+  }
+
+  private Future<Seat> fixed(int worldSize, int rank, String member) {
+    return rendezvous(memory, HASTY).join(Joining.fixed("g", worldSize, rank, member, member + ":1", LONG));
+  }
+
+  private Future<Seat> elastic(int min, int max, String member, Duration timeout) {
+    return rendezvous(memory, PATIENT).join(new Joining("g", min, max, -1, member, member + ":1", timeout,
+        Duration.ofSeconds(1)));
+  }
+
+  private static List<Seat> all(List<Future<Seat>> joins) {
+    return joins.stream().map(join -> get(join)).toList();
+  }
+
+  private static void assertOneGroup(List<Seat> seats, int worldSize) {
+    Membership first = seats.get(0).membership();
+    assertThat(seats).extracting(s -> s.membership().generation()).containsOnly(first.generation());
+    assertThat(seats).extracting(s -> s.membership().endpoints()).containsOnly(first.endpoints());
+    assertThat(seats).extracting(s -> s.membership().rank())
+        .containsExactlyInAnyOrderElementsOf(IntStream.range(0, worldSize).boxed().toList());
+    assertThat(first.worldSize()).isEqualTo(worldSize);
+  }
+
+  @Test
+  void whenAllHaveCome_thenAllHaveTheSameGroupAndGivenRanksAreKept(@TempDir Path directory) {
+    for (Store store : List.of(memory, new FileStore(vertx, directory, Duration.ofMillis(20)))) {
+      List<Future<Seat>> joins = new ArrayList<>();
+      for (int rank : new int[] {-1, 3, 0, -1, -1}) {
+        joins.add(rendezvous(store, PATIENT).join(Joining.fixed("g", 5, rank, "m" + joins.size(), "h:" + joins.size(), LONG)));
+      }
+      List<Seat> seats = all(joins);
+      assertOneGroup(seats, 5);
+      assertThat(seats.get(1).membership().rank()).isEqualTo(3);
+      assertThat(seats.get(2).membership().rank()).isZero();
+      assertThat(seats.get(4).membership().endpoints()).element(3).isEqualTo("h:1");
+    }
+  }
+
+  @Test
+  void whenAMemberLeaves_thenTheOthersHearOfItAndFormTheNextGenerationAndTakeNewcomersIn() {
+    List<Seat> seats = all(List.of(elastic(2, 4, "a", LONG), elastic(2, 4, "b", LONG), elastic(2, 4, "c", LONG)));
+    assertOneGroup(seats, 3);
+    Seat gone = seats.stream().filter(s -> s.membership().rank() == 0).findFirst().orElseThrow();
+    List<Seat> rest = new ArrayList<>(seats);
+    rest.remove(gone);
+    get(gone.leave());
+    for (Seat seat : rest) {
+      assertThat(get(seat.ended())).contains("is over").contains("rank 0").contains("has left or is lost");
+    }
+    long before = rest.get(0).membership().generation();
+    rest.stream().map(s -> s.reform(LONG)).toList().forEach(re -> get(re));
+    assertOneGroup(rest, 2);
+    assertThat(rest.get(0).membership().generation()).isGreaterThan(before);
+
+    Future<Seat> newcomer = elastic(2, 4, "d", LONG);
+    assertThat(get(rest.get(0).newcomers())).contains("d at d:1");
+    assertThat(newcomer.isComplete()).isFalse();
+    assertThat(rest.get(0).ended().isComplete()).isFalse();
+    Future<Membership> first = rest.get(0).reform(LONG);
+    assertThat(get(rest.get(1).ended())).contains("forms the next one");
+    Future<Membership> second = rest.get(1).reform(LONG);
+    get(first);
+    get(second);
+    assertOneGroup(List.of(rest.get(0), rest.get(1), get(newcomer)), 3);
+    assertThat(get(newcomer).membership().rank()).as("those who stay keep their ranks").isEqualTo(2);
+  }
+
+  @Test
+  void whenAMemberDies_thenItIsLostAfterItsLease_andItsSeatGoesToAnother() {
+    List<Seat> seats = all(List.of(fixed(2, 0, "a"), fixed(2, 1, "b")));
+    members.get(1).close();
+    assertThat(get(seats.get(0).ended())).contains("rank 1 (b at b:1)");
+    Future<Membership> next = seats.get(0).reform(LONG);
+    Seat other = get(fixed(2, 1, "c"));
+    assertThat(get(next).endpoints()).containsExactly("a:1", "c:1");
+    assertThat(other.membership().generation()).isEqualTo(get(next).generation());
+    assertThatThrownBy(() -> get(seats.get(1).reform(LONG))).isInstanceOf(StaleGeneration.class);
+  }
+
+  @Test
+  void whoIsTooLateIsRefused_onceItIsSureThatTheOthersLive_andAStaleGroupStandsInNobodysWay() {
+    all(List.of(fixed(2, -1, "a"), fixed(2, -1, "b")));
+    assertThatThrownBy(() -> get(fixed(2, -1, "c"))).isInstanceOf(Conflict.class)
+        .hasMessageContaining("full").hasMessageContaining("a at a:1");
+    members.forEach(StoreRendezvous::close); // without a word, as processes that are killed
+    List<Seat> next = all(List.of(fixed(3, -1, "d"), fixed(3, -1, "e"), fixed(3, -1, "f")));
+    assertOneGroup(next, 3);
+  }
+
+  @Test
+  void whoWaitsInVainIsToldForWhom_andLeavesNothingBehind() {
+    assertThatThrownBy(() -> get(elastic(2, 3, "a", Duration.ofMillis(150)))).isInstanceOf(PeerLost.class)
+        .hasMessageContaining("only 1 of at least 2 members of group g").hasMessageContaining("a at a:1");
+    Roll left = Roll.decode(get(memory.get("job/group")).orElseThrow());
+    assertThat(left.everybody()).isEmpty();
+    Seat alone = get(elastic(1, 2, "b", LONG));
+    assertThatThrownBy(() -> get(elastic(1, 2, "c", Duration.ofMillis(300)))).isInstanceOf(PeerLost.class)
+        .hasMessageContaining("goes on with 1 of at most 2").hasMessageContaining("rank 0 b at b:1");
+    assertThat(alone.ended().isComplete()).isFalse();
+  }
+
+  @Test
+  void whenTheStoreLosesTheGroup_thenItsMembersAreTold() {
+    Seat alone = get(fixed(1, 0, "a"));
+    get(memory.delete("job/group"));
+    assertThatThrownBy(() -> get(alone.ended())).isInstanceOf(StaleGeneration.class).hasMessageContaining("Join again");
+    Seat again = get(fixed(1, 0, "a"));
+    assertThat(again.membership().generation()).isGreaterThan(alone.membership().generation());
+    assertThat(get(memory.compareAndSet("job/other", Optional.empty(), new byte[0]))).isTrue();
+  }
+}

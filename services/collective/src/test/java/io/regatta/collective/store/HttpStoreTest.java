@@ -1,0 +1,95 @@
+package io.regatta.collective.store;
+
+import static io.regatta.node.testing.Nodes.get;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.error.RegattaException.PeerLost;
+import io.regatta.node.address.HostPort;
+import io.regatta.node.testing.FreePorts;
+import io.regatta.rendezvous.http.HttpStoreConfig;
+import io.regatta.rendezvous.http.KeyValueServer;
+import io.vertx.core.http.HttpServer;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Test;
+
+/** Against the servers of the rendezvous. */
+class HttpStoreTest {
+  private static HttpStoreConfig config() {
+    return new HttpStoreConfig(0, 0, Map.of(), 1000, Store.VALUE_BYTES, 64L << 20, 3600);
+  }
+
+  @Nested
+  class Gloo extends StoreContract {
+    private HostPort server;
+
+    @Override
+    Store client() {
+      if (server == null) {
+        server = new HostPort("127.0.0.1", get(KeyValueServer.gloo(vertx, "127.0.0.1", config(), () -> 0)).port());
+      }
+      return HttpStore.gloo(vertx, server, "_worker");
+    }
+
+    @Test
+    void aRankThatIsDoneCanStillBeReadByTheOthers() {
+      HttpStore store = (HttpStore) client();
+      get(store.set("0", new byte[] {1}));
+      get(store.done("0"));
+      assertThat(get(store.get("0"))).isPresent();
+      get(store.close());
+    }
+
+    @Test
+    void aServerThatStartsLateIsWaitedFor_andOneThatNeverComesIsExplained() {
+      int port = FreePorts.one();
+      HttpStore store = HttpStore.gloo(vertx, new HostPort("127.0.0.1", port), "late");
+      assertThatThrownBy(() -> get(store.await(List.of("0"), Duration.ofMillis(100)))).isInstanceOf(PeerLost.class)
+          .hasMessageContaining("connection refused").hasMessageContaining("127.0.0.1:" + port);
+      var waiting = store.await("0", Duration.ofSeconds(20));
+      HttpStoreConfig late = new HttpStoreConfig(port, -1, Map.of(), 10, 10, 100, 60);
+      get(KeyValueServer.gloo(vertx, "127.0.0.1", late, () -> 0));
+      get(store.set("0", new byte[] {7}));
+      assertThat(get(waiting)).containsExactly(7);
+      get(store.close());
+    }
+
+    /** PaddlePaddle's own server passes over conditions; here by one that says yes to everything. */
+    @Test
+    void paddlesOwnServerIsNotTakenForOneThatKnowsConditions() {
+      HttpServer paddle = get(vertx.createHttpServer().requestHandler(r -> r.response().end()).listen(0, "127.0.0.1"));
+      HttpStore store = HttpStore.gloo(vertx, new HostPort("127.0.0.1", paddle.actualPort()), "_worker");
+      get(store.set("0", new byte[0]));
+      assertThatThrownBy(() -> get(store.compareAndSet("0", Optional.empty(), new byte[0])))
+          .isInstanceOf(InvalidInput.class).hasMessageContaining("rendezvous.http");
+      get(store.close());
+    }
+  }
+
+  @Nested
+  class Launch extends StoreContract {
+    private HostPort server;
+
+    @Override
+    Store client() {
+      if (server == null) {
+        server = new HostPort("127.0.0.1", get(KeyValueServer.launch(vertx, "127.0.0.1", config(), () -> 0)).port());
+      }
+      return HttpStore.launch(vertx, server, "job");
+    }
+
+    @Override
+    @Test
+    void valuesAreBytes() {
+      Store store = client();
+      assertThatThrownBy(() -> get(store.set("k", new byte[] {(byte) 0xff}))).isInstanceOf(InvalidInput.class)
+          .hasMessageContaining("UTF-8");
+      get(store.close());
+    }
+  }
+}
