@@ -1,11 +1,16 @@
 package io.regatta.trainer;
 
+import io.regatta.trainer.data.LoadListener;
+
 /**
  * Where a training loop says how far it is. One owner: the model thread of the replica that reports (replica 0 of
  * rank 0 by default); the others get {@link #none()}. A phase begins with {@link #begin}, and ends with {@link #end}
  * or with the next {@code begin}. Each method does nothing unless it is overridden.
  */
 public interface Progress extends AutoCloseable {
+
+  /** Bytes of one. */
+  long MEGABYTE = 1_000_000;
 
   /**
    * Starts a phase.
@@ -28,6 +33,19 @@ public interface Progress extends AutoCloseable {
    * given only where the loop has them anyway: reading a loss from the engine waits for the step to be computed.
    */
   default void metric(String name, double value) {}
+
+  /** A phase that counts megabytes: begun when something is loaded first, ended by {@link #end}. */
+  default LoadListener loading(String phase) {
+    long[] shown = {-1};
+    return (bytes, all) -> {
+      if (shown[0] < 0) {
+        begin(phase, Math.max(1, all / MEGABYTE), "MB");
+        shown[0] = 0;
+      }
+      advance(bytes / MEGABYTE - shown[0]);
+      shown[0] = bytes / MEGABYTE;
+    };
+  }
 
   /** Prints one line of text without disturbing the bar. */
   default void line(String text) {}

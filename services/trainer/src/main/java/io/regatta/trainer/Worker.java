@@ -1,10 +1,12 @@
 package io.regatta.trainer;
 
+import ai.djl.Device;
 import ai.djl.Model;
 import ai.djl.training.TrainingConfig;
 import ai.djl.training.dataset.Dataset;
 import io.regatta.core.exchange.Shrunk;
 import io.regatta.core.metrics.BinaryMetrics;
+import io.regatta.protocol.snapshot.SnapshotKind;
 import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.config.Strategy;
 import io.regatta.trainer.data.ExampleExchange;
@@ -67,6 +69,12 @@ public interface Worker {
    */
   <R extends Record> R settings(Class<R> type);
 
+  /**
+   * The job's {@code device}, which is there: for {@code Model.newInstance(name, worker.device())}, and
+   * {@code optDevices} of the {@code TrainingConfig}, which on a machine with GPUs would take one otherwise.
+   */
+  Device device();
+
   /** The optimizer of the job file, to put into a {@code TrainingConfig}. */
   RegattaOptimizer optimizer();
 
@@ -118,7 +126,7 @@ public interface Worker {
   /**
    * One pass over a data set: forward, backward and step for every batch, on the calling model thread. Behind it come, as the
    * job says, the {@link #shrink} that ends a day ({@code shrink_each_pass}), with the metric {@code rows_removed}, and the
-   * snapshot ({@code snapshots.every_pass}).
+   * snapshot ({@code snapshots.every_pass}); so do they behind an epoch of {@code EasyTrain.fit}, in a program that does not call this.
    *
    * @param trainer initialized
    * @param dataset this replica's part already
@@ -148,6 +156,18 @@ public interface Worker {
    * @return the same to everybody
    */
   Shrunk shrink(FleetTrainer trainer, boolean endOfDay);
+
+  /**
+   * Takes a snapshot of this kind, {@code KIND-NNNNNNNNN} with the number of steps, in the job's {@code snapshots.dir} (or
+   * {@code output}): for loops of a program's own, at any place between two steps, within a pass too. All replicas of all trainers
+   * must call it; it returns when the moment has been taken, and the servers write while training goes on. One that fails is told
+   * of in the log and leaves nothing. A delta without a base before it becomes a base.
+   *
+   * @param kind full, base, delta or batch
+   * @throws io.regatta.core.error.RegattaException.InvalidInput if the job has no directory for snapshots, or that has those of
+   *     another run
+   */
+  void snapshot(FleetTrainer trainer, SnapshotKind kind);
 
   /**
    * Saves all parameters, dense and sparse, in {@code dir}: safetensors files and {@code manifest.json} with their

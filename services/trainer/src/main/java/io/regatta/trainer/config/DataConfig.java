@@ -66,10 +66,14 @@ public record DataConfig(
     AUTO,
     /** Criteo's columns: {@link io.regatta.trainer.data.CriteoFormat}. */
     CRITEO,
+    /** Files whose first row names the columns: {@link io.regatta.trainer.data.CsvSource}. */
+    CSV,
     /** {@code label index:value ...}: {@link io.regatta.trainer.data.LibSvmFormat}. */
     LIBSVM,
     /** PaddlePaddle's: {@link io.regatta.trainer.data.MultiSlotFormat}. */
     MULTISLOT,
+    /** Files of named columns: {@link io.regatta.trainer.data.ParquetSource}. */
+    PARQUET,
     /** PaddleRec's {@code name:value}: {@link io.regatta.trainer.data.SlotTextFormat}. */
     SLOTS;
 
@@ -102,6 +106,10 @@ public record DataConfig(
   public DataConfig {
     files = List.copyOf(files);
     testFiles = List.copyOf(testFiles);
+    if (PipeCommand.of(pipeCommand) != null && (format == Format.CSV || format == Format.PARQUET)) {
+      throw new InvalidInput("pipe_command writes lines, but format: " + format.label() + " names columns in the file itself; "
+          + "leave pipe_command out, or have it write another format");
+    }
     format = format == Format.AUTO && PipeCommand.of(pipeCommand) != null ? Format.MULTISLOT : format;
     if (shuffleBuffer < 0) {
       throw new InvalidInput("shuffle_buffer must be at least 0, not " + shuffleBuffer);

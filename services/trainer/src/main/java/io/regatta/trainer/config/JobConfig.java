@@ -28,10 +28,11 @@ public record JobConfig(
     @Setting(doc = "Jar that holds the program, relative to the working directory; empty: the class path.")
     String programJar,
 
-    @Setting(value = "sync", doc = "How pushes of several trainers become updates.")
+    @Setting(value = "sync", doc = "How gradients of several trainers become updates: by servers, or, collective, among the "
+        + "trainers themselves.")
     Mode mode,
 
-    @Setting(value = "1", doc = "Parameter-server processes.")
+    @Setting(value = "1", doc = "Parameter-server processes. collective has none: 0, or left out.")
     int servers,
 
     @Setting(value = "1", doc = "Shards per server.")
@@ -54,6 +55,9 @@ public record JobConfig(
         + "pushes have been applied.")
     boolean overlap,
 
+    @Setting(doc = "collective: how gradients are exchanged.")
+    CollectiveConfig collective,
+
     @Setting(value = "1", doc = "Seed of initial values, shuffling and generated data.")
     long seed,
 
@@ -61,7 +65,7 @@ public record JobConfig(
     int epochs,
 
     @Setting(value = "false", doc = "Each pass over the training data is a day: at its end rows of sparse tables grow a day "
-        + "older, and go as their tables' lives say. Programs of your own call worker.shrink themselves.")
+        + "older, and go as their tables' lives say. Loops of a program's own call worker.shrink.")
     boolean shrinkEachPass,
 
     @Setting(value = "64", unit = "examples", doc = "Examples per replica and step.")
@@ -89,6 +93,10 @@ public record JobConfig(
     @Setting(value = "auto", doc = "DJL engine: MXNet, PyTorch; auto: MXNet where its natives exist (linux x86-64), "
         + "PyTorch elsewhere.")
     String engine,
+
+    @Setting(value = "auto", doc = "Where models are: cpu; gpu:N, the GPU of that number as the process sees them, which must be "
+        + "there; auto: the engine's own choice, a GPU if it sees one.")
+    String device,
 
     @Setting(value = "1", doc = "Threads of the engine's kernels, per process: pinned, so that runs are comparable. "
         + "0: the engine's own choice.")
@@ -132,7 +140,7 @@ public record JobConfig(
     }
     GroupNames.checkJob(job);
     sparseOptimizer = OptimizerConfig.sparse(sparseOptimizer, optimizer);
-    atLeast("servers", servers, 1);
+    servers = serversOf(mode, servers, threads);
     atLeast("shards", shards, 1);
     atLeast("trainers", trainers, 1);
     atLeast("threads", threads, 1);
@@ -141,17 +149,34 @@ public record JobConfig(
     atLeast("epochs", epochs, 0);
     atLeast("batch_size", batchSize, 1);
     atLeast("max_steps", maxSteps, 0);
+    if (!device.matches("auto|cpu|gpu:[0-9]{1,3}")) {
+      throw new InvalidInput("device is '" + device + "'; give cpu, gpu:0 (or another number), or auto");
+    }
     atLeast("compute_threads", computeThreads, 0);
     atLeast("min_block", minBlock, 1);
     atLeast("model_thread_idle_ms", modelThreadIdleMs, 0);
-    boolean place = !output.isBlank() || !snapshots.dir().isBlank();
-    if (!place && (snapshots.isOn() || resume.equals("auto"))) {
+    if (!isPlace(output, snapshots) && (snapshots.isOn() || resume.equals("auto"))) {
       throw new InvalidInput("snapshots.dir: snapshots, and resume: auto, need a directory; give one, or set output");
     }
     if (aggregator && mode != Mode.SYNC && mode != Mode.HALF_ASYNC) {
       throw new InvalidInput("aggregator: only sync and half_async pushes can go through an aggregator, the mode is "
           + mode.name().toLowerCase(Locale.ROOT) + "; set aggregator: false");
     }
+  }
+
+  private static int serversOf(Mode mode, int servers, int threads) {
+    if (mode != Mode.COLLECTIVE) {
+      atLeast("servers", servers, 1);
+      return servers;
+    }
+    if (servers < 0 || servers > 1) {
+      throw new InvalidInput("servers is " + servers + ", but mode collective has no servers: leave the key out");
+    }
+    if (threads != 1) {
+      throw new InvalidInput("threads is " + threads + ", but in mode collective a trainer has one model replica; set more "
+          + "trainers instead");
+    }
+    return 0;
   }
 
   /** Binds a job from JSON; missing keys get their defaults. */
@@ -177,7 +202,21 @@ public record JobConfig(
             + (known.isEmpty() ? "no sparse tables" : "the tables " + program.stream().map(SparseTableSpec::name).toList()));
       }
     }
-    return program.stream().map(t -> tables.containsKey(t.name()) ? tables.get(t.name()).over(t) : t).toList();
+    return program.stream().map(t -> tables.containsKey(t.name()) ? tables.get(t.name()).over(t, replicas()) : t).toList();
+  }
+
+  /** Model replicas of all trainers. */
+  public int replicas() {
+    return Math.multiplyExact(trainers, threads);
+  }
+
+  /** Whether there is a directory for snapshots. */
+  public boolean hasPlace() {
+    return isPlace(output, snapshots);
+  }
+
+  private static boolean isPlace(String output, SnapshotConfig snapshots) {
+    return !output.isBlank() || !snapshots.dir().isBlank();
   }
 
   /** Shards of all servers. */

@@ -1,6 +1,7 @@
 package io.regatta.trainer.config;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.optim.LearningRate;
 import io.regatta.core.optim.OptimizerSpec;
 import io.regatta.node.settings.Setting;
 import io.regatta.node.settings.Settings;
@@ -13,6 +14,11 @@ public record OptimizerConfig(
 
     @Setting(value = "0.01", doc = "Learning rate that the schedule starts from.")
     double learningRate,
+
+    @Setting(value = "false", doc = "Rates are for one replica, and multiplied by the number of replicas of all trainers "
+        + "(linear scaling): with it a job keeps its batch_size and its rates when it gets more trainers. The rate that a "
+        + "warm-up begins with stays.")
+    boolean linearScaling,
 
     @Setting(doc = "How the learning rate changes over steps.")
     ScheduleConfig schedule,
@@ -96,8 +102,17 @@ public record OptimizerConfig(
     return dense;
   }
 
-  /** The optimizer as core's value, the one that travels to the servers. */
+  /** As {@link #toSpec(int)}, for one replica. */
   public OptimizerSpec toSpec() {
+    return toSpec(1);
+  }
+
+  /**
+   * The optimizer as core's value, the one that travels to the servers.
+   *
+   * @param replicas of all trainers, for linear scaling
+   */
+  public OptimizerSpec toSpec(int replicas) {
     OptimizerSpec.Kind rule = switch (kind) {
       case AUTO, NAIVE, SGD -> OptimizerSpec.Kind.SGD;
       case MOMENTUM -> OptimizerSpec.Kind.MOMENTUM;
@@ -111,7 +126,8 @@ public record OptimizerConfig(
           case ADAM -> 1e-8;
           case SGD, MOMENTUM, FTRL -> 0;
         };
-    return new OptimizerSpec(rule, schedule.toSpec(learningRate), (float) momentum, nesterov, (float) beta1,
+    LearningRate rate = schedule.toSpec(learningRate);
+    return new OptimizerSpec(rule, linearScaling ? rate.times(replicas) : rate, (float) momentum, nesterov, (float) beta1,
         (float) beta2, (float) eps, (float) initialAccumulator, (float) weightDecay, (float) clipValue,
         (float) clipNorm, (float) beta, (float) l1, (float) l2);
   }

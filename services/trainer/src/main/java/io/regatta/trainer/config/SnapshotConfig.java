@@ -16,8 +16,12 @@ public record SnapshotConfig(
         + "handed in what they trained.")
     boolean everyPass,
 
-    @Setting(value = "2", unit = "snapshots", doc = "The last ones are kept, with those that deltas are relative to; older "
-        + "ones are removed.")
+    @Setting(value = "0", unit = "steps", doc = "A snapshot batch-NNNNNNNNN, which is whole, every so many steps, beside the others: "
+        + "what deltas are relative to stays as it is. 0: none.")
+    long batchEverySteps,
+
+    @Setting(value = "2", unit = "snapshots", doc = "The last ones of each kind are kept (deltas count with bases), with those that "
+        + "deltas are relative to; older ones are removed.")
     int keep,
 
     @Setting(value = "0", unit = "snapshots", doc = "Deltas, which hold only rows that have changed, between two whole "
@@ -25,14 +29,29 @@ public record SnapshotConfig(
     int deltas) {
 
   public SnapshotConfig {
-    if (everySteps < 0 || deltas < 0 || keep < 1) {
-      throw new InvalidInput("snapshots: every_steps and deltas must be at least 0, keep at least 1, not " + everySteps + ", "
-          + deltas + " and " + keep);
+    if (everySteps < 0 || batchEverySteps < 0 || deltas < 0 || keep < 1) {
+      throw new InvalidInput("snapshots: every_steps, batch_every_steps and deltas must be at least 0, keep at least 1, not "
+          + everySteps + ", " + batchEverySteps + ", " + deltas + " and " + keep);
+    }
+    if (deltas > 0 && batchEverySteps > 0 && everySteps % batchEverySteps == 0 && !everyPass) {
+      throw new InvalidInput("snapshots: with deltas " + deltas + ", no base or delta would ever be taken, for after every step at "
+          + "which one is due (every_steps " + everySteps + ") a batch is (batch_every_steps " + batchEverySteps
+          + "), which takes its place; give an every_steps that batch_every_steps does not divide, or every_pass, or deltas 0");
     }
   }
 
-  /** Whether any is taken. */
+  /** Whether any is taken without being asked for by the program. */
   public boolean isOn() {
-    return everySteps > 0 || everyPass;
+    return everySteps > 0 || everyPass || batchEverySteps > 0;
+  }
+
+  /** Whether one is taken after this step. */
+  public boolean isDue(long steps) {
+    return everySteps > 0 && steps % everySteps == 0 || isBatchDue(steps);
+  }
+
+  /** Whether the one taken after this step is of kind batch: it has all that one of {@code every_steps} would have. */
+  public boolean isBatchDue(long steps) {
+    return batchEverySteps > 0 && steps % batchEverySteps == 0;
   }
 }

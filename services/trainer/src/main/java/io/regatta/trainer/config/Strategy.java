@@ -14,7 +14,7 @@ public record Strategy(Mode mode, int kSteps, int stalenessBound) {
 
   public Strategy {
     if (mode == null) {
-      throw new InvalidInput("strategy: mode is missing; use sync, half-async, async, geo or ssp");
+      throw new InvalidInput("strategy: mode is missing; use sync, half-async, async, geo, ssp or collective");
     }
     if (mode == Mode.GEO && kSteps < 1) {
       throw new InvalidInput("strategy: geo needs k_steps of at least 1, not " + kSteps);
@@ -47,6 +47,11 @@ public record Strategy(Mode mode, int kSteps, int stalenessBound) {
   /** Asynchronous, but nobody runs more than {@code bound} steps ahead of the slowest. */
   public static Strategy ssp(int bound) {
     return new Strategy(Mode.SSP, 0, bound);
+  }
+
+  /** Without servers: the trainers reduce their gradients among themselves, in every step. */
+  public static Strategy collective() {
+    return new Strategy(Mode.COLLECTIVE, 0, 0);
   }
 
   /** What the job file says. */

@@ -110,14 +110,15 @@ public record TableConfig(
    * The table as it is to be.
    *
    * @param program what the program says of it
+   * @param replicas of all trainers, for linear scaling of rates
    */
-  public SparseTableSpec over(SparseTableSpec program) {
+  public SparseTableSpec over(SparseTableSpec program, int replicas) {
     if (dim > 0 && dim != program.dim()) {
       throw new InvalidInput("tables." + program.name() + ".dim is " + dim + ", but the program has built its network for "
           + program.dim() + "; take the key out, or have the program build the block with optJob(worker.job())");
     }
     return new SparseTableSpec(program.name(), program.dim(), initializer.or(program.initializer()),
-        optimizer.kind() == OptimizerConfig.Kind.AUTO ? program.optimizer() : optimizer.toSpec(),
+        optimizer.kind() == OptimizerConfig.Kind.AUTO ? program.optimizer() : optimizer.toSpec(replicas),
         life.or(program.life()));
   }
 }

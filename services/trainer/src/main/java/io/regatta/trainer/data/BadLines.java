@@ -71,9 +71,18 @@ public final class BadLines {
    * @throws InvalidInput if the policy is to fail
    */
   public boolean report(String file, long line, String column, String problem) {
-    String text = file + ", line " + line + ", " + column + ": " + problem;
+    return report(file + ", line " + line + ", " + column + ": " + problem, "line");
+  }
+
+  /** Reports a file that is an example as a whole; as above. */
+  boolean reportFile(String file, String problem) {
+    return report(file + " " + problem, "file");
+  }
+
+  private boolean report(String text, String what) {
     if (policy == Policy.FAIL) {
-      throw new InvalidInput(text + (skipping.isEmpty() ? "" : ". Mend the line, or leave such lines out with " + skipping));
+      throw new InvalidInput(text + (skipping.isEmpty() ? "" : ". Mend the " + what + ", or leave such " + what + "s out with "
+          + skipping));
     }
     long count = skipped.incrementAndGet();
     if (logged && count <= LOGGED_MAX) {

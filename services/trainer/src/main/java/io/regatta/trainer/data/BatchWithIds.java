@@ -39,6 +39,11 @@ public final class BatchWithIds extends Batch {
     return distinct == null ? new int[0] : distinct.position();
   }
 
+  /** The distinct ids that {@link #positions} number. */
+  public long[] ids() {
+    return distinct == null ? new long[0] : distinct.ids();
+  }
+
   /** The distinct ids of an array of this batch; null if they are not known. */
   public DistinctIds distinct(NDArray array) {
     return array == ids ? distinct : null;

@@ -38,20 +38,28 @@ public record Census(TableSource train, TableSource test) {
     SlotBatch table = SlotBatch.allocate(CensusFeatures.LAYOUT, rows.size());
     CensusFeatures features = new CensusFeatures();
     for (int r = 0; r < rows.size(); r++) {
-      features.fill(rows.get(r), table, r);
-      table.labels()[r] = income(rows.get(r)).startsWith(">") ? 1f : 0f;
+      fill(features, rows.get(r), table, r);
     }
     return new TableSource(name, table);
   }
 
-  /** All good rows of a file; {@code |} begins a comment line. */
+  static void fill(CensusFeatures features, CsvRecord row, SlotBatch table, int at) {
+    features.fill(row, table, at);
+    table.labels()[at] = income(row).startsWith(">") ? 1f : 0f;
+  }
+
+  /** How both files are read; {@code |} begins a comment line. */
+  static CsvReader.CsvReaderBuilder csv() {
+    return CsvReader.builder().commentStrategy(CommentStrategy.SKIP).commentCharacter('|');
+  }
+
+  /** All good rows of a file. */
   static List<CsvRecord> rows(Path file, BadLines badLines) {
     List<CsvRecord> rows = new ArrayList<>();
     long before = badLines.skipped();
-    try (CsvReader<CsvRecord> reader = CsvReader.builder().commentStrategy(CommentStrategy.SKIP).commentCharacter('|')
-        .ofCsvRecord(DataFiles.readable(file), StandardCharsets.UTF_8)) {
+    try (CsvReader<CsvRecord> reader = csv().ofCsvRecord(DataFiles.readable(file), StandardCharsets.UTF_8)) {
       for (CsvRecord row : reader) {
-        if (good(file, row, badLines)) {
+        if (good(file.toString(), row.getStartingLineNumber(), row, badLines)) {
           rows.add(row);
         }
       }
@@ -69,21 +77,20 @@ public record Census(TableSource train, TableSource test) {
     return rows;
   }
 
-  private static boolean good(Path file, CsvRecord row, BadLines badLines) {
-    long line = row.getStartingLineNumber();
+  static boolean good(String file, long line, CsvRecord row, BadLines badLines) {
     if (row.getFieldCount() != COLUMNS.size()) {
-      return badLines.report(file.toString(), line, "column " + (Math.min(row.getFieldCount(), COLUMNS.size()) + 1),
+      return badLines.report(file, line, "column " + (Math.min(row.getFieldCount(), COLUMNS.size()) + 1),
           "expected " + COLUMNS.size() + " columns separated by commas, found " + row.getFieldCount());
     }
     for (int column : CensusFeatures.NUMERIC) {
       String field = row.getField(column).strip();
       if (field.isEmpty() || field.length() > 9 || !field.chars().allMatch(c -> c >= '0' && c <= '9')) {
-        return badLines.report(file.toString(), line, columnName(column), BadLines.expected("a whole number", field));
+        return badLines.report(file, line, columnName(column), BadLines.expected("a whole number", field));
       }
     }
     String income = income(row);
     if (!income.equals(">50K") && !income.equals("<=50K")) {
-      return badLines.report(file.toString(), line, columnName(INCOME), BadLines.expected(">50K or <=50K", income));
+      return badLines.report(file, line, columnName(INCOME), BadLines.expected(">50K or <=50K", income));
     }
     return true;
   }

@@ -1,16 +1,12 @@
 package io.regatta.trainer.data;
 
 import de.siegmar.fastcsv.reader.CsvRecord;
-import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
-import net.jpountz.xxhash.XXHash64;
-import net.jpountz.xxhash.XXHashFactory;
 
 /**
  * From a Census row to features. Numeric columns become dense ones by fixed shifts and scales (about mean 0 and
  * deviation 1 on the training file; skewed amounts by their logarithm). Categorical columns and crosses become 64-bit
- * ids, {@code xxh64(slot name, values)}: stable across processes and platforms, no vocabulary needed, and with 64 bits
- * no collisions. Numbers enter crosses as buckets. Used by one thread.
+ * ids ({@link NamedValue}): with 64 bits no collisions. Numbers enter crosses as buckets. Immutable, any thread.
  */
 final class CensusFeatures {
 
@@ -27,8 +23,6 @@ final class CensusFeatures {
   private static final int[] LOSS_BOUNDS = {1, 1500, 1700, 1820, 1900, 1980, 2100, 2300};
   private static final int[] HOURS_BOUNDS = {20, 30, 36, 40, 41, 46, 51, 61};
 
-  private final XXHash64 hash = XXHashFactory.safeInstance().hash64();
-
   void fill(CsvRecord record, SlotBatch into, int row) {
     int d = row * LAYOUT.dense();
     for (int column : NUMERIC) {
@@ -36,10 +30,10 @@ final class CensusFeatures {
     }
     int s = row * LAYOUT.slots();
     for (int column : CATEGORICAL) {
-      into.ids()[s++] = id(Census.COLUMNS.get(column), value(record, column));
+      into.ids()[s++] = NamedValue.id(Census.COLUMNS.get(column), value(record, column));
     }
     for (int[] cross : CROSSES) {
-      into.ids()[s++] = id(Census.COLUMNS.get(cross[0]) + "*" + Census.COLUMNS.get(cross[1]),
+      into.ids()[s++] = NamedValue.id(Census.COLUMNS.get(cross[0]) + "*" + Census.COLUMNS.get(cross[1]),
           value(record, cross[0]) + "*" + value(record, cross[1]));
     }
   }
@@ -75,10 +69,5 @@ final class CensusFeatures {
 
   private static int number(CsvRecord record, int column) {
     return Integer.parseInt(record.getField(column).strip());
-  }
-
-  private long id(String slot, String value) {
-    byte[] key = (slot + "=" + value).getBytes(StandardCharsets.UTF_8);
-    return hash.hash(key, 0, key.length, 0);
   }
 }

@@ -2,6 +2,7 @@ package io.regatta.trainer.data;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 
 /**
@@ -13,15 +14,17 @@ import java.util.List;
 abstract class ColumnSource<R> implements FileSource<R> {
 
   final Slots slots;
+  final ColumnCoding coding;
   final BadLines badLines;
   private final List<Path> files;
+  private final Layout layout;
 
   /**
    * @param slots by column name, each of width 1
    * @param files read in this order; must exist
    * @param what a column is of, for messages
    */
-  ColumnSource(Slots slots, List<Path> files, BadLines badLines, String what) {
+  ColumnSource(Slots slots, ColumnCoding coding, List<Path> files, BadLines badLines, String what) {
     for (int i = 0; i < slots.size(); i++) {
       if (slots.get(i).width() != 1) {
         throw new InvalidInput(what + " holds one value, but slot " + slots.get(i).name() + " is " + slots.get(i).width()
@@ -29,8 +32,16 @@ abstract class ColumnSource<R> implements FileSource<R> {
       }
     }
     this.slots = slots;
+    this.coding = coding;
     this.files = files.stream().map(DataFiles::readable).toList();
     this.badLines = badLines;
+    List<Long> emptyIds = new ArrayList<>();
+    for (int i = 0; i < slots.size(); i++) {
+      if (slots.get(i).kind() == Slots.Kind.IDS) {
+        emptyIds.add(coding.id(slots.get(i).name(), slots.get(i).offset(), new byte[0]));
+      }
+    }
+    layout = slots.layout().withEmptyIds(emptyIds);
   }
 
   /** Reads the files that the queue has, each from its first row on. */
@@ -38,7 +49,7 @@ abstract class ColumnSource<R> implements FileSource<R> {
 
   @Override
   public Layout layout() {
-    return slots.layout();
+    return layout;
   }
 
   @Override
@@ -54,7 +65,7 @@ abstract class ColumnSource<R> implements FileSource<R> {
   @Override
   public Cursor<R> open(FileQueue queue, DataCursor place) {
     Cursor<R> rows = rows(queue);
-    for (long row = 0; place != null && row < place.records() && rows.next() != null; row++) {
+    for (long row = 0; row < place.records() && rows.next() != null; row++) {
       // Those before the place.
     }
     return rows;

@@ -1,6 +1,7 @@
 package io.regatta.trainer.data;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
+import java.util.stream.IntStream;
 
 /**
  * Lines in the Criteo format: tab-separated label, 13 integer features I1–I13, 26 categorical features C1–C26, any
@@ -19,6 +20,7 @@ public final class CriteoFormat implements LineFormat {
   private static final float[] DENSE_DIFFERENCE = {20, 603, 100, 50, 64000, 500, 100, 50, 500, 10, 10, 10, 50};
 
   private final Remainder32 remainder;
+  private final Layout layout;
 
   /** @param dimension ids are in [0, dimension); 1000001 in most examples */
   public CriteoFormat(long dimension) {
@@ -26,6 +28,47 @@ public final class CriteoFormat implements LineFormat {
       throw new InvalidInput("the number of sparse ids must be positive, but is " + dimension);
     }
     this.remainder = new Remainder32(dimension);
+    layout = LAYOUT.withEmptyIds(IntStream.range(0, LAYOUT.slots()).mapToObj(slot -> id(slot, new byte[0])).toList());
+  }
+
+  /** The same columns in files that name them: {@code label}, {@code I1} to {@code I13}, {@code C1} to {@code C26}. */
+  public static Slots columns() {
+    Slots.Builder slots = Slots.builder().binaryLabel("label");
+    for (int i = 1; i <= LAYOUT.dense(); i++) {
+      slots.dense("I" + i, 1);
+    }
+    for (int i = 1; i <= LAYOUT.slots(); i++) {
+      slots.id("C" + i);
+    }
+    return slots.build();
+  }
+
+  /** Makes of them what {@link #parse} makes of a line; whole numbers in a Parquet file are ids as they are. */
+  public ColumnCoding coding() {
+    return new ColumnCoding() {
+      @Override
+      public float dense(int feature, float value) {
+        return normalised(feature, value);
+      }
+
+      @Override
+      public long id(String name, int slot, byte[] text) {
+        return CriteoFormat.this.id(slot, text);
+      }
+
+      @Override
+      public long absent(String name, int slot) {
+        return id(name, slot, new byte[0]);
+      }
+    };
+  }
+
+  private long id(int slot, byte[] text) {
+    return remainder.of(XxHash32.ofNumbered(FIRST_SPARSE + slot, text, 0, text.length));
+  }
+
+  private static float normalised(int feature, float value) {
+    return (value - DENSE_MIN[feature]) / DENSE_DIFFERENCE[feature];
   }
 
   @Override
@@ -35,7 +78,7 @@ public final class CriteoFormat implements LineFormat {
 
   @Override
   public Layout layout() {
-    return LAYOUT;
+    return layout;
   }
 
   @Override
@@ -61,7 +104,7 @@ public final class CriteoFormat implements LineFormat {
         if (Float.isNaN(value)) {
           return bad(line, column, "a number or nothing", from, to, badLines);
         }
-        dense[firstDense + column] = (value - DENSE_MIN[column - 1]) / DENSE_DIFFERENCE[column - 1];
+        dense[firstDense + column] = normalised(column - 1, value);
       } else {
         if (to - from != 1 || (bytes[from] != '0' && bytes[from] != '1')) {
           return bad(line, column, "label 0 or 1", from, to, badLines);

@@ -7,34 +7,39 @@ import de.siegmar.fastcsv.reader.CsvRecord;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.trainer.data.Slots.Kind;
 import io.regatta.trainer.data.Slots.Slot;
+import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
+import java.io.Reader;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
-import net.jpountz.xxhash.XXHash64;
-import net.jpountz.xxhash.XXHashFactory;
 
 /**
  * CSV files (RFC 4180) whose first row names the columns. Each slot is the column of its name, one value wide: a dense one a
- * number, 0 if empty; an id {@code xxh64(name=value, seed 0)}, an empty value too; the label a number. Other columns are passed
- * over; the order of columns may differ between files. Files whose names end in {@code .gz} are unpacked. Immutable, any
+ * number, 0 if empty; an id text, also if empty; the label a number; see {@link ColumnCoding}. Other columns are passed over; the order of columns may differ between files. Files whose names end in {@code .gz} are unpacked. Immutable, any
  * thread.
  */
 public final class CsvSource extends ColumnSource<CsvSource.Row> {
 
+  private static final char BYTE_ORDER_MARK = '\uFEFF';
+
   /** A row with what its file's header says. */
   public record Row(String file, int[] columns, CsvRecord record) {}
 
-  private final XXHash64 hash = XXHashFactory.safeInstance().hash64();
+  /** With {@link ColumnCoding#PLAIN}. */
+  public CsvSource(Slots slots, List<Path> files, BadLines badLines) {
+    this(slots, ColumnCoding.PLAIN, files, badLines);
+  }
 
   /**
    * @param slots by column name, each of width 1
+   * @param coding what becomes of the values
    * @param files read in this order; must exist
    */
-  public CsvSource(Slots slots, List<Path> files, BadLines badLines) {
-    super(slots, files, badLines, "a column of a CSV file");
+  public CsvSource(Slots slots, ColumnCoding coding, List<Path> files, BadLines badLines) {
+    super(slots, coding, files, badLines, "a column of a CSV file");
   }
 
   @Override
@@ -58,19 +63,23 @@ public final class CsvSource extends ColumnSource<CsvSource.Row> {
       }
       String field = row.record().getField(column).strip();
       if (slot.kind() == Kind.IDS) {
-        byte[] key = (slot.name() + "=" + field).getBytes(StandardCharsets.UTF_8);
-        into.ids()[at * slots.layout().columns() + slot.offset()] = hash.hash(key, 0, key.length, 0);
+        into.ids()[at * slots.layout().columns() + slot.offset()] = coding.id(slot.name(), slot.offset(),
+            field.getBytes(StandardCharsets.UTF_8));
         continue;
       }
       byte[] digits = field.getBytes(StandardCharsets.UTF_8);
-      float value = digits.length == 0 && slot.kind() == Kind.DENSE ? 0f : Ascii.number(digits, 0, digits.length);
+      boolean absent = digits.length == 0 && slot.kind() == Kind.DENSE;
+      float value = absent ? 0f : Ascii.number(digits, 0, digits.length);
       if (Float.isNaN(value)) {
         return bad(row, column, slot, BadLines.expected("a number", field));
       }
       if (slot.kind() == Kind.LABEL) {
+        if (!slots.takesLabel(value)) {
+          return bad(row, column, slot, BadLines.expected(Slots.BINARY, field));
+        }
         into.labels()[at] = value;
       } else {
-        into.dense()[at * slots.layout().dense() + slot.offset()] = value;
+        into.dense()[at * slots.layout().dense() + slot.offset()] = absent ? 0f : coding.dense(slot.offset(), value);
       }
     }
     return true;
@@ -105,8 +114,9 @@ public final class CsvSource extends ColumnSource<CsvSource.Row> {
         }
         read++;
         return new Row(DataFiles.name(file), columns, rows.next());
-      } catch (CsvParseException e) {
-        throw new InvalidInput(file.toAbsolutePath() + ": " + e.getMessage(), e);
+      } catch (CsvParseException e) { // whatever the policy: where the next row begins is not known
+        throw new InvalidInput(DataFiles.name(file) + ": " + e.getMessage()
+            + (e.getCause() == null ? "" : ": " + e.getCause().getMessage()) + "; mend the file there (is a quote not closed?)", e);
       } catch (UncheckedIOException e) {
         throw DataFiles.unreadable(file, e.getCause());
       } catch (IOException e) {
@@ -123,13 +133,23 @@ public final class CsvSource extends ColumnSource<CsvSource.Row> {
       number = next;
       file = queue.file(next);
       read = 0;
-      rows = CsvReader.builder().ofCsvRecord(new InputStreamReader(FileBytes.unpacked(DataFiles.readable(file)),
-          StandardCharsets.UTF_8)).iterator();
+      rows = CsvReader.builder().ofCsvRecord(text(file)).iterator();
       if (!rows.hasNext()) {
         throw new InvalidInput(file.toAbsolutePath() + " is empty, expected a first row that names the columns");
       }
       columns = columns(rows.next());
       return true;
+    }
+
+    /** Without the byte order mark that some programs begin UTF-8 with. */
+    private static Reader text(Path file) throws IOException {
+      Reader text = new BufferedReader(new InputStreamReader(FileBytes.unpacked(DataFiles.readable(file)),
+          StandardCharsets.UTF_8));
+      text.mark(1);
+      if (text.read() != BYTE_ORDER_MARK) {
+        text.reset();
+      }
+      return text;
     }
 
     private int[] columns(CsvRecord header) {

@@ -21,6 +21,11 @@ public record DataCursor(int pass, int file, String name, long offset, long reco
     return new DataCursor(pass, -1, "", 0, 0, 0, 0);
   }
 
+  /** Whether it is the beginning of a pass. */
+  public boolean beginsPass() {
+    return equals(startOf(pass));
+  }
+
   /** The same file and offset of a source, as part of another pass, buffer and count. */
   DataCursor in(int ofPass, long inBuffer, long takenThere) {
     return new DataCursor(ofPass, file, name, offset, records, inBuffer, takenThere);

@@ -51,7 +51,7 @@ public final class DataFiles {
   }
 
   /** What messages and cursors call a file: its path, or its URI if it is on another file system than this machine's. */
-  static String name(Path file) {
+  public static String name(Path file) {
     return file.getFileSystem() == FileSystems.getDefault() ? file.toString() : file.toUri().toString();
   }
 

@@ -2,6 +2,7 @@ package io.regatta.trainer.data;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
 import it.unimi.dsi.fastutil.objects.Object2IntOpenHashMap;
+import it.unimi.dsi.fastutil.objects.Object2LongOpenHashMap;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -25,6 +26,8 @@ public final class Dictionary {
   /** Any word that is not in the dictionary. */
   public static final String UNKNOWN = "<unk>";
 
+  private static final long MEGABYTE = 1_000_000;
+
   private final List<String> words;
   private final long[] counts;
   private final Object2IntOpenHashMap<String> numbers;
@@ -45,41 +48,54 @@ public final class Dictionary {
    * @param minCount words that come less often are {@value #UNKNOWN}
    */
   public static Dictionary of(List<Path> files, int minCount) {
-    Object2IntOpenHashMap<String> counted = new Object2IntOpenHashMap<>();
-    int lines = 0;
+    return of(files, minCount, new LoadLog("text for the dictionary"));
+  }
+
+  /** As above; the listener hears every megabyte how far it is, by what the files unpacked come to. */
+  public static Dictionary of(List<Path> files, int minCount, LoadListener listener) {
+    Object2LongOpenHashMap<String> counted = new Object2LongOpenHashMap<>();
+    long lines = 0;
     long all = 0;
+    long bytes = 0;
+    long size = files.stream().mapToLong(DataFiles::size).sum();
     try (LineCursor cursor = new LineCursor(files)) {
       for (Line line = cursor.next(); line != null; line = cursor.next()) {
         lines++;
+        long before = bytes / MEGABYTE;
+        bytes += line.to() - line.from() + 1;
+        if (bytes / MEGABYTE > before) {
+          listener.loaded(Math.min(bytes, size), size);
+        }
         for (String word : words(line)) {
           counted.addTo(word, 1);
           all++;
         }
       }
     }
+    listener.loaded(size, size);
     if (lines == 0) {
       throw new InvalidInput("no text in " + files + ": a dictionary needs at least one line");
     }
     counted.put(BEGIN, lines);
     counted.put(END, lines);
-    counted.removeInt(UNKNOWN);
-    List<Map.Entry<String, Integer>> kept = new ArrayList<>();
-    counted.object2IntEntrySet().fastForEach(e -> {
-      if (e.getIntValue() >= minCount || e.getKey().equals(BEGIN) || e.getKey().equals(END)) {
-        kept.add(Map.entry(e.getKey(), e.getIntValue()));
+    counted.removeLong(UNKNOWN);
+    List<Map.Entry<String, Long>> kept = new ArrayList<>();
+    counted.object2LongEntrySet().fastForEach(e -> {
+      if (e.getLongValue() >= minCount || e.getKey().equals(BEGIN) || e.getKey().equals(END)) {
+        kept.add(Map.entry(e.getKey(), e.getLongValue()));
       }
     });
-    kept.sort(Comparator.comparing((Map.Entry<String, Integer> e) -> -e.getValue()).thenComparing(Map.Entry::getKey));
+    kept.sort(Comparator.comparing((Map.Entry<String, Long> e) -> -e.getValue()).thenComparing(Map.Entry::getKey));
     long[] counts = new long[kept.size() + 1];
     List<String> words = new ArrayList<>(kept.size() + 1);
     long known = 0;
-    for (Map.Entry<String, Integer> e : kept) {
+    for (Map.Entry<String, Long> e : kept) {
       counts[words.size()] = e.getValue();
       words.add(e.getKey());
       known += e.getValue();
     }
     words.add(UNKNOWN);
-    counts[kept.size()] = all + 2L * lines - known;
+    counts[kept.size()] = all + 2 * lines - known;
     return new Dictionary(words, counts);
   }
 

@@ -15,8 +15,16 @@ final class Examples implements SlotSource<Integer> {
    * @param parts examples, each of {@code starts[i + 1] - starts[i]} rows
    * @param starts number of each part's first row; one more than parts
    * @param order row number by place
+   * @param slots whose ids are those of another row
+   * @param others number of that row by row number; null: each has its own
    */
-  private record Content(List<SlotBatch> parts, int[] starts, int[] order) {}
+  private record Content(List<SlotBatch> parts, int[] starts, int[] order, int[] slots, int[] others) {
+
+    int part(int number) {
+      int part = Arrays.binarySearch(starts, number);
+      return part >= 0 ? part : -part - 2;
+    }
+  }
 
   private static final int PART_BYTES = 1 << 20;
 
@@ -36,17 +44,24 @@ final class Examples implements SlotSource<Integer> {
     for (int i = 0; i < parts.size(); i++) {
       starts[i + 1] = Math.addExact(starts[i], parts.get(i).rows());
     }
-    int[] order = new int[starts[parts.size()]];
-    for (int i = 0; i < order.length; i++) {
+    content = new Content(new ArrayList<>(parts), starts, inOrder(starts[parts.size()]), new int[0], null);
+  }
+
+  private static int[] inOrder(int rows) {
+    int[] order = new int[rows];
+    for (int i = 0; i < rows; i++) {
       order[i] = i;
     }
-    content = new Content(new ArrayList<>(parts), starts, order);
+    return order;
   }
 
   /** Puts the examples into an order that is a function of their number, their order before, and the seed. */
   void shuffle(long seed) {
     Content now = content;
-    int[] order = now.order().clone();
+    content = new Content(now.parts(), now.starts(), shuffled(now.order().clone(), seed), now.slots(), now.others());
+  }
+
+  private static int[] shuffled(int[] order, long seed) {
     Random random = new Random(seed);
     for (int i = order.length - 1; i > 0; i--) {
       int j = random.nextInt(i + 1);
@@ -54,7 +69,14 @@ final class Examples implements SlotSource<Integer> {
       order[i] = order[j];
       order[j] = moved;
     }
-    content = new Content(now.parts(), now.starts(), order);
+    return order;
+  }
+
+  /** Has each example show another one's ids in these slots, all of the same one; none: its own in all. */
+  void shuffleSlots(int[] slots, long seed) {
+    Content now = content;
+    content = new Content(now.parts(), now.starts(), now.order(), slots.clone(),
+        slots.length == 0 ? null : shuffled(inOrder(now.order().length), seed));
   }
 
   /**
@@ -132,8 +154,14 @@ final class Examples implements SlotSource<Integer> {
   void copy(int place, SlotBatch into, int row) {
     Content now = content;
     int number = now.order()[place];
-    int part = Arrays.binarySearch(now.starts(), number);
-    part = part >= 0 ? part : -part - 2;
+    int part = now.part(number);
     now.parts().get(part).copy(number - now.starts()[part], into, row);
+    if (now.others() != null) {
+      int other = now.others()[number];
+      int its = now.part(other);
+      for (int slot : now.slots()) {
+        now.parts().get(its).copySlot(slot, other - now.starts()[its], into, row);
+      }
+    }
   }
 }

@@ -83,7 +83,8 @@ final class FileLoad<R> {
   private void read(int file, AtomicReference<SlotSource.Cursor<R>> mine) {
     List<SlotBatch> into = parts.get(file);
     long told = 0;
-    try (SlotSource.Cursor<R> cursor = source.open(new FileQueue(source.files().subList(file, file + 1), 0), null)) {
+    try (SlotSource.Cursor<R> cursor = source.open(new FileQueue(source.files().subList(file, file + 1), 0),
+        DataCursor.startOf(0))) {
       mine.set(cursor);
       if (isEnding()) { // whoever said so may have come before the line above
         cursor.cancel();
@@ -131,6 +132,7 @@ final class FileLoad<R> {
       while (!ended.await(SHOWN_MILLIS, TimeUnit.MILLISECONDS)) {
         listener.loaded(bytesRead.get(), bytes);
       }
+      join();
     } catch (InterruptedException e) {
       cancel();
       Thread.currentThread().interrupt();
@@ -153,9 +155,16 @@ final class FileLoad<R> {
     cancelled = true;
     cancelCursors();
     try {
-      ended.await(JOIN_MILLIS_MAX, TimeUnit.MILLISECONDS);
+      join();
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt(); // the threads end by themselves
+    }
+  }
+
+  private void join() throws InterruptedException {
+    long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(JOIN_MILLIS_MAX);
+    for (Thread thread : threads) {
+      thread.join(Math.max(1, TimeUnit.NANOSECONDS.toMillis(deadline - System.nanoTime())));
     }
   }
 

@@ -14,7 +14,11 @@ public interface FileSource<R> extends SlotSource<R> {
   /** The files in order. */
   List<Path> files();
 
-  /** Reads the files that {@code queue} still has, perhaps together with other cursors. */
+  /**
+   * Reads the files that {@code queue} still has, perhaps together with other cursors.
+   *
+   * @param place its pass, and where to begin in the queue's first file; {@link DataCursor#startOf}: at its beginning
+   */
   Cursor<R> open(FileQueue queue, DataCursor place);
 
   @Override
@@ -25,7 +29,7 @@ public interface FileSource<R> extends SlotSource<R> {
   @Override
   default Cursor<R> open(DataCursor place) {
     if (place.file() < 0) {
-      return open(new FileQueue(files(), 0), null);
+      return open(new FileQueue(files(), 0), place);
     }
     String there = place.file() < files().size() ? DataFiles.name(files().get(place.file())) : "none";
     if (!there.equals(place.name())) {

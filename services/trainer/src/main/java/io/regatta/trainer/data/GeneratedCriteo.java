@@ -27,10 +27,24 @@ public record GeneratedCriteo(int version, CriteoGenerator.Size size, double bes
   /** Name of the description. */
   public static final String NAME = "criteo.json";
 
-  private static final ObjectMapper JSON = new ObjectMapper();
+  static final ObjectMapper JSON = new ObjectMapper();
 
   /** A file that was made. */
-  public record File(String name, long bytes, String sha256) {}
+  public record File(String name, long bytes, String sha256) {
+
+    /** Whether it is in {@code directory}, as it was made. */
+    boolean intact(Path directory) throws IOException {
+      Path path = directory.resolve(name);
+      if (!Files.isRegularFile(path) || Files.size(path) != bytes) {
+        return false;
+      }
+      MessageDigest digest = GeneratedCriteo.sha256();
+      try (OutputStream out = new DigestOutputStream(OutputStream.nullOutputStream(), digest)) {
+        Files.copy(path, out);
+      }
+      return HexFormat.of().formatHex(digest.digest()).equals(sha256);
+    }
+  }
 
   /** The description in {@code directory}, or null if there is none that can be read. */
   public static GeneratedCriteo in(Path directory) {
@@ -59,15 +73,7 @@ public record GeneratedCriteo(int version, CriteoGenerator.Size size, double bes
   /** Whether all files are in {@code directory}, as they were made. */
   boolean intact(Path directory) throws IOException {
     for (File file : files) {
-      Path path = directory.resolve(file.name());
-      if (!Files.isRegularFile(path) || Files.size(path) != file.bytes()) {
-        return false;
-      }
-      MessageDigest digest = sha256();
-      try (OutputStream out = new DigestOutputStream(OutputStream.nullOutputStream(), digest)) {
-        Files.copy(path, out);
-      }
-      if (!HexFormat.of().formatHex(digest.digest()).equals(file.sha256())) {
+      if (!file.intact(directory)) {
         return false;
       }
     }

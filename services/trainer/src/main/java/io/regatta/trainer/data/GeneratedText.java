@@ -2,12 +2,12 @@ package io.regatta.trainer.data;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.file.WholeFile;
 import java.io.BufferedWriter;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -73,9 +73,8 @@ public record GeneratedText(int version, Size size, double bestPerplexity) {
       }
       GeneratedText made = new GeneratedText(VERSION, size,
           chain.write(directory.resolve("test.txt"), size.testLines(), size.trainFiles()));
-      Path part = directory.resolve(NAME + ".part");
-      JSON.writerWithDefaultPrettyPrinter().writeValue(part.toFile(), made);
-      Files.move(part, directory.resolve(NAME), StandardCopyOption.ATOMIC_MOVE);
+      WholeFile.writeAmongOthers(directory.resolve(NAME),
+          part -> JSON.writerWithDefaultPrettyPrinter().writeValue(part.toFile(), made));
       Files.deleteIfExists(directory.resolve(MARK));
       return made;
     } catch (IOException e) {

@@ -5,6 +5,7 @@ import ai.djl.training.dataset.Batch;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.hash.Mix64;
 import java.util.List;
+import java.util.Set;
 
 /**
  * Examples that are read into memory once, shuffled there, and trained on as often as wanted: PaddlePaddle's
@@ -92,8 +93,26 @@ public final class InMemoryDataset extends SlotDataset {
   }
 
   /**
+   * Gives each example the ids that another one has in some slots, drawn by this seed, and leaves all else as it is: what a metric
+   * loses by it says what these slots are worth (PaddlePaddle's {@code slots_shuffle}). Each call begins with the ids as they were
+   * read. Ends an unfinished pass.
+   *
+   * @param slots their numbers, see {@link Slots#number}; empty: all ids are as they were read
+   */
+  public void slotsShuffle(Set<Integer> slots, long seed) {
+    loaded();
+    for (int slot : slots) {
+      if (slot < 0 || slot >= layout().slots()) {
+        throw new InvalidInput("there is no slot " + slot + " to shuffle, only 0 to " + (layout().slots() - 1));
+      }
+    }
+    super.close();
+    examples.shuffleSlots(slots.stream().mapToInt(Integer::intValue).toArray(), seed);
+  }
+
+  /**
    * Shuffles the examples of all workers: each goes to a worker drawn at random, and there into a random order. Afterwards
-   * every example is in memory once over all workers, and who has which in what order is a function of the seed and of what
+   * every example is in memory once over all workers with the ids that were read, whatever {@link #slotsShuffle} has done, and who has which in what order is a function of the seed and of what
    * they had before. All workers must call it, with the same seed; a worker may have none. Meanwhile a worker holds its
    * examples twice at most. If a worker is lost, the examples are gone everywhere: load them again.
    *
@@ -105,6 +124,7 @@ public final class InMemoryDataset extends SlotDataset {
     }
     super.close();
     long own = Mix64.mix(seed) + workers.worker();
+    examples.shuffleSlots(new int[0], seed); // another's ids may go to another worker
     List<List<SlotBatch>> outgoing = examples.deal(workers.workers(), Mix64.mix(own));
     examples.set(List.of());
     shuffled = 0;

@@ -10,11 +10,13 @@ import java.util.List;
  * @param widths for each slot, how many ids it may hold: that many places ({@code columns}), of which those without an id
  *     hold {@link io.regatta.core.reduce.DistinctIds#PADDING}
  * @param valued whether every id comes with a float value
+ * @param emptyIds for each slot, the id that an empty value has; none at all where such a value has no id
  */
-public record Layout(int dense, List<Integer> widths, boolean valued) {
+public record Layout(int dense, List<Integer> widths, boolean valued, List<Long> emptyIds) {
 
   public Layout {
     widths = List.copyOf(widths);
+    emptyIds = List.copyOf(emptyIds);
     if (dense < 0 || dense + widths.size() == 0) {
       throw new InvalidInput("an example needs at least one feature, but dense=" + dense + " and slots=" + widths.size());
     }
@@ -23,9 +25,18 @@ public record Layout(int dense, List<Integer> widths, boolean valued) {
     }
   }
 
+  /** Where empty values have no ids. */
+  public Layout(int dense, List<Integer> widths, boolean valued) {
+    this(dense, widths, valued, List.of());
+  }
+
   /** Slots of one id each, without values. */
   public Layout(int dense, int slots) {
     this(dense, Collections.nCopies(Math.max(0, slots), 1), false);
+  }
+
+  Layout withEmptyIds(List<Long> ids) {
+    return new Layout(dense, widths, valued, ids);
   }
 
   public int slots() {

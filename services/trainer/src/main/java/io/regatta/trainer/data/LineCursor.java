@@ -1,21 +1,15 @@
 package io.regatta.trainer.data;
 
 import io.regatta.core.error.RegattaException.Cancelled;
-import io.regatta.core.error.RegattaException.InvalidInput;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 
 /**
- * Cuts files into lines, one file after another; one thread at a time, but for {@link #cancel}. Line ends are {@code \n} or
- * {@code \r\n}; a last line without one counts; empty lines are passed over (but numbered). Lines are parts of the blocks
- * that were read: nothing is copied but the beginning of a line that a block ends in.
+ * The lines of files, one file after another, as {@link LineBlocks} cuts them; empty ones are passed over (but numbered). One
+ * thread at a time, but for {@link #cancel}.
  */
 final class LineCursor implements SlotSource.Cursor<Line> {
-
-  /** A longer line is taken for a file that is not text. */
-  private static final int LINE_BYTES_MAX = 1 << 20;
-  private static final int BLOCK_BYTES = 1 << 18;
 
   private final FileQueue queue;
   private final PipeCommand command;
@@ -24,12 +18,7 @@ final class LineCursor implements SlotSource.Cursor<Line> {
   private int number = -1;
   private Path path;
   private String name;
-  private byte[] block = new byte[0];
-  private int position;
-  private int limit;
-  /** Bytes of the file before the block. */
-  private long blockOffset;
-  private boolean atEnd = true;
+  private LineBlocks blocks;
   private long lines;
 
   LineCursor(List<Path> files) {
@@ -38,12 +27,12 @@ final class LineCursor implements SlotSource.Cursor<Line> {
 
   /**
    * @param command that files go through; null: none
-   * @param start where to begin, in the queue's first file; null: at its beginning
+   * @param start where to begin, in the queue's first file; null, or of no file: at its beginning
    */
   LineCursor(FileQueue queue, PipeCommand command, DataCursor start) {
     this.queue = queue;
     this.command = command;
-    if (start != null) {
+    if (start != null && start.file() >= 0) {
       seek(start);
     }
   }
@@ -51,15 +40,16 @@ final class LineCursor implements SlotSource.Cursor<Line> {
   @Override
   public Line next() {
     try {
-      while (true) {
-        if (position == limit && atEnd && !openNext()) {
-          return null;
+      while (in != null || openNext()) {
+        while (blocks.next()) {
+          lines++;
+          if (blocks.to() > blocks.from()) {
+            return new Line(name, lines, blocks.block(), blocks.from(), blocks.to());
+          }
         }
-        Line line = nextInFile();
-        if (line != null && line.to() > line.from()) {
-          return line;
-        }
+        close();
       }
+      return null;
     } catch (IOException e) {
       throw DataFiles.unreadable(path, e);
     }
@@ -67,27 +57,21 @@ final class LineCursor implements SlotSource.Cursor<Line> {
 
   @Override
   public DataCursor place() {
-    return number < 0 ? null : new DataCursor(0, number, DataFiles.name(path), blockOffset + position, lines, 0, 0);
+    return number < 0 ? null : new DataCursor(0, number, DataFiles.name(path), blocks.offset(), lines, 0, 0);
   }
 
   private void seek(DataCursor start) {
     try {
-      if (!openNext()) {
-        return;
+      if (openNext()) {
+        blocks.skipTo(start.offset());
+        lines = start.records();
       }
-      while (blockOffset + limit < start.offset() && !atEnd) { // also what is packed or made by a command
-        position = limit;
-        fill();
-      }
-      position = (int) Math.min(limit, start.offset() - blockOffset);
-      lines = start.records();
     } catch (IOException e) {
       throw DataFiles.unreadable(path, e);
     }
   }
 
   private boolean openNext() throws IOException {
-    close();
     int next = queue.take();
     if (next < 0) {
       return false;
@@ -98,59 +82,14 @@ final class LineCursor implements SlotSource.Cursor<Line> {
     if (cancelled) { // a command that is killed while it starts may leave what it starts behind
       throw new Cancelled("reading of " + name + " was cancelled");
     }
-    in = FileBytes.open(path, command);
+    FileBytes opened = FileBytes.open(path, command);
+    in = opened;
     if (cancelled) {
-      in.cancel();
+      opened.cancel();
     }
-    position = 0;
-    limit = 0;
-    blockOffset = 0;
+    blocks = new LineBlocks(name, opened::read, 0);
     lines = 0;
-    atEnd = false;
     return true;
-  }
-
-  /** The next line, possibly empty, or null at the end of the file. */
-  private Line nextInFile() throws IOException {
-    int scanned = position;
-    while (true) {
-      int end = Ascii.find((byte) '\n', block, scanned, limit);
-      if (end < limit) {
-        return take(end, end + 1);
-      }
-      scanned = limit - position;
-      if (atEnd) {
-        return position < limit ? take(limit, limit) : null;
-      }
-      fill();
-    }
-  }
-
-  /** Begins a new block with what is left of the one before, for lines that were taken keep theirs; reads behind it. */
-  private void fill() throws IOException {
-    int left = limit - position;
-    if (left >= LINE_BYTES_MAX) {
-      throw new InvalidInput(name + ", line " + (lines + 1) + " is longer than " + LINE_BYTES_MAX
-          + " bytes. Is this a text file?");
-    }
-    byte[] next = new byte[Math.max(BLOCK_BYTES, 2 * left)];
-    System.arraycopy(block, position, next, 0, left);
-    blockOffset += position;
-    block = next;
-    position = 0;
-    limit = left;
-    while (limit < block.length && !atEnd) { // a command's output comes in small pieces
-      int read = in.read(block, limit, block.length - limit);
-      atEnd = read < 0;
-      limit += Math.max(0, read);
-    }
-  }
-
-  private Line take(int end, int next) {
-    int last = end > position && block[end - 1] == '\r' ? end - 1 : end;
-    Line line = new Line(name, ++lines, block, position, last);
-    position = next;
-    return line;
   }
 
   @Override
@@ -171,8 +110,6 @@ final class LineCursor implements SlotSource.Cursor<Line> {
         throw DataFiles.unreadable(path, e);
       } finally {
         in = null;
-        atEnd = true;
-        position = limit;
       }
     }
   }

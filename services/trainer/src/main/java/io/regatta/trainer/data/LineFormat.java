@@ -12,7 +12,7 @@ public interface LineFormat {
    * Parses a line into row {@code row} of {@code into}, of which it sets every place.
    *
    * @param badLines is told, by {@link BadLines#report}, of a line that does not fit
-   * @return false if the line is bad and is left out
+   * @return false if the line is left out: it is bad, or no example at all (a comment)
    */
   boolean parse(Line line, SlotBatch into, int row, BadLines badLines);
 }

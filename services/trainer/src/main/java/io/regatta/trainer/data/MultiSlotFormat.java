@@ -59,6 +59,9 @@ public final class MultiSlotFormat implements LineFormat {
             return bad(line, slot, at, BadLines.expected("a number", line.text(at, end)), badLines);
           }
           if (slot.kind() == Kind.LABEL) {
+            if (!slots.takesLabel(parsed)) {
+              return bad(line, slot, at, BadLines.expected(Slots.BINARY, line.text(at, end)), badLines);
+            }
             into.labels()[row] = parsed;
           } else {
             into.dense()[row * slots.layout().dense() + slot.offset() + value] = parsed;

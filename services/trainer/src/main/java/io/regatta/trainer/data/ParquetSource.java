@@ -3,27 +3,25 @@ package io.regatta.trainer.data;
 import blue.strategic.parquet.Hydrator;
 import blue.strategic.parquet.ParquetReader;
 import io.regatta.core.error.RegattaException.InvalidInput;
-import io.regatta.core.reduce.DistinctIds;
 import io.regatta.trainer.data.Slots.Kind;
 import io.regatta.trainer.data.Slots.Slot;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.FileSystems;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
-import net.jpountz.xxhash.XXHash64;
-import net.jpountz.xxhash.XXHashFactory;
 import org.apache.parquet.column.ColumnDescriptor;
 import org.apache.parquet.io.LocalInputFile;
 import org.apache.parquet.io.ParquetDecodingException;
 
 /**
  * Parquet files of this machine with flat columns. Each slot is the column of its name, one value wide: a dense one any
- * number, 0 if null; an id a whole number as it is, or text as {@code xxh64(name=value, seed 0)}, none if null; the label any
- * number or boolean. Other columns are not read. Needs {@code blue.strategic.parquet:parquet-floor} (Apache Parquet without
+ * number, 0 if null; an id a whole number as it is, or text; the label any number or boolean; see {@link ColumnCoding}. Other
+ * columns are not read. Needs {@code blue.strategic.parquet:parquet-floor} (Apache Parquet without
  * Hadoop) on the class path. Immutable, any thread.
  */
 public final class ParquetSource extends ColumnSource<ParquetSource.Row> {
@@ -34,21 +32,39 @@ public final class ParquetSource extends ColumnSource<ParquetSource.Row> {
   private static final String LIBRARY = "blue.strategic.parquet:parquet-floor";
 
   private final Map<String, Integer> slotOfColumn = new HashMap<>();
-  private final XXHash64 hash = XXHashFactory.safeInstance().hash64();
+
+  /** With {@link ColumnCoding#PLAIN}. */
+  public ParquetSource(Slots slots, List<Path> files, BadLines badLines) {
+    this(slots, ColumnCoding.PLAIN, files, badLines);
+  }
 
   /**
    * @param slots by column name, each of width 1
-   * @param files read in this order; must exist
+   * @param coding what becomes of the values
+   * @param files on this machine, read in this order; must exist
    */
-  public ParquetSource(Slots slots, List<Path> files, BadLines badLines) {
-    super(slots, files, badLines, "a flat column of a Parquet file");
+  public ParquetSource(Slots slots, ColumnCoding coding, List<Path> files, BadLines badLines) {
+    super(slots, coding, files, badLines, "a flat column of a Parquet file");
+    checkLibrary();
+    files.stream().filter(file -> file.getFileSystem() != FileSystems.getDefault()).findFirst().ifPresent(file -> {
+      throw new InvalidInput(DataFiles.name(file) + ": Parquet files are read on this machine's file systems only, for columns lie "
+          + "side by side there; copy it here");
+    });
+    for (int i = 0; i < slots.size(); i++) {
+      slotOfColumn.put(slots.get(i).name(), i);
+    }
+  }
+
+  /**
+   * Sees, before anything starts, that Parquet files can be read.
+   *
+   * @throws InvalidInput naming the library that is not on the class path
+   */
+  public static void checkLibrary() {
     try {
       Class.forName("blue.strategic.parquet.ParquetReader");
     } catch (ClassNotFoundException e) {
       throw new InvalidInput("to read Parquet files, put " + LIBRARY + " on the class path", e);
-    }
-    for (int i = 0; i < slots.size(); i++) {
-      slotOfColumn.put(slots.get(i).name(), i);
     }
   }
 
@@ -79,9 +95,12 @@ public final class ParquetSource extends ColumnSource<ParquetSource.Row> {
         return bad(row, slot, "a number", value);
       }
       if (slot.kind() == Kind.LABEL) {
+        if (!slots.takesLabel(number)) {
+          return bad(row, slot, Slots.BINARY, value);
+        }
         into.labels()[at] = number;
       } else {
-        into.dense()[at * slots.layout().dense() + slot.offset()] = number;
+        into.dense()[at * slots.layout().dense() + slot.offset()] = value == null ? 0f : coding.dense(slot.offset(), number);
       }
     }
     return true;
@@ -89,13 +108,12 @@ public final class ParquetSource extends ColumnSource<ParquetSource.Row> {
 
   private long id(Slot slot, Object value) {
     if (value == null) {
-      return DistinctIds.PADDING;
+      return coding.absent(slot.name(), slot.offset());
     }
     if (value instanceof Long || value instanceof Integer) {
       return ((Number) value).longValue();
     }
-    byte[] key = (slot.name() + "=" + value).getBytes(StandardCharsets.UTF_8);
-    return hash.hash(key, 0, key.length, 0);
+    return coding.id(slot.name(), slot.offset(), value.toString().getBytes(StandardCharsets.UTF_8));
   }
 
   private static float number(Object value, float ofNull) {

@@ -7,9 +7,11 @@ import java.io.InputStream;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.FileSystems;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * A process that a file goes through. Owned by the thread that reads its output. The operating system's pipes bound what is
@@ -22,9 +24,13 @@ final class PipedFile extends FileBytes {
   private static final int STDERR_BYTES_MAX = 4096;
   private static final long JOIN_MILLIS_MAX = 2_000;
   private static final int SIGNAL_STATUS = 128;
+  /** In the environment of all that a command starts: which command's it is. */
+  private static final String MARK = "REGATTA_PIPE";
+  private static final AtomicLong MARKS = new AtomicLong();
 
   private final Path file;
   private final PipeCommand command;
+  private final String mark = ProcessHandle.current().pid() + "-" + MARKS.incrementAndGet();
   private final Process process;
   private final InputStream out;
   private final Thread stderrReader;
@@ -39,6 +45,7 @@ final class PipedFile extends FileBytes {
     this.file = file;
     this.command = command;
     ProcessBuilder builder = new ProcessBuilder("/bin/sh", "-c", command.line());
+    builder.environment().put(MARK, mark);
     boolean asItIs = !packed(file) && file.getFileSystem() == FileSystems.getDefault();
     if (asItIs) {
       builder.redirectInput(file.toFile());
@@ -141,9 +148,32 @@ final class PipedFile extends FileBytes {
   }
 
   private void kill() {
+    boolean running = process.isAlive();
     List<ProcessHandle> started = process.descendants().toList();
     process.destroyForcibly(); // first, or the shell would go on to the command behind the one that is killed
     started.forEach(ProcessHandle::destroyForcibly);
+    if (running) {
+      boolean interrupted = Thread.interrupted();
+      try {
+        process.waitFor(JOIN_MILLIS_MAX, TimeUnit.MILLISECONDS);
+      } catch (InterruptedException e) {
+        interrupted = true;
+      }
+      ProcessHandle.allProcesses().filter(this::isOurs).forEach(ProcessHandle::destroyForcibly);
+      if (interrupted) {
+        Thread.currentThread().interrupt();
+      }
+    }
+  }
+
+  /** Also one that the shell started after its descendants were listed: nobody's child any more, it holds the output open. Linux. */
+  private boolean isOurs(ProcessHandle any) {
+    try {
+      String environment = Files.readString(Path.of("/proc", Long.toString(any.pid()), "environ"), StandardCharsets.ISO_8859_1);
+      return ("\0" + environment).contains("\0" + MARK + "=" + mark + "\0");
+    } catch (IOException notOurs) { // it has gone, or is another user's, or there is no /proc
+      return false;
+    }
   }
 
   private void joinFeeder() throws InterruptedException {

@@ -56,7 +56,7 @@ public final class QueueDataset extends SlotDataset {
   /** From the beginning of a pass only: within one, the order of batches is nobody's to repeat. */
   @Override
   public void resume(DataCursor place) {
-    if (!place.equals(DataCursor.startOf(place.pass()))) {
+    if (!place.beginsPass()) {
       throw new InvalidInput("a QueueDataset cannot go on within a pass (" + place + "), for its threads read side by side;"
           + " give it the beginning of a pass, or read in order (SlotDataset, InMemoryDataset)");
     }

@@ -46,4 +46,18 @@ public record SlotBatch(Layout layout, int rows, float[] dense, long[] ids, floa
     }
     into.labels[at] = labels[row];
   }
+
+  /** Copies one slot of example {@code row} to place {@code at} of {@code into}, which has the same layout. */
+  void copySlot(int slot, int row, SlotBatch into, int at) {
+    int columns = layout.columns();
+    int from = 0;
+    for (int before = 0; before < slot; before++) {
+      from += layout.widths().get(before);
+    }
+    int width = layout.widths().get(slot);
+    System.arraycopy(ids, row * columns + from, into.ids, at * columns + from, width);
+    if (values != null) {
+      System.arraycopy(values, row * columns + from, into.values, at * columns + from, width);
+    }
+  }
 }

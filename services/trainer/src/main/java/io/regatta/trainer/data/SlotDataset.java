@@ -69,6 +69,11 @@ public class SlotDataset implements Dataset, AutoCloseable {
     next = place;
   }
 
+  /** The next pass is left out: nothing of it is read, and the one after it is the next. */
+  public void leaveOut() {
+    next = DataCursor.startOf(next.pass() + 1);
+  }
+
   /** Whether a place within a pass says what was read: then {@link #resume} gives the batches of an unbroken pass. */
   public boolean resumesWithinPass() {
     return options.ordered();

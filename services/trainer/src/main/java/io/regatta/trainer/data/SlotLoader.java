@@ -85,9 +85,10 @@ public final class SlotLoader implements Iterator<SlotBatch>, AutoCloseable {
   static <R> SlotLoader openFiles(FileSource<R> source, LoaderOptions options, int pass, StepTrace trace) {
     SlotLoader loader = new SlotLoader(options, source.name() + ", pass " + pass, trace);
     FileQueue queue = new FileQueue(source.files(), 0);
+    DataCursor start = DataCursor.startOf(pass);
     List<Shared<R>> each = new ArrayList<>();
     for (int i = 0; i < options.readerThreads(); i++) {
-      each.add(new Shared<>(new RecordFeed<>(source.open(queue, null), options, DataCursor.startOf(pass))));
+      each.add(new Shared<>(new RecordFeed<>(source.open(queue, start), options, start)));
     }
     loader.start(source, each, Thread::new);
     return loader;

@@ -86,6 +86,9 @@ public final class SlotTextFormat implements LineFormat {
       return BadLines.expected("a number", line.text(from, to));
     }
     if (slot.kind() == Kind.LABEL) {
+      if (!slots.takesLabel(value)) {
+        return BadLines.expected(Slots.BINARY, line.text(from, to));
+      }
       into.labels()[row] = value;
     } else {
       into.dense()[row * slots.layout().dense() + slot.offset() + taken[number]] = value;

@@ -21,12 +21,16 @@ public final class Slots {
    */
   record Slot(String name, Kind kind, int width, int offset) {}
 
+  static final String BINARY = "label 0 or 1";
+
   private final List<Slot> slots;
   private final Layout layout;
+  private final boolean binary;
 
-  private Slots(List<Slot> slots, Layout layout) {
+  private Slots(List<Slot> slots, Layout layout, boolean binary) {
     this.slots = List.copyOf(slots);
     this.layout = layout;
+    this.binary = binary;
   }
 
   public static Builder builder() {
@@ -37,8 +41,22 @@ public final class Slots {
     return layout;
   }
 
+  /** The number of a slot of ids among those, from 0. */
+  public int number(String name) {
+    List<String> ofIds = slots.stream().filter(slot -> slot.kind() == Kind.IDS).map(Slot::name).toList();
+    if (!ofIds.contains(name)) {
+      throw new InvalidInput("there is no slot of ids named " + name + ", only " + ofIds);
+    }
+    return ofIds.indexOf(name);
+  }
+
   int size() {
     return slots.size();
+  }
+
+  /** Whether a number may be the label; if not, {@value #BINARY} is expected. */
+  boolean takesLabel(float value) {
+    return !binary || value == 0 || value == 1;
   }
 
   Slot get(int number) {
@@ -54,6 +72,7 @@ public final class Slots {
     private int dense;
     private int columns;
     private int labels;
+    private boolean binary;
 
     private Builder() {}
 
@@ -77,11 +96,17 @@ public final class Slots {
       return this;
     }
 
-    /** The label, one float. */
+    /** The label, one float: what a regression is to predict. */
     public Builder label(String name) {
       add(name, Kind.LABEL, 1, 0);
       labels++;
       return this;
+    }
+
+    /** The label of a classifier of two classes: a line with another one than 0 or 1 is a bad line. */
+    public Builder binaryLabel(String name) {
+      binary = true;
+      return label(name);
     }
 
     private void add(String name, Kind kind, int width, int offset) {
@@ -96,7 +121,7 @@ public final class Slots {
       if (labels != 1) {
         throw new InvalidInput("the slots " + names + " need exactly one label, but have " + labels);
       }
-      return new Slots(slots, new Layout(dense, widths, false));
+      return new Slots(slots, new Layout(dense, widths, false), binary);
     }
   }
 }

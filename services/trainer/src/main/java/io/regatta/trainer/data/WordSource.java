@@ -37,7 +37,7 @@ abstract class WordSource<R> implements FileSource<R> {
 
   @Override
   public Cursor<R> open(FileQueue queue, DataCursor place) {
-    return new Words(new TextLines(queue, dictionary), lines(place == null ? 0 : place.pass()));
+    return new Words(new TextLines(queue, dictionary), lines(place.pass()));
   }
 
   /** Records are counted, whatever file they are of: a line has many, and what is drawn depends on those before. */

@@ -15,6 +15,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.FloatBuffer;
 import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.Collections;
 import java.util.IdentityHashMap;
 import java.util.LinkedHashMap;
@@ -41,13 +42,18 @@ final class DenseParameters implements AutoCloseable {
   /** Where gradients come to lie, one after another: some may still be lent while the next is read. */
   private FlatGradient[] memories = new FlatGradient[1];
   private int next;
+  private int floatsBehind;
+  /** Since the last training forward pass the model has been evaluated. */
+  private boolean evaluated;
 
   /** Direct memory for a gradient, as it is lent and as the engine writes there. */
-  private record FlatGradient(DenseMemory lent, FloatBuffer floats, Pointer pointer) {
+  private record FlatGradient(DenseMemory lent, ByteBuffer bytes, FloatBuffer floats, Pointer pointer) {
 
-    static FlatGradient of(int numel) {
-      ByteBuffer bytes = ByteBuffer.allocateDirect(Math.multiplyExact(numel, Float.BYTES)).order(ByteOrder.nativeOrder());
-      return new FlatGradient(DenseMemory.of(bytes), bytes.asFloatBuffer(), Native.getDirectBufferPointer(bytes));
+    static FlatGradient of(int numel, int behind) {
+      ByteBuffer bytes = ByteBuffer.allocateDirect(Math.multiplyExact(Math.addExact(numel, behind), Float.BYTES))
+          .order(ByteOrder.nativeOrder());
+      return new FlatGradient(DenseMemory.of(bytes.slice(0, numel * Float.BYTES)), bytes, bytes.asFloatBuffer(),
+          Native.getDirectBufferPointer(bytes));
     }
   }
 
@@ -118,47 +124,101 @@ final class DenseParameters implements AutoCloseable {
     return out;
   }
 
+  /** Sets the values that are not trained; names as of {@link #frozenValues}. */
+  void writeFrozen(Map<String, float[]> given) {
+    given.forEach((name, value) -> host.write(value, 0, frozen.get(name)));
+  }
+
+  /** An evaluation is about to begin: MXNet's MKL kernels then keep weights of convolutions in a layout of their own. */
+  void evaluated() {
+    evaluated = true;
+  }
+
+  /** A training pass is about to begin, which takes such layouts back. */
+  void trained() {
+    evaluated = false;
+  }
+
   /** Sets all values; direct memory is read where it lies. */
   void write(DenseMemory flat) {
     int off = 0;
     for (NDArray value : values) {
-      off += flat.array() != null ? host.write(flat.array(), off, value)
-          : host.write(flat.direct(off, Math.toIntExact(value.size())), value);
+      boolean reordered = evaluated && value.getShape().dimension() > 2 && Engines.isMxnet(value.getManager().getEngine());
+      if (reordered) { // nothing can be written there from outside, but copied
+        try (NDArray plain = value.getManager().create(value.getShape())) {
+          off += write(flat, off, plain);
+          plain.copyTo(value);
+        }
+      } else {
+        off += write(flat, off, value);
+      }
     }
   }
 
-  /** How many gradients may be lent at a time. */
-  void lends(int gradientsAtATime) {
+  private int write(DenseMemory flat, int off, NDArray value) {
+    return flat.array() != null ? host.write(flat.array(), off, value)
+        : host.write(flat.direct(off, Math.toIntExact(value.size())), value);
+  }
+
+  /**
+   * Before the first gradients are read.
+   *
+   * @param gradientsAtATime how many may be lent at a time
+   * @param behind floats wanted behind each
+   */
+  void lends(int gradientsAtATime, int behind) {
     memories = new FlatGradient[gradientsAtATime];
+    floatsBehind = behind;
   }
 
   /**
    * The gradients of the last backward pass, in direct memory that is used again after as many calls as gradients may be
    * lent. Waits for the engine, from the last layer to the first: the order in which backward produces them. An engine
    * that adds to gradients finds them at zero afterwards.
+   *
+   * @param reader gets them as they come
    */
-  DenseMemory readGradients(StepTimes times) {
+  DenseMemory readGradients(StepTimes times, Exchange.GradientReader reader) {
     next = (next + 1) % memories.length;
     if (memories[next] == null) {
-      memories[next] = FlatGradient.of(numel);
+      memories[next] = FlatGradient.of(numel, floatsBehind);
     }
     FlatGradient flat = memories[next];
+    BitSet fresh = reader == Exchange.GradientReader.NONE ? null : fresh();
+    reader.begins(flat.bytes(), fresh);
     int off = numel;
     for (int i = values.size() - 1; i >= 0; i--) {
       long begin = System.nanoTime();
       off -= Math.toIntExact(values.get(i).size());
-      if (!gradients.isEmpty()) {
-        HostCopy.read(gradients.get(i), flat.floats(), flat.pointer(), off);
-        out(times, i, begin);
-        continue;
-      }
-      try (NDArray array = values.get(i).getGradient()) {
-        HostCopy.read(array, flat.floats(), flat.pointer(), off);
-        array.set(ALL, 0f); // in place; NDArray.set(Buffer) would leave PyTorch with memory that is ours to free
+      if (fresh != null && !fresh.get(i)) {
+        flat.pointer().setMemory((long) off * Float.BYTES, (long) variables.get(i).numel() * Float.BYTES, (byte) 0);
+      } else {
+        read(i, flat, off);
       }
       out(times, i, begin);
+      reader.has(i);
     }
     return flat.lent();
+  }
+
+  private void read(int variable, FlatGradient to, int off) {
+    if (!gradients.isEmpty()) {
+      HostCopy.read(gradients.get(variable), to.floats(), to.pointer(), off);
+      return;
+    }
+    try (NDArray array = values.get(variable).getGradient()) {
+      HostCopy.read(array, to.floats(), to.pointer(), off);
+      array.set(ALL, 0f); // in place; NDArray.set(Buffer) would leave PyTorch with memory that is ours to free
+    }
+  }
+
+  /** The variables that the last backward pass has computed a gradient for; those that are read count as old afterwards. */
+  private BitSet fresh() {
+    BitSet fresh = new BitSet();
+    for (int i = 0; i < values.size(); i++) {
+      fresh.set(i, FreshGradients.take(values.get(i)));
+    }
+    return fresh;
   }
 
   private void out(StepTimes times, int i, long begin) {

@@ -11,9 +11,12 @@ import io.regatta.core.client.ParameterClient;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.exchange.Mode;
 import io.regatta.core.model.ModelSpec;
+import io.regatta.core.model.SparseTableSpec;
 import io.regatta.trainer.config.Strategy;
 import io.regatta.trainer.session.TrainerSession;
 import io.regatta.trainer.snapshot.StartingPoint;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.ThreadLocalRandom;
@@ -27,7 +30,7 @@ public final class Enrolment {
   private static final Logger LOG = LoggerFactory.getLogger(Enrolment.class);
   /** More blocks than this would bury the log's other lines. */
   private static final int BLOCKS_LOGGED = 20;
-  private static final long EXACT_IN_DOUBLE = 1L << 53;
+  private static final int RANDOM_BITS = 12;
   private static final int ABSTAINS = 0;
   private static final int TRAINS = 1;
 
@@ -69,15 +72,22 @@ public final class Enrolment {
     String operation = "registration with the shards";
     Registered all = replica.group().collective(session, replica.replica(), operation, model, models -> {
       StartingPoint start = StartingPoint.of(session.job());
+      if (session.trainer().rank() == 0 && session.job().hasPlace()) {
+        start.removeLeft(session.job()); // nobody trains before this rank has come to the end of this
+      }
       ParameterClient registered = session.await(operation, session.connect(strategy, models.get(0)));
-      if (session.trainer().rank() == 0) {
+      boolean collective = session.peers().isPresent();
+      if (session.trainer().rank() == 0 && !collective) {
         begin(session, registered, start, pushesPerStep(replica, strategy.mode()), drawn);
         logBlocks(registered);
       }
-      List<double[]> started = started(session, true, start.steps());
+      List<double[]> started = started(session, true, start.steps(), half(models.get(0), true), half(models.get(0), false));
       refuseAbsent(session, registered, started);
       refuseOtherStarts(session, started);
-      if (started.get(0)[0] != 0 || started.get(0)[1] == ABSTAINS) { // no shard has its values, or some: all drew the same
+      if (collective) {
+        refuseOtherModels(session, started);
+        begin(session, registered, start, 1, ofTheFirst(session, drawn));
+      } else if (started.get(0)[0] != 0 || started.get(0)[1] == ABSTAINS) { // no shard has its values, or some: all drew the same
         begin(session, registered, start, pushesPerStep(replica, strategy.mode()), drawn);
       }
       return new Registered(registered, start, start.resume() ? start.manifest().run()
@@ -126,13 +136,24 @@ public final class Enrolment {
 
   /** Takes the part in the start of a rank that ends its run without having trained, so that the others can begin. */
   public static void abstain(TrainerSession session) {
-    started(session, false, 0);
+    if (session.job().mode() == Mode.COLLECTIVE && session.worldSize() > 1) {
+      throw new InvalidInput("job " + session.job().job() + ": the program made no trainer on rank " + session.trainer().rank()
+          + ", but in mode collective every rank takes part in every step; make one on every rank");
+    }
+    started(session, false, 0, 0, 0);
   }
 
-  /** In rank order what each rank says of itself: its number, whether it trains, from which step on, and a random number. Waits for all. */
-  private static List<double[]> started(TrainerSession session, boolean trains, long step) {
-    double[] mine = {session.trainer().rank(), trains ? TRAINS : ABSTAINS, step,
-        ThreadLocalRandom.current().nextLong(EXACT_IN_DOUBLE)};
+  /** The time, and random bits below it: runs that begin later have higher numbers. Exact in a double until 2039. */
+  private static long newRun() {
+    return System.currentTimeMillis() << RANDOM_BITS | ThreadLocalRandom.current().nextLong(1 << RANDOM_BITS);
+  }
+
+  /**
+   * In rank order what each rank says of itself: its number, whether it trains, from which step on, a run's number, and the
+   * halves of its model's digest. Waits for all.
+   */
+  private static List<double[]> started(TrainerSession session, boolean trains, long step, double high, double low) {
+    double[] mine = {session.trainer().rank(), trains ? TRAINS : ABSTAINS, step, newRun(), high, low};
     return session.await("start of all trainers", session.gather("start", mine));
   }
 
@@ -145,6 +166,42 @@ public final class Enrolment {
       throw new InvalidInput("job " + client.job().job() + ": the program made no trainer on ranks " + absent
           + ", for whose steps the others would wait for ever in mode " + mode.name().toLowerCase(Locale.ROOT)
           + "; make one on every rank, or train with mode async, geo, or half_async without an aggregator");
+    }
+  }
+
+  /** 32 bits of a model's digest, which a double holds. */
+  private static double half(ModelSpec model, boolean high) {
+    String digest = model.digest();
+    int middle = digest.length() / 2;
+    return Long.parseLong(high ? digest.substring(0, middle) : digest.substring(middle), 16);
+  }
+
+  /** Where there are servers, these refuse a trainer of another model. */
+  private static void refuseOtherModels(TrainerSession session, List<double[]> started) {
+    double[] first = started.get(0);
+    for (double[] of : started) {
+      if (of[4] != first[4] || of[5] != first[5]) {
+        throw new InvalidInput("job " + session.job().job() + ": trainers " + (int) first[0] + " and " + (int) of[0]
+            + " train different models (variables, shapes, optimizer or seed); start all with the same program and job");
+      }
+    }
+  }
+
+  /** Collective mode: what rank 0 has drawn, on every rank. */
+  private static float[] ofTheFirst(TrainerSession session, float[] drawn) {
+    ByteBuffer values = ByteBuffer.allocateDirect(Math.multiplyExact(drawn.length, Float.BYTES)).order(ByteOrder.LITTLE_ENDIAN);
+    values.asFloatBuffer().put(drawn);
+    session.await("broadcast of initial values", session.peers().orElseThrow().broadcast(values, 0));
+    float[] first = new float[drawn.length];
+    values.asFloatBuffer().get(first);
+    return first;
+  }
+
+  /** Rows of tables lie on servers, which collective mode has none of. */
+  static void refuseTables(Strategy strategy, List<SparseTableSpec> tables) {
+    if (strategy.mode() == Mode.COLLECTIVE && !tables.isEmpty()) {
+      throw new InvalidInput("the model has a DistributedEmbedding (" + tables.get(0).name() + "), whose rows lie on servers, but "
+          + "mode collective has none; choose another mode, or an embedding of DJL's whose rows are dense parameters");
     }
   }
 
@@ -161,6 +218,13 @@ public final class Enrolment {
 
   /** The exchange of the client's mode. */
   static Exchange exchange(ReplicaContext replica, Strategy strategy, ParameterClient client, StepTimes times) {
+    if (replica.session().peers().isPresent()) {
+      CollectiveExchange exchange = new CollectiveExchange(replica, client, times);
+      replica.group().joinsBy(exchange::join);
+      LOG.info("job {}: {} dense values in {} variables, exchanged in {} buckets", client.job().job(),
+          client.partition().numel(), client.job().model().dense().size(), exchange.plan().buckets().size());
+      return exchange;
+    }
     if (client.job().mode() != Mode.GEO) {
       return new PushPullExchange(replica, client, times);
     }

@@ -2,13 +2,58 @@ package io.regatta.trainer.djl;
 
 import io.regatta.core.dense.DenseMemory;
 import io.regatta.core.exchange.SparseIds;
+import java.nio.ByteBuffer;
+import java.util.BitSet;
 import java.util.List;
+import java.util.Map;
 
 /**
  * How one replica trades gradients for values. Belongs to its model thread, which its calls block; they fail with a
  * {@link io.regatta.core.error.RegattaException}.
  */
 interface Exchange {
+
+  /** Gets the gradients of a step as they come, from the last variable's to the first's. */
+  interface GradientReader {
+
+    /** One that waits for the step. */
+    GradientReader NONE = new GradientReader() {};
+
+    /**
+     * Nothing has been read yet.
+     *
+     * @param flat the gradients' memory, direct, with the floats behind them that {@link Exchange#floatsBehind} has asked for
+     * @param fresh the variables that have a gradient; the others' will be zeros
+     */
+    default void begins(ByteBuffer flat, BitSet fresh) {}
+
+    /** The gradient of this variable lies in memory, behind those of all later ones. */
+    default void has(int variable) {}
+  }
+
+  /** Floats that this exchange wants behind the gradients, in the same memory; none: it does not look at them as they come. */
+  default int floatsBehind() {
+    return 0;
+  }
+
+  /**
+   * Before the gradients of a step are read.
+   *
+   * @param examples their weight
+   */
+  default GradientReader reader(double examples) {
+    return GradientReader.NONE;
+  }
+
+  /** Whether {@link #average} is for all to call before they evaluate or save: there are no servers to keep one's own apart from. */
+  default boolean averages() {
+    return false;
+  }
+
+  /** Makes values that are each rank's own (running means) their mean over the ranks, who all must call it. */
+  default void average(float[] own) {
+    throw new UnsupportedOperationException("ranks meet at the servers only");
+  }
 
   /** The dense values to start from, once rank 0 has set them. */
   DenseMemory start();
@@ -36,6 +81,11 @@ interface Exchange {
   /** Pushes that may be under way, with their gradients' memory, when {@link #step} has returned. */
   default int underWay() {
     return 0;
+  }
+
+  /** Figures for the result of the run, by name. */
+  default Map<String, Double> figures() {
+    return Map.of();
   }
 
   /** Takes over a step count that the ranks have agreed on. Returns newer dense values, or null to keep them. */

@@ -16,14 +16,17 @@ import ai.djl.translate.TranslateException;
 import io.regatta.core.client.ParameterClient;
 import io.regatta.core.dense.DenseMemory;
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.exchange.Mode;
 import io.regatta.core.exchange.SparseIds;
 import io.regatta.core.exchange.SparseRows;
 import io.regatta.core.hash.Mix64;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.SparseTableSpec;
 import io.regatta.core.optim.OptimizerSpec;
+import io.regatta.protocol.snapshot.SnapshotKind;
 import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.config.Strategy;
+import io.regatta.trainer.data.DataCursor;
 import io.regatta.trainer.data.SlotDataset;
 import io.regatta.trainer.session.TrainerSession;
 import io.regatta.trainer.snapshot.SnapshotRun;
@@ -35,7 +38,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * A DJL trainer whose {@link #step} exchanges gradients for values with the shards. Belongs to one model thread.
+ * A DJL trainer whose {@link #step} exchanges gradients for values with the shards, or, in collective mode, gradients with the other
+ * trainers. Belongs to one model thread.
  * {@code EasyTrain.fit} runs it unchanged; hand-written loops with {@code newGradientCollector}, {@code backward} and
  * {@code step} work as well. The loss must be the mean over the batch's examples: over ranks and replicas gradients
  * are averaged with the number of examples as weight. Parameters that need no gradient (such as the running means of
@@ -66,6 +70,8 @@ public final class FleetTrainer extends Trainer {
   private long steps;
   /** Null if this replica takes none. */
   private SnapshotRun snapshots;
+  /** What its snapshots are told from another run's by. */
+  private String run;
   private long examples;
   private long firstNanos;
   private long stepBegan;
@@ -116,13 +122,14 @@ public final class FleetTrainer extends Trainer {
       return dense.read();
     });
     List<SparseTableSpec> tables = session.job().over(embeddings.tables(sparseOptimizer()));
+    Enrolment.refuseTables(strategy, tables);
     embeddings.told(tables);
     ModelSpec model = new ModelSpec(session.job().seed(), dense.variables(), optimizer.spec(), tables);
     Enrolment.Registered registered = Enrolment.register(replica, strategy, model, drawn);
     client = registered.client();
     exchange = Enrolment.exchange(replica, strategy, client, times);
     goOn(registered);
-    dense.lends(exchange.underWay() + 1);
+    dense.lends(exchange.underWay() + 1, exchange.floatsBehind());
     dense.write(exchange.start());
   }
 
@@ -133,12 +140,17 @@ public final class FleetTrainer extends Trainer {
     steps = start.steps();
     trainingData.goOn(start, rank, session.worldSize());
     replica.group().steps().resumeAtStep(steps);
+    run = registered.run();
     if (session.job().snapshots().isOn() && replica.replica() == 0) {
-      snapshots = new SnapshotRun(session, client.job(), registered.run(), replica.group().steps().pushesPerStep());
+      snapshots = snapshotRun();
     }
     if (start.resume()) {
       drawAnew();
     }
+  }
+
+  private SnapshotRun snapshotRun() {
+    return new SnapshotRun(session, client.job(), run, replica.group().steps().pushesPerStep(), replica.group().snapshots());
   }
 
   /**
@@ -153,7 +165,7 @@ public final class FleetTrainer extends Trainer {
   /** The job file's, if it has one for sparse tables; otherwise what the TrainingConfig says for all parameters. */
   private OptimizerSpec sparseOptimizer() {
     JobConfig job = session.job();
-    return job.sparseOptimizer().equals(job.optimizer()) ? optimizer.spec() : job.sparseOptimizer().toSpec();
+    return job.sparseOptimizer().equals(job.optimizer()) ? optimizer.spec() : job.sparseOptimizer().toSpec(job.replicas());
   }
 
   // ---- what DJL calls
@@ -198,8 +210,24 @@ public final class FleetTrainer extends Trainer {
    */
   public void passed(int pass) {
     if (snapshots != null) {
-      snapshots.passed(pass, replica.group().steps().steps());
+      snapshots.passed(pass, replica.group().steps().steps(), behindPass());
     }
+  }
+
+  /** Where reading goes on behind a pass; null if {@code max_steps} may have ended it before its end. */
+  private DataCursor behindPass() {
+    long limit = session.job().maxSteps();
+    boolean whole = limit == 0 || client.job().mode() == Mode.SYNC && steps < limit; // in the others each rank counts its own
+    return whole ? trainingData.behindPass(trainedOn) : null;
+  }
+
+  /** Takes a snapshot that the program asks for. All ranks have handed in what they trained, and wait until this returns. */
+  public void snapshot(SnapshotKind kind) {
+    initialized();
+    if (snapshots == null) {
+      snapshots = snapshotRun();
+    }
+    snapshots.asked(kind, replica.group().steps().steps(), trainingData.after(trainedOn, trainedFrom));
   }
 
   /** Waits until the snapshots that this trainer has taken are written, or have failed. */
@@ -256,8 +284,17 @@ public final class FleetTrainer extends Trainer {
     return out;
   }
 
+  @Override
+  public NDList evaluate(NDList input) {
+    if (dense != null) {
+      dense.evaluated();
+    }
+    return super.evaluate(input);
+  }
+
   private void begin(NDList data, NDList itsLabels) {
     initialized();
+    dense.trained();
     labels = itsLabels != null || iteration == null ? itsLabels : iteration.labels(data);
     clicks = null;
     if (firstNanos == 0) {
@@ -299,9 +336,9 @@ public final class FleetTrainer extends Trainer {
     long readBefore = times.nanos(StepTimes.Part.READ);
     List<SparseIds> next = nextIds();
     exchange.prefetch(next);
-    DenseMemory denseGradient = dense.readGradients(times);
-    List<SparseRows> sparse = takeRowGradients();
     long weight = examplesGiven >= 0 ? examplesGiven : examplesSeen;
+    DenseMemory denseGradient = dense.readGradients(times, exchange.reader(weight));
+    List<SparseRows> sparse = takeRowGradients();
     DenseMemory values = exchange.step(new Gradients(weight, denseGradient, sparse), next);
     long writing = System.nanoTime();
     dense.write(values);
@@ -317,8 +354,7 @@ public final class FleetTrainer extends Trainer {
         - (times.nanos(StepTimes.Part.READ) - readBefore));
     lastStepNanos = System.nanoTime();
     addMetric("step", begin);
-    long every = session.job().snapshots().everySteps();
-    if (every > 0 && steps % every == 0) {
+    if (session.job().snapshots().isDue(steps)) {
       if (snapshots != null && session.isLowest()) {
         snapshots.stepped(steps, trainingData.after(trainedOn, trainedFrom));
       }
@@ -439,6 +475,11 @@ public final class FleetTrainer extends Trainer {
     return steps == 0 ? 0 : (lastStepNanos - firstNanos) / 1e9;
   }
 
+  /** By which this run's snapshots and models are told from others; those of later runs are higher. Null before {@link #initialize}. */
+  public String run() {
+    return run;
+  }
+
   /** The client of the shards, for saving and for questions about where what lies. Null before {@link #initialize}. */
   public ParameterClient client() {
     return client;
@@ -488,6 +529,37 @@ public final class FleetTrainer extends Trainer {
     if (!closed) {
       dense.write(values);
     }
+  }
+
+  /**
+   * In collective mode, makes the parameters that are not trained (running means) their mean over the ranks, who all must call
+   * it; in the others nothing. Works on a closed trainer too.
+   */
+  public void averageFrozen() {
+    if (exchange == null || !exchange.averages()) {
+      return;
+    }
+    Map<String, float[]> own = frozenValues();
+    float[] flat = new float[own.values().stream().mapToInt(v -> v.length).sum()];
+    int off = 0;
+    for (float[] value : own.values()) {
+      System.arraycopy(value, 0, flat, off, value.length);
+      off += value.length;
+    }
+    exchange.average(flat);
+    off = 0;
+    for (float[] value : own.values()) {
+      System.arraycopy(flat, off, value, 0, value.length);
+      off += value.length;
+    }
+    if (!closed) {
+      dense.writeFrozen(own);
+    }
+  }
+
+  /** What the exchange has to tell of itself, for the result of the run: figures by name. */
+  public Map<String, Double> exchangeFigures() {
+    return exchange == null ? Map.of() : exchange.figures();
   }
 
   /**

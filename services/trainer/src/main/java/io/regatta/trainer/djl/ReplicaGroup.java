@@ -1,6 +1,7 @@
 package io.regatta.trainer.djl;
 
 import io.regatta.trainer.session.TrainerSession;
+import io.regatta.trainer.snapshot.SnapshotCounts;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -26,6 +27,9 @@ public final class ReplicaGroup {
   private final State[] states;
   private final Arrival<?, ?>[] arrivals;
   private final RankSteps steps = new RankSteps();
+  private final SnapshotCounts snapshots = new SnapshotCounts();
+
+  private volatile Runnable join = () -> {};
 
   public ReplicaGroup(int size) {
     states = new State[size];
@@ -38,9 +42,24 @@ public final class ReplicaGroup {
     return states.length;
   }
 
+  /** How this rank, outside of steps of its own, takes part in those of the others until nobody makes any (collective mode). */
+  void joinsBy(Runnable joining) {
+    join = joining;
+  }
+
+  /** Before the rank meets the others outside of steps; on the leader's thread. */
+  public void joinOthersSteps() {
+    join.run();
+  }
+
   /** The rank's count of pushes. */
   public RankSteps steps() {
     return steps;
+  }
+
+  /** The rank's snapshots. */
+  public SnapshotCounts snapshots() {
+    return snapshots;
   }
 
   /**

@@ -23,7 +23,8 @@ final class TrainingData {
   private long toPassOver;
   /** Where reading goes on; null: where passes begin. */
   private DataCursor begin;
-  private int passesBehind;
+  /** Iterations over training data so far, those that were behind the run as well. */
+  private int passes;
 
   /** @param workers replicas of all ranks */
   TrainingData(int workers) {
@@ -60,17 +61,29 @@ final class TrainingData {
     return iteration != null && isWhole(dataset) ? iteration.after() : null;
   }
 
+  /** Where reading goes on when all workers have read this iteration to its end, in any mode and order; null if that is not known. */
+  DataCursor behindPass(Dataset dataset) {
+    return dataset instanceof SlotDataset ? DataCursor.startOf(passes) : null;
+  }
+
   /** Whether a pass that begins is behind the run as a whole; if it is in part, reading will begin behind that. */
   boolean isBehind(Dataset dataset) {
-    if (begin == null || !isTraining(dataset) || !isWhole(dataset)) {
+    if (!isTraining(dataset)) {
+      return false;
+    }
+    passes++;
+    if (begin == null || !(dataset instanceof SlotDataset slots) || !begin.beginsPass() && !isWhole(dataset)) {
       return false;
     }
     add(dataset);
     toPassOver = 0;
-    if (passesBehind++ < begin.pass()) {
+    if (passes <= begin.pass()) {
+      slots.leaveOut();
       return true;
     }
-    ((SlotDataset) dataset).resume(begin);
+    if (!begin.beginsPass()) {
+      slots.resume(begin);
+    }
     begin = null;
     return false;
   }

@@ -1,6 +1,5 @@
 package io.regatta.trainer.prepare;
 
-import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.trainer.data.DataFiles;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -13,23 +12,20 @@ import java.util.List;
  *
  * @param from offset in bytes
  * @param to offset in bytes
+ * @param name what messages call the file
  */
-public record Piece(Path file, long from, long to) {
+record Piece(Path file, long from, long to, String name) {
 
   /**
    * Cuts files, one behind the other, into parts of about as many bytes; a part may be empty if there are few lines.
    *
    * @return for each part its pieces, in order
    */
-  static List<List<Piece>> parts(List<Path> files, int parts) throws IOException {
+  static List<List<Piece>> parts(List<PlainInput> files, int parts) throws IOException {
     long[] ends = new long[files.size()];
     long total = 0;
     for (int i = 0; i < ends.length; i++) {
-      if (files.get(i).getFileName().toString().endsWith(".gz")) {
-        throw new InvalidInput(files.get(i) + " is compressed and cannot be cut side by side; uncompress it first: gunzip -k "
-            + files.get(i));
-      }
-      total += Files.size(DataFiles.readable(files.get(i)));
+      total += Files.size(DataFiles.readable(files.get(i).plain()));
       ends[i] = total;
     }
     List<List<Piece>> all = new ArrayList<>(parts);
@@ -42,7 +38,7 @@ public record Piece(Path file, long from, long to) {
         long begin = Math.max(from, start);
         long end = Math.min(to, ends[i]);
         if (begin < end) {
-          pieces.add(new Piece(files.get(i), begin - start, end - start));
+          pieces.add(new Piece(files.get(i).plain(), begin - start, end - start, DataFiles.name(files.get(i).given())));
         }
       }
       all.add(pieces);

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.file.WholeFile;
 import io.regatta.trainer.Progress;
 import io.regatta.trainer.data.DataFiles;
 import java.io.BufferedOutputStream;
@@ -15,12 +16,12 @@ import java.nio.channels.FileLock;
 import java.nio.channels.OverlappingFileLockException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
@@ -32,10 +33,11 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.regex.Pattern;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
- * Makes parts {@code NAME-00000}, {@code NAME-00001} … of text files, side by side: each is written under another name,
+ * Makes parts {@code NAME-00000}, {@code NAME-00001} … of text files, side by side (packed ones are unpacked beside them first): each is written under another name,
  * synced, and renamed. {@code NAME.parts.json}, written first, says of what they are made: when the same preparation is
  * started again, parts that are there are kept. What a part holds depends on the files, their number and the options alone.
  * Runs on the caller's thread and {@code threads} of its own, named {@code regatta-prepare-I}; {@link #close} from any thread
@@ -44,7 +46,6 @@ import java.util.stream.Stream;
 public final class Preparation implements AutoCloseable {
 
   private static final ObjectMapper JSON = new ObjectMapper();
-  private static final String PART = ".part";
   private static final int BUFFER_BYTES = 1 << 18;
   private static final long REPORT_MILLIS = 100;
   private static final long MEGABYTE = 1_000_000;
@@ -63,6 +64,16 @@ public final class Preparation implements AutoCloseable {
 
     Path part(int number) {
       return directory.resolve(String.format(Locale.ROOT, "%s-%05d", name, number));
+    }
+
+    /** Where the content of a packed input file is until the parts are there. */
+    Path unpacked(int number) {
+      return directory.resolve(String.format(Locale.ROOT, ".%s.unpacked-%05d", name, number));
+    }
+
+    /** What parts of a file are called if nobody says. */
+    public static String nameOf(Path file) {
+      return PlainInput.unpackedName(file);
     }
 
     private Path description() {
@@ -102,7 +113,7 @@ public final class Preparation implements AutoCloseable {
     try {
       List<Input> inputs = new ArrayList<>();
       for (Path file : this.files) {
-        inputs.add(new Input(file.toAbsolutePath().normalize().toString(), Files.size(DataFiles.readable(file)),
+        inputs.add(new Input(DataFiles.name(file.toAbsolutePath().normalize()), Files.size(DataFiles.readable(file)),
             Files.getLastModifiedTime(file).toMillis()));
       }
       description = new Description(command, options, inputs, output.parts());
@@ -150,31 +161,16 @@ public final class Preparation implements AutoCloseable {
   private int runLocked(Progress progress) {
     try {
       begin();
-      List<List<Piece>> parts = Piece.parts(files, output.parts());
-      List<Integer> missing = new ArrayList<>();
-      for (int part = 0; part < parts.size(); part++) {
-        if (!Files.exists(output.part(part))) {
-          missing.add(part);
-        }
+      List<Integer> missing = IntStream.range(0, output.parts()).filter(part -> !Files.exists(output.part(part))).boxed().toList();
+      List<PlainInput> inputs = IntStream.range(0, files.size())
+          .mapToObj(i -> PlainInput.of(files.get(i), output.unpacked(i))).toList();
+      if (!missing.isEmpty()) {
+        unpack(inputs.stream().filter(PlainInput::isMissing).toList(), progress);
+        make(missing, Piece.parts(inputs, output.parts()), progress);
       }
-      long total = missing.stream().flatMap(part -> parts.get(part).stream()).mapToLong(p -> p.to() - p.from()).sum();
-      progress.begin(description.command(), total / MEGABYTE, "MB");
-      AtomicInteger number = new AtomicInteger();
-      ExecutorService threads = Executors.newFixedThreadPool(Math.min(output.threads(), Math.max(1, missing.size())),
-          task -> new Thread(task, "regatta-prepare-" + number.getAndIncrement()));
-      try {
-        List<Future<?>> tasks = new ArrayList<>();
-        missing.forEach(part -> tasks.add(threads.submit(() -> {
-          make(part, parts.get(part));
-          return null;
-        })));
-        await(tasks, progress);
-      } finally {
-        closed = true;
-        threads.shutdown();
-        threads.awaitTermination(1, TimeUnit.MINUTES);
+      for (PlainInput input : inputs) {
+        input.remove();
       }
-      progress.end();
       return missing.size();
     } catch (IOException e) {
       throw failed(e);
@@ -182,6 +178,56 @@ public final class Preparation implements AutoCloseable {
       Thread.currentThread().interrupt();
       throw stopped();
     }
+  }
+
+  /** Nobody can begin in the middle of a packed file. */
+  private void unpack(List<PlainInput> packed, Progress progress) throws IOException, InterruptedException {
+    if (packed.isEmpty()) {
+      return;
+    }
+    long total = 0;
+    List<Callable<Void>> tasks = new ArrayList<>();
+    for (PlainInput input : packed) {
+      total += Files.size(input.given());
+      tasks.add(() -> {
+        input.unpack(this::done);
+        return null;
+      });
+    }
+    sideBySide("unpack", total, tasks, progress);
+  }
+
+  private void make(List<Integer> missing, List<List<Piece>> parts, Progress progress) throws InterruptedException {
+    long total = missing.stream().flatMap(part -> parts.get(part).stream()).mapToLong(p -> p.to() - p.from()).sum();
+    List<Callable<Void>> tasks = new ArrayList<>();
+    for (int part : missing) {
+      tasks.add(() -> {
+        make(part, parts.get(part));
+        return null;
+      });
+    }
+    sideBySide(description.command(), total, tasks, progress);
+  }
+
+  /** Does all; the first failure, or the end, ends those under way. */
+  private void sideBySide(String phase, long total, List<Callable<Void>> all, Progress progress) throws InterruptedException {
+    bytes.set(0);
+    progress.begin(phase, total / MEGABYTE, "MB");
+    AtomicInteger number = new AtomicInteger();
+    ExecutorService threads = Executors.newFixedThreadPool(Math.min(output.threads(), all.size()),
+        task -> new Thread(task, "regatta-prepare-" + number.getAndIncrement()));
+    boolean done = false;
+    try {
+      await(all.stream().<Future<?>>map(threads::submit).toList(), progress);
+      done = true;
+    } finally {
+      if (!done) {
+        closed = true;
+      }
+      threads.shutdown();
+      threads.awaitTermination(1, TimeUnit.MINUTES);
+    }
+    progress.end();
   }
 
   private void await(List<Future<?>> tasks, Progress progress) throws InterruptedException {
@@ -214,16 +260,20 @@ public final class Preparation implements AutoCloseable {
       }
       return;
     }
-    try (Stream<Path> there = Files.list(output.directory())) {
-      there.filter(path -> path.getFileName().toString().matches(Pattern.quote(output.name()) + "-[0-9]{5}"))
-          .findAny().ifPresent(path -> {
-            throw new InvalidInput(path.toAbsolutePath() + " is there already, and nothing tells of what it is a part. Choose "
-                + "another directory with --to or another name with --name, or remove it");
-          });
+    for (Path path : there(Pattern.quote(output.name()) + "-[0-9]{5}")) {
+      throw new InvalidInput(path.toAbsolutePath() + " is there already, and nothing tells of what it is a part. Choose "
+          + "another directory with --to or another name with --name, or remove it");
     }
-    Path part = file.resolveSibling(file.getFileName() + PART);
-    JSON.writerWithDefaultPrettyPrinter().writeValue(part.toFile(), description);
-    Files.move(part, file, StandardCopyOption.ATOMIC_MOVE);
+    for (Path unpacked : there(Pattern.quote("." + output.name()) + "\\.unpacked-[0-9]{5}")) {
+      Files.delete(unpacked); // of a preparation that ended early, of files as they were then
+    }
+    WholeFile.write(file, part -> JSON.writerWithDefaultPrettyPrinter().writeValue(part.toFile(), description));
+  }
+
+  private List<Path> there(String names) throws IOException {
+    try (Stream<Path> all = Files.list(output.directory())) {
+      return all.filter(path -> path.getFileName().toString().matches(names)).toList();
+    }
   }
 
   private static Description read(Path file) {
@@ -235,18 +285,14 @@ public final class Preparation implements AutoCloseable {
   }
 
   private void make(int number, List<Piece> pieces) throws IOException {
-    Path whole = output.part(number);
-    Path part = whole.resolveSibling(whole.getFileName() + PART);
-    try (FileOutputStream file = new FileOutputStream(part.toFile());
-        OutputStream out = new BufferedOutputStream(file, BUFFER_BYTES)) {
-      content.write(pieces, out, this::done);
-      out.flush();
-      file.getFD().sync();
-    } catch (IOException | RuntimeException e) {
-      Files.deleteIfExists(part);
-      throw e;
-    }
-    Files.move(part, whole, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+    WholeFile.write(output.part(number), part -> {
+      try (FileOutputStream file = new FileOutputStream(part.toFile());
+          OutputStream out = new BufferedOutputStream(file, BUFFER_BYTES)) {
+        content.write(pieces, out, this::done);
+        out.flush();
+        file.getFD().sync();
+      }
+    });
   }
 
   private void done(long more) {

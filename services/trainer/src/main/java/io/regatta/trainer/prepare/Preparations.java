@@ -3,6 +3,7 @@ package io.regatta.trainer.prepare;
 import io.regatta.trainer.data.BadLines;
 import io.regatta.trainer.data.CriteoFormat;
 import io.regatta.trainer.data.Line;
+import io.regatta.trainer.data.LineBlocks;
 import io.regatta.trainer.data.SlotBatch;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -55,10 +56,11 @@ public final class Preparations {
   public static Preparation split(List<Path> files, Preparation.Output output) {
     return new Preparation("split", Map.of(), files, output, (pieces, out, read) -> {
       for (Piece piece : pieces) {
-        try (PieceReader lines = new PieceReader(piece)) {
+        try (PieceReader reader = new PieceReader(piece)) {
+          LineBlocks lines = reader.lines();
           long before = piece.from();
-          while (lines.next()) {
-            out.write(lines.buffer(), lines.from(), lines.to() - lines.from());
+          while (reader.next()) {
+            out.write(lines.block(), lines.from(), lines.to() - lines.from());
             out.write('\n');
             read.done(lines.offset() - before);
             before = lines.offset();
@@ -88,12 +90,13 @@ public final class Preparations {
     SlotBatch row = SlotBatch.allocate(CriteoFormat.LAYOUT, 1);
     StringBuilder text = new StringBuilder();
     for (Piece piece : pieces) {
-      try (PieceReader lines = new PieceReader(piece)) {
+      try (PieceReader reader = new PieceReader(piece)) {
+        LineBlocks lines = reader.lines();
         long before = piece.from();
         long number = 0;
-        while (lines.next()) {
+        while (reader.next()) {
           number++;
-          Line line = new Line(place(piece), number, lines.buffer(), lines.from(), lines.to());
+          Line line = new Line(place(piece), number, lines.block(), lines.from(), lines.to());
           if (line.to() > line.from() && criteo.parse(line, row, 0, badLines)) {
             text.setLength(0);
             format.write(row, text);
@@ -108,6 +111,6 @@ public final class Preparations {
 
   /** What lines are counted from: a file, or the first line that begins behind some byte of it. */
   private static String place(Piece piece) {
-    return piece.from() == 0 ? piece.file().toString() : piece.file() + " from byte " + piece.from();
+    return piece.from() == 0 ? piece.name() : piece.name() + " from byte " + piece.from();
   }
 }

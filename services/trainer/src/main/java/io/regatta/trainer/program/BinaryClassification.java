@@ -7,6 +7,7 @@ import ai.djl.nn.Block;
 import ai.djl.training.DefaultTrainingConfig;
 import ai.djl.training.dataset.Batch;
 import io.regatta.core.metrics.BinaryMetrics;
+import io.regatta.core.metrics.LastBatches;
 import io.regatta.core.metrics.SlotCoverage;
 import io.regatta.trainer.FetchHandler;
 import io.regatta.trainer.Progress;
@@ -31,7 +32,7 @@ import java.util.Map;
  */
 final class BinaryClassification {
 
-  /** Batches between two looks at loss and AUC while training. */
+  /** Batches between two looks at loss and AUC while training, and of the AUC of the last ones. */
   private static final int SHOWN_BATCHES = 20;
   private static final int SHOWN_BUCKETS = 1 << 12;
   private static final int TEST_BATCH = 1024;
@@ -55,12 +56,11 @@ final class BinaryClassification {
    * @param testSource all of the test data
    */
   void run(Block block, SlotDataset train, SlotSource<?> testSource) throws Exception {
-    DefaultTrainingConfig config = new DefaultTrainingConfig(head.loss("loss"))
-        .optOptimizer(worker.optimizer());
+    DefaultTrainingConfig config = Loading.config(worker, head.loss("loss"));
     Layout layout = train.layout();
     try (train;
         SlotDataset test = Loading.test(worker, testSource, TEST_BATCH);
-        Model model = Model.newInstance(name)) {
+        Model model = Model.newInstance(name, worker.device())) {
       model.setBlock(block);
       try (FleetTrainer trainer = worker.distributedTrainer(model, config)) {
         trainer.initialize(SlotArrays.shapes(layout, job.batchSize()));
@@ -68,6 +68,7 @@ final class BinaryClassification {
         double[] lossAndCount = worker.allReduce(new double[] {last.loss, last.examples}, ReduceOp.SUM);
         worker.report("loss", lossAndCount[0] / lossAndCount[1]);
         worker.report("train_auc", worker.global(last.metrics).auc());
+        worker.report("batch_auc", worker.global(last.lastBatches.together()).auc());
         coverage(last.coverage);
         worker.settle(trainer); // the test sees what all have learned, in every mode
         BinaryMetrics metrics = test(trainer, test);
@@ -92,7 +93,6 @@ final class BinaryClassification {
     for (int epoch = 0; epoch < job.epochs(); epoch++) {
       Pass pass = new Pass(layout);
       whole = whole.plus(worker.trainFromDataset(trainer, train, pass, SHOWN_BATCHES, false));
-      pass.look();
       last = pass.examples > 0 ? pass : last; // no batches: max_steps was reached earlier
     }
     worker.progress().end();
@@ -102,12 +102,12 @@ final class BinaryClassification {
     return last;
   }
 
-  /** Reports, for slots that some examples of the last pass have no id in, the share that has, over all replicas. */
+  /** Reports, for slots in which some examples of the last pass have no value, the share that has, over all replicas. */
   private void coverage(SlotCoverage mine) {
     mine.take(worker.allReduce(mine.sums(), ReduceOp.SUM));
     for (int slot = 0; slot < mine.slots(); slot++) {
       if (mine.of(slot) < 1) {
-        worker.report(Figures.COVERAGE + (slot + 1), mine.of(slot));
+        worker.report(Figures.COVERAGE + slot, mine.of(slot));
       }
     }
   }
@@ -115,20 +115,22 @@ final class BinaryClassification {
   /** What this replica sees in one pass of training: its loss and AUC so far, and the AUC of the last batches. */
   private final class Pass implements FetchHandler {
     private final BinaryMetrics metrics = new BinaryMetrics(SHOWN_BUCKETS);
-    private final BinaryMetrics lastBatches = new BinaryMetrics(SHOWN_BUCKETS);
+    private final LastBatches lastBatches = new LastBatches(SHOWN_BATCHES, SHOWN_BUCKETS);
     private final SlotCoverage coverage;
     private double loss;
     private double examples;
 
     Pass(Layout layout) {
-      coverage = new SlotCoverage(layout.widths());
+      coverage = new SlotCoverage(layout.widths(), layout.emptyIds());
     }
 
     @Override
     public void trained(Batch batch, NDList predictions, float batchLoss) {
-      add(lastBatches, predictions.singletonOrThrow(), batch);
+      BinaryMetrics own = lastBatches.next();
+      add(own, predictions.singletonOrThrow(), batch);
+      metrics.merge(own);
       if (batch instanceof BatchWithIds known) {
-        coverage.add(known.positions());
+        coverage.add(known.positions(), known.ids());
       }
       loss += (double) batchLoss * batch.getSize();
       examples += batch.getSize();
@@ -136,14 +138,8 @@ final class BinaryClassification {
 
     @Override
     public void fetched(long step, Map<String, Double> values) {
-      worker.progress().metric("batch_auc", lastBatches.auc());
-      look();
+      worker.progress().metric("batch_auc", lastBatches.together().auc());
       worker.progress().metric("auc", metrics.auc());
-    }
-
-    private void look() {
-      metrics.merge(lastBatches);
-      lastBatches.reset();
     }
   }
 

@@ -1,11 +1,16 @@
 package io.regatta.trainer.program;
 
+import ai.djl.ndarray.NDArray;
+import ai.djl.nn.Block;
 import io.regatta.node.settings.Setting;
+import io.regatta.trainer.Servable;
 import io.regatta.trainer.TrainingProgram;
 import io.regatta.trainer.Worker;
 import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.data.BadLines;
 import io.regatta.trainer.data.Census;
+import io.regatta.trainer.data.CensusFormat;
+import io.regatta.trainer.data.LineFormat;
 import java.nio.file.Path;
 import java.util.List;
 
@@ -14,7 +19,7 @@ import java.util.List;
  * linear function of the six numeric columns; deep: embeddings and numeric columns through relu layers. Runs on a model
  * thread.
  */
-public final class CensusWideAndDeep implements TrainingProgram {
+public final class CensusWideAndDeep implements TrainingProgram, Servable {
 
   /** The {@code settings} section of the job. */
   public record CensusSettings(
@@ -51,9 +56,27 @@ public final class CensusWideAndDeep implements TrainingProgram {
     BadLines badLines = Loading.badLinesOfAll(worker);
     Census census = Census.read(train(job), test(job), badLines);
     worker.report("bad_lines", badLines.skipped());
-    WideAndDeepBlock block = new WideAndDeepBlock(census.train().layout(), settings.embedding(),
-        (float) settings.embeddingBound(), settings.hidden(), settings.gain(), true);
     new BinaryClassification(worker, "census", BinaryHead.LOGIT)
-        .run(block, Loading.training(worker, census.train()), census.test());
+        .run(network(settings), Loading.training(worker, census.train()), census.test());
+  }
+
+  private static WideAndDeepBlock network(CensusSettings settings) {
+    return new WideAndDeepBlock(new CensusFormat().layout(), settings.embedding(), (float) settings.embeddingBound(),
+        settings.hidden(), settings.gain(), true);
+  }
+
+  @Override
+  public Block network(JobConfig job) {
+    return network(job.settingsAs(CensusSettings.class));
+  }
+
+  @Override
+  public LineFormat input(JobConfig job) {
+    return new CensusFormat();
+  }
+
+  @Override
+  public float[] scores(NDArray outputs) {
+    return BinaryHead.LOGIT.probabilities(outputs);
   }
 }

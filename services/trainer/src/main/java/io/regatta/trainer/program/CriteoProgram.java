@@ -12,10 +12,13 @@ import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.data.BadLines;
 import io.regatta.trainer.data.CriteoGenerator;
 import io.regatta.trainer.data.CriteoFormat;
+import io.regatta.trainer.data.CsvSource;
 import io.regatta.trainer.data.DataFiles;
+import io.regatta.trainer.data.FileSource;
 import io.regatta.trainer.data.GeneratedCriteo;
 import io.regatta.trainer.data.LineFormat;
 import io.regatta.trainer.data.MultiSlotFormat;
+import io.regatta.trainer.data.ParquetSource;
 import io.regatta.trainer.data.PipeCommand;
 import io.regatta.trainer.data.SlotTextFormat;
 import io.regatta.trainer.data.Slots;
@@ -23,13 +26,14 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
-import java.util.stream.Stream;
 
 /**
  * A click-through model on Criteo-format files: what such programs share, but for the network. If the data directory has
  * no data, {@link CriteoGenerator} makes some there first. Runs on a model thread.
  */
 abstract class CriteoProgram implements TrainingProgram, Servable {
+
+  private static final String TEST = "test.tsv";
 
   private final String name;
   private final BinaryHead head;
@@ -46,11 +50,8 @@ abstract class CriteoProgram implements TrainingProgram, Servable {
     for (int i = 1; i <= CriteoFormat.LAYOUT.slots(); i++) {
       slots.id(idPrefix + i);
     }
-    return slots.label(label).build();
+    return slots.binaryLabel(label).build();
   }
-
-  /** Training and test files. */
-  private record Inputs(List<Path> train, List<Path> test) {}
 
   /** A new network for examples of {@link CriteoFormat#LAYOUT}; input {@code [dense, ids]}. */
   abstract Block network(CriteoSettings settings);
@@ -62,10 +63,27 @@ abstract class CriteoProgram implements TrainingProgram, Servable {
 
   @Override
   public final LineFormat input(JobConfig job) {
-    return switch (Loading.format(job, name, Format.CRITEO, Format.MULTISLOT, Format.SLOTS)) {
+    return switch (format(job)) {
       case MULTISLOT -> new MultiSlotFormat(slots("dense_input", "C", "label"));
       case SLOTS -> new SlotTextFormat(slots("dense_feature", "", "click"));
-      default -> new CriteoFormat(job.settingsAs(CriteoSettings.class).idSpace());
+      default -> criteo(job);
+    };
+  }
+
+  private Format format(JobConfig job) {
+    return Loading.format(job, name, Format.CRITEO, Format.MULTISLOT, Format.SLOTS, Format.CSV, Format.PARQUET);
+  }
+
+  private static CriteoFormat criteo(JobConfig job) {
+    return new CriteoFormat(job.settingsAs(CriteoSettings.class).idSpace());
+  }
+
+  /** Files as the job's format has them: columns by their names, or lines, perhaps of a command. */
+  private FileSource<?> source(JobConfig job, List<Path> files, BadLines badLines) {
+    return switch (format(job)) {
+      case CSV -> new CsvSource(CriteoFormat.columns(), criteo(job).coding(), files, badLines);
+      case PARQUET -> new ParquetSource(CriteoFormat.columns(), criteo(job).coding(), files, badLines);
+      default -> Loading.text(job, input(job), files, badLines);
     };
   }
 
@@ -83,14 +101,16 @@ abstract class CriteoProgram implements TrainingProgram, Servable {
   @Override
   public void check(JobConfig job) {
     input(job);
+    if (format(job) == Format.PARQUET) {
+      ParquetSource.checkLibrary();
+    }
     Inputs given = given(job);
     if (given == null) {
       checkGenerated(job);
       size(job, job.settingsAs(CriteoSettings.class));
       return;
     }
-    Stream.of(given.train(), given.test()).flatMap(List::stream).forEach(file -> Loading.present(job, "Criteo-format files",
-        "without data.files, and without test.tsv there, data are generated in it", file));
+    given.present(job, "Criteo-format files", "without data.files, and without test.tsv there, data are generated in it");
   }
 
   /** Generated files are Criteo's columns; a command makes of them what it likes. */
@@ -110,22 +130,15 @@ abstract class CriteoProgram implements TrainingProgram, Servable {
     Inputs files = inputs(worker, settings);
     BadLines badLines = Loading.badLinesOfOwn(worker);
     new BinaryClassification(worker, name, head).run(network(settings),
-        Loading.training(worker, files.train(), train -> Loading.text(job, input(job), train, badLines)),
-        Loading.text(job, input(job), files.test(), badLines));
+        Loading.training(worker, files.train(), train -> source(job, train, badLines)),
+        source(job, files.test(), badLines));
     worker.report("bad_lines", worker.allReduce(new double[] {badLines.skipped()}, ReduceOp.SUM)[0]);
   }
 
   /** Files that are the user's own; null if data are to be generated. */
   private static Inputs given(JobConfig job) {
-    Path directory = Loading.directory(job);
-    if (!job.data().files().isEmpty()) {
-      return new Inputs(Loading.files(directory, job.data().files(), ""),
-          Loading.files(directory, job.data().testFiles(), "test.tsv"));
-    }
-    if (!CriteoGenerator.owns(directory) && Files.exists(directory.resolve("test.tsv"))) {
-      return new Inputs(DataFiles.withPrefix(directory, "train"), List.of(directory.resolve("test.tsv")));
-    }
-    return null;
+    return Inputs.given(job, TEST, directory -> CriteoGenerator.owns(directory) || !Files.exists(directory.resolve(TEST)) ? null
+        : new Inputs(DataFiles.withPrefix(directory, "train"), List.of(directory.resolve(TEST))));
   }
 
   private static CriteoGenerator.Size size(JobConfig job, CriteoSettings settings) {
@@ -144,17 +157,12 @@ abstract class CriteoProgram implements TrainingProgram, Servable {
       worker.progress().line("no data in " + directory + ": generating " + (size.trainRows() + size.testRows())
           + " rows in the Criteo format");
     }
-    if (!worker.isFirstWorker()) {
-      worker.barrier(); // the first worker makes the data; on another machine it is made again below
-    }
-    GeneratedCriteo made = CriteoGenerator.ensure(directory, size);
-    if (worker.isFirstWorker()) {
+    GeneratedCriteo made = Inputs.generated(worker, () -> CriteoGenerator.ensure(directory, size), data -> {
       worker.progress().line(String.format(Locale.ROOT, "data in %s, generated: %d training and %d test rows, seed %d;"
           + " best possible test AUC %.4f, log loss %.4f", directory, size.trainRows(), size.testRows(), size.seed(),
-          made.bestAuc(), made.bestLogloss()));
-      worker.report("best_auc", made.bestAuc());
-      worker.barrier();
-    }
+          data.bestAuc(), data.bestLogloss()));
+      worker.report("best_auc", data.bestAuc());
+    });
     return new Inputs(made.train(directory), List.of(made.test(directory)));
   }
 }

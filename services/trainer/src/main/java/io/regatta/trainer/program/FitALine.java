@@ -53,11 +53,11 @@ public final class FitALine implements TrainingProgram {
     JobConfig job = worker.job();
     BadLines badLines = Loading.badLinesOfAll(worker);
     Housing housing = Housing.read(file(job), badLines);
-    DefaultTrainingConfig config = new DefaultTrainingConfig(Loss.l2Loss("loss", 1)).optOptimizer(worker.optimizer());
+    DefaultTrainingConfig config = Loading.config(worker, Loss.l2Loss("loss", 1));
     try (SlotDataset train = Loading.training(worker, housing.train());
         SlotDataset trainInOrder = Loading.test(worker, housing.train(), 64);
         SlotDataset test = Loading.test(worker, housing.test(), 64);
-        Model model = Model.newInstance("fit-a-line")) {
+        Model model = Model.newInstance("fit-a-line", worker.device())) {
       model.setBlock(Linear.builder().setUnits(1).build());
       try (FleetTrainer trainer = worker.distributedTrainer(model, config)) {
         trainer.initialize(new Shape(job.batchSize(), housing.train().layout().dense()));

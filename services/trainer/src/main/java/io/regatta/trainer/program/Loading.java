@@ -1,5 +1,8 @@
 package io.regatta.trainer.program;
 
+import ai.djl.Device;
+import ai.djl.training.DefaultTrainingConfig;
+import ai.djl.training.loss.Loss;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.trainer.Progress;
 import io.regatta.trainer.Worker;
@@ -26,12 +29,15 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** From the {@code data} section of a job to files and datasets of one replica. Stateless; model thread. */
+/** From a job, above all its {@code data} section, to what one replica trains with. Stateless; model thread. */
 final class Loading {
 
-  private static final long MEGABYTE = 1_000_000;
-
   private Loading() {}
+
+  /** How a program trains: with the job's optimizer, on the job's device. */
+  static DefaultTrainingConfig config(Worker worker, Loss loss) {
+    return new DefaultTrainingConfig(loss).optOptimizer(worker.optimizer()).optDevices(new Device[] {worker.device()});
+  }
 
   /** This replica's part, by position, of training data that all replicas read. */
   static SlotDataset training(Worker worker, SlotSource<?> source) {
@@ -81,15 +87,7 @@ final class Loading {
   }
 
   private static void load(InMemoryDataset data, Progress progress) {
-    long[] shown = {-1};
-    data.loadIntoMemory((bytes, all) -> {
-      if (shown[0] < 0) {
-        progress.begin("load", Math.max(1, all / MEGABYTE), "MB");
-        shown[0] = 0;
-      }
-      progress.advance(bytes / MEGABYTE - shown[0]);
-      shown[0] = bytes / MEGABYTE;
-    });
+    data.loadIntoMemory(progress.loading("load"));
     progress.end();
   }
 

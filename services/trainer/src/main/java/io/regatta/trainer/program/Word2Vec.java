@@ -4,7 +4,6 @@ import ai.djl.Model;
 import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.Block;
-import ai.djl.training.DefaultTrainingConfig;
 import ai.djl.training.dataset.Batch;
 import ai.djl.training.loss.Loss;
 import io.regatta.trainer.ReduceOp;
@@ -24,7 +23,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
-import java.util.stream.Stream;
 
 /**
  * Embeddings of words, learnt from text: by a language model that tells the next word from those before it, as in
@@ -38,9 +36,6 @@ public final class Word2Vec implements TrainingProgram {
   private static final int SHOWN_BATCHES = 20;
   private static final String TRAIN = "train.txt";
   private static final String TEST = "test.txt";
-
-  /** Training and test files. */
-  private record Inputs(List<Path> train, List<Path> test) {}
 
   @Override
   public Class<? extends Record> settings() {
@@ -57,8 +52,7 @@ public final class Word2Vec implements TrainingProgram {
       size(job, settings);
       return;
     }
-    Stream.of(given.train(), given.test()).flatMap(List::stream)
-        .forEach(file -> Loading.present(job, "text files", "without any there, text is generated in it", file));
+    given.present(job, "text files", "without any there, text is generated in it");
     if (!settings.dictionary().isBlank()) {
       Loading.present(job, "the dictionary", "make it with regatta prepare dictionary", Path.of(settings.dictionary()));
     }
@@ -83,10 +77,10 @@ public final class Word2Vec implements TrainingProgram {
     try (SlotDataset own = Loading.training(worker, files.train(),
             train -> source(settings, train, dictionary, job.seed()));
         SlotDataset tested = Loading.test(worker, test, TEST_BATCH);
-        Model model = Model.newInstance("word2vec")) {
+        Model model = Model.newInstance("word2vec", worker.device())) {
       model.setBlock(block);
       try (FleetTrainer trainer = worker.distributedTrainer(model,
-          new DefaultTrainingConfig(loss).optOptimizer(worker.optimizer()))) {
+          Loading.config(worker, loss))) {
         trainer.initialize(new Shape(job.batchSize(), test.layout().slots()));
         passes(worker, trainer, own, tested, ngram);
         if (!job.output().isBlank()) {
@@ -140,15 +134,12 @@ public final class Word2Vec implements TrainingProgram {
 
   /** Files that are the user's own; null if text is to be generated. */
   private static Inputs given(JobConfig job) {
-    Path directory = Loading.directory(job);
-    if (!job.data().files().isEmpty()) {
-      return new Inputs(Loading.files(directory, job.data().files(), ""),
-          Loading.files(directory, job.data().testFiles(), TEST));
-    }
-    if (!GeneratedText.owns(directory) && holdsText(directory)) {
-      return new Inputs(DataFiles.parts(directory, TRAIN), DataFiles.parts(directory, TEST));
-    }
-    return null;
+    return Inputs.given(job, TEST,
+        directory -> GeneratedText.owns(directory) || !holdsText(directory) ? null : textIn(directory));
+  }
+
+  private static Inputs textIn(Path directory) {
+    return new Inputs(DataFiles.parts(directory, TRAIN), DataFiles.parts(directory, TEST));
   }
 
   private static boolean holdsText(Path directory) {
@@ -165,17 +156,12 @@ public final class Word2Vec implements TrainingProgram {
       return given;
     }
     Path directory = Loading.directory(worker.job());
-    if (!worker.isFirstWorker()) {
-      worker.barrier(); // the first worker makes the text; on another machine it is made again below
-    }
-    GeneratedText made = GeneratedText.ensure(directory, size(worker.job(), settings));
-    if (worker.isFirstWorker()) {
+    Inputs.generated(worker, () -> GeneratedText.ensure(directory, size(worker.job(), settings)), made -> {
       worker.progress().line(String.format(Locale.ROOT, "text in %s, generated: %d training and %d test lines; best possible "
           + "perplexity of windows of %d words %.2f", directory, made.size().trainLines(), made.size().testLines(),
           GeneratedText.WINDOW, made.bestPerplexity()));
       worker.report("best_perplexity", made.bestPerplexity());
-      worker.barrier();
-    }
-    return new Inputs(DataFiles.parts(directory, TRAIN), DataFiles.parts(directory, TEST));
+    });
+    return textIn(directory);
   }
 }

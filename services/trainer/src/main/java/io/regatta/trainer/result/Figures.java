@@ -5,7 +5,10 @@ import java.util.Map;
 /** The figures of a run that have places of their own in its result; NaN where the program did not report one. */
 public record Figures(double loss, double auc, double accuracy, double logloss) {
 
-  /** Begins the names of the shares of examples in which a slot, by its number from 1, holds an id; left out where all do. */
+  /**
+   * Begins the names of the shares of examples in which a slot, by its number from 0 ({@link io.regatta.trainer.data.Slots#number}),
+   * holds a value; left out where all do.
+   */
   public static final String COVERAGE = "coverage_slot_";
 
   /** Out of all that a program has reported ({@link io.regatta.trainer.Worker#report}). */

@@ -1,11 +1,11 @@
 package io.regatta.trainer.result;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.file.WholeFile;
 import io.regatta.protocol.snapshot.WritablePlace;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 
 /**
  * The file that {@code --result FILE} or {@code trainer.result} names. Used by one thread at a time; blocks, so not on an
@@ -14,11 +14,9 @@ import java.nio.file.StandardCopyOption;
 public final class ResultFile {
 
   private final Path file;
-  private final Path part;
 
   private ResultFile(Path file) {
     this.file = file.toAbsolutePath();
-    part = this.file.resolveSibling(this.file.getFileName() + ".part");
   }
 
   /** Checks, before a run, that its result can be written there; null for no file. */
@@ -41,9 +39,7 @@ public final class ResultFile {
   /** Writes the result whole or not at all. */
   public void write(RunResult run) {
     try {
-      Files.createDirectories(file.getParent());
-      Files.writeString(part, run.toJson().encodePrettily() + "\n");
-      Files.move(part, file, StandardCopyOption.REPLACE_EXISTING, StandardCopyOption.ATOMIC_MOVE);
+      WholeFile.write(file, part -> Files.writeString(part, run.toJson().encodePrettily() + "\n"));
     } catch (IOException e) {
       throw unwritable(e);
     }

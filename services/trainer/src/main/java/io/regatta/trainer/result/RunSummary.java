@@ -42,7 +42,7 @@ final class RunSummary {
       }
     });
     if (!partly.isEmpty()) {
-      figures.add(partly.size() + " slots without an id in some examples (their coverage is in the result file)");
+      figures.add(partly.size() + " slots without a value in some examples (their coverage is in the result file)");
     }
     figures.add("staleness at most " + run.stalenessMax());
     if (run.skippedPushes() > 0) {

@@ -2,6 +2,7 @@ package io.regatta.trainer.run;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.exchange.Mode;
+import io.regatta.core.optim.OptimizerSpec;
 import io.regatta.trainer.TrainingProgram;
 import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.config.OptimizerConfig;
@@ -44,7 +45,7 @@ public final class JobCheck {
   }
 
   private static void requireSgd(String section, OptimizerConfig optimizer) {
-    if (optimizer.kind() != OptimizerConfig.Kind.AUTO && optimizer.kind() != OptimizerConfig.Kind.SGD) {
+    if (optimizer.toSpec().kind() != OptimizerSpec.Kind.SGD) { // naive is SGD
       throw new InvalidInput("geo mode trains with SGD only, but " + section + ".kind is "
           + optimizer.kind().name().toLowerCase(Locale.ROOT) + "; set " + section + ".kind: sgd, or choose another mode");
     }

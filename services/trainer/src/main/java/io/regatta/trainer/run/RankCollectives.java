@@ -20,7 +20,7 @@ import java.util.function.Supplier;
 /**
  * What the ranks of a job do together outside of steps. While a rank is in here it sits out: where steps wait for each
  * other (sync and ssp mode, and half-async behind an aggregator) it tells the shards so, and nobody's step waits for
- * it; otherwise a rank with fewer steps would wait here for one that waits for its pushes. When all have come,
+ * it (in collective mode it takes part in them without examples); otherwise a rank with fewer steps would wait here for one that waits for its pushes. When all have come,
  * everybody goes on from the highest step among them and the shards, which may be further: a rank that has died or left
  * meanwhile may have made steps alone, and not at every shard. One per rank; called by the leader of the replicas'
  * meeting, one at a time, which the meeting orders.
@@ -44,6 +44,7 @@ final class RankCollectives {
 
   /** All active ranks' values, reduced in rank order to one array of the same length; all of it from the same ranks. */
   double[] reduce(String operation, Elementwise how, double[] values) {
+    group.joinOthersSteps();
     String key = operation + "-" + number++;
     if (!sitsOut()) {
       return reduce(operation, key, how, values);
@@ -128,6 +129,7 @@ final class RankCollectives {
 
   /** All active ranks' values in rank order, as the last thing: the rank does not come back to training. */
   List<double[]> gatherLast(String operation, double[] values) {
+    group.joinOthersSteps();
     if (sitsOut()) {
       session.await(operation, session.client().orElseThrow().sitOut());
     }
@@ -137,7 +139,7 @@ final class RankCollectives {
   private boolean sitsOut() {
     Optional<ParameterClient> client = session.client();
     Mode mode = client.map(c -> c.job().mode()).orElse(Mode.ASYNC);
-    return session.worldSize() > 1 && (mode == Mode.SYNC || mode == Mode.SSP
+    return session.worldSize() > 1 && session.peers().isEmpty() && (mode == Mode.SYNC || mode == Mode.SSP
         || mode == Mode.HALF_ASYNC && session.job().aggregator());
   }
 }

@@ -19,6 +19,7 @@ import io.regatta.trainer.result.Figures;
 import io.regatta.trainer.result.ResultFile;
 import io.regatta.trainer.result.RunResult;
 import io.regatta.trainer.session.TrainerSession;
+import io.regatta.trainer.snapshot.SnapshotCounts;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -110,6 +111,11 @@ public final class RankRun {
     return group.steps();
   }
 
+  /** The snapshots that this rank has taken. */
+  public SnapshotCounts snapshots() {
+    return group.snapshots();
+  }
+
   /** Completes when all model threads are at their end, in any outcome. */
   public CompletableFuture<Void> ended() {
     return ended;
@@ -123,6 +129,7 @@ public final class RankRun {
   private RunResult run(int replica) throws Exception {
     JobConfig job = session.job();
     Engines.start(job.engine(), job.computeThreads());
+    Engines.device(job.device());
     try (Progress shown = progress(replica)) {
       ReplicaWorker worker = new ReplicaWorker(new ReplicaContext(session, group, replica), collectives, shown);
       TrainingProgram own = program != null ? program : ProgramLoader.load(job);
@@ -211,7 +218,19 @@ public final class RankRun {
       long digest = session.await("hash of all parameters", client.orElseThrow().digest());
       return new double[] {digest >>> 32, digest & 0xffff_ffffL};
     });
+    if (session.peers().isPresent()) {
+      requireSame(halves, client.orElseThrow());
+    }
     return halves.length == 0 ? "" : String.format(Locale.ROOT, "%08x%08x", (long) halves[0], (long) halves[1]);
+  }
+
+  /** In collective mode each rank has a copy, which no step may have made another one. */
+  private void requireSame(double[] halves, ParameterClient client) {
+    long own = session.await("hash of this rank's parameters", client.digest());
+    if (own >>> 32 != (long) halves[0] || (own & 0xffff_ffffL) != (long) halves[1]) {
+      throw new IllegalStateException("trainer " + session.trainer().rank() + " has other parameters at the end than the lowest "
+          + "rank; steps have not been the same on both");
+    }
   }
 
   private RankStats stats(List<ReplicaWorker> workers) {
@@ -248,8 +267,11 @@ public final class RankRun {
     }
     Map<String, Double> metrics = new LinkedHashMap<>(first.reported());
     metrics.keySet().removeIf(Figures::has);
+    if (first.trainer() != null) {
+      metrics.putAll(first.trainer().exchangeFigures());
+    }
     int servers = session.serverEndpoints().size();
-    Mode mode = session.client().map(c -> c.job().mode()).orElse(job.mode());
+    Mode mode = session.peers().isPresent() ? Mode.COLLECTIVE : session.client().map(c -> c.job().mode()).orElse(job.mode());
     return new RunResult(job.job(), mode.name().toLowerCase(Locale.ROOT), servers, session.worldSize(),
         job.threads(), session.shards(), job.seed(), session.trainer().rank(), lowest.steps(), examples, seconds,
         lowest.figures(), exchange, processIds, first.model(), parametersHash, metrics, rates);

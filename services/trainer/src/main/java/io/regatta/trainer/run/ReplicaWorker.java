@@ -1,13 +1,17 @@
 package io.regatta.trainer.run;
 
+import ai.djl.Device;
 import ai.djl.Model;
+import ai.djl.training.Trainer;
 import ai.djl.training.TrainingConfig;
 import ai.djl.training.dataset.Dataset;
 import ai.djl.training.dataset.RandomAccessDataset;
+import ai.djl.training.listener.TrainingListenerAdapter;
 import ai.djl.translate.TranslateException;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.exchange.Shrunk;
 import io.regatta.core.metrics.BinaryMetrics;
+import io.regatta.protocol.snapshot.SnapshotKind;
 import io.regatta.trainer.FetchHandler;
 import io.regatta.trainer.Progress;
 import io.regatta.trainer.ReduceOp;
@@ -18,6 +22,7 @@ import io.regatta.trainer.config.Strategy;
 import io.regatta.trainer.data.DataFiles;
 import io.regatta.trainer.data.ExampleExchange;
 import io.regatta.trainer.data.SlotDataset;
+import io.regatta.trainer.djl.Engines;
 import io.regatta.trainer.djl.FleetTrainer;
 import io.regatta.trainer.djl.RegattaOptimizer;
 import io.regatta.trainer.djl.ReplicaContext;
@@ -31,6 +36,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -52,6 +58,10 @@ final class ReplicaWorker implements Worker {
   private boolean settingsBound;
   /** Passes over training data. */
   private int passes;
+  /** Whether nothing but the trainer's listeners says when one ends. */
+  private boolean ownEpochs = true;
+  /** That were trained when the last of these ended. */
+  private long examplesOfEpochs;
   /** Rows, behind these passes. */
   private long removed;
   private final List<SlotDataset> opened = new ArrayList<>();
@@ -121,8 +131,13 @@ final class ReplicaWorker implements Worker {
   }
 
   @Override
+  public Device device() {
+    return Engines.device(job().device());
+  }
+
+  @Override
   public RegattaOptimizer optimizer() {
-    return RegattaOptimizer.of(job().optimizer().toSpec());
+    return RegattaOptimizer.of(job().optimizer().toSpec(job().replicas()));
   }
 
   @Override
@@ -132,6 +147,12 @@ final class ReplicaWorker implements Worker {
           + "model, start another job for a second one");
     }
     checkSettings();
+    config.getTrainingListeners().add(new TrainingListenerAdapter() { // behind the program's own
+      @Override
+      public void onEpoch(Trainer of) {
+        epochEnded((FleetTrainer) of);
+      }
+    });
     trainer = new FleetTrainer(model, config, strategy, context);
     return trainer;
   }
@@ -215,20 +236,35 @@ final class ReplicaWorker implements Worker {
     of.handIn();
     barrier();
     of.newest();
+    of.averageFrozen();
   }
 
   @Override
   public TrainingReport trainFromDataset(FleetTrainer of, Dataset dataset, FetchHandler fetch, int everyBatches,
       boolean debug) {
+    ownEpochs = false;
     TrainingReport report = new DatasetLoop(this, of, fetch, everyBatches, debug).run(dataset);
+    endOfPass(of, report.examples());
+    return report;
+  }
+
+  /** What {@code EasyTrain.fit} tells; so may a program that trains by {@link #trainFromDataset}, whose passes have ended. */
+  private void epochEnded(FleetTrainer of) {
+    if (ownEpochs) {
+      endOfPass(of, of.examples() - examplesOfEpochs);
+    }
+    examplesOfEpochs = of.examples();
+  }
+
+  /** @param examples of this replica, in the pass */
+  private void endOfPass(FleetTrainer of, long examples) {
     int pass = passes++;
     if (job().shrinkEachPass()) {
       endOfDay(of); // before the snapshot: the job of the next day begins with rows that have aged
     }
-    if (job().snapshots().everyPass() && combine("steps of the pass", new double[] {report.steps()}, ReduceOp.SUM)[0] > 0) {
-      snapshot(of, pass);
+    if (job().snapshots().everyPass() && combine("examples of the pass", new double[] {examples}, ReduceOp.SUM)[0] > 0) {
+      snapshot(of, "snapshot of pass " + pass, first -> first.passed(pass));
     }
-    return report;
   }
 
   /** Rows of the sparse tables age, and some go. Also behind passes that are behind the run: their number is known to the shards. */
@@ -240,15 +276,26 @@ final class ReplicaWorker implements Worker {
         + " expired, " + shrunk.left() + " left");
   }
 
+  @Override
+  public void snapshot(FleetTrainer of, SnapshotKind kind) {
+    if (kind == SnapshotKind.MODEL) {
+      throw new InvalidInput("a model is no snapshot: save it with worker.save(trainer, dir)");
+    }
+    if (!job().hasPlace()) {
+      throw new InvalidInput("job " + job().job() + ": its program takes snapshots, which need a directory; set snapshots.dir, or "
+          + "output");
+    }
+    snapshot(of, "snapshot of kind " + kind.label(), first -> first.snapshot(kind));
+  }
+
   /** The lowest rank has the servers save what all have trained, while the others wait for the moment. */
-  private void snapshot(FleetTrainer of, int pass) {
+  private void snapshot(FleetTrainer of, String what, Consumer<FleetTrainer> taking) {
     of.handIn();
     barrier();
-    context.group().collective(session, replica(), "snapshot of pass " + pass, of, trainers ->
-        collectives.byTheLowest("snapshot of pass " + pass, () -> {
-          trainers.get(0).passed(pass);
-          return new double[0];
-        }));
+    context.group().collective(session, replica(), what, of, trainers -> collectives.byTheLowest(what, () -> {
+      taking.accept(trainers.get(0));
+      return new double[0];
+    }));
     of.drawAnew();
   }
 
@@ -313,6 +360,9 @@ final class ReplicaWorker implements Worker {
    * whether they have a directory for the model, or train.
    */
   void saveAtTheEnd() {
+    if (trainer != null && model.isEmpty()) {
+      trainer.averageFrozen();
+    }
     String output = session.job().output();
     boolean able = model.isEmpty() && trainer != null && !output.isBlank() && session.client().isPresent();
     String saved = written(output, trainer, able);

@@ -220,7 +220,7 @@ public final class SavedModel {
         .put("mode", spec().mode().name().toLowerCase(Locale.ROOT)).put("seed", session.job().seed())
         .put("shards", spec().shards()).put("model_digest", spec().model().digest())
         .put("parameters_hash", String.format(Locale.ROOT, "%016x", hash)).put("tables", tables).put("files", files)
-        .put("step", trainer.steps()).put("program", session.job().program())
+        .put("run", trainer.run()).put("step", trainer.steps()).put("program", session.job().program())
         .put("settings", new JsonObject(session.job().settings()))
         .put("data", new JsonObject().put("format", session.job().data().format().label()));
     ManifestFile.write(part(ManifestFile.NAME), manifest);

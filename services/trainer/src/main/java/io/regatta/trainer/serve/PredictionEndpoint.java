@@ -8,10 +8,12 @@ import io.regatta.protocol.prediction.PredictReply;
 import io.regatta.protocol.prediction.PredictRequest;
 import io.regatta.protocol.prediction.PredictionGrpcService;
 import io.vertx.core.Future;
+import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.HttpServer;
+import io.vertx.core.http.HttpServerOptions;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
@@ -20,8 +22,9 @@ import io.vertx.grpc.server.GrpcServer;
 import io.vertx.grpc.server.GrpcServerOptions;
 import io.vertx.grpc.server.GrpcServerRequest;
 import java.nio.charset.StandardCharsets;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -36,19 +39,30 @@ final class PredictionEndpoint {
 
   /** So many of the largest requests may be held at a time. */
   private static final int HELD_REQUESTS = 4;
+  /** Within so long a request's body has come. */
+  static final long BODY_MILLIS = 30_000;
+  /** A connection on which nothing has happened for so long is closed: longer than what may be held takes to be answered. */
+  private static final int IDLE_SECONDS = 120;
 
   private final Vertx vertx;
   private final Predictor predictor;
   private final int maxBytes;
-  /** Bytes of requests that have not been answered. */
+  private final long bodyMillis;
+  /** Bytes that have come of requests that have not been answered. */
   private long held;
   private final AtomicLong examples = new AtomicLong();
   private final AtomicLong refused = new AtomicLong();
 
-  PredictionEndpoint(Vertx vertx, Predictor predictor, int maxBytes) {
+  /**
+   * As the configuration has it.
+   *
+   * @param bodyMillis how long a request's body may take to come
+   */
+  PredictionEndpoint(Vertx vertx, Predictor predictor, int maxBytes, long bodyMillis) {
     this.vertx = vertx;
     this.predictor = predictor;
     this.maxBytes = maxBytes;
+    this.bodyMillis = bodyMillis;
   }
 
   /** Examples that have been answered. */
@@ -65,7 +79,8 @@ final class PredictionEndpoint {
   HttpServer server() {
     GrpcServer grpc = GrpcServer.server(vertx, new GrpcServerOptions().setMaxMessageSize(maxBytes));
     grpc.callHandler(PredictionGrpcService.Predict, this::call);
-    return vertx.createHttpServer().requestHandler(request -> {
+    HttpServerOptions options = new HttpServerOptions().setIdleTimeout(IDLE_SECONDS).setIdleTimeoutUnit(TimeUnit.SECONDS);
+    return vertx.createHttpServer(options).requestHandler(request -> {
       String type = request.getHeader("content-type");
       if (type != null && type.startsWith("application/grpc")) {
         grpc.handle(request);
@@ -75,19 +90,24 @@ final class PredictionEndpoint {
     });
   }
 
-  /**
-   * @param bytes of the request, which stay in memory until it has been answered
-   */
-  private Future<Predictor.Prediction> predict(long bytes, Supplier<Future<byte[]>> text) {
-    if (held + bytes > HELD_REQUESTS * (long) maxBytes) {
-      refused.incrementAndGet();
-      return Future.failedFuture(new Overloaded("requests of " + held + " bytes are being answered; ask again later"));
-    }
-    held += bytes;
-    return text.get().compose(all -> Future.fromCompletionStage(predictor.predict(all), vertx.getOrCreateContext()))
-        .onComplete(done -> held -= bytes)
-        .onSuccess(predicted -> examples.addAndGet(predicted.scores().length))
-        .onFailure(e -> refused.incrementAndGet());
+  /** Bytes have come of a request, and are there until it is answered; false: there is no room for them. */
+  private boolean hold(long bytes) {
+    boolean room = held + bytes <= HELD_REQUESTS * (long) maxBytes;
+    held += room ? bytes : 0;
+    return room;
+  }
+
+  private Overloaded overloaded() {
+    return new Overloaded("requests of " + held + " bytes are being answered; ask again later");
+  }
+
+  private Future<Predictor.Prediction> predict(byte[] text) {
+    return Future.fromCompletionStage(predictor.predict(text), vertx.getOrCreateContext());
+  }
+
+  /** Counts what has become of a request. */
+  private Future<Predictor.Prediction> counted(Future<Predictor.Prediction> request) {
+    return request.onSuccess(predicted -> examples.addAndGet(predicted.scores().length)).onFailure(e -> refused.incrementAndGet());
   }
 
   private void call(GrpcServerRequest<PredictRequest, PredictReply> request) {
@@ -101,7 +121,10 @@ final class PredictionEndpoint {
   }
 
   private boolean answer(PredictRequest message, GrpcServerRequest<PredictRequest, PredictReply> request) {
-    predict(message.getSerializedSize(), () -> Future.succeededFuture(text(message))).onSuccess(predicted -> {
+    long bytes = message.getSerializedSize();
+    Future<Predictor.Prediction> predicting = hold(bytes) ? predict(text(message)).onComplete(done -> held -= bytes)
+        : Future.failedFuture(overloaded());
+    counted(predicting).onSuccess(predicted -> {
       PredictReply.Builder reply = PredictReply.newBuilder().setStep(predicted.step());
       for (float score : predicted.scores()) {
         reply.addScores(score);
@@ -129,7 +152,7 @@ final class PredictionEndpoint {
         post(request);
       }
       case "/model" -> answer(request, 200, new JsonObject().put("from", predictor.source().dir().toString())
-          .put("step", predictor.source().step()).put("dense", predictor.layout().dense())
+          .put("run", predictor.source().run()).put("step", predictor.source().step()).put("dense", predictor.layout().dense())
           .put("slots", predictor.layout().slots()));
       default -> answer(request, 404, new JsonObject().put("error", "here are POST /predict and GET /model"));
     }
@@ -143,17 +166,53 @@ final class PredictionEndpoint {
           + maxBytes + " bytes (predictor.max_request_bytes)"));
       return;
     }
-    predict(Long.parseLong(length), () -> request.body().map(Buffer::getBytes)).onSuccess(predicted -> {
+    Upload upload = new Upload(request);
+    counted(upload.whole.future().compose(this::predict).onComplete(done -> upload.release())).onSuccess(predicted -> {
       JsonArray all = new JsonArray();
       for (float score : predicted.scores()) {
         all.add(score);
       }
       answer(request, 200, new JsonObject().put("scores", all).put("step", predicted.step()));
     }).onFailure(e -> {
-      log(e);
-      int status = e instanceof InvalidInput ? 400 : e instanceof Overloaded ? 503 : 500;
+      if (request.isEnded()) {
+        log(e);
+      } // else its sender is late, or has gone
+      int status = e instanceof InvalidInput ? 400 : e instanceof Overloaded ? 503 : e instanceof TimeoutException ? 408 : 500;
       answer(request, status, new JsonObject().put("error", String.valueOf(e.getMessage())));
+      if (e instanceof TimeoutException) {
+        request.connection().shutdown();
+      }
     });
+  }
+
+  /** A request's body, of which no more is held than has come. */
+  private final class Upload {
+
+    private final Promise<byte[]> whole = Promise.promise();
+    private final Buffer body = Buffer.buffer();
+    private final long timer;
+
+    Upload(HttpServerRequest request) {
+      timer = vertx.setTimer(bodyMillis, id -> whole.tryFail(new TimeoutException("after " + bodyMillis + " ms " + body.length()
+          + " bytes of the request have come, and not the rest")));
+      request.handler(this::take).endHandler(end -> whole.tryComplete(body.getBytes())).exceptionHandler(whole::tryFail);
+    }
+
+    /** What comes behind a refusal is dropped. */
+    private void take(Buffer piece) {
+      if (!whole.future().isComplete()) {
+        if (hold(piece.length())) {
+          body.appendBuffer(piece);
+        } else {
+          whole.tryFail(overloaded());
+        }
+      }
+    }
+
+    private void release() {
+      vertx.cancelTimer(timer);
+      held -= body.length();
+    }
   }
 
   private static void log(Throwable e) {

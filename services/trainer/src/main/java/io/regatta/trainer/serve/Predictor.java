@@ -4,6 +4,7 @@ import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.Overloaded;
 import io.regatta.core.model.DenseVariable;
+import io.regatta.protocol.snapshot.Manifest;
 import io.regatta.protocol.snapshot.SnapshotDirectory;
 import io.regatta.protocol.snapshot.SnapshotReader;
 import io.regatta.protocol.snapshot.TableLayout;
@@ -53,9 +54,20 @@ public final class Predictor implements AutoCloseable {
    * Whence the values are.
    *
    * @param dir of the model or the snapshot
+   * @param run that trained them, see {@link io.regatta.protocol.snapshot.Manifest#run}; empty if the model does not tell
    * @param step of training that they are of; -1 if the model does not tell
    */
-  public record Source(Path dir, long step) {}
+  public record Source(Path dir, String run, long step) {
+
+    /**
+     * Whether a snapshot is to be taken over: it is of a run that began later, the next day's say, whatever its steps; or of
+     * the same run (or the model does not tell which) and a later step.
+     */
+    boolean isBefore(Manifest snapshot) {
+      int later = run.isEmpty() ? 0 : snapshot.run().compareTo(run);
+      return later > 0 || later == 0 && snapshot.step() > step;
+    }
+  }
 
   /**
    * What was predicted.
@@ -69,7 +81,7 @@ public final class Predictor implements AutoCloseable {
     this.thread = thread;
     this.model = model;
     input = model.input();
-    source = new Source(dir, model.step());
+    source = new Source(dir, model.run(), model.step());
   }
 
   /** A model of a program on the class path. Blocks until it is in memory. */
@@ -117,7 +129,7 @@ public final class Predictor implements AutoCloseable {
   }
 
   /**
-   * Predicts examples, one per line, as one batch; empty lines are none.
+   * Predicts examples, one per line, as one batch; empty lines are none, nor are comments where the format has them.
    *
    * @return failed with {@code InvalidInput} if a line is not in the program's format, with {@code Overloaded} if too much
    *     waits
@@ -167,22 +179,29 @@ public final class Predictor implements AutoCloseable {
     }
     SlotBatch batch = SlotBatch.allocate(layout(), lines.size());
     BadLines badLines = BadLines.refused();
-    for (int row = 0; row < lines.size(); row++) {
-      input.parse(lines.get(row), batch, row, badLines);
+    int rows = 0;
+    for (Line line : lines) {
+      rows += input.parse(line, batch, rows, badLines) ? 1 : 0;
     }
-    return batch;
+    return batch.first(rows);
   }
 
   /**
-   * Takes over what a snapshot holds, while predictions go on. Of a delta that follows what the predictor has, only what is
+   * Takes over what a snapshot holds, if it is not damaged, while predictions go on. Of a delta that follows what the predictor has, only what is
    * newer is read: rows first, slice by slice between predictions, then the dense parameters together. Anything else is read
    * aside, which takes memory for both, and replaces all at once. Blocks the caller, who may be one at a time, until all is
    * there. A delta that fails in its middle leaves rows of both; taking it over again mends that.
    *
-   * @throws InvalidInput if the snapshot cannot be read, or is of another model
+   * @throws InvalidInput if the snapshot cannot be read, is damaged (naming the file), or is of another model
    */
   public void take(Path snapshot) {
     try (SnapshotReader reader = SnapshotReader.open(snapshot)) {
+      boolean follows = taken != null && reader.follows(taken);
+      if (follows) {
+        reader.verifySince(taken);
+      } else {
+        reader.verify();
+      }
       Map<String, float[]> dense = new LinkedHashMap<>();
       for (DenseVariable variable : reader.manifest().model().dense()) {
         dense.put(variable.name(), reader.variable(variable, -1));
@@ -190,7 +209,7 @@ public final class Predictor implements AutoCloseable {
       List<ServedTable> tables = new ArrayList<>();
       for (TableLayout table : reader.manifest().model().tables()) {
         ServedTable served = call(() -> model.table(table)).join();
-        if (taken != null && reader.follows(taken)) {
+        if (follows) {
           reader.rowsSince(taken, table, (ids, rows, n) -> call(() -> served.put(ids, rows, table.width(), n)).join(),
               (ids, rows, n) -> call(() -> served.remove(ids, n)).join());
         } else {
@@ -199,11 +218,11 @@ public final class Predictor implements AutoCloseable {
           tables.add(whole);
         }
       }
-      long step = reader.manifest().step();
+      Source newer = new Source(snapshot, reader.manifest().run(), reader.manifest().step());
       call(() -> {
         model.set(dense);
         tables.forEach(model::set);
-        source = new Source(snapshot, step);
+        source = newer;
         return null;
       }).join();
       taken = reader.newest();

@@ -8,8 +8,8 @@ public record PredictorConfig(
     @Setting(required = true, doc = "Directory of the model, as a run saved it (output).")
     String model,
 
-    @Setting(doc = "Directory of snapshots, of the same job, whose newest one is taken over whenever there is a newer; empty: the "
-        + "model stays as it is.")
+    @Setting(doc = "Directory of snapshots, or of directories of them (one for each day's job), of the same model: the newest one of "
+        + "the run that began last is taken over; empty: the model stays as it is.")
     String follow,
 
     @Setting(value = "1000", unit = "ms", doc = "How often to look for a newer snapshot.")

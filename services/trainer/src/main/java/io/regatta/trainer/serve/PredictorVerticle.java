@@ -8,19 +8,14 @@ import io.regatta.node.address.ServicePort;
 import io.regatta.node.admin.Hosted;
 import io.regatta.node.directory.Directory;
 import io.regatta.node.directory.Registration;
-import io.regatta.protocol.snapshot.SnapshotDirectory;
 import io.regatta.trainer.Servable;
 import io.vertx.core.Future;
 import io.vertx.core.VerticleBase;
 import io.vertx.core.WorkerExecutor;
-import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
-import java.util.Set;
 import java.util.UUID;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -28,7 +23,7 @@ import org.slf4j.LoggerFactory;
 /**
  * A model as a service: answers predictions over HTTP and gRPC on one port, and takes newer snapshots over while it does.
  * Owns a {@link Predictor}, whose thread computes; files are read on a worker executor of size 1. Started when the model is in
- * memory, the newest snapshot, if it follows any, too, and the port listens.
+ * memory, the newest whole snapshot, if it follows any, too, and the port listens.
  */
 public final class PredictorVerticle extends VerticleBase {
 
@@ -50,8 +45,8 @@ public final class PredictorVerticle extends VerticleBase {
   private long poller = -1;
   private Future<Void> looking = Future.succeededFuture();
   private String trouble;
-  /** What has been told of snapshots that are left out. Of the worker. */
-  private final Set<String> skipped = new HashSet<>();
+  /** Of the worker; null: none is followed. */
+  private SnapshotFollower follower;
 
   /** @param program that trained the model; null: the class that the model names */
   public PredictorVerticle(Node node, PredictorConfig config, Servable program) {
@@ -72,10 +67,11 @@ public final class PredictorVerticle extends VerticleBase {
     return files.executeBlocking(() -> Predictor.load(Path.of(config.model()), program))
         .compose(loaded -> {
           predictor = loaded;
+          follower = config.follow().isBlank() ? null : new SnapshotFollower(predictor, Path.of(config.follow()));
           return look();
         })
         .compose(newest -> {
-          endpoint = new PredictionEndpoint(vertx, predictor, config.maxRequestBytes());
+          endpoint = new PredictionEndpoint(vertx, predictor, config.maxRequestBytes(), PredictionEndpoint.BODY_MILLIS);
           return ServicePort.listen(vertx, endpoint::server, node.host(), config.port(), "the predictor", "predictor.port");
         })
         .compose(listening -> {
@@ -86,7 +82,7 @@ public final class PredictorVerticle extends VerticleBase {
         })
         .onSuccess(registered -> {
           registration = registered;
-          if (!config.follow().isBlank()) {
+          if (follower != null) {
             poller = vertx.setPeriodic(config.pollMs(), id -> poll());
           }
           hosted.serves();
@@ -110,25 +106,10 @@ public final class PredictorVerticle extends VerticleBase {
   }
 
   private Future<Void> look() {
-    return config.follow().isBlank() ? Future.succeededFuture() : files.executeBlocking(() -> {
-      takeNewest(Path.of(config.follow()));
+    return follower == null ? Future.succeededFuture() : files.executeBlocking(() -> {
+      follower.look();
       return null;
-    });
-  }
-
-  private void takeNewest(Path root) throws IOException {
-    Optional<SnapshotDirectory.Found> newest = SnapshotDirectory.latest(root, this::skipped);
-    if (newest.isPresent() && newest.get().manifest().step() > predictor.source().step()) {
-      predictor.take(newest.get().dir());
-      LOG.info("took snapshot {} over, step {}", newest.get().dir(), newest.get().manifest().step());
-    }
-  }
-
-  /** Of the worker: tells of a damaged snapshot once, not at each look. */
-  private void skipped(String why) {
-    if (skipped.add(why)) {
-      LOG.warn("{}", why);
-    }
+    }, false); // what is in the context's order is waited for at its end
   }
 
   private void measure() {
@@ -140,6 +121,7 @@ public final class PredictorVerticle extends VerticleBase {
         .description("requests that have not").register(node.metrics()));
   }
 
+  /** What is being read is not waited for: the closing of its executor interrupts it. */
   @Override
   public Future<?> stop() {
     hosted.stopped();
@@ -148,7 +130,6 @@ public final class PredictorVerticle extends VerticleBase {
     Future<Void> unregistered = registration == null ? Future.succeededFuture() : registration.close();
     return unregistered
         .transform(done -> port == null ? Future.<Void>succeededFuture() : port.shutdown(SHUTDOWN_MILLIS))
-        .transform(done -> looking)
         .transform(done -> {
           if (predictor != null) {
             predictor.close();

@@ -43,9 +43,11 @@ final class ServedModel implements AutoCloseable {
   private final Map<String, Parameter> parameters = new LinkedHashMap<>();
   private final Map<String, ServedTable> tables = new HashMap<>();
   private final SlotArrays arrays = new SlotArrays();
+  private final String run;
   private final long step;
 
-  private ServedModel(JobConfig job, Servable program, long step) {
+  private ServedModel(JobConfig job, Servable program, String run, long step) {
+    this.run = run;
     this.step = step;
     this.program = program;
     input = program.input(job);
@@ -75,7 +77,8 @@ final class ServedModel implements AutoCloseable {
     JobConfig job = JobConfig.of(new JsonObject().put("job", manifest.getString("job"))
         .put("program", manifest.getString("program", "")).put("settings", manifest.getJsonObject("settings", new JsonObject()))
         .put("data", manifest.getJsonObject("data", new JsonObject())).put("tables", dimensions(manifest)));
-    ServedModel served = new ServedModel(job, given != null ? given : program(job, dir), manifest.getLong("step", -1L));
+    ServedModel served = new ServedModel(job, given != null ? given : program(job, dir), manifest.getString("run", ""),
+        manifest.getLong("step", -1L));
     try {
       served.read(dir, manifest);
       return served;
@@ -169,6 +172,11 @@ final class ServedModel implements AutoCloseable {
       embedding.attach((table, dim, ids, training) -> table(table).rows(ids));
     }
     within.getChildren().forEach(child -> attach(child.getValue()));
+  }
+
+  /** The run that trained it; empty if it does not tell. */
+  String run() {
+    return run;
   }
 
   /** Steps of training that it has behind it; -1 if it does not tell. */

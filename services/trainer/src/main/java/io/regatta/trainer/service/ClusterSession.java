@@ -4,8 +4,10 @@ import io.regatta.core.client.ParameterClient;
 import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.Conflict;
+import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.exchange.JobSpec;
+import io.regatta.core.exchange.Mode;
 import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.reduce.Elementwise;
@@ -19,6 +21,8 @@ import io.regatta.trainer.config.Strategy;
 import io.regatta.trainer.data.Layout;
 import io.regatta.trainer.data.Parcel;
 import io.regatta.trainer.session.Awaiting;
+import io.regatta.trainer.session.OwnShards;
+import io.regatta.trainer.session.PeerRanks;
 import io.regatta.trainer.session.TrainerSession;
 import io.regatta.trainer.trace.StepTrace;
 import io.vertx.core.Context;
@@ -69,6 +73,10 @@ final class ClusterSession implements TrainerSession {
   /** From the first registration on, also if not every shard accepts it: some may hold this trainer. */
   private ParameterClient registering;
   private volatile ParameterClient client;
+  /** Collective mode: this rank's copy of the parameters, and its streams to the others once they have been asked for. */
+  private final OwnShards own;
+  private Future<PeerMesh> meeting;
+  private volatile PeerMesh mesh;
 
   ClusterSession(Node node, Context context, JobConfig job, long stepDelayMillis, Membership group,
       OtherTrainers others, ShardFinder.Found found, ShardConnections connections) {
@@ -83,6 +91,7 @@ final class ClusterSession implements TrainerSession {
     trainer = new TrainerId(group.rank(), group.incarnation());
     where = "job " + job.job();
     trace = StepTrace.of(job.trace(), trainer.rank(), job.trainers());
+    own = new OwnShards(1, trace);
     peers = new WaitPeers(node.vertx(), job, "trainer " + trainer().rank(), found,
         group::missing, this::client);
   }
@@ -124,7 +133,13 @@ final class ClusterSession implements TrainerSession {
 
   @Override
   public CompletableFuture<ParameterClient> connect(Strategy strategy, ModelSpec model) {
+    if (strategy.mode() == Mode.COLLECTIVE) {
+      return onLoop(() -> meetPeers(model));
+    }
     return onLoop(() -> {
+      if (found.servers().isEmpty()) {
+        throw new InvalidInput(name() + ": the program's Strategy needs servers, but the job has none: its mode is collective");
+      }
       JobSpec asked = spec(strategy, model);
       if (connected == null) {
         spec = asked;
@@ -145,6 +160,21 @@ final class ClusterSession implements TrainerSession {
       }
       return connected;
     });
+  }
+
+  /** In collective mode: opens the streams to the other ranks, once; the parameters lie in this process. */
+  private Future<ParameterClient> meetPeers(ModelSpec model) {
+    if (meeting == null) {
+      meeting = PeerMesh.open(node, connections.options(), group, job.job(), job.trainers(), name())
+          .onSuccess(opened -> mesh = opened);
+    }
+    return meeting.compose(opened -> Future.fromCompletionStage(own.connect(ownSpec(model)), context))
+        .onSuccess(made -> client = made);
+  }
+
+  @Override
+  public Optional<PeerRanks> peers() {
+    return Optional.ofNullable(mesh);
   }
 
   @Override
@@ -179,12 +209,12 @@ final class ClusterSession implements TrainerSession {
 
   @Override
   public CompletableFuture<Saving> save(SaveOrder order) {
-    return onLoop(() -> snapshots().save(order));
+    return mesh != null ? own.save(order) : onLoop(() -> snapshots().save(order));
   }
 
   @Override
   public CompletableFuture<Boolean> restore(RestoreOrder order) {
-    return onLoop(() -> snapshots().restore(order));
+    return mesh != null ? own.restore(order) : onLoop(() -> snapshots().restore(order));
   }
 
   private ShardSnapshots snapshots() {
@@ -261,7 +291,10 @@ final class ClusterSession implements TrainerSession {
     if (transfer != null) {
       transfer.abort(new Cancelled(name() + " is being stopped"));
     }
-    return registering == null ? Future.succeededFuture() : Future.fromCompletionStage(registering.close(), context);
+    Future<Void> peersClosed = meeting == null ? Future.succeededFuture()
+        : meeting.compose(PeerMesh::close).otherwiseEmpty();
+    return peersClosed.compose(v -> registering == null ? Future.succeededFuture()
+        : Future.fromCompletionStage(registering.close(), context));
   }
 
   /** Releases the model threads, now and to come. Any thread. */

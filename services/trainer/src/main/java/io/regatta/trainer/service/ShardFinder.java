@@ -43,8 +43,11 @@ final class ShardFinder {
     this.timeout = timeout;
   }
 
-  /** Waits for all servers of the job, one for each index, and reads their shard maps. */
+  /** Waits for all servers of the job, one for each index, and reads their shard maps; a collective job has none. */
   Future<Found> find(String who) {
+    if (job.servers() == 0) {
+      return processIds(List.of()).map(processIds -> new Found(List.of(), List.of(), processIds));
+    }
     return directory.await(Directory.PARAMETER_SERVER, job.servers(), timeout, who).compose(servers -> {
       List<Future<ShardMapReply>> maps = servers.stream().map(this::shardMap).toList();
       return Future.all(maps).compose(all -> processIds(servers)

@@ -22,6 +22,7 @@ import io.regatta.trainer.result.ResultFile;
 import io.regatta.trainer.result.RunResult;
 import io.regatta.trainer.run.JobCheck;
 import io.regatta.trainer.run.RankRun;
+import io.regatta.trainer.snapshot.SnapshotCounts;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.VerticleBase;
@@ -30,6 +31,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.function.DoubleSupplier;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -161,8 +163,12 @@ public final class TrainerVerticle extends VerticleBase implements FiniteService
     }
     connections = new ShardConnections(node, job, group::generation, this::lastStep, config.stream().options());
     session = new ClusterSession(node, context, job, config.stepDelayMs(), group, others, found, connections);
-    LOG.info("{}: joined, {} shard{} on servers {}", name(), session.shards(),
-        session.shards() == 1 ? "" : "s", session.serverEndpoints());
+    if (job.servers() == 0) {
+      LOG.info("{}: joined, {} trainers exchange gradients among themselves", name(), job.trainers());
+    } else {
+      LOG.info("{}: joined, {} shard{} on servers {}", name(), session.shards(),
+          session.shards() == 1 ? "" : "s", session.serverEndpoints());
+    }
     run = new RankRun(session, program, progress, resultFile);
     measure();
     hosted.serves();
@@ -188,10 +194,16 @@ public final class TrainerVerticle extends VerticleBase implements FiniteService
     gauge("regatta.trainer.staleness.max", "highest staleness of a push so far", steps::stalenessMax);
     gauge("regatta.trainer.clock.lead.max", "most clocks that this rank was ahead of the slowest at a pull",
         steps::clockLeadMax);
+    SnapshotCounts snapshots = run.snapshots();
+    counter("regatta.trainer.snapshots", "snapshots taken by this rank, and written", snapshots::taken);
+    counter("regatta.trainer.snapshots.failed", "snapshots that this rank has begun, and that failed", snapshots::failures);
+    counter("regatta.trainer.snapshots.bytes", "bytes of those taken", snapshots::bytes);
+    counter("regatta.trainer.snapshots.seconds", "time that those took, from the asking to the name", snapshots::seconds);
+    gauge("regatta.trainer.snapshots.step", "step of the last one taken; -1: none", snapshots::step);
   }
 
-  private void counter(String name, String description, LongSupplier value) {
-    meters.add(FunctionCounter.builder(name, this, self -> value.getAsLong()).tags(tags()).description(description)
+  private void counter(String name, String description, DoubleSupplier value) {
+    meters.add(FunctionCounter.builder(name, this, self -> value.getAsDouble()).tags(tags()).description(description)
         .register(node.metrics())); // a counter holds its object weakly, and this outlives it
   }
 

@@ -75,12 +75,13 @@ final class WaitPeers {
     String gather = gathers.get(stage);
     SortedMap<Integer, String> shards =
         client.get().map(ParameterClient::unanswered).orElse(Collections.emptySortedMap());
-    if (gather == null && !shards.isEmpty()) {
+    boolean servers = !found.servers().isEmpty();
+    if (gather == null && servers && !shards.isEmpty()) {
       return shards(shards);
     }
     Optional<String> any = gather != null ? Optional.of(gather) : gathers.values().stream().findFirst();
     return any.map(this::members).orElseGet(() -> Future.succeededFuture(
-        List.of(Peer.named(job.threads() > 1 ? "the other model threads of " + self : "the shards"))));
+        List.of(Peer.named(job.threads() > 1 ? "the other model threads of " + self : servers ? "the shards" : "the other trainers"))));
   }
 
   private Future<List<Peer>> members(String gather) {

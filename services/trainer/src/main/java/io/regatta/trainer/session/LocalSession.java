@@ -1,39 +1,24 @@
 package io.regatta.trainer.session;
 
-import io.regatta.core.client.LocalShardLink;
 import io.regatta.core.client.ParameterClient;
 import io.regatta.core.error.RegattaException.Cancelled;
-import io.regatta.core.error.RegattaException.Conflict;
-import io.regatta.core.exchange.JobSpec;
 import io.regatta.core.exchange.Mode;
 import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.reduce.Elementwise;
-import io.regatta.core.shard.JobRestore;
-import io.regatta.core.shard.JobSnapshot;
-import io.regatta.core.shard.ParameterShard;
-import io.regatta.core.table.TableSnapshot;
-import io.regatta.protocol.snapshot.FileEntry;
-import io.regatta.protocol.snapshot.ShardRestorer;
-import io.regatta.protocol.snapshot.ShardSaver;
 import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.config.Strategy;
 import io.regatta.trainer.trace.StepTrace;
-import java.io.IOException;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.Executor;
-import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.Supplier;
 
 /**
  * A job of one rank whose shards live in this process: what {@code --local} trains on, the reference that the
  * distributed modes are compared with. Whatever the mode asked for, it runs as sync: with one rank there is nobody to
- * be out of step with. Any thread; a lock makes the replicas' calls to the shards serial.
+ * be out of step with. Any thread.
  */
 public final class LocalSession implements TrainerSession, AutoCloseable {
 
@@ -42,10 +27,7 @@ public final class LocalSession implements TrainerSession, AutoCloseable {
   private final StepTrace trace;
   private final TrainerId trainer = new TrainerId(0, 1);
   private final Awaiting awaiting = new Awaiting();
-  private final ReentrantLock lock = new ReentrantLock();
-  private final List<ParameterShard> parameters = new ArrayList<>();
-  private CompletableFuture<ParameterClient> connected;
-  private JobSpec spec;
+  private final OwnShards own;
 
   /** One shard: the number does not change a bit of the result. */
   public LocalSession(JobConfig job) {
@@ -56,6 +38,7 @@ public final class LocalSession implements TrainerSession, AutoCloseable {
     this.job = job;
     this.shards = shards;
     trace = StepTrace.of(job.trace(), 0, 1);
+    own = new OwnShards(shards, trace);
   }
 
   @Override
@@ -90,41 +73,12 @@ public final class LocalSession implements TrainerSession, AutoCloseable {
 
   @Override
   public CompletableFuture<ParameterClient> connect(Strategy strategy, ModelSpec model) {
-    lock.lock();
-    try {
-      JobSpec asked = spec(new Strategy(Mode.SYNC, 0, 0), model);
-      if (connected == null) {
-        spec = asked;
-        Executor serial = this::serially;
-        List<LocalShardLink> links = new ArrayList<>(shards);
-        for (int s = 0; s < shards; s++) {
-          parameters.add(new ParameterShard(s, ParameterShard.Limits.defaults(), System::currentTimeMillis));
-          links.add(new LocalShardLink(parameters.get(s)));
-        }
-        ParameterClient client = new ParameterClient(asked, trainer, trace.of(links), serial);
-        connected = client.register().thenApply(v -> client);
-      } else if (!asked.equals(spec)) {
-        return CompletableFuture.failedFuture(new Conflict("job " + job.job()
-            + ": this replica's model or strategy differs from that of the replica that came first"));
-      }
-      return connected;
-    } finally {
-      lock.unlock();
-    }
-  }
-
-  private void serially(Runnable call) {
-    lock.lock();
-    try {
-      call.run();
-    } finally {
-      lock.unlock();
-    }
+    return own.connect(spec(new Strategy(Mode.SYNC, 0, 0), model));
   }
 
   @Override
   public Optional<ParameterClient> client() {
-    return connected == null ? Optional.empty() : Optional.ofNullable(connected.getNow(null));
+    return own.client();
   }
 
   @Override
@@ -137,62 +91,14 @@ public final class LocalSession implements TrainerSession, AutoCloseable {
     return CompletableFuture.completedFuture(new Reduced(slice, List.of(0)));
   }
 
-  /** The calling model thread writes the files, while other replicas go on. */
   @Override
   public CompletableFuture<Saving> save(SaveOrder order) {
-    TableSnapshot.Scope scope = switch (order.kind()) {
-      case BASE -> TableSnapshot.Scope.BASE;
-      case DELTA -> TableSnapshot.Scope.DELTA;
-      case FULL, BATCH, MODEL -> TableSnapshot.Scope.ALL;
-    };
-    List<CompletableFuture<JobSnapshot>> taken = new ArrayList<>();
-    serially(() -> parameters.forEach(shard -> {
-      CompletableFuture<JobSnapshot> one = new CompletableFuture<>();
-      taken.add(one);
-      shard.snapshot(job.job(), order.pushes(), scope, Long.MAX_VALUE, (snapshot, error) -> {
-        if (error != null) {
-          one.completeExceptionally(error);
-        } else {
-          one.complete(snapshot);
-        }
-      });
-    }));
-    return CompletableFuture.allOf(taken.toArray(CompletableFuture[]::new)).thenApply(v -> {
-      CompletableFuture<List<FileEntry>> written = new CompletableFuture<>();
-      try {
-        List<FileEntry> files = new ArrayList<>();
-        for (CompletableFuture<JobSnapshot> snapshot : taken) {
-          files.add(ShardSaver.save(snapshot.join(), order.dir(), this::asked));
-        }
-        written.complete(files);
-      } catch (IOException | RuntimeException e) {
-        written.completeExceptionally(e);
-      }
-      return new Saving(written);
-    });
+    return own.save(order);
   }
 
   @Override
   public CompletableFuture<Boolean> restore(RestoreOrder order) {
-    try {
-      boolean dense = true;
-      for (ParameterShard shard : parameters) {
-        JobRestore into = asked(() -> shard.restore(job.job()));
-        dense &= ShardRestorer.restore(into, order.dir(), order.resume(), order.pushes(), this::asked);
-      }
-      return CompletableFuture.completedFuture(dense);
-    } catch (IOException | RuntimeException e) {
-      return CompletableFuture.failedFuture(e);
-    }
-  }
-
-  private <T> T asked(Supplier<T> question) {
-    lock.lock();
-    try {
-      return question.get();
-    } finally {
-      lock.unlock();
-    }
+    return own.restore(order);
   }
 
   @Override

@@ -94,6 +94,11 @@ public interface TrainerSession {
   /** The client that {@link #connect} made, once it has. */
   Optional<ParameterClient> client();
 
+  /** The other ranks, once {@link #connect} has been called for collective mode; else empty. */
+  default Optional<PeerRanks> peers() {
+    return Optional.empty();
+  }
+
   /** Where this rank's threads tell what they do, for a timeline; keeps nothing unless the job wants one. */
   default StepTrace trace() {
     return StepTrace.off();
@@ -151,6 +156,11 @@ public interface TrainerSession {
 
   /** Process ids of the services that this session knows of, by name, e.g. {@code parameter-server-0}. */
   Map<String, Long> serviceProcessIds();
+
+  /** The job as this rank's own shards are told in collective mode, to which it is the only one. */
+  default JobSpec ownSpec(ModelSpec model) {
+    return new JobSpec(job().job(), Mode.SYNC, 1, 0, job().nanPolicy(), 1, job().minBlock(), model);
+  }
 
   /** The job as the shards are told. They count pushes, of which each replica of a rank makes one per step in ssp. */
   default JobSpec spec(Strategy strategy, ModelSpec model) {

@@ -48,9 +48,14 @@ public final class SnapshotRun implements AutoCloseable {
   private final Path root;
   private final ExecutorService finisher;
   private final long pushesPerStep;
+  private final SnapshotCounts counts;
   /** Of the one that is being written; completes normally with whether it is there. */
   private CompletableFuture<Boolean> underWay = CompletableFuture.completedFuture(true);
+  /** Whether that is a base or a delta. */
+  private boolean noted;
+  /** The last base or delta, which the next delta is relative to; empty: the next one must be a base. */
   private String last = "";
+  /** Since the last base. */
   private int deltas;
 
   /**
@@ -58,12 +63,14 @@ public final class SnapshotRun implements AutoCloseable {
    *
    * @param run what its snapshots are told from another run's by
    * @param pushesPerStep pushes that a rank makes in a step
+   * @param counts hears of each snapshot
    */
-  public SnapshotRun(TrainerSession session, JobSpec spec, String run, long pushesPerStep) {
+  public SnapshotRun(TrainerSession session, JobSpec spec, String run, long pushesPerStep, SnapshotCounts counts) {
     this.session = session;
     this.spec = spec;
     this.run = run;
     this.pushesPerStep = pushesPerStep;
+    this.counts = counts;
     config = session.job().snapshots();
     root = StartingPoint.root(session.job());
     finisher = Executors.newSingleThreadExecutor(task -> {
@@ -79,28 +86,76 @@ public final class SnapshotRun implements AutoCloseable {
    * @param after where reading goes on, if that is the same for all ranks; else null
    */
   public void stepped(long steps, DataCursor after) {
-    boolean sync = spec.mode() == Mode.SYNC;
-    take(String.format(Locale.ROOT, "step-%09d", steps), steps, -1, !sync, sync && after != null
-        ? JsonObject.mapFrom(after) : new JsonObject());
+    waitForTheLast();
+    boolean batch = config.isBatchDue(steps);
+    take(name(batch ? SnapshotKind.BATCH.label() : "step", steps), batch ? SnapshotKind.BATCH : next(), steps, -1,
+        spec.mode() != Mode.SYNC, inSync(after));
   }
 
-  /** A pass is over, and everybody's pushes have been applied. */
-  public void passed(int pass, long steps) {
-    take(String.format(Locale.ROOT, "pass-%05d", pass), steps, pass, false, new JsonObject());
+  /**
+   * A pass is over, and everybody's pushes have been applied.
+   *
+   * @param after where reading goes on behind it, the same for all ranks; null if that is not known
+   */
+  public void passed(int pass, long steps, DataCursor after) {
+    waitForTheLast();
+    take(String.format(Locale.ROOT, "pass-%05d", pass), next(), steps, pass, false, after);
+  }
+
+  /**
+   * The program asks for one of this kind, and everybody's pushes have been applied. A delta that there is nothing for to be
+   * relative to becomes a base.
+   *
+   * @param after where reading goes on, if that is the same for all ranks; else null
+   * @throws InvalidInput if others than this run's own, or later ones, are where it is to be
+   */
+  public void asked(SnapshotKind wanted, long steps, DataCursor after) {
+    waitForTheLast();
+    SnapshotKind kind = wanted == SnapshotKind.DELTA && last.isEmpty() ? SnapshotKind.BASE : wanted;
+    String name = name(kind.label(), steps);
+    if (!config.isOn()) { // else the start has seen to it
+      checkAlone(steps);
+    }
+    if (isNoted(kind) && SnapshotDirectory.find(root.resolve(name)).isPresent()) {
+      LOG.info("{} of job {} is there, and no step has been made since", root.resolve(name), spec.job());
+      return; // in its own place it would be a delta of itself
+    }
+    take(name, kind, steps, -1, false, inSync(after));
+  }
+
+  /** Within a pass, one rank's place is everybody's only where all make the same steps. */
+  private DataCursor inSync(DataCursor place) {
+    return spec.mode() == Mode.SYNC ? place : null;
+  }
+
+  private static String name(String prefix, long steps) {
+    return String.format(Locale.ROOT, "%s-%09d", prefix, steps);
+  }
+
+  /** What is taken next where the job says how many deltas follow a base. */
+  private SnapshotKind next() {
+    return config.deltas() == 0 ? SnapshotKind.FULL : last.isEmpty() || deltas >= config.deltas() ? SnapshotKind.BASE
+        : SnapshotKind.DELTA;
+  }
+
+  private static boolean isNoted(SnapshotKind kind) {
+    return kind == SnapshotKind.BASE || kind == SnapshotKind.DELTA;
   }
 
   /** Returns when the moment has been taken; nobody whose pushes are to be inside has made a later one, nor this rank. */
-  private void take(String name, long steps, int pass, boolean fuzzy, JsonObject cursor) {
-    waitForTheLast();
-    boolean delta = config.deltas() > 0 && !last.isEmpty() && deltas < config.deltas();
-    SnapshotKind kind = config.deltas() == 0 ? SnapshotKind.FULL : delta ? SnapshotKind.DELTA : SnapshotKind.BASE;
+  private void take(String name, SnapshotKind kind, long steps, int pass, boolean fuzzy, DataCursor after) {
+    boolean delta = kind == SnapshotKind.DELTA;
     String what = "snapshot " + root.resolve(name) + " of job " + spec.job();
     String parent = delta ? last : "";
     String parentChecksum;
-    last = "";
-    SnapshotDirectory dir = SnapshotDirectory.of(root.resolve(name), "rank" + session.trainer().rank() + "-"
+    noted = isNoted(kind);
+    if (noted) {
+      last = "";
+    }
+    SnapshotDirectory dir = SnapshotDirectory.of(root.resolve(name), run + "-rank" + session.trainer().rank() + "-"
         + session.trainer().incarnation());
     TrainerSession.Saving saving;
+    long begin = System.nanoTime();
     try {
       checkOwn(root.resolve(name));
       parentChecksum = delta ? ManifestFile.checksum(root.resolve(parent)) : "";
@@ -114,23 +169,43 @@ public final class SnapshotRun implements AutoCloseable {
       discard(dir);
       return;
     }
-    underWay = saving.written().thenApplyAsync(files -> {
+    JsonObject cursor = after != null ? JsonObject.mapFrom(after) : new JsonObject();
+    underWay = saving.written().handleAsync((files, e) -> {
       try {
+        if (e != null) {
+          throw e;
+        }
         Manifest manifest = manifest(dir, kind, steps, pass, fuzzy, parent, parentChecksum, cursor, files);
         dir.publish(manifest.toJson(), false);
+        long bytes = files.stream().mapToLong(FileEntry::bytes).sum();
+        counts.taken(steps, bytes, System.nanoTime() - begin);
         removeOlder();
-        LOG.info("{}: {}, {} bytes", what, kind.label(), files.stream().mapToLong(FileEntry::bytes).sum());
+        LOG.info("{}: {}, {} bytes", what, kind.label(), bytes);
         return true;
-      } catch (IOException e) {
-        throw new CompletionException(e);
+      } catch (Throwable failure) { // whatever it is, the job goes on without this one
+        failed(what, failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure);
+        discard(dir);
+        return false;
       }
-    }, finisher).exceptionally(e -> {
-      failed(what, e instanceof CompletionException && e.getCause() != null ? e.getCause() : e);
-      discard(dir);
-      return false;
-    });
-    last = name;
-    deltas = delta ? deltas + 1 : 0;
+    }, finisher);
+    if (noted) {
+      last = name;
+      deltas = delta ? deltas + 1 : 0;
+    }
+  }
+
+  /** What a job that takes snapshots by itself is refused for at its start. */
+  private void checkAlone(long steps) {
+    try {
+      for (SnapshotDirectory.Found there : SnapshotDirectory.list(root)) {
+        if (!there.manifest().run().equals(run) || there.manifest().step() > steps) {
+          throw new InvalidInput(root + " holds snapshot " + there.dir().getFileName() + " of job " + there.manifest().job()
+              + ", which this run has not made; name another snapshots.dir (or output), or remove those in there");
+        }
+      }
+    } catch (IOException e) {
+      throw new InvalidInput("snapshots of job " + spec.job() + " cannot be written to " + root + ": " + WritablePlace.reason(e), e);
+    }
   }
 
   /** Two jobs that write to one place would take each other's snapshots for their own. */
@@ -149,7 +224,8 @@ public final class SnapshotRun implements AutoCloseable {
     }
   }
 
-  private static void failed(String what, Throwable e) {
+  private void failed(String what, Throwable e) {
+    counts.failed();
     String why = e instanceof IOException io ? WritablePlace.reason(io) : e.getMessage();
     LOG.warn("{} has failed, the job goes on: {}", what, why);
   }
@@ -178,6 +254,9 @@ public final class SnapshotRun implements AutoCloseable {
         add(trainers, its.getJsonObject(i), steps, cursor);
       }
     }
+    for (int rank = 1; session.peers().isPresent() && rank < session.worldSize(); rank++) { // all are where the first is
+      trainers.put(rank, trainers.get(0).as(rank));
+    }
     return new Manifest(spec.job(), run, spec.mode().name().toLowerCase(Locale.ROOT), kind, steps, pass, version, fuzzy, parent,
         parentChecksum, ModelLayout.of(spec), List.copyOf(trainers.values()), files);
   }
@@ -194,7 +273,7 @@ public final class SnapshotRun implements AutoCloseable {
   }
 
   private void waitForTheLast() {
-    if (!session.await("the snapshot before this one", underWay)) {
+    if (!session.await("the snapshot before this one", underWay) && noted) {
       last = ""; // of a delta that failed some shards may have forgotten what it was to hold
     }
     underWay = CompletableFuture.completedFuture(true);
@@ -205,9 +284,9 @@ public final class SnapshotRun implements AutoCloseable {
     waitForTheLast();
   }
 
-  /** Takes no more; what is being written goes on to its end. */
+  /** Takes no more; what is being written goes on to its end, and is finished, or removed, on the thread for that. */
   @Override
   public void close() {
-    finisher.shutdown();
+    underWay.whenComplete((there, e) -> finisher.shutdown());
   }
 }

@@ -9,6 +9,8 @@ import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.data.DataCursor;
 import java.io.IOException;
 import java.nio.file.Path;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Where a run begins: with values of its own, with those of another run ({@code init_from}), or where it stopped ({@code
@@ -20,6 +22,7 @@ import java.nio.file.Path;
  */
 public record StartingPoint(Path dir, Manifest manifest, boolean resume) {
 
+  private static final Logger LOG = LoggerFactory.getLogger(StartingPoint.class);
   private static final String AUTO = "auto";
 
   /** A run of its own. */
@@ -85,6 +88,18 @@ public record StartingPoint(Path dir, Manifest manifest, boolean resume) {
             + (resume ? ", which is not one that the run has made before " + dir : ", and this run begins anew")
             + "; go on from the last one with resume: auto, or name another snapshots.dir (or output), or remove those in there");
       }
+    }
+  }
+
+  /**
+   * Removes what killed runs, and lives of this one before this, have begun to write where the job's snapshots are. For one rank,
+   * before any of them makes a step. Blocks on files.
+   */
+  public void removeLeft(JobConfig job) {
+    try {
+      SnapshotDirectory.removeLeft(root(job), resume ? manifest.run() : "");
+    } catch (IOException e) {
+      LOG.warn("what killed runs have left in {} could not be removed: {}", root(job), e.toString());
     }
   }
 

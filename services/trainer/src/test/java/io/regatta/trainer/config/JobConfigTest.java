@@ -72,6 +72,26 @@ class JobConfigTest {
   }
 
   @Test
+  void ratesGrowWithTheReplicas() {
+    JsonObject optimizer = new JsonObject().put("kind", "sgd").put("learning_rate", 0.1).put("linear_scaling", true)
+        .put("schedule", new JsonObject().put("warmup_steps", 10).put("warmup_start", 0.1));
+    JobConfig job = job(new JsonObject().put("trainers", 4).put("threads", 2).put("optimizer", optimizer));
+    LearningRate rate = job.optimizer().toSpec(job.replicas()).learningRate();
+    assertThat(rate.at(0)).as("the warm-up begins with the rate of one replica").isEqualTo(0.1);
+    assertThat(rate.at(10)).isEqualTo(0.8);
+    assertThat(job.optimizer().toSpec(1).learningRate().at(10)).isEqualTo(0.1);
+  }
+
+  @Test
+  void deltasThatWouldNeverBeTakenAreRefused() {
+    JsonObject snapshots = new JsonObject().put("dir", "snapshots").put("every_steps", 20).put("deltas", 3).put("batch_every_steps", 10);
+    assertThatThrownBy(() -> job(new JsonObject().put("snapshots", snapshots))).isInstanceOf(InvalidInput.class)
+        .hasMessageContaining("no base or delta would ever be taken").hasMessageContaining("every_steps 20");
+    assertThat(job(new JsonObject().put("snapshots", snapshots.copy().put("every_pass", true))).snapshots().deltas()).isEqualTo(3);
+    assertThat(job(new JsonObject().put("snapshots", snapshots.copy().put("every_steps", 15))).snapshots().deltas()).isEqualTo(3);
+  }
+
+  @Test
   void slipsAreNamed() {
     assertThatThrownBy(() -> job(new JsonObject().put("trainer", 3))).isInstanceOf(InvalidInput.class)
         .hasMessageContaining("trainer").hasMessageContaining("trainers");

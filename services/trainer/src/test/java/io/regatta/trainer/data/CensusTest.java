@@ -52,6 +52,19 @@ class CensusTest {
     assertThat(ids[slots]).isEqualTo(ids[0]);
   }
 
+  /** As predict and serve read it. */
+  @Test
+  void aCommentIsNoExampleLineByLineEither() throws Exception {
+    Path test = Files.writeString(dir.resolve("test"), "|1x3 Cross validator\n" + ROW + ">50K.\n");
+    TextSource source = new TextSource(new CensusFormat(), List.of(test), fail());
+    SlotBatch batch = SlotBatch.allocate(source.layout(), 1);
+    try (SlotSource.Cursor<Line> lines = source.open()) {
+      assertThat(source.parse(lines.next(), batch, 0)).isFalse();
+      assertThat(source.parse(lines.next(), batch, 0)).isTrue();
+    }
+    assertThat(batch.labels()).containsExactly(1f);
+  }
+
   @Test
   void badLinesAreNamedOrSkipped() throws Exception {
     Path good = Files.writeString(dir.resolve("good"), ROW + ">50K\n");

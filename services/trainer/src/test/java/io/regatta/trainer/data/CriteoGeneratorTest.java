@@ -3,6 +3,7 @@ package io.regatta.trainer.data;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.trainer.data.CriteoGenerator.Size;
 import java.io.IOException;
@@ -10,6 +11,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -83,6 +85,30 @@ class CriteoGeneratorTest {
     Files.move(dir.resolve(GeneratedCriteo.NAME), dir.resolve("criteo.unfinished")); // as if stopped in its middle
     assertThat(GeneratedCriteo.in(dir)).isNull();
     assertThat(CriteoGenerator.ensure(dir, size)).isEqualTo(made);
+  }
+
+  @Test
+  void whatAnEarlierAttemptHasFinishedIsKept() throws Exception {
+    Size size = new Size(7, 30_000, 1_000, 3);
+    GeneratedCriteo whole = CriteoGenerator.ensure(dir.resolve("whole"), size);
+    Path again = dir.resolve("again");
+    List<Long> heard = new ArrayList<>();
+    assertThatThrownBy(() -> CriteoGenerator.ensure(again, size, rows -> {
+      heard.add(rows);
+      if (Files.exists(again.resolve("train-000.tsv"))) {
+        Thread.currentThread().interrupt();
+      }
+    })).isInstanceOf(Cancelled.class).hasMessageContaining("start it again");
+    assertThat(Thread.interrupted()).isTrue();
+    assertThat(GeneratedCriteo.in(again)).isNull();
+    assertThat(names(again)).contains("criteo.unfinished", "train-000.tsv").allMatch(name -> !name.startsWith("."));
+    FileTime old = FileTime.from(Instant.EPOCH);
+    Files.setLastModifiedTime(again.resolve("train-000.tsv"), old);
+
+    assertThat(CriteoGenerator.ensure(again, size, heard::add)).isEqualTo(whole);
+    assertThat(Files.getLastModifiedTime(again.resolve("train-000.tsv"))).isEqualTo(old);
+    assertThat(heard).last().isEqualTo(31_000L);
+    assertThat(names(again)).isEqualTo(names(dir.resolve("whole")));
   }
 
   /** Test AUC of logistic regression on hashed one-hot and dense features: three epochs of SGD, rate falling to 0. */

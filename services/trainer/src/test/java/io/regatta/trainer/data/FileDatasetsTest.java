@@ -15,9 +15,11 @@ import java.nio.file.FileSystems;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
@@ -139,6 +141,49 @@ class FileDatasetsTest {
       assertThatThrownBy(() -> loaded.shard(0, 2)).isInstanceOf(InvalidInput.class)
           .hasMessageContaining("give setFilelist what worker.shard(files) gives");
     }
+  }
+
+  @Test
+  void slotsChangePlacesAmongExamplesAndNothingElseDoes() throws IOException {
+    Slots slots = Slots.builder().id("kept").ids("moved", 2).label("label").build();
+    StringBuilder text = new StringBuilder();
+    for (int i = 1; i <= 50; i++) {
+      text.append("1 ").append(i).append(" 2 ").append(1000 + i).append(' ').append(2000 + i).append(" 1 1\n");
+    }
+    Path file = Files.writeString(dir.resolve("slots"), text);
+    try (InMemoryDataset dataset = InMemoryDataset.builder().setFilelist(List.of(file)).setUseVar(slots).setBatchSize(50).build()) {
+      dataset.loadIntoMemory();
+      List<long[]> before = rows(dataset);
+      dataset.slotsShuffle(Set.of(slots.number("moved")), 3);
+      List<long[]> after = rows(dataset);
+      assertThat(after.stream().map(row -> row[0])).containsExactlyElementsOf(before.stream().map(row -> row[0]).toList());
+      assertThat(after).allSatisfy(row -> assertThat(row[2] - row[1]).as("ids of a slot keep together").isEqualTo(1000));
+      assertThat(after.stream().map(row -> row[1])).containsExactlyInAnyOrderElementsOf(before.stream().map(row -> row[1]).toList())
+          .isNotEqualTo(before.stream().map(row -> row[1]).toList());
+      dataset.slotsShuffle(Set.of(), 3);
+      assertThat(rows(dataset)).usingRecursiveComparison().isEqualTo(before);
+      dataset.slotsShuffle(Set.of(slots.number("moved")), 3);
+      dataset.globalShuffle(new Handing(0, 1, List.of(new CompletableFuture<>())), 4);
+      assertThat(rows(dataset)).as("with their own ids").usingRecursiveFieldByFieldElementComparator()
+          .containsExactlyInAnyOrderElementsOf(before);
+      assertThatThrownBy(() -> dataset.slotsShuffle(Set.of(2), 3)).isInstanceOf(InvalidInput.class)
+          .hasMessageContaining("only 0 to 1");
+      assertThatThrownBy(() -> slots.number("label")).isInstanceOf(InvalidInput.class).hasMessageContaining("[kept, moved]");
+    }
+  }
+
+  /** Ids of every example of a pass. */
+  private List<long[]> rows(SlotDataset dataset) {
+    List<long[]> rows = new ArrayList<>();
+    for (Batch batch : dataset.getData(manager)) {
+      try (batch) {
+        long[] ids = batch.getData().get(0).toLongArray();
+        for (int i = 0; i < ids.length; i += 3) {
+          rows.add(Arrays.copyOfRange(ids, i, i + 3));
+        }
+      }
+    }
+    return rows;
   }
 
   @Test
@@ -294,8 +339,8 @@ class FileDatasetsTest {
     }
     assertThat(DataFiles.path(files.get(0).toUri().toString())).isEqualTo(files.get(0));
     assertThat(DataFiles.path(dir, "part-00001")).isEqualTo(files.get(1));
-    assertThatThrownBy(() -> DataFiles.path("s3://bucket/part-0")).isInstanceOf(InvalidInput.class)
-        .hasMessageContainingAll("s3://bucket/part-0", "nothing on the class path reads s3: files", "aws-java-nio-spi-for-s3");
+    assertThatThrownBy(() -> DataFiles.path("hdfs://host/part-0")).isInstanceOf(InvalidInput.class)
+        .hasMessageContainingAll("hdfs://host/part-0", "nothing on the class path reads hdfs: files", "aws-java-nio-spi-for-s3");
   }
 
   @Test

@@ -21,6 +21,7 @@ class FormatsTest {
 
   private static final long NONE = DistinctIds.PADDING;
   private static final Slots SLOTS = Slots.builder().dense("d", 2).id("1").ids("2", 3).label("click").build();
+  private static final Slots BINARY = Slots.builder().id("1").binaryLabel("click").build();
 
   @TempDir
   Path dir;
@@ -58,6 +59,7 @@ class FormatsTest {
     assertBad(format, "2 1 1 1 5 x 6 1 1", "(slot 2): expected the number of its values, found 'x'");
     assertBad(format, "2 1 1 1 -5 1 6 1 1", "(slot 1): expected an id from 0 to 18446744073709551614, found '-5'");
     assertBad(format, "2 1 x 1 5 1 6 1 1", "character 5 (slot d): expected a number, found 'x'");
+    assertBad(new MultiSlotFormat(BINARY), "1 5 1 2", "character 7 (slot click): expected label 0 or 1, found '2'");
     assertBad(format, "2 1 1 1 5 1 6 1 1 9", "character 19: expected the end of the line behind its 4 slots, found '9'");
   }
 
@@ -75,6 +77,7 @@ class FormatsTest {
     assertBad(format, "click:1 1:5 1:6", "character 13 (slot 1): expected at most 1 value, found more");
     assertBad(format, "click:1 1", "character 9: expected name:value, found '1'");
     assertBad(format, "click:1 1:x", "(slot 1): expected an id from 0");
+    assertBad(new SlotTextFormat(BINARY), "1:5 click:-1", "character 5 (slot click): expected label 0 or 1, found '-1'");
     assertBad(format, "click:x", "(slot click): expected a number, found 'x'");
   }
 
@@ -96,6 +99,26 @@ class FormatsTest {
     BadLines skip = new BadLines(BadLines.Policy.SKIP);
     assertThat(read(new CsvSource(slots, List.of(file("e.csv", "age,job,bought\n1,2\n1,2,1\n")), skip)).rows()).isEqualTo(1);
     assertThat(skip.skipped()).isEqualTo(1);
+    String many = "age,job,bought\n1,2,1\n" + ",".repeat(20_000) + "\n";
+    assertThatThrownBy(() -> read(new CsvSource(slots, List.of(file("f.csv", many)), skip)))
+        .as("the reader does not go on behind what it cannot cut into fields").isInstanceOf(InvalidInput.class)
+        .hasMessageContainingAll("f.csv", "line 3", "fields");
+  }
+
+  @Test
+  void aBinaryLabelIsZeroOrOneAndOthersAreBadLines() throws Exception {
+    BadLines skip = new BadLines(BadLines.Policy.SKIP);
+    SlotBatch batch = read(new CsvSource(BINARY, List.of(file("a.csv", "1,click\nx,1\nx,2\nx,0\n")), skip));
+    assertThat(batch.rows()).isEqualTo(2);
+    assertThat(skip.skipped()).isEqualTo(1);
+    assertThatThrownBy(() -> read(new CsvSource(BINARY, List.of(file("b.csv", "1,click\nx,0.5\n")), fail())))
+        .isInstanceOf(InvalidInput.class).hasMessageContaining("b.csv, line 2, column 2 (click): expected label 0 or 1, found '0.5'");
+  }
+
+  @Test
+  void aByteOrderMarkIsNoPartOfTheFirstColumn() throws Exception {
+    assertThat(read(new CsvSource(BINARY, List.of(file("a.csv", "\uFEFFclick,1\n1,x\n"),
+        file("b.csv", "\uFEFF\"click\",1\n0,x\n")), fail())).labels()).startsWith(1, 0);
   }
 
   @Test

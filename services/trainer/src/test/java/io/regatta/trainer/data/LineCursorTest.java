@@ -41,7 +41,7 @@ class LineCursorTest {
         .hasMessageContaining(missing.toString());
     Path binary = Files.write(dir.resolve("binary"), new byte[3 << 20]);
     assertThatThrownBy(() -> new LineCursor(List.of(binary)).next()).isInstanceOf(InvalidInput.class)
-        .hasMessageContaining("line 1 is longer than").hasMessageContaining(binary.toString());
+        .hasMessageContaining("has a line of more than 1048576 bytes from byte 0 on").hasMessageContaining(binary.toString());
   }
 
   private Path write(String name, String text) throws Exception {

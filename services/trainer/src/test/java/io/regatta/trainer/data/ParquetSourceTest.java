@@ -77,6 +77,8 @@ class ParquetSourceTest {
         .hasMessageContaining("a.parquet, line 2, column price: expected a number, found 'NaN'");
     assertThatThrownBy(() -> read(Slots.builder().id("price").label("clicked").build(), file))
         .isInstanceOf(InvalidInput.class).hasMessageContaining("column price: expected a whole number or text, found '2.5'");
+    assertThatThrownBy(() -> read(Slots.builder().id("user").binaryLabel("price").build(), file))
+        .isInstanceOf(InvalidInput.class).hasMessageContaining("line 1, column price: expected label 0 or 1, found '2.5'");
     assertThatThrownBy(() -> read(Slots.builder().id("zip").label("clicked").build(), file))
         .isInstanceOf(InvalidInput.class).hasMessageContaining("expected a column named zip");
     Path text = Files.writeString(dir.resolve("b.parquet"), "no Parquet file, but long enough to have a footer");

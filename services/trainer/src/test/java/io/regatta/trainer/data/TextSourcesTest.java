@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.trainer.trace.StepTrace;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -48,7 +49,10 @@ class TextSourcesTest {
 
   @Test
   void theDictionaryCountsAsImikolovDoes() throws IOException {
-    Dictionary d = Dictionary.of(List.of(file("a", "b a b\n\n c  b\n"), file("b", "a x\n")), 2);
+    List<Long> told = new ArrayList<>();
+    Dictionary d = Dictionary.of(List.of(file("a", "b a b\n\n c  b\n"), file("b", "a x" + " ".repeat(1_000_000) + "\n")), 2,
+        (bytes, all) -> told.addAll(List.of(bytes, all)));
+    assertThat(told).as("without the empty line, then all").containsExactly(1_000_016L, 1_000_017L, 1_000_017L, 1_000_017L);
 
     assertThat(IntStream.range(0, d.size()).mapToObj(i -> d.word(i) + " " + d.count(i)))
         .containsExactly("<e> 3", "<s> 3", "b 3", "a 2", "<unk> 2");
@@ -117,6 +121,22 @@ class TextSourcesTest {
       source.parse(from.next(), first, 0);
     }
     assertThat(first.ids()).as("reading goes on behind 1000 pairs").isEqualTo(rows.get(1000).ids());
+  }
+
+  /** Read as by a {@link QueueDataset}: each thread its own files. */
+  @Test
+  void skipGramsOfAQueueAreDrawnAnewInEveryPass() throws IOException {
+    Path text = file("text", "a b c d e f g h\n".repeat(20));
+    SkipGramSource source = new SkipGramSource(List.of(text), Dictionary.of(List.of(text), 1),
+        new SkipGramSource.Draws(3, 2, 0, 3));
+    List<long[]> passes = new ArrayList<>();
+    for (int pass : new int[] {0, 1, 0}) {
+      try (SlotLoader loader = SlotLoader.openFiles(source, LoaderOptions.inOrder(100), pass, StepTrace.off())) {
+        passes.add(loader.next().ids());
+      }
+    }
+    assertThat(passes.get(1)).isNotEqualTo(passes.get(0));
+    assertThat(passes.get(2)).isEqualTo(passes.get(0));
   }
 
   @Test

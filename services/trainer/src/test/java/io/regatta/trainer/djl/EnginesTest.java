@@ -3,9 +3,13 @@ package io.regatta.trainer.djl;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import ai.djl.Device;
 import ai.djl.engine.EngineException;
 import com.sun.jna.Native;
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.trainer.Progress;
+import io.regatta.trainer.run.LocalRun;
+import io.vertx.core.json.JsonObject;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.DisabledIfSystemProperty;
 
@@ -51,5 +55,15 @@ class EnginesTest {
     Engines.start("auto", 1);
     String name = "MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN_BWD";
     assertThat(Native.load("c", Engines.LibC.class).getenv(name)).isEqualTo(System.getenv().getOrDefault(name, "1"));
+  }
+
+  @Test
+  void aDeviceThatIsNotThereIsRefusedAtTheStart() {
+    assertThatThrownBy(() -> LocalRun.run(Toy.job(new JsonObject().put("device", "gpu:99")),
+        worker -> { }, Progress.none()))
+        .isInstanceOf(InvalidInput.class).hasMessageContaining("device: gpu:99").hasMessageContaining("GPUs");
+    assertThatThrownBy(() -> Toy.job(new JsonObject().put("device", "tpu")))
+        .isInstanceOf(InvalidInput.class).hasMessageContaining("device is 'tpu'");
+    assertThat(Engines.device("cpu")).isEqualTo(Device.cpu());
   }
 }

@@ -24,7 +24,7 @@ class EvaluationTest {
   private static final Shape ONE = new Shape(1, 3);
 
   @ParameterizedTest
-  @EnumSource(Mode.class)
+  @EnumSource(value = Mode.class, mode = EnumSource.Mode.EXCLUDE, names = "COLLECTIVE")
   void evaluatingChangesNeitherParametersNorRowsNorTheSavedModel(Mode mode, @TempDir Path dir) throws Exception {
     try (SharedShards shards = new SharedShards(Toy.job(new JsonObject().put("shards", 2)
         .put("mode", mode.name().toLowerCase(Locale.ROOT))))) {

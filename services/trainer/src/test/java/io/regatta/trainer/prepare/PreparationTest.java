@@ -7,11 +7,14 @@ import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.trainer.Progress;
 import io.regatta.trainer.data.BadLines;
+import io.regatta.trainer.data.LineBlocks;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
@@ -19,6 +22,7 @@ import java.util.Random;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
+import java.util.zip.GZIPOutputStream;
 import net.jpountz.xxhash.XXHashFactory;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
@@ -120,6 +124,52 @@ class PreparationTest {
     assertThat(Files.readString(foreign.resolve("t-00000"))).isEqualTo("somebody's");
   }
 
+  /** One that was killed behind the unpacking, whose description somebody has removed to prepare another file of that name. */
+  @Test
+  void whatWasUnpackedOfAFormerFileIsNotTaken() throws IOException {
+    Path out = Files.createDirectory(dir.resolve("out"));
+    Files.writeString(out.resolve(".t.unpacked-00000"), "of yesterday\n");
+    Path packed = dir.resolve("text.gz");
+    try (OutputStream to = new GZIPOutputStream(Files.newOutputStream(packed))) {
+      to.write("of today\n".getBytes(StandardCharsets.UTF_8));
+    }
+    split(List.of(packed), out, 1, 1);
+    assertThat(parts(out, 1)).containsExactly("of today\n");
+  }
+
+  /** Parts of packed files are those of plain ones; the content is kept until they are there. */
+  @Test
+  void packedFilesAreUnpackedFirst() throws IOException {
+    Path text = text(1000);
+    Path packed = dir.resolve("text.gz");
+    try (OutputStream to = new GZIPOutputStream(Files.newOutputStream(packed))) {
+      Files.copy(text, to);
+    }
+    split(List.of(text, text), dir.resolve("plain"), 4, 2);
+    Path out = dir.resolve("out");
+    assertThat(split(List.of(text, packed), out, 4, 2)).isEqualTo(4);
+    assertThat(parts(out, 4)).isEqualTo(parts(dir.resolve("plain"), 4));
+    assertThat(split(List.of(text, packed), out, 4, 2)).isZero();
+    try (Stream<Path> all = Files.list(out)) {
+      assertThat(all.map(p -> p.getFileName().toString())).noneMatch(name -> name.contains("unpacked"));
+    }
+    assertThat(Preparation.Output.nameOf(packed)).isEqualTo("text");
+
+    Path cut = Files.write(dir.resolve("cut.gz"), Arrays.copyOf(Files.readAllBytes(packed), 500));
+    assertThatThrownBy(() -> split(List.of(cut), dir.resolve("none"), 2, 1)).isInstanceOf(InvalidInput.class)
+        .hasMessageContaining("cut.gz cannot be unpacked");
+    Path bad = dir.resolve("bad.gz");
+    try (OutputStream to = new GZIPOutputStream(Files.newOutputStream(bad))) {
+      to.write("no line of Criteo's\n".getBytes(StandardCharsets.US_ASCII));
+    }
+    assertThatThrownBy(() -> {
+      try (Preparation p = Preparations.criteo(List.of(bad), new Preparation.Output(dir.resolve("bad"), "t", 1, 1), 1000,
+          Preparations.Format.SLOTS, new BadLines(BadLines.Policy.FAIL))) {
+        p.run(Progress.none());
+      }
+    }).isInstanceOf(InvalidInput.class).hasMessageContaining("bad.gz, line 1");
+  }
+
   @Test
   void stoppedInItsMiddleItLeavesWholePartsOnlyAndGoesOnLater() throws IOException {
     Path text = text(1000);
@@ -130,9 +180,10 @@ class PreparationTest {
       if (Files.exists(out.resolve("t-00001"))) {
         self[0].close();
       }
-      try (PieceReader lines = new PieceReader(pieces.get(0))) {
-        while (lines.next()) {
-          to.write(lines.buffer(), lines.from(), lines.to() - lines.from());
+      try (PieceReader reader = new PieceReader(pieces.get(0))) {
+        LineBlocks lines = reader.lines();
+        while (reader.next()) {
+          to.write(lines.block(), lines.from(), lines.to() - lines.from());
           to.write('\n');
           read.done(1);
         }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
+import blue.strategic.parquet.ParquetWriter;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.trainer.Progress;
 import io.regatta.trainer.data.BadLines;
@@ -13,13 +14,24 @@ import io.regatta.trainer.prepare.Preparations;
 import io.regatta.trainer.result.RunResult;
 import io.regatta.trainer.run.LocalRun;
 import io.regatta.trainer.serve.Predictor;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.io.PrintStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
+import java.util.zip.GZIPOutputStream;
+import org.apache.parquet.schema.LogicalTypeAnnotation;
+import org.apache.parquet.schema.MessageType;
+import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName;
+import org.apache.parquet.schema.Types;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -78,6 +90,110 @@ class DataFormatsTest {
     }
   }
 
+  /** The columns of a Criteo file in files that name them, in another order and with one more. */
+  @Test
+  void namedColumnsTrainAndServeAsTheOriginal() throws Exception {
+    Path data = dir.resolve("data");
+    Path train = CriteoGenerator.ensure(data, new CriteoGenerator.Size(3, 1000, 200, 1)).train(data).get(0);
+    RunResult original = ctrDnn("criteo", "data.files=" + train.getFileName());
+    for (Path file : List.of(train, data.resolve("test.tsv"))) {
+      csv(file, Files.newOutputStream(file.resolveSibling(file.getFileName() + ".csv")), "");
+      csv(file, new GZIPOutputStream(Files.newOutputStream(file.resolveSibling(file.getFileName() + ".csv.gz"))), "");
+      csv(file, Files.newOutputStream(file.resolveSibling(file.getFileName() + ".short")), "C7");
+      parquet(file, file.resolveSibling(file.getFileName() + ".parquet"));
+    }
+    for (String kind : List.of("csv", "csv.gz", "parquet")) {
+      RunResult named = ctrDnn(kind, "data.files=" + train.getFileName() + "." + kind, "data.test_files=test.tsv." + kind,
+          "data.format=" + kind.replace(".gz", ""));
+      assertThat(named.parametersHash()).as(kind).isEqualTo(original.parametersHash());
+      assertThat(named.auc()).as(kind).isEqualTo(original.auc());
+    }
+    List<String> lines = Files.readAllLines(data.resolve("test.tsv"));
+    assertThat(scores("csv", lines)).containsExactly(scores("criteo", lines), within(0f));
+    assertThatThrownBy(() -> ctrDnn("short", "data.files=" + train.getFileName() + ".short", "data.test_files=test.tsv.csv",
+        "data.format=csv")).isInstanceOf(InvalidInput.class).hasMessageContaining(".short, line 1: expected a column named C7");
+    assertThatThrownBy(() -> ctrDnn("piped", "data.format=csv", "data.pipe_command=sort"))
+        .hasStackTraceContaining("pipe_command writes lines, but format: csv names columns in the file itself");
+  }
+
+  /** Of Criteo text and of CSV: an empty value is hashed, and yet no value. */
+  @Test
+  void coverageIsTheShareOfExamplesWithAValueInTheSlot() throws Exception {
+    Path data = dir.resolve("data");
+    Path train = CriteoGenerator.ensure(data, new CriteoGenerator.Size(3, 300, 100, 1)).train(data).get(0);
+    List<String[]> rows = new ArrayList<>();
+    for (String line : Files.readAllLines(train)) {
+      String[] fields = line.split("\t", -1);
+      fields[14] = rows.size() % 2 == 0 ? "" : fields[14] + "x";
+      rows.add(fields);
+    }
+    Path file = Files.write(data.resolve("holes.tsv"), rows.stream().map(row -> String.join("\t", row)).toList());
+    csv(file, Files.newOutputStream(data.resolve("holes.csv")), "");
+    csv(data.resolve("test.tsv"), Files.newOutputStream(data.resolve("test.csv")), "");
+    RunResult tsv = ctrDnn("tsv", "data.files=holes.tsv");
+    Map<String, Double> expected = new TreeMap<>();
+    for (int slot = 0; slot < 26; slot++) {
+      int column = 14 + slot;
+      double share = (double) rows.stream().filter(row -> !row[column].isEmpty()).count() / rows.size();
+      if (share < 1) {
+        expected.put("coverage_slot_" + slot, share);
+      }
+    }
+    assertThat(expected.get("coverage_slot_0")).isEqualTo(0.5);
+    assertThat(coverage(tsv)).isEqualTo(expected);
+    assertThat(coverage(ctrDnn("csv", "data.files=holes.csv", "data.test_files=test.csv", "data.format=csv"))).isEqualTo(expected);
+    assertThat(tsv.metrics().get("batch_auc")).as("of 3 batches").isEqualTo(tsv.metrics().get("train_auc"));
+  }
+
+  private static Map<String, Double> coverage(RunResult result) {
+    Map<String, Double> coverage = new TreeMap<>(result.metrics());
+    coverage.keySet().removeIf(name -> !name.startsWith("coverage_slot_"));
+    return coverage;
+  }
+
+  private static List<String> columns() {
+    return Stream.concat(Stream.concat(Stream.of("label"), IntStream.rangeClosed(1, 13).mapToObj(i -> "I" + i)),
+        IntStream.rangeClosed(1, 26).mapToObj(i -> "C" + i)).toList();
+  }
+
+  /** Backwards, behind a column that nobody asks for. */
+  private static void csv(Path tsv, OutputStream file, String without) throws IOException {
+    List<String> names = columns();
+    List<String> lines = Files.readAllLines(tsv);
+    try (PrintStream out = new PrintStream(file)) {
+      for (int row = -1; row < lines.size(); row++) {
+        List<String> fields = row < 0 ? names : List.of(lines.get(row).split("\t", -1));
+        StringBuilder line = new StringBuilder(row < 0 ? "number" : "\"" + row + ", say\"");
+        for (int c = names.size() - 1; c >= 0; c--) {
+          if (!names.get(c).equals(without)) {
+            line.append(',').append(fields.get(c));
+          }
+        }
+        out.println(line);
+      }
+    }
+  }
+
+  private static void parquet(Path tsv, Path file) throws IOException {
+    List<String> names = columns();
+    Types.GroupBuilder<MessageType> schema = Types.buildMessage();
+    for (String name : names) {
+      schema = name.startsWith("C") ? schema.optional(PrimitiveTypeName.BINARY).as(LogicalTypeAnnotation.stringType()).named(name)
+          : schema.optional(PrimitiveTypeName.INT64).named(name);
+    }
+    try (ParquetWriter<String[]> writer = ParquetWriter.writeFile(schema.named("row"), file.toFile(), (row, out) -> {
+      for (int c = 0; c < row.length; c++) {
+        if (!row[c].isEmpty()) {
+          out.write(names.get(c), names.get(c).startsWith("C") ? row[c] : (Object) Long.valueOf(row[c]));
+        }
+      }
+    })) {
+      for (String line : Files.readAllLines(tsv)) {
+        writer.write(line.split("\t", -1));
+      }
+    }
+  }
+
   @Test
   void aCommandMayWriteTheProgramsOwnFormat() throws Exception {
     Files.createDirectories(dir.resolve("data"));
@@ -94,7 +210,7 @@ class DataFormatsTest {
   @ParameterizedTest
   @CsvSource(delimiter = '|', textBlock = """
       logistic-regression | data.pipe_command=sort | data.format is multislot (as what a data.pipe_command writes is taken to be), but logistic-regression reads libsvm
-      wide-and-deep | data.format=libsvm | data.format is libsvm, but wide-and-deep reads criteo, multislot, slots; set data.format: criteo
+      wide-and-deep | data.format=libsvm | data.format is libsvm, but wide-and-deep reads criteo, multislot, slots, csv, parquet; set data.format: criteo
       ctr-dnn | data.format=slots | name the files in data.files and data.test_files
       word2vec | data.pipe_command=sort | data.pipe_command is set, but word2vec reads its files as they are; take it out
       fit-a-line | data.format=slots | data.format is set, but fit-a-line

@@ -14,7 +14,9 @@ import io.regatta.trainer.data.Housing;
 import io.regatta.trainer.data.SlotBatch;
 import io.regatta.trainer.result.RunResult;
 import io.regatta.trainer.run.LocalRun;
+import io.regatta.trainer.serve.Predictor;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -37,7 +39,7 @@ class ProgramsTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"fit-a-line", "fit-a-line-converged", "census", "wide-and-deep", "ctr-dnn", "deepfm", "word2vec",
-      "logistic-regression"})
+      "skip-gram", "logistic-regression", "lenet", "resnet50"})
   void jobFilesNameProgramsThatExist(String name) throws Exception {
     JobConfig job = Jobs.job(name);
     assertThat(job.job()).isEqualTo(name);
@@ -73,11 +75,20 @@ class ProgramsTest {
   @Test
   void censusReachesTheAucOfATunedModel() throws Exception {
     Path data = DataSets.directory("adult_census");
-    RunResult result = run("census", "data.dir=" + data, "batch_size=128");
+    RunResult result = run("census", "data.dir=" + data, "batch_size=128", "output=" + dir.resolve("census"));
 
     assertThat(result.auc()).isGreaterThan(0.912);
     assertThat(result.accuracy()).isGreaterThan(0.85);
     assertThat(result.logloss()).isLessThan(0.31);
+
+    List<String> lines = Files.readAllLines(data.resolve("adult.test"));
+    List<String> test = lines.stream().filter(line -> line.contains(",")).toList();
+    try (Predictor predictor = Predictor.load(dir.resolve("census"))) {
+      float[] scores = predictor.predict(lines).get().scores();
+      assertThat(scores).as("the comment that the file begins with is no example").hasSameSizeAs(test);
+      long right = IntStream.range(0, scores.length).filter(i -> scores[i] > 0.5 == test.get(i).contains(">50K")).count();
+      assertThat((double) right / scores.length).isCloseTo(result.accuracy(), within(1e-3));
+    }
   }
 
   @Test

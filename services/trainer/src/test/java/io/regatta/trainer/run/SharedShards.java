@@ -4,6 +4,7 @@ import io.regatta.core.client.LocalShardLink;
 import io.regatta.core.client.ParameterClient;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.PeerLost;
+import io.regatta.core.exchange.Mode;
 import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.reduce.Elementwise;
@@ -14,7 +15,10 @@ import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.config.Strategy;
 import io.regatta.trainer.result.RunResult;
 import io.regatta.trainer.session.Awaiting;
+import io.regatta.trainer.session.OwnShards;
+import io.regatta.trainer.session.PeerRanks;
 import io.regatta.trainer.session.TrainerSession;
+import io.regatta.trainer.trace.StepTrace;
 import java.nio.DoubleBuffer;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -29,8 +33,8 @@ import java.util.concurrent.Executors;
 import java.util.stream.IntStream;
 
 /**
- * Several ranks on core's shards in one process: sessions as a cluster has them, without a network. All shards and
- * gathers belong to one thread.
+ * Several ranks in one process on core's shards, or in collective mode: sessions as a cluster has them, without a network. All
+ * shards and gathers belong to one thread.
  */
 public final class SharedShards implements AutoCloseable {
 
@@ -39,6 +43,7 @@ public final class SharedShards implements AutoCloseable {
   private final Map<String, Gather> gathers = new HashMap<>();
   private final JobConfig job;
   private volatile boolean lostAtTheEnd;
+  private final SharedPeers peers;
   private final List<Session> sessions = new ArrayList<>();
   private final List<CompletableFuture<RunResult>> results = new ArrayList<>();
 
@@ -46,6 +51,7 @@ public final class SharedShards implements AutoCloseable {
 
   public SharedShards(JobConfig job) {
     this.job = job;
+    peers = new SharedPeers(job.trainers());
     for (int s = 0; s < job.allShards(); s++) {
       shards.add(new ParameterShard(s, ParameterShard.Limits.defaults(), System::currentTimeMillis));
     }
@@ -100,9 +106,26 @@ public final class SharedShards implements AutoCloseable {
     private final TrainerId id;
     private final Awaiting awaiting = new Awaiting();
     private CompletableFuture<ParameterClient> connected;
+    private OwnShards own;
+    private PeerRanks others;
 
     Session(int rank) {
       id = new TrainerId(rank, rank + 1);
+    }
+
+    @Override
+    public synchronized Optional<PeerRanks> peers() {
+      return Optional.ofNullable(others);
+    }
+
+    @Override
+    public CompletableFuture<Saving> save(SaveOrder order) {
+      return own.save(order);
+    }
+
+    @Override
+    public CompletableFuture<Boolean> restore(RestoreOrder order) {
+      return own.restore(order);
     }
 
     @Override
@@ -137,7 +160,11 @@ public final class SharedShards implements AutoCloseable {
 
     @Override
     public synchronized CompletableFuture<ParameterClient> connect(Strategy strategy, ModelSpec model) {
-      if (connected == null) {
+      if (connected == null && strategy.mode() == Mode.COLLECTIVE) {
+        own = new OwnShards(1, StepTrace.off());
+        others = peers.of(id.rank());
+        connected = own.connect(ownSpec(model));
+      } else if (connected == null) {
         ParameterClient client = new ParameterClient(spec(strategy, model), id,
             shards.stream().map(LocalShardLink::new).toList(), owner);
         connected = client.register().thenApply(v -> client);

@@ -105,7 +105,8 @@ class PredictorTest {
   void predictsWhatTheTrainerWould() throws Exception {
     List<String> lines = lines();
     try (Predictor predictor = Predictor.load(dir.resolve("model"))) {
-      assertThat(predictor.source()).isEqualTo(new Predictor.Source(dir.resolve("model"), 20));
+      assertThat(predictor.source()).extracting(Predictor.Source::dir, Predictor.Source::step).containsExactly(dir.resolve("model"), 20L);
+      assertThat(predictor.source().run()).matches("[0-9a-f]{16}");
       List<CompletableFuture<Predictor.Prediction>> answers = new ArrayList<>();
       for (int from = 0; from < EXAMPLES; from += BATCH) {
         answers.add(predictor.predict(lines.subList(from, from + BATCH)));

@@ -1,0 +1,212 @@
+package io.regatta.trainer.djl;
+
+import io.regatta.core.client.ParameterClient;
+import io.regatta.core.collective.BucketPlan;
+import io.regatta.core.collective.BucketPlan.Bucket;
+import io.regatta.core.dense.DenseMemory;
+import io.regatta.core.exchange.SparseIds;
+import io.regatta.core.model.DenseVariable;
+import io.regatta.trainer.config.CollectiveConfig;
+import io.regatta.trainer.session.PeerRanks;
+import io.regatta.trainer.session.TrainerSession;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.FloatBuffer;
+import java.util.BitSet;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Collective mode: the ranks sum their gradients, weighted by examples, bucket by bucket ({@link BucketPlan}), each as soon as backward
+ * has yielded it; then every rank makes the same update of its own copy, which {@code OwnShards} hold, so all have the same bits.
+ *
+ * <p>Behind the gradients, and so with the first bucket, travels the step's header: how many ranks step, their weights, and for
+ * each variable how many ranks have a gradient of it. A variable that a rank has none of counts there with zeros, as it would
+ * in one process; who has none at all is named in the log. A rank that is outside of steps (it has run out of data, and waits for the
+ * others in a barrier or at its end) takes part with nothing ({@link #join}) until a header says that nobody steps.
+ * Belongs to a rank's only model thread.
+ */
+final class CollectiveExchange implements Exchange {
+
+  /** Places in the header; the variables' counts follow. */
+  private static final int STEPPING = 0;
+  private static final int WEIGHT = 1;
+  private static final int VARIABLES = 2;
+
+  private final TrainerSession session;
+  private final PeerRanks peers;
+  private final PushPullExchange own;
+  private final RankSteps steps;
+  private final StepTimes times;
+  private final BucketPlan plan;
+  private final int numel;
+  private final UnusedVariables unused;
+  /** A full batch weighs 1, so that it need not be scaled before the sum. */
+  private final double fullBatch;
+  private final BucketSums sums;
+  /** What {@link #join} has made of the values since the last step of this rank; null if nothing. */
+  private DenseMemory newer;
+
+  CollectiveExchange(ReplicaContext replica, ParameterClient client, StepTimes times) {
+    session = replica.session();
+    peers = session.peers().orElseThrow();
+    own = new PushPullExchange(replica, client, times);
+    steps = replica.group().steps();
+    this.times = times;
+    List<DenseVariable> variables = client.job().model().dense();
+    CollectiveConfig config = session.job().collective();
+    plan = BucketPlan.of(variables, config.bucketBytes(), config.lastBucketBytes());
+    numel = client.job().model().denseNumel();
+    unused = new UnusedVariables("trainer " + session.trainer().rank() + " of job " + session.job().job(), variables);
+    fullBatch = session.job().batchSize();
+    sums = new BucketSums(session, peers, times);
+  }
+
+  BucketPlan plan() {
+    return plan;
+  }
+
+  @Override
+  public DenseMemory start() {
+    return own.start();
+  }
+
+  @Override
+  public int floatsBehind() {
+    return VARIABLES + unused.variables();
+  }
+
+  @Override
+  public GradientReader reader(double examples) {
+    return new GradientReader() {
+      private FloatBuffer floats;
+
+      @Override
+      public void begins(ByteBuffer flat, BitSet fresh) {
+        floats = header(flat, 1, examples / fullBatch, fresh);
+      }
+
+      @Override
+      public void has(int variable) {
+        Bucket full = plan.fullWith(variable);
+        if (full != null) {
+          Scaling.scale(floats, full.from(), full.to(), examples / fullBatch);
+          send(full);
+        }
+      }
+    };
+  }
+
+  /** Writes what this rank says of the step. */
+  private FloatBuffer header(ByteBuffer flat, int stepping, double weight, BitSet fresh) {
+    sums.begins(flat);
+    FloatBuffer floats = flat.duplicate().order(ByteOrder.LITTLE_ENDIAN).asFloatBuffer();
+    floats.put(numel + STEPPING, stepping);
+    floats.put(numel + WEIGHT, (float) weight);
+    for (int v = 0; v < unused.variables(); v++) {
+      floats.put(numel + VARIABLES + v, fresh.get(v) ? 1 : 0);
+    }
+    unused.own(fresh, steps.made());
+    return floats;
+  }
+
+  /** The first bucket reaches to the end of the vector, behind which the header lies. */
+  private void send(Bucket bucket) {
+    boolean first = bucket == plan.buckets().get(0);
+    sums.send("step " + steps.made() + ", bucket " + plan.buckets().indexOf(bucket), bucket.from(),
+        first ? numel + floatsBehind() : bucket.to());
+  }
+
+  /** The values of the next step; the same bits on all ranks. */
+  @Override
+  public DenseMemory step(Gradients mine, List<SparseIds> next) {
+    newer = null;
+    FloatBuffer floats = sums.floats();
+    double weight = 0;
+    for (Bucket bucket : plan.buckets()) {
+      sums.awaitNext();
+      if (bucket == plan.buckets().get(0)) {
+        weight = floats.get(numel + WEIGHT);
+        unused.all(floats, numel + VARIABLES, floats.get(numel + STEPPING), steps.made());
+      }
+      Scaling.scale(floats, bucket.from(), bucket.to(), weight == 0 ? 0 : 1 / weight);
+    }
+    sums.stepped();
+    return own.step(new Gradients(weight * fullBatch, mine.dense(), List.of()), List.of());
+  }
+
+  /** Takes part in the steps of the others without examples, and makes their updates, until none steps. */
+  void join() {
+    ByteBuffer memory = sums.memory() != null ? sums.memory()
+        : ByteBuffer.allocateDirect(Math.multiplyExact(numel + floatsBehind(), Float.BYTES)).order(ByteOrder.LITTLE_ENDIAN);
+    Bucket first = plan.buckets().get(0);
+    List<Bucket> others = plan.buckets().subList(1, plan.buckets().size());
+    while (true) {
+      FloatBuffer floats = header(memory, 0, 0, new BitSet());
+      Scaling.scale(floats, first.from(), first.to(), 0);
+      send(first);
+      sums.awaitNext();
+      double stepping = floats.get(numel + STEPPING);
+      double weight = floats.get(numel + WEIGHT);
+      if (stepping == 0) {
+        return;
+      }
+      Scaling.scale(floats, 0, first.from(), 0);
+      others.forEach(this::send);
+      others.forEach(bucket -> sums.awaitNext());
+      Scaling.scale(floats, 0, numel, weight == 0 ? 0 : 1 / weight);
+      DenseMemory gradient = DenseMemory.of(memory.slice(0, numel * Float.BYTES));
+      newer = own.step(new Gradients(weight * fullBatch, gradient, List.of()), List.of());
+    }
+  }
+
+  @Override
+  public boolean averages() {
+    return true;
+  }
+
+  @Override
+  public void average(float[] values) {
+    ByteBuffer all = ByteBuffer.allocateDirect(Math.multiplyExact(values.length, Float.BYTES)).order(ByteOrder.LITTLE_ENDIAN);
+    FloatBuffer floats = all.asFloatBuffer();
+    floats.put(0, values);
+    session.await("mean of what is not trained, over the trainers", peers.sum(all));
+    Scaling.scale(floats, 0, values.length, 1.0 / session.worldSize());
+    floats.get(0, values);
+  }
+
+  @Override
+  public float[] rows(String table, int dim, long[] ids) {
+    throw new IllegalStateException("collective mode has no tables");
+  }
+
+  @Override
+  public float[] evaluationRows(String table, int dim, long[] ids) {
+    return rows(table, dim, ids);
+  }
+
+  @Override
+  public void prefetch(List<SparseIds> next) {}
+
+  @Override
+  public DenseMemory resumed() {
+    DenseMemory values = newer;
+    newer = null;
+    return values != null ? values : own.resumed();
+  }
+
+  /** Every step has given what it had. */
+  @Override
+  public void handIn() {}
+
+  @Override
+  public DenseMemory newest() {
+    newer = null;
+    return own.newest();
+  }
+
+  @Override
+  public Map<String, Double> figures() {
+    return sums.figures();
+  }
+}

@@ -1,0 +1,107 @@
+package io.regatta.trainer.serve;
+
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.protocol.snapshot.Manifest;
+import io.regatta.protocol.snapshot.ManifestFile;
+import io.regatta.protocol.snapshot.SnapshotDirectory;
+import io.regatta.protocol.snapshot.SnapshotDirectory.Found;
+import io.regatta.protocol.snapshot.SnapshotKind;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Which snapshots of a directory a predictor takes over, and which it leaves alone. Used by one thread at a time, which it blocks on
+ * files.
+ */
+final class SnapshotFollower {
+
+  private static final Logger LOG = LoggerFactory.getLogger(SnapshotFollower.class);
+
+  private final Predictor predictor;
+  private final Path root;
+  /** The base or delta whose chain is followed; null: none. */
+  private Manifest chain;
+  /** Steps from one of its members to the next; of its first one, up to it. */
+  private long stride;
+  /** Snapshots that could not be taken over: directory, and checksum of the manifest. */
+  private final Map<Path, String> bad = new HashMap<>();
+  /** What has been said of what cannot be read, at the last look. */
+  private Set<String> told = new HashSet<>();
+
+  SnapshotFollower(Predictor predictor, Path root) {
+    this.predictor = predictor;
+    this.root = root;
+  }
+
+  /**
+   * Takes over the newest snapshot that is newer than what is served and can be read. One that is damaged is told of in the log
+   * once, and not read again while it has the same manifest; the one before it is looked at instead.
+   *
+   * @throws InvalidInput if the directory cannot be read
+   */
+  void look() {
+    Set<String> said = new HashSet<>();
+    List<Found> newestFirst;
+    try {
+      newestFirst = SnapshotDirectory.within(root, why -> tell(why, said));
+    } catch (IOException e) {
+      throw new InvalidInput("the snapshots in " + root + " cannot be looked for (predictor.follow): " + e, e);
+    }
+    bad.keySet().removeIf(dir -> newestFirst.stream().noneMatch(found -> found.dir().equals(dir)));
+    for (Found found : newestFirst) {
+      if (predictor.source().isBefore(found.manifest()) && !isLeftAlone(found.manifest())
+          && !found.checksum().equals(bad.get(found.dir())) && take(found, said)) {
+        break;
+      }
+    }
+    told = said;
+  }
+
+  /**
+   * One of kind batch holds everything, and no delta is relative to it: taken over, it would make the next delta another
+   * whole reading. Unless it is so far ahead that nothing more is to be expected of the chain.
+   */
+  private boolean isLeftAlone(Manifest snapshot) {
+    return snapshot.kind() == SnapshotKind.BATCH && chain != null && snapshot.run().equals(chain.run())
+        && snapshot.step() - chain.step() <= 2 * stride;
+  }
+
+  private boolean take(Found found, Set<String> said) {
+    Manifest snapshot = found.manifest();
+    try {
+      predictor.take(found.dir());
+    } catch (InvalidInput e) {
+      if (Thread.currentThread().isInterrupted()) {
+        throw e; // nobody is served any more
+      }
+      if (Files.exists(found.dir().resolve(ManifestFile.NAME))) { // else it has been removed meanwhile
+        tell(e.getMessage(), said);
+        if (!(e.getCause() instanceof IOException)) { // that may pass
+          bad.put(found.dir(), found.checksum());
+        }
+      }
+      return false;
+    }
+    LOG.info("took snapshot {} over, step {}", found.dir(), snapshot.step());
+    boolean chained = snapshot.kind() == SnapshotKind.BASE || snapshot.kind() == SnapshotKind.DELTA;
+    boolean goesOn = chained && chain != null && snapshot.run().equals(chain.run());
+    stride = goesOn ? snapshot.step() - chain.step() : snapshot.step();
+    chain = chained ? snapshot : null;
+    return true;
+  }
+
+  /** Once, not at each look. */
+  private void tell(String why, Set<String> said) {
+    if (said.add(why) && !told.contains(why)) {
+      LOG.warn("{} is served as it is: {}", predictor.source().dir(), why);
+    }
+  }
+}

@@ -1,0 +1,78 @@
+package io.regatta.trainer.service;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import com.google.protobuf.ByteString;
+import io.regatta.collective.CollectiveOptions;
+import io.regatta.collective.CollectivePort;
+import io.regatta.collective.Collectives;
+import io.regatta.core.collective.ReduceOp;
+import io.regatta.core.collective.Tensor;
+import io.regatta.core.error.RegattaException.PeerLost;
+import io.regatta.node.Node;
+import io.regatta.node.group.Membership;
+import io.regatta.protocol.stream.StreamOptions;
+import io.regatta.trainer.session.PeerRanks;
+import io.vertx.core.Future;
+import java.nio.ByteBuffer;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+
+/**
+ * The streams between the trainers of a collective job, for one of them: its port, and the collectives formed over it. Opened and
+ * closed on the event loop of {@link TrainerVerticle}; called by the model thread.
+ */
+final class PeerMesh implements PeerRanks {
+
+  private static final String KEY = "collective endpoints";
+
+  private final CollectivePort port;
+  private final Collectives collectives;
+
+  private PeerMesh(CollectivePort port, Collectives collectives) {
+    this.port = port;
+    this.collectives = collectives;
+  }
+
+  /**
+   * Tells the others, through the rendezvous, where this rank is reached, and opens a stream to each of them.
+   *
+   * @param group that this trainer has joined
+   * @param trainers all of which must come
+   * @param who for messages
+   */
+  static Future<PeerMesh> open(Node node, StreamOptions streams, Membership group, String job, int trainers, String who) {
+    return CollectivePort.listen(node.vertx(), node.host(), CollectiveOptions.defaults().withStream(streams), node.waits())
+        .compose(port -> group.gather(KEY, (group.generation() + " " + port.endpoint()).getBytes(UTF_8))
+            .compose(told -> port.form(place(group.rank(), job, trainers, who,
+                told.stream().map(ByteString::toStringUtf8).toList())))
+            .map(collectives -> new PeerMesh(port, collectives))
+            .recover(e -> port.close().transform(closed -> Future.failedFuture(e))));
+  }
+
+  /** @param told by rank: generation and endpoint; the highest generation is the one that they form, for all hear the same */
+  private static io.regatta.collective.Membership place(int rank, String job, int trainers, String who, List<String> told) {
+    if (told.size() < trainers) {
+      throw new PeerLost(who + ": only " + told.size() + " of " + trainers + " trainers are left to exchange gradients with; start "
+          + "the job again");
+    }
+    long generation = told.stream().mapToLong(line -> Long.parseLong(line.substring(0, line.indexOf(' ')))).max().orElseThrow();
+    return new io.regatta.collective.Membership(job, generation, rank,
+        told.stream().map(line -> line.substring(line.indexOf(' ') + 1)).toList());
+  }
+
+  @Override
+  public CompletableFuture<Void> sum(ByteBuffer floats) {
+    return collectives.allReduce(Tensor.of(floats), ReduceOp.SUM).toCompletionStage().toCompletableFuture();
+  }
+
+  @Override
+  public CompletableFuture<Void> broadcast(ByteBuffer floats, int root) {
+    return collectives.broadcast(Tensor.of(floats), root).toCompletionStage().toCompletableFuture();
+  }
+
+  /** Ends calls under way, here and at the others. */
+  Future<Void> close() {
+    return collectives.close().transform(closed -> port.close());
+  }
+}

@@ -1,0 +1,145 @@
+package io.regatta.trainer.session;
+
+import io.regatta.core.client.LocalShardLink;
+import io.regatta.core.client.ParameterClient;
+import io.regatta.core.error.RegattaException.Conflict;
+import io.regatta.core.exchange.JobSpec;
+import io.regatta.core.exchange.TrainerId;
+import io.regatta.core.shard.JobRestore;
+import io.regatta.core.shard.JobSnapshot;
+import io.regatta.core.shard.ParameterShard;
+import io.regatta.core.table.TableSnapshot;
+import io.regatta.protocol.snapshot.FileEntry;
+import io.regatta.protocol.snapshot.ShardRestorer;
+import io.regatta.protocol.snapshot.ShardSaver;
+import io.regatta.trainer.session.TrainerSession.RestoreOrder;
+import io.regatta.trainer.session.TrainerSession.SaveOrder;
+import io.regatta.trainer.session.TrainerSession.Saving;
+import io.regatta.trainer.trace.StepTrace;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Supplier;
+
+/**
+ * Shards in this process that serve one rank alone: what {@code --local} trains on, and what holds a rank's copy of the
+ * parameters and its optimizer in collective mode. To them the rank is trainer 0 of a job of one. Any thread; a lock makes the
+ * calls to the shards serial.
+ */
+public final class OwnShards {
+
+  private static final TrainerId ALONE = new TrainerId(0, 1);
+
+  private final ReentrantLock lock = new ReentrantLock();
+  private final List<ParameterShard> parameters = new ArrayList<>();
+  private final int shards;
+  private final StepTrace trace;
+  private CompletableFuture<ParameterClient> connected;
+  private JobSpec spec;
+
+  /** @param shards their number does not change a bit of the result */
+  public OwnShards(int shards, StepTrace trace) {
+    this.shards = shards;
+    this.trace = trace;
+  }
+
+  /** The first call makes the shards; later ones get the same client, or {@code Conflict} if they ask for something else. */
+  public CompletableFuture<ParameterClient> connect(JobSpec asked) {
+    lock.lock();
+    try {
+      if (connected == null) {
+        spec = asked;
+        Executor serial = this::serially;
+        List<LocalShardLink> links = new ArrayList<>(shards);
+        for (int s = 0; s < shards; s++) {
+          parameters.add(new ParameterShard(s, ParameterShard.Limits.defaults(), System::currentTimeMillis));
+          links.add(new LocalShardLink(parameters.get(s)));
+        }
+        ParameterClient client = new ParameterClient(asked, ALONE, trace.of(links), serial);
+        connected = client.register().thenApply(v -> client);
+      } else if (!asked.equals(spec)) {
+        return CompletableFuture.failedFuture(new Conflict("job " + asked.job()
+            + ": this replica's model or strategy differs from that of the replica that came first"));
+      }
+      return connected;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void serially(Runnable call) {
+    lock.lock();
+    try {
+      call.run();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** The client, once there is one. */
+  public Optional<ParameterClient> client() {
+    CompletableFuture<ParameterClient> made = asked(() -> connected);
+    return made == null ? Optional.empty() : Optional.ofNullable(made.getNow(null));
+  }
+
+  /** The calling model thread writes the files, while other replicas go on. */
+  public CompletableFuture<Saving> save(SaveOrder order) {
+    TableSnapshot.Scope scope = switch (order.kind()) {
+      case BASE -> TableSnapshot.Scope.BASE;
+      case DELTA -> TableSnapshot.Scope.DELTA;
+      case FULL, BATCH, MODEL -> TableSnapshot.Scope.ALL;
+    };
+    List<CompletableFuture<JobSnapshot>> taken = new ArrayList<>();
+    serially(() -> parameters.forEach(shard -> {
+      CompletableFuture<JobSnapshot> one = new CompletableFuture<>();
+      taken.add(one);
+      shard.snapshot(spec.job(), order.pushes(), scope, Long.MAX_VALUE, (snapshot, error) -> {
+        if (error != null) {
+          one.completeExceptionally(error);
+        } else {
+          one.complete(snapshot);
+        }
+      });
+    }));
+    return CompletableFuture.allOf(taken.toArray(CompletableFuture[]::new)).thenApply(v -> {
+      CompletableFuture<List<FileEntry>> written = new CompletableFuture<>();
+      try {
+        List<FileEntry> files = new ArrayList<>();
+        for (CompletableFuture<JobSnapshot> snapshot : taken) {
+          files.add(ShardSaver.save(snapshot.join(), order.dir(), this::asked));
+        }
+        written.complete(files);
+      } catch (IOException | RuntimeException e) {
+        written.completeExceptionally(e);
+      }
+      return new Saving(written);
+    });
+  }
+
+  /** The calling model thread reads the files. */
+  public CompletableFuture<Boolean> restore(RestoreOrder order) {
+    try {
+      boolean dense = true;
+      for (ParameterShard shard : parameters) {
+        JobRestore into = asked(() -> shard.restore(spec.job()));
+        dense &= ShardRestorer.restore(into, order.dir(), order.resume(), order.pushes(), this::asked);
+      }
+      return CompletableFuture.completedFuture(dense);
+    } catch (IOException | RuntimeException e) {
+      return CompletableFuture.failedFuture(e);
+    }
+  }
+
+  private <T> T asked(Supplier<T> question) {
+    lock.lock();
+    try {
+      return question.get();
+    } finally {
+      lock.unlock();
+    }
+  }
+}

@@ -1,0 +1,121 @@
+package io.regatta.trainer.serve;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.regatta.node.process.Blocking;
+import io.vertx.core.Vertx;
+import io.vertx.core.http.HttpServer;
+import io.vertx.core.json.JsonObject;
+import java.io.IOException;
+import java.net.Socket;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Requests whose bodies do not come. */
+@Timeout(value = 1, unit = TimeUnit.MINUTES)
+class PredictionEndpointTest {
+
+  private static final int MAX_BYTES = 1 << 16;
+
+  @TempDir
+  static Path dir;
+
+  private final Vertx vertx = Vertx.vertx();
+  private final HttpClient http = HttpClient.newHttpClient();
+  private int port;
+
+  @BeforeAll
+  static void train() {
+    ServedJob.train(dir, "model", 2, new JsonObject());
+  }
+
+  @AfterEach
+  void close() {
+    Blocking.get(vertx.close());
+  }
+
+  private PredictionEndpoint serve(Predictor predictor, long bodyMillis) {
+    PredictionEndpoint endpoint = new PredictionEndpoint(vertx, predictor, MAX_BYTES, bodyMillis);
+    HttpServer server = Blocking.get(endpoint.server().listen(0, "127.0.0.1"));
+    port = server.actualPort();
+    return endpoint;
+  }
+
+  /** Announces a body of the largest size, of which so many bytes come. */
+  private Socket upload(int bytes) throws IOException {
+    Socket socket = new Socket("127.0.0.1", port);
+    socket.getOutputStream().write(("POST /predict HTTP/1.1\r\nhost: x\r\ncontent-length: " + MAX_BYTES + "\r\n\r\n"
+        + "x".repeat(bytes)).getBytes(StandardCharsets.US_ASCII));
+    return socket;
+  }
+
+  private int ask() throws Exception {
+    return http.send(HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + "/predict"))
+        .POST(HttpRequest.BodyPublishers.ofString(ServedJob.lines(dir).get(0))).build(), HttpResponse.BodyHandlers.ofString())
+        .statusCode();
+  }
+
+  @Test
+  void uploads_that_do_not_come_deny_nobody_the_service() throws Exception {
+    List<Socket> idle = new ArrayList<>();
+    try (Predictor predictor = Predictor.load(dir.resolve("model"))) {
+      PredictionEndpoint endpoint = serve(predictor, TimeUnit.MINUTES.toMillis(1));
+      for (int i = 0; i < 9; i++) {
+        idle.add(upload(10));
+      }
+      for (int i = 0; i < 3; i++) {
+        assertThat(ask()).isEqualTo(200);
+      }
+      assertThat(endpoint.refused()).isZero();
+    } finally {
+      for (Socket socket : idle) {
+        socket.close();
+      }
+    }
+  }
+
+  @Test
+  void a_body_that_does_not_come_in_time_is_given_up() throws Exception {
+    try (Predictor predictor = Predictor.load(dir.resolve("model"))) {
+      PredictionEndpoint endpoint = serve(predictor, 200);
+      try (Socket late = upload(MAX_BYTES / 2)) {
+        String answer = new String(late.getInputStream().readAllBytes(), StandardCharsets.UTF_8); // until it is closed
+        assertThat(answer).startsWith("HTTP/1.1 408 ").contains(MAX_BYTES / 2 + " bytes of the request have come");
+      }
+      assertThat(endpoint.refused()).isEqualTo(1);
+      assertThat(ask()).isEqualTo(200);
+    }
+  }
+
+  @Test
+  void what_has_come_is_limited_and_forgotten_when_its_sender_goes() throws Exception {
+    try (Predictor predictor = Predictor.load(dir.resolve("model"))) {
+      PredictionEndpoint endpoint = serve(predictor, TimeUnit.MINUTES.toMillis(1));
+      List<Socket> many = new ArrayList<>();
+      for (int i = 0; i < 5; i++) { // the fifth finds no room for its last bytes
+        many.add(upload(MAX_BYTES - 1));
+      }
+      while (endpoint.refused() == 0) {
+        Thread.onSpinWait();
+      }
+      for (Socket socket : many) {
+        socket.close();
+      }
+      while (ask() != 200) {
+        Thread.onSpinWait();
+      }
+    }
+  }
+}

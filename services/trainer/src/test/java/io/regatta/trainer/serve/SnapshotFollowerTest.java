@@ -1,0 +1,109 @@
+package io.regatta.trainer.serve;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.vertx.core.json.JsonObject;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A model of one run, and of a later one the base 4, deltas 8, 16 and 20, and batches 6, 12 and 18. */
+class SnapshotFollowerTest {
+
+  @TempDir
+  static Path dir;
+
+  @TempDir
+  Path follow;
+
+  @BeforeAll
+  static void train() {
+    ServedJob.train(dir, "model", 2, new JsonObject());
+    ServedJob.train(dir, "snapshots", 20, new JsonObject().put("every_steps", 4).put("deltas", 9).put("batch_every_steps", 6)
+        .put("keep", 9));
+  }
+
+  private Path publish(String name) throws IOException {
+    return ServedJob.publish(dir.resolve("snapshots").resolve(name), follow);
+  }
+
+  private static Path snapshot(String name) {
+    return dir.resolve("snapshots").resolve(name);
+  }
+
+  @Test
+  void batches_beside_a_chain_that_is_followed_are_left_alone() throws Exception {
+    try (Predictor predictor = Predictor.load(dir.resolve("model"))) {
+      SnapshotFollower follower = new SnapshotFollower(predictor, follow);
+      String[] names = {"step-000000004", "batch-000000006", "step-000000008", "batch-000000012", "step-000000016"};
+      long[] served = {4, 4, 8, 8, 16};
+      for (int i = 0; i < names.length; i++) {
+        publish(names[i]);
+        follower.look();
+        assertThat(predictor.source().step()).as(names[i]).isEqualTo(served[i]);
+      }
+      ServedJob.damage(follow.resolve("step-000000004")); // of a delta what is served already is not read again
+      publish("step-000000020");
+      follower.look();
+      assertThat(predictor.source().step()).isEqualTo(20);
+      try (Predictor whole = Predictor.load(dir.resolve("model"))) {
+        whole.take(snapshot("step-000000020"));
+        assertThat(predictor.predict(ServedJob.lines(dir)).get().scores())
+            .isEqualTo(whole.predict(ServedJob.lines(dir)).get().scores());
+      }
+    }
+  }
+
+  @Test
+  void a_batch_is_taken_over_when_the_chain_has_ended() throws Exception {
+    try (Predictor predictor = Predictor.load(dir.resolve("model"))) {
+      SnapshotFollower follower = new SnapshotFollower(predictor, follow);
+      publish("step-000000004");
+      follower.look();
+      publish("batch-000000012");
+      follower.look();
+      assertThat(predictor.source().step()).isEqualTo(4);
+      publish("batch-000000018");
+      follower.look();
+      assertThat(predictor.source().step()).isEqualTo(18);
+    }
+  }
+
+  @Test
+  void what_is_damaged_is_not_served_and_not_read_again() throws Exception {
+    try (Predictor predictor = Predictor.load(dir.resolve("model"))) {
+      float[] before = predictor.predict(ServedJob.lines(dir)).get().scores();
+      Path file = ServedJob.damage(publish("batch-000000018"));
+      assertThatThrownBy(() -> predictor.take(follow.resolve("batch-000000018"))).isInstanceOf(InvalidInput.class)
+          .hasMessageContaining(file.toString()).hasMessageContaining("damaged");
+      SnapshotFollower follower = new SnapshotFollower(predictor, follow);
+      follower.look();
+      assertThat(predictor.source().dir()).isEqualTo(dir.resolve("model"));
+      assertThat(predictor.predict(ServedJob.lines(dir)).get().scores()).isEqualTo(before);
+      publish("batch-000000012");
+      follower.look();
+      assertThat(predictor.source().step()).as("the one before it").isEqualTo(12);
+      Files.copy(snapshot("batch-000000018").resolve(file.getFileName()), file, StandardCopyOption.REPLACE_EXISTING);
+      follower.look();
+      assertThat(predictor.source().step()).as("it is known to be bad, and not read").isEqualTo(12);
+    }
+  }
+
+  @Test
+  void one_that_is_removed_meanwhile_is_no_trouble() throws Exception {
+    try (Predictor predictor = Predictor.load(dir.resolve("model"))) {
+      publish("step-000000004");
+      Path removed = publish("batch-000000018"); // as retain does it, manifest first: here the data have gone as well
+      Files.delete(removed.resolve("shard-00000-of-00001.safetensors"));
+      SnapshotFollower follower = new SnapshotFollower(predictor, follow);
+      follower.look();
+      assertThat(predictor.source().step()).isEqualTo(4);
+    }
+  }
+}
