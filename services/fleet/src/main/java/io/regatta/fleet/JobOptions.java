@@ -20,7 +20,7 @@ final class JobOptions {
   @Parameters(index = "0", arity = "0..1", paramLabel = "JOB", description = "job file: .yaml, .yml or .json")
   private Path file;
 
-  @Option(names = "--mode", paramLabel = "MODE", description = "sync, half-async, async, geo or ssp")
+  @Option(names = "--mode", paramLabel = "MODE", description = "sync, half-async, async, geo, ssp or collective")
   private String mode;
 
   @Option(names = "--servers", paramLabel = "N", description = "parameter servers")

@@ -90,6 +90,10 @@ final class Place {
 
   /** @param job what the servers are for; null if this process was given none */
   ParameterServerConfig parameterServer(JobConfig job) {
+    if (job != null && job.servers() == 0) {
+      throw new InvalidInput("job " + job.job() + " is collective, and has no parameter servers: start its rendezvous and its "
+          + "trainers only");
+    }
     List<Dictated> dictated = new ArrayList<>();
     if (fleet.id() >= 0) {
       dictated.add(new Dictated("index", fleet.id(), "fleet.id (" + effective.origin("fleet.id") + ")"));
@@ -152,8 +156,9 @@ final class Place {
         Stream.concat(job(job).stream(), Stream.of(new Dictated("rank", -1, whole))).toList()));
   }
 
+  /** Of a collective job, which starts none, the settings are those of one. */
   private static Dictated servers(JobConfig job) {
-    return new Dictated("servers", job.servers(), "the job");
+    return new Dictated("servers", Math.max(1, job.servers()), "the job");
   }
 
   private static Dictated shards(JobConfig job) {

@@ -79,8 +79,8 @@ final class PredictCommand implements Callable<Integer> {
       do {
         examples = SlotBatch.allocate(predictor.layout(), batch);
         int n = 0;
-        for (Line line; n < batch && (line = lines.next()) != null; n++) {
-          source.parse(line, examples, n);
+        for (Line line; n < batch && (line = lines.next()) != null; ) {
+          n += source.parse(line, examples, n) ? 1 : 0;
         }
         examples = examples.first(n);
         for (float score : predictor.predict(examples).join().scores()) {

@@ -1,20 +1,21 @@
 package io.regatta.fleet;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.file.WholeFile;
 import io.regatta.node.process.Interrupt;
 import io.regatta.trainer.data.BadLines;
 import io.regatta.trainer.data.CriteoGenerator;
+import io.regatta.trainer.data.DataFiles;
 import io.regatta.trainer.data.Dictionary;
 import io.regatta.trainer.data.GeneratedCriteo;
 import io.regatta.trainer.prepare.Preparation;
 import io.regatta.trainer.prepare.Preparations;
 import io.regatta.trainer.run.ConsoleProgress;
 import io.vertx.core.Future;
+import io.vertx.core.Promise;
 import java.io.IOException;
 import java.io.PrintWriter;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.util.List;
 import java.util.Locale;
 import picocli.CommandLine.Command;
@@ -41,8 +42,8 @@ final class PrepareCommand implements Runnable {
   /** Where parts go. */
   static final class Parts {
 
-    @Parameters(arity = "1..*", paramLabel = "FILE", description = "text files, in this order")
-    private List<Path> files;
+    @Parameters(arity = "1..*", paramLabel = "FILE", description = "text files, in this order; also packed (.gz), or URIs (s3:)")
+    private List<String> names;
 
     @Option(names = "--parts", required = true, paramLabel = "N", description = "how many to make")
     private int parts;
@@ -51,14 +52,18 @@ final class PrepareCommand implements Runnable {
     private Path to;
 
     @Option(names = "--name", paramLabel = "NAME",
-        description = "they are called NAME-00000, NAME-00001 ...; default: the name of the first file")
+        description = "they are called NAME-00000, NAME-00001 ...; default: the name of the first file, without .gz")
     private String name;
 
     @Option(names = "--threads", paramLabel = "N", description = "default: the number of processors")
     private int threads = Runtime.getRuntime().availableProcessors();
 
+    List<Path> files() {
+      return names.stream().map(DataFiles::path).toList();
+    }
+
     Preparation.Output output() {
-      return new Preparation.Output(to, name == null ? files.get(0).getFileName().toString() : name, parts, threads);
+      return new Preparation.Output(to, name == null ? Preparation.Output.nameOf(files().get(0)) : name, parts, threads);
     }
 
     void run(Preparation preparation, PrintWriter out) {
@@ -76,7 +81,7 @@ final class PrepareCommand implements Runnable {
   @Command(name = "split", mixinStandardHelpOptions = true,
       description = "Cuts text files into parts of about as many bytes, at line ends. Started again, it goes on.")
   int split(@Mixin Parts parts) {
-    parts.run(Preparations.split(parts.files, parts.output()), spec.commandLine().getOut());
+    parts.run(Preparations.split(parts.files(), parts.output()), spec.commandLine().getOut());
     return Regatta.DONE;
   }
 
@@ -91,7 +96,7 @@ final class PrepareCommand implements Runnable {
           description = "${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE})") BadLines.Policy policy) {
     BadLines badLines = BadLines.ofCommand(policy, "--on-bad-line skip");
     PrintWriter out = spec.commandLine().getOut();
-    parts.run(Preparations.criteo(parts.files, parts.output(), idSpace, format, badLines), out);
+    parts.run(Preparations.criteo(parts.files(), parts.output(), idSpace, format, badLines), out);
     if (badLines.skipped() > 0) {
       Regatta.say(out, badLines.skipped() + " bad lines left out");
     }
@@ -100,18 +105,18 @@ final class PrepareCommand implements Runnable {
 
   @Command(name = "dictionary", mixinStandardHelpOptions = true,
       description = "Counts the words of text files, and writes those that come often enough, most frequent first.")
-  int dictionary(@Parameters(arity = "1..*", paramLabel = "FILE", description = "text files") List<Path> files,
+  int dictionary(@Parameters(arity = "1..*", paramLabel = "FILE",
+      description = "text files; also packed (.gz), or URIs (s3:)") List<String> files,
       @Option(names = "--min-count", paramLabel = "N", defaultValue = "50",
           description = "words that come less often are <unk> (default: ${DEFAULT-VALUE})") int minCount,
       @Option(names = "--to", required = true, paramLabel = "FILE", description = "the dictionary") Path to) {
-    Dictionary dictionary = Dictionary.of(files, minCount);
-    Path part = to.resolveSibling(to.getFileName() + ".part");
+    Dictionary dictionary;
+    try (ConsoleProgress progress = ConsoleProgress.create("prepare", "")) {
+      dictionary = Dictionary.of(files.stream().map(DataFiles::path).toList(), minCount, progress.loading("dictionary"));
+      progress.end();
+    }
     try {
-      if (to.toAbsolutePath().getParent() != null) {
-        Files.createDirectories(to.toAbsolutePath().getParent());
-      }
-      dictionary.write(part);
-      Files.move(part, to, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+      WholeFile.write(to, dictionary::write);
     } catch (IOException e) {
       throw new InvalidInput("the dictionary cannot be written to " + to.toAbsolutePath() + ": " + e
           + "; choose another file with --to", e);
@@ -121,7 +126,7 @@ final class PrepareCommand implements Runnable {
   }
 
   @Command(name = "generate", mixinStandardHelpOptions = true,
-      description = "Makes files in the Criteo format, whose best possible AUC is known.")
+      description = "Makes files in the Criteo format, whose best possible AUC is known. Started again, it goes on.")
   int generate(@Option(names = "--rows", paramLabel = "N", defaultValue = "200000",
       description = "training rows (default: ${DEFAULT-VALUE})") int rows,
       @Option(names = "--test-rows", paramLabel = "N", defaultValue = "40000",
@@ -130,9 +135,30 @@ final class PrepareCommand implements Runnable {
           description = "training files (default: ${DEFAULT-VALUE})") int parts,
       @Option(names = "--seed", paramLabel = "N", defaultValue = "1", description = "of all that is drawn") long seed,
       @Option(names = "--to", required = true, paramLabel = "DIR", description = "an empty directory, or none yet") Path to) {
-    GeneratedCriteo made = CriteoGenerator.ensure(to, new CriteoGenerator.Size(seed, rows, testRows, parts));
+    GeneratedCriteo made = generate(to, new CriteoGenerator.Size(seed, rows, testRows, parts));
     Regatta.say(spec.commandLine().getOut(), String.format(Locale.ROOT, "%d training rows in %d files and %d test rows in %s; "
         + "best possible test AUC %.4f, log loss %.4f", rows, parts, testRows, to, made.bestAuc(), made.bestLogloss()));
     return Regatta.DONE;
+  }
+
+  private static GeneratedCriteo generate(Path to, CriteoGenerator.Size size) {
+    Thread caller = Thread.currentThread();
+    Promise<Void> ended = Promise.promise();
+    try (Interrupt interrupt = Interrupt.closes(() -> {
+          caller.interrupt();
+          return ended.future();
+        });
+        ConsoleProgress progress = ConsoleProgress.create("prepare", "")) {
+      progress.begin("generate", (long) size.trainRows() + size.testRows(), "rows");
+      long[] shown = {0};
+      GeneratedCriteo made = CriteoGenerator.ensure(to, size, rows -> {
+        progress.advance(rows - shown[0]);
+        shown[0] = rows;
+      });
+      progress.end();
+      return made;
+    } finally {
+      ended.complete();
+    }
   }
 }

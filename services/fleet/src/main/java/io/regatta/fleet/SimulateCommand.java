@@ -93,6 +93,9 @@ final class SimulateCommand implements Callable<Integer> {
   }
 
   private static String parts(JobConfig config) {
+    if (config.servers() == 0) {
+      return "a rendezvous and " + count(config.trainers(), "trainer") + " in this process";
+    }
     return "a rendezvous, " + count(config.servers(), "server") + " with " + count(config.servers() * config.shards(),
         "shard") + (config.servers() > 1 ? " in all, " : ", ") + count(config.trainers(), "trainer")
         + (config.aggregator() ? " and a gradient aggregator" : "") + " in this process";

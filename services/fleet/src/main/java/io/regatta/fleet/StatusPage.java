@@ -55,10 +55,12 @@ final class StatusPage {
 
   /** Of a table to whose rows nothing has happened but births nothing is said. */
   private static void life(String table, TableCounts c, PrintWriter out) {
-    String text = counted(c.getNotAdmittedPulls(), "pulled and not admitted")
-        + counted(c.getDroppedGradients(), "gradients dropped") + counted(c.getShrunkByScore(), "removed by score")
+    String text = counted(c.getRestored(), "restored") + counted(c.getAdmitted(), "admitted")
+        + counted(c.getNotAdmittedPulls(), "pulled and not admitted")
+        + counted(c.getDroppedGradients(), "gradients dropped") + counted(c.getShrinks(), "shrinks")
+        + counted(c.getAged(), "rows aged by them") + counted(c.getShrunkByScore(), "removed by score")
         + counted(c.getShrunkUnseen(), "removed unseen") + counted(c.getExpired(), "expired")
-        + counted(c.getEvicted(), "evicted");
+        + counted(c.getEvicted(), "evicted") + counted(c.getRefused(), "requests refused");
     if (!text.isEmpty()) {
       out.println("      table " + table + ", " + c.getBirths() + " rows born" + text);
     }

@@ -250,9 +250,9 @@ class BadInputTest {
 
   @Test
   void a_mistyped_environment_variable_is_named_with_the_nearest_key() throws Exception {
-    List<String> command = List.of("env", "REGATTA_MAXSTEPS=5", "REGATTA_LOG=WARN",
-        Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-cp",
-        System.getProperty("java.class.path"), Regatta.class.getName(), "simulate", job.toString());
+    List<String> command = new ArrayList<>(List.of("env", "REGATTA_MAXSTEPS=5", "REGATTA_LOG=WARN"));
+    command.addAll(JavaProcess.java("-cp", System.getProperty("java.class.path"), Regatta.class.getName(), "simulate",
+        job.toString()));
     try (JavaProcess process = JavaProcess.start("simulation", dir, command)) {
       assertThat(process.status(60)).as(process.output()).isEqualTo(2);
       assertThat(process.output()).contains("environment variable REGATTA_MAXSTEPS", "nearest known variable is REGATTA_MAX_STEPS");
@@ -261,8 +261,8 @@ class BadInputTest {
 
   @Test
   void a_service_calls_itself_as_its_user_did() throws Exception {
-    List<String> command = List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-cp",
-        System.getProperty("java.class.path"), Regatta.class.getName(), "pserver", "--help");
+    List<String> command = JavaProcess.java("-cp", System.getProperty("java.class.path"), Regatta.class.getName(), "pserver",
+        "--help");
     try (JavaProcess process = JavaProcess.start("help", dir, command)) {
       assertThat(process.status(60)).as(process.output()).isZero();
       assertThat(process.output()).contains("Usage: regatta pserver", "Runs a parameter server with its shards.",

@@ -14,7 +14,9 @@ import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.config.TrainerConfig;
 import io.regatta.trainer.program.CensusWideAndDeep;
 import io.regatta.trainer.program.CriteoSettings;
+import io.regatta.trainer.program.LeNet;
 import io.regatta.trainer.program.LogisticRegression;
+import io.regatta.trainer.program.ResNet50;
 import io.regatta.trainer.program.Word2VecSettings;
 import io.regatta.trainer.serve.PredictorConfig;
 import java.io.IOException;
@@ -47,6 +49,8 @@ class ConfigurationPageTest {
     sections.put("WideAndDeep, CtrDnn and DeepFm", CriteoSettings.class);
     sections.put("Word2Vec", Word2VecSettings.class);
     sections.put("LogisticRegression", LogisticRegression.LogisticRegressionSettings.class);
+    sections.put("LeNet", LeNet.LeNetSettings.class);
+    sections.put("ResNet50", ResNet50.ResNet50Settings.class);
     sections.put("CensusWideAndDeep", CensusWideAndDeep.CensusSettings.class);
     return sections;
   }

@@ -37,7 +37,7 @@ class DependencyRulesTest {
     assertThat(regatta.contain(TrainingProgram.class)).isTrue();
   }
 
-  /** load-tests → fleet → four services → node → shared-protocol → core; no service sees another. */
+  /** load-tests → fleet → four services (and collective) → node → shared-protocol → core; no service sees another. */
   @Test
   void dependencies_point_one_way() {
     ArchRule rule = layeredArchitecture().consideringOnlyDependenciesInLayers()
@@ -47,6 +47,7 @@ class DependencyRulesTest {
         .layer("rendezvous").definedBy("io.regatta.rendezvous..")
         .layer("parameter-server").definedBy("io.regatta.parameterserver..")
         .layer("gradient-aggregator").definedBy("io.regatta.aggregator..")
+        .layer("collective").definedBy("io.regatta.collective..")
         .layer("trainer").definedBy("io.regatta.trainer..")
         .layer("fleet").definedBy("io.regatta.fleet..")
         .whereLayer("core").mayNotAccessAnyLayer()
@@ -55,7 +56,8 @@ class DependencyRulesTest {
         .whereLayer("rendezvous").mayOnlyAccessLayers("core", "shared-protocol", "node")
         .whereLayer("parameter-server").mayOnlyAccessLayers("core", "shared-protocol", "node")
         .whereLayer("gradient-aggregator").mayOnlyAccessLayers("core", "shared-protocol", "node")
-        .whereLayer("trainer").mayOnlyAccessLayers("core", "shared-protocol", "node")
+        .whereLayer("collective").mayOnlyAccessLayers("core", "shared-protocol", "node")
+        .whereLayer("trainer").mayOnlyAccessLayers("core", "shared-protocol", "node", "collective")
         .whereLayer("fleet").mayNotBeAccessedByAnyLayer();
     rule.check(regatta);
   }
@@ -67,6 +69,11 @@ class DependencyRulesTest {
   @Test
   void packages_of_the_node_have_no_cycles() {
     withoutCycles("io.regatta.node").check(regatta);
+  }
+
+  @Test
+  void packages_of_collective_have_no_cycles() {
+    withoutCycles("io.regatta.collective").check(regatta);
   }
 
   @Test

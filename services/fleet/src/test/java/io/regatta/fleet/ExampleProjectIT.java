@@ -8,7 +8,6 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
@@ -81,10 +80,10 @@ class ExampleProjectIT {
   @Test
   void runs_as_its_own_command_line() throws Exception {
     Path result = dir.resolve("alone.json");
-    List<String> command = new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-        "-cp", project.resolve("target/house-prices.jar") + ":" + Checkout.file("services/fleet/target/fleet.jar"),
+    List<String> command = JavaProcess.java("-cp",
+        project.resolve("target/house-prices.jar") + ":" + Checkout.file("services/fleet/target/fleet.jar"),
         "org.example.HousePrices", "train", project.resolve("job.yaml").toString(), "--local",
-        "--set", "program_jar=", "--result", result.toString()));
+        "--set", "program_jar=", "--result", result.toString());
     try (JavaProcess alone = JavaProcess.start("alone", Checkout.root(), command)) {
       assertThat(alone.status(120)).as(alone.output()).isZero();
       assertThat(alone.output()).doesNotContain("DEBUG", "modular environment");

@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -31,10 +32,20 @@ class FrozenProcessesIT {
   private static final Pattern PUSHES = Pattern.compile("regatta_shard_pushes_total\\{.*\\} ([0-9.E]+)");
 
   @TempDir
+  static Path data;
+  /** Of the sync job's parameters when nobody disturbs it. */
+  private static String hash;
+  @TempDir
   Path dir;
   private ServiceProcesses services;
   private final List<JavaProcess> servers = new ArrayList<>();
   private final List<JavaProcess> trainers = new ArrayList<>();
+
+  @BeforeAll
+  static void runUndisturbed() {
+    hash = LocalCluster.run(LocalCluster.Options.of(Jobs.config("wide-and-deep", keys("sync").toArray(String[]::new)))
+        .withoutHazelcast().withProgress(Progress.none())).get(0).parametersHash();
+  }
 
   @BeforeEach
   void begin() {
@@ -47,8 +58,8 @@ class FrozenProcessesIT {
   }
 
   /** The tiny wide & deep job, not quite so short. */
-  private List<String> keys(String mode) {
-    List<String> keys = new ArrayList<>(Jobs.tiny(dir));
+  private static List<String> keys(String mode) {
+    List<String> keys = new ArrayList<>(Jobs.tiny(data));
     keys.addAll(List.of("epochs=12", "mode=" + mode, "output="));
     return keys;
   }
@@ -85,14 +96,8 @@ class FrozenProcessesIT {
     return new ObjectMapper().readTree(dir.resolve("result.json").toFile());
   }
 
-  private String hashUndisturbed() {
-    return LocalCluster.run(LocalCluster.Options.of(Jobs.config("wide-and-deep", keys("sync").toArray(String[]::new)))
-        .withoutHazelcast().withProgress(Progress.none())).get(0).parametersHash();
-  }
-
   @Test
   void a_frozen_server_delays_a_sync_job_and_changes_no_bit() throws Exception {
-    String hash = hashUndisturbed();
     start("sync", new JsonObject());
     freeze(servers.get(1), trainers.get(0));
     JsonNode result = result();
@@ -102,7 +107,6 @@ class FrozenProcessesIT {
 
   @Test
   void a_frozen_trainer_with_a_longer_lease_delays_a_sync_job_and_changes_no_bit() throws Exception {
-    String hash = hashUndisturbed();
     start("sync", new JsonObject().put("lease_ms", 60_000));
     freeze(trainers.get(1), trainers.get(0));
     JsonNode result = result();

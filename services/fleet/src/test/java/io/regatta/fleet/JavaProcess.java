@@ -34,10 +34,18 @@ final class JavaProcess implements AutoCloseable {
 
   /** {@code java -jar} as a user would call it, in the checkout's directory; signals have their default effect. */
   static JavaProcess jar(String name, Path jar, String... args) {
-    List<String> command = new ArrayList<>(List.of("env", "--default-signal=INT,TERM",
-        Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xmx512m", "-jar", jar.toString()));
+    List<String> command = new ArrayList<>(List.of("env", "--default-signal=INT,TERM"));
+    command.addAll(java("-Xmx512m", "-jar", jar.toString()));
     command.addAll(List.of(args));
     return start(name, Checkout.root(), command);
+  }
+
+  /** The command that runs this JVM's Java; such processes end too soon for the second compiler to earn what it costs. */
+  static List<String> java(String... args) {
+    List<String> command = new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+        "-XX:TieredStopAtLevel=1"));
+    command.addAll(List.of(args));
+    return command;
   }
 
   static JavaProcess start(String name, Path directory, List<String> command) {

@@ -41,7 +41,8 @@ class JobFilesTest {
     try (Stream<Path> files = Files.list(Checkout.file("configs"))) {
       assertThat(files.map(file -> file.getFileName().toString()))
           .containsExactlyInAnyOrder("census.yaml", "fit-a-line.yaml", "fit-a-line-converged.yaml",
-              "wide-and-deep.yaml", "ctr-dnn.yaml", "deepfm.yaml", "word2vec.yaml", "logistic-regression.yaml");
+              "wide-and-deep.yaml", "ctr-dnn.yaml", "deepfm.yaml", "word2vec.yaml", "skip-gram.yaml",
+              "logistic-regression.yaml", "lenet.yaml", "resnet50.yaml");
     }
   }
 
@@ -132,6 +133,32 @@ class JobFilesTest {
         "epochs=1", "settings.train_lines=6000", "settings.test_lines=500", "settings.min_count=1"));
     assertThat(result.metrics().get("perplexity")).as("about 500 untrained")
         .isBetween(result.metrics().get("best_perplexity"), 100.0);
+    assertThat(dir.resolve("model/table-words.safetensors")).isRegularFile();
+  }
+
+  @Test
+  void lenet_learns_generated_digits() {
+    RunResult result = run(Jobs.config("lenet", "settings.train_images=640", "settings.test_images=100",
+        "batch_size=16", "optimizer.learning_rate=0.01", "output=" + dir.resolve("model")));
+    assertThat(result.accuracy()).as("0.1 untrained").isGreaterThan(0.9);
+    assertThat(result.metrics().get("top5")).isBetween(result.accuracy(), 1.0);
+  }
+
+  @Test
+  void resnet50_trains_on_tiny_images() {
+    RunResult result = run(Jobs.config("resnet50", "settings.image_size=32", "settings.classes=6",
+        "settings.train_images=8", "settings.test_images=4", "epochs=1", "batch_size=2", "data.reader_threads=1"));
+    assertThat(result.steps()).isEqualTo(2);
+    assertThat(result.loss()).isBetween(0.5, 6.0);
+    assertThat(result.metrics()).containsKey("top5");
+    assertThat(result.metrics().get("exchanges_per_step")).as("of 161 gradients").isBetween(2.0, 6.0);
+  }
+
+  @Test
+  void skip_gram_learns_which_words_are_near() {
+    RunResult result = run(Jobs.config("skip-gram", "data.dir=" + dir.resolve("data"), "output=" + dir.resolve("model"),
+        "epochs=1", "max_steps=300", "settings.train_lines=6000", "settings.test_lines=200", "settings.min_count=1"));
+    assertThat(result.loss()).as("of 6 pairs each; untrained 6 ln 2 = 4.16").isLessThan(3.9);
     assertThat(dir.resolve("model/table-words.safetensors")).isRegularFile();
   }
 

@@ -29,7 +29,7 @@ class ModesTest {
   }
 
   @ParameterizedTest
-  @EnumSource(Mode.class)
+  @EnumSource(value = Mode.class, mode = EnumSource.Mode.EXCLUDE, names = "COLLECTIVE")
   void trains_and_leaves_nothing_behind(Mode mode) {
     LeftoverThreads threads = LeftoverThreads.snapshot();
     List<RunResult> results = run(Faults.none(), "mode=" + mode.name().toLowerCase(), "k_steps=4", "epochs=2");

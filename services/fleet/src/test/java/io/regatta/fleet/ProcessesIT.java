@@ -96,7 +96,7 @@ class ProcessesIT {
     result.get("process_ids").forEach(pid -> pids.add(pid.asLong()));
     assertThat(pids).doesNotHaveDuplicates().hasSize(trainers.size() + stopped.size());
 
-    CommandLineRun status = CommandLineRun.regatta("status", "--seeds", services.seed());
+    CommandLineRun status = CommandLineRun.regatta("status", "--seeds", services.seed(), "--ready-timeout", "60");
     assertThat(status.status()).as(status.err()).isZero();
     assertThat(status.out()).contains("server 0", "server 1", "no job").doesNotContain("job " + name);
 

@@ -57,8 +57,7 @@ class ResourcesTest {
     Path temporary = Files.createDirectory(dir.resolve("temporary"));
     List<Long> resident;
     List<String> left;
-    try (JavaProcess jobs = JavaProcess.start("ten jobs", dir, List.of(
-        Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xms400m", "-Xmx400m",
+    try (JavaProcess jobs = JavaProcess.start("ten jobs", dir, JavaProcess.java("-Xms400m", "-Xmx400m",
         "-XX:+AlwaysPreTouch", "-Dregatta.root=" + Checkout.root(), "-Djava.io.tmpdir=" + temporary,
         "-Dvertx.cacheDirBase=" + temporary.resolve("vertx"), "-cp", classes, TenJobs.class.getName(), dir.toString()))) {
       jobs.await(line -> line.equals("done"), 110);

@@ -10,6 +10,7 @@ import io.regatta.protocol.snapshot.Manifest;
 import io.regatta.protocol.snapshot.ManifestFile;
 import io.regatta.protocol.snapshot.SnapshotKind;
 import io.regatta.trainer.Progress;
+import io.regatta.trainer.data.DataCursor;
 import io.regatta.trainer.result.RunResult;
 import io.regatta.trainer.run.LocalRun;
 import io.regatta.trainer.serve.Predictor;
@@ -81,7 +82,9 @@ class ResumeTest {
     assertThat(manifest.fuzzy()).isFalse();
     assertThat(manifest.trainers()).extracting(Manifest.Trainer::steps).containsExactly(20L, 20L);
 
+    Path left = Files.createDirectories(dir.resolve("stopped/step-000000030." + manifest.run() + "-rank0-5.part"));
     lived("stopped", "max_steps=40", "resume=auto", "servers=1", "shards=3");
+    assertThat(left).as("of the life that was killed").doesNotExist();
     Path second = dir.resolve("stopped/step-000000040");
     assertThat(Manifest.read(second).trainers().get(0).cursor().getInteger("pass")).isEqualTo(1);
     assertThat(snapshots("stopped")).contains("step-000000040").doesNotContain("step-000000020");
@@ -184,6 +187,7 @@ class ResumeTest {
     Manifest last = Manifest.read(dir.resolve("async/pass-00001"));
     assertThat(last.fuzzy()).isFalse();
     assertThat(last.trainers()).extracting(Manifest.Trainer::steps).containsOnly(run.steps());
+    assertThat(last.trainers()).extracting(t -> t.cursor().mapTo(DataCursor.class)).containsOnly(DataCursor.startOf(2));
     assertThat(hash(dir.resolve("async/pass-00001"))).isEqualTo(run.parametersHash());
     RunResult again = run("async", "mode=async", "sparse_optimizer.kind=sgd", "optimizer.kind=sgd", "epochs=3",
         "snapshots.every_pass=true", "resume=" + dir.resolve("async"));

@@ -42,9 +42,9 @@ class RunCommandTest {
 
   /** Without the JVM options that the script and the jars give. */
   private JavaProcess java(String... args) {
-    List<String> command = new ArrayList<>(List.of("env", "--default-signal=INT,TERM",
-        Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xmx256m", "-Djava.io.tmpdir=" + dir, "-cp",
-        System.getProperty("java.class.path"), Regatta.class.getName()));
+    List<String> command = new ArrayList<>(List.of("env", "--default-signal=INT,TERM"));
+    command.addAll(JavaProcess.java("-Xmx256m", "-Djava.io.tmpdir=" + dir, "-cp", System.getProperty("java.class.path"),
+        Regatta.class.getName()));
     command.addAll(List.of(args));
     JavaProcess process = JavaProcess.start(String.join(" ", args), dir, command);
     processes.add(process);

@@ -30,21 +30,24 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** What one can see of a cluster while it trains, and services in a user's own Vertx. */
 class RunningClusterTest {
 
-  private static final JobConfig JOB = JobConfig.of(new JsonObject().put("job", "line").put("trainers", 2)
-      .put("aggregator", true).put("batch_size", 8).put("compute_threads", 1));
+  private static final JsonObject LINE = new JsonObject().put("job", "line").put("trainers", 2)
+      .put("aggregator", true).put("batch_size", 8).put("compute_threads", 1);
+  private static final JobConfig JOB = JobConfig.of(LINE);
 
   /** Rank 1 trains and stays behind, rank 0 waits for it; nobody leaves until somebody has looked. */
   @Test
-  void status_and_why_name_the_one_who_is_waited_for() throws Exception {
+  void status_and_why_name_the_one_who_is_waited_for(@TempDir Path dir) throws Exception {
     LeftoverThreads threads = LeftoverThreads.snapshot();
     CountDownLatch trained = new CountDownLatch(2);
     CountDownLatch looked = new CountDownLatch(1);
@@ -59,10 +62,11 @@ class RunningClusterTest {
     String seed = "127.0.0.1:" + FreePorts.one();
     NodeConfig node = NodeConfig.defaults().withCluster(
         ClusterConfig.of("regatta", List.of(seed), Integer.parseInt(seed.substring(seed.indexOf(':') + 1))));
-    LocalCluster cluster = LocalCluster.start(LocalCluster.Options.of(JOB).withProgram(program).withNode(node));
+    JobConfig saving = JobConfig.of(LINE.copy().put("snapshots", new JsonObject().put("dir", dir.toString()).put("every_steps", 5)));
+    LocalCluster cluster = LocalCluster.start(LocalCluster.Options.of(saving).withProgram(program).withNode(node));
     try {
       assertThat(trained.await(60, TimeUnit.SECONDS)).isTrue();
-      CommandLineRun status = CommandLineRun.regatta("status", "--seeds", seed);
+      CommandLineRun status = CommandLineRun.regatta("status", "--seeds", seed, "--ready-timeout", "60");
       assertThat(status.status()).as(status.err()).isZero();
       Directory directory = Blocking.get(cluster.nodeReady()).directory();
       String pid = ", pid " + ProcessHandle.current().pid();
@@ -99,10 +103,13 @@ class RunningClusterTest {
       // Shards publish a job's figures at an interval: asked again until they are there, for a minute at most.
       long end = System.nanoTime() + TimeUnit.MINUTES.toNanos(1);
       String metrics = get(admin, "/metrics");
-      while (!(metrics.contains("regatta_job_version") && metrics.contains("regatta_trainer_steps")
+      while (!(metrics.contains("regatta_trainer_snapshots_step{job=\"line\",rank=\"0\"} 15.0") && metrics.contains("regatta_job_version") && metrics.contains("regatta_trainer_steps")
           && metrics.contains("regatta_aggregator_round_wait")) && System.nanoTime() < end) {
         metrics = get(admin, "/metrics");
       }
+      assertThat(metrics).contains("regatta_trainer_snapshots_total{job=\"line\",rank=\"0\"} 3.0",
+          "regatta_trainer_snapshots_failed_total{job=\"line\",rank=\"0\"} 0.0", "regatta_trainer_snapshots_bytes_total{",
+          "regatta_trainer_snapshots_seconds_total{", "regatta_trainer_snapshots_step{job=\"line\",rank=\"0\"} 15.0");
       assertThat(metrics).contains("regatta_shard_staleness", "regatta_job_version",
           "regatta_trainer_steps_total{job=\"line\",rank=\"1\"} 16.0", "regatta_trainer_staleness_max",
           "# TYPE regatta_trainer_pushes_total counter", "# TYPE regatta_job_round_wait_seconds_total counter",

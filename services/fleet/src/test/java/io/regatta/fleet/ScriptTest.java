@@ -26,6 +26,8 @@ class ScriptTest {
   Path dir;
   private Path home;
   private Path jdk;
+  /** For REGATTA_CLASSPATH, null: none. */
+  private String libraries;
 
   @BeforeEach
   void checkout() throws IOException {
@@ -98,6 +100,21 @@ class ScriptTest {
     assertThat(run(List.of(link.toString(), "version"), jdk).text).contains(home + "/services/fleet/target/fleet.jar");
   }
 
+  @Test
+  void libraries_beside_its_own_come_with_what_the_manifest_opens() throws Exception {
+    libraries = "lib/*:a.jar";
+    String line = regatta(jdk, "simulate", "job.yaml").text.lines().filter(l -> l.startsWith("java ")).findFirst().orElseThrow();
+    assertThat(line).contains("-cp " + home + "/services/fleet/target/fleet.jar:lib/*:a.jar io.regatta.fleet.Regatta simulate job.yaml")
+        .doesNotContain("-jar");
+    String pom = Files.readString(Checkout.file("pom.xml"));
+    for (String opened : pom.replaceAll("(?s).*<Add-Opens>(.*)</Add-Opens>.*", "$1").split(" ")) {
+      assertThat(line).contains("--add-opens=" + opened + "=ALL-UNNAMED");
+    }
+    for (String exported : pom.replaceAll("(?s).*<Add-Exports>(.*)</Add-Exports>.*", "$1").split(" ")) {
+      assertThat(line).contains("--add-exports=" + exported + "=ALL-UNNAMED");
+    }
+  }
+
   private void java(String version) throws IOException {
     executable(jdk.resolve("bin/java"), JAVA.formatted(version));
   }
@@ -120,6 +137,10 @@ class ScriptTest {
     ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
     Map<String, String> environment = builder.environment();
     environment.keySet().removeAll(List.of("JAVA_HOME", "OMP_NUM_THREADS", "OPT_OUT_TRACKING", "REGATTA_JAVA_OPTS"));
+    environment.remove("REGATTA_CLASSPATH");
+    if (libraries != null) {
+      environment.put("REGATTA_CLASSPATH", libraries);
+    }
     if (javaHome != null) {
       environment.put("JAVA_HOME", javaHome.toString());
     } else {

@@ -28,6 +28,7 @@ import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -41,6 +42,10 @@ import org.junit.jupiter.api.io.TempDir;
 /** A model that is served while its job trains on: what a whole cluster saved, asked over HTTP and gRPC. */
 @ExtendWith(BlockedLoopGuard.class)
 class ServeTest {
+
+  private static final Duration POLL = Duration.ofMillis(500);
+  /** What a busy machine may add. */
+  private static final Duration SLACK = Duration.ofSeconds(3);
 
   @TempDir
   Path dir;
@@ -89,15 +94,17 @@ class ServeTest {
   @Timeout(value = 2, unit = TimeUnit.MINUTES)
   void deltas_are_taken_over_and_no_request_fails_meanwhile() throws Exception {
     LeftoverThreads threads = LeftoverThreads.snapshot();
-    Path model = dir.resolve("early");
-    train("output=" + model, "max_steps=10");
-    Path later = dir.resolve("later"); // the same steps, and twenty more
+    Path later = dir.resolve("later");
     train("output=" + later, "max_steps=30", "snapshots.every_steps=10", "snapshots.deltas=2", "snapshots.keep=3");
+    Path model = dir.resolve("early"); // of the same run, twenty steps before
+    train("output=" + model, "max_steps=10", "resume=" + later.resolve("step-000000010"));
+    Path tomorrow = dir.resolve("tomorrow"); // another run, whose steps begin anew
+    train("output=" + tomorrow, "max_steps=10", "init_from=" + later, "snapshots.every_steps=10");
     List<String> lines = Files.readAllLines(dir.resolve("data/test.tsv")).subList(0, 64);
     String text = String.join("\n", lines);
     float[] end;
     try (Predictor predictor = Predictor.load(later)) {
-      assertThat(predictor.source()).isEqualTo(new Predictor.Source(later, 30));
+      assertThat(predictor.source()).extracting(Predictor.Source::dir, Predictor.Source::step).containsExactly(later, 30L);
       end = predictor.predict(lines).get().scores();
     }
     Path follow = dir.resolve("follow");
@@ -106,7 +113,7 @@ class ServeTest {
     Vertx vertx = Vertx.vertx();
     Node node = Blocking.get(Node.embedded(vertx, null, NodeConfig.defaults(), "application"));
     PredictorVerticle service = new PredictorVerticle(node,
-        new PredictorConfig(model.toString(), follow.toString(), 10, 0, 1 << 20), null);
+        new PredictorConfig(model.toString(), follow.toString(), POLL.toMillis(), 0, 1 << 20), null);
     String id = Blocking.get(vertx.deployVerticle(service));
     port = service.port();
     JsonObject served = ask("/model", null).body();
@@ -115,25 +122,43 @@ class ServeTest {
     float[] early = ask("/predict", text).scores();
     assertThat(early).hasSize(64).isNotEqualTo(end);
 
+    long loading = System.nanoTime();
+    try (Predictor predictor = Predictor.load(model)) {
+      predictor.take(later.resolve("step-000000020"));
+    }
+    loading = System.nanoTime() - loading;
     List<Long> steps = new ArrayList<>();
     for (int step = 20; step <= 30; step += 10) {
       publish(later.resolve("step-0000000" + step), follow);
+      long published = System.nanoTime();
       for (long at = 0; at < step; ) {
         Answer answer = ask("/predict", text);
         assertThat(answer.status()).as(answer.body().encode()).isEqualTo(200);
         at = answer.body().getLong("step");
         steps.add(at);
       }
+      assertThat(Duration.ofNanos(System.nanoTime() - published)).as("the poll interval, and the time of loading it")
+          .isLessThan(POLL.plusNanos(loading).plus(SLACK));
     }
     assertThat(steps).isSorted().contains(20L, 30L);
     assertThat(ask("/predict", text).scores()).containsExactly(end, within(1e-6f));
 
+    publish(tomorrow.resolve("step-000000010"), Files.createDirectories(follow.resolve("day2")));
+    for (JsonObject now = served; now.getLong("step") != 10 || !now.getString("from").contains("day2"); ) {
+      Answer answer = ask("/predict", text);
+      assertThat(answer.status()).as(answer.body().encode()).isEqualTo(200);
+      now = ask("/model", null).body();
+    }
+    try (Predictor predictor = Predictor.load(tomorrow)) {
+      assertThat(ask("/predict", text).scores()).containsExactly(predictor.predict(lines).get().scores(), within(1e-6f));
+    }
+
     GrpcClient client = GrpcClient.client(vertx);
     PredictReply reply = Blocking.get(PredictionGrpcClient.create(client, SocketAddress.inetSocketAddress(port, "127.0.0.1"))
         .predict(PredictRequest.newBuilder().addAllLines(lines).build()));
-    assertThat(reply.getStep()).isEqualTo(30);
+    assertThat(reply.getStep()).isEqualTo(10);
     assertThat(reply.getScoresList()).hasSize(64);
-    assertThat(reply.getScores(63)).isCloseTo(end[63], within(1e-6f));
+    assertThat(reply.getScores(63)).isCloseTo(ask("/predict", text).scores()[63], within(1e-6f));
     Blocking.get(client.close());
 
     Answer bad = ask("/predict", "no example");

@@ -75,8 +75,8 @@ class ServiceSettingsTest {
   @Test
   void a_limit_in_the_environment_reaches_the_simulations_servers() throws Exception {
     List<String> command = new ArrayList<>(List.of("env", "REGATTA_PARAMETER_SERVER_LIMITS_ROWS=3",
-        "REGATTA_NODE_ADMIN_ENABLED=false", Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-        "-Xmx512m", "-cp", System.getProperty("java.class.path"), Regatta.class.getName()));
+        "REGATTA_NODE_ADMIN_ENABLED=false"));
+    command.addAll(JavaProcess.java("-Xmx512m", "-cp", System.getProperty("java.class.path"), Regatta.class.getName()));
     command.addAll(arguments());
     try (JavaProcess process = JavaProcess.start("simulation", Checkout.root(), command)) {
       refusedByTheLimit(process.status(90), process.output());
