@@ -1,6 +1,8 @@
 package io.regatta.load;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.load.collective.AllReduceDriver;
+import io.regatta.load.collective.AllReduceResult;
 import io.regatta.load.dense.DenseDriver;
 import io.regatta.load.dense.DenseResult;
 import io.regatta.load.dense.SweepDriver;
@@ -37,7 +39,10 @@ final class Drivers implements Callable<Integer> {
   private static final List<String> ALL = List.of("dense", "small", "sparse", "train", "ingest", "stall");
   private static final String SWEEP = "sweep";
   private static final String MODES = "modes";
-  private static final int MODES_ROWS = 500_000;
+  private static final String ALL_REDUCE = "allreduce";
+  private static final String REFIT = "refit";
+  /** Drivers that run only if they are named. */
+  private static final List<String> NAMED = List.of(SWEEP, MODES, ALL_REDUCE, REFIT);
   private static final int TENSOR_ELEMENTS = 16_000_000;
   private static final int ROUND_TRIPS = 10_000;
   private static final int EXAMPLES = 100_000;
@@ -46,7 +51,7 @@ final class Drivers implements Callable<Integer> {
   private static final List<Integer> CHUNKS = List.of(1 << 20, 4 << 20);
 
   @Parameters(paramLabel = "DRIVER", description = "dense, small, sparse, train, ingest, stall: all of these if none is "
-      + "named; sweep, modes")
+      + "named; sweep, modes, allreduce, refit")
   private List<String> drivers = List.of();
 
   @Option(names = "--quick", description = "shorter measurements: all drivers in less than five minutes")
@@ -76,6 +81,7 @@ final class Drivers implements Callable<Integer> {
       case "ingest" -> IngestDriver.task(setup);
       case "stall" -> StallDriver.task(setup);
       case "train" -> TrainDriver.task(setup);
+      case ALL_REDUCE -> AllReduceDriver.task(setup);
       default -> throw new InvalidInput("there is no driver '" + setup.getString("driver") + "'; there are " + ALL);
     };
   }
@@ -84,9 +90,9 @@ final class Drivers implements Callable<Integer> {
   public Integer call() throws IOException {
     List<String> wanted = drivers.isEmpty() ? ALL : drivers;
     for (String driver : wanted) {
-      if (!ALL.contains(driver) && !driver.equals(SWEEP) && !driver.equals(MODES)) {
+      if (!ALL.contains(driver) && !NAMED.contains(driver)) {
         throw new CommandLine.ParameterException(spec.commandLine(), "there is no driver '" + driver + "'; there are "
-            + ALL + ", " + SWEEP + " and " + MODES);
+            + ALL + " and " + NAMED);
       }
     }
     Scale scale = quick ? Scale.QUICK : Scale.FULL;
@@ -133,8 +139,14 @@ final class Drivers implements Callable<Integer> {
           out.println(result.markdown());
           results.put(driver, result.json());
         }
+        case ALL_REDUCE -> {
+          AllReduceResult result = AllReduceDriver.run(scale, AllReduceDriver.SIZES, List.of(2, 4));
+          out.println(result.markdown());
+          results.put(driver, result.json());
+        }
+        case REFIT -> out.println(AllReduceDriver.refit(scale, AllReduceDriver.SIZES, List.of(2, 4)));
         case MODES -> {
-          ModesDriver.Result result = ModesDriver.run(quick ? MODES_ROWS / 10 : MODES_ROWS);
+          ModesDriver.Result result = ModesDriver.run(quick ? ModesDriver.Size.QUICK : ModesDriver.Size.FULL);
           out.println(result.markdown());
           results.put(driver, result.json());
         }

@@ -1,6 +1,7 @@
 package io.regatta.load.dense;
 
 import io.regatta.load.run.Iperf3;
+import io.regatta.load.run.MpiProgram;
 import io.regatta.load.run.OpenMpi;
 import io.regatta.load.run.Sample;
 import io.regatta.load.run.Scale;
@@ -19,7 +20,7 @@ final class SystemPeers implements AutoCloseable {
       missing("iperf3", "no iperf3 in PATH; Debian's package is iperf3");
     }
     if (openMpi.isEmpty()) {
-      missing("OpenMPI", "no mpirun and mpicc in PATH; Debian's packages are openmpi-bin and libopenmpi-dev");
+      missing("OpenMPI", MpiProgram.MISSING);
     }
   }
 

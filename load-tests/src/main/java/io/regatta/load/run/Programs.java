@@ -10,12 +10,12 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /** Programs of the system that are measured as peers where they are installed. Stateless. */
-final class Programs {
+public final class Programs {
 
   private Programs() {}
 
   /** The first program of this name in PATH. */
-  static Optional<String> inPath(String name) {
+  public static Optional<String> inPath(String name) {
     return Stream.of(System.getenv().getOrDefault("PATH", "").split(File.pathSeparator)).filter(d -> !d.isEmpty())
         .map(d -> Path.of(d, name)).filter(Files::isExecutable).map(Path::toString).findFirst();
   }

@@ -14,7 +14,7 @@ public record Scale(int rounds, double warmUpLimitSeconds, double blockSeconds) 
   public static final Scale QUICK = new Scale(5, 2, 0.25);
 
   /** How many operations fit a block, if one takes so long. */
-  int fits(double seconds) {
+  public int fits(double seconds) {
     return (int) Math.max(1, Math.min(Integer.MAX_VALUE, Math.round(blockSeconds / seconds)));
   }
 }

@@ -78,8 +78,13 @@ public final class WorkerProcess implements AutoCloseable {
 
   /** Sends a command and waits for its answer. */
   public JsonObject ask(JsonObject command) {
-    commands.println(command.encode());
+    tell(command);
     return answer(command.encode());
+  }
+
+  /** Sends a command; {@link #answer} waits for the end of it, so that several workers can be at it together. */
+  public void tell(JsonObject command) {
+    commands.println(command.encode());
   }
 
   /** Freezes the process (SIGSTOP), which answers nothing until it is thawed. */
@@ -119,7 +124,12 @@ public final class WorkerProcess implements AutoCloseable {
     return ask(new JsonObject().put("do", "cpu")).getDouble("cpu");
   }
 
-  private JsonObject answer(String what) {
+  /**
+   * Waits for the answer to the command that was sent last.
+   *
+   * @param what it was asked, for messages
+   */
+  public JsonObject answer(String what) {
     String line;
     try {
       line = answers.poll(ANSWER_SECONDS, TimeUnit.SECONDS);

@@ -1,0 +1,166 @@
+package io.regatta.load.collective;
+
+import io.regatta.core.collective.Algorithm;
+import io.regatta.core.collective.Choices;
+import io.regatta.core.collective.Choices.Choice;
+import io.regatta.core.collective.Choices.Row;
+import io.regatta.core.collective.Operation;
+import io.regatta.load.collective.Contender.Calls;
+import io.regatta.load.run.Medians;
+import io.regatta.load.run.MpiProgram;
+import io.regatta.load.run.Scale;
+import io.regatta.load.run.Table;
+import io.regatta.load.run.Task;
+import io.vertx.core.json.JsonObject;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * All-reduce of vectors of float32 from direct memory, each rank in a process of its own and all ranks in one, beside
+ * OpenMPI and Gloo where they are. The rounds go over all of them in turn. Blocks.
+ */
+public final class AllReduceDriver {
+
+  /** 4 KB to 64 MB. */
+  public static final List<Integer> SIZES = List.of(4 << 10, 64 << 10, 1 << 20, 4 << 20, 16 << 20, 64 << 20);
+
+  private AllReduceDriver() {}
+
+  /** The task of a worker of this driver. */
+  public static Task task(JsonObject setup) {
+    return new AllReduceTask(setup);
+  }
+
+  /**
+   * Runs all contenders.
+   *
+   * @param sizes bytes of the vectors
+   * @param ranks sizes of groups
+   */
+  public static AllReduceResult run(Scale scale, List<Integer> sizes, List<Integer> ranks) throws IOException {
+    List<Contender> contenders = new ArrayList<>();
+    AllReduceResult result = new AllReduceResult(sizes, ranks);
+    try {
+      for (int n : ranks) {
+        RegattaGroup regatta = new RegattaGroup(RegattaGroup.PROCESSES, n);
+        contenders.add(regatta);
+        sizes.forEach(regatta::check);
+        RegattaGroup byHand = new RegattaGroup(RegattaGroup.HANDOVER, n);
+        contenders.add(byHand);
+        sizes.forEach(byHand::check);
+        add(contenders, OpenMpiGroup.find(OpenMpiGroup.TCP, n), "OPENMPI", MpiProgram.MISSING);
+        add(contenders, OpenMpiGroup.find(OpenMpiGroup.SHARED_MEMORY, n), "OPENMPI", MpiProgram.MISSING);
+        add(contenders, GlooGroup.find(n), "GLOO", GlooGroup.MISSING);
+      }
+      Map<Contender, List<Integer>> times = new HashMap<>();
+      for (Contender contender : contenders) {
+        List<Integer> fits = new ArrayList<>();
+        for (int bytes : sizes) {
+          fits.add(warmUp(scale, contender, bytes));
+        }
+        times.put(contender, fits);
+      }
+      for (int round = 0; round < scale.rounds(); round++) {
+        for (int s = 0; s < sizes.size(); s++) {
+          for (Contender contender : contenders) {
+            result.add(contender, sizes.get(s), contender.run(sizes.get(s), times.get(contender).get(s)));
+          }
+        }
+      }
+    } finally {
+      for (Contender contender : contenders) {
+        contender.close();
+      }
+    }
+    return result;
+  }
+
+  private static void add(List<Contender> to, Optional<Contender> found, String name, String why) {
+    found.ifPresentOrElse(to::add, () -> System.err.println("drivers: " + name + " IS NOT MEASURED: " + why));
+  }
+
+  /** Until its limit or three blocks that were no faster; returns how many calls make a block. Native peers need none. */
+  private static int warmUp(Scale scale, Contender contender, int bytes) throws IOException {
+    int times = scale.fits(contender.run(bytes, 2).median());
+    double spent = 0;
+    double best = Double.POSITIVE_INFINITY;
+    for (int level = 0; level < 3 && spent < scale.warmUpLimitSeconds(); ) {
+      Calls calls = contender.run(bytes, times);
+      level = calls.median() < best * 0.95 ? 0 : level + 1;
+      best = Math.min(best, calls.median());
+      spent += calls.seconds();
+      times = scale.fits(calls.median());
+      if (!(contender instanceof RegattaGroup)) {
+        break;
+      }
+    }
+    return times;
+  }
+
+  /**
+   * Measures each all-reduce with several chunk sizes, and prints the table of choices that was fastest.
+   *
+   * @return the rows for all-reduce, as text; a row for each number of ranks and size, neighbours that are alike joined
+   */
+  public static String refit(Scale scale, List<Integer> sizes, List<Integer> ranks) throws IOException {
+    List<Row> rows = new ArrayList<>();
+    Table table = new Table("ranks", "bytes", "algorithm", "chunk", "p50 µs");
+    for (int n : ranks) {
+      try (RegattaGroup group = new RegattaGroup(RegattaGroup.PROCESSES, n)) {
+        List<Choice> fastest = new ArrayList<>();
+        for (int bytes : sizes) {
+          Map<Choice, double[]> measured = measure(scale, group, candidates(bytes, n), bytes);
+          Choice best = null;
+          for (Map.Entry<Choice, double[]> one : measured.entrySet()) {
+            table.row(n, bytes, one.getKey().algorithm().word(), one.getKey().chunkBytes(), Medians.of(one.getValue()));
+            best = best == null || Medians.of(one.getValue()) < Medians.of(measured.get(best)) ? one.getKey() : best;
+          }
+          fastest.add(best);
+        }
+        for (int s = 0; s < sizes.size(); s++) {
+          boolean last = s == sizes.size() - 1;
+          if (last || !fastest.get(s).equals(fastest.get(s + 1))) { // the middle between two sizes, in powers
+            rows.add(new Row(Operation.ALL_REDUCE, n == ranks.get(ranks.size() - 1) ? Integer.MAX_VALUE : n,
+                last ? Long.MAX_VALUE : (long) Math.sqrt((double) sizes.get(s) * sizes.get(s + 1)), fastest.get(s)));
+          }
+        }
+      }
+    }
+    return table + "\n" + new Choices(rows).text();
+  }
+
+  private static List<Choice> candidates(int bytes, int ranks) {
+    List<Choice> all = new ArrayList<>();
+    for (int chunk = 64 << 10; chunk <= 4 << 20; chunk *= 2) {
+      if (chunk == 64 << 10 || chunk <= bytes) {
+        all.add(new Choice(Algorithm.RING, chunk));
+      }
+    }
+    if (bytes <= 4 << 20) {
+      all.add(new Choice(Algorithm.HALVING_DOUBLING, 1 << 20));
+      all.add(new Choice(Algorithm.EXCHANGE, 1 << 20));
+    }
+    return all;
+  }
+
+  private static Map<Choice, double[]> measure(Scale scale, RegattaGroup group, List<Choice> choices, int bytes) {
+    Map<Choice, double[]> all = new LinkedHashMap<>();
+    choices.forEach(choice -> all.put(choice, new double[scale.rounds()]));
+    for (int round = -1; round < scale.rounds(); round++) { // the first one warms up
+      for (Choice choice : choices) {
+        group.form(new Choices(List.of(new Row(Operation.ALL_REDUCE, Integer.MAX_VALUE, Long.MAX_VALUE, choice))).text());
+        int times = scale.fits(group.run(bytes, 5).median());
+        double micros = group.run(bytes, times).micros();
+        if (round >= 0) {
+          all.get(choice)[round] = micros;
+        }
+      }
+    }
+    return all;
+  }
+}

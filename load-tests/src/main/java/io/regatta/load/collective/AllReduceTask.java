@@ -1,0 +1,154 @@
+package io.regatta.load.collective;
+
+import io.regatta.collective.CollectiveOptions;
+import io.regatta.collective.CollectivePort;
+import io.regatta.collective.Collectives;
+import io.regatta.collective.Membership;
+import io.regatta.core.collective.Choices;
+import io.regatta.core.collective.ReduceOp;
+import io.regatta.core.collective.Tensor;
+import io.regatta.load.run.Loop;
+import io.regatta.load.run.Task;
+import io.regatta.node.admin.Waits;
+import io.regatta.node.process.PlainVertx;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import io.vertx.core.Vertx;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.FloatBuffer;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+/**
+ * The ranks of one process: one, or all of a group by hand. {@code listen} opens their ports, {@code form} a group,
+ * {@code run} makes so many calls one after another on each rank's loop, {@code check} compares a sum with the closed form.
+ * Called by the worker's main thread only.
+ */
+final class AllReduceTask implements Task {
+  private static final double GIGA = 1e9;
+
+  private final Vertx vertx = Vertx.vertx(PlainVertx.options());
+  private final int here;
+  private final List<CollectivePort> ports = new ArrayList<>();
+  private List<Collectives> ranks = List.of();
+  private long generation;
+
+  AllReduceTask(JsonObject setup) {
+    here = setup.getInteger("here");
+  }
+
+  @Override
+  public JsonObject run(JsonObject command) throws Exception {
+    return switch (command.getString("do")) {
+      case "listen" -> listen(command.getString("choices"));
+      case "form" -> form(command);
+      case "run" -> calls(command.getInteger("bytes"), command.getInteger("times"));
+      case "check" -> check(command.getInteger("bytes"));
+      default -> throw new IllegalArgumentException(command.encode());
+    };
+  }
+
+  private JsonObject listen(String choices) throws Exception {
+    close(ports);
+    CollectiveOptions options = CollectiveOptions.defaults()
+        .withChoices(choices == null ? Choices.defaults() : Choices.parse(choices));
+    for (int i = 0; i < here; i++) {
+      ports.add(Loop.await(CollectivePort.listen(vertx, "127.0.0.1", options, new Waits())));
+    }
+    return new JsonObject().put("endpoints", new JsonArray(ports.stream().map(CollectivePort::endpoint).toList()));
+  }
+
+  private JsonObject form(JsonObject command) throws Exception {
+    List<String> endpoints = command.getJsonArray("endpoints").stream().map(Object::toString).toList();
+    generation++;
+    List<Future<Collectives>> forming = new ArrayList<>();
+    for (int i = 0; i < here; i++) {
+      forming.add(ports.get(i).form(new Membership("load", generation, command.getInteger("rank") + i, endpoints)));
+    }
+    ranks = Loop.await(Future.all(forming)).list();
+    return new JsonObject();
+  }
+
+  /** The first rank's median of a call tells; CPU is the worker's to measure. */
+  private JsonObject calls(int bytes, int times) throws Exception {
+    List<Future<long[]>> all = new ArrayList<>();
+    for (Collectives rank : ranks) {
+      ByteBuffer memory = ByteBuffer.allocateDirect(bytes).order(ByteOrder.LITTLE_ENDIAN);
+      all.add(new Calls(rank, Tensor.of(memory), times).run());
+    }
+    long[] nanos = Loop.await(Future.all(all)).resultAt(0);
+    double seconds = Arrays.stream(nanos).sum() / GIGA;
+    Arrays.sort(nanos);
+    return new JsonObject().put("median", nanos[times / 2] / GIGA).put("inside", seconds);
+  }
+
+  /** Calls one after another. Owned by the rank's loop. */
+  private static final class Calls {
+    private final Collectives rank;
+    private final Tensor tensor;
+    private final long[] nanos;
+    private final Promise<long[]> done = Promise.promise();
+    private int next;
+
+    Calls(Collectives rank, Tensor tensor, int times) {
+      this.rank = rank;
+      this.tensor = tensor;
+      nanos = new long[times];
+    }
+
+    Future<long[]> run() {
+      rank.context().runOnContext(v -> next());
+      return done.future();
+    }
+
+    private void next() {
+      if (next == nanos.length) {
+        done.complete(nanos);
+        return;
+      }
+      long begin = System.nanoTime();
+      rank.allReduce(tensor, ReduceOp.SUM).onSuccess(v -> {
+        nanos[next++] = System.nanoTime() - begin;
+        next();
+      }).onFailure(done::tryFail);
+    }
+  }
+
+  private JsonObject check(int bytes) throws Exception {
+    List<FloatBuffer> results = new ArrayList<>();
+    List<Future<Void>> calls = new ArrayList<>();
+    for (Collectives rank : ranks) {
+      ByteBuffer memory = ByteBuffer.allocateDirect(bytes).order(ByteOrder.LITTLE_ENDIAN);
+      FloatBuffer floats = memory.asFloatBuffer();
+      for (int i = 0; i < floats.capacity(); i++) {
+        floats.put(i, (rank.rank() + 1) * (i % 1000));
+      }
+      results.add(floats);
+      calls.add(rank.allReduce(Tensor.of(memory), ReduceOp.SUM));
+    }
+    Loop.await(Future.all(calls));
+    int n = ranks.get(0).worldSize();
+    for (FloatBuffer result : results) {
+      for (int i = 0; i < result.capacity(); i++) {
+        if (result.get(i) != n * (n + 1) / 2 * (i % 1000)) {
+          throw new IllegalStateException("element " + i + " of " + bytes / 4 + " is " + result.get(i));
+        }
+      }
+    }
+    return new JsonObject();
+  }
+
+  private static void close(List<CollectivePort> ports) throws Exception {
+    Loop.await(Future.join(ports.stream().map(CollectivePort::close).toList()).otherwiseEmpty());
+    ports.clear();
+  }
+
+  @Override
+  public void close() {
+    vertx.close();
+  }
+}

@@ -1,0 +1,94 @@
+package io.regatta.load.run;
+
+import io.regatta.core.error.RegattaException.PeerLost;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * A small C program of the resources, compiled for OpenMPI if {@code mpirun} and {@code mpicc} are in PATH. Called by one
+ * thread. OpenMPI waits by polling: its CPU seconds say little.
+ */
+public final class MpiProgram implements AutoCloseable {
+  /** What says how to get OpenMPI. */
+  public static final String MISSING =
+      "no mpirun and mpicc in PATH; Debian's packages are openmpi-bin and libopenmpi-dev";
+  private static final long LIMIT_SECONDS = 120;
+
+  private final String mpirun;
+  private final Path directory;
+  private final String name;
+
+  private MpiProgram(String mpirun, Path directory, String name) {
+    this.mpirun = mpirun;
+    this.directory = directory;
+    this.name = name;
+  }
+
+  /** Compiles {@code openmpi/NAME.c}; empty if OpenMPI is not there. */
+  public static Optional<MpiProgram> compile(String name) throws IOException {
+    Optional<String> mpirun = Programs.inPath("mpirun");
+    Optional<String> mpicc = Programs.inPath("mpicc");
+    if (mpirun.isEmpty() || mpicc.isEmpty()) {
+      return Optional.empty();
+    }
+    MpiProgram made = new MpiProgram(mpirun.get(), Files.createTempDirectory("regatta-openmpi"), name);
+    try (InputStream source = MpiProgram.class.getResourceAsStream("/openmpi/" + name + ".c")) {
+      Files.copy(source, made.directory.resolve(name + ".c"));
+      made.output(List.of(mpicc.get(), "-O2", "-o", name, name + ".c"));
+      return Optional.of(made);
+    } catch (IOException | RuntimeException e) {
+      made.close();
+      throw e;
+    }
+  }
+
+  /**
+   * Runs it; returns what it printed.
+   *
+   * @param options of mpirun
+   * @param arguments of the program
+   */
+  public String run(int ranks, List<String> options, List<String> arguments) throws IOException {
+    List<String> command = new ArrayList<>(List.of(mpirun, "-n", Integer.toString(ranks), "--oversubscribe"));
+    command.addAll(options);
+    command.add("./" + name);
+    command.addAll(arguments);
+    return output(command);
+  }
+
+  private String output(List<String> command) throws IOException {
+    ProcessBuilder builder = new ProcessBuilder(new ArrayList<>(command)).directory(directory.toFile())
+        .redirectError(ProcessBuilder.Redirect.INHERIT);
+    builder.environment().put("OMPI_ALLOW_RUN_AS_ROOT", "1"); // it refuses root unless told twice
+    builder.environment().put("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
+    Process process = builder.start();
+    process.getOutputStream().close();
+    try {
+      String told = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+      if (!process.waitFor(LIMIT_SECONDS, TimeUnit.SECONDS) || process.exitValue() != 0) {
+        throw new PeerLost(String.join(" ", command) + " failed; its words are on standard error");
+      }
+      return told;
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new PeerLost(command.get(0) + " was interrupted", e);
+    } finally {
+      process.destroyForcibly();
+    }
+  }
+
+  /** Removes the program. */
+  @Override
+  public void close() throws IOException {
+    Files.deleteIfExists(directory.resolve(name + ".c"));
+    Files.deleteIfExists(directory.resolve(name));
+    Files.delete(directory);
+  }
+}
