@@ -179,22 +179,22 @@ final class RunningCluster implements AutoCloseable {
 
   static <T> T get(CompletionStage<T> stage) {
     try {
-      return stage.toCompletableFuture().get(60, TimeUnit.SECONDS);
+      return stage.toCompletableFuture().get(20, TimeUnit.SECONDS);
     } catch (ExecutionException e) {
       throw new AssertionError("failed with " + e.getCause(), e.getCause());
     } catch (InterruptedException | TimeoutException e) {
-      throw new AssertionError("no answer within 60 s", e);
+      throw new AssertionError("no answer within 20 s", e);
     }
   }
 
   static Throwable failure(CompletionStage<?> stage) {
     try {
-      Object value = stage.toCompletableFuture().get(60, TimeUnit.SECONDS);
+      Object value = stage.toCompletableFuture().get(20, TimeUnit.SECONDS);
       throw new AssertionError("succeeded with " + value);
     } catch (ExecutionException e) {
       return e.getCause();
     } catch (InterruptedException | TimeoutException e) {
-      throw new AssertionError("no answer within 60 s", e);
+      throw new AssertionError("no answer within 20 s", e);
     }
   }
 

@@ -130,14 +130,14 @@ final class RunningServers implements AutoCloseable {
 
   static <T> T get(CompletionStage<T> stage) {
     try {
-      return stage.toCompletableFuture().get(60, TimeUnit.SECONDS);
+      return stage.toCompletableFuture().get(20, TimeUnit.SECONDS);
     } catch (ExecutionException e) {
       if (e.getCause() instanceof RuntimeException failure) {
         throw failure;
       }
       throw new AssertionError(e.getCause());
     } catch (InterruptedException | TimeoutException e) {
-      throw new AssertionError("no answer within 60 s", e);
+      throw new AssertionError("no answer within 20 s", e);
     }
   }
 

@@ -103,26 +103,38 @@ public final class HazelcastDirectory extends WaitingDirectory {
 
   /**
    * A holder lives if it answers, or if it renews its entry: it may be busy, and a place is not taken from the living. It
-   * does not if nobody listens there, or somebody else; or if its entry goes, at the end of its lease at the latest.
+   * does not if nobody listens there, or somebody else; or if its entry goes, at the end of its lease at the latest: so
+   * long a silent one is asked, and no longer.
    */
   private Future<Void> judge(Instance wanting, Instance holder, Function<Instance, Future<Boolean>> answers,
       String remedy, long deadlineNanos) {
-    return answers.apply(holder).transform(answer -> {
+    long leftMillis = Math.max(1, TimeUnit.NANOSECONDS.toMillis(deadlineNanos - System.nanoTime()));
+    return answers.apply(holder).timeout(leftMillis, TimeUnit.MILLISECONDS).transform(answer -> {
       if (answer.succeeded() ? !answer.result() : nobodyListens(answer.cause())) {
         LOG.info("{} {} at {} is gone: its place in the directory goes to {}", holder.service(), holder.index(),
             holder.endpoint(), wanting.endpoint());
         return Future.succeededFuture();
       }
-      if (answer.succeeded() || System.nanoTime() > deadlineNanos) {
-        return Future.failedFuture(new Conflict(wanting.service() + " at " + wanting.endpoint() + " is not needed: "
-            + holder.service() + (holder.service().equals(RENDEZVOUS) ? "" : " " + holder.index()) + " is at "
-            + holder.endpoint() + ", process " + holder.attributes().getOrDefault(PID, "unknown")
-            + (answer.succeeded() ? "" : ", which does not answer but renews its entry in the directory") + "; " + remedy));
+      if (answer.succeeded()) {
+        return Future.failedFuture(conflict(wanting, holder, "", remedy));
       }
-      return vertx.timer(RETRY_MILLIS, TimeUnit.MILLISECONDS).compose(v -> poll(holder.service()))
-          .compose(listed -> listed.contains(holder) ? judge(wanting, holder, answers, remedy, deadlineNanos)
-              : Future.succeededFuture());
+      boolean leaseOver = System.nanoTime() >= deadlineNanos;
+      return vertx.timer(RETRY_MILLIS, TimeUnit.MILLISECONDS).compose(v -> poll(holder.service())).compose(listed -> {
+        if (!listed.contains(holder)) {
+          return Future.succeededFuture();
+        }
+        return leaseOver
+            ? Future.failedFuture(conflict(wanting, holder,
+                ", which does not answer but renews its entry in the directory", remedy))
+            : judge(wanting, holder, answers, remedy, deadlineNanos);
+      });
     });
+  }
+
+  private static Conflict conflict(Instance wanting, Instance holder, String silent, String remedy) {
+    return new Conflict(wanting.service() + " at " + wanting.endpoint() + " is not needed: " + holder.service()
+        + (holder.service().equals(RENDEZVOUS) ? "" : " " + holder.index()) + " is at " + holder.endpoint() + ", process "
+        + holder.attributes().getOrDefault(PID, "unknown") + silent + "; " + remedy);
   }
 
   private static boolean nobodyListens(Throwable failure) {

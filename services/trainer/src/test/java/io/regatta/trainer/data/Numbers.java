@@ -5,12 +5,12 @@ import java.util.List;
 import java.util.stream.IntStream;
 
 /** A source whose record i has the id i. */
-class Numbers implements SlotSource<Integer> {
+public class Numbers implements SlotSource<Integer> {
 
   private final String name;
   private final int records;
 
-  Numbers(String name, int records) {
+  public Numbers(String name, int records) {
     this.name = name;
     this.records = records;
   }

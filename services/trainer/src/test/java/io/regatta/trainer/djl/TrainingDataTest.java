@@ -8,11 +8,9 @@ import io.regatta.protocol.snapshot.Manifest;
 import io.regatta.protocol.snapshot.ModelLayout;
 import io.regatta.protocol.snapshot.SnapshotKind;
 import io.regatta.trainer.data.DataCursor;
-import io.regatta.trainer.data.Layout;
 import io.regatta.trainer.data.LoaderOptions;
-import io.regatta.trainer.data.SlotBatch;
+import io.regatta.trainer.data.Numbers;
 import io.regatta.trainer.data.SlotDataset;
-import io.regatta.trainer.data.SlotSource;
 import io.regatta.trainer.snapshot.StartingPoint;
 import io.vertx.core.json.JsonObject;
 import java.nio.file.Path;
@@ -25,45 +23,33 @@ import org.junit.jupiter.api.Test;
 class TrainingDataTest {
 
   /** Ids from 0 on; counts what is read. */
-  private record Counted(int records, AtomicInteger read) implements SlotSource<Integer> {
+  private static final class Counted extends Numbers {
 
-    @Override
-    public String name() {
-      return "counted";
-    }
+    private final AtomicInteger read;
 
-    @Override
-    public Layout layout() {
-      return new Layout(0, 1);
-    }
-
-    @Override
-    public long size() {
-      return records;
+    Counted(int records, AtomicInteger read) {
+      super("counted", records);
+      this.read = read;
     }
 
     @Override
     public Cursor<Integer> open() {
-      int[] next = new int[1];
+      Cursor<Integer> numbers = super.open();
       return new Cursor<>() {
         @Override
         public Integer next() {
-          if (next[0] == records) {
-            return null;
+          Integer id = numbers.next();
+          if (id != null) {
+            read.incrementAndGet();
           }
-          read.incrementAndGet();
-          return next[0]++;
+          return id;
         }
 
         @Override
-        public void close() {}
+        public void close() {
+          numbers.close();
+        }
       };
-    }
-
-    @Override
-    public boolean parse(Integer record, SlotBatch into, int row) {
-      into.ids()[row] = record;
-      return true;
     }
   }
 
