@@ -118,8 +118,10 @@ public final class HazelcastDirectory extends WaitingDirectory {
       if (answer.succeeded()) {
         return Future.failedFuture(conflict(wanting, holder, "", remedy));
       }
-      boolean leaseOver = System.nanoTime() >= deadlineNanos;
-      return vertx.timer(RETRY_MILLIS, TimeUnit.MILLISECONDS).compose(v -> poll(holder.service())).compose(listed -> {
+      long left = TimeUnit.NANOSECONDS.toMillis(deadlineNanos - System.nanoTime());
+      boolean leaseOver = left < RETRY_MILLIS; // no use to ask once more: to end a connection with a silent one takes long
+      long pause = RETRY_MILLIS + (leaseOver ? Math.max(0, left) : 0);
+      return vertx.timer(pause, TimeUnit.MILLISECONDS).compose(v -> poll(holder.service())).compose(listed -> {
         if (!listed.contains(holder)) {
           return Future.succeededFuture();
         }
