@@ -98,6 +98,10 @@ public record JobConfig(
         + "there; auto: the engine's own choice, a GPU if it sees one.")
     String device,
 
+    @Setting(value = "imperative", doc = "How training passes are carried out: operator by operator, or, symbolic, as a graph that "
+        + "the engine has recorded in the first step (MXNet only; not with sparse tables). Both give the same bits.")
+    Execution execution,
+
     @Setting(value = "1", doc = "Threads of the engine's kernels, per process: pinned, so that runs are comparable. "
         + "0: the engine's own choice.")
     int computeThreads,

@@ -4,6 +4,7 @@ import ai.djl.Device;
 import ai.djl.engine.Engine;
 import ai.djl.engine.EngineProvider;
 import ai.djl.mxnet.jna.JnaUtils;
+import ai.djl.nn.Block;
 import ai.djl.training.GradientCollector;
 import com.sun.jna.Library;
 import com.sun.jna.Native;
@@ -232,6 +233,15 @@ public final class Engines {
   /** Whether gradients are overwritten by backward and their arrays stay; other engines add to them. */
   static boolean isMxnet(Engine engine) {
     return engine.getEngineName().equals("MXNet");
+  }
+
+  /** Training passes of this block as graphs. */
+  static SymbolicForward symbolic(Block block, Engine engine) {
+    if (!isMxnet(engine)) {
+      throw new InvalidInput("execution: symbolic records its graph by MXNet, and this job's engine is " + engine.getEngineName()
+          + "; use execution: imperative, or engine: MXNet");
+    }
+    return new SymbolicForward(block);
   }
 
   /** The innermost message, with the package to install where a shared library is missing. */

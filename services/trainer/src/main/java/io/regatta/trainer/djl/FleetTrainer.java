@@ -24,6 +24,7 @@ import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.SparseTableSpec;
 import io.regatta.core.optim.OptimizerSpec;
 import io.regatta.protocol.snapshot.SnapshotKind;
+import io.regatta.trainer.config.Execution;
 import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.config.Strategy;
 import io.regatta.trainer.data.DataCursor;
@@ -59,6 +60,8 @@ public final class FleetTrainer extends Trainer {
   private DenseParameters dense;
   private ParameterClient client;
   private Exchange exchange;
+  /** Null: training passes run operator by operator. */
+  private SymbolicForward graphs;
   private NDManager stepScope;
   private LookAhead iteration;
   private LookAhead trainedFrom;
@@ -130,6 +133,9 @@ public final class FleetTrainer extends Trainer {
     exchange = Enrolment.exchange(replica, strategy, client, times);
     goOn(registered);
     dense.lends(exchange.underWay() + 1, exchange.floatsBehind());
+    if (session.job().execution() == Execution.SYMBOLIC) {
+      graphs = Engines.symbolic(getModel().getBlock(), getManager().getEngine());
+    }
     dense.write(exchange.start());
   }
 
@@ -269,7 +275,7 @@ public final class FleetTrainer extends Trainer {
     begin(input, null);
     long pulled = times.nanos(StepTimes.Part.PULL);
     long begin = System.nanoTime();
-    NDList out = super.forward(input);
+    NDList out = graphs == null ? super.forward(input) : graphs.forward(input, super::forward);
     forwardTook(begin, pulled);
     return out;
   }
@@ -279,7 +285,8 @@ public final class FleetTrainer extends Trainer {
     begin(data, labels);
     long pulled = times.nanos(StepTimes.Part.PULL);
     long begin = System.nanoTime();
-    NDList out = super.forward(data, labels);
+    NDList out = graphs == null ? super.forward(data, labels)
+        : graphs.forward(new NDList(data).addAll(labels), both -> super.forward(data, labels));
     forwardTook(begin, pulled);
     return out;
   }
@@ -579,6 +586,9 @@ public final class FleetTrainer extends Trainer {
     }
     closed = true;
     endStepScope();
+    if (graphs != null) {
+      graphs.close();
+    }
     if (dense != null) {
       frozen = dense.frozenValues(); // for a model that is saved after its program has closed it
       dense.close();
