@@ -324,6 +324,19 @@ public final class ParameterShard {
     return new JobRestore(state, index);
   }
 
+  /**
+   * The job goes on from this state of the dense vector in place of what it holds, e.g. a copy of another shard's. For a shard
+   * of one trainer that waits for nothing here; rows of tables stay as they are.
+   *
+   * @param values by block; the shard's from now on
+   * @param slots by block, then by slot
+   * @param version updates that are inside
+   * @param step sync: that comes next, at least the one that would have
+   */
+  public void replace(String job, float[][] values, float[][][] slots, long version, long step) {
+    job(job).restored(values, slots, version, step);
+  }
+
   /** See {@link ShardLink#digest}; in one go. */
   public long digest(String job) {
     job(job).turns.finish();

@@ -2,9 +2,12 @@ package io.regatta.trainer.session;
 
 import io.regatta.core.client.LocalShardLink;
 import io.regatta.core.client.ParameterClient;
+import io.regatta.core.dense.DenseState;
+import io.regatta.core.dense.DenseValues;
 import io.regatta.core.error.RegattaException.Conflict;
 import io.regatta.core.exchange.JobSpec;
 import io.regatta.core.exchange.TrainerId;
+import io.regatta.core.optim.Optimizer;
 import io.regatta.core.shard.JobRestore;
 import io.regatta.core.shard.JobSnapshot;
 import io.regatta.core.shard.ParameterShard;
@@ -17,6 +20,7 @@ import io.regatta.trainer.session.TrainerSession.SaveOrder;
 import io.regatta.trainer.session.TrainerSession.Saving;
 import io.regatta.trainer.trace.StepTrace;
 import java.io.IOException;
+import java.nio.FloatBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -132,6 +136,71 @@ public final class OwnShards {
     } catch (IOException | RuntimeException e) {
       return CompletableFuture.failedFuture(e);
     }
+  }
+
+  /** Number of floats that {@link #copy} writes: the dense values, and what the optimizer keeps of each. */
+  public int floats() {
+    return Math.multiplyExact(numel(), 1 + Optimizer.of(spec.model().denseOptimizer()).slots());
+  }
+
+  private int numel() {
+    return spec.model().denseNumel();
+  }
+
+  /**
+   * Writes what the one shard holds of the dense vector at the buffer's position: the values, then slot by slot. Between two
+   * steps.
+   *
+   * @return updates that are inside, and the next step
+   */
+  public long[] copy(FloatBuffer to) {
+    CompletableFuture<long[]> copied = new CompletableFuture<>();
+    serially(() -> one().snapshot(spec.job(), 0, TableSnapshot.Scope.ALL, Long.MAX_VALUE, (snapshot, error) -> {
+      if (error != null) {
+        copied.completeExceptionally(error);
+        return;
+      }
+      DenseState dense = snapshot.dense();
+      int slots = floats() / numel();
+      for (int part = 0; part < slots; part++) {
+        for (int b = 0; b < DenseValues.blocks(dense.size()); b++) {
+          int length = Math.min(DenseValues.BLOCK, dense.size() - b * DenseValues.BLOCK);
+          to.put(part == 0 ? dense.values(b) : dense.slots(b)[part - 1], 0, length);
+        }
+      }
+      long[] progress = {snapshot.version(), snapshot.step()};
+      snapshot.end(true);
+      copied.complete(progress);
+    }));
+    return copied.join();
+  }
+
+  /** Takes over what another rank's {@link #copy} has written, in place of what is here. Between two steps. */
+  public void replace(FloatBuffer from, long version, long step) {
+    int slots = floats() / numel() - 1;
+    int blocks = DenseValues.blocks(numel());
+    float[][] values = new float[blocks][];
+    float[][][] kept = new float[blocks][slots][];
+    for (int part = 0; part <= slots; part++) {
+      for (int b = 0; b < blocks; b++) {
+        float[] block = new float[Math.min(DenseValues.BLOCK, numel() - b * DenseValues.BLOCK)];
+        from.get(block);
+        if (part == 0) {
+          values[b] = block;
+        } else {
+          kept[b][part - 1] = block;
+        }
+      }
+    }
+    serially(() -> one().replace(spec.job(), values, kept, version, step));
+  }
+
+  /** Where all of the dense vector lies in its own order. */
+  private ParameterShard one() {
+    if (parameters.size() != 1) {
+      throw new IllegalStateException("the dense vector of job " + spec.job() + " is cut over " + parameters.size() + " shards");
+    }
+    return parameters.get(0);
   }
 
   private <T> T asked(Supplier<T> question) {

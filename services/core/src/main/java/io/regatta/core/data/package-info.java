@@ -1,0 +1,2 @@
+/** Which rank reads which examples. */
+package io.regatta.core.data;

@@ -1,0 +1,167 @@
+package io.regatta.trainer.session;
+
+import io.regatta.core.data.Ledger;
+import io.regatta.core.data.Spans;
+import io.regatta.core.error.RegattaException.InvalidInput;
+import java.util.BitSet;
+import java.util.Collections;
+import java.util.Iterator;
+import java.util.List;
+
+/**
+ * Where the programs of an elastic job are: which pass, which call since it began, and who trains which examples of it. The ledger is
+ * the same at all ranks that have completed the same operations; passes and calls are this rank's own. Of a newcomer they lie
+ * behind the others' at first: what it comes to then has been done without it. Belongs to the rank's model thread.
+ */
+public final class ElasticPasses {
+
+  private static final int LEDGER_PASS = 0;
+  private static final int OVER = 1;
+  private static final int PASSES = 2;
+  private static final int CALLS = 3;
+
+  private final ElasticPeers peers;
+  /** Of the pass with this number, from 1; null before the first. */
+  private Ledger ledger;
+  private long ledgerPass;
+  private boolean over;
+  /** Of the ranks, by rank, as the ledger was dealt. */
+  private long[] lives = {};
+  private long dealings;
+  /** Begun by this rank's program, and its calls since. */
+  private long passes;
+  private long calls;
+  /** The same of the others when this rank came. */
+  private long passesBefore;
+  private long callsBefore;
+
+  ElasticPasses(ElasticPeers peers) {
+    this.peers = peers;
+  }
+
+  /**
+   * Begins a call that the programs of all ranks make at the same place.
+   *
+   * @return whether it was made before this rank came: then this rank makes it alone
+   */
+  public boolean beginCall() {
+    calls++;
+    return passes < passesBefore || passes == passesBefore && calls <= callsBefore;
+  }
+
+  /**
+   * A pass over training data begins.
+   *
+   * @param examples the same at all ranks
+   * @param dropLast see {@link Ledger}
+   * @return false if it is behind the others as a whole, so that nothing of it is to be read
+   */
+  public boolean begin(long examples, int batchSize, boolean dropLast) {
+    passes++;
+    calls = 0;
+    if (passes < ledgerPass || passes == ledgerPass && over) {
+      return false;
+    }
+    if (passes > ledgerPass) {
+      ledger = new Ledger(examples, batchSize, dropLast, peers.worldSize());
+      ledgerPass = passes;
+      over = false;
+      dealings++;
+    } else if (ledger.examples() != examples) {
+      throw new InvalidInput("rank " + peers.rank() + " reads a training set of " + examples + " examples, the others one of "
+          + ledger.examples() + "; all must read the same");
+    }
+    return true;
+  }
+
+  /** The run begins with this pass, counted from 0: it goes on from a snapshot. Before the first. */
+  void resumeAt(long pass) {
+    ledgerPass = pass;
+    over = true;
+  }
+
+  /** Whether a pass is under way whose end the ranks have not seen together. */
+  public boolean isUnderWay() {
+    return ledger != null && ledgerPass == passes && !over;
+  }
+
+  /** The batch that this rank trains next; empty if it has none left. */
+  public Spans next() {
+    return isUnderWay() ? ledger.next(peers.rank()) : Spans.NONE;
+  }
+
+  /** This rank's batches from the next one on, as long as {@link #dealings} stays the same. */
+  public Iterator<Spans> upcoming() {
+    return isUnderWay() ? ledger.upcoming(peers.rank()) : Collections.emptyIterator();
+  }
+
+  /** A number that changes whenever batches are dealt anew. */
+  public long dealings() {
+    return dealings;
+  }
+
+  /** Examples of the pass that have not been trained. */
+  public long left() {
+    return isUnderWay() ? ledger.left().size() : 0;
+  }
+
+  /** At the end of an attempt: these ranks have trained their next batches. */
+  public void trained(BitSet ranks) {
+    ledger.trained(ranks);
+  }
+
+  /** At the end of an attempt: nobody trains any more in this pass. */
+  public void end() {
+    over = true;
+  }
+
+  // ---- from generation to generation
+
+  /** @param inCall whether this rank is in its last call still */
+  long[] told(boolean inCall) {
+    return Recovery.packed(new long[] {ledgerPass, over ? 1 : 0, passes, calls - (inCall ? 1 : 0)},
+        ledger == null ? new long[0] : ledger.state(), lives);
+  }
+
+  /** @param fresh whether this rank has just come */
+  void take(long[] told, boolean fresh) {
+    List<long[]> parts = Recovery.unpacked(told);
+    long[] counts = parts.get(0);
+    ledgerPass = counts[LEDGER_PASS];
+    over = counts[OVER] == 1;
+    if (fresh) {
+      passesBefore = counts[PASSES];
+      callsBefore = counts[CALLS];
+    }
+    ledger = parts.get(1).length == 0 ? null : Ledger.of(parts.get(1));
+    lives = parts.get(2);
+  }
+
+  /** A generation begins: who goes on keeps the batch that it holds; the others' are dealt anew. */
+  void deal(List<Recovery> rows, long operations) {
+    dealings++;
+    int[] before = new int[rows.size()];
+    BitSet holding = new BitSet();
+    for (int rank = 0; rank < before.length; rank++) {
+      Recovery row = rows.get(rank);
+      before[rank] = rankOf(row.life());
+      holding.set(rank, row.holds() && row.operations() == operations);
+      if (ledger != null && holding.get(rank) && before[rank] < 0) {
+        throw new IllegalStateException("rank " + rank + " holds a batch that nobody has dealt to it");
+      }
+    }
+    if (ledger != null) {
+      ledger.redeal(before, holding);
+    }
+    lives = rows.stream().mapToLong(Recovery::life).toArray();
+  }
+
+  private int rankOf(long life) {
+    for (int rank = 0; rank < lives.length; rank++) {
+      if (lives[rank] == life) {
+        return rank;
+      }
+    }
+    return -1;
+  }
+}

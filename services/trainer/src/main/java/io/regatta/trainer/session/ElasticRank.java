@@ -1,0 +1,285 @@
+package io.regatta.trainer.session;
+
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.error.RegattaException.PeerLost;
+import java.nio.ByteBuffer;
+import java.nio.FloatBuffer;
+import java.util.List;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One rank of an elastic job: does with the others one {@link Operation} after the other, whoever dies, leaves or comes
+ * meanwhile. An operation needs all ranks, so what two ranks have completed differs by at most the last one; each keeps that
+ * one's result. When a generation is over all who are left form the next one and tell each other how far they are. Who has
+ * completed more gives the result, and after a step parameters and optimizer, to those who have not; if nobody has, all attempt
+ * the operation again. A newcomer is given everything.
+ *
+ * <p>Belongs to the rank's only model thread.
+ */
+public final class ElasticRank {
+
+  private static final Logger LOG = LoggerFactory.getLogger(ElasticRank.class);
+
+  private static final int OPERATIONS = 0;
+  private static final int RUN = 1;
+  private static final int RESULT_FLOATS = 2;
+
+  /** How a model thread waits, as {@link TrainerSession#await}. */
+  public interface Waiting {
+    <T> T await(String operation, CompletionStage<T> stage);
+  }
+
+  private final String name;
+  private final ElasticPeers peers;
+  private final Waiting waiting;
+  private final ElasticPasses passes;
+  private final ElasticCalls calls;
+  /** Told from other lives by. */
+  private final long life = ThreadLocalRandom.current().nextLong();
+  private boolean fresh = true;
+  private boolean generationIsOver;
+  /** Completed so far; and generations that have begun since the group's first. */
+  private long operations;
+  private long beginnings;
+  /** Of the last operation. */
+  private Operation.Result last = Operation.Result.NONE;
+  private long run;
+  /** Null until there is something to copy. */
+  private ElasticState state;
+  /** What this rank was given when it came, until there is a model to put it into. */
+  private FloatBuffer given;
+  private long[] givenProgress = {};
+
+  /** @param name of this trainer, for messages, e.g. {@code trainer of job lenet} */
+  public ElasticRank(String name, ElasticPeers peers, Waiting waiting) {
+    this.name = name;
+    this.peers = peers;
+    this.waiting = waiting;
+    passes = new ElasticPasses(peers);
+    calls = new ElasticCalls(this);
+  }
+
+  public ElasticPeers peers() {
+    return peers;
+  }
+
+  public ElasticPasses passes() {
+    return passes;
+  }
+
+  public ElasticCalls calls() {
+    return calls;
+  }
+
+  /** Operations that this rank has completed. */
+  public long operations() {
+    return operations;
+  }
+
+  /** The first thing of all: a newcomer takes over where the others are; in a group's first generation all begin. */
+  public void enter() {
+    perform(new Pause("beginning") {
+      @Override
+      public Result attempt() {
+        if (fresh) {
+          begin(this);
+        }
+        return null;
+      }
+    });
+  }
+
+  /** Forms the next generation, with those who have come, between two operations. All ranks call it at the same place. */
+  public void reform(String why) {
+    LOG.info("{}: generation {} ends behind {} operations: {}", who(), peers.generation(), operations, why);
+    generationIsOver = true;
+    perform(new Pause("boundary of generations"));
+  }
+
+  /** Nothing to be done but to be in the same generation. */
+  private static class Pause implements Operation {
+    private final String what;
+
+    Pause(String what) {
+      this.what = what;
+    }
+
+    @Override
+    public String name() {
+      return what;
+    }
+
+    @Override
+    public Result attempt() {
+      return null;
+    }
+
+    @Override
+    public void completed(Result result) {}
+  }
+
+  /** Does an operation with all ranks; returns when it is done, whatever becomes of others on the way. */
+  public void perform(Operation operation) {
+    long lostAt = 0;
+    while (true) {
+      try {
+        if (generationIsOver && goOn(operation)) {
+          operation.completed(last);
+          break;
+        }
+        Operation.Result result = operation.attempt();
+        if (result != null) {
+          last = result;
+          operations++;
+        }
+        break;
+      } catch (PeerLost e) {
+        lostAt = lostAt == 0 ? System.nanoTime() : lostAt;
+        generationIsOver = true;
+        LOG.warn("{}, {}: generation {} with {} trainers is over, those who are left form the next one: {}", who(), operation.name(),
+            peers.generation(), peers.worldSize(), e.getMessage());
+      }
+    }
+    if (lostAt != 0) {
+      LOG.info("{}: {} is done, with {} trainers, {} ms after the loss was noticed", who(), operation.name(), peers.worldSize(),
+          millisSince(lostAt));
+    }
+  }
+
+  /** Forms the next generation; returns whether others have completed the operation. */
+  private boolean goOn(Operation pending) {
+    long began = System.nanoTime();
+    int before = peers.worldSize();
+    await("the next generation of trainers", peers.reform());
+    long formed = System.nanoTime();
+    boolean completed = begin(pending);
+    generationIsOver = false;
+    LOG.info("{}: generation {} has {} trainers after {}; formed in {} ms, agreed in {} ms that {} operations are done{}", who(),
+        peers.generation(), peers.worldSize(), before, TimeUnit.NANOSECONDS.toMillis(formed - began), millisSince(formed), operations,
+        completed ? ", the last of them by others" : "");
+    return completed;
+  }
+
+  private static long millisSince(long nanos) {
+    return TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - nanos);
+  }
+
+  /** A generation has formed: all come to where the furthest are. Nothing changes here before all of that has come. */
+  private boolean begin(Operation pending) {
+    long[] told = fresh ? new long[0] : told(pending.isCall());
+    long[] facts = new long[Math.multiplyExact(peers.worldSize(), Recovery.FACTS)];
+    new Recovery(fresh, life, operations, beginnings, pending.holdsBatch(), told.length, fresh ? 0 : floatsTold())
+        .put(facts, peers.rank());
+    await("places of all trainers", peers.gather(facts));
+    List<Recovery> rows = Recovery.rows(facts);
+    int furthest = Recovery.furthest(rows);
+    boolean completed = false;
+    if (furthest >= 0) {
+      Recovery best = rows.get(furthest);
+      completed = !fresh && operations < best.operations();
+      if (completed && operations < best.operations() - 1) {
+        throw new IllegalStateException(who() + " has completed " + operations + " operations, but rank " + furthest + " "
+            + best.operations() + "; they can differ by one only");
+      }
+      if (rows.stream().anyMatch(row -> row.isBehind(best))) {
+        copy(best, furthest, told);
+      }
+    }
+    long reached = operations;
+    passes.deal(rows, reached);
+    beginnings = rows.stream().filter(row -> row.operations() == reached).mapToLong(Recovery::beginnings).max().orElse(0) + 1;
+    fresh = false;
+    return completed;
+  }
+
+  /** The furthest rank tells all that it has; who lacks something takes it. */
+  private void copy(Recovery best, int root, long[] told) {
+    boolean gives = peers.rank() == root;
+    long[] longs = gives ? told : new long[best.longs()];
+    ByteBuffer memory = Recovery.memory(best.floats());
+    if (gives) {
+      FloatBuffer to = Recovery.floats(memory);
+      to.put(last.floats());
+      if (state != null) {
+        state.write(to);
+      }
+    }
+    await("place of rank " + root, peers.broadcast(longs, root));
+    if (best.floats() > 0) {
+      await("parameters and optimizer of rank " + root, peers.broadcast(memory, root));
+    }
+    if (fresh || operations < best.operations() || beginnings < best.beginnings()) {
+      take(longs, Recovery.floats(memory));
+    }
+  }
+
+  /** All that this rank has, but for the floats. */
+  private long[] told(boolean inCall) {
+    return Recovery.packed(new long[] {operations, run, last.floats().length}, last.longs(), passes.told(inCall),
+        state == null ? new long[0] : state.progress());
+  }
+
+  private int floatsTold() {
+    return Math.addExact(last.floats().length, state == null ? 0 : state.floats());
+  }
+
+  private void take(long[] longs, FloatBuffer floats) {
+    List<long[]> parts = Recovery.unpacked(longs);
+    long[] counts = parts.get(0);
+    float[] resultFloats = new float[(int) counts[RESULT_FLOATS]];
+    floats.get(resultFloats);
+    long[] progress = parts.get(3);
+    if (state == null) { // also of one that had begun, and not got to its model yet
+      given = progress.length == 0 ? null : floats.slice();
+      givenProgress = progress;
+    } else if (progress.length > 0 && progress[0] > state.progress()[0]) {
+      state.take(floats, progress, true);
+    }
+    operations = counts[OPERATIONS];
+    run = counts[RUN];
+    last = new Operation.Result(parts.get(1), resultFloats);
+    passes.take(parts.get(2), fresh);
+  }
+
+  /** From now on this is what is copied. Takes over what this rank was given when it came; returns whether it was. */
+  public boolean keeps(ElasticState of) {
+    state = of;
+    if (given == null) {
+      return false;
+    }
+    if (given.remaining() != of.floats()) {
+      throw new InvalidInput(who() + ": its model and optimizer have " + of.floats() + " values, those of the others "
+          + given.remaining() + "; start all with the same program and job");
+    }
+    of.take(given, givenProgress, false);
+    given = null;
+    return true;
+  }
+
+  /** Whether this rank has come to a run that had begun, and holds what {@link #keeps} will put into its model. */
+  public boolean isGiven() {
+    return given != null;
+  }
+
+  /** A number that the ranks have agreed on for this run; 0: none yet. */
+  public long run() {
+    return run;
+  }
+
+  /** All ranks have agreed on this number for the run. */
+  public void run(long number) {
+    run = number;
+  }
+
+  <T> T await(String operation, CompletionStage<T> stage) {
+    return waiting.await(operation, stage);
+  }
+
+  private String who() {
+    return name + ", rank " + peers.rank();
+  }
+}
