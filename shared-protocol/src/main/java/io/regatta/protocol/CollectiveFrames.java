@@ -55,10 +55,14 @@ public final class CollectiveFrames {
     return words + ", call " + call.getNumber();
   }
 
-  /** The first message on a stream. */
-  public static TensorFrame open(String group, long generation, int rank, int ranks) {
+  /**
+   * The first message on a stream, in either direction.
+   *
+   * @param process the same for all ranks of one process that hand messages over; 0: none of them
+   */
+  public static TensorFrame open(String group, long generation, int rank, int ranks, long process) {
     return TensorFrame.of(TensorMessage.newBuilder().setKind(Kind.COLLECTIVE_OPEN).setJob(group)
-        .setGeneration(generation).setRank(rank).setRowCount(ranks).build());
+        .setGeneration(generation).setRank(rank).setRowCount(ranks).setIncarnation(process).build());
   }
 
   /** Says that the sender gives up, and why. */

@@ -34,20 +34,42 @@ public final class CollectiveReceiver implements FrameReceiver {
     void taken();
   }
 
-  /** Where elements go. */
+  /** Where elements go, which have been prepared for it ({@link Tensor#begin}). */
   public record Target(Tensor tensor, Step step, ReduceOp op) {}
 
-  private final Listener listener;
   private final Tensor.Workspace workspace;
+  private Listener listener;
   private final Elements elements = new Elements();
   private TensorMessage told;
   private Target target;
   private int at;
+  /** Elements are dropped. */
+  private boolean deaf;
+  /** So is what the peer tells. */
+  private boolean dropping;
 
   /** @param workspace of the loop */
   public CollectiveReceiver(Listener listener, Tensor.Workspace workspace) {
     this.listener = listener;
     this.workspace = workspace;
+  }
+
+  /** From the next message on somebody else knows what is to come. */
+  public void listener(Listener next) {
+    listener = next;
+  }
+
+  /** From now on nothing is taken, in the middle of a message either: the tensor is its owner's again. */
+  public void drop() {
+    dropElements();
+    dropping = true;
+    told = null;
+  }
+
+  /** The same of elements only; what the peer tells is told. */
+  public void dropElements() {
+    deaf = true;
+    target = null;
   }
 
   @Override
@@ -57,7 +79,10 @@ public final class CollectiveReceiver implements FrameReceiver {
         throw new InvalidInput("a message of kind " + header.getKind() + " with " + payloadBytes
             + " bytes does not belong on a stream of collective calls");
       }
-      told = header;
+      told = dropping ? null : header;
+      return;
+    }
+    if (deaf) {
       return;
     }
     target = listener.begin(header);
@@ -72,6 +97,9 @@ public final class CollectiveReceiver implements FrameReceiver {
 
   @Override
   public void payload(ByteBuf bytes) {
+    if (deaf) {
+      return;
+    }
     elements.elements(bytes, target.tensor.wire().bytes(), this::take);
   }
 
@@ -91,7 +119,7 @@ public final class CollectiveReceiver implements FrameReceiver {
       TensorMessage message = told;
       told = null;
       listener.told(message);
-    } else {
+    } else if (!deaf) {
       listener.taken();
     }
   }

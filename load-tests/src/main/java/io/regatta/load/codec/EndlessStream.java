@@ -85,4 +85,9 @@ public final class EndlessStream implements TensorStream {
   public Future<Void> fail(RegattaException error) {
     throw new IllegalStateException("the stream was given up", error);
   }
+
+  @Override
+  public void sever() {
+    // nothing is lent
+  }
 }

@@ -5,21 +5,18 @@ import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.Conflict;
 import io.regatta.core.error.RegattaException.InvalidInput;
-import io.regatta.core.error.RegattaException.Overloaded;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.error.RegattaException.StaleGeneration;
 import io.regatta.node.address.HostPort;
 import io.regatta.node.address.ServicePort;
 import io.regatta.node.admin.Waits;
-import io.regatta.protocol.CollectiveFrames;
-import io.regatta.protocol.CollectiveReceiver;
 import io.regatta.protocol.StreamPaths;
 import io.regatta.protocol.stream.LocalStreams;
 import io.regatta.protocol.stream.StreamOptions;
 import io.regatta.protocol.stream.TensorStream;
 import io.regatta.protocol.stream.TensorStreamClient;
 import io.regatta.protocol.stream.TensorStreamServer;
-import io.regatta.protocol.tensor.Kind;
+import io.regatta.protocol.stream.Transport;
 import io.regatta.protocol.tensor.TensorMessage;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
@@ -27,12 +24,12 @@ import io.vertx.core.Handler;
 import io.vertx.core.Promise;
 import io.vertx.core.VerticleBase;
 import io.vertx.core.Vertx;
+import io.vertx.core.internal.ContextInternal;
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
@@ -48,18 +45,20 @@ import java.util.concurrent.atomic.AtomicBoolean;
  */
 public final class CollectivePort {
   private static final long CLOSE_MILLIS = 1000;
-  /** Streams of generations that this rank has not formed yet. */
-  private static final int MAX_EARLY = 4096;
+  /** What ranks of this process tell each other to know that they are; anything but 0. */
+  private static final long PROCESS = ThreadLocalRandom.current().nextLong(1, Long.MAX_VALUE);
 
   private final Vertx vertx;
   private final String host;
   private final CollectiveOptions options;
   private final Waits waits;
   /** By group. */
-  private final Map<String, Formed> formed = new HashMap<>();
-  private final Set<Incoming> early = new LinkedHashSet<>();
+  private final Map<String, Mesh> formed = new HashMap<>();
+  /** By group: the last generation that was formed here and has been closed. */
+  private final Map<String, Past> past = new HashMap<>();
   private final Tensor.Workspace workspace = new Tensor.Workspace();
-  private Context context;
+  private ContextInternal context;
+  private Arrivals arrivals;
   private ServicePort port;
   private LocalStreams local;
   private final AtomicBoolean closing = new AtomicBoolean();
@@ -67,8 +66,8 @@ public final class CollectivePort {
   private String deployment;
   private boolean closed;
 
-  /** What is formed now of a group. */
-  private record Formed(Membership ranks, Collectives collectives) {}
+  /** What was formed of a group before. */
+  private record Past(long generation, RegattaException why) {}
 
   private CollectivePort(Vertx vertx, String host, CollectiveOptions options, Waits waits) {
     this.vertx = vertx;
@@ -104,13 +103,14 @@ public final class CollectivePort {
   }
 
   private Future<?> listen(Context loop) {
-    context = loop;
+    context = (ContextInternal) loop;
     StreamOptions stream = options.stream();
-    Map<String, Handler<TensorStream>> paths = Map.of(StreamPaths.COLLECTIVE, Incoming::new);
+    Map<String, Handler<TensorStream>> paths = Map.of(StreamPaths.COLLECTIVE, opened -> arrivals.accept(opened));
     return ServicePort.listen(vertx, () -> TensorStreamServer.create(vertx, stream).requestHandler(
         TensorStreamServer.handler(vertx, paths, r -> r.response().setStatusCode(404).end(), stream)),
         host, 0, "collective calls", "port").onSuccess(listening -> {
           port = listening;
+          arrivals = new Arrivals(vertx, endpoint(), patienceMillis(), workspace, this::generation);
           local = LocalStreams.serve(context, host, port.port(), paths, stream);
         });
   }
@@ -125,11 +125,17 @@ public final class CollectivePort {
     return context;
   }
 
+  /** How long ranks wait for each other to form a generation. */
+  private long patienceMillis() {
+    return options.stream().connectTimeoutMillis() + CLOSE_MILLIS;
+  }
+
   /**
    * Forms a generation of a group with the other ranks, which do the same; what was formed of the group before is closed.
    *
-   * @return completes when there is a stream to each rank; fails with {@code PeerLost} naming those who were not there within
-   *     {@code stream.connect_timeout_ms} and a second, with {@code StaleGeneration} if a peer has a later generation
+   * @return completes when every other rank has said that it forms this generation; fails with {@code PeerLost} naming those
+   *     who have not within {@code stream.connect_timeout_ms} and a second, with {@code StaleGeneration} if a peer has a later
+   *     generation
    */
   public Future<Collectives> form(Membership ranks) {
     Promise<Collectives> promise = Promise.promise();
@@ -138,136 +144,99 @@ public final class CollectivePort {
         promise.fail(new Cancelled("the port for collective calls at " + endpoint() + " has been closed"));
         return;
       }
-      Formed before = formed.get(ranks.group());
-      if (before != null && before.ranks.generation() >= ranks.generation()) {
+      Mesh before = formed.get(ranks.group());
+      if (before != null && before.ranks().generation() >= ranks.generation()) {
         promise.fail(new StaleGeneration("group " + ranks.group() + ": generation " + ranks.generation()
-            + " comes after " + before.ranks.generation() + " here; join again"));
+            + " comes after " + before.ranks().generation() + " here; join again"));
         return;
       }
-      Collectives now = formNow(ranks);
-      (before == null ? Future.succeededFuture() : before.collectives.close())
-          .transform(done -> now.formed()).map(now).onComplete(promise);
+      Mesh now;
+      try {
+        now = formNow(ranks);
+      } catch (RegattaException e) {
+        promise.fail(e);
+        return;
+      }
+      (before == null ? Future.succeededFuture() : before.close())
+          .transform(done -> now.formed()).onFailure(e -> now.close()).map(done -> new Collectives(now))
+          .onComplete(promise);
     });
     return promise.future();
   }
 
-  private Collectives formNow(Membership ranks) {
+  private Mesh formNow(Membership ranks) {
+    List<HostPort> peers = new ArrayList<>();
+    for (int r = 0; r < ranks.worldSize(); r++) {
+      peers.add(ranks.worldSize() == 1 ? null : HostPort.parse(ranks.endpoints().get(r), "endpoint of rank " + r));
+    }
     TensorStreamClient client = new TensorStreamClient(vertx, options.stream());
     Waits.Source[] shown = new Waits.Source[1];
-    Collectives now = new Collectives(context, ranks, options, workspace, () -> {
+    Mesh[] made = new Mesh[1];
+    long process = options.stream().transport() == Transport.AUTO ? PROCESS : 0;
+    Mesh now = new Mesh(context, ranks, options, process, workspace, () -> {
       shown[0].close();
-      formed.computeIfPresent(ranks.group(), (group, of) -> of.ranks == ranks ? null : of);
+      if (formed.remove(ranks.group(), made[0])) {
+        past.put(ranks.group(), new Past(ranks.generation(), made[0].broken()));
+      }
       return client.close();
     });
+    made[0] = now;
     shown[0] = waits.source(context, now::waits);
-    formed.put(ranks.group(), new Formed(ranks, now));
+    formed.put(ranks.group(), now);
     for (int r = ranks.rank() + 1; r < ranks.worldSize(); r++) {
-      open(client, ranks, now, r);
+      open(client, peers.get(r), now, r);
     }
-    List.copyOf(early).forEach(Incoming::place);
-    long timer = vertx.setTimer(options.stream().connectTimeoutMillis() + CLOSE_MILLIS, id -> {
-      if (!now.missing().isEmpty()) {
-        now.fail(new PeerLost(now.where() + ": ranks " + now.missing() + " have opened no stream to rank " + ranks.rank()
-            + " within " + (options.stream().connectTimeoutMillis() + CLOSE_MILLIS) + " ms; join again"));
-      }
-    });
+    arrivals.place();
+    long timer = vertx.setTimer(patienceMillis(), id -> now.fail(new PeerLost(now.where() + ": ranks " + now.missing()
+        + " have not said within " + patienceMillis() + " ms that they form it, to rank " + ranks.rank() + "; join again, with "
+        + "those who are left")));
     now.formed().onComplete(done -> vertx.cancelTimer(timer));
     return now;
   }
 
-  private void open(TensorStreamClient client, Membership ranks, Collectives to, int rank) {
-    HostPort at = HostPort.parse(ranks.endpoints().get(rank), "endpoint of rank " + rank);
+  private void open(TensorStreamClient client, HostPort at, Mesh to, int rank) {
     client.open(at.host(), at.port(), StreamPaths.COLLECTIVE)
-        .onSuccess(stream -> {
-          stream.send(CollectiveFrames.open(ranks.group(), ranks.generation(), ranks.rank(), ranks.worldSize()))
-              .onFailure(e -> { }); // told to the stream's exception handler as well
-          to.link(rank).attach(stream);
-          to.formedIfAllAreThere();
-        })
+        .onSuccess(to.link(rank)::ask)
         .onFailure(e -> to.fail(new PeerLost(to.where() + ": rank " + rank + " cannot be reached: " + e.getMessage()
             + "; join again, with those who are left", e)));
   }
 
-  /** A stream that another rank has opened; which one, its first message says. */
-  private final class Incoming implements CollectiveReceiver.Listener {
-    private final TensorStream stream;
-    private TensorMessage opened;
-    private Link link;
-
-    Incoming(TensorStream stream) {
-      this.stream = stream;
-      if (early.size() >= MAX_EARLY) {
-        stream.fail(new Overloaded("rank at " + endpoint() + ": " + MAX_EARLY + " streams of others wait for generations "
-            + "that are not formed here; join again later"));
-        return;
+  /**
+   * The generation that a stream is for, which another rank has opened; null if it is not formed here yet.
+   *
+   * @throws RegattaException if it cannot belong to any
+   */
+  private Mesh generation(TensorMessage opening) {
+    long generation = opening.getGeneration();
+    Mesh now = formed.get(opening.getJob());
+    Past before = past.get(opening.getJob());
+    if (now == null || now.ranks().generation() < generation) {
+      if (before != null && before.generation >= generation) {
+        throw refusal(before.why);
       }
-      early.add(this);
-      stream.exceptionHandler(e -> early.remove(this));
-      stream.endHandler(v -> {
-        early.remove(this);
-        stream.end();
-      });
-      stream.receiver(new CollectiveReceiver(this, workspace));
+      return null;
     }
-
-    @Override
-    public void told(TensorMessage message) {
-      if (link != null || message.getKind() != Kind.COLLECTIVE_OPEN) {
-        taker().told(message);
-        return;
-      }
-      opened = message;
-      stream.pause();
-      place();
+    int from = opening.getRank();
+    if (now.ranks().generation() > generation) {
+      throw new StaleGeneration(now.where() + " is formed, but rank " + from + " has generation " + generation
+          + "; join again");
     }
-
-    /** Finds the generation that it is for, if that is there. */
-    void place() {
-      if (opened == null) {
-        return;
-      }
-      Formed of = formed.get(opened.getJob());
-      long generation = opened.getGeneration();
-      if (of == null || of.ranks.generation() < generation) {
-        return; // not formed here yet
-      }
-      early.remove(this);
-      if (of.ranks.generation() > generation) {
-        stream.fail(new StaleGeneration(of.collectives.where() + " is formed, but rank " + opened.getRank()
-            + " has generation " + generation + "; join again"));
-        return;
-      }
-      int from = opened.getRank();
-      if (from < 0 || from >= of.ranks.rank() || opened.getRowCount() != of.ranks.worldSize()) {
-        stream.fail(new InvalidInput(of.collectives.where() + ": rank " + from + " of " + opened.getRowCount()
-            + " opens no stream to rank " + of.ranks.rank() + " of " + of.ranks.worldSize()));
-        return;
-      }
-      if (of.collectives.link(from).isOpen()) {
-        stream.fail(new Conflict(of.collectives.where() + ": rank " + from + " has opened its stream already"));
-        return;
-      }
-      link = of.collectives.link(from);
-      link.attach(stream);
-      of.collectives.formedIfAllAreThere();
+    if (now.broken() != null) {
+      throw refusal(now.broken());
     }
-
-    private Link taker() {
-      if (link == null) {
-        throw new InvalidInput("a stream between ranks begins with COLLECTIVE_OPEN");
-      }
-      return link;
+    if (from < 0 || from >= now.rank() || opening.getRowCount() != now.ranks().worldSize()) {
+      throw new InvalidInput(now.where() + ": rank " + from + " of " + opening.getRowCount()
+          + " opens no stream to rank " + now.rank() + " of " + now.ranks().worldSize());
     }
-
-    @Override
-    public CollectiveReceiver.Target begin(TensorMessage header) {
-      return taker().begin(header);
+    if (now.link(from).hasStream()) {
+      throw new Conflict(now.where() + ": rank " + from + " has opened its stream already");
     }
+    return now;
+  }
 
-    @Override
-    public void taken() {
-      taker().taken();
-    }
+  /** What was cancelled here is lost for a peer. */
+  private static RegattaException refusal(RegattaException why) {
+    return why instanceof Cancelled ? new PeerLost(why.getMessage()) : why;
   }
 
   /** Ends all that is formed here, and listens no more. */
@@ -281,11 +250,8 @@ public final class CollectivePort {
   private Future<Void> end() {
     closed = true;
     RegattaException why = new Cancelled("the rank at " + endpoint() + " has been closed");
-    List.copyOf(early).forEach(incoming -> incoming.stream.fail(why));
-    early.clear();
-    List<Future<Void>> ends = new ArrayList<>();
-    List.copyOf(formed.values()).forEach(of -> ends.add(of.collectives.close()));
-    return Future.join(ends).transform(done -> {
+    arrivals.refuse(why);
+    return Future.join(List.copyOf(formed.values()).stream().map(Mesh::close).toList()).transform(done -> {
       local.close();
       return port.shutdown(CLOSE_MILLIS);
     });

@@ -1,5 +1,6 @@
 package io.regatta.collective;
 
+import io.regatta.core.collective.Operation;
 import io.regatta.core.collective.ReduceOp;
 import io.regatta.core.collective.Schedule;
 import io.regatta.core.collective.Step;
@@ -15,17 +16,22 @@ final class CollectiveRun {
   final CollectiveCall call;
   final Tensor tensor;
   final ReduceOp op;
+  private final Mesh mesh;
+  private final Operation operation;
   final long sinceMillis = System.currentTimeMillis();
   final List<Link> links = new ArrayList<>();
-  final Promise<Void> promise = Promise.promise();
+  final Promise<Void> promise;
   private final List<Step> steps;
   private final BitSet done;
   private int left;
 
-  CollectiveRun(CollectiveCall call, Schedule schedule, Tensor tensor, ReduceOp op) {
+  CollectiveRun(Mesh mesh, CollectiveCall call, Schedule schedule, Tensor tensor, Operation operation, ReduceOp op) {
+    this.mesh = mesh;
     this.call = call;
     this.tensor = tensor;
+    this.operation = operation;
     this.op = op;
+    promise = mesh.context().promise();
     steps = schedule.steps();
     done = new BitSet(steps.size());
     left = steps.size();
@@ -45,7 +51,19 @@ final class CollectiveRun {
     return after == Step.NOTHING || done.get(after);
   }
 
+  /** A step's elements are about to be sent, or reduced into. */
+  void begin(int index) {
+    Step step = steps.get(index);
+    if (step.isFirst()) {
+      tensor.begin(operation, op, mesh.ranks().worldSize(), step.from(), step.count(), mesh.workspace());
+    }
+  }
+
   void done(int index) {
+    Step step = steps.get(index);
+    if (step.completes()) {
+      tensor.complete(op, mesh.ranks().worldSize(), step.from(), step.count(), mesh.workspace());
+    }
     done.set(index);
     left--;
   }

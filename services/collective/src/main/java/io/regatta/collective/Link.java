@@ -37,7 +37,7 @@ final class Link implements CollectiveReceiver.Listener {
     }
   }
 
-  private final Collectives owner;
+  private final Mesh owner;
   private final int peer;
   /** This side has opened the stream. */
   private final boolean opener;
@@ -45,6 +45,12 @@ final class Link implements CollectiveReceiver.Listener {
   private final ArrayDeque<Pending> receives = new ArrayDeque<>();
   private final Promise<Void> closed = Promise.promise();
   private TensorStream stream;
+  private CollectiveReceiver receiver;
+  /** The peer has said that it forms this generation. */
+  private boolean open;
+  /** Messages that the stream has not done with. */
+  private int lent;
+  private Future<Void> aborted = Future.succeededFuture();
   private boolean paused;
   private boolean pumping;
   private boolean again;
@@ -53,7 +59,7 @@ final class Link implements CollectiveReceiver.Listener {
   private boolean over;
   private long lastSeenMillis;
 
-  Link(Collectives owner, int peer, boolean opener) {
+  Link(Mesh owner, int peer, boolean opener) {
     this.owner = owner;
     this.peer = peer;
     this.opener = opener;
@@ -64,6 +70,10 @@ final class Link implements CollectiveReceiver.Listener {
   }
 
   boolean isOpen() {
+    return open;
+  }
+
+  boolean hasStream() {
     return stream != null;
   }
 
@@ -72,18 +82,56 @@ final class Link implements CollectiveReceiver.Listener {
     return lastSeenMillis;
   }
 
-  /** The stream is there. Its receiver is set already at the side that accepted it. */
-  void attach(TensorStream to) {
-    stream = to;
+  /** This side has opened the stream: asks the peer whether it forms this generation as well. */
+  void ask(TensorStream to) {
+    if (over) {
+      to.fail(owner.broken());
+      return;
+    }
+    receiver = new CollectiveReceiver(this, owner.workspace());
+    take(to);
+    introduce();
+    stream.receiver(receiver);
+  }
+
+  /** The peer has opened the stream and asks that; it is paused, and its receiver is set already. */
+  void answer(TensorStream to, CollectiveReceiver from, TensorMessage asked) {
+    receiver = from;
+    receiver.listener(this);
     paused = true;
-    stream.pause();
+    take(to);
+    introduce();
+    opened(asked);
+  }
+
+  private void take(TensorStream to) {
+    stream = to;
     stream.drainHandler(v -> pump());
     stream.exceptionHandler(e -> owner.fail(lost(e)));
     stream.endHandler(v -> peerEnded());
-    if (opener) {
-      stream.receiver(new CollectiveReceiver(this, owner.workspace()));
-    }
+  }
+
+  private void introduce() {
+    Membership ranks = owner.ranks();
+    stream.send(CollectiveFrames.open(ranks.group(), ranks.generation(), ranks.rank(), ranks.worldSize(), owner.process()))
+        .onFailure(this::broken);
+  }
+
+  private void opened(TensorMessage by) {
+    open = true;
+    owner.opened(peer, by.getIncarnation());
+    holdBack();
     pump();
+  }
+
+  /** Nothing can be sent; what the peer has told before, and was held back, says more about why. */
+  private void broken(Throwable e) {
+    if (!over) {
+      receiver.dropElements();
+      paused = false;
+      stream.resume();
+      owner.fail(lost(ErrorMapping.regatta(e)));
+    }
   }
 
   /** What the text of the peer's error says is kept, so that all ranks name the same one. */
@@ -98,7 +146,7 @@ final class Link implements CollectiveReceiver.Listener {
     if (!opener) {
       stream.end();
     }
-    if (!receives.isEmpty() || !sends.isEmpty()) {
+    if (!open || !receives.isEmpty() || !sends.isEmpty()) {
       owner.fail(closed());
     }
   }
@@ -124,7 +172,7 @@ final class Link implements CollectiveReceiver.Listener {
 
   /** Sends and reads what can be. */
   void pump() {
-    if (stream == null || over) {
+    if (!open || over) {
       return;
     }
     if (pumping) {
@@ -168,21 +216,21 @@ final class Link implements CollectiveReceiver.Listener {
 
   private void send(Pending pending) {
     Outgoing out;
-    Future<Void> sent;
     try {
+      pending.run.begin(pending.index);
       out = CollectiveFrames.data(pending.run.call, pending.run.tensor, pending.step(), owner.workspace());
     } catch (RuntimeException | Error e) { // no memory for a frame
       owner.fail(ErrorMapping.regatta(e));
       return;
     }
-    owner.lent(1);
-    sent = stream.send(out.frame());
+    lent(1);
+    Future<Void> sent = stream.send(out.frame());
     boolean ours = out.memory() != null || !out.frame().payload().hasRemaining();
     sent.onComplete(done -> {
       out.release();
-      owner.lent(-1);
+      lent(-1);
       if (done.failed()) {
-        owner.fail(lost(ErrorMapping.regatta(done.cause())));
+        broken(done.cause());
       } else if (!ours) {
         owner.done(pending.run, pending.index);
       }
@@ -192,18 +240,31 @@ final class Link implements CollectiveReceiver.Listener {
     }
   }
 
+  private void lent(int more) {
+    lent += more;
+    owner.lent(more);
+  }
+
   @Override
   public void told(TensorMessage message) {
-    if (message.getKind() != Kind.COLLECTIVE_FAILED) {
-      throw new InvalidInput(owner.where() + ": rank " + peer + " has opened its stream already");
+    if (message.getKind() == Kind.COLLECTIVE_FAILED) {
+      owner.fail(CollectiveFrames.failure(message));
+      return;
     }
-    owner.fail(CollectiveFrames.failure(message));
+    Membership ranks = owner.ranks();
+    if (open || !message.getJob().equals(ranks.group()) || message.getGeneration() != ranks.generation()
+        || message.getRank() != peer || message.getRowCount() != ranks.worldSize()) {
+      throw new InvalidInput(owner.where() + ": from rank " + peer + (open ? ", whose stream is open already," : "") + " came "
+          + "COLLECTIVE_OPEN of rank " + message.getRank() + " of " + message.getRowCount() + ", generation "
+          + message.getGeneration() + " of group " + message.getJob());
+    }
+    opened(message);
   }
 
   @Override
   public CollectiveReceiver.Target begin(TensorMessage header) {
     Pending next = receives.peek();
-    if (next == null) {
+    if (next == null || !open) {
       throw new InvalidInput(owner.where() + ": rank " + peer + " sends " + CollectiveFrames.words(header.getCollective())
           + ", which this rank takes no part in");
     }
@@ -212,6 +273,7 @@ final class Link implements CollectiveReceiver.Listener {
           + CollectiveFrames.words(next.run.call) + ", but rank " + peer + " "
           + CollectiveFrames.words(header.getCollective()) + "; all ranks must make the same calls in the same order");
     }
+    next.run.begin(next.index);
     return new CollectiveReceiver.Target(next.run.tensor, next.step(), next.run.op);
   }
 
@@ -226,20 +288,32 @@ final class Link implements CollectiveReceiver.Listener {
     }
   }
 
-  /** Gives the stream up, and tells the peer why, as far as it reads that. */
+  /** Gives the stream up at once, and tells the peer why, as far as it reads that. */
   void abort(RegattaException why) {
-    boolean before = over;
+    if (over) {
+      return;
+    }
     over = true;
     sends.clear();
     receives.clear();
-    if (stream == null || before) {
+    if (stream == null) {
       return;
     }
-    if (opener && !peerClosed) { // a client's reset has no text
-      stream.send(CollectiveFrames.failed(why)).timeout(ABORT_MILLIS, TimeUnit.MILLISECONDS)
-          .onComplete(told -> stream.fail(why));
-    } else {
-      stream.fail(why);
+    receiver.drop();
+    Future<Void> told = opener && !peerClosed // a client's reset has no text
+        ? stream.send(CollectiveFrames.failed(why)).timeout(ABORT_MILLIS, TimeUnit.MILLISECONDS) : Future.succeededFuture();
+    aborted = told.transform(done -> stream.fail(why)).timeout(CLOSE_MILLIS, TimeUnit.MILLISECONDS);
+  }
+
+  /** Completes when the peer has been told why, or cannot be. */
+  Future<Void> aborted() {
+    return aborted;
+  }
+
+  /** The peer takes nothing more: what is lent to the stream is the callers' again. */
+  void severIfLent() {
+    if (lent > 0) {
+      stream.sever();
     }
   }
 
@@ -247,6 +321,6 @@ final class Link implements CollectiveReceiver.Listener {
   Future<Void> close() {
     over = true;
     Future<Void> ended = stream.end();
-    return opener && !peerClosed ? closed.future().timeout(CLOSE_MILLIS, TimeUnit.MILLISECONDS) : ended;
+    return (opener && !peerClosed ? closed.future() : ended).timeout(CLOSE_MILLIS, TimeUnit.MILLISECONDS);
   }
 }

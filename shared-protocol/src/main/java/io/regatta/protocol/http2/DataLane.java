@@ -3,6 +3,7 @@ package io.regatta.protocol.http2;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelPipeline;
+import io.netty.channel.EventLoop;
 import io.netty.channel.WriteBufferWaterMark;
 import io.netty.handler.codec.http2.Http2ConnectionHandler;
 import io.netty.handler.codec.http2.Http2Stream;
@@ -79,6 +80,30 @@ public final class DataLane {
       }
     }
     return null;
+  }
+
+  /**
+   * Closes a connection at once, whatever waits to be sent on it: what waits fails. The ordinary way first waits until a last
+   * frame has been sent, which a peer that reads nothing does not let happen. Any thread.
+   */
+  public static void cut(HttpConnection connection) {
+    if (connection instanceof ConnectionBase base) {
+      EventLoop loop = base.channel().eventLoop();
+      if (loop.inEventLoop()) {
+        cut(base.channel());
+      } else {
+        loop.execute(() -> cut(base.channel()));
+      }
+    } else {
+      connection.close();
+    }
+  }
+
+  private static void cut(Channel channel) {
+    ChannelHandlerContext first = channel.pipeline().firstContext(); // null once it has been closed
+    if (first != null) {
+      first.close(); // past the HTTP/2 handler, which is behind it
+    }
   }
 
   private static Channel channel(HttpConnection connection) {

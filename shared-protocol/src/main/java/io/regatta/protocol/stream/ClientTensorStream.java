@@ -28,7 +28,7 @@ final class ClientTensorStream extends HttpTensorStream {
 
   ClientTensorStream(TensorStreamClient client, Context context, HttpClientRequest request, Liveness liveness,
       String peer, StreamOptions options) {
-    super(context, peer, options);
+    super(context, request.connection(), peer, options);
     this.client = client;
     this.request = request;
     this.liveness = liveness;
@@ -38,7 +38,7 @@ final class ClientTensorStream extends HttpTensorStream {
 
   /** The request is on its way. */
   TensorStream open() {
-    takeLane(request.connection(), request.streamId());
+    takeLane(request.streamId());
     return this;
   }
 

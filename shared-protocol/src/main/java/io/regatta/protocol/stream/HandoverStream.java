@@ -12,7 +12,9 @@ import io.vertx.core.Promise;
 import io.vertx.grpc.common.GrpcStatus;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
+import java.util.List;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 
 /**
@@ -46,8 +48,24 @@ final class HandoverStream extends StreamEnd {
   /** How the server ended, at the client. */
   private RegattaException endStatus;
 
-  /** A frame on its way; the promise is the sender's. */
-  private record Sent(TensorFrame frame, int size, Promise<Void> read) {}
+  /** A frame on its way. It is the receiver's, to read it or not, or the sender's again: whoever takes it first. */
+  private static final class Sent {
+    final TensorFrame frame;
+    final int size;
+    /** The sender's. */
+    final Promise<Void> read = Promise.promise();
+    private final AtomicBoolean taken = new AtomicBoolean();
+
+    Sent(TensorFrame frame) {
+      this.frame = frame;
+      size = frame.payload().remaining() + FRAME_BYTES;
+    }
+
+    /** False if the other end has it. */
+    boolean take() {
+      return taken.compareAndSet(false, true);
+    }
+  }
 
   /**
    * One end of a new stream.
@@ -83,7 +101,7 @@ final class HandoverStream extends StreamEnd {
     } catch (RejectedExecutionException e) { // gone with its Vertx: nobody is left to tell
       context().runOnContext(v -> {
         gone(new PeerLost("the tensor stream with " + peer() + " broke: its event loop is gone", e));
-        failUnread();
+        takeBack();
       });
     }
   }
@@ -96,8 +114,7 @@ final class HandoverStream extends StreamEnd {
     if (ended) {
       return Future.failedFuture(new PeerLost("the tensor stream with " + peer() + " has ended; open a new one"));
     }
-    Promise<Void> read = Promise.promise();
-    Sent sent = new Sent(frame, frame.payload().remaining() + FRAME_BYTES, read);
+    Sent sent = new Sent(frame);
     outstanding += sent.size;
     window.take(sent.size);
     full |= outstanding >= windowBytes;
@@ -110,7 +127,7 @@ final class HandoverStream extends StreamEnd {
         o.arrived();
       }
     });
-    return read.future();
+    return sent.read.future();
   }
 
   @Override
@@ -121,6 +138,9 @@ final class HandoverStream extends StreamEnd {
   @Override
   int read(FrameReceiver to) {
     Sent sent = received.poll();
+    if (!sent.take()) {
+      return sent.size;
+    }
     try {
       TensorMessage header = sent.frame.header();
       ByteBuffer payload = sent.frame.payload();
@@ -141,10 +161,7 @@ final class HandoverStream extends StreamEnd {
 
   /** The other end has read this frame, or will not: the payload and so much of the windows are the sender's again. */
   private void settled(Sent sent, boolean wasRead) {
-    if (unread.peek() != sent) {
-      return; // broken off meanwhile
-    }
-    unread.poll();
+    unread.remove(sent);
     outstanding -= sent.size;
     if (wasRead) {
       sent.read.complete();
@@ -170,8 +187,10 @@ final class HandoverStream extends StreamEnd {
   void drop() {
     for (Sent sent = received.poll(); sent != null; sent = received.poll()) {
       Sent dropped = sent;
-      // In a later turn: behind what the sender is told in this one about how the stream has ended.
-      context().runOnContext(v -> toOther(sender -> sender.settled(dropped, false)));
+      if (dropped.take()) {
+        // In a later turn: behind what the sender is told in this one about how the stream has ended.
+        context().runOnContext(v -> toOther(sender -> sender.settled(dropped, false)));
+      }
     }
   }
 
@@ -260,14 +279,24 @@ final class HandoverStream extends StreamEnd {
     toOther(o -> {
       o.gone(new PeerLost("the tensor stream with " + o.peer() + " broke: " + why));
       if (!o.server) {
-        o.failUnread(); // the service reads nothing more, and its loop may be gone
+        o.takeBack(); // the service reads nothing more, and its loop may be gone
       }
     });
   }
 
-  private void failUnread() {
-    while (!unread.isEmpty()) {
-      settled(unread.peek(), false);
+  @Override
+  public void sever() {
+    giveUp();
+    close(GrpcStatus.UNAVAILABLE, "the tensor stream with this process was cut off by its peer");
+    takeBack();
+  }
+
+  /** What the other end has not begun to read is this one's again; what it reads just now is in a moment. */
+  private void takeBack() {
+    for (Sent sent : List.copyOf(unread)) {
+      if (sent.take()) {
+        settled(sent, false);
+      }
     }
   }
 }

@@ -26,6 +26,7 @@ abstract class HttpTensorStream extends StreamEnd {
   /** Of what is to be sent past Vert.x, so much may wait: some chunks, so that the socket never runs dry. */
   private static final int MAX_QUEUE_BYTES = 2 << 20;
 
+  private final HttpConnection connection;
   private final int queueBytes;
   private final TensorFrameDecoder decoder;
   private final ArrayDeque<ByteBuf> received = new ArrayDeque<>();
@@ -36,14 +37,15 @@ abstract class HttpTensorStream extends StreamEnd {
   /** Ended or broken: it must not be paused or resumed any more. */
   private boolean sourceGone;
 
-  HttpTensorStream(Context context, String peer, StreamOptions options) {
+  HttpTensorStream(Context context, HttpConnection connection, String peer, StreamOptions options) {
     super(context, peer);
+    this.connection = connection;
     queueBytes = Math.min(MAX_QUEUE_BYTES, options.initialWindowBytes());
     decoder = new TensorFrameDecoder(options.maxMessageBytes());
   }
 
   /** Takes the way past Vert.x if there is one; the stream is open, and nothing of it has been read. */
-  final void takeLane(HttpConnection connection, int streamId) {
+  final void takeLane(int streamId) {
     DataLane way = DataLane.of(connection);
     if (way != null) {
       lane = way.open(context(), streamId, queueBytes, this::piece);
@@ -178,5 +180,11 @@ abstract class HttpTensorStream extends StreamEnd {
       sink().drainHandler(drain);
     }
     return this;
+  }
+
+  @Override
+  public void sever() {
+    giveUp();
+    DataLane.cut(connection);
   }
 }

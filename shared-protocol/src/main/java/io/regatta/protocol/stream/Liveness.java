@@ -1,6 +1,7 @@
 package io.regatta.protocol.stream;
 
 import io.regatta.core.error.RegattaException.PeerLost;
+import io.regatta.protocol.http2.DataLane;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
@@ -83,7 +84,7 @@ public final class Liveness {
       if (answer.cause() instanceof TimeoutException e) {
         failure = new PeerLost(peer + " has given no sign of life for " + options.pingTimeoutMillis()
             + " ms: the process is frozen, or the network to it is cut", e);
-        connection.shutdown(0, TimeUnit.MILLISECONDS);
+        DataLane.cut(connection);
       }
       if (answer.failed()) {
         stop();

@@ -17,13 +17,13 @@ final class ServerTensorStream extends HttpTensorStream {
   private boolean ended;
 
   ServerTensorStream(Context context, HttpServerRequest request, StreamOptions options) {
-    super(context, String.valueOf(request.remoteAddress()), options);
+    super(context, request.connection(), String.valueOf(request.remoteAddress()), options);
     response = request.response();
     response.putHeader("content-type", "application/grpc");
     response.exceptionHandler(this::broken);
     response.closeHandler(v -> broken(new PeerLost("the connection with " + peer() + " was closed")));
     if (request.getHeader("content-length") == null) { // with one, the HTTP/2 handler wants to count what comes
-      takeLane(request.connection(), request.streamId());
+      takeLane(request.streamId());
     }
     response.writeHead().onFailure(this::broken);
     read(request);

@@ -54,4 +54,10 @@ public interface TensorStream {
 
   /** Gives the stream up: a server answers with the error's status, a client resets and the text stays with it. */
   Future<Void> fail(RegattaException error);
+
+  /**
+   * Cuts the stream off without a word, with its connection if it has one: for a peer that takes nothing more. What had been
+   * lent to sends is the sender's again: they complete in this turn or the next ones, whatever the peer does.
+   */
+  void sever();
 }

@@ -4,6 +4,7 @@ import static io.regatta.protocol.stream.Loop.get;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.regatta.protocol.tensor.TensorMessage;
+import io.vertx.core.Future;
 import io.vertx.core.Handler;
 import io.vertx.core.Promise;
 import java.nio.ByteBuffer;
@@ -40,6 +41,9 @@ abstract class BackPressureContract {
     final int frames;
     int sent;
     int completed;
+    private int lent;
+    /** All that was sent has been done with, some of it by a failure. */
+    final Promise<Void> all = Promise.promise();
 
     Producer(TensorStream stream, int frames) {
       this.stream = stream;
@@ -50,8 +54,13 @@ abstract class BackPressureContract {
     void run() {
       while (sent < frames && !stream.writeQueueFull()) {
         TensorMessage header = TensorMessage.newBuilder().setRequest(sent++).build();
+        lent++;
         stream.send(new TensorFrame(header, ByteBuffer.allocate(CHUNK))).onSuccess(v -> completed++)
-            .onFailure(done::tryFail);
+            .onFailure(done::tryFail).onComplete(v -> {
+              if (--lent == 0 && done.future().failed()) {
+                all.tryComplete();
+              }
+            });
       }
       if (sent < frames) {
         full.tryComplete(sent);
@@ -113,6 +122,41 @@ abstract class BackPressureContract {
     Promise<Consumer> consumer = Promise.promise();
     loop.open(port, PATH, options, s -> consumer.complete(new Consumer(s, FRAMES)));
     assertHeldBack(get(producer.future()), get(consumer.future()));
+  }
+
+  /** What a consumer that never goes on has been lent is the producer's again, at either end. */
+  @Test
+  void a_stream_that_is_severed_has_done_with_all_that_was_lent_to_it() throws Exception {
+    Promise<Producer> server = Promise.promise();
+    Promise<Consumer> stalled = Promise.promise();
+    int port = loop.serve(PATH, options, s -> {
+      if (stalled.future().isComplete()) {
+        s.handler(f -> { });
+        server.complete(new Producer(s, FRAMES));
+      } else {
+        stalled.complete(new Consumer(s, FRAMES));
+      }
+    }).actualPort();
+    Promise<Producer> client = Promise.promise();
+    loop.open(port, PATH, options, s -> {
+      s.handler(f -> { });
+      client.complete(new Producer(s, FRAMES));
+    });
+    get(stalled.future());
+    loop.open(port, PATH, options, s -> new Consumer(s, FRAMES));
+    for (Promise<Producer> each : List.of(client, server)) {
+      Producer producer = get(each.future());
+      get(loop.on(() -> {
+        producer.run();
+        return Future.succeededFuture();
+      }));
+      get(producer.full.future());
+      get(loop.on(() -> {
+        producer.stream.sever();
+        return Future.succeededFuture();
+      }));
+      get(producer.all.future());
+    }
   }
 
   /** A window of input is too much for one turn of the loop, if each byte of it is work. */

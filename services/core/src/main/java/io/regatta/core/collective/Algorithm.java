@@ -17,7 +17,9 @@ public enum Algorithm {
   /** {@link Tree}: broadcast and reduce along a chain, pipelined. */
   CHAIN,
   /** {@link Dissemination}: the barrier. */
-  DISSEMINATION;
+  DISSEMINATION,
+  /** {@link Hierarchy} of one host: all-reduce by rank 0, to which all others send, and which answers. */
+  CENTRAL;
 
   /** As it stands in tables and messages, e.g. {@code halving-doubling}. */
   public String word() {

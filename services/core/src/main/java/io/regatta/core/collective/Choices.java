@@ -96,13 +96,15 @@ public final class Choices {
    *
    * @param bytes of the vector, as it travels
    * @param wire a narrower one rules {@link Algorithm#EXCHANGE} out, see there
-   * @param hostOf of each rank any number that is its host's: several hosts, some with several ranks, take two levels
+   * @param hostOf of each rank any number that is its host's: several hosts, some with several ranks, take two levels,
+   *     unless the table says {@link Algorithm#CENTRAL}
    */
   public Choice choose(Operation operation, long bytes, WireType wire, int[] hostOf) {
     for (Row row : rows) {
       if (row.operation == operation && hostOf.length <= row.ranks && bytes <= row.bytes) {
         Choice choice = row.choice;
-        if (operation == Operation.ALL_REDUCE && bytes >= HIERARCHICAL_BYTES && isTwoLevels(hostOf)) {
+        if (operation == Operation.ALL_REDUCE && choice.algorithm != Algorithm.CENTRAL && bytes >= HIERARCHICAL_BYTES
+            && isTwoLevels(hostOf)) {
           return new Choice(Algorithm.HIERARCHICAL, choice.chunkBytes);
         }
         return choice.algorithm == Algorithm.EXCHANGE && wire.narrows()

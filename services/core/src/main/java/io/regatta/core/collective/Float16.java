@@ -5,6 +5,10 @@ package io.regatta.core.collective;
  * Giesen's "float to half" notes: subnormal results by an addition that shifts them into place. Pure functions.
  */
 final class Float16 {
+  /** The greatest finite half. */
+  static final float MAX = 65_504;
+  /** By so much of a value, at most, a half differs from it. */
+  static final float UNIT_ROUNDOFF = 0x1p-11f;
   /** One half: added to a magnitude below 2^-14, its last bits are those of the subnormal half. */
   private static final float SUBNORMAL = Float.intBitsToFloat((127 - 15 + 23 - 10 + 1) << 23);
   private static final int SUBNORMAL_BITS = Float.floatToRawIntBits(SUBNORMAL);

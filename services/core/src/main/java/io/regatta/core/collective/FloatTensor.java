@@ -109,18 +109,36 @@ final class FloatTensor extends Tensor {
   }
 
   @Override
-  public void complete(ReduceOp op, int ranks, int from, int count, Workspace w) {
-    if (op != ReduceOp.MEAN && !wire.narrows()) {
-      return;
+  public void begin(Operation operation, ReduceOp op, int ranks, int from, int count, Workspace w) {
+    if (wire.narrows() && (!operation.reduces() || op == ReduceOp.MEAN)) {
+      change(from, count, operation.reduces() ? ranks : 1, !operation.reduces(), 0, w);
     }
+  }
+
+  @Override
+  public void complete(ReduceOp op, int ranks, int from, int count, Workspace w) {
+    boolean mean = op == ReduceOp.MEAN;
+    if (mean || wire.narrows()) {
+      float beyond = mean && wire == WireType.FLOAT16 ? Float16.MAX * (1 + ranks * Float16.UNIT_ROUNDOFF) : 0;
+      change(from, count, mean && !wire.narrows() ? ranks : 1, wire.narrows(), beyond, w);
+    }
+  }
+
+  /**
+   * Divides and rounds in place.
+   *
+   * @param beyond what is less than this counts as within the range: it is there by the roundings on its way only
+   */
+  private void change(int from, int count, int divisor, boolean round, float beyond, Workspace w) {
     for (int done = 0; done < count; ) {
       int n = Math.min(Workspace.ELEMENTS, count - done);
       floats.get(from + done, w.own, 0, n);
-      if (op == ReduceOp.MEAN) {
-        divide(w.own, ranks, n);
+      if (divisor > 1) {
+        divide(w.own, divisor, n);
       }
-      for (int i = 0; wire.narrows() && i < n; i++) {
-        w.own[i] = widen(narrow(w.own[i]));
+      for (int i = 0; round && i < n; i++) {
+        float value = Math.abs(w.own[i]) < beyond ? Math.max(-Float16.MAX, Math.min(Float16.MAX, w.own[i])) : w.own[i];
+        w.own[i] = widen(narrow(value));
       }
       floats.put(from + done, w.own, 0, n);
       done += n;

@@ -7,7 +7,8 @@ import java.util.TreeMap;
 /**
  * All-reduce in two levels, for hosts with several ranks: the lowest rank of each host, its leader, reduces the vectors of
  * its host in rank order, the leaders do a {@link Ring} among themselves, and each gives the result to its host. Block by
- * block, so that the levels overlap. What Horovod and NCCL call hierarchical. Pure functions.
+ * block, so that the levels overlap. What Horovod and NCCL call hierarchical; with one host a central rank that reduces for
+ * all, as an aggregator does. Pure functions.
  */
 final class Hierarchy {
 

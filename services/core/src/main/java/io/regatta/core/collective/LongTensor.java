@@ -67,6 +67,11 @@ final class LongTensor extends Tensor {
   }
 
   @Override
+  public void begin(Operation operation, ReduceOp op, int ranks, int from, int count, Workspace workspace) {
+    // travels as it is
+  }
+
+  @Override
   public void complete(ReduceOp op, int ranks, int from, int count, Workspace workspace) {
     // a sum, the least or the greatest is what it is
   }

@@ -49,6 +49,7 @@ public final class Schedules {
       case EXCHANGE -> Exchange.allReduce(to, size, ranks, rank, most);
       case HALVING_DOUBLING -> Halving.allReduce(to, size, ranks, rank, most);
       case HIERARCHICAL -> Hierarchy.allReduce(to, size, hostOf, rank, most);
+      case CENTRAL -> Hierarchy.allReduce(to, size, new int[ranks], rank, most);
       case RING -> {
         Blocks blocks = new Blocks(size, ranks, most);
         Ring.reduceScatter(to, blocks, all(ranks), rank);

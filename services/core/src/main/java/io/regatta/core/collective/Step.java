@@ -9,7 +9,7 @@ package io.regatta.core.collective;
  * @param count how many; 0 is a message all the same
  * @param after index of the step of the same schedule that must be done before: taken in, or sent so that the memory
  *     is this rank's again; -1 for none
- * @param completes a reduction: with this step these elements are those of all ranks, so that a mean is divided here
+ * @param completes a reduction: with this step these elements are those of all ranks, so that {@link Tensor#complete} is due
  */
 public record Step(Kind kind, int peer, int from, int count, int after, boolean completes) {
 
@@ -27,6 +27,11 @@ public record Step(Kind kind, int peer, int from, int count, int after, boolean 
 
   /** {@link #after} of a step that need not wait. */
   public static final int NOTHING = -1;
+
+  /** Whether it is the first to send this rank's own elements, or to reduce others into them: none before has. */
+  public boolean isFirst() {
+    return after == NOTHING && kind != Kind.COPY;
+  }
 
   /** Whether this rank sends, rather than takes. */
   public boolean sends() {

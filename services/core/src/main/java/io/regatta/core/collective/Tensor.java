@@ -35,7 +35,7 @@ public abstract sealed class Tensor permits FloatTensor, LongTensor {
 
   /**
    * The same memory, travelling as elements of this kind; additions stay float32. With a narrower type all ranks end with
-   * values of that type, the same on all.
+   * values of that type, the same on all (but one rank alone, whose elements do not travel).
    *
    * @throws InvalidInput if memory and wire do not go together
    */
@@ -68,8 +68,16 @@ public abstract sealed class Tensor permits FloatTensor, LongTensor {
   public abstract void reduce(ReduceOp op, int at, ByteBuffer elements, Workspace workspace);
 
   /**
-   * Ends a reduction of these elements: divides a mean, and rounds to what the others will get, so that all ranks have the
-   * same bits.
+   * Begins with this rank's own elements, before the first of its steps that sends them, or reduces others into them (
+   * {@link Step#isFirst}). With a narrower wire the contribution to a mean is divided here, not at the end, so that no sum on
+   * its way leaves the range of the wire where the mean would not (as PyTorch's {@code fp16_compress_hook}); and what is given
+   * to the others as it is, is rounded as they will get it.
+   */
+  public abstract void begin(Operation operation, ReduceOp op, int ranks, int from, int count, Workspace workspace);
+
+  /**
+   * Ends a reduction of these elements: divides a mean, unless {@link #begin} has, and rounds to what the others will get, so
+   * that all ranks have the same bits.
    */
   public abstract void complete(ReduceOp op, int ranks, int from, int count, Workspace workspace);
 

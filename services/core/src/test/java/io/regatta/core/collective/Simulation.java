@@ -22,6 +22,7 @@ final class Simulation {
 
   private final List<Schedule> schedules;
   private final List<Tensor> tensors;
+  private final Operation operation;
   private final ReduceOp op;
   private final Random random;
   private final List<BitSet> done = new ArrayList<>();
@@ -33,7 +34,8 @@ final class Simulation {
   private final Tensor.Workspace workspace = new Tensor.Workspace();
 
   @SuppressWarnings("unchecked")
-  private Simulation(List<Schedule> schedules, List<Tensor> tensors, ReduceOp op, long seed) {
+  private Simulation(Operation operation, List<Schedule> schedules, List<Tensor> tensors, ReduceOp op, long seed) {
+    this.operation = operation;
     this.schedules = schedules;
     this.tensors = tensors;
     this.op = op;
@@ -59,7 +61,7 @@ final class Simulation {
     for (int r = 0; r < tensors.size(); r++) {
       schedules.add(Schedules.of(operation, algorithm, tensors.get(r).size(), r, root, most, hostOf));
     }
-    new Simulation(schedules, tensors, op, seed).run();
+    new Simulation(operation, schedules, tensors, op, seed).run();
   }
 
   private void run() {
@@ -98,6 +100,9 @@ final class Simulation {
   private void carryOut(int rank, int index) {
     Step step = schedules.get(rank).steps().get(index);
     Tensor tensor = tensors.get(rank);
+    if (step.isFirst()) {
+      tensor.begin(operation, op, ranks, step.from(), step.count(), workspace);
+    }
     if (step.sends()) {
       boolean copied = step.kind() == Step.Kind.SEND_COPIED;
       channels[rank][step.peer()].add(new Message(index, copied ? bytes(tensor, step) : null));

@@ -165,7 +165,7 @@ final class ClusterSession implements TrainerSession {
   /** In collective mode: opens the streams to the other ranks, once; the parameters lie in this process. */
   private Future<ParameterClient> meetPeers(ModelSpec model) {
     if (meeting == null) {
-      meeting = PeerMesh.open(node, connections.options(), group, job.job(), job.trainers(), name())
+      meeting = PeerMesh.open(node, connections.options(), group, job, name())
           .onSuccess(opened -> mesh = opened);
     }
     return meeting.compose(opened -> Future.fromCompletionStage(own.connect(ownSpec(model)), context))

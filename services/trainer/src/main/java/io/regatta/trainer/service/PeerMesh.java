@@ -12,6 +12,7 @@ import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.node.Node;
 import io.regatta.node.group.Membership;
 import io.regatta.protocol.stream.StreamOptions;
+import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.session.PeerRanks;
 import io.vertx.core.Future;
 import java.nio.ByteBuffer;
@@ -38,13 +39,15 @@ final class PeerMesh implements PeerRanks {
    * Tells the others, through the rendezvous, where this rank is reached, and opens a stream to each of them.
    *
    * @param group that this trainer has joined
-   * @param trainers all of which must come
+   * @param job all of whose trainers must come
    * @param who for messages
    */
-  static Future<PeerMesh> open(Node node, StreamOptions streams, Membership group, String job, int trainers, String who) {
-    return CollectivePort.listen(node.vertx(), node.host(), CollectiveOptions.defaults().withStream(streams), node.waits())
+  static Future<PeerMesh> open(Node node, StreamOptions streams, Membership group, JobConfig job, String who) {
+    CollectiveOptions options = CollectiveOptions.defaults().withStream(streams)
+        .withFailureTimeout(job.collective().failureTimeoutMs());
+    return CollectivePort.listen(node.vertx(), node.host(), options, node.waits())
         .compose(port -> group.gather(KEY, (group.generation() + " " + port.endpoint()).getBytes(UTF_8))
-            .compose(told -> port.form(place(group.rank(), job, trainers, who,
+            .compose(told -> port.form(place(group.rank(), job.job(), job.trainers(), who,
                 told.stream().map(ByteString::toStringUtf8).toList())))
             .map(collectives -> new PeerMesh(port, collectives))
             .recover(e -> port.close().transform(closed -> Future.failedFuture(e))));

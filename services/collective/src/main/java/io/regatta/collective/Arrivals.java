@@ -1,0 +1,143 @@
+package io.regatta.collective;
+
+import io.regatta.core.collective.Tensor;
+import io.regatta.core.error.RegattaException;
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.error.RegattaException.Overloaded;
+import io.regatta.core.error.RegattaException.PeerLost;
+import io.regatta.protocol.CollectiveReceiver;
+import io.regatta.protocol.stream.TensorStream;
+import io.regatta.protocol.tensor.Kind;
+import io.regatta.protocol.tensor.TensorMessage;
+import io.vertx.core.Vertx;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.function.Function;
+
+/**
+ * Streams that other ranks have opened at a port, until the generation is formed here that they are for; not for ever: their
+ * openers wait. Owned by the port's loop.
+ */
+final class Arrivals {
+  private static final int MAX = 4096;
+
+  private final Vertx vertx;
+  private final String endpoint;
+  private final long patienceMillis;
+  private final Tensor.Workspace workspace;
+  private final Function<TensorMessage, Mesh> generations;
+  private final Set<Arrival> waiting = new LinkedHashSet<>();
+
+  /**
+   * @param endpoint of the port, for messages
+   * @param patienceMillis how long a generation may take to be formed here
+   * @param generations the one that a stream's first message is for, null if it is not formed yet; refuses what is too late by
+   *     a {@link RegattaException}
+   */
+  Arrivals(Vertx vertx, String endpoint, long patienceMillis, Tensor.Workspace workspace,
+      Function<TensorMessage, Mesh> generations) {
+    this.vertx = vertx;
+    this.endpoint = endpoint;
+    this.patienceMillis = patienceMillis;
+    this.workspace = workspace;
+    this.generations = generations;
+  }
+
+  /** Another rank has opened a stream; which one, its first message says. */
+  void accept(TensorStream stream) {
+    if (waiting.size() >= MAX) {
+      stream.fail(new Overloaded("rank at " + endpoint + ": " + MAX + " streams of others wait for generations "
+          + "that are not formed here; join again later"));
+      return;
+    }
+    new Arrival(stream).begin();
+  }
+
+  /** A generation has been formed. */
+  void place() {
+    List.copyOf(waiting).forEach(Arrival::place);
+  }
+
+  /** Nothing will be formed here any more. */
+  void refuse(RegattaException why) {
+    List.copyOf(waiting).forEach(arrival -> arrival.refuse(why));
+  }
+
+  /** One that waits. */
+  private final class Arrival implements CollectiveReceiver.Listener {
+    private final TensorStream stream;
+    private final CollectiveReceiver receiver = new CollectiveReceiver(this, workspace);
+    private TensorMessage opened;
+    private long timer;
+
+    Arrival(TensorStream stream) {
+      this.stream = stream;
+    }
+
+    void begin() {
+      waiting.add(this);
+      timer = vertx.setTimer(patienceMillis, id -> refuse(new PeerLost("the rank at " + endpoint + (opened == null
+          ? " has not been told within " + patienceMillis + " ms for which group this stream is"
+          : " has not formed generation " + opened.getGeneration() + " of group " + opened.getJob() + " within " + patienceMillis
+              + " ms; join again"))));
+      stream.exceptionHandler(e -> gone());
+      stream.endHandler(v -> {
+        gone();
+        stream.end();
+      });
+      stream.receiver(receiver);
+    }
+
+    private void gone() {
+      waiting.remove(this);
+      vertx.cancelTimer(timer);
+    }
+
+    void refuse(RegattaException why) {
+      gone();
+      receiver.drop();
+      stream.fail(why);
+    }
+
+    @Override
+    public void told(TensorMessage message) {
+      if (message.getKind() != Kind.COLLECTIVE_OPEN) {
+        throw notOpened();
+      }
+      opened = message;
+      stream.pause();
+      place();
+    }
+
+    /** Gives it to the generation that it is for, if that is there. */
+    void place() {
+      if (opened == null) {
+        return;
+      }
+      try {
+        Mesh mesh = generations.apply(opened);
+        if (mesh != null) {
+          gone();
+          mesh.link(opened.getRank()).answer(stream, receiver, opened);
+        }
+      } catch (RegattaException why) {
+        refuse(why);
+      }
+    }
+
+    private InvalidInput notOpened() {
+      return new InvalidInput("a stream between ranks begins with COLLECTIVE_OPEN");
+    }
+
+    @Override
+    public CollectiveReceiver.Target begin(TensorMessage header) {
+      throw notOpened();
+    }
+
+    @Override
+    public void taken() {
+      throw notOpened();
+    }
+  }
+}

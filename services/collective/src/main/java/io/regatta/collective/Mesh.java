@@ -1,0 +1,288 @@
+package io.regatta.collective;
+
+import io.regatta.core.collective.Choices.Choice;
+import io.regatta.core.collective.Operation;
+import io.regatta.core.collective.ReduceOp;
+import io.regatta.core.collective.Schedules;
+import io.regatta.core.collective.Step;
+import io.regatta.core.collective.Tensor;
+import io.regatta.core.error.RegattaException;
+import io.regatta.core.error.RegattaException.Cancelled;
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.error.RegattaException.Overloaded;
+import io.regatta.core.error.RegattaException.PeerLost;
+import io.regatta.core.exchange.Wait;
+import io.regatta.protocol.CollectiveFrames;
+import io.regatta.protocol.error.ErrorMapping;
+import io.regatta.protocol.tensor.CollectiveCall;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import io.vertx.core.internal.ContextInternal;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
+
+/**
+ * One rank's links to all others of one generation, and the calls under way on them: what {@link Collectives} stands before.
+ * Owned by the loop of its {@link CollectivePort}.
+ */
+final class Mesh {
+  /** A rank that makes calls faster than they are carried out has an error; each keeps its schedule here. */
+  private static final int MAX_CALLS = 10_000;
+  /** How long a failed generation waits for messages that a stream has not done with, before it cuts the stream off. */
+  private static final long LINGER_MILLIS = 1000;
+
+  private final ContextInternal context;
+  private final Membership ranks;
+  private final CollectiveOptions options;
+  private final long process;
+  private final Tensor.Workspace workspace;
+  private final Supplier<Future<Void>> closing;
+  /** By rank; null for this one. */
+  private final Link[] links;
+  /** By rank: its process, once its stream is open. */
+  private final long[] processes;
+  private final Set<CollectiveRun> runs = new LinkedHashSet<>();
+  private final List<Runnable> whenReturned = new ArrayList<>();
+  private final Promise<Void> formed;
+  private final long sinceMillis = System.currentTimeMillis();
+  /** Once formed. */
+  private int[] hostOf;
+  private long calls;
+  /** Messages that a stream has not done with. */
+  private int lent;
+  private RegattaException broken;
+  private Future<Void> closed;
+
+  /**
+   * @param process of this rank, see {@link CollectiveFrames#open}
+   * @param closing called once, on the loop, when this is of no use any more and its streams have ended
+   */
+  Mesh(ContextInternal context, Membership ranks, CollectiveOptions options, long process, Tensor.Workspace workspace,
+      Supplier<Future<Void>> closing) {
+    this.context = context;
+    this.ranks = ranks;
+    this.options = options;
+    this.process = process;
+    this.workspace = workspace;
+    this.closing = closing;
+    formed = context.promise();
+    links = new Link[ranks.worldSize()];
+    processes = new long[links.length];
+    processes[ranks.rank()] = process;
+    for (int r = 0; r < links.length; r++) {
+      links[r] = r == ranks.rank() ? null : new Link(this, r, ranks.rank() < r);
+    }
+    formedIfAllAreThere();
+  }
+
+  Membership ranks() {
+    return ranks;
+  }
+
+  int rank() {
+    return ranks.rank();
+  }
+
+  ContextInternal context() {
+    return context;
+  }
+
+  long process() {
+    return process;
+  }
+
+  Tensor.Workspace workspace() {
+    return workspace;
+  }
+
+  /** For messages. */
+  String where() {
+    return "group " + ranks.group() + ", generation " + ranks.generation();
+  }
+
+  /** Whether an error that a peer has told says already what happened where. */
+  boolean names(RegattaException e) {
+    return String.valueOf(e.getMessage()).startsWith(where());
+  }
+
+  Link link(int peer) {
+    return links[peer];
+  }
+
+  private Stream<Link> links() {
+    return Stream.of(links).filter(Objects::nonNull);
+  }
+
+  /** Why every call fails, or null. */
+  RegattaException broken() {
+    return broken;
+  }
+
+  /** Completes when every rank has said that it forms this generation. */
+  Future<Void> formed() {
+    return formed.future();
+  }
+
+  /** A rank has said that it forms this generation. */
+  void opened(int peer, long itsProcess) {
+    processes[peer] = itsProcess;
+    formedIfAllAreThere();
+  }
+
+  private void formedIfAllAreThere() {
+    if (broken == null && missing().isEmpty()) {
+      hostOf = Placement.of(ranks.endpoints(), processes);
+      formed.tryComplete();
+    }
+  }
+
+  /** Ranks that have not said yet that they form this generation. */
+  List<Integer> missing() {
+    return links().filter(link -> !link.isOpen()).map(Link::peer).toList();
+  }
+
+  /** Begins a call; the tensor is the call's until the future completes. */
+  Future<Void> start(Operation operation, Tensor tensor, ReduceOp op, int root) {
+    if (broken != null) {
+      return context.failedFuture(broken);
+    }
+    try {
+      if (root < 0 || root >= links.length) {
+        throw new InvalidInput(where() + ": " + operation.word() + " with root " + root + ", but there are ranks 0 to "
+            + (links.length - 1));
+      }
+      if (runs.size() >= MAX_CALLS) {
+        throw new Overloaded(where() + ": rank " + rank() + " has " + MAX_CALLS + " calls under way; wait for some before the "
+            + "next one");
+      }
+      if (operation.reduces()) {
+        tensor.check(op);
+      }
+      long bytes = (long) tensor.size() * tensor.wire().bytes();
+      Choice choice = options.choices().choose(operation, bytes, tensor.wire(), hostOf);
+      return begin(new CollectiveRun(this, CollectiveFrames.call(calls++, operation, op, root, tensor, choice),
+          Schedules.of(operation, choice.algorithm(), tensor.size(), rank(), root,
+              Math.max(1, choice.chunkBytes() / tensor.wire().bytes()), hostOf), tensor, operation, op));
+    } catch (RuntimeException | Error e) { // this rank does not make the call: the others must not wait for it
+      fail(ErrorMapping.regatta(e));
+      return context.failedFuture(broken);
+    }
+  }
+
+  private Future<Void> begin(CollectiveRun run) {
+    if (run.isOver()) {
+      return context.succeededFuture();
+    }
+    runs.add(run);
+    for (int i = 0; i < run.steps() && broken == null; i++) {
+      Link link = links[run.step(i).peer()];
+      link.add(run, i);
+      if (!run.links.contains(link)) {
+        run.links.add(link);
+      }
+    }
+    pump(run);
+    return run.promise.future();
+  }
+
+  private static void pump(CollectiveRun run) {
+    for (int i = 0; i < run.links.size(); i++) {
+      run.links.get(i).pump();
+    }
+  }
+
+  /** A step of a call has been done. */
+  void done(CollectiveRun run, int index) {
+    if (broken != null) {
+      return;
+    }
+    run.done(index);
+    if (run.isOver()) {
+      runs.remove(run);
+      run.promise.complete();
+    } else {
+      pump(run);
+    }
+  }
+
+  /** So many more messages are with a stream. */
+  void lent(int more) {
+    lent += more;
+    if (lent == 0 && !whenReturned.isEmpty()) {
+      List<Runnable> told = List.copyOf(whenReturned);
+      whenReturned.clear();
+      told.forEach(Runnable::run);
+    }
+  }
+
+  /** Completes when no stream uses a caller's memory any more; streams that still do after a while are cut off. */
+  private Future<Void> returned(long limitMillis) {
+    if (lent == 0) {
+      return context.succeededFuture();
+    }
+    Promise<Void> returned = context.promise();
+    long timer = context.setTimer(limitMillis, id -> links().forEach(Link::severIfLent));
+    whenReturned.add(() -> {
+      context.owner().cancelTimer(timer);
+      returned.complete();
+    });
+    return returned.future();
+  }
+
+  /** Ends all calls, here and at the other ranks; the callers hear of it when no stream uses their memory any more. */
+  void fail(RegattaException why) {
+    if (broken != null) {
+      return;
+    }
+    broken = why;
+    RegattaException told = why instanceof Cancelled ? new PeerLost(why.getMessage()) : why;
+    links().forEach(link -> link.abort(told));
+    returned(LINGER_MILLIS).onComplete(done -> {
+      List<CollectiveRun> failed = List.copyOf(runs);
+      runs.clear();
+      failed.forEach(run -> run.promise.fail(why));
+      formed.tryFail(why);
+    });
+  }
+
+  /** The calls under way and for whom each waits: the material of {@code /why}. */
+  List<Wait> waits() {
+    List<Wait> waits = new ArrayList<>();
+    for (CollectiveRun run : runs) {
+      CollectiveCall call = run.call;
+      List<Wait.Peer> peers = run.links.stream().filter(link -> link.waitsFor(run))
+          .map(link -> new Wait.Peer("rank " + link.peer(), -2, link.lastSeenMillis())).toList();
+      waits.add(new Wait("rank " + rank(), CollectiveFrames.words(call), where(), run.sinceMillis, peers));
+    }
+    List<Integer> missing = broken == null ? missing() : List.of();
+    if (!missing.isEmpty()) {
+      waits.add(new Wait("rank " + rank(), "streams of the group", where(), sinceMillis,
+          missing.stream().map(r -> Wait.Peer.named("rank " + r)).toList()));
+    }
+    return waits;
+  }
+
+  /** See {@link Collectives#close}. */
+  Future<Void> close() {
+    if (closed == null) {
+      closed = end();
+    }
+    return closed;
+  }
+
+  private Future<Void> end() {
+    if (broken == null && runs.isEmpty() && missing().isEmpty()) {
+      broken = new Cancelled(where() + ": rank " + rank() + " has been closed");
+      return returned(options.failureTimeoutMillis())
+          .compose(v -> Future.join(links().map(Link::close).toList())).transform(v -> closing.get());
+    }
+    fail(new Cancelled(where() + ": rank " + rank() + " has been closed with calls under way"));
+    return returned(LINGER_MILLIS).compose(v -> Future.join(links().map(Link::aborted).toList()))
+        .transform(v -> closing.get());
+  }
+}

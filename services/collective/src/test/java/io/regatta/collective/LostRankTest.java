@@ -1,0 +1,156 @@
+package io.regatta.collective;
+
+import static io.regatta.node.testing.Nodes.get;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.regatta.core.collective.ReduceOp;
+import io.regatta.core.collective.Tensor;
+import io.regatta.core.error.RegattaException.PeerLost;
+import io.regatta.node.admin.Waits;
+import io.regatta.node.process.PlainVertx;
+import io.regatta.protocol.stream.StreamOptions;
+import io.regatta.protocol.stream.Transport;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import io.vertx.core.VertxOptions;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Ranks that freeze, and ranks that never come: nobody waits for them without end. */
+class LostRankTest {
+  private static final long FAILURE_MILLIS = 1500;
+  /** For a machine that is busy. */
+  private static final long SLACK_MILLIS = 3000;
+
+  private final Vertx vertx = Vertx.vertx(PlainVertx.options());
+  /** Of the rank that freezes. */
+  private final Vertx other = Vertx.vertx(new VertxOptions(PlainVertx.options()).setEventLoopPoolSize(1)
+      .setBlockedThreadCheckInterval(3600).setBlockedThreadCheckIntervalUnit(TimeUnit.SECONDS));
+  private final CountDownLatch thaw = new CountDownLatch(1);
+  private final List<CollectivePort> ports = new ArrayList<>();
+  private final Waits waits = new Waits();
+
+  @AfterEach
+  void close() {
+    thaw.countDown();
+    get(Future.join(ports.stream().map(CollectivePort::close).toList()));
+    get(other.close());
+    get(vertx.close());
+  }
+
+  private CollectivePort listen(Vertx on, Transport transport, int connectMillis) {
+    StreamOptions d = StreamOptions.defaults();
+    StreamOptions stream = new StreamOptions(d.chunkBytes(), d.maxMessageBytes(), d.maxRequestBytes(), d.maxRequests(),
+        d.initialWindowBytes(), d.connectionWindowBytes(), d.maxFrameBytes(), d.pingIntervalMillis(), d.pingTimeoutMillis(),
+        connectMillis, transport);
+    CollectivePort port = get(CollectivePort.listen(on, "127.0.0.1",
+        CollectiveOptions.defaults().withStream(stream).withFailureTimeout(FAILURE_MILLIS), waits));
+    ports.add(port);
+    return port;
+  }
+
+  private static Tensor direct(int floats) {
+    return Tensor.of(ByteBuffer.allocateDirect(floats * Float.BYTES));
+  }
+
+  /** It has sockets, and what the kernel takes for it is all that it takes: far less than what the others have to send. */
+  @ParameterizedTest
+  @ValueSource(ints = {0, 1, 2})
+  void a_rank_that_freezes_ends_all_calls_within_the_failure_timeout_and_is_named(int frozen) {
+    for (int r = 0; r < 3; r++) {
+      listen(r == frozen ? other : vertx, Transport.GRPC, 10_000);
+    }
+    List<Collectives> ranks = LocalGroup.form(1, ports);
+    get(Future.all(ranks.stream().map(Collectives::barrier).toList()));
+    CountDownLatch stopped = new CountDownLatch(1);
+    ranks.get(frozen).context().runOnContext(v -> {
+      stopped.countDown();
+      try {
+        thaw.await();
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+      }
+    });
+    awaitUninterrupted(stopped);
+    long since = System.nanoTime();
+    List<Future<Void>> calls = new ArrayList<>();
+    for (Collectives rank : ranks) {
+      if (rank.rank() != frozen) {
+        calls.add(rank.allReduce(direct(20_000_000), ReduceOp.SUM));
+        calls.add(rank.broadcast(direct(20_000_000), rank.rank()));
+      }
+    }
+    for (Future<Void> call : calls) {
+      assertThatThrownBy(() -> get(call)).isInstanceOf(PeerLost.class).hasMessageContaining("rank " + frozen)
+          .hasMessageContaining("group census, generation 1");
+    }
+    assertThat(TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - since)).isLessThan(FAILURE_MILLIS + SLACK_MILLIS);
+    for (Collectives rank : ranks) {
+      if (rank.rank() != frozen) {
+        get(rank.close());
+      }
+    }
+  }
+
+  /** By hand there is no ping; what the frozen rank has been lent comes back all the same when another one fails. */
+  @Test
+  void memory_that_was_lent_to_a_frozen_rank_of_this_process_comes_back() {
+    for (int r = 0; r < 2; r++) {
+      listen(r == 1 ? other : vertx, Transport.AUTO, 10_000);
+    }
+    List<Collectives> ranks = LocalGroup.form(1, ports);
+    CountDownLatch stopped = new CountDownLatch(1);
+    ranks.get(1).context().runOnContext(v -> {
+      stopped.countDown();
+      try {
+        thaw.await();
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+      }
+    });
+    awaitUninterrupted(stopped);
+    Future<Void> call = ranks.get(0).broadcast(direct(20_000_000), 0);
+    get(ranks.get(0).close());
+    assertThatThrownBy(() -> get(call)).hasMessageContaining("rank 0 has been closed");
+  }
+
+  @ParameterizedTest
+  @EnumSource(Transport.class)
+  void a_rank_that_never_forms_the_generation_is_named_by_all_others(Transport transport) {
+    for (int r = 0; r < 3; r++) {
+      listen(vertx, transport, 200);
+    }
+    List<String> endpoints = ports.stream().map(CollectivePort::endpoint).toList();
+    List<Future<Collectives>> formed = new ArrayList<>();
+    for (int r : new int[] {0, 2}) {
+      formed.add(ports.get(r).form(new Membership("census", 1, r, endpoints)));
+    }
+    for (Future<Collectives> each : formed) {
+      assertThatThrownBy(() -> get(each)).isInstanceOf(PeerLost.class).hasMessageContaining("ranks [1]")
+          .hasMessageContaining("join again");
+    }
+    // which comes now, too late: it is told at once
+    assertThatThrownBy(() -> get(ports.get(1).form(new Membership("census", 1, 1, endpoints)))).isInstanceOf(PeerLost.class)
+        .hasMessageContaining("ranks [1] have not said within 1200 ms that they form it");
+    assertThat(get(waits.list())).isEmpty();
+    ports.remove(0);
+    assertThat(LocalGroup.form(2, ports)).extracting(Collectives::worldSize).containsOnly(2);
+  }
+
+  private static void awaitUninterrupted(CountDownLatch latch) {
+    try {
+      assertThat(latch.await(20, TimeUnit.SECONDS)).isTrue();
+    } catch (InterruptedException e) {
+      throw new AssertionError(e);
+    }
+  }
+}
