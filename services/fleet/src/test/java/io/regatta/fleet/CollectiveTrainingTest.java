@@ -1,6 +1,7 @@
 package io.regatta.fleet;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
 
 import io.regatta.node.testing.LeftoverThreads;
 import io.regatta.trainer.Progress;
@@ -50,6 +51,31 @@ class CollectiveTrainingTest {
       }
     }
     threads.assertNone();
+  }
+
+  /** Beside plain all-reduce: at least 0.9 of it is kept of what training gains over guessing, with the bytes that the form promises. */
+  @Test
+  void fewer_bytes_train_nearly_as_well() {
+    double plain = fewer(247_856, "collective.bucket_bytes=26214400").accuracy();
+    int header = 12 * 4;
+    int kept = 1 + 1 + 24 + 1 + 480 + 1 + 101 + 1 + 8 + 1; // one of a hundred, of each variable at least one
+    List<RunResult> runs = List.of(fewer(61_706 * 2 + header, "collective.fp16_allreduce=true"),
+        fewer(61_706 * 2 + header, "collective.bf16_allreduce=true"),
+        fewer(kept * 8 + header, "collective.dgc=true", "collective.dgc_configs.sparsity=[0.99]"),
+        fewer(0.3 * 61_706 * 4, "collective.localsgd=true", "collective.localsgd_configs.k_steps=4", // 4, 4 and 2 of a pass of 10
+            "collective.localsgd_configs.begin_step=0"),
+        fewer(0.11 * 61_706 * 4, "collective.adaptive_localsgd=true", "collective.adaptive_localsgd_configs.init_k_steps=400", // 16 at most
+            "collective.adaptive_localsgd_configs.begin_step=1"));
+    assertThat(runs).extracting(RunResult::accuracy).allMatch(accuracy -> accuracy > 0.1 + 0.9 * (plain - 0.1));
+  }
+
+  private RunResult fewer(double bytes, String... keys) {
+    List<RunResult> results = run(2, keys);
+    RunResult first = results.get(0);
+    System.out.println(List.of(keys) + ": " + first);
+    assertThat(results).allMatch(r -> r.parametersHash().equals(first.parametersHash()));
+    assertThat(first.metrics().get("exchange_bytes_per_step")).isCloseTo(bytes, within(0.05 * bytes));
+    return first;
   }
 
   @Test

@@ -90,6 +90,14 @@ public final class DenseVector {
     }
   }
 
+  /** Sets all values; what the optimizer keeps stays. */
+  public void assign(DenseValues values) {
+    for (int b = 0; b < blocks.length; b++) {
+      float[] to = writable(b);
+      System.arraycopy(values.block(b), 0, to, 0, to.length);
+    }
+  }
+
   private float[] writable(int b) {
     Block block = blocks[b];
     if (block.readers > 0) {

@@ -184,6 +184,11 @@ final class JobTables {
     dense.add(block, delta);
   }
 
+  /** Sets the dense vector's values; its optimizer's slots stay. */
+  void assign(DenseValues values) {
+    dense.assign(values);
+  }
+
   /** What of the dense variables lies here; nothing before it is initialised. */
   List<DensePartition.Part> denseParts() {
     return dense == null ? List.of() : partition.partsOf(shard);

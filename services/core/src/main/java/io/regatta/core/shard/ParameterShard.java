@@ -337,6 +337,19 @@ public final class ParameterShard {
     job(job).restored(values, slots, version, step);
   }
 
+  /**
+   * Sets the dense values of a job that has begun, such as the mean of its ranks' own; the optimizer's slots and the version stay.
+   * For a shard of one trainer that waits for nothing here.
+   */
+  public void assign(String job, DenseValues dense) {
+    JobState state = job(job);
+    state.checkWhole();
+    state.turns.finish();
+    state.check.denseLength(dense.size(), "assignment");
+    state.tables.assign(dense);
+    completions.drain();
+  }
+
   /** See {@link ShardLink#digest}; in one go. */
   public long digest(String job) {
     job(job).turns.finish();

@@ -1,7 +1,10 @@
 package io.regatta.trainer.config;
 
+import io.regatta.core.collective.WireType;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.node.settings.Setting;
+import java.util.ArrayList;
+import java.util.List;
 
 /** The {@code collective} section of a job: how gradients are exchanged where there are no servers. */
 public record CollectiveConfig(
@@ -15,7 +18,34 @@ public record CollectiveConfig(
 
     @Setting(value = "10000", unit = "ms", doc = "Within which a trainer that is frozen or cut off is noticed by the others; one "
         + "that dies is noticed at once. At least 3.")
-    long failureTimeoutMs) {
+    long failureTimeoutMs,
+
+    @Setting(value = "false", doc = "Gradients travel as float16: half the bytes. One of the five ways to send fewer bytes, of which "
+        + "a job has at most one.")
+    boolean fp16Allreduce,
+
+    @Setting(value = "false", doc = "Gradients travel as bfloat16: float32's range, fewer digits than float16.")
+    boolean bf16Allreduce,
+
+    @Setting(value = "false", doc = "Deep gradient compression: only the largest elements of each gradient are sent, the others "
+        + "later. For sgd and momentum.")
+    boolean dgc,
+
+    @Setting(doc = "dgc: how many are sent, from which step on.")
+    DgcConfigs dgcConfigs,
+
+    @Setting(value = "false", doc = "LocalSGD: trainers make steps alone, and average their parameters every so many. For sgd and "
+        + "momentum.")
+    boolean localsgd,
+
+    @Setting(doc = "localsgd: how many.")
+    LocalsgdConfigs localsgdConfigs,
+
+    @Setting(value = "false", doc = "LocalSGD with as many steps as learning rate and loss allow.")
+    boolean adaptiveLocalsgd,
+
+    @Setting(doc = "adaptive_localsgd: how many at first.")
+    AdaptiveLocalsgdConfigs adaptiveLocalsgdConfigs) {
 
   public CollectiveConfig {
     if (bucketBytes < 1 || lastBucketBytes < 0) {
@@ -25,5 +55,27 @@ public record CollectiveConfig(
     if (failureTimeoutMs < 3) {
       throw new InvalidInput("collective: failure_timeout_ms must be at least 3, not " + failureTimeoutMs);
     }
+    List<String> chosen = new ArrayList<>();
+    add(chosen, fp16Allreduce, "fp16_allreduce");
+    add(chosen, bf16Allreduce, "bf16_allreduce");
+    add(chosen, dgc, "dgc");
+    add(chosen, localsgd, "localsgd");
+    add(chosen, adaptiveLocalsgd, "adaptive_localsgd");
+    if (chosen.size() > 1) {
+      throw new InvalidInput("collective: " + String.join(" and ", chosen) + " do not go together; choose one");
+    }
+  }
+
+  private static void add(List<String> chosen, boolean is, String key) {
+    if (is) {
+      chosen.add(key);
+    }
+  }
+
+  /** What the ranks tell each other. */
+  public Communication communication() {
+    return dgc ? dgcConfigs : localsgd ? localsgdConfigs : adaptiveLocalsgd ? adaptiveLocalsgdConfigs
+        : fp16Allreduce ? new Communication.AllReduce(WireType.FLOAT16)
+        : bf16Allreduce ? new Communication.AllReduce(WireType.BFLOAT16) : Communication.PLAIN;
   }
 }

@@ -9,8 +9,9 @@ import io.regatta.core.exchange.Mode;
  * @param mode exchange mode
  * @param kSteps steps between two exchanges ({@code GEO} only, ≥ 1)
  * @param stalenessBound steps that a trainer may be ahead of the slowest ({@code SSP} only, ≥ 0)
+ * @param communication what the ranks tell each other ({@code COLLECTIVE} only)
  */
-public record Strategy(Mode mode, int kSteps, int stalenessBound) {
+public record Strategy(Mode mode, int kSteps, int stalenessBound, Communication communication) {
 
   public Strategy {
     if (mode == null) {
@@ -22,6 +23,14 @@ public record Strategy(Mode mode, int kSteps, int stalenessBound) {
     if (mode == Mode.SSP && stalenessBound < 0) {
       throw new InvalidInput("strategy: ssp needs a staleness_bound of at least 0, not " + stalenessBound);
     }
+    if (communication == null) {
+      throw new InvalidInput("strategy: communication is missing; use Communication.PLAIN");
+    }
+  }
+
+  /** With servers, or by plain all-reduce. */
+  public Strategy(Mode mode, int kSteps, int stalenessBound) {
+    this(mode, kSteps, stalenessBound, Communication.PLAIN);
   }
 
   /** One round per step over all ranks; deterministic. */
@@ -51,11 +60,19 @@ public record Strategy(Mode mode, int kSteps, int stalenessBound) {
 
   /** Without servers: the trainers reduce their gradients among themselves, in every step. */
   public static Strategy collective() {
-    return new Strategy(Mode.COLLECTIVE, 0, 0);
+    return collective(Communication.PLAIN);
+  }
+
+  /**
+   * Without servers and with fewer bytes, e.g. {@code Strategy.collective(new DgcConfigs(1000, 500, List.of(0.75, 0.999)))}, or
+   * {@code Strategy.collective(new LocalsgdConfigs(4, 100))}.
+   */
+  public static Strategy collective(Communication communication) {
+    return new Strategy(Mode.COLLECTIVE, 0, 0, communication);
   }
 
   /** What the job file says. */
   public static Strategy fromJob(JobConfig job) {
-    return new Strategy(job.mode(), job.kSteps(), job.stalenessBound());
+    return new Strategy(job.mode(), job.kSteps(), job.stalenessBound(), job.collective().communication());
   }
 }

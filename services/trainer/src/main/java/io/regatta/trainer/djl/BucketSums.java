@@ -1,31 +1,34 @@
 package io.regatta.trainer.djl;
 
-import io.regatta.trainer.session.PeerRanks;
 import io.regatta.trainer.session.TrainerSession;
 import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.nio.FloatBuffer;
 import java.util.ArrayDeque;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * The all-reduces of one step's buckets under way, in the order in which they were sent, and how much of their time the model
- * thread has spent otherwise (in backward) than waiting for them. Belongs to a model thread.
+ * The exchanges of one step's buckets under way, in the order in which they were sent, each by a {@link GradientSum}, and how much of
+ * their time the model thread has spent otherwise (in backward) than waiting for them. Belongs to a model thread.
  */
 final class BucketSums {
 
   /** {@code done}: when it was completed, on the thread that completed it. */
-  private record UnderWay(String what, long began, CompletableFuture<Long> done) {}
+  private record UnderWay(String what, int from, int to, long began, CompletableFuture<Long> done) {}
 
   private final TrainerSession session;
-  private final PeerRanks peers;
+  private final CountedRanks peers;
+  private final GradientSum sum;
+  /** Of the gradients; what lies behind them is the header. */
+  private final int numel;
   private final StepTimes times;
   private final ArrayDeque<UnderWay> underWay = new ArrayDeque<>();
   private ByteBuffer memory;
   private FloatBuffer floats;
   private int inStep;
   private long exchanges;
+  private double bytes;
+  private double bytesBefore;
   private long steps;
   /** Since the step's first bucket was sent; and of all steps, with somebody's bucket under way. */
   private long stepBegan;
@@ -33,18 +36,26 @@ final class BucketSums {
   private long busyNanos;
   private long waitedNanos;
 
-  BucketSums(TrainerSession session, PeerRanks peers, StepTimes times) {
+  BucketSums(TrainerSession session, CountedRanks peers, GradientSum sum, int numel, StepTimes times) {
     this.session = session;
     this.peers = peers;
+    this.sum = sum;
+    this.numel = numel;
     this.times = times;
   }
 
-  /** A step's gradients come to lie in this memory. */
-  void begins(ByteBuffer flat) {
+  /**
+   * A step's gradients come to lie in this memory.
+   *
+   * @param weight of this rank in the step
+   */
+  void begins(ByteBuffer flat, long step, double weight) {
     memory = flat;
-    floats = flat.duplicate().order(ByteOrder.LITTLE_ENDIAN).asFloatBuffer();
+    floats = GradientSum.floats(flat);
+    sum.begins(flat, step, weight);
     stepBegan = 0;
     inStep = 0;
+    bytesBefore = peers.bytes();
   }
 
   /** Of the last step; null before the first. Nothing of it is under way when a step is over. */
@@ -56,16 +67,24 @@ final class BucketSums {
     return floats;
   }
 
-  /** Begins to sum the floats {@code [from .. to)} over the ranks. */
+  /** Begins to sum the floats {@code [from .. to)} over the ranks; those behind the gradients as they are, in float32. */
   void send(String what, int from, int to) {
     long now = System.nanoTime();
     stepBegan = stepBegan == 0 ? now : stepBegan;
-    ByteBuffer part = memory.slice(from * Float.BYTES, (to - from) * Float.BYTES).order(ByteOrder.LITTLE_ENDIAN);
-    underWay.add(new UnderWay(what, now, peers.sum(part).thenApply(v -> System.nanoTime())));
+    CompletableFuture<Void> header = CompletableFuture.completedFuture(null);
+    int end = to;
+    if (to > numel && !sum.carriesHeader()) {
+      end = numel;
+      header = peers.sum(GradientSum.part(memory, numel, to));
+      inStep++;
+    }
+    CompletableFuture<Void> gradients = sum.send(from, end);
     inStep++;
+    underWay.add(new UnderWay(what, from, Math.min(to, numel), now,
+        header.thenCombine(gradients, (h, g) -> System.nanoTime())));
   }
 
-  /** Waits for the one that was sent first. */
+  /** Waits for the one that was sent first; then its floats are the sum. */
   void awaitNext() {
     UnderWay next = underWay.remove();
     long begin = System.nanoTime();
@@ -76,22 +95,25 @@ final class BucketSums {
     if (times.traced()) {
       times.span("wait: all-reduce of " + next.what(), begin, Map.of("under_way_ms", (stepEnded - next.began()) / 1e6));
     }
+    sum.receive(next.from(), next.to());
   }
 
   /** All buckets of a step of this rank are there. */
   void stepped() {
+    sum.stepped();
     steps++;
     exchanges += inStep;
+    bytes += peers.bytes() - bytesBefore;
     busyNanos += stepEnded - stepBegan;
   }
 
   /**
-   * {@code exchanges_per_step}; {@code exchange_ms}, from a step's first bucket being sent to its last being there; and
+   * {@code exchanges_per_step}; {@code exchange_bytes_per_step} that this rank sends ({@link CountedRanks}); {@code exchange_ms}, from a step's first bucket being sent to its last being there; and
    * {@code exchange_hidden}, the share of that in which the model thread did not wait for it.
    */
   Map<String, Double> figures() {
     return steps == 0 ? Map.of() : Map.of("exchanges_per_step", (double) exchanges / steps,
-        "exchange_ms", busyNanos / 1e6 / steps,
+        "exchange_bytes_per_step", bytes / steps, "exchange_ms", busyNanos / 1e6 / steps,
         "exchange_hidden", busyNanos <= 0 ? 1 : Math.max(0, 1 - (double) waitedNanos / busyNanos));
   }
 }

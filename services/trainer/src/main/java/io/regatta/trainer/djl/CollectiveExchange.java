@@ -6,7 +6,10 @@ import io.regatta.core.collective.BucketPlan.Bucket;
 import io.regatta.core.dense.DenseMemory;
 import io.regatta.core.exchange.SparseIds;
 import io.regatta.core.model.DenseVariable;
+import io.regatta.core.optim.OptimizerSpec;
 import io.regatta.trainer.config.CollectiveConfig;
+import io.regatta.trainer.config.Communication;
+import io.regatta.trainer.config.DgcConfigs;
 import io.regatta.trainer.session.PeerRanks;
 import io.regatta.trainer.session.TrainerSession;
 import java.nio.ByteBuffer;
@@ -47,7 +50,12 @@ final class CollectiveExchange implements Exchange {
   /** What {@link #join} has made of the values since the last step of this rank; null if nothing. */
   private DenseMemory newer;
 
-  CollectiveExchange(ReplicaContext replica, ParameterClient client, StepTimes times) {
+  /** What has to be told of the parameters of each step. */
+  private final GradientSum sum;
+
+  /** @param optimizer the job's, of which what {@code communication} leaves to it is the client's */
+  CollectiveExchange(ReplicaContext replica, ParameterClient client, Communication communication, OptimizerSpec optimizer,
+      StepTimes times) {
     session = replica.session();
     peers = session.peers().orElseThrow();
     own = new PushPullExchange(replica, client, times);
@@ -59,7 +67,11 @@ final class CollectiveExchange implements Exchange {
     numel = client.job().model().denseNumel();
     unused = new UnusedVariables("trainer " + session.trainer().rank() + " of job " + session.job().job(), variables);
     fullBatch = session.job().batchSize();
-    sums = new BucketSums(session, peers, times);
+    CountedRanks counted = new CountedRanks(peers, session.worldSize());
+    sum = communication instanceof DgcConfigs dgc
+        ? new LargestSum(counted, session.trainer().rank(), session.worldSize(), variables, dgc.toSpec(), optimizer)
+        : new WholeSum(counted, session.worldSize(), ((Communication.AllReduce) communication).wire());
+    sums = new BucketSums(session, counted, sum, numel, times);
   }
 
   BucketPlan plan() {
@@ -68,7 +80,9 @@ final class CollectiveExchange implements Exchange {
 
   @Override
   public DenseMemory start() {
-    return own.start();
+    DenseMemory values = own.start();
+    sum.starts(values);
+    return values;
   }
 
   @Override
@@ -99,8 +113,8 @@ final class CollectiveExchange implements Exchange {
 
   /** Writes what this rank says of the step. */
   private FloatBuffer header(ByteBuffer flat, int stepping, double weight, BitSet fresh) {
-    sums.begins(flat);
-    FloatBuffer floats = flat.duplicate().order(ByteOrder.LITTLE_ENDIAN).asFloatBuffer();
+    sums.begins(flat, steps.made(), weight);
+    FloatBuffer floats = sums.floats();
     floats.put(numel + STEPPING, stepping);
     floats.put(numel + WEIGHT, (float) weight);
     for (int v = 0; v < unused.variables(); v++) {
@@ -167,26 +181,8 @@ final class CollectiveExchange implements Exchange {
 
   @Override
   public void average(float[] values) {
-    ByteBuffer all = ByteBuffer.allocateDirect(Math.multiplyExact(values.length, Float.BYTES)).order(ByteOrder.LITTLE_ENDIAN);
-    FloatBuffer floats = all.asFloatBuffer();
-    floats.put(0, values);
-    session.await("mean of what is not trained, over the trainers", peers.sum(all));
-    Scaling.scale(floats, 0, values.length, 1.0 / session.worldSize());
-    floats.get(0, values);
+    RankMean.average(session, peers, values);
   }
-
-  @Override
-  public float[] rows(String table, int dim, long[] ids) {
-    throw new IllegalStateException("collective mode has no tables");
-  }
-
-  @Override
-  public float[] evaluationRows(String table, int dim, long[] ids) {
-    return rows(table, dim, ids);
-  }
-
-  @Override
-  public void prefetch(List<SparseIds> next) {}
 
   @Override
   public DenseMemory resumed() {
@@ -194,10 +190,6 @@ final class CollectiveExchange implements Exchange {
     newer = null;
     return values != null ? values : own.resumed();
   }
-
-  /** Every step has given what it had. */
-  @Override
-  public void handIn() {}
 
   @Override
   public DenseMemory newest() {

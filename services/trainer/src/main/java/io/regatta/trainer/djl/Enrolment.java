@@ -8,10 +8,16 @@ import ai.djl.training.initializer.Initializer;
 import ai.djl.training.optimizer.Optimizer;
 import ai.djl.util.Pair;
 import io.regatta.core.client.ParameterClient;
+import io.regatta.core.collective.compress.LocalSteps;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.exchange.Mode;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.SparseTableSpec;
+import io.regatta.core.optim.OptimizerSpec;
+import io.regatta.trainer.config.AdaptiveLocalsgdConfigs;
+import io.regatta.trainer.config.Communication;
+import io.regatta.trainer.config.DgcConfigs;
+import io.regatta.trainer.config.LocalsgdConfigs;
 import io.regatta.trainer.config.Strategy;
 import io.regatta.trainer.session.TrainerSession;
 import io.regatta.trainer.snapshot.StartingPoint;
@@ -216,10 +222,52 @@ public final class Enrolment {
     }
   }
 
-  /** The exchange of the client's mode. */
-  static Exchange exchange(ReplicaContext replica, Strategy strategy, ParameterClient client, StepTimes times) {
+  /** What the ranks tell each other; one rank alone has nobody to save bytes for. */
+  private static Communication communication(TrainerSession session, Strategy strategy) {
+    return session.worldSize() == 1 ? Communication.PLAIN : strategy.communication();
+  }
+
+  /** The update rule of the shards: what the exchange leaves of the program's. */
+  static OptimizerSpec update(TrainerSession session, Strategy strategy, OptimizerSpec optimizer) {
+    Communication communication = communication(session, strategy);
+    if (communication instanceof DgcConfigs) {
+      requireMomentum(optimizer, "dgc");
+      if (optimizer.clipValue() > 0) {
+        throw new InvalidInput("dgc sends what has been accumulated over many steps, to which clip_value does not apply; take it "
+            + "out, or use clip_norm");
+      }
+      return LargestSum.update(optimizer);
+    }
+    if (!(communication instanceof Communication.AllReduce)) {
+      requireMomentum(optimizer, "localsgd");
+    }
+    return optimizer;
+  }
+
+  /** As PaddlePaddle: what is accumulated, or averaged, is linear in the gradients with these only. */
+  private static void requireMomentum(OptimizerSpec optimizer, String what) {
+    if (optimizer.kind() != OptimizerSpec.Kind.SGD && optimizer.kind() != OptimizerSpec.Kind.MOMENTUM) {
+      throw new InvalidInput(what + " trains with sgd and momentum only, but the optimizer is "
+          + optimizer.kind().name().toLowerCase(Locale.ROOT) + "; choose one of these, or fp16_allreduce to send fewer bytes");
+    }
+  }
+
+  /**
+   * The exchange of the client's mode.
+   *
+   * @param optimizer the program's
+   */
+  static Exchange exchange(ReplicaContext replica, Strategy strategy, ParameterClient client, OptimizerSpec optimizer,
+      StepTimes times) {
     if (replica.session().peers().isPresent()) {
-      CollectiveExchange exchange = new CollectiveExchange(replica, client, times);
+      Communication communication = communication(replica.session(), strategy);
+      LocalSteps localSteps = localSteps(communication);
+      if (localSteps != null) {
+        LocalSgdExchange exchange = new LocalSgdExchange(replica, client, localSteps, times);
+        replica.group().joinsBy(exchange::join);
+        return exchange;
+      }
+      CollectiveExchange exchange = new CollectiveExchange(replica, client, communication, optimizer, times);
       replica.group().joinsBy(exchange::join);
       LOG.info("job {}: {} dense values in {} variables, exchanged in {} buckets", client.job().job(),
           client.partition().numel(), client.job().model().dense().size(), exchange.plan().buckets().size());
@@ -231,5 +279,12 @@ public final class Enrolment {
     GeoRank state = replica.group().collective(replica.session(), replica.replica(), "start of geo mode", client,
         clients -> new GeoRank(replica.session(), clients.get(0), replica.group().steps(), strategy.kSteps()));
     return new GeoExchange(replica, state, times);
+  }
+
+  /** Null if the ranks exchange gradients in each step. */
+  private static LocalSteps localSteps(Communication communication) {
+    return communication instanceof LocalsgdConfigs fixed ? LocalSteps.fixed(fixed.kSteps(), fixed.beginStep())
+        : communication instanceof AdaptiveLocalsgdConfigs adaptive
+            ? LocalSteps.adaptive(adaptive.initKSteps(), adaptive.beginStep()) : null;
   }
 }

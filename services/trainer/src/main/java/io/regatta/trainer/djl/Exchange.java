@@ -6,6 +6,7 @@ import java.nio.ByteBuffer;
 import java.util.BitSet;
 import java.util.List;
 import java.util.Map;
+import java.util.function.DoubleConsumer;
 
 /**
  * How one replica trades gradients for values. Belongs to its model thread, which its calls block; they fail with a
@@ -59,16 +60,25 @@ interface Exchange {
   DenseMemory start();
 
   /** Values of rows for the forward pass of the coming step: {@code [ids.length × dim]}. */
-  float[] rows(String table, int dim, long[] ids);
+  default float[] rows(String table, int dim, long[] ids) {
+    throw new UnsupportedOperationException("rows lie on servers, which this mode has none of");
+  }
 
   /** Values of rows as they are now, for evaluation: waits for nobody, is not part of a step, and bears no rows. */
-  float[] evaluationRows(String table, int dim, long[] ids);
+  default float[] evaluationRows(String table, int dim, long[] ids) {
+    return rows(table, dim, ids);
+  }
 
   /**
    * The next batch's ids are known while this step's backward pass still runs; asks for their rows if the mode allows
    * to have them without this step's update.
    */
-  void prefetch(List<SparseIds> next);
+  default void prefetch(List<SparseIds> next) {}
+
+  /** Who is told the loss of each backward pass; null: nobody. */
+  default DoubleConsumer losses() {
+    return null;
+  }
 
   /**
    * Ends a step.
@@ -92,7 +102,7 @@ interface Exchange {
   DenseMemory resumed();
 
   /** Hands in what the servers do not have yet. */
-  void handIn();
+  default void handIn() {}
 
   /** The servers' newest dense values. */
   DenseMemory newest();

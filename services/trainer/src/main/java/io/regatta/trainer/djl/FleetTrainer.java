@@ -127,10 +127,11 @@ public final class FleetTrainer extends Trainer {
     List<SparseTableSpec> tables = session.job().over(embeddings.tables(sparseOptimizer()));
     Enrolment.refuseTables(strategy, tables);
     embeddings.told(tables);
-    ModelSpec model = new ModelSpec(session.job().seed(), dense.variables(), optimizer.spec(), tables);
+    ModelSpec model = new ModelSpec(session.job().seed(), dense.variables(),
+        Enrolment.update(session, strategy, optimizer.spec()), tables);
     Enrolment.Registered registered = Enrolment.register(replica, strategy, model, drawn);
     client = registered.client();
-    exchange = Enrolment.exchange(replica, strategy, client, times);
+    exchange = Enrolment.exchange(replica, strategy, client, optimizer.spec(), times);
     goOn(registered);
     dense.lends(exchange.underWay() + 1, exchange.floatsBehind());
     if (session.job().execution() == Execution.SYMBOLIC) {
@@ -267,7 +268,7 @@ public final class FleetTrainer extends Trainer {
   public GradientCollector newGradientCollector() {
     embeddings.forget();
     endStepScope(); // not at the step's end: outputs and loss that come of rows are theirs who read them after it
-    return new TimedCollector(Engines.newGradientCollector(), times);
+    return new TimedCollector(Engines.newGradientCollector(), times, exchange == null ? null : exchange.losses());
   }
 
   @Override

@@ -37,10 +37,6 @@ final class GeoExchange implements Exchange {
     return state.rows(table, dim, ids, false);
   }
 
-  /** Rows are local after their first use; nothing to ask for. */
-  @Override
-  public void prefetch(List<SparseIds> next) {}
-
   @Override
   public DenseMemory step(Gradients gradients, List<SparseIds> next) {
     return replica.group().step(replica.session(), replica.replica(), "geo step",

@@ -2,16 +2,20 @@ package io.regatta.trainer.djl;
 
 import ai.djl.ndarray.NDArray;
 import ai.djl.training.GradientCollector;
+import java.util.function.DoubleConsumer;
 
 /** The engine's gradient collector, with the time that backward takes. Belongs to the model thread. */
 final class TimedCollector implements GradientCollector {
 
   private final GradientCollector engine;
   private final StepTimes times;
+  private final DoubleConsumer losses;
 
-  TimedCollector(GradientCollector engine, StepTimes times) {
+  /** @param losses told the mean of each target of a backward pass; null if nobody asks, for that waits for the engine */
+  TimedCollector(GradientCollector engine, StepTimes times, DoubleConsumer losses) {
     this.engine = engine;
     this.times = times;
+    this.losses = losses;
   }
 
   @Override
@@ -20,6 +24,17 @@ final class TimedCollector implements GradientCollector {
     engine.backward(target);
     times.add(StepTimes.Part.BACKWARD, System.nanoTime() - begin);
     times.span("backward", begin);
+    if (losses != null) {
+      losses.accept(mean(target.toFloatArray()));
+    }
+  }
+
+  private static double mean(float[] values) {
+    double sum = 0;
+    for (float value : values) {
+      sum += value;
+    }
+    return sum / values.length;
   }
 
   @Override

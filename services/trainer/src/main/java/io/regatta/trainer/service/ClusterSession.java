@@ -1,6 +1,7 @@
 package io.regatta.trainer.service;
 
 import io.regatta.core.client.ParameterClient;
+import io.regatta.core.dense.DenseMemory;
 import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.Conflict;
@@ -215,6 +216,11 @@ final class ClusterSession implements TrainerSession {
   @Override
   public CompletableFuture<Boolean> restore(RestoreOrder order) {
     return mesh != null ? own.restore(order) : onLoop(() -> snapshots().restore(order));
+  }
+
+  @Override
+  public void assign(DenseMemory flat) {
+    own.assign(flat);
   }
 
   private ShardSnapshots snapshots() {

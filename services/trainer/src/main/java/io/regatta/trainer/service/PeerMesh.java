@@ -8,6 +8,7 @@ import io.regatta.collective.CollectivePort;
 import io.regatta.collective.Collectives;
 import io.regatta.core.collective.ReduceOp;
 import io.regatta.core.collective.Tensor;
+import io.regatta.core.collective.WireType;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.node.Node;
 import io.regatta.node.group.Membership;
@@ -65,8 +66,13 @@ final class PeerMesh implements PeerRanks {
   }
 
   @Override
-  public CompletableFuture<Void> sum(ByteBuffer floats) {
-    return collectives.allReduce(Tensor.of(floats), ReduceOp.SUM).toCompletionStage().toCompletableFuture();
+  public CompletableFuture<Void> sum(ByteBuffer floats, WireType wire) {
+    return collectives.allReduce(Tensor.of(floats).on(wire), ReduceOp.SUM).toCompletionStage().toCompletableFuture();
+  }
+
+  @Override
+  public CompletableFuture<Void> gather(long[] parts) {
+    return collectives.allGather(Tensor.of(parts)).toCompletionStage().toCompletableFuture();
   }
 
   @Override

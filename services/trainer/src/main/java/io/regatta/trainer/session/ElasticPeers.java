@@ -22,13 +22,6 @@ public interface ElasticPeers extends PeerRanks {
   /** Whether somebody is known to wait for the next generation. A rank may know it before the others do. */
   boolean newcomers();
 
-  /**
-   * Gathers each rank's part of an array of {@code worldSize} equal parts, in place.
-   *
-   * @param parts rank r has given part r
-   */
-  CompletableFuture<Void> gather(long[] parts);
-
   /** Gives all ranks what the root has, in place. */
   CompletableFuture<Void> broadcast(long[] values, int root);
 

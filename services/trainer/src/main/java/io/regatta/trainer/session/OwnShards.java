@@ -2,11 +2,13 @@ package io.regatta.trainer.session;
 
 import io.regatta.core.client.LocalShardLink;
 import io.regatta.core.client.ParameterClient;
+import io.regatta.core.dense.DenseMemory;
 import io.regatta.core.dense.DenseState;
 import io.regatta.core.dense.DenseValues;
 import io.regatta.core.error.RegattaException.Conflict;
 import io.regatta.core.exchange.JobSpec;
 import io.regatta.core.exchange.TrainerId;
+import io.regatta.core.model.DensePartition;
 import io.regatta.core.optim.Optimizer;
 import io.regatta.core.shard.JobRestore;
 import io.regatta.core.shard.JobSnapshot;
@@ -88,6 +90,12 @@ public final class OwnShards {
   public Optional<ParameterClient> client() {
     CompletableFuture<ParameterClient> made = asked(() -> connected);
     return made == null ? Optional.empty() : Optional.ofNullable(made.getNow(null));
+  }
+
+  /** Sets the dense values; the optimizer's state stays. */
+  public void assign(DenseMemory flat) {
+    DensePartition partition = client().orElseThrow().partition();
+    serially(() -> parameters.forEach(shard -> shard.assign(spec.job(), flat.slice(partition, shard.index()))));
   }
 
   /** The calling model thread writes the files, while other replicas go on. */

@@ -1,5 +1,6 @@
 package io.regatta.trainer.session;
 
+import io.regatta.core.collective.WireType;
 import java.nio.ByteBuffer;
 import java.util.concurrent.CompletableFuture;
 
@@ -13,7 +14,20 @@ import java.util.concurrent.CompletableFuture;
 public interface PeerRanks {
 
   /** Element by element, the sum over all ranks, in place. */
-  CompletableFuture<Void> sum(ByteBuffer floats);
+  default CompletableFuture<Void> sum(ByteBuffer floats) {
+    return sum(floats, WireType.FLOAT32);
+  }
+
+  /** The same with elements that travel as this type of float: all ranks end with values of it. */
+  CompletableFuture<Void> sum(ByteBuffer floats, WireType wire);
+
+  /**
+   * Gathers each rank's part of an array of as many equal parts as there are ranks, in place. The array is lent until the future
+   * completes.
+   *
+   * @param parts rank r has given part r
+   */
+  CompletableFuture<Void> gather(long[] parts);
 
   /** Gives all ranks what the root has, in place. */
   CompletableFuture<Void> broadcast(ByteBuffer floats, int root);

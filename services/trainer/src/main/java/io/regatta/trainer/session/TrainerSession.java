@@ -1,6 +1,7 @@
 package io.regatta.trainer.session;
 
 import io.regatta.core.client.ParameterClient;
+import io.regatta.core.dense.DenseMemory;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.exchange.JobSpec;
 import io.regatta.core.exchange.Mode;
@@ -152,6 +153,11 @@ public interface TrainerSession {
    */
   default CompletableFuture<Boolean> restore(RestoreOrder order) {
     return CompletableFuture.failedFuture(new UnsupportedOperationException("this session has no snapshots"));
+  }
+
+  /** In collective mode: sets the dense values of this rank's own shards; their optimizer's state stays. Model thread. */
+  default void assign(DenseMemory flat) {
+    throw new UnsupportedOperationException("the parameters lie on servers");
   }
 
   /** Process ids of the services that this session knows of, by name, e.g. {@code parameter-server-0}. */

@@ -1,5 +1,8 @@
 package io.regatta.trainer.run;
 
+import io.regatta.core.collective.Parts;
+import io.regatta.core.collective.Tensor;
+import io.regatta.core.collective.WireType;
 import io.regatta.trainer.session.PeerRanks;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -28,8 +31,28 @@ final class SharedPeers {
       private int made;
 
       @Override
-      public CompletableFuture<Void> sum(ByteBuffer floats) {
-        return call(made++, rank, floats, -1);
+      public CompletableFuture<Void> sum(ByteBuffer floats, WireType wire) {
+        if (wire == WireType.FLOAT32) {
+          return call(made++, rank, floats, -1);
+        }
+        rounded(floats, wire);
+        return call(made++, rank, floats, -1).thenRun(() -> rounded(floats, wire));
+      }
+
+      @Override
+      public CompletableFuture<Void> gather(long[] parts) { // as floats, whose sum with zeros is their bits: halves are whole numbers
+        Parts of = new Parts(parts.length, ranks);
+        ByteBuffer halves = ByteBuffer.allocateDirect(parts.length * 4 * Float.BYTES).order(ByteOrder.LITTLE_ENDIAN);
+        for (int i = of.from(rank); i < of.from(rank) + of.length(rank); i++) {
+          for (int h = 0; h < 4; h++) {
+            halves.putFloat((4 * i + h) * Float.BYTES, parts[i] >>> 16 * h & 0xffff);
+          }
+        }
+        return call(made++, rank, halves, -1).thenRun(() -> {
+          for (int i = 0; i < 4 * parts.length; i++) {
+            parts[i / 4] = (i % 4 == 0 ? 0 : parts[i / 4]) | (long) halves.getFloat(i * Float.BYTES) << 16 * (i % 4);
+          }
+        });
       }
 
       @Override
@@ -37,6 +60,14 @@ final class SharedPeers {
         return call(made++, rank, floats, root);
       }
     };
+  }
+
+  /** To what it is after it has travelled. */
+  private static void rounded(ByteBuffer floats, WireType wire) {
+    Tensor tensor = Tensor.of(floats).on(wire);
+    ByteBuffer wired = ByteBuffer.allocate(tensor.size() * wire.bytes());
+    tensor.encode(0, tensor.size(), wired, new Tensor.Workspace());
+    tensor.copy(0, wired.flip(), new Tensor.Workspace());
   }
 
   private CompletableFuture<Void> call(int number, int rank, ByteBuffer bytes, int root) {

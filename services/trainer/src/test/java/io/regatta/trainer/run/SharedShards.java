@@ -2,6 +2,7 @@ package io.regatta.trainer.run;
 
 import io.regatta.core.client.LocalShardLink;
 import io.regatta.core.client.ParameterClient;
+import io.regatta.core.dense.DenseMemory;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.exchange.Mode;
@@ -126,6 +127,11 @@ public final class SharedShards implements AutoCloseable {
     @Override
     public CompletableFuture<Boolean> restore(RestoreOrder order) {
       return own.restore(order);
+    }
+
+    @Override
+    public void assign(DenseMemory flat) {
+      own.assign(flat);
     }
 
     @Override

@@ -1,5 +1,6 @@
 package io.regatta.trainer.session;
 
+import io.regatta.core.collective.WireType;
 import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.Conflict;
@@ -116,7 +117,7 @@ public final class SharedGenerations {
     }
 
     @Override
-    public CompletableFuture<Void> sum(ByteBuffer floats) {
+    public CompletableFuture<Void> sum(ByteBuffer floats, WireType wire) {
       return call(this, new Given(Recovery.floats(floats), null, -1, new CompletableFuture<>()));
     }
 

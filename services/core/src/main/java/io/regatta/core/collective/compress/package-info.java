@@ -1,0 +1,2 @@
+/** Fewer bytes between the ranks of collective training: which gradients are sent, and when parameters are averaged. */
+package io.regatta.core.collective.compress;

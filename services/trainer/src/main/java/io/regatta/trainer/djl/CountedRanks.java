@@ -1,0 +1,45 @@
+package io.regatta.trainer.djl;
+
+import io.regatta.core.collective.WireType;
+import io.regatta.trainer.session.PeerRanks;
+import java.nio.ByteBuffer;
+import java.util.concurrent.CompletableFuture;
+
+/**
+ * The other ranks, with a count of what a rank sends them of tensors: by each algorithm that is best in bytes
+ * (docs/algorithms.md#collectives), of p ranks, a sum sends 2 (p - 1) / p of a tensor, gathering p - 1 of a rank's parts. Belongs
+ * to a model thread.
+ */
+final class CountedRanks implements PeerRanks {
+
+  private final PeerRanks ranks;
+  private final int worldSize;
+  private double bytes;
+
+  CountedRanks(PeerRanks ranks, int worldSize) {
+    this.ranks = ranks;
+    this.worldSize = worldSize;
+  }
+
+  /** Sent by this rank so far. */
+  double bytes() {
+    return bytes;
+  }
+
+  @Override
+  public CompletableFuture<Void> sum(ByteBuffer floats, WireType wire) {
+    bytes += 2.0 * (worldSize - 1) / worldSize * (floats.remaining() / Float.BYTES) * wire.bytes();
+    return ranks.sum(floats, wire);
+  }
+
+  @Override
+  public CompletableFuture<Void> gather(long[] parts) {
+    bytes += (double) (worldSize - 1) / worldSize * parts.length * Long.BYTES;
+    return ranks.gather(parts);
+  }
+
+  @Override
+  public CompletableFuture<Void> broadcast(ByteBuffer floats, int root) {
+    throw new UnsupportedOperationException("no step broadcasts");
+  }
+}

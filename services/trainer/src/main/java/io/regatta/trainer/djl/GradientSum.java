@@ -1,0 +1,47 @@
+package io.regatta.trainer.djl;
+
+import io.regatta.core.dense.DenseMemory;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.FloatBuffer;
+import java.util.concurrent.CompletableFuture;
+
+/**
+ * How a bucket of gradients becomes, at every rank, the sum of the ranks' gradients, each times its rank's weight, or what stands
+ * for it: at all the same bits. Belongs to a model thread; one step at a time.
+ */
+interface GradientSum {
+
+  /** The parameters' memory: in each step it holds those that the gradients are of. */
+  default void starts(DenseMemory parameters) {}
+
+  /** Whether floats behind the gradients can be summed with a bucket, as they are; otherwise they need a call of their own. */
+  boolean carriesHeader();
+
+  /**
+   * A step begins.
+   *
+   * @param gradients memory of the flat vector
+   * @param weight of this rank, 0 if it takes part with nothing
+   */
+  void begins(ByteBuffer gradients, long step, double weight);
+
+  /** The elements {@code [from .. to)} are there, times the weight; lent until the future completes. */
+  CompletableFuture<Void> send(int from, int to);
+
+  /** Behind that future: the elements are the sum when this returns. */
+  void receive(int from, int to);
+
+  /** All of a step has been received. */
+  default void stepped() {}
+
+  /** The floats of a step's memory. */
+  static FloatBuffer floats(ByteBuffer memory) {
+    return memory.duplicate().order(ByteOrder.LITTLE_ENDIAN).asFloatBuffer();
+  }
+
+  /** A part of it, to be lent. */
+  static ByteBuffer part(ByteBuffer memory, int from, int to) {
+    return memory.slice(from * Float.BYTES, (to - from) * Float.BYTES).order(ByteOrder.LITTLE_ENDIAN);
+  }
+}

@@ -1,0 +1,49 @@
+package io.regatta.trainer.djl;
+
+import io.regatta.core.collective.WireType;
+import io.regatta.trainer.session.PeerRanks;
+import java.nio.ByteBuffer;
+import java.util.concurrent.CompletableFuture;
+
+/**
+ * All elements, by all-reduce. On a narrow wire each rank sends its share of the mean, so that no sum on the way is larger than the
+ * largest gradient; one that float16 cannot hold (65504) becomes infinite, and is for the NaN policy. Belongs to a model thread.
+ */
+final class WholeSum implements GradientSum {
+
+  private final PeerRanks peers;
+  private final int worldSize;
+  private final WireType wire;
+  private ByteBuffer memory;
+
+  WholeSum(PeerRanks peers, int worldSize, WireType wire) {
+    this.peers = peers;
+    this.worldSize = worldSize;
+    this.wire = wire;
+  }
+
+  @Override
+  public boolean carriesHeader() {
+    return !wire.narrows();
+  }
+
+  @Override
+  public void begins(ByteBuffer gradients, long step, double weight) {
+    memory = gradients;
+  }
+
+  @Override
+  public CompletableFuture<Void> send(int from, int to) {
+    if (wire.narrows()) {
+      Scaling.scale(GradientSum.floats(memory), from, to, 1.0 / worldSize);
+    }
+    return peers.sum(GradientSum.part(memory, from, to), wire);
+  }
+
+  @Override
+  public void receive(int from, int to) {
+    if (wire.narrows()) {
+      Scaling.scale(GradientSum.floats(memory), from, to, worldSize);
+    }
+  }
+}
