@@ -9,8 +9,9 @@ import java.time.Duration;
  * @param group its name, the same for all members
  * @param minWorldSize fewest ranks of a generation, the same for all members
  * @param maxWorldSize most ranks of a generation, the same for all members
- * @param rank wanted, -1 for any. A generation of the largest size gives everybody what it wants; in a smaller one a rank
- *     beyond its size becomes a free one
+ * @param rank wanted, -1 for any; refused while a member lives who asked for the same one, or, in a group of one size, has it.
+ *     The first generation of the largest size gives everybody what it wants; in a smaller one a rank beyond its size becomes a
+ *     free one, and members keep the rank that they have before a newcomer's wish is met
  * @param member what messages to others call this life of the process, e.g. {@code trainer with pid 4711 on 10.0.0.7}
  * @param endpoint {@code host:port} where the other members reach this one
  * @param timeout how long to wait for the others

@@ -26,7 +26,12 @@ final class Elastic {
     this.settleMillis = first.getSettleMs();
   }
 
-  /** @throws Conflict if there can be no seat for this newcomer while those live who are here */
+  /**
+   * Whether a newcomer may wait for the next generation. The rank that it wants must not be one that a member has asked for, or,
+   * in a group of one size, has; in another group members have the ranks that come, and keep them before a newcomer's wish.
+   *
+   * @throws Conflict if there can be no seat for it while those live who are here
+   */
   void admit(JoinRequest newcomer, List<Holder> holders, Lobby lobby, long now) {
     List<Holder> pending = pending(holders, lobby);
     if (pending.size() + lobby.size() >= max) {
@@ -42,8 +47,9 @@ final class Elastic {
               + "Configure the host to publish of the one on loopback");
         });
     for (Holder holder : holders) {
-      if (min == max && holder.active() && holder.rank == newcomer.getRank()) {
-        throw new Conflict("rank " + holder.rank + " of group " + group + " is held: " + holder.describe(now)
+      int rank = newcomer.getRank();
+      if (holder.active() && rank >= 0 && (holder.wanted == rank || min == max && holder.rank == rank)) {
+        throw new Conflict("rank " + rank + " of group " + group + " is held: " + holder.describe(now)
             + "; take another rank, or -1 for any, or wait until the holder has left or its lease has ended");
       }
     }

@@ -155,7 +155,7 @@ final class Group {
     for (int i = 0; i < ranks.length; i++) {
       JoinRequest request = guests.get(i).request();
       next[ranks[i]] = before.stream().filter(h -> h.incarnation == request.getIncarnation()).findFirst()
-          .orElseGet(() -> new Holder(-1, issuer.nextIncarnation(), request.getMember(), request.getEndpoint(), now));
+          .orElseGet(() -> new Holder(-1, issuer.nextIncarnation(), request, now));
       next[ranks[i]].rank = ranks[i];
       next[ranks[i]].lastSeenMillis = now;
     }
@@ -183,7 +183,7 @@ final class Group {
   }
 
   private Holder seat(int rank, JoinRequest request, long now) {
-    Holder holder = new Holder(rank, issuer.nextIncarnation(), request.getMember(), request.getEndpoint(), now);
+    Holder holder = new Holder(rank, issuer.nextIncarnation(), request, now);
     holders[rank] = holder;
     return holder;
   }

@@ -1,5 +1,6 @@
 package io.regatta.rendezvous;
 
+import io.regatta.protocol.rendezvous.JoinRequest;
 import io.regatta.protocol.rendezvous.Member;
 import java.util.Locale;
 
@@ -11,6 +12,8 @@ final class Holder {
 
   /** The same for life but in an elastic group, where the next generation may give another. */
   int rank;
+  /** The rank that it asked for, -1 for any. */
+  final int wanted;
   final long incarnation;
   final String member;
   final String endpoint;
@@ -18,11 +21,13 @@ final class Holder {
   long lastStep = -1;
   long lastSeenMillis;
 
-  Holder(int rank, long incarnation, String member, String endpoint, long nowMillis) {
+  /** @param join by which it came */
+  Holder(int rank, long incarnation, JoinRequest join, long nowMillis) {
     this.rank = rank;
+    this.wanted = join.getRank();
     this.incarnation = incarnation;
-    this.member = member;
-    this.endpoint = endpoint;
+    this.member = join.getMember();
+    this.endpoint = join.getEndpoint();
     this.lastSeenMillis = nowMillis;
   }
 

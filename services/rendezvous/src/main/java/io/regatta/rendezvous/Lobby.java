@@ -64,9 +64,10 @@ final class Lobby {
     return guests.size();
   }
 
+  /** A member that comes again keeps its rank, whatever a newcomer wants who came before. */
   Guest enter(JoinRequest request, long now, long deadlineMillis, BiConsumer<JoinReply, RegattaException> done) {
     for (Guest guest : guests) {
-      if (request.getRank() >= 0 && guest.request.getRank() == request.getRank()) {
+      if (request.getIncarnation() == 0 && request.getRank() >= 0 && guest.request.getRank() == request.getRank()) {
         throw new Conflict("rank " + request.getRank() + " of group " + group + " is held by "
             + guest.request.getMember() + (guest.request.getEndpoint().isEmpty() ? "" : " at "
             + guest.request.getEndpoint()) + ", which joined " + Holder.seconds(now - guest.sinceMillis)

@@ -146,6 +146,27 @@ class ElasticGroupTest {
   }
 
   @Test
+  void whoWantsTheRankOfALivingMemberDoesNotGetIt_thoughItComesFirst() {
+    Answer<JoinReply> a = join("a", -1, 0);
+    Answer<JoinReply> b = join("b", 1, 0);
+    g.pass(SETTLE);
+    assertThatThrownBy(() -> join("c", 1, 0)).as("b has asked for it").isInstanceOf(Conflict.class)
+        .hasMessageContaining("rank 1 of group g is held: rank 1 (b at b:1");
+    Answer<JoinReply> d = join("d", 0, 0); // a has it, and takes any
+    Answer<JoinReply> nextB = join("b", 1, b.value.getIncarnation());
+    Answer<JoinReply> nextA = join("a", -1, a.value.getIncarnation());
+    assertThat(List.of(nextA, nextB, d)).extracting(m -> m.value.getRank()).containsExactly(0, 1, 2);
+    assertThat(nextA.value.getIncarnation()).isEqualTo(a.value.getIncarnation());
+
+    // the one that asked for rank 1 is lost: now it is free, and who asks for it next may come before the others
+    beat(11_000, List.of(nextA, d));
+    Answer<JoinReply> c = join("c", 1, 0);
+    again(nextA);
+    again(d);
+    assertThat(c.value.getRank()).isEqualTo(1);
+  }
+
+  @Test
   void strangersAndLateOnesAreRefused() {
     for (String member : List.of("a", "b", "c", "d")) {
       join(member, -1, 0);

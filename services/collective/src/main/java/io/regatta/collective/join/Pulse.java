@@ -19,6 +19,8 @@ import java.util.function.LongSupplier;
  */
 final class Pulse {
   private static final String KEY = "pulse/";
+  /** No count, so that no sign of life follows it. */
+  private static final byte[] ENDED = "ended".getBytes(StandardCharsets.UTF_8);
 
   private record Seen(String count, long sinceNanos, boolean moved) {}
 
@@ -28,6 +30,9 @@ final class Pulse {
   private final LongSupplier nanos;
   private final Map<String, Seen> seen = new HashMap<>();
   private long count;
+  /** What this member's key holds, as far as is known here. */
+  private Optional<byte[]> held = Optional.empty();
+  private Future<Void> beating = Future.succeededFuture();
   private long beatenNanos;
   private long lookedNanos;
   private boolean begun;
@@ -39,7 +44,10 @@ final class Pulse {
     this.nanos = nanos;
   }
 
-  /** Gives a sign of life, if one is due. */
+  /**
+   * Gives a sign of life, if one is due. By compare-and-set: one that is late, or that the others have taken for the end of,
+   * does not bring the key back.
+   */
   Future<Void> beat() {
     long now = nanos.getAsLong();
     if (begun && now - beatenNanos < timing.beatNanos()) {
@@ -47,7 +55,19 @@ final class Pulse {
     }
     begun = true;
     beatenNanos = now;
-    return store.set(KEY + id, Long.toString(++count).getBytes(StandardCharsets.UTF_8));
+    byte[] next = Long.toString(++count).getBytes(StandardCharsets.UTF_8);
+    beating = store.compareAndSet(KEY + id, held, next).compose(beaten -> {
+      if (beaten) {
+        held = Optional.of(next);
+        return Future.succeededFuture();
+      }
+      begun = false; // an earlier one was written, though it seemed to fail, or the key is gone: once more with the next look
+      return store.get(KEY + id).map(found -> {
+        held = found;
+        return null;
+      });
+    });
+    return beating.onFailure(e -> begun = false);
   }
 
   /** Looks at these members, if a look is due, and gives those that are lost. */
@@ -94,13 +114,19 @@ final class Pulse {
     return watched.stream().allMatch(entry -> seen.containsKey(entry.id()) && seen.get(entry.id()).moved);
   }
 
-  /** Takes away what lost members have left. */
+  /** Takes away what lost members have left, unless one was slow only and has given a sign of life meanwhile. */
   Future<Void> forget(List<Entry> gone) {
-    return Future.join(gone.stream().map(entry -> store.delete(KEY + entry.id())).toList()).mapEmpty();
+    return Future.join(gone.stream().map(entry -> forget(KEY + entry.id(), seen.get(entry.id()))).toList()).mapEmpty();
   }
 
-  /** Takes this member's own key away. */
+  private Future<Boolean> forget(String key, Seen last) {
+    return last == null || last.count.isEmpty() ? Future.succeededFuture(false)
+        : store.compareAndSet(key, Optional.of(last.count.getBytes(StandardCharsets.UTF_8)), ENDED)
+            .compose(ended -> ended ? store.delete(key) : Future.succeededFuture(false));
+  }
+
+  /** Takes this member's own key away, behind a sign of life that is on its way. */
   Future<Boolean> end() {
-    return store.delete(KEY + id);
+    return beating.transform(done -> store.delete(KEY + id));
   }
 }

@@ -115,7 +115,8 @@ record Roll(String group, int min, int max, long formed, long generation, List<E
           + joining.member() + " joins with " + sizes(joining.minWorldSize(), joining.maxWorldSize())
           + "; it must be the same for all members");
     }
-    everybody().filter(entry -> joining.rank() >= 0 && entry.wanted == joining.rank()).findFirst().ifPresent(holder -> {
+    everybody().filter(entry -> joining.rank() >= 0
+        && (entry.wanted == joining.rank() || min == max && entry.rank == joining.rank())).findFirst().ifPresent(holder -> {
       throw new Conflict("rank " + joining.rank() + " of group " + group + " is held by " + holder
           + "; take another rank, or -1 for any, or wait until that one has ended");
     });

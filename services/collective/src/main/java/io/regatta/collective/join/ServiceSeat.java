@@ -63,6 +63,9 @@ final class ServiceSeat implements Seat {
   }
 
   private Membership seated(Void joined) {
+    if (closed) {
+      throw given();
+    }
     Membership formed = new Membership(joining.group(), seat.generation(), seat.rank(), seat.endpoints());
     ended = context.promise();
     newcomers = context.promise();
@@ -124,8 +127,7 @@ final class ServiceSeat implements Seat {
     Promise<Membership> formed = context.promise();
     context.runOnContext(v -> {
       if (forming || closed) {
-        formed.fail(closed ? new Cancelled(joining.member() + " has given its seat in group " + joining.group() + " up")
-            : new Conflict(joining.member() + " already waits for a generation of group " + joining.group()
+        formed.fail(closed ? given() : new Conflict(joining.member() + " already waits for a generation of group " + joining.group()
                 + "; call reform once for each"));
         return;
       }
@@ -134,6 +136,10 @@ final class ServiceSeat implements Seat {
       seat.reform(joining.member(), timeout).map(this::seated).onFailure(this::end).onComplete(formed);
     });
     return formed.future();
+  }
+
+  private Cancelled given() {
+    return new Cancelled(joining.member() + " has given its seat in group " + joining.group() + " up");
   }
 
   private void end(Throwable why) {

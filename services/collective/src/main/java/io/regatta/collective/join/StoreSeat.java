@@ -62,6 +62,8 @@ final class StoreSeat implements Seat {
   private long comeNanos;
   private List<Entry> seated = List.of();
   private boolean complained;
+  /** The look under way, or the last one: what it changes at the store, it may change after this seat has ended. */
+  private Future<Boolean> looking = Future.succeededFuture();
   private volatile Membership membership;
   private volatile Promise<String> ended;
   private volatile Promise<String> newcomers;
@@ -102,11 +104,15 @@ final class StoreSeat implements Seat {
     if (phase == Phase.OVER) {
       return;
     }
-    store.get(KEY).compose(held -> consider(held, decode(held))).onComplete(done -> {
+    looking = store.get(KEY).compose(held -> consider(held, decode(held)));
+    looking.onComplete(done -> {
       if (done.failed()) {
         troubled(done.cause());
       } else {
         complained = false;
+      }
+      if (phase == Phase.OVER) {
+        return;
       }
       boolean soon = done.succeeded() && done.result();
       vertx.setTimer(soon ? 1 + ThreadLocalRandom.current().nextInt(AGAIN_MILLIS) : timing.poll().toMillis(), t -> look());
@@ -254,16 +260,22 @@ final class StoreSeat implements Seat {
     end(e);
   }
 
-  private void end(Throwable why) {
+  /** Ends the seat; what is left of it at the store goes behind what is on its way there. */
+  private Future<Void> end(Throwable why) {
     if (phase == Phase.OVER) {
-      return;
+      return Future.succeededFuture();
     }
+    endHere(why);
+    return looking.transform(done -> withdraw()).eventually(pulse::end)
+        .onFailure(e -> LOG.debug("group {}: {}", joining.group(), e.toString()));
+  }
+
+  private void endHere(Throwable why) {
     phase = Phase.OVER;
     wait.close();
     forming.tryFail(why);
     ended.tryFail(why);
     newcomers.tryFail(why);
-    pulse.end().onFailure(e -> LOG.debug("group {}: {}", joining.group(), e.toString()));
     over.accept(this);
   }
 
@@ -306,25 +318,33 @@ final class StoreSeat implements Seat {
         left.complete();
         return;
       }
-      end(new Cancelled(joining.member() + " has left group " + joining.group()));
-      withdraw().timeout(LEAVE_MILLIS, TimeUnit.MILLISECONDS).onComplete(done -> {
-        if (done.failed()) {
-          LOG.warn("{} could not leave group {}, its lease will end it: {}", joining.member(), joining.group(),
-              done.cause().getMessage());
-        }
-        left.complete();
-      });
+      end(new Cancelled(joining.member() + " has left group " + joining.group()))
+          .timeout(LEAVE_MILLIS, TimeUnit.MILLISECONDS).onComplete(done -> {
+            if (done.failed()) {
+              LOG.warn("{} could not leave group {}, its lease will end it: {}", joining.member(), joining.group(),
+                  done.cause().getMessage());
+            }
+            left.complete();
+          });
     });
     return left.future();
   }
 
   private Future<Void> withdraw() {
-    return store.get(KEY).compose(held -> held.isEmpty() ? Future.succeededFuture()
-        : store.compareAndSet(KEY, held, Roll.decode(held.get()).without(List.of(id)).encode())
-            .compose(done -> done ? Future.succeededFuture() : withdraw()));
+    return store.get(KEY).compose(held -> {
+      Roll roll = decode(held);
+      return roll.everybody().noneMatch(entry -> entry.id().equals(id)) ? Future.succeededFuture()
+          : store.compareAndSet(KEY, held, roll.without(List.of(id)).encode())
+              .compose(done -> done ? Future.succeededFuture() : withdraw());
+    });
   }
 
+  /** Without a word to the store, as if the process had ended. */
   void giveUp() {
-    context.runOnContext(v -> end(new Cancelled("the rendezvous of group " + joining.group() + " was closed")));
+    context.runOnContext(v -> {
+      if (phase != Phase.OVER) {
+        endHere(new Cancelled("the rendezvous of group " + joining.group() + " was closed"));
+      }
+    });
   }
 }

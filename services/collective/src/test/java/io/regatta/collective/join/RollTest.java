@@ -70,6 +70,19 @@ class RollTest {
   }
 
   @Test
+  void whoWantsTheRankOfALivingMemberDoesNotGetIt_thoughItComesFirst() {
+    Roll formed = Roll.of(joining("g", 2, 4, -1)).enter("a", joining("g", 2, 4, -1)).enter("b", joining("g", 2, 4, 1)).form(5);
+    assertThatThrownBy(() -> formed.enter("c", joining("g", 2, 4, 1))).as("b has asked for it").isInstanceOf(Conflict.class);
+    Roll next = formed.enter("d", joining("g", 2, 4, 0)).reform("b").reform("a").form(6);
+    assertThat(next.members()).extracting(Entry::id).as("a keeps what it has").containsExactly("a", "b", "d");
+    Roll fixed = Roll.of(joining("g", 2, 2, -1)).enter("a", joining("g", 2, 2, -1)).enter("b", joining("g", 2, 2, -1)).form(5);
+    assertThatThrownBy(() -> fixed.without(List.of("b")).enter("c", joining("g", 2, 2, 0))).isInstanceOf(Conflict.class)
+        .hasMessageContaining("rank 0");
+    assertThat(fixed.without(List.of("b")).enter("c", joining("g", 2, 2, 1)).reform("a").form(6).members())
+        .extracting(Entry::id).containsExactly("a", "c");
+  }
+
+  @Test
   void aSmallGroupWaitsUntilNobodyElseComes_survivorsDoNot() {
     Roll roll = Roll.of(joining("g", 2, 4, -1));
     List<Roll> steps = new ArrayList<>(List.of(roll));

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.regatta.collective.Joining;
 import io.regatta.collective.Membership;
 import io.regatta.collective.Seat;
+import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.Conflict;
 import io.regatta.node.Node;
 import io.regatta.node.admin.Waits;
@@ -75,5 +76,21 @@ class ServiceRendezvousTest {
     assertThat(get(seats.get(1).ended())).contains("forms the next one");
     assertThat(get(seats.get(1).reform(LONG)).endpoints()).contains("e:1").hasSize(3);
     assertThat(get(newcomer).membership().rank()).isEqualTo(2);
+  }
+
+  @Test
+  void whoLeavesWhileTheNextGenerationFormsIsGone() {
+    List<Seat> seats = List.of(join("a"), join("b"), join("c")).stream().map(seat -> get(seat)).toList();
+    Future<Membership> b = seats.get(1).reform(LONG);
+    Future<Membership> c = seats.get(2).reform(LONG);
+    Future<Membership> a = seats.get(0).reform(LONG); // the last one: it forms at once
+    get(seats.get(0).leave());
+    assertThatThrownBy(() -> get(a.compose(v -> seats.get(0).reform(LONG)))).isInstanceOf(RegattaException.class);
+    get(b);
+    get(c);
+    assertThat(get(seats.get(1).ended())).isNotEmpty();
+    Future<Membership> next = seats.get(1).reform(LONG);
+    assertThat(get(seats.get(2).reform(LONG)).endpoints()).doesNotContain("a:1").hasSize(2);
+    get(next);
   }
 }

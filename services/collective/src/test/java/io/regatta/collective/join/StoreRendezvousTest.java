@@ -151,6 +151,19 @@ class StoreRendezvousTest {
     assertThat(alone.ended().isComplete()).isFalse();
   }
 
+  /** A store with a slow connection: what is on its way arrives behind what is sent later, if it is not waited for. */
+  @Test
+  void whoHasLeftLeavesNothingBehind_thoughASignOfLifeIsStillOnItsWay() {
+    SlowStore slow = new SlowStore(memory);
+    Seat seat = get(rendezvous(slow, HASTY).join(Joining.fixed("g", 1, 0, "a", "a:1", LONG)));
+    get(slow.next("job/pulse/"));
+    Future<Void> left = seat.leave();
+    slow.deliver();
+    get(left);
+    assertThat(Roll.decode(get(memory.get("job/group")).orElseThrow()).everybody()).isEmpty();
+    assertThat(get(memory.get(slow.heldKey))).isEmpty();
+  }
+
   @Test
   void whenTheStoreLosesTheGroup_thenItsMembersAreTold() {
     Seat alone = get(fixed(1, 0, "a"));

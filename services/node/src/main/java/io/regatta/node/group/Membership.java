@@ -2,6 +2,7 @@ package io.regatta.node.group;
 
 import com.google.protobuf.ByteString;
 import io.regatta.core.error.RegattaException;
+import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.NotOwner;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.error.RegattaException.StaleGeneration;
@@ -66,6 +67,10 @@ public final class Membership {
   private boolean beating;
   private boolean complained;
   private boolean seated;
+  /** Left, or taken away: a join that is answered after that gives no seat. */
+  private boolean over;
+  /** Giving up of a seat that came too late. */
+  private Future<Void> tooLate = Future.succeededFuture();
 
   /**
    * A seat to be taken by {@link #join}.
@@ -135,6 +140,10 @@ public final class Membership {
   }
 
   private Void joined(JoinReply reply) {
+    if (over) {
+      tooLate = left(beats, reply.getRank(), reply.getIncarnation());
+      throw new Cancelled(kind + " " + reply.getRank() + " has left group " + group + " while it joined");
+    }
     vertx.cancelTimer(heart);
     rank = reply.getRank();
     incarnation = reply.getIncarnation();
@@ -166,6 +175,7 @@ public final class Membership {
           look();
         }
       } else if (beat.cause() instanceof StaleGeneration || beat.cause() instanceof NotOwner) {
+        over = true;
         end();
         givenUp.accept((RegattaException) beat.cause());
       } else if (!complained) {
@@ -239,11 +249,14 @@ public final class Membership {
 
   /** Gives the seat up, if there is one, and closes the connections: a join under way fails. Never fails itself. */
   public Future<Void> leave() {
-    Future<Void> left = seated
-        ? calls.leave(group, rank, incarnation).timeout(LEAVE_MILLIS, TimeUnit.MILLISECONDS)
-        : Future.succeededFuture();
+    Future<Void> left = seated ? left(calls, rank, incarnation) : Future.succeededFuture();
+    over = true;
     end();
-    return left.onFailure(this::notLeft).transform(done -> calls.close()).eventually(beats::close).otherwiseEmpty();
+    return left.transform(done -> calls.close()).transform(done -> tooLate).eventually(beats::close).otherwiseEmpty();
+  }
+
+  private Future<Void> left(RendezvousClient by, int ofRank, long life) {
+    return by.leave(group, ofRank, life).timeout(LEAVE_MILLIS, TimeUnit.MILLISECONDS).onFailure(this::notLeft);
   }
 
   /** One that is gone, often because everything stops at once, or was started anew holds no seat to give up. */
