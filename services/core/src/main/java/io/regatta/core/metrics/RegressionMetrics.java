@@ -3,13 +3,15 @@ package io.regatta.core.metrics;
 import io.regatta.core.error.RegattaException.InvalidInput;
 
 /**
- * Errors of a regression by sums that can be added over ranks. They round like any double sum, so add them
- * in rank order to give every rank the same bits. Not thread-safe; one owner.
+ * Errors of a regression by exact sums that can be added over ranks: in any order and grouping the result has the bits of
+ * one process that saw all predictions. Not thread-safe; one owner.
  */
 public final class RegressionMetrics {
 
-  private double squaredError;
-  private double absoluteError;
+  private static final int COUNT = 2 * ExactSum.PARTS;
+
+  private final ExactSum squaredError = new ExactSum();
+  private final ExactSum absoluteError = new ExactSum();
   private long count;
 
   /** Adds one prediction and the value it should have been. */
@@ -19,21 +21,21 @@ public final class RegressionMetrics {
       throw new InvalidInput("prediction " + prediction + " for target " + target
           + " is not finite: training has diverged, or the data holds a broken value");
     }
-    squaredError += error * error;
-    absoluteError += Math.abs(error);
+    squaredError.add(error * error);
+    absoluteError.add(Math.abs(error));
     count++;
   }
 
   /** Adds another one's sums to these. */
   public void merge(RegressionMetrics other) {
-    squaredError += other.squaredError;
-    absoluteError += other.absoluteError;
+    squaredError.add(other.squaredError);
+    absoluteError.add(other.absoluteError);
     count += other.count;
   }
 
   public void reset() {
-    squaredError = 0;
-    absoluteError = 0;
+    squaredError.reset();
+    absoluteError.reset();
     count = 0;
   }
 
@@ -44,7 +46,7 @@ public final class RegressionMetrics {
 
   /** Mean squared error; NaN if there are no predictions. */
   public double mse() {
-    return squaredError / count;
+    return squaredError.value() / count;
   }
 
   /** Root of {@link #mse}. */
@@ -54,23 +56,27 @@ public final class RegressionMetrics {
 
   /** Mean absolute error; NaN if there are no predictions. */
   public double mae() {
-    return absoluteError / count;
+    return absoluteError.value() / count;
   }
 
-  /** The sums as doubles, to all-reduce with SUM and give to {@link #ofSums}: squared and absolute error, count. */
+  /** The sums as whole numbers in doubles, to all-reduce with SUM and give to {@link #ofSums}: squared and absolute error, count. */
   public double[] sums() {
-    return new double[] {squaredError, absoluteError, count};
+    double[] sums = new double[COUNT + 1];
+    squaredError.write(sums, 0);
+    absoluteError.write(sums, ExactSum.PARTS);
+    sums[COUNT] = count;
+    return sums;
   }
 
   /** The metrics whose {@link #sums} these are, or the sum of several ones' sums. */
   public static RegressionMetrics ofSums(double[] sums) {
-    if (sums.length != 3 || !(sums[0] >= 0) || !(sums[1] >= 0) || sums[2] != (long) sums[2] || sums[2] < 0) {
+    if (sums.length != COUNT + 1 || sums[COUNT] != (long) sums[COUNT] || sums[COUNT] < 0) {
       throw new InvalidInput("these " + sums.length + " numbers are not the sums of regression metrics");
     }
     RegressionMetrics m = new RegressionMetrics();
-    m.squaredError = sums[0];
-    m.absoluteError = sums[1];
-    m.count = (long) sums[2];
+    m.squaredError.read(sums, 0);
+    m.absoluteError.read(sums, ExactSum.PARTS);
+    m.count = (long) sums[COUNT];
     return m;
   }
 }
