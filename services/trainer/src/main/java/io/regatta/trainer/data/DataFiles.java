@@ -56,7 +56,7 @@ public final class DataFiles {
   }
 
   /** The same, so that it can be found from anywhere. */
-  private static String fullName(Path file) {
+  static String fullName(Path file) {
     return name(file.toAbsolutePath());
   }
 

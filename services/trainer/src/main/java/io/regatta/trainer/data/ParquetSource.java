@@ -6,10 +6,13 @@ import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.trainer.data.Slots.Kind;
 import io.regatta.trainer.data.Slots.Slot;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.FileSystems;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -19,7 +22,8 @@ import org.apache.parquet.io.LocalInputFile;
 import org.apache.parquet.io.ParquetDecodingException;
 
 /**
- * Parquet files of this machine with flat columns. Each slot is the column of its name, one value wide: a dense one any
+ * Parquet files with flat columns; one of another file system (S3) is copied to this machine while it is read, for columns
+ * are read side by side. Each slot is the column of its name, one value wide: a dense one any
  * number, 0 if null; an id a whole number as it is, or text; the label any number or boolean; see {@link ColumnCoding}. Other
  * columns are not read. Needs {@code blue.strategic.parquet:parquet-floor} (Apache Parquet without
  * Hadoop) on the class path. Immutable, any thread.
@@ -41,15 +45,11 @@ public final class ParquetSource extends ColumnSource<ParquetSource.Row> {
   /**
    * @param slots by column name, each of width 1
    * @param coding what becomes of the values
-   * @param files on this machine, read in this order; must exist
+   * @param files read in this order; must exist
    */
   public ParquetSource(Slots slots, ColumnCoding coding, List<Path> files, BadLines badLines) {
     super(slots, coding, files, badLines, "a flat column of a Parquet file");
     checkLibrary();
-    files.stream().filter(file -> file.getFileSystem() != FileSystems.getDefault()).findFirst().ifPresent(file -> {
-      throw new InvalidInput(DataFiles.name(file) + ": Parquet files are read on this machine's file systems only, for columns lie "
-          + "side by side there; copy it here");
-    });
     for (int i = 0; i < slots.size(); i++) {
       slotOfColumn.put(slots.get(i).name(), i);
     }
@@ -134,6 +134,8 @@ public final class ParquetSource extends ColumnSource<ParquetSource.Row> {
     private final FileQueue queue;
     private int number = -1;
     private Path file;
+    /** What is read: the file, or a copy of it, which is deleted behind it. */
+    private Path here;
     private ParquetReader<Object[], Object[]> reader;
     private Object[] next;
     private long read;
@@ -150,15 +152,15 @@ public final class ParquetSource extends ColumnSource<ParquetSource.Row> {
             return null;
           }
         }
-        return new Row(file.toString(), ++read, next);
+        return new Row(DataFiles.name(file), ++read, next);
       } catch (UncheckedIOException e) {
         throw DataFiles.unreadable(file, e.getCause());
       } catch (IOException e) {
         throw DataFiles.unreadable(file, e);
       } catch (ParquetDecodingException e) {
-        throw new InvalidInput(file.toAbsolutePath() + ", row " + (read + 1) + ": " + e.getMessage(), e);
+        throw new InvalidInput(DataFiles.fullName(file) + ", row " + (read + 1) + ": " + e.getMessage(), e);
       } catch (RuntimeException e) { // how the library says that this is no Parquet file
-        throw e instanceof InvalidInput known ? known : new InvalidInput(file.toAbsolutePath() + " cannot be read: "
+        throw e instanceof InvalidInput known ? known : new InvalidInput(DataFiles.fullName(file) + " cannot be read: "
             + e.getMessage(), e);
       }
     }
@@ -173,14 +175,29 @@ public final class ParquetSource extends ColumnSource<ParquetSource.Row> {
       file = queue.file(taken);
       read = 0;
       Function<List<ColumnDescriptor>, Hydrator<Object[], Object[]>> columns = this::hydrator;
-      reader = ParquetReader.spliterator(new LocalInputFile(file), columns::apply, slotOfColumn.keySet());
+      here = onThisMachine(file);
+      reader = ParquetReader.spliterator(new LocalInputFile(here), columns::apply, slotOfColumn.keySet());
       return true;
+    }
+
+    private static Path onThisMachine(Path file) throws IOException {
+      if (file.getFileSystem() == FileSystems.getDefault()) {
+        return file;
+      }
+      Path copy = Files.createTempFile("regatta-", ".parquet");
+      try (InputStream in = Files.newInputStream(file)) {
+        Files.copy(in, copy, StandardCopyOption.REPLACE_EXISTING);
+        return copy;
+      } catch (IOException | RuntimeException e) {
+        Files.delete(copy);
+        throw e;
+      }
     }
 
     private Hydrator<Object[], Object[]> hydrator(List<ColumnDescriptor> columns) {
       List<String> names = columns.stream().map(column -> String.join(".", column.getPath())).toList();
       slotOfColumn.keySet().stream().filter(name -> !names.contains(name)).sorted().findFirst().ifPresent(missing -> {
-        throw new InvalidInput(file.toAbsolutePath() + ": expected a column named " + missing + ", found " + names);
+        throw new InvalidInput(DataFiles.fullName(file) + ": expected a column named " + missing + ", found " + names);
       });
       return new Hydrator<>() {
         @Override
@@ -203,19 +220,23 @@ public final class ParquetSource extends ColumnSource<ParquetSource.Row> {
 
     @Override
     public DataCursor place() {
-      return number < 0 ? null : new DataCursor(0, number, file.toString(), 0, read, 0, 0);
+      return number < 0 ? null : new DataCursor(0, number, DataFiles.name(file), 0, read, 0, 0);
     }
 
     @Override
     public void close() {
-      if (reader != null) {
-        try {
+      try {
+        if (reader != null) {
           reader.close();
-        } catch (IOException e) {
-          throw DataFiles.unreadable(file, e);
-        } finally {
-          reader = null;
         }
+        if (here != null && here != file) {
+          Files.deleteIfExists(here);
+        }
+      } catch (IOException e) {
+        throw DataFiles.unreadable(file, e);
+      } finally {
+        reader = null;
+        here = null;
       }
     }
   }

@@ -21,6 +21,7 @@ import io.vertx.grpc.common.GrpcStatus;
 import io.vertx.grpc.server.GrpcServer;
 import io.vertx.grpc.server.GrpcServerOptions;
 import io.vertx.grpc.server.GrpcServerRequest;
+import io.vertx.grpc.server.GrpcServerResponse;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -111,31 +112,66 @@ final class PredictionEndpoint {
   }
 
   private void call(GrpcServerRequest<PredictRequest, PredictReply> request) {
-    boolean[] asked = new boolean[1];
-    request.endHandler(end -> {
-      if (!asked[0]) {
-        request.response().status(GrpcStatus.INVALID_ARGUMENT).statusMessage("a call has one message").end();
+    Reply reply = new Reply(request.response());
+    request.handler(message -> {
+      if (reply.asked) {
+        reply.refuse();
+      } else {
+        reply.asked = true;
+        answer(message, reply);
       }
     });
-    request.handler(message -> asked[0] |= answer(message, request));
+    request.endHandler(end -> {
+      if (!reply.asked) {
+        reply.refuse();
+      }
+    });
   }
 
-  private boolean answer(PredictRequest message, GrpcServerRequest<PredictRequest, PredictReply> request) {
+  /** The one answer to a call. On the endpoint's context. */
+  private static final class Reply {
+    private final GrpcServerResponse<PredictRequest, PredictReply> response;
+    private boolean asked;
+    private boolean over;
+
+    private Reply(GrpcServerResponse<PredictRequest, PredictReply> response) {
+      this.response = response;
+    }
+
+    private void give(PredictReply reply) {
+      if (!over) {
+        over = true;
+        response.end(reply);
+      }
+    }
+
+    private void fail(GrpcStatus status, String why) {
+      if (!over) {
+        over = true;
+        response.status(status).statusMessage(why).end();
+      }
+    }
+
+    private void refuse() {
+      fail(GrpcStatus.INVALID_ARGUMENT, "a call of Predict has one message");
+    }
+  }
+
+  private void answer(PredictRequest message, Reply reply) {
     long bytes = message.getSerializedSize();
     Future<Predictor.Prediction> predicting = hold(bytes) ? predict(text(message)).onComplete(done -> held -= bytes)
         : Future.failedFuture(overloaded());
     counted(predicting).onSuccess(predicted -> {
-      PredictReply.Builder reply = PredictReply.newBuilder().setStep(predicted.step());
+      PredictReply.Builder scores = PredictReply.newBuilder().setStep(predicted.step());
       for (float score : predicted.scores()) {
-        reply.addScores(score);
+        scores.addScores(score);
       }
-      request.response().end(reply.build());
+      reply.give(scores.build());
     }).onFailure(e -> {
       GrpcStatus status = e instanceof RegattaException known ? ErrorMapping.status(known) : GrpcStatus.INTERNAL;
       log(e);
-      request.response().status(status).statusMessage(String.valueOf(e.getMessage())).end();
+      reply.fail(status, String.valueOf(e.getMessage()));
     });
-    return true;
   }
 
   private static byte[] text(PredictRequest message) {

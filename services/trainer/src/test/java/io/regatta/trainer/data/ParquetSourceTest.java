@@ -12,9 +12,15 @@ import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.reduce.DistinctIds;
 import io.regatta.trainer.trace.StepTrace;
 import java.io.IOException;
+import java.nio.file.FileSystem;
+import java.nio.file.FileSystems;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.apache.parquet.schema.LogicalTypeAnnotation;
 import org.apache.parquet.schema.MessageType;
 import org.apache.parquet.schema.Types;
@@ -67,6 +73,33 @@ class ParquetSourceTest {
     }
     try (SlotLoader loader = SlotLoader.open(source, LoaderOptions.inOrder(2), second, Thread::new, StepTrace.off())) {
       assertThat(loader.next().ids()[0]).isEqualTo(9);
+    }
+  }
+
+  /** Copied here while it is read, and not longer. */
+  @Test
+  void aFileOfAnotherFileSystemIsReadToo() throws Exception {
+    Path here = file("a.parquet", new Object[] {true, 2.5, "Ulm", 7L, 0L});
+    Set<Path> before = copies();
+    try (FileSystem other = FileSystems.newFileSystem(dir.resolve("parts.zip"), Map.of("create", "true"))) {
+      Path there = Files.copy(here, other.getPath("/a.parquet"));
+      Path broken = Files.writeString(other.getPath("/b.parquet"), "no Parquet file, but long enough to have a footer");
+      try (SlotLoader loader = SlotLoader.open(new ParquetSource(SLOTS, List.of(there, there), new BadLines(BadLines.Policy.FAIL)),
+          LoaderOptions.inOrder(2), 0)) {
+        SlotBatch batch = loader.next();
+        assertThat(batch.rows()).isEqualTo(2);
+        assertThat(batch.ids()).startsWith(7, batch.ids()[3]);
+        assertThat(batch.after().name()).contains("parts.zip").endsWith("/a.parquet");
+      }
+      assertThatThrownBy(() -> read(SLOTS, broken)).isInstanceOf(InvalidInput.class).hasMessageContaining("parts.zip")
+          .hasMessageContaining("/b.parquet cannot be read");
+    }
+    assertThat(copies()).isEqualTo(before);
+  }
+
+  private static Set<Path> copies() throws IOException {
+    try (Stream<Path> files = Files.list(Path.of(System.getProperty("java.io.tmpdir")))) {
+      return files.filter(file -> file.getFileName().toString().matches("regatta-.*[.]parquet")).collect(Collectors.toSet());
     }
   }
 
