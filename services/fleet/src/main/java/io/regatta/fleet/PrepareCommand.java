@@ -109,10 +109,15 @@ final class PrepareCommand implements Runnable {
       description = "text files; also packed (.gz), or URIs (s3:)") List<String> files,
       @Option(names = "--min-count", paramLabel = "N", defaultValue = "50",
           description = "words that come less often are <unk> (default: ${DEFAULT-VALUE})") int minCount,
+      @Option(names = "--threads", paramLabel = "N", description = "default: the number of processors") Integer threads,
       @Option(names = "--to", required = true, paramLabel = "FILE", description = "the dictionary") Path to) {
+    int counting = threads == null ? Runtime.getRuntime().availableProcessors() : threads;
+    if (counting < 1) {
+      throw new InvalidInput("--threads is " + counting + " but must be at least 1");
+    }
     Dictionary dictionary;
     try (ConsoleProgress progress = ConsoleProgress.create("prepare", "")) {
-      dictionary = Dictionary.of(files.stream().map(DataFiles::path).toList(), minCount, progress.loading("dictionary"));
+      dictionary = Dictionary.of(files.stream().map(DataFiles::path).toList(), minCount, counting, progress.loading("dictionary"));
       progress.end();
     }
     try {

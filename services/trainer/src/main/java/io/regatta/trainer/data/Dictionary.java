@@ -48,17 +48,21 @@ public final class Dictionary {
    * @param minCount words that come less often are {@value #UNKNOWN}
    */
   public static Dictionary of(List<Path> files, int minCount) {
-    return of(files, minCount, new LoadLog("text for the dictionary"));
+    return of(files, minCount, 1, new LoadLog("text for the dictionary"));
   }
 
-  /** As above; the listener hears every megabyte how far it is, by what the files unpacked come to. */
-  public static Dictionary of(List<Path> files, int minCount, LoadListener listener) {
-    Object2LongOpenHashMap<String> counted = new Object2LongOpenHashMap<>();
+  /**
+   * As above.
+   *
+   * @param threads that count; the dictionary does not depend on their number
+   * @param listener hears every megabyte how far it is, by what the files unpacked come to
+   */
+  public static Dictionary of(List<Path> files, int minCount, int threads, LoadListener listener) {
+    Object2LongOpenHashMap<String> counted;
     long lines = 0;
-    long all = 0;
     long bytes = 0;
     long size = files.stream().mapToLong(DataFiles::size).sum();
-    try (LineCursor cursor = new LineCursor(files)) {
+    try (LineCursor cursor = new LineCursor(files); WordCounts counts = new WordCounts(threads, Dictionary::words)) {
       for (Line line = cursor.next(); line != null; line = cursor.next()) {
         lines++;
         long before = bytes / MEGABYTE;
@@ -66,16 +70,15 @@ public final class Dictionary {
         if (bytes / MEGABYTE > before) {
           listener.loaded(Math.min(bytes, size), size);
         }
-        for (String word : words(line)) {
-          counted.addTo(word, 1);
-          all++;
-        }
+        counts.add(line);
       }
+      counted = counts.total();
     }
     listener.loaded(size, size);
     if (lines == 0) {
       throw new InvalidInput("no text in " + files + ": a dictionary needs at least one line");
     }
+    long all = counted.values().longStream().sum();
     counted.put(BEGIN, lines);
     counted.put(END, lines);
     counted.removeLong(UNKNOWN);

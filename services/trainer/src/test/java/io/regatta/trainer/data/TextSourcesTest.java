@@ -17,6 +17,8 @@ import java.util.Map;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class TextSourcesTest {
 
@@ -50,7 +52,7 @@ class TextSourcesTest {
   @Test
   void theDictionaryCountsAsImikolovDoes() throws IOException {
     List<Long> told = new ArrayList<>();
-    Dictionary d = Dictionary.of(List.of(file("a", "b a b\n\n c  b\n"), file("b", "a x" + " ".repeat(1_000_000) + "\n")), 2,
+    Dictionary d = Dictionary.of(List.of(file("a", "b a b\n\n c  b\n"), file("b", "a x" + " ".repeat(1_000_000) + "\n")), 2, 2,
         (bytes, all) -> told.addAll(List.of(bytes, all)));
     assertThat(told).as("without the empty line, then all").containsExactly(1_000_016L, 1_000_017L, 1_000_017L, 1_000_017L);
 
@@ -63,6 +65,27 @@ class TextSourcesTest {
     Dictionary read = Dictionary.read(dir.resolve("dictionary"));
     assertThat(IntStream.range(0, read.size()).mapToObj(i -> read.word(i) + " " + read.count(i)))
         .containsExactlyElementsOf(IntStream.range(0, d.size()).mapToObj(i -> d.word(i) + " " + d.count(i)).toList());
+  }
+
+  /** Blocks of lines that are counted side by side; against counts by arithmetic: of line i the words are i % 7, i % 11 and i % 13. */
+  @ParameterizedTest
+  @ValueSource(ints = {1, 2, 5})
+  void theDictionaryDoesNotDependOnThreads(int threads) throws IOException {
+    int lines = 7 * 11 * 13 * 200;
+    StringBuilder text = new StringBuilder();
+    for (int i = 0; i < lines; i++) {
+      text.append("seven").append(i % 7).append(" eleven").append(i % 11).append("\tthirteen").append(i % 13).append('\n');
+    }
+    Dictionary d = Dictionary.of(List.of(file("long", text.toString())), 1, threads, (bytes, all) -> { });
+    assertThat(d.size()).isEqualTo(7 + 11 + 13 + 3);
+    for (String word : List.of("seven", "eleven", "thirteen")) {
+      int of = word.equals("seven") ? 7 : word.equals("eleven") ? 11 : 13;
+      for (int i = 0; i < of; i++) {
+        assertThat(d.count(d.number(word + i))).as(word + i).isEqualTo(lines / of);
+      }
+    }
+    assertThat(d.count(d.number("<s>"))).isEqualTo(lines);
+    assertThat(d.count(d.number("<unk>"))).isZero();
   }
 
   @Test

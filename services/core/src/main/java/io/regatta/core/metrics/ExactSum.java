@@ -1,0 +1,100 @@
+package io.regatta.core.metrics;
+
+import io.regatta.core.error.RegattaException.InvalidInput;
+import java.math.BigDecimal;
+import java.math.BigInteger;
+import java.util.Arrays;
+
+/**
+ * An exact sum of non-negative finite doubles of any size: a fixed-point number as wide as the range of a double, after
+ * Kulisch ("Computer arithmetic and validity", 2013, chapter 8). So its value, rounded once, has the same bits in whatever
+ * order numbers come and however they are grouped. Holds 2^20 times the greatest double. Not thread-safe; one owner.
+ */
+final class ExactSum {
+
+  private static final int LIMB_BITS = 32;
+  private static final long LIMB = (1L << LIMB_BITS) - 1;
+  /** The last bit of the smallest double. */
+  private static final int LOWEST_EXPONENT = -1074;
+  private static final BigDecimal UNIT = BigDecimal.ONE.divide(new BigDecimal(BigInteger.ONE.shiftLeft(-LOWEST_EXPONENT)));
+  /** 2098 bits of a double's range and 20 more, in whole limbs. */
+  private static final int LIMBS = 67;
+
+  /** Numbers by which {@link #write} tells a sum. */
+  static final int PARTS = LIMBS;
+
+  /** Of 32 bits, the lowest first; carried when {@link #pending} numbers might make one overflow. */
+  private final long[] limbs = new long[LIMBS];
+  private int pending;
+
+  void add(double value) {
+    long bits = Double.doubleToRawLongBits(value);
+    int exponent = (int) (bits >>> 52); // of a non-negative number
+    if (exponent >= 0x7ff) {
+      throw new IllegalArgumentException("cannot sum " + value);
+    }
+    long mantissa = bits & (1L << 52) - 1 | (exponent == 0 ? 0 : 1L << 52);
+    int shift = Math.max(0, exponent - 1);
+    int limb = shift / LIMB_BITS;
+    int within = shift % LIMB_BITS;
+    limbs[limb] += mantissa << within & LIMB;
+    limbs[limb + 1] += mantissa >>> LIMB_BITS - within & LIMB;
+    limbs[limb + 2] += within == 0 ? 0 : mantissa >>> 2 * LIMB_BITS - within;
+    if (++pending == 1 << 30) {
+      carry();
+    }
+  }
+
+  void add(ExactSum other) {
+    other.carry();
+    carry();
+    for (int i = 0; i < LIMBS; i++) {
+      limbs[i] += other.limbs[i];
+    }
+    carry();
+  }
+
+  void reset() {
+    Arrays.fill(limbs, 0);
+    pending = 0;
+  }
+
+  private void carry() {
+    for (int i = 0; i < LIMBS - 1; i++) {
+      limbs[i + 1] += limbs[i] >>> LIMB_BITS;
+      limbs[i] &= LIMB;
+    }
+    pending = 0;
+  }
+
+  /** The sum, rounded to nearest. */
+  double value() {
+    carry();
+    BigInteger sum = BigInteger.ZERO;
+    for (int i = LIMBS - 1; i >= 0; i--) {
+      sum = sum.shiftLeft(LIMB_BITS).add(BigInteger.valueOf(limbs[i]));
+    }
+    return new BigDecimal(sum).multiply(UNIT).doubleValue();
+  }
+
+  /** Puts the sum to {@code out[at .. at + PARTS)}: whole numbers below 2^32, exact when added to those of 2^21 others. */
+  void write(double[] out, int at) {
+    carry();
+    for (int i = 0; i < LIMBS; i++) {
+      out[at + i] = limbs[i];
+    }
+  }
+
+  /** Takes over what {@link #write} has told, or a sum of it. */
+  void read(double[] sums, int at) {
+    for (int i = 0; i < LIMBS; i++) {
+      long limb = (long) sums[at + i];
+      if (limb != sums[at + i] || limb < 0) {
+        throw new InvalidInput("sums of metrics hold " + sums[at + i]
+            + ", which is no part of an exact sum: only adding sums up keeps them valid (no mean, no float32)");
+      }
+      limbs[i] = limb;
+    }
+    carry();
+  }
+}
