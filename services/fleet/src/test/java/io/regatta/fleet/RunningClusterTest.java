@@ -19,6 +19,7 @@ import io.regatta.rendezvous.RendezvousConfig;
 import io.regatta.rendezvous.RendezvousVerticle;
 import io.regatta.trainer.TrainingProgram;
 import io.regatta.trainer.config.JobConfig;
+import io.regatta.trainer.data.BadLines;
 import io.regatta.trainer.config.TrainerConfig;
 import io.regatta.trainer.service.TrainerVerticle;
 import io.vertx.core.Deployable;
@@ -53,6 +54,10 @@ class RunningClusterTest {
     CountDownLatch looked = new CountDownLatch(1);
     TrainingProgram program = worker -> {
       new LineProgram().run(worker);
+      BadLines badLines = worker.badLines(true);
+      for (int line = 1; line <= 2 * worker.rank(); line++) {
+        badLines.report("part-00000", line, "column 1", "broken");
+      }
       trained.countDown();
       if (worker.rank() == 1) {
         looked.await();
@@ -62,7 +67,8 @@ class RunningClusterTest {
     String seed = "127.0.0.1:" + FreePorts.one();
     NodeConfig node = NodeConfig.defaults().withCluster(
         ClusterConfig.of("regatta", List.of(seed), Integer.parseInt(seed.substring(seed.indexOf(':') + 1))));
-    JobConfig saving = JobConfig.of(LINE.copy().put("snapshots", new JsonObject().put("dir", dir.toString()).put("every_steps", 5)));
+    JobConfig saving = JobConfig.of(LINE.copy().put("snapshots", new JsonObject().put("dir", dir.toString()).put("every_steps", 5))
+        .put("data", new JsonObject().put("on_bad_line", "skip")));
     LocalCluster cluster = LocalCluster.start(LocalCluster.Options.of(saving).withProgram(program).withNode(node));
     try {
       assertThat(trained.await(60, TimeUnit.SECONDS)).isTrue();
@@ -111,6 +117,7 @@ class RunningClusterTest {
           "regatta_trainer_snapshots_failed_total{job=\"line\",rank=\"0\"} 0.0", "regatta_trainer_snapshots_bytes_total{",
           "regatta_trainer_snapshots_seconds_total{", "regatta_trainer_snapshots_step{job=\"line\",rank=\"0\"} 15.0");
       assertThat(metrics).contains("regatta_shard_staleness", "regatta_job_version",
+          "regatta_trainer_bad_lines_total{job=\"line\",rank=\"0\"} 0.0", "regatta_trainer_bad_lines_total{job=\"line\",rank=\"1\"} 2.0",
           "regatta_trainer_steps_total{job=\"line\",rank=\"1\"} 16.0", "regatta_trainer_staleness_max",
           "# TYPE regatta_trainer_pushes_total counter", "# TYPE regatta_job_round_wait_seconds_total counter",
           "# TYPE regatta_aggregator_round_wait_seconds_total counter");

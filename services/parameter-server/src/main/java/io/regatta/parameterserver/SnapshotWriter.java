@@ -2,6 +2,7 @@ package io.regatta.parameterserver;
 
 import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.Conflict;
+import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.exchange.Wait;
 import io.regatta.core.shard.JobRestore;
@@ -120,7 +121,13 @@ final class SnapshotWriter {
   <T> Future<T> inTurn(String what, Callable<T> file) {
     Queued queued = new Queued(what, System.currentTimeMillis());
     queue.add(queued);
-    return worker.executeBlocking(file, true).onComplete(done -> queue.remove(queued));
+    Future<T> done;
+    try {
+      done = worker.executeBlocking(file, true);
+    } catch (IllegalStateException closed) {
+      done = Future.failedFuture(new Cancelled(what + " was not begun: shard " + shard.index() + " is being stopped"));
+    }
+    return done.onComplete(end -> queue.remove(queued));
   }
 
   /** Which files wait for which, for {@code /why}. */

@@ -9,6 +9,7 @@ import io.regatta.core.metrics.BinaryMetrics;
 import io.regatta.protocol.snapshot.SnapshotKind;
 import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.config.Strategy;
+import io.regatta.trainer.data.BadLines;
 import io.regatta.trainer.data.ExampleExchange;
 import io.regatta.trainer.djl.FleetTrainer;
 import io.regatta.trainer.djl.RegattaOptimizer;
@@ -97,6 +98,14 @@ public interface Worker {
    *     {@link io.regatta.trainer.data.InMemoryDataset}, which reads a replica's own files
    */
   Dataset shard(Dataset dataset);
+
+  /**
+   * What becomes of lines that cannot be understood, as the job's {@code data.on_bad_line} says, for sources of the program's
+   * own; the trainer's metric {@code regatta.trainer.bad.lines} counts those that are left out.
+   *
+   * @param logged false: counts only, where another replica reads the same lines and logs them
+   */
+  BadLines badLines(boolean logged);
 
   /** This replica's files: a contiguous part, the first {@code size % shardCount()} replicas get one more. */
   List<String> shard(List<String> files);

@@ -1,11 +1,13 @@
 package io.regatta.trainer.djl;
 
+import io.regatta.trainer.data.BadLines;
 import io.regatta.trainer.session.TrainerSession;
 import io.regatta.trainer.snapshot.SnapshotCounts;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Function;
 
 /**
@@ -28,6 +30,7 @@ public final class ReplicaGroup {
   private final Arrival<?, ?>[] arrivals;
   private final RankSteps steps = new RankSteps();
   private final SnapshotCounts snapshots = new SnapshotCounts();
+  private final List<BadLines> badLines = new CopyOnWriteArrayList<>();
 
   private volatile Runnable join = () -> {};
 
@@ -60,6 +63,17 @@ public final class ReplicaGroup {
   /** The rank's snapshots. */
   public SnapshotCounts snapshots() {
     return snapshots;
+  }
+
+  /** Counts with the rank's what this one will leave out. */
+  public BadLines counted(BadLines lines) {
+    badLines.add(lines);
+    return lines;
+  }
+
+  /** Lines that this rank's replicas have left out so far, over all passes. Any thread. */
+  public long badLines() {
+    return badLines.stream().mapToLong(BadLines::skipped).sum();
   }
 
   /**

@@ -154,12 +154,12 @@ final class Loading {
 
   /** For files that every replica reads in whole: one of them says which lines are bad, all count them. */
   static BadLines badLinesOfAll(Worker worker) {
-    return new BadLines(worker.job().data().onBadLine(), worker.isFirstWorker());
+    return worker.badLines(worker.isFirstWorker());
   }
 
   /** For lines that this replica alone parses. */
   static BadLines badLinesOfOwn(Worker worker) {
-    return new BadLines(worker.job().data().onBadLine());
+    return worker.badLines(true);
   }
 
   /** The data directory, which the job must name. */

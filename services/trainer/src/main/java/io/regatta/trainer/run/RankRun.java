@@ -111,6 +111,11 @@ public final class RankRun {
     return group.steps();
   }
 
+  /** Lines that this rank has left out so far, as {@code data.on_bad_line} says. */
+  public long badLines() {
+    return group.badLines();
+  }
+
   /** The snapshots that this rank has taken. */
   public SnapshotCounts snapshots() {
     return group.snapshots();

@@ -19,6 +19,7 @@ import io.regatta.trainer.TrainingReport;
 import io.regatta.trainer.Worker;
 import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.config.Strategy;
+import io.regatta.trainer.data.BadLines;
 import io.regatta.trainer.data.DataFiles;
 import io.regatta.trainer.data.ExampleExchange;
 import io.regatta.trainer.data.SlotDataset;
@@ -189,6 +190,11 @@ final class ReplicaWorker implements Worker {
       mine.add(i);
     }
     return indexed.subDataset(mine);
+  }
+
+  @Override
+  public BadLines badLines(boolean logged) {
+    return context.group().counted(new BadLines(job().data().onBadLine(), logged));
   }
 
   @Override

@@ -191,6 +191,7 @@ public final class TrainerVerticle extends VerticleBase implements FiniteService
     counter("regatta.trainer.steps", "steps made by this rank", measured::step);
     counter("regatta.trainer.pushes", "pushes made by this rank, each to all shards", steps::made);
     counter("regatta.trainer.skipped.pushes", "pushes left empty for NaN or infinity", steps::skippedPushes);
+    counter("regatta.trainer.bad.lines", "lines of the data left out, as data.on_bad_line says, over all passes", run::badLines);
     gauge("regatta.trainer.staleness.max", "highest staleness of a push so far", steps::stalenessMax);
     gauge("regatta.trainer.clock.lead.max", "most clocks that this rank was ahead of the slowest at a pull",
         steps::clockLeadMax);
