@@ -195,7 +195,7 @@ public final class CollectivePort {
   }
 
   private void open(TensorStreamClient client, HostPort at, Mesh to, int rank) {
-    client.open(at.host(), at.port(), StreamPaths.COLLECTIVE)
+    Future.succeededFuture().compose(v -> client.open(at.host(), at.port(), StreamPaths.COLLECTIVE))
         .onSuccess(to.link(rank)::ask)
         .onFailure(e -> to.fail(new PeerLost(to.where() + ": rank " + rank + " cannot be reached: " + e.getMessage()
             + "; join again, with those who are left", e)));

@@ -38,6 +38,8 @@ final class ServiceSeat implements Seat {
   private final RendezvousClient watcher;
   private Watch watch;
   private boolean forming = true;
+  /** The last view that came while the generation formed: it may be newer than that, on a connection of its own. */
+  private GroupView early;
   private boolean closed;
   private volatile Membership membership;
   private volatile Promise<String> ended;
@@ -72,6 +74,10 @@ final class ServiceSeat implements Seat {
     membership = formed;
     forming = false;
     LOG.info("{} is {}", joining.member(), formed);
+    if (early != null) {
+      seen(early);
+      early = null;
+    }
     return formed;
   }
 
@@ -89,6 +95,9 @@ final class ServiceSeat implements Seat {
   }
 
   private void seen(GroupView view) {
+    if (forming) {
+      early = view;
+    }
     if (closed || forming || view.getGeneration() < membership.generation()) {
       return;
     }

@@ -2,6 +2,7 @@ package io.regatta.trainer.config;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.exchange.Mode;
+import java.util.Locale;
 
 /**
  * How this program's trainers exchange parameters. Immutable.
@@ -74,5 +75,23 @@ public record Strategy(Mode mode, int kSteps, int stalenessBound, Communication 
   /** What the job file says. */
   public static Strategy fromJob(JobConfig job) {
     return new Strategy(job.mode(), job.kSteps(), job.stalenessBound(), job.collective().communication());
+  }
+
+  /**
+   * Whether a job that has been started as its file says can be trained so: the file decides what processes there are.
+   *
+   * @throws InvalidInput if this needs servers and the job has none, or this has no use for those of the job
+   */
+  public void check(JobConfig job) {
+    if (mode == Mode.COLLECTIVE && job.mode() != Mode.COLLECTIVE) {
+      throw new InvalidInput("job " + job.job() + ": the program's Strategy is collective, without servers, but the job's mode is "
+          + job.mode().name().toLowerCase(Locale.ROOT) + ", with " + job.servers() + " servers and " + job.threads()
+          + " threads a trainer; set mode: collective in the job, or give Strategy.fromJob");
+    }
+    if (mode != Mode.COLLECTIVE && job.mode() == Mode.COLLECTIVE) {
+      throw new InvalidInput("job " + job.job() + ": the program's Strategy is " + mode.name().toLowerCase(Locale.ROOT)
+          + ", which needs servers, but the job's mode is collective, without any; set another mode in the job, or give "
+          + "Strategy.fromJob");
+    }
   }
 }

@@ -134,12 +134,10 @@ final class ClusterSession implements TrainerSession {
 
   @Override
   public CompletableFuture<ParameterClient> connect(Strategy strategy, ModelSpec model) {
-    if (strategy.mode() == Mode.COLLECTIVE) {
-      return onLoop(() -> meetPeers(model));
-    }
     return onLoop(() -> {
-      if (found.servers().isEmpty()) {
-        throw new InvalidInput(name() + ": the program's Strategy needs servers, but the job has none: its mode is collective");
+      strategy.check(job);
+      if (strategy.mode() == Mode.COLLECTIVE) {
+        return meetPeers(model);
       }
       JobSpec asked = spec(strategy, model);
       if (connected == null) {
