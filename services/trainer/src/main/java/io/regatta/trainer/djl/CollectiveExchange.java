@@ -23,8 +23,8 @@ import java.util.Map;
  * Collective mode: the ranks sum their gradients, weighted by examples, bucket by bucket ({@link BucketPlan}), each as soon as backward
  * has yielded it; then every rank makes the same update of its own copy, which {@code OwnShards} hold, so all have the same bits.
  *
- * <p>Behind the gradients, and so with the first bucket, travels the step's header: how many ranks step, their weights, and for
- * each variable how many ranks have a gradient of it. A variable that a rank has none of counts there with zeros, as it would
+ * <p>Behind the gradients, and so with the first bucket (or on its own, see {@link GradientSum}), travels the step's header: how
+ * many ranks step, their weights, and for each variable how many ranks have a gradient of it. A variable that a rank has none of counts there with zeros, as it would
  * in one process; who has none at all is named in the log. A rank that is outside of steps (it has run out of data, and waits for the
  * others in a barrier or at its end) takes part with nothing ({@link #join}) until a header says that nobody steps.
  * Belongs to a rank's only model thread.
@@ -46,12 +46,10 @@ final class CollectiveExchange implements Exchange {
   private final UnusedVariables unused;
   /** A full batch weighs 1, so that it need not be scaled before the sum. */
   private final double fullBatch;
+  private final GradientSum sum;
   private final BucketSums sums;
   /** What {@link #join} has made of the values since the last step of this rank; null if nothing. */
   private DenseMemory newer;
-
-  /** What has to be told of the parameters of each step. */
-  private final GradientSum sum;
 
   /** @param optimizer the job's, of which what {@code communication} leaves to it is the client's */
   CollectiveExchange(ReplicaContext replica, ParameterClient client, Communication communication, OptimizerSpec optimizer,
