@@ -79,6 +79,7 @@ public final class CollectivePort {
   /**
    * Listens on a free port of this host, where the other ranks must reach it.
    *
+   * @param host e.g. {@code node.host()}, or what {@link io.regatta.node.address.PublishedAddress#toward} chooses
    * @param waits where calls under way are shown, e.g. {@code node.waits()}
    */
   public static Future<CollectivePort> listen(Vertx vertx, String host, CollectiveOptions options, Waits waits) {

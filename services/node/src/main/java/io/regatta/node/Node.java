@@ -5,6 +5,7 @@ import io.regatta.node.address.PublishedAddress;
 import io.regatta.node.admin.Hosted;
 import io.regatta.node.admin.Insight;
 import io.regatta.node.admin.Waits;
+import io.regatta.node.cluster.ClusterConfig;
 import io.regatta.node.cluster.ClusterConfig.DirectoryKind;
 import io.regatta.node.cluster.ClusterConfig.MemberKind;
 import io.regatta.node.cluster.ClusteredVertx;
@@ -113,7 +114,7 @@ public final class Node {
     MeterRegistry vertxMetrics = config.vertxMetrics() ? insight.metrics() : null;
     Future<Node> node;
     if (config.cluster().directory() == DirectoryKind.FIXED) {
-      node = local(config, vertxMetrics, insight);
+      node = local(config, role, vertxMetrics, insight);
     } else {
       MemberKind kind = config.cluster().member();
       boolean lite = kind == MemberKind.LITE
@@ -144,10 +145,20 @@ public final class Node {
     return promise.future();
   }
 
-  private static Future<Node> local(NodeConfig config, MeterRegistry metrics, Insight insight) {
-    return onThread(() -> insight.open(
-        PublishedAddress.choose(config.cluster().address(), config.cluster().seedMembers()).address()))
+  private static Future<Node> local(NodeConfig config, String role, MeterRegistry metrics, Insight insight) {
+    return onThread(() -> insight.open(fixedAddress(config, role)))
         .map(host -> new Node(config, ClusteredVertx.local(config.eventLoops(), metrics), true, null, host, insight));
+  }
+
+  /**
+   * The address of a process that finds the others by fixed endpoints: the interface that routes to where they meet. One that
+   * has a host of its own needs none, and a client has nobody who would reach it. Blocking.
+   */
+  private static String fixedAddress(NodeConfig config, String role) {
+    ClusterConfig cluster = config.cluster();
+    return config.host().isBlank() && !role.equals("client") && cluster.meetingPlace() != null
+        ? PublishedAddress.toward(cluster.address(), cluster.meetingPlace()).address()
+        : PublishedAddress.choose(cluster.address(), cluster.seedMembers()).address();
   }
 
   /** On a thread of its own: it blocks, and the admin server's Vertx is not made on a context of another. */
@@ -187,7 +198,8 @@ public final class Node {
   public static Future<Node> embedded(Vertx vertx, Directory directory, NodeConfig config, String role) {
     Insight insight = insight(config, role);
     return closingOnFailure(onThread(() -> {
-      String host = insight.open(address(vertx));
+      boolean fixed = config.cluster().directory() == DirectoryKind.FIXED && HazelcastMember.address(vertx).isEmpty();
+      String host = insight.open(fixed ? fixedAddress(config, role) : address(vertx));
       Node node = new Node(config, vertx, false, directory, host, insight);
       Closeable end = done -> insight.close().onComplete(done);
       ((VertxInternal) vertx).addCloseHook(end);

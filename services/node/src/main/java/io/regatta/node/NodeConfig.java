@@ -15,7 +15,8 @@ public record NodeConfig(
     @Setting(doc = "The admin server.")
     AdminConfig admin,
 
-    @Setting(doc = "Host that services bind to and announce; empty: the address chosen for the cluster.")
+    @Setting(doc = "Host that services bind to and announce; empty: the address chosen for the cluster, or, with fixed "
+        + "endpoints, that of the interface which routes to the rendezvous.")
     String host,
 
     @Setting(value = "120", unit = "s", doc = "How long to wait for other services, and a trainer for the others of its job, before giving up.")

@@ -11,6 +11,8 @@ import com.hazelcast.config.Config;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.exchange.Wait;
+import io.regatta.node.address.HostPort;
+import io.regatta.node.address.PublishedAddress;
 import io.regatta.node.admin.AdminConfig;
 import io.regatta.node.admin.Hosted;
 import io.regatta.node.admin.Waits;
@@ -36,6 +38,7 @@ import java.util.UUID;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
@@ -44,6 +47,25 @@ class NodeTest {
 
   private static NodeConfig fixed() {
     return NodeConfig.defaults().withCluster(ClusterConfig.fixed(Map.of("rendezvous", "127.0.0.1:1")));
+  }
+
+  /** To trainers who meet at a rendezvous on another machine, loopback would be of no use. */
+  @Test
+  void whereEndpointsAreFixedAHostThatIsNotConfiguredIsThatWhichRoutesToTheRendezvous() {
+    String toward;
+    try {
+      toward = PublishedAddress.toward("", new HostPort("192.0.2.9", 1)).address();
+    } catch (InvalidInput e) {
+      Assumptions.abort("this machine has loopback only");
+      return;
+    }
+    ClusterConfig far = ClusterConfig.fixed(Map.of("parameter-server", "127.0.0.1:2", "rendezvous", "192.0.2.9:1"));
+    Node node = get(Node.start(NodeConfig.defaults().withCluster(far), "trainer 0"));
+    assertThat(node.host()).isEqualTo(toward).isNotEqualTo("127.0.0.1");
+    get(node.close());
+    Node near = get(Node.start(fixed(), "trainer 0"));
+    assertThat(near.host()).isEqualTo("127.0.0.1");
+    get(near.close());
   }
 
   @Test

@@ -69,7 +69,8 @@ public record PublishedAddress(String address, String reason) {
    *
    * @param configured address, host name or interface; blank: none
    * @param at where they meet; null: nothing with an address (files, memory), where only the configuration can tell
-   * @throws InvalidInput if the configured one is none of this machine, or if there is none that peers could reach
+   * @throws InvalidInput if the configured one is none of this machine, or if there is none that peers could reach. A place that
+   *     cannot be resolved may be a service that has not been started yet: then it is the first address that is not loopback
    */
   public static PublishedAddress toward(String configured, HostPort at) {
     PublishedAddress chosen;
@@ -80,7 +81,9 @@ public record PublishedAddress(String address, String reason) {
           + "configure one if any is on another machine");
     } else {
       InetAddress place = resolved(at);
-      chosen = decide(at, place, place.isLoopbackAddress() ? place : routed(place, at), addresses());
+      chosen = place == null ? new PublishedAddress(firstRemote(), at + ", where they meet, cannot be resolved yet; it is the "
+          + "first that is not loopback")
+          : decide(at, place, place.isLoopbackAddress() ? place : routed(place, at), addresses());
     }
     LOG.info("peers reach this process at {}: {}", chosen.address(), chosen.reason());
     return chosen;
@@ -130,8 +133,7 @@ public record PublishedAddress(String address, String reason) {
     try {
       return InetAddress.getByName(at.host());
     } catch (UnknownHostException e) {
-      throw new InvalidInput(at + ", where peers meet, cannot be resolved, so no address to publish can be chosen; mend the "
-          + "name, or configure the host to publish", e);
+      return null;
     }
   }
 

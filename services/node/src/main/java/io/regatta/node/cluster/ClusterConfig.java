@@ -2,11 +2,13 @@ package io.regatta.node.cluster;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.node.address.HostPort;
+import io.regatta.node.directory.Directory;
 import io.regatta.node.directory.FixedDirectory;
 import io.regatta.node.settings.Setting;
 import io.regatta.node.settings.Settings;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 
 /** How a process finds the others. Validated in the constructor, immutable. */
 public record ClusterConfig(
@@ -101,5 +103,12 @@ public record ClusterConfig(
   /** The seeds, parsed. */
   public List<HostPort> seedMembers() {
     return seeds.stream().map(seed -> HostPort.parse(seed, "seeds")).toList();
+  }
+
+  /** Where processes that know fixed endpoints meet: the rendezvous, or else any service; null: nowhere. */
+  public HostPort meetingPlace() {
+    return Stream.concat(Stream.of(Directory.RENDEZVOUS), endpoints.keySet().stream().sorted()).filter(endpoints::containsKey)
+        .flatMap(service -> FixedDirectory.parse(service, endpoints.get(service)).stream()).findFirst()
+        .map(instance -> new HostPort(instance.host(), instance.controlPort())).orElse(null);
   }
 }
