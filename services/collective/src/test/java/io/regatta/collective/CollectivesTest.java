@@ -4,6 +4,7 @@ import static io.regatta.node.testing.Nodes.get;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.regatta.core.collective.Choices;
 import io.regatta.core.collective.Operation;
 import io.regatta.core.collective.Parts;
 import io.regatta.core.collective.ReduceOp;
@@ -25,7 +26,10 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
+import java.util.stream.IntStream;
+import org.assertj.core.data.Offset;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -113,6 +117,44 @@ class CollectivesTest {
         Arrays.stream(counters).forEach(c -> Arrays.fill(c, 1L << 40));
         get(Future.all(group.all(ranks -> ranks.reduce(Tensor.of(counters[ranks.rank()]), ReduceOp.SUM, 0))));
         assertThat(Arrays.stream(counters[0]).allMatch(c -> c == size * (1L << 40))).isTrue();
+      }
+    }
+  }
+
+  /** Linux has as many loopback addresses as hosts are wanted. */
+  @ParameterizedTest
+  @CsvSource({"hierarchical, GRPC", "central, GRPC", "central, AUTO", "halving-doubling, GRPC", "exchange, AUTO", "ring, GRPC"})
+  void all_reduce_by_each_algorithm_between_hosts_of_unequal_size(String algorithm, Transport transport) {
+    // where hosts have several ranks it is hierarchical, whatever the table says but central
+    Choices table = Choices.parse("all-reduce * * " + (algorithm.equals("hierarchical") ? "ring" : algorithm) + " 65536");
+    List<String> hosts = algorithm.equals("hierarchical")
+        ? List.of("127.0.0.1", "127.0.0.2", "127.0.0.1", "127.0.0.2", "127.0.0.1") : Collections.nCopies(5, "127.0.0.1");
+    try (LocalGroup group = new LocalGroup(VERTX, hosts, transport, table)) {
+      for (int n : new int[] {16_384, 100_003}) {
+        List<float[]> arrays = IntStream.range(0, 5).mapToObj(r -> values(r, n)).toList();
+        get(Future.all(group.all(ranks -> ranks.allReduce(Tensor.of(arrays.get(ranks.rank())), ReduceOp.SUM))));
+        assertThat(arrays).allSatisfy(a -> assertThat(a).isEqualTo(sum(5, n)));
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource({"AUTO", "GRPC"})
+  void with_a_narrow_wire_all_ranks_have_the_same_bits(Transport transport) {
+    try (LocalGroup group = new LocalGroup(VERTX, 3, transport)) {
+      for (WireType wire : List.of(WireType.FLOAT16, WireType.BFLOAT16)) {
+        List<float[]> given = IntStream.range(0, 3).mapToObj(r -> new float[50_001]).toList();
+        List<float[]> means = IntStream.range(0, 3).mapToObj(r -> new float[50_001]).toList();
+        for (int r = 0; r < 3; r++) {
+          Arrays.fill(given.get(r), 1f / 3 + r);
+          Arrays.fill(means.get(r), 60_000 + r);
+        }
+        get(Future.all(group.all(ranks -> ranks.broadcast(Tensor.of(given.get(ranks.rank())).on(wire), 2)
+            .compose(v -> ranks.allReduce(Tensor.of(means.get(ranks.rank())).on(wire), ReduceOp.MEAN)))));
+        assertThat(given).allSatisfy(g -> assertThat(g).isEqualTo(given.get(0)));
+        assertThat(given.get(0)[0]).isCloseTo(2.333f, Offset.offset(0.02f));
+        assertThat(means).allSatisfy(m -> assertThat(m).isEqualTo(means.get(0)));
+        assertThat(means.get(0)[0]).isCloseTo(60_001, Offset.offset(300f));
       }
     }
   }

@@ -2,12 +2,14 @@ package io.regatta.collective;
 
 import static io.regatta.node.testing.Nodes.get;
 
+import io.regatta.core.collective.Choices;
 import io.regatta.node.admin.Waits;
 import io.regatta.protocol.stream.StreamOptions;
 import io.regatta.protocol.stream.Transport;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.function.Function;
 import java.util.stream.IntStream;
@@ -19,10 +21,15 @@ final class LocalGroup implements AutoCloseable {
   List<Collectives> ranks;
 
   LocalGroup(Vertx vertx, int size, Transport transport) {
-    CollectiveOptions options = CollectiveOptions.defaults().withFailureTimeout(3000)
+    this(vertx, Collections.nCopies(size, "127.0.0.1"), transport, Choices.defaults());
+  }
+
+  /** @param hosts of each rank, loopback addresses */
+  LocalGroup(Vertx vertx, List<String> hosts, Transport transport, Choices choices) {
+    CollectiveOptions options = CollectiveOptions.defaults().withFailureTimeout(3000).withChoices(choices)
         .withStream(StreamOptions.defaults().withTransport(transport));
-    for (int r = 0; r < size; r++) {
-      ports.add(get(CollectivePort.listen(vertx, "127.0.0.1", options, waits)));
+    for (String host : hosts) {
+      ports.add(get(CollectivePort.listen(vertx, host, options, waits)));
     }
     ranks = form(1, ports);
   }
