@@ -20,6 +20,10 @@ public record CollectiveConfig(
         + "that dies is noticed at once. At least 3.")
     long failureTimeoutMs,
 
+    @Setting(value = "0", doc = "Elastic training: the fewest trainers that go on when others are lost or leave; trainers is the most. "
+        + "0, or as many as trainers: a loss ends the job.")
+    int minTrainers,
+
     @Setting(value = "false", doc = "Gradients travel as float16: half the bytes. One of the five ways to send fewer bytes, of which "
         + "a job has at most one.")
     boolean fp16Allreduce,
@@ -54,6 +58,9 @@ public record CollectiveConfig(
     }
     if (failureTimeoutMs < 3) {
       throw new InvalidInput("collective: failure_timeout_ms must be at least 3, not " + failureTimeoutMs);
+    }
+    if (minTrainers < 0) {
+      throw new InvalidInput("collective: min_trainers must be at least 0, not " + minTrainers);
     }
     List<String> chosen = new ArrayList<>();
     add(chosen, fp16Allreduce, "fp16_allreduce");

@@ -162,10 +162,27 @@ public record JobConfig(
     if (!isPlace(output, snapshots) && (snapshots.isOn() || resume.equals("auto"))) {
       throw new InvalidInput("snapshots.dir: snapshots, and resume: auto, need a directory; give one, or set output");
     }
+    if (collective.minTrainers() > trainers) {
+      throw new InvalidInput("collective: min_trainers is " + collective.minTrainers() + ", more than trainers (" + trainers
+          + "), which is the most that there may be");
+    }
+    if (elastic(mode, collective, trainers) && (data.shardBy() != DataConfig.ShardBy.POSITION || !data.ordered())) {
+      throw new InvalidInput("collective: min_trainers: elastic trainers deal their data anew when others are lost, by position and in "
+          + "order; set data.shard_by: position and data.ordered: true");
+    }
     if (aggregator && mode != Mode.SYNC && mode != Mode.HALF_ASYNC) {
       throw new InvalidInput("aggregator: only sync and half_async pushes can go through an aggregator, the mode is "
           + mode.name().toLowerCase(Locale.ROOT) + "; set aggregator: false");
     }
+  }
+
+  private static boolean elastic(Mode mode, CollectiveConfig collective, int trainers) {
+    return mode == Mode.COLLECTIVE && collective.minTrainers() > 0 && collective.minTrainers() < trainers;
+  }
+
+  /** Whether trainers may be lost, leave and come while the others go on. */
+  public boolean isElastic() {
+    return elastic(mode, collective, trainers);
   }
 
   private static int serversOf(Mode mode, int servers, int threads) {

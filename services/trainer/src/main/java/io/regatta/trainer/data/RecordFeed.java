@@ -1,7 +1,10 @@
 package io.regatta.trainer.data;
 
+import io.regatta.core.data.Spans;
+import io.regatta.core.error.RegattaException.InvalidInput;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Random;
 
@@ -24,9 +27,19 @@ final class RecordFeed<R> implements AutoCloseable {
   private long buffers;
   private int nextShuffled;
   private long records;
+  /** The batches to cut, as positions in the order of the pass; null: windows. */
+  private final Iterator<Spans> dealt;
+  /** The next record's. */
+  private long position;
 
   /** @param cursor just opened at {@code from}, and closed with this feed */
   RecordFeed(SlotSource.Cursor<R> cursor, LoaderOptions options, DataCursor from) {
+    this(cursor, options, from, null);
+  }
+
+  /** @param dealt the batches to cut, in ascending positions of the pass, which begins with {@code cursor}; null: windows */
+  RecordFeed(SlotSource.Cursor<R> cursor, LoaderOptions options, DataCursor from, Iterator<Spans> dealt) {
+    this.dealt = dealt;
     this.cursor = cursor;
     this.options = options;
     this.from = from;
@@ -36,9 +49,12 @@ final class RecordFeed<R> implements AutoCloseable {
 
   /** This worker's next batch, or null at the end. */
   Cut<R> next() {
+    if (dealt != null) {
+      return dealt.hasNext() ? new Cut<>(at(dealt.next()), null) : null;
+    }
     List<R> window = new ArrayList<>();
     while (window.size() < options.window()) {
-      R record = options.shuffleBuffer() > 0 ? nextShuffled() : nextOfSource();
+      R record = nextRecord();
       if (record == null) {
         break;
       }
@@ -51,6 +67,28 @@ final class RecordFeed<R> implements AutoCloseable {
     int begin = (int) options.partStart(window.size());
     int end = (int) options.partEnd(window.size());
     return begin == end ? null : new Cut<>(new ArrayList<>(window.subList(begin, end)), place());
+  }
+
+  private R nextRecord() {
+    return options.shuffleBuffer() > 0 ? nextShuffled() : nextOfSource();
+  }
+
+  /** The records at these positions; those before them are passed over. */
+  private List<R> at(Spans positions) {
+    List<R> at = new ArrayList<>();
+    for (int run = 0; run < positions.runs(); run++) {
+      for (; position < positions.to(run); position++) {
+        R record = nextRecord();
+        if (record == null) {
+          throw new InvalidInput("the data end at record " + position + ", and were to have more; they have changed while they "
+              + "were read");
+        }
+        if (position >= positions.from(run)) {
+          at.add(record);
+        }
+      }
+    }
+    return at;
   }
 
   private DataCursor place() {

@@ -5,6 +5,7 @@ import ai.djl.ndarray.NDManager;
 import ai.djl.training.dataset.Batch;
 import ai.djl.training.dataset.Dataset;
 import ai.djl.util.Progress;
+import io.regatta.core.data.Spans;
 import io.regatta.trainer.trace.StepTrace;
 import java.util.Iterator;
 
@@ -81,13 +82,50 @@ public class SlotDataset implements Dataset, AutoCloseable {
 
   @Override
   public Iterable<Batch> getData(NDManager manager) {
-    DataCursor from = next;
-    next = DataCursor.startOf(from.pass() + 1);
+    DataCursor from = beginPass();
     return () -> {
       close();
       loader = open(from, trace);
       return new Batches(manager, loader);
     };
+  }
+
+  /** As {@link #getData(NDManager)}, for another position than the one that this was made for. */
+  public Iterable<Batch> getData(NDManager manager, int index, int count) {
+    DataCursor from = beginPass();
+    return () -> {
+      close();
+      loader = SlotLoader.open(source, options.shard(index, count), from, Thread::new, trace);
+      return new Batches(manager, loader);
+    };
+  }
+
+  /** Whether any rank can read any part of a pass: its examples are counted, and in an order that is the same at all. */
+  public boolean canBeDealt() {
+    return getClass() == SlotDataset.class && options.ordered() && source.size() >= 0;
+  }
+
+  /** Examples of the source, of all positions. */
+  public long allExamples() {
+    return source.size();
+  }
+
+  /** The next pass begins; it is the one of the place that is returned. */
+  public DataCursor beginPass() {
+    DataCursor from = next;
+    next = DataCursor.startOf(from.pass() + 1);
+    return from;
+  }
+
+  /**
+   * Batches of a pass as they are dealt to this rank; null in the place of one that has no good line. Ends an earlier iteration.
+   *
+   * @param batches in ascending positions of the pass
+   */
+  public Iterator<Batch> dealt(NDManager manager, int pass, Iterator<Spans> batches) {
+    close();
+    loader = SlotLoader.openDealt(source, options, pass, batches, trace);
+    return new Batches(manager, loader);
   }
 
   /** Starts the readers of a pass. */
@@ -138,6 +176,9 @@ public class SlotDataset implements Dataset, AutoCloseable {
     @Override
     public Batch next() {
       SlotBatch host = from.next();
+      if (host.rows() == 0) {
+        return null;
+      }
       NDManager scope = manager.newSubManager();
       NDList data = arrays.data(scope, host);
       NDList labels = arrays.labels(scope, host);

@@ -1,5 +1,6 @@
 package io.regatta.trainer.data;
 
+import io.regatta.core.data.Spans;
 import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.InvalidInput;
@@ -32,6 +33,8 @@ public final class SlotLoader implements Iterator<SlotBatch>, AutoCloseable {
 
   private final LoaderOptions options;
   private final String pass;
+  /** Whether batches come also if all their lines were left out. */
+  private final boolean empties;
   private final StepTrace trace;
   /** Lines of this pass that were left out as bad; any reader counts. */
   private final AtomicLong left = new AtomicLong();
@@ -72,8 +75,23 @@ public final class SlotLoader implements Iterator<SlotBatch>, AutoCloseable {
    */
   static <R> SlotLoader open(SlotSource<R> source, LoaderOptions options, DataCursor from, ThreadFactory threads,
       StepTrace trace) {
-    SlotLoader loader = new SlotLoader(options, source.name() + ", pass " + from.pass(), trace);
-    Shared<R> shared = new Shared<>(new RecordFeed<>(source.open(from), options, from));
+    return open(source, options, from, null, threads, trace);
+  }
+
+  /**
+   * As {@link #open(SlotSource, LoaderOptions, int)}, of the batches that are dealt: each comes, also one whose lines were all
+   * left out as bad.
+   *
+   * @param dealt in ascending positions of the pass; asked by one reader thread at a time
+   */
+  static <R> SlotLoader openDealt(SlotSource<R> source, LoaderOptions options, int pass, Iterator<Spans> dealt, StepTrace trace) {
+    return open(source, options, DataCursor.startOf(pass), dealt, Thread::new, trace);
+  }
+
+  private static <R> SlotLoader open(SlotSource<R> source, LoaderOptions options, DataCursor from, Iterator<Spans> dealt,
+      ThreadFactory threads, StepTrace trace) {
+    SlotLoader loader = new SlotLoader(options, source.name() + ", pass " + from.pass(), dealt != null, trace);
+    Shared<R> shared = new Shared<>(new RecordFeed<>(source.open(from), options, from, dealt));
     loader.start(source, Collections.nCopies(options.readerThreads(), shared), threads);
     return loader;
   }
@@ -83,7 +101,7 @@ public final class SlotLoader implements Iterator<SlotBatch>, AutoCloseable {
    * batches of it. Batches come as they are parsed; of each reader's records the last batch may be short.
    */
   static <R> SlotLoader openFiles(FileSource<R> source, LoaderOptions options, int pass, StepTrace trace) {
-    SlotLoader loader = new SlotLoader(options, source.name() + ", pass " + pass, trace);
+    SlotLoader loader = new SlotLoader(options, source.name() + ", pass " + pass, false, trace);
     FileQueue queue = new FileQueue(source.files(), 0);
     DataCursor start = DataCursor.startOf(pass);
     List<Shared<R>> each = new ArrayList<>();
@@ -94,8 +112,9 @@ public final class SlotLoader implements Iterator<SlotBatch>, AutoCloseable {
     return loader;
   }
 
-  private SlotLoader(LoaderOptions options, String pass, StepTrace trace) {
+  private SlotLoader(LoaderOptions options, String pass, boolean empties, StepTrace trace) {
     this.pass = pass;
+    this.empties = empties;
     this.trace = trace;
     this.options = options;
     this.ready = new ArrayBlockingQueue<>(options.prefetchDepth());
@@ -221,7 +240,7 @@ public final class SlotLoader implements Iterator<SlotBatch>, AutoCloseable {
     while (peeked == null && !ended) {
       SlotBatch batch = take();
       ended = batch == null;
-      peeked = batch == null || batch.rows() == 0 ? null : batch; // all lines of a batch may have been skipped
+      peeked = batch == null || batch.rows() == 0 && !empties ? null : batch; // all lines of a batch may have been skipped
     }
     return !ended;
   }

@@ -98,6 +98,14 @@ final class BucketSums {
     sum.receive(next.from(), next.to());
   }
 
+  /** Waits until nothing uses the memory any more; for a step that has failed. */
+  void drain() {
+    while (!underWay.isEmpty()) {
+      UnderWay next = underWay.remove();
+      session.await("end of the all-reduce of " + next.what(), next.done().handle((v, e) -> null));
+    }
+  }
+
   /** All buckets of a step of this rank are there. */
   void stepped() {
     sum.stepped();

@@ -19,6 +19,8 @@ import io.regatta.trainer.config.Communication;
 import io.regatta.trainer.config.DgcConfigs;
 import io.regatta.trainer.config.LocalsgdConfigs;
 import io.regatta.trainer.config.Strategy;
+import io.regatta.trainer.data.DataCursor;
+import io.regatta.trainer.session.ElasticRank;
 import io.regatta.trainer.session.TrainerSession;
 import io.regatta.trainer.snapshot.StartingPoint;
 import java.nio.ByteBuffer;
@@ -87,6 +89,9 @@ public final class Enrolment {
         begin(session, registered, start, pushesPerStep(replica, strategy.mode()), drawn);
         logBlocks(registered);
       }
+      if (session.elastic().isPresent()) {
+        return elastic(session, registered, start, models.get(0), drawn);
+      }
       List<double[]> started = started(session, true, start.steps(), half(models.get(0), true), half(models.get(0), false));
       refuseAbsent(session, registered, started);
       refuseOtherStarts(session, started);
@@ -96,11 +101,45 @@ public final class Enrolment {
       } else if (started.get(0)[0] != 0 || started.get(0)[1] == ABSTAINS) { // no shard has its values, or some: all drew the same
         begin(session, registered, start, pushesPerStep(replica, strategy.mode()), drawn);
       }
-      return new Registered(registered, start, start.resume() ? start.manifest().run()
-          : String.format(Locale.ROOT, "%016x", (long) started.get(0)[3]));
+      return new Registered(registered, start, run(start, (long) started.get(0)[3]));
     });
     session.await(operation, session.connect(strategy, model));
     return all;
+  }
+
+  private static String run(StartingPoint start, long number) {
+    return start.resume() ? start.manifest().run() : String.format(Locale.ROOT, "%016x", number);
+  }
+
+  /** The same among the ranks of an elastic job; a newcomer has been given what the others have. */
+  private static Registered elastic(TrainerSession session, ParameterClient registered, StartingPoint start, ModelSpec model,
+      float[] drawn) {
+    ElasticRank rank = session.elastic().orElseThrow();
+    List<double[]> started = rank.calls().gather("start of all trainers",
+        mine(session, true, start.steps(), half(model, true), half(model, false)));
+    if (rank.run() == 0) {
+      refuseOtherStarts(session, started);
+      refuseOtherModels(session, started);
+      rank.run((long) started.get(0)[3]);
+    }
+    resumeAtPass(rank, start);
+    rank.calls().ofTheFirst("initial values", drawn);
+    if (!rank.isGiven()) {
+      begin(session, registered, start, 1, drawn);
+    }
+    return new Registered(registered, start, run(start, rank.run()));
+  }
+
+  /** Within a pass a snapshot does not say which ranks had trained what. */
+  private static void resumeAtPass(ElasticRank rank, StartingPoint start) {
+    if (start.resume()) {
+      DataCursor cursor = start.cursor();
+      if (cursor == null || !cursor.beginsPass()) {
+        throw new InvalidInput("an elastic job goes on from a snapshot that was taken behind a pass (snapshots.every_pass), but "
+            + start.dir() + " was taken within one; name another one, or leave out collective.min_trainers");
+      }
+      rank.passes().resumeAt(cursor.pass());
+    }
   }
 
   /**
@@ -159,8 +198,11 @@ public final class Enrolment {
    * halves of its model's digest. Waits for all.
    */
   private static List<double[]> started(TrainerSession session, boolean trains, long step, double high, double low) {
-    double[] mine = {session.trainer().rank(), trains ? TRAINS : ABSTAINS, step, newRun(), high, low};
-    return session.await("start of all trainers", session.gather("start", mine));
+    return session.await("start of all trainers", session.gather("start", mine(session, trains, step, high, low)));
+  }
+
+  private static double[] mine(TrainerSession session, boolean trains, long step, double high, double low) {
+    return new double[] {session.trainer().rank(), trains ? TRAINS : ABSTAINS, step, newRun(), high, low};
   }
 
   /** Where steps wait for every rank, they would wait for ever for one that makes none. */
@@ -222,6 +264,20 @@ public final class Enrolment {
     }
   }
 
+  private static Exchange elastically(ReplicaContext replica, Strategy strategy, ParameterClient client, StepTimes times) {
+    TrainerSession session = replica.session();
+    if (!(strategy.communication() instanceof Communication.AllReduce sums)) {
+      throw new InvalidInput("job " + session.job().job() + " is elastic (collective.min_trainers), whose trainers exchange whole "
+          + "gradients, and keep nothing of them that a newcomer would lack; take dgc, localsgd and adaptive_localsgd out");
+    }
+    ElasticExchange exchange = new ElasticExchange(replica, session.elastic().orElseThrow(), client, sums.wire(), times);
+    replica.group().joinsBy(exchange::joinToTheEnd);
+    LOG.info("job {}: {} dense values, exchanged in {} buckets among {} to {} trainers", client.job().job(),
+        client.partition().numel(), exchange.plan().buckets().size(), session.job().collective().minTrainers(),
+        session.job().trainers());
+    return exchange;
+  }
+
   /** What the ranks tell each other; one rank alone has nobody to save bytes for. */
   private static Communication communication(TrainerSession session, Strategy strategy) {
     return session.worldSize() == 1 ? Communication.PLAIN : strategy.communication();
@@ -259,6 +315,9 @@ public final class Enrolment {
    */
   static Exchange exchange(ReplicaContext replica, Strategy strategy, ParameterClient client, OptimizerSpec optimizer,
       StepTimes times) {
+    if (replica.session().elastic().isPresent()) {
+      return elastically(replica, strategy, client, times);
+    }
     if (replica.session().peers().isPresent()) {
       Communication communication = communication(replica.session(), strategy);
       LocalSteps localSteps = localSteps(communication);

@@ -29,6 +29,8 @@ import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.config.Strategy;
 import io.regatta.trainer.data.DataCursor;
 import io.regatta.trainer.data.SlotDataset;
+import io.regatta.trainer.session.ElasticPasses;
+import io.regatta.trainer.session.ElasticRank;
 import io.regatta.trainer.session.TrainerSession;
 import io.regatta.trainer.snapshot.SnapshotRun;
 import io.regatta.trainer.snapshot.StartingPoint;
@@ -131,6 +133,8 @@ public final class FleetTrainer extends Trainer {
         Enrolment.update(session, strategy, optimizer.spec()), tables);
     Enrolment.Registered registered = Enrolment.register(replica, strategy, model, drawn);
     client = registered.client();
+    session.elastic().ifPresent(rank -> rank.keeps(
+        new RankState(session.ownShards(), replica.group().steps(), new RunningMeans(this))));
     exchange = Enrolment.exchange(replica, strategy, client, optimizer.spec(), times);
     goOn(registered);
     dense.lends(exchange.underWay() + 1, exchange.floatsBehind());
@@ -144,9 +148,11 @@ public final class FleetTrainer extends Trainer {
   private void goOn(Enrolment.Registered registered) {
     StartingPoint start = registered.start();
     int rank = session.trainer().rank();
-    steps = start.steps();
-    trainingData.goOn(start, rank, session.worldSize());
-    replica.group().steps().resumeAtStep(steps);
+    replica.group().steps().resumeAtStep(start.steps());
+    steps = replica.group().steps().steps(); // of a newcomer to an elastic job those that the others have made
+    if (session.elastic().isEmpty()) {
+      trainingData.goOn(start, rank, session.worldSize());
+    }
     run = registered.run();
     if (session.job().snapshots().isOn() && replica.replica() == 0) {
       snapshots = snapshotRun();
@@ -182,7 +188,8 @@ public final class FleetTrainer extends Trainer {
     if (dataset instanceof SlotDataset slots) {
       slots.trace(session.trace());
     }
-    Iterable<Batch> batches = trainingData.isBehind(dataset) ? List.of() : super.iterateDataset(dataset);
+    Iterable<Batch> batches = session.elastic().isPresent() ? elastically(dataset)
+        : trainingData.isBehind(dataset) ? List.of() : super.iterateDataset(dataset);
     long limit = session.job().maxSteps();
     if (limit > 0 && steps >= limit && trainingData.has(dataset) && lastEvaluations == null) {
       lastEvaluations = Map.copyOf(super.getTrainingResult().getEvaluations());
@@ -194,13 +201,64 @@ public final class FleetTrainer extends Trainer {
       }
       Iterator<Batch> left = batches.iterator();
       trainingData.passOver(dataset, left);
-      iteration = new LookAhead(left, times, () -> limit > 0 && steps >= limit,
-          () -> trainingData.add(dataset));
+      iteration = new LookAhead(left, times, this::isEnough, () -> trainingData.add(dataset));
       if (trainingData.has(dataset)) {
         iteration.markTrained();
       }
       return iteration;
     };
+  }
+
+  /** In an elastic job training data are dealt as the ranks agree, all others to those who are there now. */
+  private Iterable<Batch> elastically(Dataset dataset) throws IOException, TranslateException {
+    if (!trainingData.isTraining(dataset)) {
+      return dataset instanceof SlotDataset slots && slots.options().shards() > 1
+          ? slots.getData(getManager(), session.trainer().rank(), session.worldSize()) : super.iterateDataset(dataset);
+    }
+    if (!(dataset instanceof SlotDataset slots && slots.canBeDealt())) {
+      throw new InvalidInput("job " + session.job().job() + " is elastic (collective.min_trainers), but its training data, a "
+          + dataset.getClass().getName() + ", cannot be dealt anew when trainers are lost: give it a SlotDataset over a source whose "
+          + "examples are counted, read in order");
+    }
+    trainingData.beginPass(dataset);
+    int pass = slots.beginPass().pass();
+    ElasticPasses passes = session.elastic().orElseThrow().passes();
+    if (!passes.begin(slots.allExamples(), slots.options().batchSize(), slots.options().dropLast())) {
+      return List.of();
+    }
+    ElasticExchange elastic = (ElasticExchange) exchange;
+    return () -> new DealtBatches(passes, slots, pass, getManager(), this::isEnough,
+        () -> joined(elastic::join), () -> joined(elastic::joinForAnEmptyBatch));
+  }
+
+  private boolean isEnough() {
+    return session.job().maxSteps() > 0 && steps >= session.job().maxSteps();
+  }
+
+  /** This rank has no example for a step of the others, which counts all the same. */
+  private void joined(Runnable join) {
+    join.run();
+    resumed();
+    countSteps();
+  }
+
+  /** In an elastic job all steps of the run, which are those of all ranks. */
+  private void countSteps() {
+    long made = replica.group().steps().steps();
+    if (made > steps) {
+      steps = made;
+      session.stepped(steps);
+      snapshotIfDue();
+    }
+  }
+
+  private void snapshotIfDue() {
+    if (session.job().snapshots().isDue(steps)) {
+      if (snapshots != null && session.isLowest()) {
+        snapshots.stepped(steps, session.elastic().isPresent() ? null : trainingData.after(trainedOn, trainedFrom));
+      }
+      drawAnew();
+    }
   }
 
   /**
@@ -345,6 +403,7 @@ public final class FleetTrainer extends Trainer {
     List<SparseIds> next = nextIds();
     exchange.prefetch(next);
     long weight = examplesGiven >= 0 ? examplesGiven : examplesSeen;
+    session.elastic().ifPresent(this::refuseUndealt);
     DenseMemory denseGradient = dense.readGradients(times, exchange.reader(weight));
     List<SparseRows> sparse = takeRowGradients();
     DenseMemory values = exchange.step(new Gradients(weight, denseGradient, sparse), next);
@@ -362,11 +421,19 @@ public final class FleetTrainer extends Trainer {
         - (times.nanos(StepTimes.Part.READ) - readBefore));
     lastStepNanos = System.nanoTime();
     addMetric("step", begin);
-    if (session.job().snapshots().isDue(steps)) {
-      if (snapshots != null && session.isLowest()) {
-        snapshots.stepped(steps, trainingData.after(trainedOn, trainedFrom));
-      }
-      drawAnew();
+    if (session.elastic().isEmpty()) {
+      snapshotIfDue();
+    } else {
+      steps--;
+      countSteps();
+    }
+  }
+
+  private void refuseUndealt(ElasticRank rank) {
+    if (rank.passes().next().isEmpty()) {
+      throw new InvalidInput("job " + session.job().job() + " is elastic, and step " + steps + " trains a batch that trainer "
+          + session.trainer().rank() + " was not dealt; take each batch of the training data from trainer.iterateDataset, and make one "
+          + "step with it");
     }
   }
 
@@ -562,6 +629,28 @@ public final class FleetTrainer extends Trainer {
     }
     if (!closed) {
       dense.writeFrozen(own);
+    }
+  }
+
+  /** The parameters that are not trained, set to these values. */
+  private void setFrozen(Map<String, float[]> values) {
+    if (closed) {
+      frozen = values;
+    } else {
+      dense.writeFrozen(values);
+    }
+  }
+
+  /** Running means as a part of a rank's state. */
+  private record RunningMeans(FleetTrainer of) implements RankState.Frozen {
+    @Override
+    public Map<String, float[]> values() {
+      return of.frozen != null ? of.frozen : of.dense.frozenValues();
+    }
+
+    @Override
+    public void set(Map<String, float[]> values) {
+      of.setFrozen(values);
     }
   }
 

@@ -47,7 +47,7 @@ final class TrainingData {
   }
 
   /** Nobody has said what is trained on: then it is what is iterated over first. */
-  private boolean isTraining(Dataset dataset) {
+  boolean isTraining(Dataset dataset) {
     return trained.isEmpty() || has(dataset);
   }
 
@@ -64,6 +64,12 @@ final class TrainingData {
   /** Where reading goes on when all workers have read this iteration to its end, in any mode and order; null if that is not known. */
   DataCursor behindPass(Dataset dataset) {
     return dataset instanceof SlotDataset ? DataCursor.startOf(passes) : null;
+  }
+
+  /** A pass begins over data that are dealt by others. */
+  void beginPass(Dataset dataset) {
+    add(dataset);
+    passes++;
   }
 
   /** Whether a pass that begins is behind the run as a whole; if it is in part, reading will begin behind that. */

@@ -73,8 +73,8 @@ final class ImageClassification {
       whole = whole.plus(worker.trainFromDataset(trainer, train, pass, shownBatches, false));
       worker.progress().end();
       double[] loss = worker.allReduce(new double[] {pass.loss, pass.examples}, ReduceOp.SUM);
-      if (loss[1] == 0) {
-        break; // max_steps was reached before
+      if (loss[1] == 0) { // behind a run that goes on, or behind max_steps
+        continue;
       }
       worker.settle(trainer); // the test sees what all have learned, in every mode
       TopAccuracy all = test(trainer, test);

@@ -1,6 +1,7 @@
 package io.regatta.trainer.run;
 
 import io.regatta.core.client.ParameterClient;
+import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.exchange.Mode;
 import io.regatta.core.exchange.Shrunk;
 import io.regatta.core.reduce.Elementwise;
@@ -34,16 +35,22 @@ final class RankCollectives {
 
   private final TrainerSession session;
   private final ReplicaGroup group;
+  /** Null but in an elastic job. */
+  private final ElasticCollectives elastic;
   private long number;
   private long shrinks;
 
   RankCollectives(TrainerSession session, ReplicaGroup group) {
     this.session = session;
     this.group = group;
+    elastic = session.elastic().map(rank -> new ElasticCollectives(rank, group)).orElse(null);
   }
 
   /** All active ranks' values, reduced in rank order to one array of the same length; all of it from the same ranks. */
   double[] reduce(String operation, Elementwise how, double[] values) {
+    if (elastic != null) {
+      return elastic.reduce(operation, how, values);
+    }
     group.joinOthersSteps();
     String key = operation + "-" + number++;
     if (!sitsOut()) {
@@ -76,6 +83,10 @@ final class RankCollectives {
    * come, and until then the steps of the others do not wait for this one.
    */
   List<List<Parcel>> exchange(String operation, Layout layout, List<List<Parcel>> outgoing) {
+    if (elastic != null) {
+      throw new InvalidInput("job " + session.job().job() + " is elastic: its trainers come and go, and cannot keep examples that they "
+          + "have exchanged; take data.global_shuffle out, or collective.min_trainers");
+    }
     reduce("start of " + operation, Reduction.elementwise(ReduceOp.SUM), new double[0]);
     return session.await(operation, session.exchange(operation + "-" + number++, layout, outgoing));
   }
@@ -95,6 +106,9 @@ final class RankCollectives {
    * @return nothing if no rank can
    */
   double[] byTheLowest(String operation, boolean able, Supplier<double[]> deed) {
+    if (elastic != null) {
+      return elastic.byTheLowest(operation, able, deed);
+    }
     String key = operation + "-" + number++;
     int rank = session.trainer().rank();
     int chosen = 0;
@@ -129,6 +143,9 @@ final class RankCollectives {
 
   /** All active ranks' values in rank order, as the last thing: the rank does not come back to training. */
   List<double[]> gatherLast(String operation, double[] values) {
+    if (elastic != null) {
+      return elastic.gather(operation, values);
+    }
     group.joinOthersSteps();
     if (sitsOut()) {
       session.await(operation, session.client().orElseThrow().sitOut());

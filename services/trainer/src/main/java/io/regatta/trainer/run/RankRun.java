@@ -18,6 +18,7 @@ import io.regatta.trainer.result.ExchangeFigures;
 import io.regatta.trainer.result.Figures;
 import io.regatta.trainer.result.ResultFile;
 import io.regatta.trainer.result.RunResult;
+import io.regatta.trainer.session.ElasticRank;
 import io.regatta.trainer.session.TrainerSession;
 import io.regatta.trainer.snapshot.SnapshotCounts;
 import java.util.ArrayList;
@@ -135,6 +136,7 @@ public final class RankRun {
     JobConfig job = session.job();
     Engines.start(job.engine(), job.computeThreads());
     Engines.device(job.device());
+    session.elastic().ifPresent(ElasticRank::enter);
     try (Progress shown = progress(replica)) {
       ReplicaWorker worker = new ReplicaWorker(new ReplicaContext(session, group, replica), collectives, shown);
       TrainingProgram own = program != null ? program : ProgramLoader.load(job);
@@ -223,7 +225,7 @@ public final class RankRun {
       long digest = session.await("hash of all parameters", client.orElseThrow().digest());
       return new double[] {digest >>> 32, digest & 0xffff_ffffL};
     });
-    if (session.peers().isPresent()) {
+    if (session.peers().isPresent() && halves.length > 0) {
       requireSame(halves, client.orElseThrow());
     }
     return halves.length == 0 ? "" : String.format(Locale.ROOT, "%08x%08x", (long) halves[0], (long) halves[1]);

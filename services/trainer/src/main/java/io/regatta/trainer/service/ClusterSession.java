@@ -24,7 +24,6 @@ import io.regatta.trainer.data.Parcel;
 import io.regatta.trainer.session.Awaiting;
 import io.regatta.trainer.session.OwnShards;
 import io.regatta.trainer.session.PeerRanks;
-import io.regatta.trainer.session.TrainerSession;
 import io.regatta.trainer.trace.StepTrace;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
@@ -46,7 +45,7 @@ import org.slf4j.LoggerFactory;
  * One rank's membership in a job on a cluster. Its state belongs to {@link TrainerVerticle}'s event loop; model threads
  * ask there and wait in {@link #await}.
  */
-final class ClusterSession implements TrainerSession {
+final class ClusterSession implements OwnedSession {
 
   private static final Logger LOG = LoggerFactory.getLogger(ClusterSession.class);
 
@@ -196,7 +195,7 @@ final class ClusterSession implements TrainerSession {
   @Override
   public CompletableFuture<List<List<Parcel>>> exchange(String key, Layout layout, List<List<Parcel>> outgoing) {
     if (worldSize() == 1) {
-      return TrainerSession.super.exchange(key, layout, outgoing);
+      return OwnedSession.super.exchange(key, layout, outgoing);
     }
     return peers.gathering(key, onLoop(() -> {
       transfer = new ExampleTransfer(node.vertx(), node.host(), connections.options(), name(), trainer().rank(), key, layout,
@@ -261,8 +260,8 @@ final class ClusterSession implements TrainerSession {
     execute(() -> others.atTheEnd(ranks));
   }
 
-  /** Steps that this rank has made, from any thread. */
-  long step() {
+  @Override
+  public long step() {
     return step;
   }
 
@@ -271,8 +270,8 @@ final class ClusterSession implements TrainerSession {
     return onLoop(this::leaveShards);
   }
 
-  /** Behind everything pushed; once. On the loop. */
-  Future<Void> leaveShards() {
+  @Override
+  public Future<Void> leaveShards() {
     if (left == null) {
       left = registering == null ? Future.succeededFuture() : Future.fromCompletionStage(registering.leave(), context)
           .onFailure(e -> {
@@ -290,8 +289,9 @@ final class ClusterSession implements TrainerSession {
     return connected != null && connected.failed() && !(connected.cause() instanceof PeerLost);
   }
 
-  /** Ends the links' streams, so that the servers see their end before the connection's. On the loop. */
-  Future<Void> closeLinks() {
+  /** Before the connections, so that the servers see the streams' end before theirs. */
+  @Override
+  public Future<Void> closeLinks() {
     if (transfer != null) {
       transfer.abort(new Cancelled(name() + " is being stopped"));
     }
@@ -301,8 +301,8 @@ final class ClusterSession implements TrainerSession {
         : Future.fromCompletionStage(registering.close(), context));
   }
 
-  /** Releases the model threads, now and to come. Any thread. */
-  void end(RegattaException reason) {
+  @Override
+  public void end(RegattaException reason) {
     awaiting.end(reason);
   }
 

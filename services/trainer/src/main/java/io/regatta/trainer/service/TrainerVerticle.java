@@ -57,10 +57,13 @@ public final class TrainerVerticle extends VerticleBase implements FiniteService
   private final Promise<ShardFinder.Found> servers = Promise.promise();
   private final List<Meter> meters = new ArrayList<>();
   private Hosted.Service hosted;
+  /** Null in an elastic job. */
   private Membership group;
+  /** Null but in an elastic job. */
+  private ElasticMesh mesh;
   private OtherTrainers others;
   private ShardConnections connections;
-  private ClusterSession session;
+  private OwnedSession session;
   private RankRun run;
   private ResultFile resultFile;
   private Future<Void> over;
@@ -128,12 +131,20 @@ public final class TrainerVerticle extends VerticleBase implements FiniteService
   }
 
   private Future<Void> join(Directory.Instance rendezvous) {
+    String member = "trainer with pid " + ProcessHandle.current().pid() + " on " + node.host();
+    if (job.isElastic()) {
+      return ElasticMesh.open(node, context, rendezvous, config.stream().options(), job, config.rank(), member,
+          e -> givenUp(e.getMessage())).onSuccess(opened -> mesh = opened).<Void>mapEmpty().recover(this::notJoined);
+    }
     others = new OtherTrainers(job, () -> group.rank(), this::lastStep);
     group = new Membership(node, rendezvous, job.job(), "trainer", this::lastStep,
-        view -> others.seen(view, group.leaseMillis()), this::givenUp);
-    String member = "trainer with pid " + ProcessHandle.current().pid() + " on " + node.host();
+        view -> others.seen(view, group.leaseMillis()), why -> givenUp(why.getMessage()));
     return group.join(wanted(), job.trainers(), config.rank(), member, config.endpoint(), node.config().readyTimeout())
-        .recover(e -> Future.failedFuture(e instanceof Conflict ? refused(e) : e));
+        .recover(this::notJoined);
+  }
+
+  private Future<Void> notJoined(Throwable e) {
+    return Future.failedFuture(e instanceof Conflict ? refused(e) : e);
   }
 
   /** The rendezvous speaks of groups and members; what a user can change is this trainer's configuration. */
@@ -146,9 +157,9 @@ public final class TrainerVerticle extends VerticleBase implements FiniteService
     return session == null ? -1 : session.step() - 1;
   }
 
-  private void givenUp(RegattaException why) {
+  private void givenUp(String why) {
     StaleGeneration reason = new StaleGeneration(name() + " has been given up by the rendezvous, the others go on without "
-        + "it: " + why.getMessage());
+        + "it: " + why);
     LOG.error(reason.getMessage());
     lost = reason;
     servers.tryFail(reason);
@@ -161,11 +172,17 @@ public final class TrainerVerticle extends VerticleBase implements FiniteService
     if (lost != null) {
       throw lost;
     }
-    connections = new ShardConnections(node, job, group::generation, this::lastStep, config.stream().options());
-    session = new ClusterSession(node, context, job, config.stepDelayMs(), group, others, found, connections);
-    if (job.servers() == 0) {
-      LOG.info("{}: joined, {} trainers exchange gradients among themselves", name(), job.trainers());
+    if (mesh != null) {
+      session = new ElasticSession(node, job, config.stepDelayMs(), mesh, found.processIds());
+      LOG.info("{}: joined, {} of {} to {} trainers exchange gradients among themselves", name(), mesh.worldSize(),
+          job.collective().minTrainers(), job.trainers());
     } else {
+      connections = new ShardConnections(node, job, group::generation, this::lastStep, config.stream().options());
+      session = new ClusterSession(node, context, job, config.stepDelayMs(), group, others, found, connections);
+    }
+    if (mesh == null && job.servers() == 0) {
+      LOG.info("{}: joined, {} trainers exchange gradients among themselves", name(), job.trainers());
+    } else if (mesh == null) {
       LOG.info("{}: joined, {} shard{} on servers {}", name(), session.shards(),
           session.shards() == 1 ? "" : "s", session.serverEndpoints());
     }
@@ -186,7 +203,7 @@ public final class TrainerVerticle extends VerticleBase implements FiniteService
   }
 
   private void measure() {
-    ClusterSession measured = session;
+    OwnedSession measured = session;
     RankSteps steps = run.steps();
     counter("regatta.trainer.steps", "steps made by this rank", measured::step);
     counter("regatta.trainer.pushes", "pushes made by this rank, each to all shards", steps::made);
@@ -214,7 +231,7 @@ public final class TrainerVerticle extends VerticleBase implements FiniteService
   }
 
   private Tags tags() {
-    return Tags.of("job", job.job(), "rank", Integer.toString(group.rank()));
+    return Tags.of("job", job.job(), "rank", Integer.toString(rank()));
   }
 
   /** Leaves in order: shards, group, connections. Once; each farewell has its time. */
@@ -224,7 +241,7 @@ public final class TrainerVerticle extends VerticleBase implements FiniteService
       Future<Void> shards = session == null ? Future.succeededFuture() : session.leaveShards();
       over = soon(shards)
           .compose(v -> group == null ? Future.succeededFuture() : soon(group.leave()))
-          .compose(v -> session == null ? Future.succeededFuture() : soon(session.closeLinks()))
+          .compose(v -> session != null ? soon(session.closeLinks()) : mesh != null ? soon(mesh.close()) : Future.succeededFuture())
           .compose(v -> connections == null ? Future.succeededFuture() : soon(connections.close()));
     }
     return over;
@@ -262,7 +279,11 @@ public final class TrainerVerticle extends VerticleBase implements FiniteService
 
   /** As messages name this trainer. */
   private String name() {
-    return "trainer " + group.rank() + " of job " + job.job();
+    return "trainer " + rank() + " of job " + job.job();
+  }
+
+  private int rank() {
+    return mesh != null ? mesh.rank() : group.rank();
   }
 
   /** As messages name it before it has joined. */

@@ -2,57 +2,83 @@ package io.regatta.trainer.session;
 
 import java.nio.ByteBuffer;
 import java.nio.FloatBuffer;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
 
 /**
- * What the programs of an elastic job's ranks do together beside steps, each an {@link Operation} of a call that this rank has
- * begun ({@link ElasticPasses#beginCall}), and that is not behind it. Belongs to the rank's model thread.
+ * What the programs of an elastic job's ranks do together beside steps. All make the same calls at the same places; a newcomer
+ * makes those that are behind the others alone, with its own values, or gets their recorded result
+ * ({@link ElasticPasses.Place}). Belongs to the rank's model thread.
  */
 public final class ElasticCalls {
 
+  private static final int UNABLE = -1;
+  private static final int ABLE = 0;
+  private static final int DONE = 1;
+
   private final ElasticRank rank;
   private final ElasticPeers peers;
+  private final ElasticPasses passes;
 
   ElasticCalls(ElasticRank rank) {
     this.rank = rank;
     this.peers = rank.peers();
+    this.passes = rank.passes();
   }
 
-  /** Each rank's values, in the order of ranks; they may differ in length. */
+  private interface Making {
+    Operation.Result make();
+  }
+
+  /** What a call comes to; null if it is behind. */
+  private Operation.Result call(Making making) {
+    return switch (passes.beginCall()) {
+      case BEHIND -> null;
+      case RECORDED -> passes.recorded();
+      case NOW -> {
+        Operation.Result result = making.make();
+        passes.endCall(result);
+        yield result;
+      }
+    };
+  }
+
+  /** Each rank's values, in the order of ranks; they may differ in length. Only this one's in a call that is behind. */
   public List<double[]> gather(String what, double[] mine) {
-    List<double[]> all = new ArrayList<>();
-    rank.perform(new Call(what) {
+    Operation.Result result = call(() -> gathered(what, mine));
+    return result == null ? List.of(mine) : values(result);
+  }
+
+  private static List<double[]> values(Operation.Result result) {
+    return Recovery.unpacked(result.longs()).stream()
+        .map(bits -> Arrays.stream(bits).mapToDouble(Double::longBitsToDouble).toArray()).toList();
+  }
+
+  private static long[] bits(double[] values) {
+    return Arrays.stream(values).mapToLong(Double::doubleToRawLongBits).toArray();
+  }
+
+  private Operation.Result gathered(String what, double[] mine) {
+    return rank.perform(new Part(what) {
       @Override
       public Result attempt() {
-        long[][] parts = gathered(what, mine);
-        Result result = new Result(Recovery.packed(parts), new float[0]);
-        completed(result);
-        return result;
-      }
-
-      @Override
-      public void completed(Result result) {
-        all.clear();
-        Recovery.unpacked(result.longs()).forEach(bits -> all.add(Arrays.stream(bits).mapToDouble(Double::longBitsToDouble).toArray()));
+        return new Result(Recovery.packed(parts(what, bits(mine))), new float[0]);
       }
     });
-    return all;
   }
 
-  /** The bits of all ranks' values: lengths first, for each part of a gather is as long as the others'. */
-  private long[][] gathered(String what, double[] mine) {
+  /** All ranks' arrays: lengths first, for each part of a gather is as long as the others. */
+  private long[][] parts(String what, long[] mine) {
     int ranks = peers.worldSize();
     long[] lengths = new long[ranks];
     lengths[peers.rank()] = mine.length;
     await(what, peers.gather(lengths));
     int longest = (int) Arrays.stream(lengths).max().orElse(0);
     long[] values = new long[Math.multiplyExact(ranks, longest)];
-    for (int i = 0; i < mine.length; i++) {
-      values[peers.rank() * longest + i] = Double.doubleToRawLongBits(mine[i]);
-    }
+    System.arraycopy(mine, 0, values, peers.rank() * longest, mine.length);
     if (longest > 0) {
       await(what, peers.gather(values));
     }
@@ -61,6 +87,40 @@ public final class ElasticCalls {
       parts[r] = Arrays.copyOfRange(values, r * longest, r * longest + (int) lengths[r]);
     }
     return parts;
+  }
+
+  /**
+   * Has one rank do something for all while the others wait, and all get what it tells: the lowest of those that can; if that is
+   * lost on the way, the next one. Nothing, and not done, in a call that is behind.
+   *
+   * @param able whether this rank can
+   * @return nothing if no rank can
+   */
+  public double[] byTheLowest(String what, boolean able, Supplier<double[]> deed) {
+    Operation.Result result = call(() -> new Operation.Result(bits(done(what, able, deed)), new float[0]));
+    return result == null ? new double[0] : Arrays.stream(result.longs()).mapToDouble(Double::longBitsToDouble).toArray();
+  }
+
+  private double[] done(String what, boolean able, Supplier<double[]> deed) {
+    boolean chosen = able && peers.rank() == 0;
+    while (true) {
+      double[] told = chosen ? deed.get() : new double[0];
+      double[] mine = new double[2 + told.length];
+      mine[0] = rank.life();
+      mine[1] = chosen ? DONE : able ? ABLE : UNABLE;
+      System.arraycopy(told, 0, mine, 2, told.length);
+      double[] next = null;
+      for (double[] of : values(gathered(what, mine))) {
+        if (of[1] == DONE) {
+          return Arrays.copyOfRange(of, 2, of.length);
+        }
+        next = next == null && of[1] == ABLE ? of : next;
+      }
+      if (next == null) {
+        return new double[0];
+      }
+      chosen = next[0] == rank.life();
+    }
   }
 
   /** The mean over all ranks, in place. */
@@ -79,41 +139,34 @@ public final class ElasticCalls {
     exchange(what, values, memory -> await(what, peers.broadcast(memory, 0)));
   }
 
-  private interface FloatExchange {
-    void apply(ByteBuffer memory);
-  }
-
-  private void exchange(String what, float[] values, FloatExchange exchange) {
-    rank.perform(new Call(what) {
+  private void exchange(String what, float[] values, Consumer<ByteBuffer> exchange) {
+    Operation.Result result = call(() -> rank.perform(new Part(what) {
       @Override
       public Result attempt() {
         ByteBuffer memory = Recovery.memory(values.length);
         Recovery.floats(memory).put(values);
         if (values.length > 0) {
-          exchange.apply(memory);
+          exchange.accept(memory);
         }
-        float[] result = new float[values.length];
-        Recovery.floats(memory).get(result);
-        completed(new Result(new long[0], result));
-        return new Result(new long[0], result);
+        float[] all = new float[values.length];
+        Recovery.floats(memory).get(all);
+        return new Result(new long[0], all);
       }
-
-      @Override
-      public void completed(Result result) {
-        System.arraycopy(result.floats(), 0, values, 0, values.length);
-      }
-    });
+    }));
+    if (result != null) {
+      System.arraycopy(result.floats(), 0, values, 0, values.length);
+    }
   }
 
   private void await(String what, CompletionStage<Void> stage) {
     rank.await(what, stage);
   }
 
-  /** An operation within a call. */
-  private abstract static class Call implements Operation {
+  /** An operation within a call; all of it is its result. */
+  private abstract static class Part implements Operation {
     private final String what;
 
-    Call(String what) {
+    Part(String what) {
       this.what = what;
     }
 
@@ -126,5 +179,8 @@ public final class ElasticCalls {
     public boolean isCall() {
       return true;
     }
+
+    @Override
+    public void completed(Result result) {}
   }
 }

@@ -3,6 +3,7 @@ package io.regatta.trainer.session;
 import io.regatta.core.data.Ledger;
 import io.regatta.core.data.Spans;
 import io.regatta.core.error.RegattaException.InvalidInput;
+import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.Collections;
 import java.util.Iterator;
@@ -11,7 +12,8 @@ import java.util.List;
 /**
  * Where the programs of an elastic job are: which pass, which call since it began, and who trains which examples of it. The ledger is
  * the same at all ranks that have completed the same operations; passes and calls are this rank's own. Of a newcomer they lie
- * behind the others' at first: what it comes to then has been done without it. Belongs to the rank's model thread.
+ * behind the others' at first: what it comes to then has been done without it, and calls since the pass under way began are answered with
+ * what they came to, so that its program goes the same way. Belongs to the rank's model thread.
  */
 public final class ElasticPasses {
 
@@ -19,6 +21,8 @@ public final class ElasticPasses {
   private static final int OVER = 1;
   private static final int PASSES = 2;
   private static final int CALLS = 3;
+  /** Calls of one pass whose results are kept for newcomers; of programs that make more, the last ones. */
+  private static final int CALLS_RECORDED = 256;
 
   private final ElasticPeers peers;
   /** Of the pass with this number, from 1; null before the first. */
@@ -34,19 +38,43 @@ public final class ElasticPasses {
   /** The same of the others when this rank came. */
   private long passesBefore;
   private long callsBefore;
+  /** Of the last calls since the pass began; of a newcomer at first the others'. */
+  private final List<Operation.Result> results = new ArrayList<>();
 
   ElasticPasses(ElasticPeers peers) {
     this.peers = peers;
   }
 
-  /**
-   * Begins a call that the programs of all ranks make at the same place.
-   *
-   * @return whether it was made before this rank came: then this rank makes it alone
-   */
-  public boolean beginCall() {
+  /** What a call of this rank's program is to the others. */
+  enum Place {
+    /** They make it, too. */
+    NOW,
+    /** They have made it since the pass began that is under way, and its result is known. */
+    RECORDED,
+    /** They have made it in an earlier pass. */
+    BEHIND
+  }
+
+  /** Begins a call that the programs of all ranks make at the same place. */
+  Place beginCall() {
     calls++;
-    return passes < passesBefore || passes == passesBefore && calls <= callsBefore;
+    if (passes < passesBefore || passes == passesBefore && calls <= callsBefore - results.size()) {
+      return Place.BEHIND;
+    }
+    return passes == passesBefore && calls <= callsBefore ? Place.RECORDED : Place.NOW;
+  }
+
+  /** The result of the call that has begun, where it is recorded. */
+  Operation.Result recorded() {
+    return results.get((int) (calls - 1 - (callsBefore - results.size())));
+  }
+
+  /** The call has been made. */
+  void endCall(Operation.Result result) {
+    if (results.size() == CALLS_RECORDED) {
+      results.remove(0);
+    }
+    results.add(result);
   }
 
   /**
@@ -59,6 +87,9 @@ public final class ElasticPasses {
   public boolean begin(long examples, int batchSize, boolean dropLast) {
     passes++;
     calls = 0;
+    if (passes > passesBefore) {
+      results.clear();
+    }
     if (passes < ledgerPass || passes == ledgerPass && over) {
       return false;
     }
@@ -75,9 +106,11 @@ public final class ElasticPasses {
   }
 
   /** The run begins with this pass, counted from 0: it goes on from a snapshot. Before the first. */
-  void resumeAt(long pass) {
-    ledgerPass = pass;
-    over = true;
+  public void resumeAt(long pass) {
+    if (ledger == null && ledgerPass == 0) { // and this is no newcomer
+      ledgerPass = pass;
+      over = true;
+    }
   }
 
   /** Whether a pass is under way whose end the ranks have not seen together. */
@@ -120,7 +153,8 @@ public final class ElasticPasses {
   /** @param inCall whether this rank is in its last call still */
   long[] told(boolean inCall) {
     return Recovery.packed(new long[] {ledgerPass, over ? 1 : 0, passes, calls - (inCall ? 1 : 0)},
-        ledger == null ? new long[0] : ledger.state(), lives);
+        ledger == null ? new long[0] : ledger.state(), lives,
+        Recovery.packed(results.stream().map(Operation.Result::packed).toArray(long[][]::new)));
   }
 
   /** @param fresh whether this rank has just come */
@@ -132,6 +166,8 @@ public final class ElasticPasses {
     if (fresh) {
       passesBefore = counts[PASSES];
       callsBefore = counts[CALLS];
+      results.clear();
+      Recovery.unpacked(parts.get(3)).forEach(result -> results.add(Operation.Result.of(result)));
     }
     ledger = parts.get(1).length == 0 ? null : Ledger.of(parts.get(1));
     lives = parts.get(2);

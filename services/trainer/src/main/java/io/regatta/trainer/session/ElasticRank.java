@@ -39,7 +39,7 @@ public final class ElasticRank {
   private final ElasticPasses passes;
   private final ElasticCalls calls;
   /** Told from other lives by. */
-  private final long life = ThreadLocalRandom.current().nextLong();
+  private final long life = ThreadLocalRandom.current().nextLong(1L << 52);
   private boolean fresh = true;
   private boolean generationIsOver;
   /** Completed so far; and generations that have begun since the group's first. */
@@ -73,6 +73,11 @@ public final class ElasticRank {
 
   public ElasticCalls calls() {
     return calls;
+  }
+
+  /** A number that no other life of a rank has; exact in a double. */
+  public long life() {
+    return life;
   }
 
   /** Operations that this rank has completed. */
@@ -122,8 +127,8 @@ public final class ElasticRank {
     public void completed(Result result) {}
   }
 
-  /** Does an operation with all ranks; returns when it is done, whatever becomes of others on the way. */
-  public void perform(Operation operation) {
+  /** Does an operation with all ranks; returns its result when it is done, whatever becomes of others on the way. */
+  public Operation.Result perform(Operation operation) {
     long lostAt = 0;
     while (true) {
       try {
@@ -148,6 +153,7 @@ public final class ElasticRank {
       LOG.info("{}: {} is done, with {} trainers, {} ms after the loss was noticed", who(), operation.name(), peers.worldSize(),
           millisSince(lostAt));
     }
+    return last;
   }
 
   /** Forms the next generation; returns whether others have completed the operation. */

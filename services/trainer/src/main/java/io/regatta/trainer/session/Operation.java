@@ -1,5 +1,7 @@
 package io.regatta.trainer.session;
 
+import java.util.List;
+
 /**
  * One thing that the ranks of an elastic job do together. An attempt ends with {@code PeerLost} when the generation is over, and
  * leaves this rank as it was: then either some rank has completed the operation, and gives its result to all, or all who are
@@ -34,5 +36,22 @@ public interface Operation {
   record Result(long[] longs, float[] floats) {
 
     public static final Result NONE = new Result(new long[0], new float[0]);
+
+    long[] packed() {
+      long[] bits = new long[floats.length];
+      for (int i = 0; i < bits.length; i++) {
+        bits[i] = Float.floatToRawIntBits(floats[i]);
+      }
+      return Recovery.packed(longs, bits);
+    }
+
+    static Result of(long[] packed) {
+      List<long[]> parts = Recovery.unpacked(packed);
+      float[] floats = new float[parts.get(1).length];
+      for (int i = 0; i < floats.length; i++) {
+        floats[i] = Float.intBitsToFloat((int) parts.get(1)[i]);
+      }
+      return new Result(parts.get(0), floats);
+    }
   }
 }

@@ -29,6 +29,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /**
@@ -155,32 +156,42 @@ public final class OwnShards {
     return spec.model().denseNumel();
   }
 
-  /**
-   * Writes what the one shard holds of the dense vector at the buffer's position: the values, then slot by slot. Between two
-   * steps.
-   *
-   * @return updates that are inside, and the next step
-   */
-  public long[] copy(FloatBuffer to) {
-    CompletableFuture<long[]> copied = new CompletableFuture<>();
-    serially(() -> one().snapshot(spec.job(), 0, TableSnapshot.Scope.ALL, Long.MAX_VALUE, (snapshot, error) -> {
-      if (error != null) {
-        copied.completeExceptionally(error);
-        return;
-      }
+  /** Updates that are in the values, and the next step. Between two steps. */
+  public long[] progress() {
+    long[] progress = new long[2];
+    snapshot(snapshot -> {
+      progress[0] = snapshot.version();
+      progress[1] = snapshot.step();
+    });
+    return progress;
+  }
+
+  /** Writes what the one shard holds of the dense vector at the buffer's position: the values, then slot by slot. Between two steps. */
+  public void copy(FloatBuffer to) {
+    snapshot(snapshot -> {
       DenseState dense = snapshot.dense();
-      int slots = floats() / numel();
-      for (int part = 0; part < slots; part++) {
+      int parts = floats() / numel();
+      for (int part = 0; part < parts; part++) {
         for (int b = 0; b < DenseValues.blocks(dense.size()); b++) {
           int length = Math.min(DenseValues.BLOCK, dense.size() - b * DenseValues.BLOCK);
           to.put(part == 0 ? dense.values(b) : dense.slots(b)[part - 1], 0, length);
         }
       }
-      long[] progress = {snapshot.version(), snapshot.step()};
+    });
+  }
+
+  private void snapshot(Consumer<JobSnapshot> look) {
+    CompletableFuture<Void> looked = new CompletableFuture<>();
+    serially(() -> one().snapshot(spec.job(), 0, TableSnapshot.Scope.ALL, Long.MAX_VALUE, (snapshot, error) -> {
+      if (error != null) {
+        looked.completeExceptionally(error);
+        return;
+      }
+      look.accept(snapshot);
       snapshot.end(true);
-      copied.complete(progress);
+      looked.complete(null);
     }));
-    return copied.join();
+    looked.join();
   }
 
   /** Takes over what another rank's {@link #copy} has written, in place of what is here. Between two steps. */

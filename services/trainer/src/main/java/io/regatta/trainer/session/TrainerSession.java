@@ -100,6 +100,16 @@ public interface TrainerSession {
     return Optional.empty();
   }
 
+  /** This rank among those of an elastic job; empty in all others. */
+  default Optional<ElasticRank> elastic() {
+    return Optional.empty();
+  }
+
+  /** In collective mode, where this rank's copy of the parameters is; for elastic jobs. */
+  default OwnShards ownShards() {
+    throw new UnsupportedOperationException("this session has no copy of its own to show");
+  }
+
   /** Where this rank's threads tell what they do, for a timeline; keeps nothing unless the job wants one. */
   default StepTrace trace() {
     return StepTrace.off();

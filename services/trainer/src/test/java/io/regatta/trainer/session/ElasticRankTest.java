@@ -76,9 +76,7 @@ class ElasticRankTest {
     List<Double> sums = new ArrayList<>();
     try {
       rank.enter();
-      if (!rank.passes().beginCall()) {
-        rank.calls().gather("start", new double[] {member.rank()});
-      }
+      rank.calls().gather("start", new double[] {member.rank()});
       rank.keeps(model);
       for (int pass = 0; pass < PASSES; pass++) {
         if (rank.passes().begin(EXAMPLES, BATCH, false)) {
@@ -87,19 +85,17 @@ class ElasticRankTest {
           }
         }
         for (int call = 0; call < 3; call++) {
-          if (!rank.passes().beginCall()) {
-            double mine = model.parameter;
-            List<double[]> all = rank.calls().gather("call", new double[] {mine, call});
-            double[] same = {mine, call};
-            assertThat(all).hasSizeBetween(1, MAX).allSatisfy(of -> assertThat(of).containsExactly(same));
-            sums.add(mine);
-          }
+          double mine = model.parameter;
+          List<double[]> all = rank.calls().gather("call", new double[] {mine, call});
+          double[] same = {mine, call};
+          assertThat(all).hasSizeBetween(1, MAX).allSatisfy(of -> assertThat(of).containsExactly(same));
+          sums.add(mine);
         }
-        if (!rank.passes().beginCall()) {
-          float[] mean = {(float) model.parameter};
-          rank.calls().mean("mean", mean);
-          assertThat((double) mean[0]).isEqualTo(model.parameter);
-        }
+        float[] mean = {(float) model.parameter};
+        rank.calls().mean("mean", mean);
+        assertThat((double) mean[0]).isEqualTo(model.parameter);
+        double[] told = rank.calls().byTheLowest("deed", member.rank() % 2 == 0, () -> new double[] {model.parameter});
+        assertThat(told.length == 0 || told[0] == model.parameter).isTrue();
       }
       return new End(model.parameter, model.steps, sums, false);
     } catch (Cancelled e) {

@@ -37,6 +37,8 @@ public final class SharedGenerations {
   private long completed;
   private long killAt = -1;
   private Member victim;
+  private Runnable onKilled = () -> { };
+  private CompletableFuture<Void> whole;
   private LongConsumer onCompleted = n -> { };
 
   public SharedGenerations(int min, int max, long seed) {
@@ -54,6 +56,36 @@ public final class SharedGenerations {
   public synchronized void killAt(Member member, long calls) {
     victim = member;
     killAt = calls;
+  }
+
+  /** Kills this one in the call after so many more; told when it is dead, on any thread. */
+  public synchronized void killIn(Member member, long calls, Runnable told) {
+    victim = member;
+    killAt = completed + calls;
+    onKilled = told;
+  }
+
+  /** Completes when so many more calls have been completed. */
+  public synchronized CompletableFuture<Void> after(long calls) {
+    CompletableFuture<Void> reached = new CompletableFuture<>();
+    long at = completed + calls;
+    LongConsumer before = onCompleted;
+    onCompleted = n -> {
+      before.accept(n);
+      if (n >= at) {
+        reached.complete(null);
+      }
+    };
+    return reached;
+  }
+
+  /** Completes when a generation of the largest size is there, now or later. */
+  public synchronized CompletableFuture<Void> whole() {
+    if (!over && members.size() == max) {
+      return CompletableFuture.completedFuture(null);
+    }
+    whole = whole == null ? new CompletableFuture<>() : whole;
+    return whole;
   }
 
   /** Somebody new, who comes with {@link Member#reform}. */
@@ -193,6 +225,7 @@ public final class SharedGenerations {
       members.stream().filter(member -> !got.contains(member)).forEach(member ->
           later.add(() -> all.get(member).done.completeExceptionally(broken(member))));
       killAt = -1;
+      later.add(onKilled);
       end(victim, "was killed in call " + completed, later);
     }
   }
@@ -276,6 +309,11 @@ public final class SharedGenerations {
       later.add(() -> formed.complete(null));
     }
     lobby.clear();
+    if (members.size() == max && whole != null) {
+      CompletableFuture<Void> told = whole;
+      whole = null;
+      later.add(() -> told.complete(null));
+    }
   }
 
   private void breakUp(List<Runnable> later, String why) {

@@ -1,0 +1,186 @@
+package io.regatta.fleet;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import ai.djl.Model;
+import ai.djl.ndarray.NDList;
+import ai.djl.nn.Activation;
+import ai.djl.nn.SequentialBlock;
+import ai.djl.nn.core.Linear;
+import ai.djl.training.DefaultTrainingConfig;
+import ai.djl.training.dataset.Batch;
+import ai.djl.training.loss.Loss;
+import io.regatta.core.exchange.Wait;
+import io.regatta.node.Node;
+import io.regatta.node.settings.Settings;
+import io.regatta.rendezvous.RendezvousConfig;
+import io.regatta.rendezvous.RendezvousVerticle;
+import io.regatta.trainer.FetchHandler;
+import io.regatta.trainer.ReduceOp;
+import io.regatta.trainer.TrainingProgram;
+import io.regatta.trainer.config.JobConfig;
+import io.regatta.trainer.config.TrainerConfig;
+import io.regatta.trainer.data.GeneratedImages;
+import io.regatta.trainer.data.LoaderOptions;
+import io.regatta.trainer.data.SlotArrays;
+import io.regatta.trainer.data.SlotDataset;
+import io.regatta.trainer.djl.FleetTrainer;
+import io.regatta.trainer.result.RunResult;
+import io.regatta.trainer.service.TrainerVerticle;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import io.vertx.core.json.JsonObject;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Trainer verticles of elastic jobs over tensor streams, against a real rendezvous, in one JVM. */
+class ElasticTrainersTest {
+
+  private static final int BATCH = 8;
+  private static final int SECONDS = 60;
+
+  private Vertx vertx;
+  private Node node;
+  private final AtomicBoolean stop = new AtomicBoolean();
+  /** Batches trained by all, and who waits for how many. */
+  private final AtomicInteger trained = new AtomicInteger();
+  private volatile int wanted = Integer.MAX_VALUE;
+  private volatile CompletableFuture<Void> reached = new CompletableFuture<>();
+
+  @BeforeEach
+  void start() throws Exception {
+    vertx = Vertx.vertx();
+    node = Node.embedded(vertx, null, "test");
+    RendezvousConfig config = Settings.bind(new JsonObject().put("lease_ms", 2000), RendezvousConfig.class);
+    get(vertx.deployVerticle(new RendezvousVerticle(node, config)));
+  }
+
+  @AfterEach
+  void stop() throws Exception {
+    get(node.close().eventually(vertx::close));
+  }
+
+  private static <T> T get(Future<T> future) throws Exception {
+    return future.toCompletionStage().toCompletableFuture().get(SECONDS, TimeUnit.SECONDS);
+  }
+
+  private static JobConfig job(int min, int max) {
+    return JobConfig.of(new JsonObject().put("job", "elastic").put("mode", "collective").put("trainers", max)
+        .put("batch_size", BATCH).put("epochs", 1_000_000).put("compute_threads", 1)
+        .put("collective", new JsonObject().put("min_trainers", min).put("bucket_bytes", 600).put("last_bucket_bytes", 200))
+        .put("optimizer", new JsonObject().put("kind", "adam").put("learning_rate", 0.002)));
+  }
+
+  /** Trains a small net until it is stopped, behind a pass. */
+  private TrainingProgram program() {
+    return worker -> {
+      try (SlotDataset train = new SlotDataset(new GeneratedImages("train", 7, 0, 240, 4, 1, 6), LoaderOptions.inOrder(BATCH));
+          Model model = Model.newInstance("small", worker.device())) {
+        model.setBlock(new SequentialBlock().add(Linear.builder().setUnits(8).build()).add(Activation::relu)
+            .add(Linear.builder().setUnits(4).build()));
+        try (FleetTrainer trainer = worker.distributedTrainer(model,
+            new DefaultTrainingConfig(Loss.softmaxCrossEntropyLoss("loss")).optOptimizer(worker.optimizer()))) {
+          trainer.initialize(SlotArrays.shapes(train.layout(), BATCH));
+          for (boolean over = false; !over; ) {
+            long examples = worker.trainFromDataset(trainer, train, counting(), 100, false).examples();
+            double[] all = worker.allReduce(new double[] {examples, stop.get() ? 1 : 0}, ReduceOp.SUM);
+            over = all[0] > 0 && all[1] > 0;
+          }
+        }
+      }
+    };
+  }
+
+  private FetchHandler counting() {
+    return new FetchHandler() {
+      @Override
+      public void trained(Batch batch, NDList predictions, float loss) {
+        if (trained.incrementAndGet() >= wanted) {
+          reached.complete(null);
+        }
+      }
+
+      @Override
+      public void fetched(long step, Map<String, Double> values) {}
+    };
+  }
+
+  /** Waits until so many more batches have been trained. */
+  private void awaitBatches(int more) throws Exception {
+    reached = new CompletableFuture<>();
+    wanted = trained.get() + more;
+    reached.get(SECONDS, TimeUnit.SECONDS);
+  }
+
+  private record Deployed(TrainerVerticle trainer, Future<String> id) {}
+
+  private Deployed trainer(JobConfig job) {
+    TrainerVerticle trainer = new TrainerVerticle(node, new TrainerConfig(job, -1, ""), program());
+    return new Deployed(trainer, vertx.deployVerticle(trainer));
+  }
+
+  private List<Deployed> trainers(JobConfig job, int count) throws Exception {
+    List<Deployed> trainers = new ArrayList<>();
+    for (int i = 0; i < count; i++) {
+      trainers.add(trainer(job));
+    }
+    for (Deployed trainer : trainers) {
+      get(trainer.id());
+    }
+    return trainers;
+  }
+
+  private static void assertSame(List<Deployed> trainers) throws Exception {
+    RunResult first = get(trainers.get(0).trainer().result());
+    for (Deployed trainer : trainers) {
+      assertThat(get(trainer.trainer().result()).parametersHash()).isEqualTo(first.parametersHash());
+      assertThat(get(trainer.trainer().result()).steps()).isEqualTo(first.steps());
+    }
+  }
+
+  @Test
+  void who_leaves_in_the_midst_of_training_is_made_up_for_by_those_who_are_left_and_by_who_comes() throws Exception {
+    JobConfig job = job(2, 3);
+    List<Deployed> trainers = trainers(job, 3);
+    for (int round = 0; round < 3; round++) {
+      awaitBatches(100);
+      get(vertx.undeploy(get(trainers.remove(round).id())));
+      awaitBatches(100);
+      Deployed newcomer = trainer(job);
+      get(newcomer.id());
+      trainers.add(newcomer);
+    }
+    awaitBatches(100);
+    stop.set(true);
+    assertSame(trainers);
+    assertThat(get(trainers.get(0).trainer().result()).trainers()).isEqualTo(3);
+  }
+
+  @Test
+  void below_the_minimum_training_waits_and_says_so_until_somebody_comes() throws Exception {
+    JobConfig job = job(2, 3);
+    List<Deployed> trainers = trainers(job, 2); // begins with two, when nobody has come for a while
+    awaitBatches(50);
+    get(vertx.undeploy(get(trainers.remove(0).id())));
+    List<String> operations = new ArrayList<>();
+    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(SECONDS);
+    while (operations.stream().noneMatch(o -> o.equals("the next generation of trainers")) && System.nanoTime() < deadline) {
+      operations = get(node.waits().list()).stream().map(Wait::operation).toList();
+    }
+    assertThat(operations).contains("the next generation of trainers", "join of group elastic");
+    int before = trained.get();
+    trainers.add(trainer(job));
+    awaitBatches(50);
+    assertThat(trained.get()).isGreaterThanOrEqualTo(before + 50);
+    stop.set(true);
+    assertSame(trainers);
+  }
+}

@@ -1,0 +1,311 @@
+package io.regatta.trainer.djl;
+
+import io.regatta.core.client.ParameterClient;
+import io.regatta.core.collective.BucketPlan;
+import io.regatta.core.collective.BucketPlan.Bucket;
+import io.regatta.core.collective.WireType;
+import io.regatta.core.dense.DenseMemory;
+import io.regatta.core.error.RegattaException.PeerLost;
+import io.regatta.core.exchange.SparseIds;
+import io.regatta.core.model.DenseVariable;
+import io.regatta.trainer.config.CollectiveConfig;
+import io.regatta.trainer.session.ElasticRank;
+import io.regatta.trainer.session.Operation;
+import io.regatta.trainer.session.TrainerSession;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.FloatBuffer;
+import java.util.BitSet;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * {@link CollectiveExchange} in an elastic job: each step is an {@link Operation} of the ranks, which outlives the loss of some. A
+ * step that nobody has completed is made again by those who are left, with the gradients that they have computed: these are kept,
+ * weighted, beside the memory in which buckets are summed. The header says besides who has trained a batch, who has none left, and
+ * who knows of newcomers; these are let in behind the step. Belongs to a rank's only model thread.
+ */
+final class ElasticExchange implements Exchange {
+
+  /** Places in the header: then a float for each rank that there may be, and the variables' counts. */
+  private static final int STEPPING = 0;
+  private static final int WEIGHT = 1;
+  private static final int NEWCOMERS = 2;
+  private static final int FINISHED = 3;
+  private static final int TRAINED = 4;
+
+  private final TrainerSession session;
+  private final ElasticRank rank;
+  private final PushPullExchange own;
+  private final RankSteps steps;
+  private final BucketPlan plan;
+  private final int numel;
+  private final int maxRanks;
+  private final UnusedVariables unused;
+  private final double fullBatch;
+  private final BucketSums sums;
+  private ByteBuffer memory;
+  private FloatBuffer floats;
+  /** This rank's gradients of the step, times their weight. */
+  private final FloatBuffer kept;
+  private BitSet fresh = new BitSet();
+  private double weight;
+  /** The buckets of a step have been sent as backward yielded them. */
+  private boolean sent;
+  /** What {@link #join} has made of the values since the last step of this rank; null if nothing. */
+  private DenseMemory newer;
+
+  ElasticExchange(ReplicaContext replica, ElasticRank rank, ParameterClient client, WireType wire, StepTimes times) {
+    session = replica.session();
+    this.rank = rank;
+    own = new PushPullExchange(replica, client, times);
+    steps = replica.group().steps();
+    List<DenseVariable> variables = client.job().model().dense();
+    CollectiveConfig config = session.job().collective();
+    plan = BucketPlan.of(variables, config.bucketBytes(), config.lastBucketBytes());
+    numel = client.job().model().denseNumel();
+    maxRanks = session.job().trainers();
+    unused = new UnusedVariables("trainer of job " + session.job().job(), variables);
+    fullBatch = session.job().batchSize();
+    CountedRanks counted = new CountedRanks(rank.peers(), maxRanks);
+    sums = new BucketSums(session, counted, new WholeSum(counted, maxRanks, wire), numel, times);
+    kept = direct(numel).asFloatBuffer();
+  }
+
+  private static ByteBuffer direct(int floats) {
+    return ByteBuffer.allocateDirect(Math.multiplyExact(floats, Float.BYTES)).order(ByteOrder.LITTLE_ENDIAN);
+  }
+
+  BucketPlan plan() {
+    return plan;
+  }
+
+  @Override
+  public DenseMemory start() {
+    return own.start();
+  }
+
+  @Override
+  public int floatsBehind() {
+    return TRAINED + maxRanks + unused.variables();
+  }
+
+  @Override
+  public GradientReader reader(double examples) {
+    return new GradientReader() {
+      @Override
+      public void begins(ByteBuffer flat, BitSet its) {
+        memory = flat;
+        fresh = its;
+        weight = examples / fullBatch;
+        unused.own(its, steps.made());
+        header(1, weight, true);
+        sent = true;
+      }
+
+      @Override
+      public void has(int variable) {
+        Bucket full = plan.fullWith(variable);
+        if (full != null) {
+          Scaling.scale(floats, full.from(), full.to(), weight);
+          kept.put(full.from(), floats, full.from(), full.to() - full.from());
+          send(full);
+        }
+      }
+    };
+  }
+
+  /**
+   * Writes what this rank says of the step.
+   *
+   * @param trains whether it has trained the batch that it was dealt
+   */
+  private void header(int stepping, double weighs, boolean trains) {
+    sums.begins(memory, steps.made(), weighs);
+    floats = sums.floats();
+    floats.put(numel + STEPPING, stepping);
+    floats.put(numel + WEIGHT, (float) weighs);
+    floats.put(numel + NEWCOMERS, rank.peers().newcomers() ? 1 : 0);
+    floats.put(numel + FINISHED, rank.passes().next().isEmpty() ? 1 : 0);
+    for (int r = 0; r < maxRanks; r++) {
+      floats.put(numel + TRAINED + r, trains && r == rank.peers().rank() ? 1 : 0);
+    }
+    for (int v = 0; v < unused.variables(); v++) {
+      floats.put(numel + TRAINED + maxRanks + v, stepping > 0 && fresh.get(v) ? 1 : 0);
+    }
+  }
+
+  /** The first bucket reaches to the end of the vector, behind which the header lies. */
+  private void send(Bucket bucket) {
+    boolean first = bucket == plan.buckets().get(0);
+    sums.send("step " + steps.made() + ", bucket " + plan.buckets().indexOf(bucket), bucket.from(),
+        first ? numel + floatsBehind() : bucket.to());
+  }
+
+  /** The values of the next step; the same bits on all ranks. */
+  @Override
+  public DenseMemory step(Gradients mine, List<SparseIds> next) {
+    newer = null;
+    Together step = new Together(true, true, false);
+    rank.perform(step);
+    step.letIn();
+    return step.values;
+  }
+
+  /** Takes part in one step of the others, if they make one, without examples. */
+  void join() {
+    join(false, false);
+  }
+
+  /** The same, where this rank's next batch has turned out to have no example that can be trained. */
+  void joinForAnEmptyBatch() {
+    join(true, false);
+  }
+
+  /** Takes part in the others' steps of the pass until nobody makes any; this rank's program trains no more of the pass. */
+  void joinToTheEnd() {
+    while (rank.passes().isUnderWay()) {
+      join(false, true);
+    }
+  }
+
+  private void join(boolean trains, boolean gone) {
+    if (memory == null) {
+      memory = direct(numel + floatsBehind());
+    }
+    Together join = new Together(false, trains, gone);
+    rank.perform(join);
+    newer = join.values != null ? join.values : newer;
+    join.letIn();
+  }
+
+  /** One step of all ranks, in which this one has examples or not. */
+  private final class Together implements Operation {
+    private final boolean steps;
+    private final boolean trains;
+    /** Whether this rank will train nothing of the pass any more, whatever it is dealt. */
+    private final boolean gone;
+    private boolean elsewhere;
+    private boolean newcomers;
+    /** Null if nobody has stepped. */
+    private DenseMemory values;
+
+    Together(boolean steps, boolean trains, boolean gone) {
+      this.steps = steps;
+      this.trains = trains;
+      this.gone = gone;
+    }
+
+    @Override
+    public String name() {
+      return "step " + ElasticExchange.this.steps.made();
+    }
+
+    @Override
+    public boolean holdsBatch() {
+      return trains;
+    }
+
+    @Override
+    public Result attempt() {
+      try {
+        if (steps && !sent) {
+          floats.put(0, kept, 0, numel);
+          header(1, weight, true);
+          plan.buckets().forEach(ElasticExchange.this::send);
+        }
+        sent = false;
+        exchange();
+      } catch (PeerLost e) {
+        sums.drain(); // what is under way still uses the memory
+        throw e;
+      }
+      return Result.NONE;
+    }
+
+    private void exchange() {
+      Bucket first = plan.buckets().get(0);
+      List<Bucket> others = plan.buckets().subList(1, plan.buckets().size());
+      if (!steps) {
+        header(0, 0, trains);
+        if (gone) {
+          floats.put(numel + FINISHED, 1);
+        }
+        Scaling.scale(floats, first.from(), first.to(), 0);
+        send(first);
+      }
+      sums.awaitNext();
+      double stepping = floats.get(numel + STEPPING);
+      double weights = floats.get(numel + WEIGHT);
+      BitSet trained = new BitSet();
+      for (int r = 0; r < maxRanks; r++) {
+        trained.set(r, floats.get(numel + TRAINED + r) > 0);
+      }
+      newcomers = floats.get(numel + NEWCOMERS) > 0;
+      boolean over = trained.isEmpty() && floats.get(numel + FINISHED) == rank.peers().worldSize();
+      if (stepping > 0) {
+        unused.all(floats, numel + TRAINED + maxRanks, stepping, ElasticExchange.this.steps.made());
+        if (!steps) {
+          Scaling.scale(floats, 0, first.from(), 0);
+          others.forEach(ElasticExchange.this::send);
+        }
+        others.forEach(bucket -> sums.awaitNext());
+        update(weights);
+      }
+      rank.passes().trained(trained);
+      if (over) {
+        rank.passes().end();
+      }
+    }
+
+    private void update(double weights) {
+      Scaling.scale(floats, 0, numel, weights == 0 ? 0 : 1 / weights);
+      if (steps) {
+        sums.stepped();
+      }
+      DenseMemory gradient = DenseMemory.of(memory.slice(0, numel * Float.BYTES));
+      values = own.step(new Gradients(weights * fullBatch, gradient, List.of()), List.of());
+    }
+
+    @Override
+    public void completed(Result result) {
+      elsewhere = true;
+      values = own.newest();
+    }
+
+    /** Between this step and the next. Who was behind in this one has been through it already. */
+    void letIn() {
+      if (newcomers && !elsewhere) {
+        rank.reform("there are newcomers");
+      }
+    }
+  }
+
+  @Override
+  public boolean averages() {
+    return true;
+  }
+
+  @Override
+  public void average(float[] values) {
+    rank.calls().mean("mean of what is not trained, over the trainers", values);
+  }
+
+  @Override
+  public DenseMemory resumed() {
+    DenseMemory values = newer;
+    newer = null;
+    return values != null ? values : own.resumed();
+  }
+
+  @Override
+  public DenseMemory newest() {
+    newer = null;
+    return own.newest();
+  }
+
+  @Override
+  public Map<String, Double> figures() {
+    return sums.figures();
+  }
+}

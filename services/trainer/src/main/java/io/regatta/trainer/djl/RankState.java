@@ -1,0 +1,64 @@
+package io.regatta.trainer.djl;
+
+import io.regatta.trainer.session.ElasticState;
+import io.regatta.trainer.session.OwnShards;
+import java.nio.FloatBuffer;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/** What a rank of an elastic job has that a newcomer needs: its shard's values and optimizer, its running means, its steps. */
+final class RankState implements ElasticState {
+
+  private static final int STEPS = 0;
+  private static final int VERSION = 1;
+  private static final int ROUND = 2;
+
+  /** The parameters that are not trained. */
+  interface Frozen {
+    Map<String, float[]> values();
+
+    void set(Map<String, float[]> values);
+  }
+
+  private final OwnShards shards;
+  private final RankSteps steps;
+  private final Frozen frozen;
+
+  RankState(OwnShards shards, RankSteps steps, Frozen frozen) {
+    this.shards = shards;
+    this.steps = steps;
+    this.frozen = frozen;
+  }
+
+  @Override
+  public int floats() {
+    return Math.addExact(shards.floats(), frozen.values().values().stream().mapToInt(v -> v.length).sum());
+  }
+
+  @Override
+  public long[] progress() {
+    long[] inside = shards.progress();
+    return new long[] {steps.made(), inside[0], inside[1]};
+  }
+
+  @Override
+  public void write(FloatBuffer to) {
+    shards.copy(to);
+    frozen.values().values().forEach(to::put);
+  }
+
+  @Override
+  public void take(FloatBuffer from, long[] progress, boolean own) {
+    shards.replace(from, progress[VERSION], progress[ROUND]);
+    steps.resumeAt(progress[STEPS]);
+    if (!own) {
+      Map<String, float[]> values = new LinkedHashMap<>(frozen.values());
+      values.replaceAll((name, value) -> {
+        float[] taken = new float[value.length];
+        from.get(taken);
+        return taken;
+      });
+      frozen.set(values);
+    }
+  }
+}

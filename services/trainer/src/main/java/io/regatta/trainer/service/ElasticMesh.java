@@ -1,0 +1,184 @@
+package io.regatta.trainer.service;
+
+import io.regatta.collective.CollectiveOptions;
+import io.regatta.collective.CollectivePort;
+import io.regatta.collective.Collectives;
+import io.regatta.collective.Joining;
+import io.regatta.collective.Membership;
+import io.regatta.collective.Seat;
+import io.regatta.collective.join.ServiceRendezvous;
+import io.regatta.core.collective.ReduceOp;
+import io.regatta.core.collective.Tensor;
+import io.regatta.core.collective.WireType;
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.error.RegattaException.PeerLost;
+import io.regatta.core.error.RegattaException.StaleGeneration;
+import io.regatta.node.Node;
+import io.regatta.node.directory.Directory;
+import io.regatta.protocol.stream.StreamOptions;
+import io.regatta.trainer.config.JobConfig;
+import io.regatta.trainer.session.ElasticPeers;
+import io.vertx.core.Context;
+import io.vertx.core.Future;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
+import java.util.function.Function;
+
+/**
+ * One trainer of an elastic job among the others: its seat in the job's group, its port, and the collectives of the generation that
+ * is formed over it. Owned by the event loop of {@link TrainerVerticle}, on which it is opened and closed; asked on the model thread.
+ */
+final class ElasticMesh implements ElasticPeers {
+
+  /** For the next generation, in which there may be too few: the rendezvous has a limit of its own, {@code max_wait_ms}. */
+  private static final Duration NEXT_GENERATION = Duration.ofDays(1);
+  /** At the end of the run those who have left are not waited for. */
+  private static final Duration AT_THE_END = Duration.ofSeconds(30);
+
+  private final Context context;
+  private final ServiceRendezvous rendezvous;
+  private final CollectivePort port;
+  private final Seat seat;
+  private final Consumer<Throwable> lost;
+  /** Null if the generation could not be formed. */
+  private volatile Collectives collectives;
+  private volatile Membership place;
+  private volatile boolean newcomers;
+  private volatile boolean ending;
+
+  private ElasticMesh(Context context, ServiceRendezvous rendezvous, CollectivePort port, Seat seat, Consumer<Throwable> lost) {
+    this.lost = lost;
+    this.context = context;
+    this.rendezvous = rendezvous;
+    this.port = port;
+    this.seat = seat;
+  }
+
+  /**
+   * Joins the job's group, and forms its generation with the others.
+   *
+   * @param wanted rank, -1 for any
+   * @param member how messages to others call this trainer
+   * @param lost told why if the rendezvous gives this trainer up; on the loop
+   */
+  static Future<ElasticMesh> open(Node node, Context context, Directory.Instance service, StreamOptions streams, JobConfig job,
+      int wanted, String member, Consumer<Throwable> lost) {
+    ServiceRendezvous rendezvous = new ServiceRendezvous(node, service);
+    CollectiveOptions options = CollectiveOptions.defaults().withStream(streams)
+        .withFailureTimeout(job.collective().failureTimeoutMs());
+    return CollectivePort.listen(node.vertx(), node.host(), options, node.waits()).compose(port -> {
+      Joining joining = new Joining(job.job(), job.collective().minTrainers(), job.trainers(), wanted, member, port.endpoint(),
+          node.config().readyTimeout(), Joining.SETTLE);
+      return rendezvous.join(joining).map(seat -> new ElasticMesh(context, rendezvous, port, seat, lost))
+          .compose(mesh -> mesh.form(mesh.seat.membership()).otherwiseEmpty().map(mesh)) // if somebody is lost now: reform
+          .recover(e -> port.close().eventually(rendezvous::close).transform(closed -> Future.failedFuture(e)));
+    });
+  }
+
+  private Future<Void> form(Membership ranks) {
+    place = ranks;
+    newcomers = false;
+    collectives = null;
+    seat.newcomers().onSuccess(who -> newcomers = place == ranks);
+    return port.form(ranks).<Void>map(formed -> {
+      collectives = formed;
+      seat.ended().onComplete(end -> {
+        if (end.failed() && end.cause() instanceof StaleGeneration) {
+          lost.accept(end.cause());
+        }
+        if (place == ranks && !ending) { // at the end everybody leaves
+          formed.close();
+        }
+      });
+      return null;
+    });
+  }
+
+  Membership place() {
+    return place;
+  }
+
+  @Override
+  public int rank() {
+    return place.rank();
+  }
+
+  @Override
+  public int worldSize() {
+    return place.worldSize();
+  }
+
+  @Override
+  public long generation() {
+    return place.generation();
+  }
+
+  @Override
+  public boolean newcomers() {
+    return newcomers;
+  }
+
+  @Override
+  public CompletableFuture<Void> sum(ByteBuffer floats, WireType wire) {
+    return call(ranks -> ranks.allReduce(Tensor.of(floats).on(wire), ReduceOp.SUM));
+  }
+
+  @Override
+  public CompletableFuture<Void> broadcast(ByteBuffer floats, int root) {
+    return call(ranks -> ranks.broadcast(Tensor.of(floats), root));
+  }
+
+  @Override
+  public CompletableFuture<Void> gather(long[] parts) {
+    return call(ranks -> ranks.allGather(Tensor.of(parts)));
+  }
+
+  @Override
+  public CompletableFuture<Void> broadcast(long[] values, int root) {
+    return call(ranks -> ranks.broadcast(Tensor.of(values), root));
+  }
+
+  private CompletableFuture<Void> call(Function<Collectives, Future<Void>> call) {
+    Collectives ranks = collectives;
+    if (ranks == null) {
+      return CompletableFuture.failedFuture(new PeerLost(place + " has not been formed by all its ranks"));
+    }
+    return call.apply(ranks).recover(e -> Future.failedFuture(over(e))).toCompletionStage().toCompletableFuture();
+  }
+
+  /** Whatever ends a generation, those who are left form the next one; but for a call that the others do not make. */
+  private Throwable over(Throwable e) {
+    return e instanceof InvalidInput || e instanceof PeerLost || e instanceof Error ? e : new PeerLost(place + " is over: "
+        + e.getMessage(), e);
+  }
+
+  @Override
+  public CompletableFuture<Void> reform() {
+    CompletableFuture<Void> formed = new CompletableFuture<>();
+    context.runOnContext(v -> {
+      Collectives before = collectives;
+      (before == null ? Future.<Void>succeededFuture() : before.close())
+          .transform(closed -> seat.reform(ending ? AT_THE_END : NEXT_GENERATION)
+              .recover(e -> Future.failedFuture(new StaleGeneration("the next generation of the trainers of job " + place.group()
+                  + " has not formed, or without this one: " + e.getMessage()))))
+          .compose(ranks -> form(ranks).recover(e -> Future.failedFuture(over(e))))
+          .onSuccess(formed::complete).onFailure(formed::completeExceptionally);
+    });
+    return formed;
+  }
+
+  /** From now on who leaves has come to the end of the run. */
+  void ending() {
+    ending = true;
+  }
+
+  /** Gives the seat up, behind everything that the others still wait for from here. */
+  Future<Void> close() {
+    ending = true;
+    Collectives last = collectives;
+    return (last == null ? Future.<Void>succeededFuture() : last.close())
+        .transform(closed -> seat.leave()).transform(left -> port.close()).transform(closed -> rendezvous.close());
+  }
+}

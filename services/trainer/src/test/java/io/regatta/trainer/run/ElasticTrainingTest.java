@@ -1,0 +1,160 @@
+package io.regatta.trainer.run;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.within;
+
+import ai.djl.Model;
+import ai.djl.ndarray.NDList;
+import ai.djl.nn.Activation;
+import ai.djl.nn.SequentialBlock;
+import ai.djl.nn.core.Linear;
+import ai.djl.nn.norm.BatchNorm;
+import ai.djl.training.DefaultTrainingConfig;
+import ai.djl.training.dataset.Batch;
+import ai.djl.training.loss.Loss;
+import io.regatta.core.error.RegattaException.Cancelled;
+import io.regatta.core.metrics.TopAccuracy;
+import io.regatta.trainer.Progress;
+import io.regatta.trainer.ReduceOp;
+import io.regatta.trainer.TrainingProgram;
+import io.regatta.trainer.TrainingReport;
+import io.regatta.trainer.config.JobConfig;
+import io.regatta.trainer.data.GeneratedImages;
+import io.regatta.trainer.data.LoaderOptions;
+import io.regatta.trainer.data.SlotArrays;
+import io.regatta.trainer.data.SlotDataset;
+import io.regatta.trainer.djl.FleetTrainer;
+import io.regatta.trainer.result.RunResult;
+import io.vertx.core.json.JsonObject;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.api.Test;
+
+/** Trainers of an elastic job that are killed at random moments, and others that come. */
+class ElasticTrainingTest {
+
+  private static final int TRAINERS = 4;
+  private static final int CLASSES = 4;
+  private static final int IMAGES = 320;
+  private static final int KILLS = 100;
+  private static final int DEADLINE_SECONDS = 120;
+
+  private static JobConfig job(int epochs, int trainers, int min) {
+    return JobConfig.of(new JsonObject().put("job", "elastic").put("mode", "collective").put("trainers", trainers)
+        .put("batch_size", 32 / trainers).put("epochs", epochs).put("model_thread_idle_ms", 20_000)
+        .put("data", new JsonObject().put("shuffle_buffer", 100))
+        .put("collective", new JsonObject().put("min_trainers", min).put("bucket_bytes", 600).put("last_bucket_bytes", 200))
+        .put("optimizer", new JsonObject().put("kind", "momentum").put("learning_rate", 0.02)));
+  }
+
+  /** A small net with running means, on images that can be learnt. */
+  private static TrainingProgram program() {
+    return program(new AtomicBoolean());
+  }
+
+  /** @param stop ends the run behind the next pass */
+  private static TrainingProgram program(AtomicBoolean stop) {
+    return worker -> {
+      JobConfig job = worker.job();
+      LoaderOptions options = new LoaderOptions(job.batchSize(), false, job.data().shuffleBuffer(), job.seed(), 4, 1, true, 0, 1);
+      try (SlotDataset train = new SlotDataset(new GeneratedImages("train", 7, 0, IMAGES, CLASSES, 1, 6), options)
+              .shard(worker.shardIndex(), worker.shardCount());
+          SlotDataset test = new SlotDataset(new GeneratedImages("test", 7, IMAGES, 80, CLASSES, 1, 6), LoaderOptions.inOrder(20))
+              .shard(worker.shardIndex(), worker.shardCount());
+          Model model = Model.newInstance("small", worker.device())) {
+        model.setBlock(new SequentialBlock().add(Linear.builder().setUnits(12).build()).add(BatchNorm.builder().build())
+            .add(Activation::relu).add(Linear.builder().setUnits(CLASSES).build()));
+        try (FleetTrainer trainer = worker.distributedTrainer(model,
+            new DefaultTrainingConfig(Loss.softmaxCrossEntropyLoss("loss")).optOptimizer(worker.optimizer()))) {
+          trainer.initialize(SlotArrays.shapes(train.layout(), job.batchSize()));
+          double[] over = {0};
+          for (int epoch = 0; epoch < job.epochs() && over[0] == 0; epoch++) {
+            TrainingReport report = worker.trainFromDataset(trainer, train, null, 100, false);
+            double[] examples = worker.allReduce(new double[] {report.examples()}, ReduceOp.SUM);
+            if (examples[0] == 0) {
+              continue; // behind this newcomer
+            }
+            over = worker.allReduce(new double[] {stop.get() ? 1 : 0}, ReduceOp.MAX);
+            worker.settle(trainer);
+            TopAccuracy mine = new TopAccuracy();
+            for (Batch batch : trainer.iterateDataset(test)) {
+              try (batch) {
+                NDList scores = trainer.evaluate(batch.getData());
+                mine.add(scores.singletonOrThrow().toFloatArray(), batch.getLabels().singletonOrThrow().toFloatArray());
+                scores.close();
+              }
+            }
+            TopAccuracy all = TopAccuracy.ofSums(worker.allReduce(mine.sums(), ReduceOp.SUM));
+            worker.report("accuracy", all.top1());
+            worker.report("examples", examples[0]);
+          }
+          worker.report("steps", trainer.steps());
+        }
+      }
+    };
+  }
+
+  private static RunResult end(ElasticJob.Trainer of) throws Exception {
+    return of.result().get(DEADLINE_SECONDS, TimeUnit.SECONDS);
+  }
+
+  /** With nobody lost an elastic job trains what one rank in this process trains with the same global batch. */
+  @Test
+  void withoutALossItIsOneProcessesRun() throws Exception {
+    ElasticJob job = new ElasticJob(job(4, TRAINERS, 1), 1, program());
+    List<ElasticJob.Trainer> trainers = new ArrayList<>();
+    for (int r = 0; r < TRAINERS; r++) {
+      trainers.add(job.start());
+    }
+    RunResult first = end(trainers.get(0));
+    assertThat(first.steps()).isEqualTo(40);
+    assertThat(first.examples()).isEqualTo(4 * IMAGES);
+    assertThat(first.accuracy()).isGreaterThan(0.9);
+    RunResult alone = LocalRun.run(job(4, 1, 0), program(), Progress.none());
+    assertThat(alone.steps()).isEqualTo(40);
+    assertThat(first.accuracy()).isCloseTo(alone.accuracy(), within(0.1));
+    for (ElasticJob.Trainer trainer : trainers) {
+      assertThat(end(trainer).parametersHash()).isEqualTo(first.parametersHash());
+    }
+  }
+
+  /** Each kill, at any moment of any step or call, ends in a recovery; somebody new comes for each. */
+  @Test
+  void ahundredKillsEndInAHundredRecoveries() throws Exception {
+    Random random = new Random(11);
+    AtomicBoolean stop = new AtomicBoolean();
+    ElasticJob job = new ElasticJob(job(1_000_000, TRAINERS, 2), 11, program(stop));
+    List<ElasticJob.Trainer> alive = new ArrayList<>();
+    for (int r = 0; r < TRAINERS; r++) {
+      alive.add(job.start());
+    }
+    for (int kill = 0; kill < KILLS; kill++) {
+      ElasticJob.Trainer victim = alive.remove(random.nextInt(TRAINERS));
+      CompletableFuture<Void> killed = new CompletableFuture<>();
+      long calls = random.nextInt(200);
+      job.group().killIn(victim.member(), calls, () -> killed.complete(null));
+      killed.get(DEADLINE_SECONDS, TimeUnit.SECONDS);
+      victim.kill();
+      assertThatThrownBy(() -> end(victim)).hasRootCauseInstanceOf(Cancelled.class);
+      if (random.nextBoolean()) { // the others go on with three, or four at once
+        job.group().after(random.nextInt(50)).get(DEADLINE_SECONDS, TimeUnit.SECONDS);
+      }
+      alive.add(job.start());
+      job.group().whole().get(DEADLINE_SECONDS, TimeUnit.SECONDS);
+    }
+    stop.set(true);
+    RunResult first = end(alive.get(0));
+    for (ElasticJob.Trainer trainer : alive) {
+      RunResult result = end(trainer);
+      assertThat(result.parametersHash()).isEqualTo(first.parametersHash());
+      assertThat(result.steps()).isEqualTo(first.steps());
+    }
+    assertThat(job.group().generations()).isGreaterThanOrEqualTo(1 + KILLS);
+    assertThat(first.accuracy()).isGreaterThan(0.95);
+  }
+}
