@@ -42,4 +42,10 @@ final class CountedRanks implements PeerRanks {
   public CompletableFuture<Void> broadcast(ByteBuffer floats, int root) {
     throw new UnsupportedOperationException("no step broadcasts");
   }
+
+  /** What is summed apart is not counted here. */
+  @Override
+  public CompletableFuture<PeerRanks> apart(String name) {
+    return ranks.apart(name);
+  }
 }

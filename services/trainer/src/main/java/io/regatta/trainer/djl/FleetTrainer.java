@@ -1,6 +1,7 @@
 package io.regatta.trainer.djl;
 
 import ai.djl.Model;
+import ai.djl.engine.EngineException;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
@@ -64,6 +65,8 @@ public final class FleetTrainer extends Trainer {
   private Exchange exchange;
   /** Null: training passes run operator by operator. */
   private SymbolicForward graphs;
+  /** Null: no layer sums over the ranks. */
+  private RankSums rankSums;
   private NDManager stepScope;
   private LookAhead iteration;
   private LookAhead trainedFrom;
@@ -138,6 +141,10 @@ public final class FleetTrainer extends Trainer {
     exchange = Enrolment.exchange(replica, strategy, client, optimizer.spec(), times);
     goOn(registered);
     dense.lends(exchange.underWay() + 1, exchange.floatsBehind());
+    rankSums = RankSums.attach(getModel().getBlock(), session);
+    if (rankSums != null) {
+      replica.group().beforeJoining(rankSums::outside);
+    }
     if (session.job().execution() == Execution.SYMBOLIC) {
       graphs = Engines.symbolic(getModel().getBlock(), getManager().getEngine());
     }
@@ -326,6 +333,9 @@ public final class FleetTrainer extends Trainer {
   public GradientCollector newGradientCollector() {
     embeddings.forget();
     endStepScope(); // not at the step's end: outputs and loss that come of rows are theirs who read them after it
+    if (rankSums != null) {
+      rankSums.begins();
+    }
     return new TimedCollector(Engines.newGradientCollector(), times, exchange == null ? null : exchange.losses());
   }
 
@@ -404,7 +414,7 @@ public final class FleetTrainer extends Trainer {
     exchange.prefetch(next);
     long weight = examplesGiven >= 0 ? examplesGiven : examplesSeen;
     session.elastic().ifPresent(this::refuseUndealt);
-    DenseMemory denseGradient = dense.readGradients(times, exchange.reader(weight));
+    DenseMemory denseGradient = gradients(weight);
     List<SparseRows> sparse = takeRowGradients();
     DenseMemory values = exchange.step(new Gradients(weight, denseGradient, sparse), next);
     long writing = System.nanoTime();
@@ -434,6 +444,14 @@ public final class FleetTrainer extends Trainer {
       throw new InvalidInput("job " + session.job().job() + " is elastic, and step " + steps + " trains a batch that trainer "
           + session.trainer().rank() + " was not dealt; take each batch of the training data from trainer.iterateDataset, and make one "
           + "step with it");
+    }
+  }
+
+  private DenseMemory gradients(long weight) {
+    try {
+      return dense.readGradients(times, exchange.reader(weight));
+    } catch (EngineException e) { // who failed within the engine has kept its reason
+      throw rankSums != null && rankSums.failure() != null ? rankSums.failure() : e;
     }
   }
 
@@ -676,6 +694,9 @@ public final class FleetTrainer extends Trainer {
     }
     closed = true;
     endStepScope();
+    if (rankSums != null) {
+      rankSums.close();
+    }
     if (graphs != null) {
       graphs.close();
     }

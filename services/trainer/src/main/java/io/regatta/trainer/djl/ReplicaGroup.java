@@ -50,6 +50,15 @@ public final class ReplicaGroup {
     join = joining;
   }
 
+  /** What is to be done before that. */
+  void beforeJoining(Runnable action) {
+    Runnable then = join;
+    join = () -> {
+      action.run();
+      then.run();
+    };
+  }
+
   /** Before the rank meets the others outside of steps; on the leader's thread. */
   public void joinOthersSteps() {
     join.run();

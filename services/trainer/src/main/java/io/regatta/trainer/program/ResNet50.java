@@ -24,6 +24,10 @@ public final class ResNet50 implements TrainingProgram {
       @Setting(value = "224", unit = "pixels", doc = "Sides of the square images that the network takes; at least 32.")
       int imageSize,
 
+      @Setting(value = "false", doc = "Batch normalisation by the batches of all trainers, as if they were one (collective mode with "
+          + "a fixed number of trainers, MXNet).")
+      boolean syncBatchNorm,
+
       @Setting(value = "102", doc = "Classes to generate if there are no data; data have as many as directories.")
       int classes,
 
@@ -63,7 +67,7 @@ public final class ResNet50 implements TrainingProgram {
     ImageClassification training = new ImageClassification(worker, "resnet50", SHOWN_BATCHES);
     if (job.data().dir().isBlank()) {
       int classes = settings.classes();
-      training.run(ResNet50Block.of(side, classes),
+      training.run(ResNet50Block.of(side, classes, settings.syncBatchNorm()),
           Loading.training(worker, new GeneratedImages("generated-train", job.seed(), 0, settings.trainImages(), classes, 3, side)),
           new GeneratedImages("generated-test", job.seed(), settings.trainImages(), settings.testImages(), classes, 3, side));
       return;
@@ -72,7 +76,7 @@ public final class ResNet50 implements TrainingProgram {
     BadLines bad = Loading.badLinesOfOwn(worker);
     worker.progress().line(folders.classes().size() + " classes, " + folders.train().size() + " images to train on, "
         + folders.test().size() + " to test with");
-    training.run(ResNet50Block.of(side, folders.classes().size()),
+    training.run(ResNet50Block.of(side, folders.classes().size(), settings.syncBatchNorm()),
         Loading.training(worker, new ImageFiles("train", folders.train(), side, true, job.seed(), bad)),
         new ImageFiles("test", folders.test(), side, false, job.seed(), bad));
     worker.report("bad_lines", bad.skipped());

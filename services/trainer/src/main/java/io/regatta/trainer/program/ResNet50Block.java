@@ -12,6 +12,7 @@ import ai.djl.nn.convolutional.Conv2d;
 import ai.djl.nn.core.Linear;
 import ai.djl.nn.norm.BatchNorm;
 import ai.djl.nn.pooling.Pool;
+import io.regatta.trainer.djl.SyncBatchNorm;
 import java.util.List;
 
 /**
@@ -31,15 +32,16 @@ final class ResNet50Block {
    * The network, not initialized.
    *
    * @param side of the square images, at least 32; they come as {@code [batch, 3 · side · side]}
+   * @param syncNorm whether batches are normalised over all ranks
    */
-  static Block of(int side, int classes) {
+  static Block of(int side, int classes, boolean syncNorm) {
     SequentialBlock net = new SequentialBlock()
         .add(new LambdaBlock(in -> new NDList(in.singletonOrThrow().reshape(-1, 3, side, side)), "image"));
-    convolution(net, WIDTH, 7, 2);
+    convolution(net, WIDTH, 7, 2, syncNorm);
     net.add(Activation::relu).add(Pool.maxPool2dBlock(new Shape(3, 3), new Shape(2, 2), new Shape(1, 1)));
     for (int stage = 0; stage < BOTTLENECKS.length; stage++) {
       for (int i = 0; i < BOTTLENECKS[stage]; i++) {
-        net.add(bottleneck(WIDTH << stage, i == 0, stage > 0 && i == 0 ? 2 : 1)).add(Activation::relu);
+        net.add(bottleneck(WIDTH << stage, i == 0, stage > 0 && i == 0 ? 2 : 1, syncNorm)).add(Activation::relu);
       }
     }
     return net.add(Pool.globalAvgPool2dBlock()).add(Blocks.batchFlattenBlock())
@@ -47,16 +49,16 @@ final class ResNet50Block {
   }
 
   /** @param projects whether the way round is a convolution, as the shape changes */
-  private static Block bottleneck(int width, boolean projects, int stride) {
+  private static Block bottleneck(int width, boolean projects, int stride, boolean syncNorm) {
     SequentialBlock through = new SequentialBlock();
-    convolution(through, width, 1, 1);
+    convolution(through, width, 1, 1, syncNorm);
     through.add(Activation::relu);
-    convolution(through, width, 3, stride);
+    convolution(through, width, 3, stride, syncNorm);
     through.add(Activation::relu);
-    convolution(through, width * EXPANSION, 1, 1);
+    convolution(through, width * EXPANSION, 1, 1, syncNorm);
     SequentialBlock round = new SequentialBlock();
     if (projects) {
-      convolution(round, width * EXPANSION, 1, stride);
+      convolution(round, width * EXPANSION, 1, stride, syncNorm);
     } else {
       round.add(Blocks.identityBlock());
     }
@@ -64,9 +66,9 @@ final class ResNet50Block {
         List.of(through, round));
   }
 
-  private static void convolution(SequentialBlock to, int filters, int kernel, int stride) {
+  private static void convolution(SequentialBlock to, int filters, int kernel, int stride, boolean syncNorm) {
     to.add(Conv2d.builder().setKernelShape(new Shape(kernel, kernel)).optStride(new Shape(stride, stride))
             .optPadding(new Shape(kernel / 2, kernel / 2)).optBias(false).setFilters(filters).build())
-        .add(BatchNorm.builder().build());
+        .add(syncNorm ? new SyncBatchNorm() : BatchNorm.builder().build());
   }
 }

@@ -29,11 +29,17 @@ final class PeerMesh implements PeerRanks {
   private static final String KEY = "collective endpoints";
 
   private final CollectivePort port;
+  private final io.regatta.collective.Membership place;
   private final Collectives collectives;
 
-  private PeerMesh(CollectivePort port, Collectives collectives) {
+  private PeerMesh(CollectivePort port, io.regatta.collective.Membership place, Collectives collectives) {
     this.port = port;
+    this.place = place;
     this.collectives = collectives;
+  }
+
+  private static Future<PeerMesh> form(CollectivePort port, io.regatta.collective.Membership place) {
+    return port.form(place).map(collectives -> new PeerMesh(port, place, collectives));
   }
 
   /**
@@ -48,9 +54,8 @@ final class PeerMesh implements PeerRanks {
         .withFailureTimeout(job.collective().failureTimeoutMs());
     return CollectivePort.listen(node.vertx(), node.host(), options, node.waits())
         .compose(port -> group.gather(KEY, (group.generation() + " " + port.endpoint()).getBytes(UTF_8))
-            .compose(told -> port.form(place(group.rank(), job.job(), job.trainers(), who,
+            .compose(told -> form(port, place(group.rank(), job.job(), job.trainers(), who,
                 told.stream().map(ByteString::toStringUtf8).toList())))
-            .map(collectives -> new PeerMesh(port, collectives))
             .recover(e -> port.close().transform(closed -> Future.failedFuture(e))));
   }
 
@@ -80,7 +85,13 @@ final class PeerMesh implements PeerRanks {
     return collectives.broadcast(Tensor.of(floats), root).toCompletionStage().toCompletableFuture();
   }
 
-  /** Ends calls under way, here and at the others. */
+  @Override
+  public CompletableFuture<PeerRanks> apart(String name) {
+    return form(port, new io.regatta.collective.Membership(place.group() + "/" + name, place.generation(), place.rank(),
+        place.endpoints())).<PeerRanks>map(mesh -> mesh).toCompletionStage().toCompletableFuture();
+  }
+
+  /** Ends calls under way, here and at the others; those apart as well. */
   Future<Void> close() {
     return collectives.close().transform(closed -> port.close());
   }

@@ -1,6 +1,7 @@
 package io.regatta.trainer.session;
 
 import io.regatta.core.collective.WireType;
+import io.regatta.core.error.RegattaException.InvalidInput;
 import java.nio.ByteBuffer;
 import java.util.concurrent.CompletableFuture;
 
@@ -31,4 +32,15 @@ public interface PeerRanks {
 
   /** Gives all ranks what the root has, in place. */
   CompletableFuture<Void> broadcast(ByteBuffer floats, int root);
+
+  /**
+   * The same ranks over streams of their own, whose calls are matched apart from these. All ranks call it, outside of other calls.
+   *
+   * @param name the same at all ranks; each once
+   * @return fails with {@code InvalidInput} where ranks come and go
+   */
+  default CompletableFuture<PeerRanks> apart(String name) {
+    return CompletableFuture.failedFuture(new InvalidInput("ranks that come and go have one set of streams, none for " + name
+        + " beside it"));
+  }
 }

@@ -3,6 +3,7 @@ package io.regatta.trainer.run;
 import io.regatta.core.collective.Parts;
 import io.regatta.core.collective.Tensor;
 import io.regatta.core.collective.WireType;
+import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.trainer.session.PeerRanks;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -13,6 +14,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 
 /** The ranks of a collective job in one process, without a network: sums in rank order. Any thread. */
 final class SharedPeers {
@@ -21,6 +23,7 @@ final class SharedPeers {
 
   private final int ranks;
   private final Map<Integer, TreeMap<Integer, Call>> calls = new HashMap<>();
+  private final Map<String, SharedPeers> apart = new ConcurrentHashMap<>();
 
   SharedPeers(int ranks) {
     this.ranks = ranks;
@@ -56,6 +59,11 @@ final class SharedPeers {
       }
 
       @Override
+      public CompletableFuture<PeerRanks> apart(String name) {
+        return CompletableFuture.completedFuture(apart.computeIfAbsent(name, n -> new SharedPeers(ranks)).of(rank));
+      }
+
+      @Override
       public CompletableFuture<Void> broadcast(ByteBuffer floats, int root) {
         return call(made++, rank, floats, root);
       }
@@ -77,19 +85,16 @@ final class SharedPeers {
       calls.computeIfAbsent(number, n -> new TreeMap<>()).put(rank, mine);
       all = calls.get(number).size() == ranks ? new ArrayList<>(calls.remove(number).values()) : List.of();
     }
-    if (!all.isEmpty()) {
+    if (all.stream().anyMatch(each -> each.floats().remaining() != mine.floats().remaining())) {
+      all.forEach(each -> each.done().completeExceptionally(new InvalidInput("ranks differ in the length of call " + number)));
+    } else if (!all.isEmpty()) {
       float[] result = new float[mine.floats().remaining()];
       for (int i = 0; i < result.length; i++) {
         for (Call each : root < 0 ? all : all.subList(root, root + 1)) {
           result[i] += each.floats().get(i);
         }
       }
-      all.forEach(each -> {
-        if (each.floats().remaining() != result.length) {
-          throw new AssertionError("ranks differ in the length of call " + number);
-        }
-        each.floats().put(0, result);
-      });
+      all.forEach(each -> each.floats().put(0, result));
       all.forEach(each -> each.done().complete(null));
     }
     return mine.done();

@@ -1,0 +1,150 @@
+package io.regatta.trainer.djl;
+
+import ai.djl.nn.Block;
+import io.regatta.core.error.RegattaException;
+import io.regatta.core.error.RegattaException.Cancelled;
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.trainer.session.PeerRanks;
+import io.regatta.trainer.session.TrainerSession;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.FloatBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+
+/**
+ * {@link BatchSums} of one rank of a collective job, over streams of their own, for on the others buckets are under way
+ * meanwhile. The engine computes branches of a network in any order; so that all ranks' calls match, sums on the way back are made
+ * in the reverse order of the forward pass, and a layer whose turn has not come waits. The model thread goes forward; a few of the
+ * engine's threads come back, one at a time beyond the lock.
+ */
+final class RankSums implements BatchSums, AutoCloseable {
+
+  private static final long TURN_MILLIS = 60_000;
+
+  private final TrainerSession session;
+  private final PeerRanks peers;
+  private ByteBuffer memory = ByteBuffer.allocateDirect(0);
+  /** Of the forward pass so far; and the one whose sums on the way back come next. */
+  private int layers;
+  private int turn;
+  private RegattaException failure;
+
+  private RankSums(TrainerSession session, PeerRanks peers) {
+    this.session = session;
+    this.peers = peers;
+  }
+
+  /**
+   * Joins the layers of a network over the ranks of a session; all ranks call it.
+   *
+   * @return null if there is nothing to join
+   * @throws InvalidInput if the ranks have no way to do it
+   */
+  static RankSums attach(Block network, TrainerSession session) {
+    List<SyncBatchNorm> norms = new ArrayList<>();
+    collect(network, norms);
+    if (norms.isEmpty() || session.worldSize() == 1) {
+      return null;
+    }
+    PeerRanks ranks = session.peers().orElseThrow(() -> new InvalidInput("job " + session.job().job() + ": SyncBatchNorm sums "
+        + "over a fixed number of trainers in mode collective; use BatchNorm in other modes and in elastic jobs"));
+    RankSums sums = new RankSums(session, session.await("streams for batch normalisation", ranks.apart("norm")));
+    norms.forEach(norm -> norm.attach(sums));
+    return sums;
+  }
+
+  private static void collect(Block block, List<SyncBatchNorm> into) {
+    if (block instanceof SyncBatchNorm norm) {
+      into.add(norm);
+    }
+    block.getChildren().values().forEach(child -> collect(child, into));
+  }
+
+  /** A forward pass begins. */
+  synchronized void begins() {
+    layers = 0;
+    turn = -1;
+  }
+
+  /** This rank is outside of steps: the others must be, too, or each would wait for the other. */
+  void outside() {
+    await("ranks outside of steps", new float[1]);
+  }
+
+  private void await(String operation, float[] sums) {
+    try {
+      session.await(operation, sum(sums));
+    } catch (InvalidInput e) { // a rank in a step has met one that is in none
+      throw new InvalidInput("job " + session.job().job() + ": with SyncBatchNorm every rank must take every step with a batch; "
+          + "give all of them as many (data.drop_last: true), or use BatchNorm: " + e.getMessage(), e);
+    }
+  }
+
+  @Override
+  public int forward(float[] sums) {
+    int layer;
+    synchronized (this) {
+      layer = layers++;
+      turn = layer;
+    }
+    await("sums of batch normalisation, layer " + layer + " forward", sums);
+    return layer;
+  }
+
+  @Override
+  public synchronized void backward(int layer, float[] sums) {
+    try {
+      long end = System.currentTimeMillis() + TURN_MILLIS;
+      while (turn != layer && failure == null) {
+        long left = end - System.currentTimeMillis();
+        if (left <= 0) {
+          throw new InvalidInput("trainer " + session.trainer().rank() + " of job " + session.job().job() + ": layer " + turn
+              + " of its SyncBatchNorm, counted in the order of the forward pass, has no part in the loss; leave it out");
+        }
+        wait(left);
+      }
+      if (failure != null) {
+        throw failure;
+      }
+      sum(sums).join();
+      turn--;
+      notifyAll();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw failed(new Cancelled("the backward pass was stopped"));
+    } catch (CompletionException e) {
+      throw failed(e.getCause() instanceof RegattaException known ? known : new Cancelled(e.toString()));
+    } catch (RegattaException e) {
+      throw failed(e);
+    }
+  }
+
+  private RegattaException failed(RegattaException why) {
+    failure = failure == null ? why : failure;
+    notifyAll();
+    return failure;
+  }
+
+  /** Why a backward pass has failed; null: it has not. */
+  synchronized RegattaException failure() {
+    return failure;
+  }
+
+  private CompletableFuture<Void> sum(float[] values) {
+    if (memory.capacity() != values.length * Float.BYTES) {
+      memory = ByteBuffer.allocateDirect(values.length * Float.BYTES).order(ByteOrder.LITTLE_ENDIAN);
+    }
+    FloatBuffer floats = memory.asFloatBuffer();
+    floats.put(0, values);
+    return peers.sum(memory).thenRun(() -> floats.get(0, values));
+  }
+
+  /** Layers that still wait on the way back end. */
+  @Override
+  public synchronized void close() {
+    failed(new Cancelled("the trainer has been closed"));
+  }
+}
