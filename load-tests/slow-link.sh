@@ -2,7 +2,7 @@
 # Step time of collective training over a slow link: plain, float16 and top-k 0.1 % exchange (docs/algorithms.md#fewer-bytes-in-collective-mode)
 # between two trainer processes in network namespaces of their own, over a veth pair that tbf limits in both directions. Trains
 # ResNet-50 (25.6 million parameters) on generated 32 x 32 images, or LeNet with JOB=lenet. Markdown on standard output.
-#   load-tests/slow-link.sh [MBIT_PER_S ...]       (default: 100 10 1000 0; 0: not limited)
+#   load-tests/slow-link.sh [MBIT_PER_S ...]       (default: 100 30 300 1000 0; 0: not limited)
 # Environment: JOB (resnet50, lenet), STEPS (measured, default 6) behind WARM (default 3), BATCH (8). Needs root, ip and tc (Debian:
 # iproute2), and says so where it cannot run: then nothing is measured, and the status is 0.
 set -eu
@@ -13,7 +13,7 @@ job=${JOB:-resnet50}
 steps=${STEPS:-6}
 warm=${WARM:-3}
 batch=${BATCH:-8}
-[ $# -gt 0 ] || set -- 100 10 1000 0
+[ $# -gt 0 ] || set -- 100 30 300 1000 0
 
 skip() {
   echo "slow-link.sh: SKIPPED, nothing was measured: $*" >&2

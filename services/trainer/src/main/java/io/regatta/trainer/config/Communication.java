@@ -4,7 +4,8 @@ import io.regatta.core.collective.WireType;
 import io.regatta.core.error.RegattaException.InvalidInput;
 
 /** What the ranks of a collective job tell each other, and when: the same on all. */
-public sealed interface Communication permits Communication.AllReduce, DgcConfigs, LocalsgdConfigs, AdaptiveLocalsgdConfigs {
+public sealed interface Communication
+    permits Communication.AllReduce, DgcConfigs, LocalsgdConfigs, AdaptiveLocalsgdConfigs {
 
   /**
    * The sum of all gradients in every step.

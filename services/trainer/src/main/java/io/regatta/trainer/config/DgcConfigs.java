@@ -9,11 +9,12 @@ public record DgcConfigs(
     @Setting(value = "0", unit = "steps", doc = "Before, gradients are exchanged whole.")
     long rampupBeginStep,
 
-    @Setting(value = "1", unit = "steps", doc = "Over so many steps from then on the shares of sparsity are gone through, for equally "
-        + "many steps each; the last one stays.")
+    @Setting(value = "1", unit = "steps", doc = "Over so many steps from then on the shares of sparsity are gone through, "
+        + "for equally many steps each; the last one stays.")
     long rampupStep,
 
-    @Setting(value = "0.999", doc = "Shares of each variable's gradient that a step keeps back: 0.999 sends a thousandth.")
+    @Setting(value = "0.999", doc = "Shares of each variable's gradient that a step keeps back: 0.999 sends a "
+        + "thousandth.")
     List<Double> sparsity) implements Communication {
 
   public DgcConfigs {

@@ -5,7 +5,8 @@ import io.regatta.node.settings.Setting;
 
 /** The {@code collective.localsgd_configs} section of a job, in PaddlePaddle's words. */
 public record LocalsgdConfigs(
-    @Setting(value = "1", unit = "steps", doc = "Steps that a trainer makes alone between two averagings of the parameters.")
+    @Setting(value = "1", unit = "steps", doc = "Steps that a trainer makes alone between two averagings of the "
+        + "parameters.")
     int kSteps,
 
     @Setting(value = "1", unit = "steps", doc = "In so many steps at first, parameters are averaged after each.")

@@ -8,8 +8,9 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * The exchanges of one step's buckets under way, in the order in which they were sent, each by a {@link GradientSum}, and how much of
- * their time the model thread has spent otherwise (in backward) than waiting for them. Belongs to a model thread.
+ * The exchanges of one step's buckets under way, in the order in which they were sent, each by a {@link GradientSum},
+ * and how much of their time the model thread has spent otherwise (in backward) than waiting for them. Belongs to a
+ * model thread.
  */
 final class BucketSums {
 
@@ -67,7 +68,9 @@ final class BucketSums {
     return floats;
   }
 
-  /** Begins to sum the floats {@code [from .. to)} over the ranks; those behind the gradients as they are, in float32. */
+  /**
+   * Begins to sum the floats {@code [from .. to)} over the ranks; those behind the gradients as they are, in float32.
+   */
   void send(String what, int from, int to) {
     long now = System.nanoTime();
     stepBegan = stepBegan == 0 ? now : stepBegan;
@@ -116,8 +119,9 @@ final class BucketSums {
   }
 
   /**
-   * {@code exchanges_per_step}; {@code exchange_bytes_per_step} that this rank sends ({@link CountedRanks}); {@code exchange_ms}, from a step's first bucket being sent to its last being there; and
-   * {@code exchange_hidden}, the share of that in which the model thread did not wait for it.
+   * {@code exchanges_per_step}; {@code exchange_bytes_per_step} that this rank sends ({@link CountedRanks}); {@code
+   * exchange_ms}, from a step's first bucket being sent to its last being there; and {@code exchange_hidden}, the share
+   * of that in which the model thread did not wait for it.
    */
   Map<String, Double> figures() {
     return steps == 0 ? Map.of() : Map.of("exchanges_per_step", (double) exchanges / steps,

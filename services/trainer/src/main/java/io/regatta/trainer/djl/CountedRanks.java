@@ -7,8 +7,8 @@ import java.util.concurrent.CompletableFuture;
 
 /**
  * The other ranks, with a count of what a rank sends them of tensors: by each algorithm that is best in bytes
- * (docs/algorithms.md#collectives), of p ranks, a sum sends 2 (p - 1) / p of a tensor, gathering p - 1 of a rank's parts. Belongs
- * to a model thread.
+ * (docs/algorithms.md#collectives), of p ranks, a sum sends 2 (p - 1) / p of a tensor, gathering p - 1 of a rank's
+ * parts. Belongs to a model thread.
  */
 final class CountedRanks implements PeerRanks {
 

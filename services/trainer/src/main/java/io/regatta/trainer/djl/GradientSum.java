@@ -7,15 +7,18 @@ import java.nio.FloatBuffer;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * How a bucket of gradients becomes, at every rank, the sum of the ranks' gradients, each times its rank's weight, or what stands
- * for it: at all the same bits. Belongs to a model thread; one step at a time.
+ * How a bucket of gradients becomes, at every rank, the sum of the ranks' gradients, each times its rank's weight, or
+ * what stands for it: at all the same bits. Belongs to a model thread; one step at a time.
  */
 interface GradientSum {
 
   /** The parameters' memory: in each step it holds those that the gradients are of. */
   default void starts(DenseMemory parameters) {}
 
-  /** Whether floats behind the gradients can be summed with a bucket, as they are; otherwise they need a call of their own. */
+  /**
+   * Whether floats behind the gradients can be summed with a bucket, as they are; otherwise they need a call of their
+   * own.
+   */
   boolean carriesHeader();
 
   /**

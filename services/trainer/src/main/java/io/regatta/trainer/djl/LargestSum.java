@@ -19,13 +19,14 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * Deep gradient compression: of each variable the elements of which most has been accumulated ({@link GradientCompressor}), gathered
- * as pairs of index and value, and added in rank order. Clipping by norm (to N^-1/2 of the limit) and L2 decay come before a
- * gradient is accumulated, as in the paper; momentum is in what is sent, so the update behind it is {@link #update} of the job's
- * optimizer. A rank that takes part with nothing keeps what it has not sent for its next step.
+ * Deep gradient compression: of each variable the elements of which most has been accumulated ({@link
+ * GradientCompressor}), gathered as pairs of index and value, and added in rank order. Clipping by norm (to N^-1/2 of
+ * the limit) and L2 decay come before a gradient is accumulated, as in the paper; momentum is in what is sent, so the
+ * update behind it is {@link #update} of the job's optimizer. A rank that takes part with nothing keeps what it has not
+ * sent for its next step.
  *
- * <p>A gradient that is not finite is not accumulated; its rank sends NaN for it, so that the NaN policy ends or drops the step on
- * all ranks. What was sent in a step that is dropped is sent later. Belongs to a model thread.
+ * <p>A gradient that is not finite is not accumulated; its rank sends NaN for it, so that the NaN policy ends or drops
+ * the step on all ranks. What was sent in a step that is dropped is sent later. Belongs to a model thread.
  */
 final class LargestSum implements GradientSum {
 
@@ -51,7 +52,8 @@ final class LargestSum implements GradientSum {
   private double weight;
   private boolean finite;
 
-  LargestSum(PeerRanks peers, int rank, int worldSize, List<DenseVariable> variables, Sparsity sparsity, OptimizerSpec optimizer) {
+  LargestSum(PeerRanks peers, int rank, int worldSize, List<DenseVariable> variables, Sparsity sparsity,
+      OptimizerSpec optimizer) {
     this.peers = peers;
     this.rank = rank;
     this.worldSize = worldSize;
@@ -146,7 +148,9 @@ final class LargestSum implements GradientSum {
     }
   }
 
-  /** Reads the gradient of these elements, clipped and with decay; returns the index of one that is not finite, or -1. */
+  /**
+   * Reads the gradient of these elements, clipped and with decay; returns the index of one that is not finite, or -1.
+   */
   private int take(int at, int n) {
     floats.get(at, gradient, 0, n);
     for (int from = 0; from < n; from += marks.length) {

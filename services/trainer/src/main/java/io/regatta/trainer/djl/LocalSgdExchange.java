@@ -3,6 +3,7 @@ package io.regatta.trainer.djl;
 import io.regatta.core.client.ParameterClient;
 import io.regatta.core.collective.compress.LocalSteps;
 import io.regatta.core.dense.DenseMemory;
+import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.exchange.SparseIds;
 import io.regatta.core.optim.LearningRate;
 import io.regatta.trainer.session.PeerRanks;
@@ -16,15 +17,16 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.DoubleConsumer;
 
 /**
- * Collective mode with LocalSGD: a rank makes its steps alone, on its own copy of the parameters, and every so many steps
- * ({@link LocalSteps}) the ranks set the parameters of all to their mean, weighted by the examples trained since the last time.
- * What travels is the difference from the last mean; all ranks add the same sum to the same values, so they have the same bits.
- * The optimizer's state (its velocity) stays each rank's own, as PaddlePaddle's does.
+ * Collective mode with LocalSGD: a rank makes its steps alone, on its own copy of the parameters, and every so many
+ * steps ({@link LocalSteps}) the ranks set the parameters of all to their mean, weighted by the examples trained since
+ * the last time. What travels is the difference from the last mean; all ranks add the same sum to the same values, so
+ * they have the same bits. The optimizer's state (its velocity) stays each rank's own, as PaddlePaddle's does.
  *
- * <p>An averaging is two calls: a header that says who still trains and what the weights are, and the differences, if anybody has
- * trained. A rank outside of steps (out of data, in a barrier or at its end) takes part with what it has trained since, then
- * with nothing, until nobody trains ({@link #join}): from there on all have the same parameters. It counts the steps of the others
- * as its own, with nothing in them, so that all have the same learning rate. Belongs to a rank's only model thread.
+ * <p>An averaging is two calls: a header that says who still trains and what the weights are, and the differences, if
+ * anybody has trained. A rank outside of steps (out of data, in a barrier or at its end) takes part with what it has
+ * trained since, then with nothing, until nobody trains ({@link #join}): from there on all have the same parameters. It
+ * counts the steps of the others as its own, with nothing in them, so that all have the same learning rate. Belongs to
+ * a rank's only model thread.
  */
 final class LocalSgdExchange implements Exchange {
 
@@ -33,7 +35,8 @@ final class LocalSgdExchange implements Exchange {
   private static final int WEIGHT = 1;
   private static final int STEPS = 2;
   private static final int LOSS = 3;
-  private static final int HEADER = 4;
+  private static final int K_STEPS = 4;
+  private static final int HEADER = 5;
 
   private final TrainerSession session;
   private final PeerRanks peers;
@@ -107,14 +110,14 @@ final class LocalSgdExchange implements Exchange {
     local++;
     weight += mine.examples() / fullBatch;
     if (localSteps.isDue(steps.made(), local) || session.job().snapshots().isDue(steps.made())) {
-      average(true);
+      meet(true);
     }
     return values;
   }
 
   /** Takes part in the averagings of the others until nobody trains. */
   void join() {
-    while (average(false)) {
+    while (meet(false)) {
       newer = values;
     }
     newer = values;
@@ -126,11 +129,16 @@ final class LocalSgdExchange implements Exchange {
    * @param training whether this rank goes on with steps of its own
    * @return whether any rank does
    */
-  private boolean average(boolean training) {
+  private boolean meet(boolean training) {
     FloatBuffer told = header.asFloatBuffer();
     told.put(TRAINING, training ? 1 : 0).put(WEIGHT, (float) weight).put(STEPS, training ? local : 0)
-        .put(LOSS, training ? (float) loss : 0);
+        .put(LOSS, training ? (float) loss : 0).put(K_STEPS, localSteps.kSteps());
     await("header of the mean of parameters after step " + steps.made(), counted.sum(header));
+    if (told.get(K_STEPS) != (float) localSteps.kSteps() * session.worldSize()) {
+      throw new InvalidInput("trainer " + session.trainer().rank() + " of job " + session.job().job()
+          + " averages every " + localSteps.kSteps() + " steps, which others do not; start all with the same program "
+          + "and job");
+    }
     double all = told.get(TRAINING);
     if (told.get(WEIGHT) > 0) {
       add(weight / told.get(WEIGHT));
@@ -199,8 +207,9 @@ final class LocalSgdExchange implements Exchange {
   }
 
   /**
-   * {@code exchanges_per_step}, averagings per step of this rank; {@code exchange_bytes_per_step} that it sends
-   * ({@link CountedRanks}); {@code exchange_ms} per step, all of which it waits; {@code local_steps} between two averagings now.
+   * {@code exchanges_per_step}, averagings per step of this rank; {@code exchange_bytes_per_step} that it sends ({@link
+   * CountedRanks}); {@code exchange_ms} per step, all of which it waits; {@code local_steps} between two averagings
+   * now.
    */
   @Override
   public Map<String, Double> figures() {

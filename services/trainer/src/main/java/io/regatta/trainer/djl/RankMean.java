@@ -13,7 +13,8 @@ final class RankMean {
 
   /** In place; all ranks call it, with as many values. */
   static void average(TrainerSession session, PeerRanks peers, float[] values) {
-    ByteBuffer all = ByteBuffer.allocateDirect(Math.multiplyExact(values.length, Float.BYTES)).order(ByteOrder.LITTLE_ENDIAN);
+    ByteBuffer all = ByteBuffer.allocateDirect(Math.multiplyExact(values.length, Float.BYTES))
+        .order(ByteOrder.LITTLE_ENDIAN);
     FloatBuffer floats = all.asFloatBuffer();
     floats.put(0, values);
     session.await("mean of what is not trained, over the trainers", peers.sum(all));

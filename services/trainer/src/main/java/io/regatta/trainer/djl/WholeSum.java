@@ -6,8 +6,9 @@ import java.nio.ByteBuffer;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * All elements, by all-reduce. On a narrow wire each rank sends its share of the mean, so that no sum on the way is larger than the
- * largest gradient; one that float16 cannot hold (65504) becomes infinite, and is for the NaN policy. Belongs to a model thread.
+ * All elements, by all-reduce. On a narrow wire each rank sends its share of the mean, so that no sum on the way is
+ * larger than the largest gradient; one that float16 cannot hold (65504) becomes infinite, and is for the NaN policy.
+ * Belongs to a model thread.
  */
 final class WholeSum implements GradientSum {
 

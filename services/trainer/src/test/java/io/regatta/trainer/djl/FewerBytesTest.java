@@ -40,7 +40,10 @@ class FewerBytesTest {
   private static final int NUMEL = 241;
   private static final int VARIABLES = 6;
 
-  /** What a run leaves: parameters by rank after each step, the loss over all rows at the end, and the first rank's result. */
+  /**
+   * What a run leaves: parameters by rank after each step, the loss over all rows at the end, and the first rank's
+   * result.
+   */
   private record Run(Map<Integer, List<float[]>> steps, Map<Integer, float[]> ends, double loss, RunResult result) {}
 
   private static JsonObject momentum() {
@@ -49,7 +52,8 @@ class FewerBytesTest {
 
   private static JsonObject job(int trainers, int batch, JsonObject optimizer) {
     return new JsonObject().put("mode", "collective").put("trainers", trainers).put("batch_size", batch)
-        .put("collective", new JsonObject().put("bucket_bytes", 300).put("last_bucket_bytes", 100)).put("optimizer", optimizer);
+        .put("collective", new JsonObject().put("bucket_bytes", 300).put("last_bucket_bytes", 100))
+        .put("optimizer", optimizer);
   }
 
   private static Run train(Communication communication, int epochs, JsonObject job) {
@@ -146,7 +150,8 @@ class FewerBytesTest {
   }
 
   static Stream<JsonObject> optimizers() {
-    return Stream.of(momentum(), momentum().put("nesterov", true), momentum().put("kind", "sgd").put("learning_rate", 0.1));
+    return Stream.of(momentum(), momentum().put("nesterov", true),
+        momentum().put("kind", "sgd").put("learning_rate", 0.1));
   }
 
   @ParameterizedTest
@@ -184,7 +189,8 @@ class FewerBytesTest {
     Run plain = train(Communication.PLAIN, 150, job(2, 20, momentum()));
     Run local = train(new LocalsgdConfigs(4, 0), 150, job(2, 20, momentum()));
     assertThat(local.loss()).as("plain %s, 5 untrained", plain.loss()).isLessThan(plain.loss() + 0.05);
-    assertThat(bytes(local)).as("150 averagings, and last headers").isCloseTo(150 * (NUMEL + 4) * 4 / 600.0, within(0.2));
+    assertThat(bytes(local)).as("150 averagings, and last headers")
+        .isCloseTo(150 * (NUMEL + 5) * 4 / 600.0, within(0.2));
     for (int step : new int[] {3, 7, 599}) {
       assertThat(local.steps().get(1).get(step)).containsExactly(local.steps().get(0).get(step));
     }
@@ -198,8 +204,8 @@ class FewerBytesTest {
   }
 
   static Stream<Communication> communications() {
-    return Stream.of(new AllReduce(WireType.FLOAT16), new DgcConfigs(2, 4, List.of(0.5, 0.9)), new LocalsgdConfigs(3, 1),
-        new AdaptiveLocalsgdConfigs(5, 0));
+    return Stream.of(new AllReduce(WireType.FLOAT16), new DgcConfigs(2, 4, List.of(0.5, 0.9)),
+        new LocalsgdConfigs(3, 1), new AdaptiveLocalsgdConfigs(5, 0));
   }
 
   /** Ranks of 1, 4 and 7 batches in each of two passes, which meet between them. */
@@ -279,10 +285,20 @@ class FewerBytesTest {
   }
 
   @Test
+  void ranksThatAverageAfterOtherNumbersOfStepsAreRefused() {
+    try (SharedShards ranks = new SharedShards(Toy.job(job(2, 20, momentum())))) {
+      assertThatThrownBy(() -> ranks.run(worker -> withNan(worker, new LocalsgdConfigs(2 + worker.rank(), 0))))
+          .hasRootCauseInstanceOf(InvalidInput.class)
+          .hasStackTraceContaining("averages every 2 steps, which others do not");
+    }
+  }
+
+  @Test
   void otherOptimizersAreRefused() {
     for (Communication communication : List.of(new DgcConfigs(0, 1, List.of(0.9)), new LocalsgdConfigs(2, 1))) {
       assertThatThrownBy(() -> train(communication, 1, job(2, 20, new JsonObject().put("kind", "adam"))))
-          .hasRootCauseInstanceOf(InvalidInput.class).hasStackTraceContaining("sgd and momentum only, but the optimizer is adam");
+          .hasRootCauseInstanceOf(InvalidInput.class)
+          .hasStackTraceContaining("sgd and momentum only, but the optimizer is adam");
     }
     assertThatThrownBy(() -> train(new DgcConfigs(0, 1, List.of(0.9)), 1, job(2, 20, momentum().put("clip_value", 1))))
         .hasRootCauseInstanceOf(InvalidInput.class).hasStackTraceContaining("clip_norm");
@@ -290,8 +306,8 @@ class FewerBytesTest {
 
   @Test
   void theJobFileSpeaksAsPaddlePaddle() {
-    JsonObject dgc = new JsonObject().put("dgc", true).put("dgc_configs", new JsonObject().put("rampup_begin_step", 1252)
-        .put("rampup_step", 100).put("sparsity", List.of(0.75, 0.999)));
+    JsonObject dgc = new JsonObject().put("dgc", true).put("dgc_configs", new JsonObject()
+        .put("rampup_begin_step", 1252).put("rampup_step", 100).put("sparsity", List.of(0.75, 0.999)));
     assertThat(of(dgc)).isEqualTo(new DgcConfigs(1252, 100, List.of(0.75, 0.999)));
     assertThat(of(new JsonObject().put("dgc", true))).isEqualTo(new DgcConfigs(0, 1, List.of(0.999)));
     assertThat(of(new JsonObject().put("localsgd", true).put("localsgd_configs", new JsonObject().put("k_steps", 4)
@@ -301,8 +317,8 @@ class FewerBytesTest {
     assertThat(of(new JsonObject().put("fp16_allreduce", true))).isEqualTo(new AllReduce(WireType.FLOAT16));
     assertThat(of(new JsonObject().put("bf16_allreduce", true))).isEqualTo(new AllReduce(WireType.BFLOAT16));
     assertThat(of(new JsonObject())).isEqualTo(Communication.PLAIN);
-    assertThatThrownBy(() -> of(new JsonObject().put("dgc", true).put("localsgd", true))).isInstanceOf(InvalidInput.class)
-        .hasMessageContaining("dgc and localsgd do not go together");
+    assertThatThrownBy(() -> of(new JsonObject().put("dgc", true).put("localsgd", true)))
+        .isInstanceOf(InvalidInput.class).hasMessageContaining("dgc and localsgd do not go together");
     assertThatThrownBy(() -> of(new JsonObject().put("localsgd_configs", new JsonObject().put("k_steps", 0))))
         .isInstanceOf(InvalidInput.class).hasMessageContaining("k_steps must be at least 1");
     assertThatThrownBy(() -> of(new JsonObject().put("dgc_configs", new JsonObject().put("sparsity", List.of(1.0)))))
@@ -310,6 +326,7 @@ class FewerBytesTest {
   }
 
   private static Communication of(JsonObject collective) {
-    return Toy.job(new JsonObject().put("mode", "collective").put("collective", collective)).collective().communication();
+    return Toy.job(new JsonObject().put("mode", "collective").put("collective", collective)).collective()
+        .communication();
   }
 }

@@ -3,17 +3,18 @@ package io.regatta.core.collective.compress;
 import java.util.Arrays;
 
 /**
- * One rank's side of deep gradient compression (Lin et al., 2018): what of its gradients it has not sent yet, and its momentum.
- * With gradient g, momentum factor m, velocity u and residual v, for each element:
+ * One rank's side of deep gradient compression (Lin et al., 2018): what of its gradients it has not sent yet, and its
+ * momentum. With gradient g, momentum factor m, velocity u and residual v, for each element:
  *
  * <pre>
  * u = m u + g;  v = v + u              momentum correction (with Nesterov's form: v = v + g + m u)
  * sent = v;  v = 0;  u = 0             for the k largest |v|: error feedback, and momentum factor masking
  * </pre>
  *
- * <p>Who gets the ranks' sums makes plain SGD steps with them: momentum is in them. A gradient that is sent whole sends v for
- * all elements and keeps u, so that the sum is that of momentum SGD. Sent and residual are together what has been accumulated:
- * nothing is lost, it comes later. Works on one flat vector, on any part of it at a time. Belongs to one thread.
+ * <p>Who gets the ranks' sums makes plain SGD steps with them: momentum is in them. A gradient that is sent whole sends
+ * v for all elements and keeps u, so that the sum is that of momentum SGD. Sent and residual are together what has been
+ * accumulated: nothing is lost, it comes later. Works on one flat vector, on any part of it at a time. Belongs to one
+ * thread.
  */
 public final class GradientCompressor {
 
@@ -78,8 +79,8 @@ public final class GradientCompressor {
   }
 
   /**
-   * The step in which these were sent has been dropped: they are sent later. Values that are not finite were put there to have
-   * it dropped, and are passed over.
+   * The step in which these were sent has been dropped: they are sent later. Values that are not finite were put there
+   * to have it dropped, and are passed over.
    */
   public void giveBack(long[] pairs, int from, int to) {
     for (int i = from; i < to; i++) {

@@ -3,12 +3,13 @@ package io.regatta.core.collective.compress;
 import io.regatta.core.error.RegattaException.InvalidInput;
 
 /**
- * After how many local steps the ranks average their parameters. LocalSGD (Stich, "Local SGD converges fast and communicates little",
- * 2019; Lin et al., "Don't use large mini-batches, use local SGD", 2020): always k. Its adaptive form (Wang, Joshi, "Adaptive
- * communication strategies to achieve the best error-runtime trade-off in local-update SGD", 2019) with PaddlePaddle's rule:
- * k = ⌈√((η₀ / η) · (F / F₀) · init_k_steps)⌉, from 1 to 16, of the learning rate η and the loss F at each averaging and those at the
- * first one. (The paper takes init_k_steps out of the root.) In the first {@code beginStep} steps the ranks average after
- * each. All ranks hear the same losses, and so have the same k. Belongs to one thread.
+ * After how many local steps the ranks average their parameters. LocalSGD (Stich, "Local SGD converges fast and
+ * communicates little", 2019; Lin et al., "Don't use large mini-batches, use local SGD", 2020): always k. Its adaptive
+ * form (Wang, Joshi, "Adaptive communication strategies to achieve the best error-runtime trade-off in local-update
+ * SGD", 2019) with PaddlePaddle's rule: k = ⌈√((η₀ / η) · (F / F₀) · init_k_steps)⌉, from 1 to 16, of the learning rate
+ * η and the loss F at each averaging and those at the first one. (The paper takes init_k_steps out of the root.) In the
+ * first {@code beginStep} steps the ranks average after each. All ranks hear the same losses, and so have the same k.
+ * Belongs to one thread.
  */
 public final class LocalSteps {
 

@@ -4,8 +4,8 @@ import io.regatta.core.error.RegattaException.InvalidInput;
 import java.nio.FloatBuffer;
 
 /**
- * Elements of a vector as (index, value), each in the 64 bits of a counter, which the wire carries as they are: index above, the
- * float's bits below. Pure functions.
+ * Elements of a vector as (index, value), each in the 64 bits of a counter, which the wire carries as they are: index
+ * above, the float's bits below. Pure functions.
  */
 public final class SparsePairs {
 
@@ -26,8 +26,8 @@ public final class SparsePairs {
   }
 
   /**
-   * Adds the pairs to the elements {@code [from .. to)} of a vector, one after another: ranks that add the same pairs in the
-   * same order have the same bits.
+   * Adds the pairs to the elements {@code [from .. to)} of a vector, one after another: ranks that add the same pairs
+   * in the same order have the same bits.
    *
    * @return whether all elements that it has touched are finite
    * @throws InvalidInput if an index is outside: a rank that makes other steps than this one
@@ -37,8 +37,8 @@ public final class SparsePairs {
     for (long pair : pairs) {
       int index = index(pair);
       if (index < from || index >= to) {
-        throw new InvalidInput("a rank has sent element " + index + " in a bucket of the elements " + from + " to " + (to - 1)
-            + "; start all trainers with the same program and job");
+        throw new InvalidInput("a rank has sent element " + index + " in a bucket of the elements " + from + " to "
+            + (to - 1) + "; start all trainers with the same program and job");
       }
       float sum = floats.get(index) + value(pair);
       finite &= Float.isFinite(sum);

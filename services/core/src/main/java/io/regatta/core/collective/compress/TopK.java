@@ -3,11 +3,12 @@ package io.regatta.core.collective.compress;
 import java.util.Arrays;
 
 /**
- * The k elements of a vector that are largest in magnitude, of equal ones those of lower index: exactly k, and a function of the
- * vector alone. By a threshold from a sample, as in Lin et al., "Deep gradient compression" (2018): what is at least as large
- * as a magnitude of the sample is a candidate, and among these the k-th largest is found exactly; if they are fewer than k, a
- * lower magnitude is tried. So a large vector is passed over once, mostly. (The paper may send a few more or fewer; here
- * all ranks' messages are of one length.) Has memory to work with: one thread at a time.
+ * The k elements of a vector that are largest in magnitude, of equal ones those of lower index: exactly k, and a
+ * function of the vector alone. By a threshold from a sample, as in Lin et al., "Deep gradient compression" (2018):
+ * what is at least as large as a magnitude of the sample is a candidate, and among these the k-th largest is found
+ * exactly; if they are fewer than k, a lower magnitude is tried. So a large vector is passed over once, mostly. (The
+ * paper may send a few more or fewer; here all ranks' messages are of one length.) Has memory to work with: one thread
+ * at a time.
  */
 final class TopK {
 
@@ -89,7 +90,9 @@ final class TopK {
     return found;
   }
 
-  /** The k-th largest of the first n values, k from 1: digit by digit, in a time that does not depend on their order. */
+  /**
+   * The k-th largest of the first n values, k from 1: digit by digit, in a time that does not depend on their order.
+   */
   private int largest(int[] values, int n, int k) {
     int left = k;
     int prefix = 0;

@@ -60,7 +60,8 @@ class GradientCompressorTest {
 
   /** Whole gradients: the sum over the ranks is the velocity of momentum SGD on the sum of the gradients. */
   @Property(tries = 100)
-  void wholeGradientsGiveMomentum(@ForAll long seed, @ForAll boolean nesterov, @ForAll @IntRange(min = 1, max = 4) int ranks) {
+  void wholeGradientsGiveMomentum(@ForAll long seed, @ForAll boolean nesterov,
+      @ForAll @IntRange(min = 1, max = 4) int ranks) {
     Random random = new Random(seed);
     int n = 20;
     float m = 0.75f;
@@ -131,7 +132,8 @@ class GradientCompressorTest {
         .containsExactly(4000, 4000, 1000, 250, 64, 16, 16, 16, 16);
     assertThat(sparsity.kept(150, 3)).isEqualTo(1);
     assertThat(new Sparsity(0, 1, List.of(0.999)).kept(0, 25_000_000)).isEqualTo(25_000);
-    assertThatThrownBy(() -> new Sparsity(0, 1, List.of(1.0))).isInstanceOf(InvalidInput.class).hasMessageContaining("0.999");
+    assertThatThrownBy(() -> new Sparsity(0, 1, List.of(1.0))).isInstanceOf(InvalidInput.class)
+        .hasMessageContaining("0.999");
     assertThatThrownBy(() -> new Sparsity(-1, 1, List.of(0.5))).isInstanceOf(InvalidInput.class);
   }
 }

@@ -40,7 +40,9 @@ class LocalStepsTest {
     assertThat(steps.kSteps()).as("at least").isEqualTo(1);
     steps.averaged(Double.NaN, 0.1);
     assertThat(steps.kSteps()).isEqualTo(1);
-    assertThatThrownBy(() -> LocalSteps.adaptive(0, 1)).isInstanceOf(InvalidInput.class).hasMessageContaining("init_k_steps");
-    assertThatThrownBy(() -> LocalSteps.fixed(1, -1)).isInstanceOf(InvalidInput.class).hasMessageContaining("begin_step");
+    assertThatThrownBy(() -> LocalSteps.adaptive(0, 1)).isInstanceOf(InvalidInput.class)
+        .hasMessageContaining("init_k_steps");
+    assertThatThrownBy(() -> LocalSteps.fixed(1, -1)).isInstanceOf(InvalidInput.class)
+        .hasMessageContaining("begin_step");
   }
 }

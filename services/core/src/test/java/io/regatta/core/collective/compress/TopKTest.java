@@ -31,8 +31,8 @@ class TopKTest {
 
   /** Few distinct values, so that there are many ties; also where a sample is taken. */
   @Property(tries = 200)
-  void itIsThatOfSorting(@ForAll long seed, @ForAll @IntRange(max = 60_000) int n, @ForAll @IntRange(max = 1000) int perMille,
-      @ForAll @IntRange(min = 1, max = 5) int kind) {
+  void itIsThatOfSorting(@ForAll long seed, @ForAll @IntRange(max = 60_000) int n,
+      @ForAll @IntRange(max = 1000) int perMille, @ForAll @IntRange(min = 1, max = 5) int kind) {
     Random random = new Random(seed);
     float[] v = new float[n + 7];
     for (int i = 0; i < v.length; i++) {
