@@ -95,4 +95,26 @@ class CollectiveTrainingTest {
     RunResult resumed = run(2, "max_steps=14", "output=", snapshots, "resume=auto", "snapshots.every_steps=7").get(0);
     assertThat(resumed.parametersHash()).isEqualTo(whole);
   }
+
+  /** As long as nobody is lost the ledger deals as workers of a fixed number are dealt to. */
+  @Test
+  void an_elastic_job_that_loses_nobody_has_the_bits_of_one_that_is_not_elastic() {
+    String fixed = run(2, "max_steps=12", "output=").get(0).parametersHash();
+    List<RunResult> elastic = run(2, "max_steps=12", "output=", "collective.min_trainers=1");
+    assertThat(elastic).hasSize(2).allMatch(r -> r.parametersHash().equals(fixed));
+    assertThat(elastic.get(0).steps()).isEqualTo(12);
+  }
+
+  @Test
+  void an_elastic_job_goes_on_from_the_snapshot_of_a_pass() {
+    String snapshots = "snapshots.dir=" + dir.resolve("snapshots");
+    String elastic = "collective.min_trainers=1";
+    String whole = run(2, "epochs=3", "max_steps=0", "output=", elastic).get(0).parametersHash();
+    run(2, "epochs=2", "max_steps=0", "output=", elastic, snapshots, "snapshots.every_pass=true");
+    RunResult resumed = run(2, "epochs=3", "max_steps=0", "output=", elastic, snapshots, "snapshots.every_pass=true",
+        "resume=auto").get(0);
+    assertThat(resumed.parametersHash()).isEqualTo(whole);
+    assertThat(resumed.steps()).isEqualTo(30);
+    assertThat(resumed.accuracy()).isNotNaN();
+  }
 }

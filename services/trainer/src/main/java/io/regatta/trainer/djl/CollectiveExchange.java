@@ -50,6 +50,7 @@ final class CollectiveExchange implements Exchange {
   private final BucketSums sums;
   /** What {@link #join} has made of the values since the last step of this rank; null if nothing. */
   private DenseMemory newer;
+  private Runnable joined = () -> { };
 
   /** @param optimizer the job's, of which what {@code communication} leaves to it is the client's */
   CollectiveExchange(ReplicaContext replica, ParameterClient client, Communication communication, OptimizerSpec optimizer,
@@ -169,7 +170,13 @@ final class CollectiveExchange implements Exchange {
       Scaling.scale(floats, 0, numel, weight == 0 ? 0 : 1 / weight);
       DenseMemory gradient = DenseMemory.of(memory.slice(0, numel * Float.BYTES));
       newer = own.step(new Gradients(weight * fullBatch, gradient, List.of()), List.of());
+      joined.run();
     }
+  }
+
+  @Override
+  public void onJoined(Runnable told) {
+    joined = told;
   }
 
   @Override

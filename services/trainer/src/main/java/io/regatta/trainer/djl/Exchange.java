@@ -93,6 +93,9 @@ interface Exchange {
     return 0;
   }
 
+  /** Told behind each step of the others that this rank has taken part in outside of its own. */
+  default void onJoined(Runnable told) {}
+
   /** Figures for the result of the run, by name. */
   default Map<String, Double> figures() {
     return Map.of();

@@ -139,6 +139,7 @@ public final class FleetTrainer extends Trainer {
     session.elastic().ifPresent(rank -> rank.keeps(
         new RankState(session.ownShards(), replica.group().steps(), new RunningMeans(this))));
     exchange = Enrolment.exchange(replica, strategy, client, optimizer.spec(), times);
+    exchange.onJoined(this::snapshotOfOthersStep);
     goOn(registered);
     dense.lends(exchange.underWay() + 1, exchange.floatsBehind());
     rankSums = RankSums.attach(getModel().getBlock(), session);
@@ -256,6 +257,14 @@ public final class FleetTrainer extends Trainer {
       steps = made;
       session.stepped(steps);
       snapshotIfDue();
+    }
+  }
+
+  /** Who takes the snapshots has run out of data, and the others train on; where they read is not known here. */
+  private void snapshotOfOthersStep() {
+    long made = replica.group().steps().steps();
+    if (session.job().snapshots().isDue(made) && snapshots != null && session.isLowest()) {
+      snapshots.stepped(made, null);
     }
   }
 

@@ -143,6 +143,7 @@ public final class RankRun {
       try {
         own.run(worker);
         worker.checkSettings(); // a program without a trainer, too
+        group.joinOthersSteps(); // this rank may be the one that takes snapshots of them
         worker.endSnapshots();
       } finally {
         worker.closeDatasets();

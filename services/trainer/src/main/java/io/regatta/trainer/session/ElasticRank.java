@@ -129,6 +129,7 @@ public final class ElasticRank {
 
   /** Does an operation with all ranks; returns its result when it is done, whatever becomes of others on the way. */
   public Operation.Result perform(Operation operation) {
+    String what = operation.name();
     long lostAt = 0;
     while (true) {
       try {
@@ -145,12 +146,12 @@ public final class ElasticRank {
       } catch (PeerLost e) {
         lostAt = lostAt == 0 ? System.nanoTime() : lostAt;
         generationIsOver = true;
-        LOG.warn("{}, {}: generation {} with {} trainers is over, those who are left form the next one: {}", who(), operation.name(),
+        LOG.warn("{}, {}: generation {} with {} trainers is over, those who are left form the next one: {}", who(), what,
             peers.generation(), peers.worldSize(), e.getMessage());
       }
     }
     if (lostAt != 0) {
-      LOG.info("{}: {} is done, with {} trainers, {} ms after the loss was noticed", who(), operation.name(), peers.worldSize(),
+      LOG.info("{}: {} is done, with {} trainers, {} ms after the loss was noticed", who(), what, peers.worldSize(),
           millisSince(lostAt));
     }
     return last;

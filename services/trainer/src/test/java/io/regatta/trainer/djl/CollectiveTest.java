@@ -27,12 +27,14 @@ import io.regatta.trainer.result.RunResult;
 import io.regatta.trainer.run.LocalRun;
 import io.regatta.trainer.run.SharedShards;
 import io.vertx.core.json.JsonObject;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -116,6 +118,20 @@ class CollectiveTest {
     assertThat(results.get(0).examples()).isEqualTo(120);
     assertThat(ends.get(1)).containsExactly(ends.get(2));
     assertThat(ends.get(0)).containsExactly(ends.get(2));
+  }
+
+  /** Rank 0 takes the snapshots, also of steps that it only joins. */
+  @Test
+  void aRankWithoutDataTakesTheSnapshotsOfTheOthersSteps(@TempDir Path dir) {
+    JsonObject job = job(2, 10).put("snapshots", new JsonObject().put("dir", dir.toString()).put("every_steps", 3));
+    run(job, worker -> {
+      try (Model model = Toy.model();
+          FleetTrainer trainer = worker.distributedTrainer(model, Toy.config(worker.optimizer()))) {
+        trainer.initialize(Toy.input(10));
+        EasyTrain.fit(trainer, 1, Toy.data(trainer.getManager(), 10 * (1 + 6 * worker.rank()), 10, 0, 1), null);
+      }
+    });
+    assertThat(dir).isDirectoryContaining("glob:**step-000000003").isDirectoryContaining("glob:**step-000000006");
   }
 
   /** Of unequal batches each example counts alike. */

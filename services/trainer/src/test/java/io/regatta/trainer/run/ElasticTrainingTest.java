@@ -6,14 +6,17 @@ import static org.assertj.core.api.Assertions.within;
 
 import ai.djl.Model;
 import ai.djl.ndarray.NDList;
+import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.Activation;
 import ai.djl.nn.SequentialBlock;
 import ai.djl.nn.core.Linear;
 import ai.djl.nn.norm.BatchNorm;
 import ai.djl.training.DefaultTrainingConfig;
+import ai.djl.training.dataset.ArrayDataset;
 import ai.djl.training.dataset.Batch;
 import ai.djl.training.loss.Loss;
 import io.regatta.core.error.RegattaException.Cancelled;
+import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.metrics.TopAccuracy;
 import io.regatta.trainer.Progress;
 import io.regatta.trainer.ReduceOp;
@@ -156,5 +159,32 @@ class ElasticTrainingTest {
     }
     assertThat(job.group().generations()).isGreaterThanOrEqualTo(1 + KILLS);
     assertThat(first.accuracy()).isGreaterThan(0.95);
+  }
+
+  private static void refused(String message, JsonObject more, TrainingProgram program) throws Exception {
+    ElasticJob job = new ElasticJob(JobConfig.of(new JsonObject().put("job", "elastic").put("mode", "collective").put("trainers", 2)
+        .put("batch_size", 8).mergeIn(more.put("collective", more.getJsonObject("collective", new JsonObject())
+            .put("min_trainers", 1)), true)), 1, program);
+    List<ElasticJob.Trainer> trainers = List.of(job.start(), job.start());
+    for (ElasticJob.Trainer trainer : trainers) {
+      assertThatThrownBy(() -> end(trainer)).hasRootCauseInstanceOf(InvalidInput.class).hasStackTraceContaining(message);
+    }
+  }
+
+  @Test
+  void whatCannotBeElasticIsRefusedInOneLine() throws Exception {
+    refused("cannot be dealt anew", new JsonObject(), worker -> {
+      try (Model model = Model.newInstance("small", worker.device())) {
+        model.setBlock(Linear.builder().setUnits(1).build());
+        try (FleetTrainer trainer = worker.distributedTrainer(model,
+            new DefaultTrainingConfig(Loss.l2Loss()).optOptimizer(worker.optimizer()))) {
+          trainer.initialize(new Shape(8, 2));
+          trainer.iterateDataset(new ArrayDataset.Builder().setData(trainer.getManager().zeros(new Shape(16, 2)))
+              .optLabels(trainer.getManager().zeros(new Shape(16, 1))).setSampling(8, false).build());
+        }
+      }
+    });
+    refused("take dgc, localsgd", new JsonObject().put("collective", new JsonObject().put("dgc", true)), program());
+    assertThatThrownBy(() -> job(1, 2, 3)).isInstanceOf(InvalidInput.class).hasMessageContaining("min_trainers is 3");
   }
 }

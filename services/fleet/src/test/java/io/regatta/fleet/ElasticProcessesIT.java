@@ -1,0 +1,79 @@
+package io.regatta.fleet;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.vertx.core.json.JsonObject;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** An elastic job whose trainers are processes of their own. Needs the packaged jars. */
+class ElasticProcessesIT {
+
+  private static final int START_SECONDS = 90;
+  private static final int END_SECONDS = 400;
+  private static final int LEASE_MILLIS = 3000;
+
+  @TempDir
+  Path dir;
+  private ServiceProcesses services;
+
+  @BeforeEach
+  void begin() {
+    services = new ServiceProcesses(dir);
+  }
+
+  @AfterEach
+  void end() {
+    services.close();
+  }
+
+  private JsonObject job() throws Exception {
+    return ServiceProcesses.job("lenet", List.of("trainers=4", "batch_size=32", "epochs=2", "optimizer.schedule.decay_steps=938",
+        "data.dir=" + Jobs.data("mnist"))).put("collective", new JsonObject().put("min_trainers", 2));
+  }
+
+  private JavaProcess trainer(JsonObject job, int number, int rank) throws Exception {
+    return services.start("trainer", "trainer-" + number, new JsonObject().put("job", job).put("rank", rank)
+        .put("result", dir.resolve("result.json").toString()));
+  }
+
+  /** One of four is killed in the midst of training; the others go on, somebody new comes, and the model is as good as ever. */
+  @Test
+  void who_is_killed_is_made_up_for_and_who_comes_is_let_in() throws Exception {
+    JsonObject job = job();
+    services.start("rendezvous", "rendezvous", new JsonObject().put("lease_ms", LEASE_MILLIS));
+    List<JavaProcess> trainers = new ArrayList<>();
+    for (int rank = 0; rank < 4; rank++) {
+      trainers.add(trainer(job, rank, rank));
+    }
+    JavaProcess first = trainers.get(0);
+    first.await(line -> line.contains("[Epoch 0, batch 99]"), START_SECONDS);
+    JavaProcess victim = trainers.remove(2);
+    victim.signal("KILL");
+    long killed = System.nanoTime();
+    String over = first.await(line -> line.contains("with 4 trainers is over"), START_SECONDS);
+    long noticed = System.nanoTime();
+    String formed = first.await(line -> line.contains("has 3 trainers after 4"), START_SECONDS);
+    String done = first.await(line -> line.contains("is done, with 3 trainers"), START_SECONDS);
+    System.out.printf("noticed after %d ms, goes on after %d ms%n%s%n%s%n%s%n", (noticed - killed) / 1_000_000,
+        (System.nanoTime() - killed) / 1_000_000, over, formed, done);
+    trainers.add(trainer(job, 4, -1));
+    String letIn = first.await(line -> line.contains("has 4 trainers after 3"), START_SECONDS);
+    System.out.println(letIn);
+    for (JavaProcess trainer : trainers) {
+      assertThat(trainer.status(END_SECONDS)).as(trainer.output()).isZero();
+    }
+    JsonNode result = new ObjectMapper().readTree(dir.resolve("result.json").toFile());
+    System.out.println(result);
+    assertThat(result.get("accuracy").asDouble()).isGreaterThanOrEqualTo(0.98);
+    assertThat(result.get("trainers").asInt()).isEqualTo(4);
+    assertThat(first.output()).contains("operations are done");
+  }
+}
