@@ -20,6 +20,22 @@ import java.util.List;
  */
 public record FileEntry(String file, long bytes, String sha256) {
 
+  /**
+   * The same of tensors, which must be those that were written: the writer has left checksums of what it was given.
+   *
+   * @throws InvalidInput if the disk gives back something else
+   */
+  public static FileEntry ofTensors(Path path, String name) throws IOException {
+    try (SafetensorsFile tensors = SafetensorsFile.open(path)) {
+      List<String> damaged = tensors.damagedTensors();
+      if (!damaged.isEmpty()) {
+        throw new InvalidInput(path + " is not what was written, in tensors " + damaged + ": look after the disk, or write to "
+            + "another one");
+      }
+    }
+    return of(path, name);
+  }
+
   /** What a file that has been written is now: reads all of it. */
   public static FileEntry of(Path path, String name) throws IOException {
     return new FileEntry(name, Files.size(path), sha256(path));

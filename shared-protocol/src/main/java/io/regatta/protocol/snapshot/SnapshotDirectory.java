@@ -43,7 +43,8 @@ public final class SnapshotDirectory {
   private static final String PART = ".part";
   private static final String REPLACED = ".replaced";
   /** A snapshot's directory, or a model's file, that somebody has begun: behind its name who, a run's rank, say. */
-  private static final Pattern BEGUN = Pattern.compile(".+\\.(new|(?:(?<run>[0-9a-f]{16})-)?rank\\d+(?:--?\\d+)?)\\.part");
+  private static final String WRITER = "\\.(new|(?:(?<run>[0-9a-f]{16})-)?rank\\d+(?:--?\\d+)?)\\.part";
+  private static final Pattern BEGUN = Pattern.compile(".+" + WRITER);
   /** What somebody is writing changes within this time. */
   private static final Duration WRITTEN_WITHIN = Duration.ofHours(1);
 
@@ -73,10 +74,9 @@ public final class SnapshotDirectory {
   /** Begins it; what earlier attempts, of any writer, have left is removed. */
   public SnapshotDirectory begin() throws IOException {
     Files.createDirectories(target.getParent());
-    String name = target.getFileName() + ".";
+    Pattern earlier = Pattern.compile(Pattern.quote(target.getFileName().toString()) + WRITER);
     try (Stream<Path> entries = Files.list(target.getParent())) {
-      for (Path left : entries.filter(e -> e.getFileName().toString().startsWith(name)
-          && e.getFileName().toString().endsWith(PART)).toList()) {
+      for (Path left : entries.filter(e -> earlier.matcher(e.getFileName().toString()).matches()).toList()) {
         delete(left);
       }
     }
@@ -285,7 +285,7 @@ public final class SnapshotDirectory {
     try (Stream<Path> entries = Files.list(root)) {
       for (Path dir : entries.filter(Files::isDirectory).sorted().toList()) {
         if (!isBeingMade(dir) && !Files.exists(dir.resolve(ManifestFile.NAME))) {
-          all.addAll(list(dir, skipped));
+          all.addAll(listOther(dir, skipped));
         }
       }
     } catch (NoSuchFileException | NotDirectoryException e) {
@@ -295,6 +295,16 @@ public final class SnapshotDirectory {
     }
     all.sort(Found.ORDER.reversed());
     return all;
+  }
+
+  /** Of a directory that may be no business of ours: {@code lost+found}, say. */
+  private static List<Found> listOther(Path dir, Consumer<String> skipped) {
+    try {
+      return list(dir, skipped);
+    } catch (IOException e) {
+      skipped.accept(dir + " cannot be read (" + e + "); it is left out");
+      return List.of();
+    }
   }
 
   private static Optional<Found> latest(Path root, Consumer<String> skipped) throws IOException {

@@ -91,20 +91,19 @@ public final class SnapshotReader implements AutoCloseable {
   }
 
   /**
-   * Reads what a shard of so many needs, and compares it with its checksums.
+   * Reads the files that a shard of so many needs, headers and all, and compares them with their manifests.
    *
    * @throws InvalidInput naming what is damaged
    */
   void check(int shard, int shards) throws IOException {
-    for (List<SafetensorsFile> member : files) {
-      for (int f = 0; f < member.size(); f++) {
-        if (isNeeded(member, f, shard, shards)) {
-          List<String> damaged = member.get(f).damagedTensors();
-          if (!damaged.isEmpty()) {
-            throw new InvalidInput(member.get(f).path() + " is damaged in tensors " + damaged + "; use another snapshot");
-          }
+    for (int m = 0; m < files.size(); m++) {
+      List<FileEntry> needed = new ArrayList<>();
+      for (int f = 0; f < files.get(m).size(); f++) {
+        if (isNeeded(files.get(m), f, shard, shards)) {
+          needed.add(chain.get(m).manifest().files().get(f));
         }
       }
+      SnapshotDirectory.verify(chain.get(m).dir(), needed);
     }
   }
 

@@ -45,7 +45,7 @@ public final class SnapshotRewrite {
         write(in, layout, paths);
         List<FileEntry> entries = new ArrayList<>();
         for (Path path : paths) {
-          entries.add(FileEntry.of(path, path.getFileName().toString()));
+          entries.add(FileEntry.ofTensors(path, path.getFileName().toString()));
         }
         SnapshotKind kind = in.manifest().kind() == SnapshotKind.DELTA ? SnapshotKind.FULL : in.manifest().kind();
         out.publish(in.manifest().with(kind, layout, entries).toJson(), true);
@@ -186,7 +186,7 @@ public final class SnapshotRewrite {
       }
       file.finish();
     }
-    return FileEntry.of(path, ModelFiles.DENSE);
+    return FileEntry.ofTensors(path, ModelFiles.DENSE);
   }
 
   private static FileEntry tableFile(SnapshotReader in, TableLayout t, SnapshotDirectory out, long[] hash)
@@ -209,6 +209,6 @@ public final class SnapshotRewrite {
       });
       file.finish();
     }
-    return FileEntry.of(path, path.getFileName().toString());
+    return FileEntry.ofTensors(path, path.getFileName().toString());
   }
 }

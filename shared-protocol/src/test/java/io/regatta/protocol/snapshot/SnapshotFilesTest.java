@@ -167,7 +167,7 @@ class SnapshotFilesTest {
     former.write(dir.resolve("pass-00000"), 2);
     WrittenSnapshot next = WrittenSnapshot.random(2, 50);
     next.write(dir.resolve("pass-00001"), 2, SnapshotKind.FULL, "", 600, Map.of());
-    Path part = dir.resolve("pass-00001.part");
+    Path part = dir.resolve("pass-00001.new.part");
     Files.move(dir.resolve("pass-00001"), part); // all but the last rename
     assertLatestIs(former);
     Files.delete(part.resolve(ManifestFile.NAME)); // before the manifest
@@ -284,6 +284,34 @@ class SnapshotFilesTest {
     assertThatThrownBy(() -> frozen.publish(new JsonObject().put("files", new JsonArray()), false)).isInstanceOf(IOException.class);
     assertThat(dir.resolve("s")).doesNotExist();
     assertThat(dir.resolve("s.rank1-2.part")).exists();
+  }
+
+  @Test
+  void what_others_write_beside_it_is_theirs() throws IOException {
+    List<Path> others = List.of(dir.resolve("s.tar.part"), dir.resolve("s.v2.new.part"), dir.resolve("t.new.part"));
+    for (Path other : others) {
+      Files.createDirectory(other);
+    }
+    Path left = Files.createDirectory(dir.resolve("s.rank3-17.part"));
+    SnapshotDirectory.of(dir.resolve("s")).begin();
+    assertThat(others).allMatch(Files::exists);
+    assertThat(left).doesNotExist();
+  }
+
+  /** What the writer was given is compared, not what the disk says it has. */
+  @Test
+  void tensors_that_the_disk_gives_back_otherwise_are_not_noted() throws IOException {
+    Path file = dir.resolve("x.safetensors");
+    try (SafetensorsWriter out = new SafetensorsWriter(file, SafetensorsWriter.headerBytes(List.of("w"), Map.of()), Map.of())) {
+      out.tensor("w", TensorInfo.F32, List.of(3)).floats(new float[] {1, 2, 3}, 0, 3);
+      out.finish();
+    }
+    FileEntry.ofTensors(file, "x.safetensors");
+    byte[] bytes = Files.readAllBytes(file);
+    bytes[bytes.length - 5] ^= 4;
+    Files.write(file, bytes);
+    assertThatThrownBy(() -> FileEntry.ofTensors(file, "x.safetensors")).isInstanceOf(InvalidInput.class)
+        .hasMessageContaining("x.safetensors is not what was written, in tensors [w]");
   }
 
   /** A file that changes between writing and reading again, as a bad disk has it, is not published. */

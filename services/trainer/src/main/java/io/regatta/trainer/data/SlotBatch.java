@@ -20,9 +20,15 @@ public record SlotBatch(Layout layout, int rows, float[] dense, long[] ids, floa
 
   /** An empty batch with room for {@code rows} examples, which a {@link SlotSource} fills. */
   public static SlotBatch allocate(Layout layout, int rows) {
-    int places = rows * layout.columns();
-    return new SlotBatch(layout, rows, new float[rows * layout.dense()], new long[places],
+    int places = Math.multiplyExact(rows, layout.columns());
+    return new SlotBatch(layout, rows, new float[Math.multiplyExact(rows, layout.dense())], new long[places],
         layout.valued() ? new float[places] : null, new float[rows], null, null);
+  }
+
+  /** Memory that an example takes in a batch. */
+  public static long bytes(Layout layout) {
+    long each = (layout.valued() ? Float.BYTES : 0) + Long.BYTES;
+    return each * layout.columns() + (long) Float.BYTES * (layout.dense() + 1);
   }
 
   /** The first {@code n} examples, in the same arrays. */

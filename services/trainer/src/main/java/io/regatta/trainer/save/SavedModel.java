@@ -9,6 +9,7 @@ import io.regatta.core.model.SparseTableSpec;
 import io.regatta.protocol.snapshot.FileEntry;
 import io.regatta.protocol.snapshot.ManifestFile;
 import io.regatta.protocol.snapshot.ModelFiles;
+import io.regatta.protocol.snapshot.SafetensorsFile;
 import io.regatta.protocol.snapshot.SafetensorsWriter;
 import io.regatta.protocol.snapshot.SnapshotDirectory;
 import io.regatta.protocol.snapshot.SnapshotKind;
@@ -142,6 +143,7 @@ public final class SavedModel {
       try {
         trainer.getModel().save(scratch, DJL_NAME);
         Files.move(scratch.resolve(DJL_PARAMETERS), part, StandardCopyOption.REPLACE_EXISTING);
+        SnapshotDirectory.sync(part);
       } finally {
         Files.deleteIfExists(scratch.resolve(DJL_PARAMETERS));
         Files.delete(scratch);
@@ -175,7 +177,7 @@ public final class SavedModel {
   private void add(String name, Content content) throws IOException {
     Path part = part(name);
     content.writeTo(part);
-    files.add(FileEntry.of(part, name).toJson());
+    files.add((name.endsWith(SafetensorsFile.SUFFIX) ? FileEntry.ofTensors(part, name) : FileEntry.of(part, name)).toJson());
   }
 
   private Path part(String name) {

@@ -203,6 +203,9 @@ final class PredictionEndpoint {
       return;
     }
     Upload upload = new Upload(request);
+    if ("100-continue".equalsIgnoreCase(request.getHeader("expect"))) {
+      request.response().writeContinue();
+    }
     counted(upload.whole.future().compose(this::predict).onComplete(done -> upload.release())).onSuccess(predicted -> {
       JsonArray all = new JsonArray();
       for (float score : predicted.scores()) {

@@ -29,6 +29,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /**
@@ -40,6 +41,8 @@ public final class Predictor implements AutoCloseable {
 
   /** Batches that may wait. */
   private static final int WAITING_MAX = 256;
+  /** Of one request, as examples. */
+  private static final long BATCH_BYTES_MAX = 512L << 20;
 
   private final ExecutorService thread;
   private final ServedModel model;
@@ -56,16 +59,18 @@ public final class Predictor implements AutoCloseable {
    * @param dir of the model or the snapshot
    * @param run that trained them, see {@link io.regatta.protocol.snapshot.Manifest#run}; empty if the model does not tell
    * @param step of training that they are of; -1 if the model does not tell
+   * @param pass behind which the snapshot was taken; -1 for others
    */
-  public record Source(Path dir, String run, long step) {
+  public record Source(Path dir, String run, long step, int pass) {
 
     /**
      * Whether a snapshot is to be taken over: it is of a run that began later, the next day's say, whatever its steps; or of
-     * the same run (or the model does not tell which) and a later step.
+     * the same run (or the model does not tell which) and a later step; or of the same step behind the end of its pass, where
+     * rows have aged and gone.
      */
     boolean isBefore(Manifest snapshot) {
       int later = run.isEmpty() ? 0 : snapshot.run().compareTo(run);
-      return later > 0 || later == 0 && snapshot.step() > step;
+      return later > 0 || later == 0 && (snapshot.step() > step || snapshot.step() == step && snapshot.pass() > pass);
     }
   }
 
@@ -81,7 +86,7 @@ public final class Predictor implements AutoCloseable {
     this.thread = thread;
     this.model = model;
     input = model.input();
-    source = new Source(dir, model.run(), model.step());
+    source = new Source(dir, model.run(), model.step(), -1);
   }
 
   /** A model of a program on the class path. Blocks until it is in memory. */
@@ -165,7 +170,22 @@ public final class Predictor implements AutoCloseable {
   }
 
   private SlotBatch parse(byte[] text) {
-    List<Line> lines = new ArrayList<>();
+    int[] lines = new int[1];
+    eachLine(text, line -> lines[0]++);
+    long bytes = lines[0] * SlotBatch.bytes(layout());
+    if (bytes > BATCH_BYTES_MAX) {
+      throw new InvalidInput("the " + lines[0] + " examples of a request would take " + (bytes >> 20) + " MiB, at most "
+          + (BATCH_BYTES_MAX >> 20) + " are wanted: send " + BATCH_BYTES_MAX / SlotBatch.bytes(layout()) + " at a time");
+    }
+    BadLines badLines = BadLines.refused();
+    SlotBatch batch = SlotBatch.allocate(layout(), lines[0]);
+    int[] rows = new int[1];
+    eachLine(text, line -> rows[0] += input.parse(line, batch, rows[0], badLines) ? 1 : 0);
+    return batch.first(rows[0]);
+  }
+
+  /** Lines that are not empty. */
+  private static void eachLine(byte[] text, Consumer<Line> each) {
     for (int from = 0, number = 1; from < text.length; number++) {
       int end = from;
       while (end < text.length && text[end] != '\n') {
@@ -173,17 +193,10 @@ public final class Predictor implements AutoCloseable {
       }
       int to = end > from && text[end - 1] == '\r' ? end - 1 : end;
       if (to > from) {
-        lines.add(new Line("request", number, text, from, to));
+        each.accept(new Line("request", number, text, from, to));
       }
       from = end + 1;
     }
-    SlotBatch batch = SlotBatch.allocate(layout(), lines.size());
-    BadLines badLines = BadLines.refused();
-    int rows = 0;
-    for (Line line : lines) {
-      rows += input.parse(line, batch, rows, badLines) ? 1 : 0;
-    }
-    return batch.first(rows);
   }
 
   /**
@@ -213,12 +226,12 @@ public final class Predictor implements AutoCloseable {
           reader.rowsSince(taken, table, (ids, rows, n) -> call(() -> served.put(ids, rows, table.width(), n)).join(),
               (ids, rows, n) -> call(() -> served.remove(ids, n)).join());
         } else {
-          ServedTable whole = served.empty();
+          ServedTable whole = served.empty(reader.manifest().model().seed());
           reader.rows(table, (ids, rows, n) -> whole.put(ids, rows, table.width(), n));
           tables.add(whole);
         }
       }
-      Source newer = new Source(snapshot, reader.manifest().run(), reader.manifest().step());
+      Source newer = new Source(snapshot, reader.manifest().run(), reader.manifest().step(), reader.manifest().pass());
       call(() -> {
         model.set(dense);
         tables.forEach(model::set);

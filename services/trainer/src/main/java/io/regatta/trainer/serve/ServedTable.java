@@ -17,7 +17,6 @@ final class ServedTable {
   private final String name;
   private final int dim;
   private final InitializerSpec initializer;
-  private final long seed;
   private final long birthKey;
   private final Long2IntOpenHashMap rowOf = new Long2IntOpenHashMap();
   private final List<float[]> slabs = new ArrayList<>();
@@ -29,7 +28,6 @@ final class ServedTable {
     this.name = name;
     this.dim = dim;
     this.initializer = initializer;
-    this.seed = seed;
     birthKey = InitializerSpec.tableKey(seed, name);
     rowOf.defaultReturnValue(-1);
   }
@@ -42,9 +40,13 @@ final class ServedTable {
     return dim;
   }
 
-  /** One like this without rows, for another thread to fill. */
-  ServedTable empty() {
-    return new ServedTable(name, dim, initializer, seed);
+  /**
+   * One like this without rows, for another thread to fill.
+   *
+   * @param ofJob seed of the job whose rows it will have
+   */
+  ServedTable empty(long ofJob) {
+    return new ServedTable(name, dim, initializer, ofJob);
   }
 
   /**

@@ -13,6 +13,7 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -59,6 +60,18 @@ class PredictionEndpointTest {
     socket.getOutputStream().write(("POST /predict HTTP/1.1\r\nhost: x\r\ncontent-length: " + MAX_BYTES + "\r\n\r\n"
         + "x".repeat(bytes)).getBytes(StandardCharsets.US_ASCII));
     return socket;
+  }
+
+  /** As curl does with more than a megabyte: the body comes when the service has said that it will take it. */
+  @Test
+  void a_sender_that_asks_first_is_told_to_go_on() throws Exception {
+    try (Predictor predictor = Predictor.load(dir.resolve("model"))) {
+      serve(predictor, 60_000);
+      HttpResponse<String> answer = http.send(HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + "/predict"))
+          .expectContinue(true).version(HttpClient.Version.HTTP_1_1).timeout(Duration.ofSeconds(20))
+          .POST(HttpRequest.BodyPublishers.ofString(ServedJob.lines(dir).get(0))).build(), HttpResponse.BodyHandlers.ofString());
+      assertThat(answer.statusCode()).isEqualTo(200);
+    }
   }
 
   private int ask() throws Exception {

@@ -30,11 +30,14 @@ import io.regatta.trainer.run.LocalRun;
 import io.regatta.trainer.save.SavedParameters;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -99,6 +102,16 @@ class PredictorTest {
 
   private static List<String> lines() throws Exception {
     return Files.readAllLines(data.resolve("test.tsv"));
+  }
+
+  /** A small request must not become gigabytes. */
+  @Test
+  void a_request_of_very_many_lines_is_refused_before_they_are_read() {
+    try (Predictor predictor = Predictor.load(dir.resolve("model"))) {
+      byte[] text = "x\n".repeat(4 << 20).getBytes(StandardCharsets.US_ASCII);
+      assertThat(predictor.predict(text)).failsWithin(Duration.ofSeconds(30)).withThrowableOfType(ExecutionException.class)
+          .withCauseInstanceOf(InvalidInput.class).withMessageContaining("4194304 examples").withMessageContaining("at a time");
+    }
   }
 
   @Test

@@ -4,11 +4,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.protocol.snapshot.Manifest;
+import io.regatta.protocol.snapshot.ModelLayout;
+import io.regatta.protocol.snapshot.SnapshotKind;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.util.List;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -73,6 +77,21 @@ class SnapshotFollowerTest {
       follower.look();
       assertThat(predictor.source().step()).isEqualTo(18);
     }
+  }
+
+  /** Rows age and go behind the end of a pass, in which a snapshot of the same step was taken. */
+  @Test
+  void of_one_step_the_snapshot_behind_the_pass_is_the_later() {
+    Predictor.Source within = new Predictor.Source(dir, "00000000000000a1", 300, -1);
+    assertThat(within.isBefore(manifest(300, 2))).isTrue();
+    assertThat(within.isBefore(manifest(300, -1))).isFalse();
+    assertThat(new Predictor.Source(dir, "00000000000000a1", 300, 2).isBefore(manifest(300, 2))).isFalse();
+    assertThat(new Predictor.Source(dir, "00000000000000a1", 301, -1).isBefore(manifest(300, 2))).isFalse();
+  }
+
+  private static Manifest manifest(long step, int pass) {
+    return new Manifest("job", "00000000000000a1", "async", SnapshotKind.FULL, step, pass, 0, false, "", "",
+        new ModelLayout("0123456789abcdef", 7, 0, 4, "sgd", 0, List.of(), List.of()), List.of(), List.of());
   }
 
   @Test
