@@ -16,6 +16,7 @@ import io.regatta.protocol.tensor.Kind;
 import io.regatta.protocol.tensor.TensorMessage;
 import io.vertx.grpc.common.GrpcStatus;
 import java.nio.ByteBuffer;
+import java.util.Locale;
 
 /** The messages of collective calls between two ranks. Pure functions but for pooled memory; any thread. */
 public final class CollectiveFrames {
@@ -43,16 +44,27 @@ public final class CollectiveFrames {
     Operation operation = Operation.values()[Math.max(0, call.getOperationValue()) % Operation.values().length];
     StringBuilder words = new StringBuilder(operation.word());
     if (operation.reduces()) {
-      words.append(" (").append(call.getReduction().name().toLowerCase(java.util.Locale.ROOT)).append(')');
+      words.append(" (").append(call.getReduction().name().toLowerCase(Locale.ROOT)).append(')');
     }
     if (operation.hasRoot()) {
       words.append(operation == Operation.REDUCE ? " to rank " : " from rank ").append(call.getRoot());
     }
     if (operation != Operation.BARRIER) {
       words.append(" of ").append(call.getLength()).append(' ')
-          .append(call.getDtype().name().toLowerCase(java.util.Locale.ROOT));
+          .append(call.getDtype().name().toLowerCase(Locale.ROOT));
     }
     return words + ", call " + call.getNumber();
+  }
+
+  /** What to do about two calls that are not the same, behind the {@link #words} of both. */
+  public static String difference(CollectiveCall mine, CollectiveCall theirs) {
+    return words(mine).equals(words(theirs))
+        ? ", by " + way(mine) + " and " + way(theirs) + "; all ranks must have the same table of algorithms"
+        : "; all ranks must make the same calls in the same order";
+  }
+
+  private static String way(CollectiveCall call) {
+    return call.getAlgorithm().name().toLowerCase(Locale.ROOT) + " in chunks of " + call.getChunkBytes() + " bytes";
   }
 
   /**

@@ -4,6 +4,7 @@ import io.netty.buffer.ByteBuf;
 import io.regatta.core.collective.ReduceOp;
 import io.regatta.core.collective.Step;
 import io.regatta.core.collective.Tensor;
+import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.protocol.stream.FrameReceiver;
 import io.regatta.protocol.tensor.Kind;
@@ -25,10 +26,14 @@ public final class CollectiveReceiver implements FrameReceiver {
     /**
      * The elements of a step begin.
      *
-     * @return where they go
-     * @throws io.regatta.core.error.RegattaException if something else is to come
+     * @return where they go; of no use if it has dropped everything ({@link #drop}), because something else was to come
      */
     Target begin(TensorMessage header);
+
+    /** What comes does not fit: who has an answer for the peer gives it, and drops everything. */
+    default void refused(RegattaException why) {
+      throw why;
+    }
 
     /** All elements of that step are in. */
     void taken();
@@ -85,13 +90,17 @@ public final class CollectiveReceiver implements FrameReceiver {
     if (deaf) {
       return;
     }
-    target = listener.begin(header);
+    Target next = listener.begin(header);
+    if (deaf) {
+      return;
+    }
+    target = next;
     Step step = target.step;
     at = step.from();
     if (header.getOffset() != at || payloadBytes != (long) step.count() * target.tensor.wire().bytes()) {
-      throw new InvalidInput(CollectiveFrames.words(header.getCollective()) + ": " + payloadBytes
+      listener.refused(new InvalidInput(CollectiveFrames.words(header.getCollective()) + ": " + payloadBytes
           + " bytes from element " + header.getOffset() + " came where " + step.count() + " elements from " + at
-          + " were to come; all ranks must run the same version");
+          + " were to come; all ranks must run the same version"));
     }
   }
 

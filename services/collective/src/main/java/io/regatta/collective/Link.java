@@ -23,7 +23,7 @@ import java.util.concurrent.TimeUnit;
  * for. Owned by the rank's loop.
  */
 final class Link implements CollectiveReceiver.Listener {
-  private static final long ABORT_MILLIS = 500;
+  private static final long ABORT_MILLIS = 250;
   private static final long CLOSE_MILLIS = 1000;
 
   /** A step of a call. */
@@ -164,9 +164,12 @@ final class Link implements CollectiveReceiver.Listener {
     (run.step(index).sends() ? sends : receives).add(new Pending(run, index));
   }
 
-  /** Whether a call waits for this peer now. */
+  /** Whether a call that needs this peer waits for it now: for what it sends, or for it to take what is sent. */
   boolean waitsFor(CollectiveRun run) {
-    Pending next = receives.peek();
+    return lent > 0 || isNext(run, receives.peek()) || isNext(run, sends.peek());
+  }
+
+  private static boolean isNext(CollectiveRun run, Pending next) {
     return next != null && next.run == run && next.isReady();
   }
 
@@ -265,16 +268,27 @@ final class Link implements CollectiveReceiver.Listener {
   public CollectiveReceiver.Target begin(TensorMessage header) {
     Pending next = receives.peek();
     if (next == null || !open) {
-      throw new InvalidInput(owner.where() + ": rank " + peer + " sends " + CollectiveFrames.words(header.getCollective())
-          + ", which this rank takes no part in");
+      refused(new InvalidInput(owner.where() + ": rank " + peer + " sends " + CollectiveFrames.words(header.getCollective())
+          + ", which rank " + owner.rank() + " takes no part in"));
+      return null;
     }
     if (!header.getCollective().equals(next.run.call)) {
-      throw new InvalidInput(owner.where() + ": rank " + owner.rank() + " has made "
+      refused(new InvalidInput(owner.where() + ": rank " + owner.rank() + " has made "
           + CollectiveFrames.words(next.run.call) + ", but rank " + peer + " "
-          + CollectiveFrames.words(header.getCollective()) + "; all ranks must make the same calls in the same order");
+          + CollectiveFrames.words(header.getCollective()) + CollectiveFrames.difference(next.run.call, header.getCollective())));
+      return null;
     }
     next.run.begin(next.index);
     return new CollectiveReceiver.Target(next.run.tensor, next.step(), next.run.op);
+  }
+
+  /** Not thrown, as long as there is another way: a stream whose opener refuses it breaks without a word to the peer. */
+  @Override
+  public void refused(RegattaException why) {
+    if (owner.broken() != null) {
+      throw why;
+    }
+    owner.fail(why);
   }
 
   @Override

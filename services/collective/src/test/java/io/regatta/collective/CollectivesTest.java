@@ -15,6 +15,7 @@ import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.error.RegattaException.StaleGeneration;
 import io.regatta.core.exchange.Wait;
+import io.regatta.node.admin.Waits;
 import io.regatta.node.process.PlainVertx;
 import io.regatta.protocol.stream.Transport;
 import io.regatta.protocol.tensor.CollectiveCall;
@@ -200,6 +201,37 @@ class CollectivesTest {
       get(waits);
       assertThat(get(group.waits.list())).isEmpty();
     }
+  }
+
+  @Test
+  void a_root_that_waits_until_its_elements_are_taken_says_so() {
+    try (LocalGroup group = new LocalGroup(VERTX, 2, Transport.AUTO)) {
+      ByteBuffer memory = direct(values(0, 100_000));
+      Future<Void> waits = group.ranks.get(0).broadcast(Tensor.of(memory), 0);
+      List<Wait> shown = List.of();
+      while (shown.isEmpty()) {
+        shown = get(group.waits.list());
+      }
+      assertThat(shown.get(0).waitsFor()).extracting(Wait.Peer::name).containsExactly("rank 1");
+      get(group.ranks.get(1).broadcast(Tensor.of(new float[100_000]), 0));
+      get(waits);
+    }
+  }
+
+  @Test
+  void ranks_with_other_tables_of_algorithms_are_told_of_the_difference() {
+    List<CollectivePort> ports = new ArrayList<>();
+    for (String algorithm : List.of("ring", "exchange")) {
+      ports.add(get(CollectivePort.listen(VERTX, "127.0.0.1", CollectiveOptions.defaults()
+          .withChoices(Choices.parse("all-reduce * * " + algorithm + " 65536")), new Waits())));
+    }
+    List<Future<Void>> calls = LocalGroup.form(1, ports).stream()
+        .map(ranks -> ranks.allReduce(Tensor.of(new float[9]), ReduceOp.SUM)).toList();
+    for (Future<Void> call : calls) {
+      assertThatThrownBy(() -> get(call)).isInstanceOf(InvalidInput.class).hasMessageContaining("ring in chunks of 65536")
+          .hasMessageContaining("exchange in chunks of 65536").hasMessageContaining("same table of algorithms");
+    }
+    ports.forEach(port -> get(port.close()));
   }
 
   @ParameterizedTest

@@ -98,6 +98,11 @@ final class StoreSeat implements Seat {
     comeNanos = sinceNanos;
     wait = waits.begin(joining.member(), "join of group " + joining.group(), store.toString(),
         () -> Future.succeededFuture(waitsFor));
+    // A look ends a wait that is too long; one that the store never answers does not.
+    long timer = vertx.setTimer(patience.plus(timing.lease()).toMillis(), id -> end(new PeerLost(joining.member()
+        + " waits for a generation of group " + joining.group() + " for longer than " + patience.toMillis() + " ms, and " + store
+        + " has not answered for " + timing.seconds() + "; look at the store")));
+    formed.future().onComplete(done -> vertx.cancelTimer(timer));
   }
 
   private void look() {
