@@ -8,7 +8,6 @@
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
-regatta=$here/../regatta
 job=${JOB:-resnet50}
 steps=${STEPS:-6}
 warm=${WARM:-3}
@@ -57,7 +56,20 @@ limit() { # MBIT_PER_S
   done
 }
 
-"$regatta" version >/dev/null # builds it, if need be, before anything is measured
+"$here/../regatta" version >/dev/null # builds it, if need be, before anything is measured; not again if sources change meanwhile
+java=${JAVA_HOME:+$JAVA_HOME/bin/}java
+flags=
+[ "$("$java" -version 2>&1 | sed -n 's/.* version "\([0-9]*\).*/\1/p' | head -n 1)" -lt 24 ] || flags=--sun-misc-unsafe-memory-access=allow
+OMP_NUM_THREADS=1
+OPT_OUT_TRACKING=true
+export OMP_NUM_THREADS OPT_OUT_TRACKING
+
+regatta() { # NAMESPACE options: in the place of the shell that calls it
+  namespace=$1
+  shift
+  # shellcheck disable=SC2086 # options are words
+  exec ip netns exec "$namespace" "$java" $flags -jar "$here/../services/fleet/target/fleet.jar" "$@"
+}
 
 conf() { # FILE HOST more
   echo "{\"node\": {\"host\": \"$2\", \"cluster\": {\"directory\": \"fixed\", \"endpoints\": {\"rendezvous\": \"10.77.0.1:7000\"}}}$3}" >"$1"
@@ -71,7 +83,7 @@ trainer() { # RANK NAMESPACE options
   rank=$1
   namespace=$2
   shift 2
-  ip netns exec "$namespace" "$regatta" train -conf="$dir/$rank.json" "$here/../configs/$job.yaml" --trainers=2 \
+  regatta "$namespace" train -conf="$dir/$rank.json" "$here/../configs/$job.yaml" --trainers=2 \
     --max-steps="$((steps + warm))" --set epochs=1 --set "batch_size=$batch" --set "settings.train_images=$images" \
     --set settings.test_images=2 $([ "$job" = lenet ] || echo --set settings.image_size=32) \
     --set "trace.file=$dir/trace.json" --set "trace.from_step=$warm" --set "trace.steps=$steps" \
@@ -82,7 +94,7 @@ trainer() { # RANK NAMESPACE options
 measure() { # options; then: step, ms, median of the steps behind the warm-up; bytes of a rank and step
   rm -f "$dir"/trace*.json "$dir"/result*.json
   started=
-  ip netns exec "$left" "$regatta" rendezvous -conf="$dir/rendezvous.json" >"$dir/rendezvous.log" 2>&1 &
+  regatta "$left" rendezvous -conf="$dir/rendezvous.json" >"$dir/rendezvous.log" 2>&1 &
   rendezvous=$!
   trainer 0 "$left" "$@"
   first=$!
