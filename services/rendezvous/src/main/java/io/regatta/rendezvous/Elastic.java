@@ -5,6 +5,7 @@ import io.regatta.core.group.Seating;
 import io.regatta.node.address.PublishedAddress;
 import io.regatta.protocol.rendezvous.JoinRequest;
 import java.util.List;
+import java.util.Optional;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -27,8 +28,9 @@ final class Elastic {
   }
 
   /**
-   * Whether a newcomer may wait for the next generation. The rank that it wants must not be one that a member has asked for, or,
-   * in a group of one size, has; in another group members have the ranks that come, and keep them before a newcomer's wish.
+   * Whether a newcomer may wait for the next generation. In a group of one size the rank that it wants must not be held. In
+   * another one members have the ranks that come, and keep them before a newcomer's wish; one that wants what a member has asked
+   * for waits until that one gives a sign of life ({@link #refusal}), or is lost: it may be that one's next life.
    *
    * @throws Conflict if there can be no seat for it while those live who are here
    */
@@ -47,12 +49,28 @@ final class Elastic {
               + "Configure the host to publish of the one on loopback");
         });
     for (Holder holder : holders) {
-      int rank = newcomer.getRank();
-      if (holder.active() && rank >= 0 && (holder.wanted == rank || min == max && holder.rank == rank)) {
-        throw new Conflict("rank " + rank + " of group " + group + " is held: " + holder.describe(now)
-            + "; take another rank, or -1 for any, or wait until the holder has left or its lease has ended");
+      if (min == max && holder.active() && holder.rank == newcomer.getRank()) {
+        throw held(newcomer.getRank(), holder, now);
       }
     }
+  }
+
+  private Conflict held(int rank, Holder holder, long now) {
+    return new Conflict("rank " + rank + " of group " + group + " is held: " + holder.describe(now)
+        + "; take another rank, or -1 for any, or wait until the holder has left or its lease has ended");
+  }
+
+  /** The member who has asked for the rank that this newcomer asks for, and may be dead. */
+  static Optional<Holder> rival(Lobby.Guest newcomer, List<Holder> holders) {
+    JoinRequest wants = newcomer.request();
+    return wants.getIncarnation() != 0 || wants.getRank() < 0 ? Optional.empty()
+        : holders.stream().filter(holder -> holder.active() && holder.wanted == wants.getRank()).findFirst();
+  }
+
+  /** Why a newcomer cannot stay: the member who has asked for the same rank has given a sign of life since it came. */
+  Optional<Conflict> refusal(Lobby.Guest newcomer, List<Holder> holders, long now) {
+    return rival(newcomer, holders).filter(holder -> holder.lastSeenMillis > newcomer.sinceMillis())
+        .map(holder -> held(newcomer.request().getRank(), holder, now));
   }
 
   private static String names(List<Holder> holders, Lobby lobby, long now) {

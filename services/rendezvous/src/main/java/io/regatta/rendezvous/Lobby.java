@@ -46,6 +46,10 @@ final class Lobby {
       return request;
     }
 
+    long sinceMillis() {
+      return sinceMillis;
+    }
+
     BiConsumer<JoinReply, RegattaException> done() {
       return done;
     }
@@ -106,9 +110,13 @@ final class Lobby {
 
   /** Refuses the member of this incarnation, if it waits here. */
   void dismiss(long incarnation, RegattaException reason) {
-    List<Guest> gone = guests.stream().filter(guest -> guest.request.getIncarnation() == incarnation).toList();
-    guests.removeAll(gone);
-    gone.forEach(guest -> guest.done.accept(null, reason));
+    guests().stream().filter(guest -> guest.request.getIncarnation() == incarnation).forEach(guest -> refuse(guest, reason));
+  }
+
+  void refuse(Guest guest, RegattaException reason) {
+    if (guests.remove(guest)) {
+      guest.done.accept(null, reason);
+    }
   }
 
   /** All guests by rank, as many as the world size; the lobby is empty afterwards. */

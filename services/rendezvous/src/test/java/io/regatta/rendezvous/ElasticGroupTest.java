@@ -150,20 +150,41 @@ class ElasticGroupTest {
     Answer<JoinReply> a = join("a", -1, 0);
     Answer<JoinReply> b = join("b", 1, 0);
     g.pass(SETTLE);
-    assertThatThrownBy(() -> join("c", 1, 0)).as("b has asked for it").isInstanceOf(Conflict.class)
-        .hasMessageContaining("rank 1 of group g is held: rank 1 (b at b:1");
     Answer<JoinReply> d = join("d", 0, 0); // a has it, and takes any
     Answer<JoinReply> nextB = join("b", 1, b.value.getIncarnation());
     Answer<JoinReply> nextA = join("a", -1, a.value.getIncarnation());
     assertThat(List.of(nextA, nextB, d)).extracting(m -> m.value.getRank()).containsExactly(0, 1, 2);
     assertThat(nextA.value.getIncarnation()).isEqualTo(a.value.getIncarnation());
 
-    // the one that asked for rank 1 is lost: now it is free, and who asks for it next may come before the others
+    Views views = g.watch();
+    Answer<JoinReply> same = join("same", 1, 0);
+    assertThat(same.isDone()).as("b may be dead, and this its next life").isFalse();
+    assertThat(views.last().getWaitingList()).as("nobody is to make room for it yet").isEmpty();
+    beat(1000, List.of(nextA, nextB, d));
+    g.pass(100);
+    assertThat(same.error).as("b lives").isInstanceOf(Conflict.class)
+        .hasMessageContaining("rank 1 of group g is held: rank 1 (b at b:1");
+
+    Answer<JoinReply> again = join("again", 1, 0);
     beat(11_000, List.of(nextA, d));
-    Answer<JoinReply> c = join("c", 1, 0);
+    assertThat(again.isDone()).isFalse();
+    assertThat(views.last().getWaitingList()).as("b is lost").containsExactly("again at again:1");
     again(nextA);
     again(d);
-    assertThat(c.value.getRank()).isEqualTo(1);
+    assertThat(again.value.getRank()).isEqualTo(1);
+  }
+
+  @Test
+  void aMemberWhoseRankANewcomerWantsFormsTheNextGenerationAllTheSame() {
+    Answer<JoinReply> a = join("a", 0, 0);
+    Answer<JoinReply> b = join("b", 1, 0);
+    g.pass(SETTLE);
+    Answer<JoinReply> same = join("same", 1, 0);
+    g.pass(100);
+    Answer<JoinReply> nextB = join("b", 1, b.value.getIncarnation());
+    assertThat(same.error).isInstanceOf(Conflict.class);
+    Answer<JoinReply> nextA = join("a", 0, a.value.getIncarnation());
+    assertThat(List.of(nextA, nextB)).extracting(m -> m.value.getRank()).containsExactly(0, 1);
   }
 
   @Test
