@@ -43,7 +43,7 @@ import org.junit.jupiter.api.io.TempDir;
 @ExtendWith(BlockedLoopGuard.class)
 class ServeTest {
 
-  private static final Duration POLL = Duration.ofMillis(500);
+  private static final Duration POLL = Duration.ofSeconds(4);
   /** What a busy machine may add. */
   private static final Duration SLACK = Duration.ofSeconds(3);
 

@@ -25,12 +25,16 @@ final class SnapshotFollower {
 
   private static final Logger LOG = LoggerFactory.getLogger(SnapshotFollower.class);
 
+  private static final int GONE_TOLD = 3;
+
   private final Predictor predictor;
   private final Path root;
   /** The base or delta whose chain is followed; null: none. */
   private Manifest chain;
-  /** Steps from one of its members to the next; of its first one, up to it. */
+  /** Steps from one of its members to the next; of its first one, from the one before it that is there, or up to it. */
   private long stride;
+  /** Looks in a row at which what was to be taken over had gone before it was read. */
+  private int gone;
   /** Snapshots that could not be taken over: directory, and checksum of the manifest. */
   private final Map<Path, String> bad = new HashMap<>();
   /** What has been said of what cannot be read, at the last look. */
@@ -58,7 +62,7 @@ final class SnapshotFollower {
     bad.keySet().removeIf(dir -> newestFirst.stream().noneMatch(found -> found.dir().equals(dir)));
     for (Found found : newestFirst) {
       if (predictor.source().isBefore(found.manifest()) && !isLeftAlone(found.manifest())
-          && !found.checksum().equals(bad.get(found.dir())) && take(found, said)) {
+          && !found.checksum().equals(bad.get(found.dir())) && take(found, newestFirst, said)) {
         break;
       }
     }
@@ -74,7 +78,7 @@ final class SnapshotFollower {
         && snapshot.step() - chain.step() <= 2 * stride;
   }
 
-  private boolean take(Found found, Set<String> said) {
+  private boolean take(Found found, List<Found> newestFirst, Set<String> said) {
     Manifest snapshot = found.manifest();
     try {
       predictor.take(found.dir());
@@ -82,7 +86,12 @@ final class SnapshotFollower {
       if (Thread.currentThread().isInterrupted()) {
         throw e; // nobody is served any more
       }
-      if (Files.exists(found.dir().resolve(ManifestFile.NAME))) { // else it has been removed meanwhile
+      if (!Files.exists(found.dir().resolve(ManifestFile.NAME))) {
+        if (++gone >= GONE_TOLD) {
+          tell("snapshots are removed before they have been read, " + gone + " times in a row, " + found.dir() + " the last time; have "
+              + "more of them kept (snapshots.keep)", said);
+        }
+      } else {
         tell(e.getMessage(), said);
         if (!(e.getCause() instanceof IOException)) { // that may pass
           bad.put(found.dir(), found.checksum());
@@ -91,11 +100,17 @@ final class SnapshotFollower {
       return false;
     }
     LOG.info("took snapshot {} over, step {}", found.dir(), snapshot.step());
-    boolean chained = snapshot.kind() == SnapshotKind.BASE || snapshot.kind() == SnapshotKind.DELTA;
-    boolean goesOn = chained && chain != null && snapshot.run().equals(chain.run());
-    stride = goesOn ? snapshot.step() - chain.step() : snapshot.step();
-    chain = chained ? snapshot : null;
+    gone = 0;
+    boolean goesOn = isChained(snapshot) && chain != null && snapshot.run().equals(chain.run());
+    stride = snapshot.step() - (goesOn ? chain.step() : newestFirst.stream().map(Found::manifest)
+        .filter(other -> isChained(other) && other.run().equals(snapshot.run()) && other.step() < snapshot.step())
+        .mapToLong(Manifest::step).max().orElse(0));
+    chain = isChained(snapshot) ? snapshot : null;
     return true;
+  }
+
+  private static boolean isChained(Manifest snapshot) {
+    return snapshot.kind() == SnapshotKind.BASE || snapshot.kind() == SnapshotKind.DELTA;
   }
 
   /** Once, not at each look. */
