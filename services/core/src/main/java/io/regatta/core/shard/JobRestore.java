@@ -57,7 +57,7 @@ public final class JobRestore {
     }
   }
 
-  /** The rows have been through so many shrinks, which are not done again. */
+  /** The rows have been through so many shrinks; those that are asked for from now on come behind them. */
   public void shrinks(long done) {
     job.checkNotBegun();
     job.shrinks.resumeAt(done);

@@ -40,7 +40,7 @@ public final class JobSnapshot {
     version = job.version();
     trainers = job.trainers.saved();
     step = job.inRounds.next();
-    shrinks = job.shrinks.last();
+    shrinks = job.shrinks.all();
     dense = job.tables.denseState();
     try {
       job.tables.sparseTables().forEach(t -> tables.add(TableSnapshot.take(t, scope, keptMax)));

@@ -13,7 +13,7 @@ import java.util.function.BiConsumer;
 import java.util.function.Function;
 
 /**
- * The shrinks of one job on one shard, numbered by the trainers from 1: each is a walk over the rows of its tracked tables,
+ * The shrinks of one job on one shard, numbered from 1 by the trainers of each life of the run: each is a walk over the rows of its tracked tables,
  * spread over turns, and done once, however often it is asked for. Owned by the shard's thread.
  */
 final class Shrinks {
@@ -22,6 +22,9 @@ final class Shrinks {
   private static final int LOOK_FLOATS = 40;
 
   private final JobState job;
+  /** Done to the rows before they were saved, by a run that this one goes on with. */
+  private long before;
+  /** Number of the last one since. */
   private long last;
   private Shrunk result = Shrunk.NONE;
   private Walk open;
@@ -35,14 +38,14 @@ final class Shrinks {
     return open != null;
   }
 
-  /** Number of the last one. */
-  long last() {
-    return last;
+  /** How many the rows have been through, over all lives of the run. */
+  long all() {
+    return before + last;
   }
 
-  /** So many have been done to the rows before they were saved. */
+  /** So many have been done to the rows before they were saved; the trainers do not ask for them again. */
   void resumeAt(long done) {
-    last = done;
+    before = done;
   }
 
   /**

@@ -50,6 +50,12 @@ public record SnapshotConfig(
     return everySteps > 0 && steps % everySteps == 0 || isBatchDue(steps);
   }
 
+  /** The last step of those behind {@code from} up to {@code to} after which one is due; 0 if there is none. */
+  public long lastDue(long from, long to) {
+    long last = Math.max(everySteps > 0 ? to - to % everySteps : 0, batchEverySteps > 0 ? to - to % batchEverySteps : 0);
+    return last > from ? last : 0;
+  }
+
   /** Whether the one taken after this step is of kind batch: it has all that one of {@code every_steps} would have. */
   public boolean isBatchDue(long steps) {
     return batchEverySteps > 0 && steps % batchEverySteps == 0;

@@ -13,12 +13,24 @@ package io.regatta.trainer.data;
  * @param records lines of the file before that place (of CSV: rows; without files: records)
  * @param buffer number of the shuffle buffer in its pass, from 0
  * @param taken records of the buffer that are behind this place, over all workers
+ * @param batches of the beginning of a pass: batches that each worker has read from there on, of data that are its own, or all
+ *     that it had before the workers met again; 0 in a place that says itself what has been read
  */
-public record DataCursor(int pass, int file, String name, long offset, long records, long buffer, long taken) {
+public record DataCursor(int pass, int file, String name, long offset, long records, long buffer, long taken, long batches) {
+
+  /** A place that says itself what has been read. */
+  public DataCursor(int pass, int file, String name, long offset, long records, long buffer, long taken) {
+    this(pass, file, name, offset, records, buffer, taken, 0);
+  }
 
   /** The beginning of a pass. */
   public static DataCursor startOf(int pass) {
     return new DataCursor(pass, -1, "", 0, 0, 0, 0);
+  }
+
+  /** So many batches of each worker behind the beginning of a pass. */
+  public static DataCursor behind(long batches, int pass) {
+    return new DataCursor(pass, -1, "", 0, 0, 0, 0, batches);
   }
 
   /** Whether it is the beginning of a pass. */

@@ -15,9 +15,10 @@ import io.regatta.core.error.RegattaException.InvalidInput;
  *     as soon as it is parsed
  * @param shard this worker's position
  * @param shards number of positions; see {@link #shard(int, int)}
+ * @param sameSteps whether a last window of fewer examples than positions is left out, so that all get the same number of batches
  */
 public record LoaderOptions(int batchSize, boolean dropLast, int shuffleBuffer, long seed, int prefetchDepth,
-    int readerThreads, boolean ordered, int shard, int shards) {
+    int readerThreads, boolean ordered, int shard, int shards, boolean sameSteps) {
 
   private static final int PREFETCH_MAX = 1024;
   private static final int READER_THREADS_MAX = 64;
@@ -27,6 +28,12 @@ public record LoaderOptions(int batchSize, boolean dropLast, int shuffleBuffer, 
     require(shuffleBuffer >= 0, "shuffle buffer", shuffleBuffer, "0 (off) or more");
     checkReading(prefetchDepth, readerThreads);
     require(shards >= 1 && shard >= 0 && shard < shards, "shard", shard, "0 to " + (shards - 1));
+  }
+
+  /** Of which no example is left out for want of others. */
+  public LoaderOptions(int batchSize, boolean dropLast, int shuffleBuffer, long seed, int prefetchDepth, int readerThreads,
+      boolean ordered, int shard, int shards) {
+    this(batchSize, dropLast, shuffleBuffer, seed, prefetchDepth, readerThreads, ordered, shard, shards, false);
   }
 
   /** The limits of {@code prefetchDepth} and {@code readerThreads}, which a job file's keys have too. */
@@ -48,15 +55,15 @@ public record LoaderOptions(int batchSize, boolean dropLast, int shuffleBuffer, 
   }
 
   public LoaderOptions dropLast(boolean on) {
-    return new LoaderOptions(batchSize, on, shuffleBuffer, seed, prefetchDepth, readerThreads, ordered, shard, shards);
+    return new LoaderOptions(batchSize, on, shuffleBuffer, seed, prefetchDepth, readerThreads, ordered, shard, shards, sameSteps);
   }
 
   public LoaderOptions shuffled(int buffer, long newSeed) {
-    return new LoaderOptions(batchSize, dropLast, buffer, newSeed, prefetchDepth, readerThreads, ordered, shard, shards);
+    return new LoaderOptions(batchSize, dropLast, buffer, newSeed, prefetchDepth, readerThreads, ordered, shard, shards, sameSteps);
   }
 
   public LoaderOptions readers(int threads, int newPrefetchDepth, boolean inOrder) {
-    return new LoaderOptions(batchSize, dropLast, shuffleBuffer, seed, newPrefetchDepth, threads, inOrder, shard, shards);
+    return new LoaderOptions(batchSize, dropLast, shuffleBuffer, seed, newPrefetchDepth, threads, inOrder, shard, shards, sameSteps);
   }
 
   /**
@@ -64,10 +71,15 @@ public record LoaderOptions(int batchSize, boolean dropLast, int shuffleBuffer, 
    * {@code count × batchSize}; of each window, worker k gets the k-th part. So the workers' batches of step t, put one
    * after the other, are the batch t of a single worker with {@code count} times the batch size. The last window, if
    * short, is cut into equal parts too (they differ by at most one example), so that no worker runs out of steps
-   * early; with fewer examples left than workers, some get none.
+   * early; with fewer examples left than workers, some get none, or, with {@link #sameSteps}, all get none.
    */
   public LoaderOptions shard(int index, int count) {
-    return new LoaderOptions(batchSize, dropLast, shuffleBuffer, seed, prefetchDepth, readerThreads, ordered, index, count);
+    return new LoaderOptions(batchSize, dropLast, shuffleBuffer, seed, prefetchDepth, readerThreads, ordered, index, count, sameSteps);
+  }
+
+  /** The same, of which all positions get the same number of batches: for workers whose steps wait for each other. */
+  LoaderOptions withSameSteps() {
+    return new LoaderOptions(batchSize, dropLast, shuffleBuffer, seed, prefetchDepth, readerThreads, ordered, shard, shards, true);
   }
 
   /** Records per window of all workers. */
@@ -75,15 +87,25 @@ public record LoaderOptions(int batchSize, boolean dropLast, int shuffleBuffer, 
     return (long) batchSize * shards;
   }
 
+  /** Fewest records that the last window may have; with fewer it is left out. */
+  long leastWindow() {
+    return dropLast ? window() : sameSteps ? shards : 1;
+  }
+
+  private long lastWindow(long records) {
+    long last = records % window();
+    return last < leastWindow() ? 0 : last;
+  }
+
   /** Batches that this position gets from {@code records} records, or -1 if that number is unknown (-1). */
   long batches(long records) {
-    long last = records < 0 || dropLast ? 0 : records % window();
+    long last = records < 0 ? 0 : lastWindow(records);
     return records < 0 ? -1 : records / window() + (partEnd(last) > partStart(last) ? 1 : 0);
   }
 
   /** Examples that this position gets from {@code records} records, or -1 if that number is unknown (-1). */
   long examples(long records) {
-    long last = records < 0 || dropLast ? 0 : records % window();
+    long last = records < 0 ? 0 : lastWindow(records);
     return records < 0 ? -1 : records / window() * batchSize + partEnd(last) - partStart(last);
   }
 

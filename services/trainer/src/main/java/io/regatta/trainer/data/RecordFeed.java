@@ -29,6 +29,8 @@ final class RecordFeed<R> implements AutoCloseable {
   private long records;
   /** The batches to cut, as positions in the order of the pass; null: windows. */
   private final Iterator<Spans> dealt;
+  /** Records of the last window, if that was too small. */
+  private volatile int leftOut;
   /** The next record's. */
   private long position;
 
@@ -60,8 +62,8 @@ final class RecordFeed<R> implements AutoCloseable {
       }
       window.add(record);
     }
-    boolean full = window.size() == options.window();
-    if (window.isEmpty() || (!full && options.dropLast())) {
+    if (window.size() < options.leastWindow()) {
+      leftOut = window.size();
       return null;
     }
     int begin = (int) options.partStart(window.size());
@@ -130,6 +132,11 @@ final class RecordFeed<R> implements AutoCloseable {
     Collections.shuffle(shuffled,
         new Random(options.seed() * 0x9E3779B97F4A7C15L + from.pass() + buffers * 0xD1B54A32D192ED03L));
     buffers++;
+  }
+
+  /** Records at the end of the pass that no worker gets, for there are too few; 0 before the end. Any thread. */
+  int leftOut() {
+    return leftOut;
   }
 
   /** From any thread: see {@link SlotSource.Cursor#cancel}. */

@@ -20,7 +20,7 @@ import java.util.Iterator;
 public class SlotDataset implements Dataset, AutoCloseable {
 
   private final SlotSource<?> source;
-  private final LoaderOptions options;
+  private LoaderOptions options;
   private final SlotArrays arrays = new SlotArrays();
   private StepTrace trace = StepTrace.off();
   private SlotLoader loader;
@@ -44,6 +44,14 @@ public class SlotDataset implements Dataset, AutoCloseable {
   /** A new dataset of position {@code index} of {@code count} of this one's source. */
   public SlotDataset shard(int index, int count) {
     return new SlotDataset(source, options.shard(index, count));
+  }
+
+  /**
+   * From the next pass on, examples at its end that are too few for each position to get one are left out, so that all make the same
+   * number of steps: for training where steps wait for each other.
+   */
+  public void trainInSteps() {
+    options = options.withSameSteps();
   }
 
   /** The readers of passes that begin from now on tell this timeline what they do. */

@@ -19,6 +19,8 @@ import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * One pass over a source, as batches. Owned by the consuming (model) thread; {@code readerThreads} daemon threads named
@@ -29,6 +31,7 @@ import java.util.concurrent.locks.ReentrantLock;
  */
 public final class SlotLoader implements Iterator<SlotBatch>, AutoCloseable {
 
+  private static final Logger LOG = LoggerFactory.getLogger(SlotLoader.class);
   private static final long JOIN_MILLIS_MAX = 5_000;
 
   private final LoaderOptions options;
@@ -216,6 +219,7 @@ public final class SlotLoader implements Iterator<SlotBatch>, AutoCloseable {
     }
     BadLines.logPass(pass, left.get());
     for (Shared<?> shared : feeds) {
+      tellOfLeftOut(shared.feed.leftOut());
       try {
         shared.feed.close();
       } catch (RuntimeException | Error e) { // whatever the user's source throws: the consumer must not wait for it
@@ -223,6 +227,13 @@ public final class SlotLoader implements Iterator<SlotBatch>, AutoCloseable {
       }
     }
     putUnlessClosed(CompletableFuture.completedFuture(null));
+  }
+
+  private void tellOfLeftOut(int records) {
+    if (records > 0 && options.sameSteps() && !options.dropLast() && options.shard() == 0) {
+      LOG.info("{}: left out the last {}, too few to give each of {} workers one", pass, records == 1 ? "record" : records + " records",
+          options.shards());
+    }
   }
 
   private void putUnlessClosed(CompletableFuture<SlotBatch> entry) {

@@ -70,6 +70,8 @@ public final class FleetTrainer extends Trainer {
   private NDManager stepScope;
   private LookAhead iteration;
   private LookAhead trainedFrom;
+  /** The last one over training data, from its beginning on. */
+  private LookAhead pass;
   /** The data sets of these two. */
   private Dataset iterated;
   private Dataset trainedOn;
@@ -195,6 +197,9 @@ public final class FleetTrainer extends Trainer {
   public Iterable<Batch> iterateDataset(Dataset dataset) throws IOException, TranslateException {
     if (dataset instanceof SlotDataset slots) {
       slots.trace(session.trace());
+      if (exchange != null && client.job().mode() == Mode.SYNC && trainingData.isTraining(dataset)) {
+        slots.trainInSteps();
+      }
     }
     Iterable<Batch> batches = session.elastic().isPresent() ? elastically(dataset)
         : trainingData.isBehind(dataset) ? List.of() : super.iterateDataset(dataset);
@@ -212,6 +217,9 @@ public final class FleetTrainer extends Trainer {
       iteration = new LookAhead(left, times, this::isEnough, () -> trainingData.add(dataset));
       if (trainingData.has(dataset)) {
         iteration.markTrained();
+      }
+      if (trainingData.isTraining(dataset)) {
+        pass = iteration;
       }
       return iteration;
     };
@@ -271,7 +279,7 @@ public final class FleetTrainer extends Trainer {
   private void snapshotIfDue() {
     if (session.job().snapshots().isDue(steps)) {
       if (snapshots != null && session.isLowest()) {
-        snapshots.stepped(steps, session.elastic().isPresent() ? null : trainingData.after(trainedOn, trainedFrom));
+        snapshots.stepped(steps, session.elastic().isPresent() ? null : place());
       }
       drawAnew();
     }
@@ -295,11 +303,16 @@ public final class FleetTrainer extends Trainer {
     }
   }
 
-  /** Where reading goes on behind a pass; null if {@code max_steps} may have ended it before its end. */
+  /** Where reading goes on behind a pass, which {@code max_steps} may have ended before its end; null if it is not known. */
   private DataCursor behindPass() {
     long limit = session.job().maxSteps();
-    boolean whole = limit == 0 || client.job().mode() == Mode.SYNC && steps < limit; // in the others each rank counts its own
-    return whole ? trainingData.behindPass(trainedOn) : null;
+    boolean sync = client.job().mode() == Mode.SYNC; // in the others each rank counts its own
+    return limit == 0 || sync && steps < limit ? trainingData.behindPass() : sync && session.elastic().isEmpty() ? place() : null;
+  }
+
+  /** Where reading goes on, if all ranks make the same steps; null if it is not known. */
+  private DataCursor place() {
+    return trainingData.after(trainedOn, trainedFrom, steps);
   }
 
   /** Takes a snapshot that the program asks for. All ranks have handed in what they trained, and wait until this returns. */
@@ -308,7 +321,7 @@ public final class FleetTrainer extends Trainer {
     if (snapshots == null) {
       snapshots = snapshotRun();
     }
-    snapshots.asked(kind, replica.group().steps().steps(), trainingData.after(trainedOn, trainedFrom));
+    snapshots.asked(kind, replica.group().steps().steps(), place());
   }
 
   /** Waits until the snapshots that this trainer has taken are written, or have failed. */
@@ -516,7 +529,15 @@ public final class FleetTrainer extends Trainer {
 
   // ---- what programs may ask and tell
 
-  /** Steps taken so far by this replica over the whole run. */
+  /**
+   * Whether the program is at data that were trained before the snapshot that the run goes on from: what it does behind them has
+   * been done.
+   */
+  public boolean isBehind() {
+    return trainingData.isBehind();
+  }
+
+  /** Steps so far of the whole run, as this replica counts them; where steps wait for each other, also those it had no data for, once it has met the others. */
   public long steps() {
     return steps;
   }
@@ -615,6 +636,21 @@ public final class FleetTrainer extends Trainer {
         dense.write(values);
       }
     }
+    if (exchange != null && session.elastic().isEmpty() && client.job().mode() == Mode.SYNC
+        && replica.group().steps().pushesPerStep() == 1) {
+      met(replica.group().steps().steps());
+    }
+  }
+
+  /** All ranks go on from the same step, also one that had no data for the last ones of the others. */
+  private void met(long agreed) {
+    long due = session.job().snapshots().lastDue(steps, agreed);
+    if (due > 0) { // as a run does that goes on from the snapshot that the others have taken meanwhile
+      steps = due;
+      drawAnew();
+    }
+    steps = Math.max(steps, agreed);
+    trainingData.met(steps, !isEnough() && (pass == null || pass.isExhausted()));
   }
 
   /** Hands in what the servers do not have yet (geo); works on a closed trainer too. */

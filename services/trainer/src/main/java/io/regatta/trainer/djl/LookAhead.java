@@ -22,6 +22,7 @@ final class LookAhead implements Iterator<Batch> {
   private Batch current;
   private final Runnable onTrained;
   private boolean trained;
+  private boolean exhausted;
 
   /**
    * @param enough ends the iteration early, once a batch of its data set has been trained
@@ -56,6 +57,8 @@ final class LookAhead implements Iterator<Batch> {
       long begin = System.nanoTime();
       if (batches.hasNext()) {
         next = batches.next();
+      } else {
+        exhausted = true;
       }
       times.add(StepTimes.Part.READ, System.nanoTime() - begin);
       times.span("read: wait for the reader, make arrays", begin);
@@ -76,6 +79,11 @@ final class LookAhead implements Iterator<Batch> {
     current = next;
     next = null;
     return current;
+  }
+
+  /** Whether all batches of the data set have been taken, and the end has been seen. */
+  boolean isExhausted() {
+    return exhausted;
   }
 
   /** Labels of the batch that is out, if this is its data (or a part of it); else null. */

@@ -13,7 +13,9 @@ import java.util.Set;
 /**
  * Which data sets a trainer trains on, and what of them the run has behind it when it goes on from a snapshot: reading begins
  * at the place that the snapshot names, or, where it names none, the batches that were trained are read again and passed
- * over. Belongs to the model thread.
+ * over. Where workers have data of their own, one that has fewer waits at the end of a pass while the others make steps; from
+ * the meeting there all count from the same step, so that a place is a pass and the steps since its beginning. Belongs to the
+ * model thread.
  */
 final class TrainingData {
 
@@ -21,10 +23,17 @@ final class TrainingData {
   private final int workers;
   /** Batches that are still to be passed over. */
   private long toPassOver;
+  /** Whether that is over when the workers meet: none has more data before the meeting. */
+  private boolean untilMeeting;
   /** Where reading goes on; null: where passes begin. */
   private DataCursor begin;
   /** Iterations over training data so far, those that were behind the run as well. */
   private int passes;
+  /** How many were behind the run at the last meeting between two passes, and the steps that all had made there. */
+  private int metPasses;
+  private long metSteps;
+  /** Whether these two are known. */
+  private boolean met = true;
 
   /** @param workers replicas of all ranks */
   TrainingData(int workers) {
@@ -35,6 +44,35 @@ final class TrainingData {
   void goOn(StartingPoint start, int rank, int ranks) {
     toPassOver = start.batches(rank, ranks);
     begin = start.cursor();
+    if (begin != null) {
+      met = begin.beginsPass() || begin.batches() > 0;
+      metPasses = begin.pass();
+      begin = begin.batches() > 0 ? DataCursor.behind(start.batchesBehindCursor(ranks), begin.pass()) : begin;
+      metSteps = start.steps() - begin.batches();
+    }
+  }
+
+  /** Whether the program is at what was trained before the snapshot that the run goes on from. */
+  boolean isBehind() {
+    return begin != null || toPassOver > 0;
+  }
+
+  /**
+   * All workers have met outside of steps, and go on from the same one.
+   *
+   * @param steps that all have made
+   * @param between whether the last pass, if there was one, is over, or the next one has not begun
+   */
+  void met(long steps, boolean between) {
+    if (begin == null) {
+      toPassOver = untilMeeting ? 0 : toPassOver;
+      untilMeeting = false;
+      if (between && toPassOver == 0) {
+        met = true;
+        metPasses = passes;
+        metSteps = steps;
+      }
+    }
   }
 
   /** The data set is one for training. */
@@ -56,14 +94,22 @@ final class TrainingData {
     return dataset instanceof SlotDataset slots && slots.options().shards() == workers && slots.resumesWithinPass();
   }
 
-  /** Where reading goes on behind the batch that is out of this iteration, if that is the same for all workers; else null. */
-  DataCursor after(Dataset dataset, LookAhead iteration) {
-    return iteration != null && isWhole(dataset) ? iteration.after() : null;
+  /**
+   * Where reading goes on behind the batch that is out of this iteration, where all workers make the same steps; null if that is not
+   * known.
+   *
+   * @param steps that have been made
+   */
+  DataCursor after(Dataset dataset, LookAhead iteration, long steps) {
+    if (iteration != null && isWhole(dataset)) {
+      return iteration.after();
+    }
+    return met ? DataCursor.behind(steps - metSteps, metPasses) : null;
   }
 
-  /** Where reading goes on when all workers have read this iteration to its end, in any mode and order; null if that is not known. */
-  DataCursor behindPass(Dataset dataset) {
-    return dataset instanceof SlotDataset ? DataCursor.startOf(passes) : null;
+  /** Where reading goes on when all workers have read this iteration to its end, in any mode and order. */
+  DataCursor behindPass() {
+    return DataCursor.startOf(passes);
   }
 
   /** A pass begins over data that are dealt by others. */
@@ -78,17 +124,28 @@ final class TrainingData {
       return false;
     }
     passes++;
-    if (begin == null || !(dataset instanceof SlotDataset slots) || !begin.beginsPass() && !isWhole(dataset)) {
+    if (begin == null) {
+      return false;
+    }
+    if (!begin.beginsPass() && begin.batches() == 0 && !isWhole(dataset)) {
+      begin = null; // the place says nothing here: the batches are read again
       return false;
     }
     add(dataset);
     toPassOver = 0;
     if (passes <= begin.pass()) {
-      slots.leaveOut();
-      return true;
+      if (dataset instanceof SlotDataset slots) {
+        slots.leaveOut();
+        return true;
+      }
+      toPassOver = Long.MAX_VALUE; // it may count its passes itself
+      return false;
     }
-    if (!begin.beginsPass()) {
-      slots.resume(begin);
+    if (begin.batches() > 0) {
+      toPassOver = begin.batches();
+      untilMeeting = true;
+    } else if (!begin.beginsPass()) {
+      ((SlotDataset) dataset).resume(begin);
     }
     begin = null;
     return false;

@@ -15,6 +15,7 @@ import io.regatta.trainer.session.TrainerSession.Reduced;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.BooleanSupplier;
 import java.util.function.LongFunction;
 import java.util.function.Supplier;
 
@@ -132,13 +133,21 @@ final class RankCollectives {
     return new double[0];
   }
 
-  /** Has the lowest rank ask for the job's next shrink; whoever makes up for a lost one asks for the same again. */
-  double[] shrink(LongFunction<Shrunk> ask) {
-    long number = ++shrinks;
-    return byTheLowest("shrink", () -> {
-      Shrunk s = ask.apply(number);
-      return new double[] {s.byScore(), s.unseen(), s.expired(), s.left()};
+  /**
+   * Has the lowest rank ask for the job's next shrink; whoever makes up for a lost one asks for the same again.
+   *
+   * @param done whether it is one that the run has behind it, which is not asked for again
+   */
+  Shrunk shrink(BooleanSupplier done, LongFunction<Shrunk> ask) {
+    double[] told = byTheLowest("shrink", () -> {
+      Shrunk s = done.getAsBoolean() ? null : ask.apply(shrinks + 1);
+      return s == null ? new double[0] : new double[] {s.byScore(), s.unseen(), s.expired(), s.left()};
     });
+    if (told.length == 0) {
+      return Shrunk.NONE;
+    }
+    shrinks++;
+    return new Shrunk((long) told[0], (long) told[1], (long) told[2], (long) told[3]);
   }
 
   /** All active ranks' values in rank order, as the last thing: the rank does not come back to training. */

@@ -273,7 +273,7 @@ final class ReplicaWorker implements Worker {
     }
   }
 
-  /** Rows of the sparse tables age, and some go. Also behind passes that are behind the run: their number is known to the shards. */
+  /** Rows of the sparse tables age, and some go. */
   private void endOfDay(FleetTrainer of) {
     Shrunk shrunk = shrink(of, true);
     removed += shrunk.removed();
@@ -330,9 +330,8 @@ final class ReplicaWorker implements Worker {
   public Shrunk shrink(FleetTrainer of, boolean endOfDay) {
     settle(of);
     of.endSnapshots(); // or the rows that it looks at, which are all, would have to be kept as they were
-    double[] told = context.group().collective(session, replica(), "shrink", of, trainers -> collectives.shrink(
+    return context.group().collective(session, replica(), "shrink", of, trainers -> collectives.shrink(trainers.get(0)::isBehind,
         number -> session.await("shrink " + number, trainers.get(0).client().shrink(number, endOfDay))));
-    return new Shrunk((long) told[0], (long) told[1], (long) told[2], (long) told[3]);
   }
 
   @Override

@@ -136,6 +136,12 @@ public record StartingPoint(Path dir, Manifest manifest, boolean resume) {
     return manifest.trainers().get(0).cursor().mapTo(DataCursor.class);
   }
 
+  /** Batches behind that place which each of so many trainers has to pass over; with another number, its share. */
+  public long batchesBehindCursor(int trainers) {
+    DataCursor cursor = cursor();
+    return cursor == null ? 0 : cursor.batches() * manifest.trainers().size() / trainers;
+  }
+
   /** For the log. */
   public String describe() {
     return resume ? "goes on at step " + steps() + " from " + dir : "begins with the parameters in " + dir;

@@ -35,4 +35,24 @@ class ShardingPropertyTest {
     assertThat(alone.stream().mapToInt(List::size).sum())
         .isEqualTo(dropLast ? records - records % (batch * workers) : records);
   }
+
+  /** The example of a last window of one, say, goes to nobody, rather than to one of two workers. */
+  @Property(tries = 100)
+  void workersWhoseStepsWaitForEachOtherGetTheSameNumberOfBatches(@ForAll @IntRange(max = 200) int records,
+      @ForAll @IntRange(min = 1, max = 9) int batch, @ForAll @IntRange(min = 1, max = 4) int workers, @ForAll boolean dropLast) {
+    SlotSource<Integer> source = new Numbers("numbers", records);
+    LoaderOptions options = LoaderOptions.inOrder(batch).dropLast(dropLast).withSameSteps();
+    int last = records % (batch * workers);
+    int leftOut = dropLast || last < workers ? last : 0;
+    int examples = 0;
+    for (int worker = 0; worker < workers; worker++) {
+      LoaderOptions mine = options.shard(worker, workers);
+      List<List<Integer>> part = Numbers.read(source, mine, 3);
+      assertThat(part).hasSize((records - leftOut + batch * workers - 1) / (batch * workers)).doesNotContain(List.of());
+      assertThat(mine.batches(records)).isEqualTo(part.size());
+      assertThat(mine.examples(records)).isEqualTo(part.stream().mapToInt(List::size).sum());
+      examples += part.stream().mapToInt(List::size).sum();
+    }
+    assertThat(examples).isEqualTo(records - leftOut);
+  }
 }

@@ -90,7 +90,7 @@ class TrainingDataTest {
       List<DataCursor> behind = new ArrayList<>();
       for (int pass = 0; pass < 3; pass++) {
         passes.add(pass(first, unbroken, manager));
-        behind.add(first.behindPass(unbroken));
+        behind.add(first.behindPass());
       }
       assertThat(passes.get(2)).hasSize(12).isNotEqualTo(passes.get(1));
 
@@ -103,7 +103,7 @@ class TrainingDataTest {
         assertThat(read).as("of the passes behind it").hasValue(0);
         assertThat(pass(resumed, again, manager)).isEqualTo(passes.get(2));
         assertThat(read).hasValue(12);
-        assertThat(resumed.behindPass(again)).isEqualTo(behind.get(2));
+        assertThat(resumed.behindPass()).isEqualTo(behind.get(2));
       }
     }
   }

@@ -1,0 +1,95 @@
+package io.regatta.fleet;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.regatta.node.testing.BlockedLoopGuard;
+import io.regatta.protocol.snapshot.Manifest;
+import io.regatta.trainer.Progress;
+import io.regatta.trainer.TrainingProgram;
+import io.regatta.trainer.result.RunResult;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Sync trainers whose parts of the data have different numbers of batches, and runs that go on from their snapshots. */
+@ExtendWith(BlockedLoopGuard.class)
+class UnequalPartsTest {
+
+  private static final int BATCH = 16;
+
+  /** Data are generated once. */
+  @TempDir
+  static Path dir;
+
+  /** Files of so many batches each, cut out of generated ones. */
+  private static String parts(int... batches) throws IOException {
+    if (!Files.exists(dir.resolve("data"))) {
+      run("generated", null, "max_steps=1");
+    }
+    List<String> lines;
+    try (Stream<Path> files = Files.list(dir.resolve("data"))) {
+      lines = files.filter(f -> f.getFileName().toString().startsWith("train")).sorted().flatMap(UnequalPartsTest::lines).toList();
+    }
+    Path parts = Files.createDirectories(dir.resolve("parts"));
+    StringBuilder names = new StringBuilder();
+    int from = 0;
+    for (int n : batches) {
+      names.append(names.isEmpty() ? "" : ",").append("\"part-").append(from).append('-').append(n).append('"');
+      Files.write(parts.resolve("part-" + from + "-" + n), lines.subList(from, from + n * BATCH));
+      from += n * BATCH;
+    }
+    Files.write(parts.resolve("test.tsv"), lines.subList(from, from + 100));
+    return "[" + names + "]";
+  }
+
+  private static Stream<String> lines(Path file) {
+    try {
+      return Files.readAllLines(file).stream();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private static RunResult run(String output, TrainingProgram program, String... keys) {
+    String[] all = Stream.concat(Stream.of("mode=sync", "optimizer.kind=adam", "optimizer.learning_rate=0.01", "settings.hidden=[4]",
+        "sparse_optimizer.kind=adagrad", "sparse_optimizer.learning_rate=0.1", "data.shuffle_buffer=0", "batch_size=" + BATCH,
+        "output=" + dir.resolve(output)), Stream.of(keys)).toArray(String[]::new);
+    return LocalCluster.run(LocalCluster.Options.of(Jobs.wideAndDeep(dir, all)).withProgram(program).withoutHazelcast()
+        .withProgress(Progress.none())).get(0);
+  }
+
+  private static String[] with(String[] keys, String... more) {
+    return Stream.concat(Stream.of(keys), Stream.of(more)).toArray(String[]::new);
+  }
+
+  /**
+   * Passes of 7 and 12 batches, so that passes begin at steps 0, 12 and 24: the snapshots are of steps where both trainers train, and,
+   * where the first one has more, of those where the other one waits in the barrier behind the pass.
+   */
+  @ParameterizedTest
+  @CsvSource({"7, 12, 15", "12, 7, 15", "12, 7, 20"})
+  void a_run_that_goes_on_ends_with_the_bits_of_the_unbroken_one(int first, int second, int from) throws IOException {
+    String name = first + "-" + second + "-" + from;
+    String[] keys = {"data.dir=" + dir.resolve("parts"), "data.files=" + parts(first, second), "data.test_files=[\"test.tsv\"]",
+        "data.shard_by=file", "epochs=3", "snapshots.every_steps=5", "snapshots.every_pass=true", "snapshots.keep=20"};
+    RunResult unbroken = run("unbroken-" + name, null, keys);
+    Path snapshot = dir.resolve("unbroken-" + name + "/step-0000000" + from);
+    Manifest manifest = Manifest.read(snapshot);
+    assertThat(manifest.step()).isEqualTo(from);
+    RunResult resumed = run("resumed-" + name, null, with(keys, "resume=" + snapshot));
+    assertThat(resumed.steps()).isEqualTo(36).isEqualTo(unbroken.steps());
+    assertThat(resumed.parametersHash()).isEqualTo(unbroken.parametersHash());
+    Path pass = dir.resolve("unbroken-" + name + "/pass-00000");
+    assertThat(Manifest.read(pass).step()).isEqualTo(12);
+    if (first > second && from == 20) {
+      assertThat(run("pass-" + name, null, with(keys, "resume=" + pass)).parametersHash()).isEqualTo(unbroken.parametersHash());
+    }
+  }
+}
