@@ -76,4 +76,29 @@ class ElasticProcessesIT {
     assertThat(result.get("trainers").asInt()).isEqualTo(4);
     assertThat(first.output()).contains("operations are done");
   }
+
+  /** One that is frozen is cut off by the others within the failure timeout, and finds out when it goes on. */
+  @Test
+  void who_is_frozen_is_left_behind_and_ends_when_it_wakes() throws Exception {
+    JsonObject job = job();
+    job.getJsonObject("collective").put("failure_timeout_ms", LEASE_MILLIS);
+    job.put("epochs", 100);
+    services.start("rendezvous", "rendezvous", new JsonObject().put("lease_ms", LEASE_MILLIS));
+    List<JavaProcess> trainers = new ArrayList<>();
+    for (int rank = 0; rank < 4; rank++) {
+      trainers.add(trainer(job, rank, rank));
+    }
+    JavaProcess first = trainers.get(0);
+    first.await(line -> line.contains("[Epoch 0, batch 99]"), START_SECONDS);
+    JavaProcess victim = trainers.get(3);
+    victim.signal("STOP");
+    long frozen = System.nanoTime();
+    String done = first.await(line -> line.contains("is done, with 3 trainers"), START_SECONDS);
+    System.out.printf("goes on after %d ms: %s%n", (System.nanoTime() - frozen) / 1_000_000, done);
+    victim.signal("CONT");
+    assertThat(victim.status(START_SECONDS)).as(victim.output()).isEqualTo(1);
+    assertThat(victim.output()).containsAnyOf("given up by the rendezvous", "has not formed, or without this one");
+    trainer(job, 4, -1);
+    first.await(line -> line.contains("has 4 trainers after 3"), START_SECONDS);
+  }
 }

@@ -27,20 +27,13 @@ import java.util.Map;
  */
 final class ElasticExchange implements Exchange {
 
-  /** Places in the header: then a float for each rank that there may be, and the variables' counts. */
-  private static final int STEPPING = 0;
-  private static final int WEIGHT = 1;
-  private static final int NEWCOMERS = 2;
-  private static final int FINISHED = 3;
-  private static final int TRAINED = 4;
-
   private final TrainerSession session;
   private final ElasticRank rank;
   private final PushPullExchange own;
   private final RankSteps steps;
   private final BucketPlan plan;
   private final int numel;
-  private final int maxRanks;
+  private final ElasticHeader header;
   private final UnusedVariables unused;
   private final double fullBatch;
   private final BucketSums sums;
@@ -64,7 +57,8 @@ final class ElasticExchange implements Exchange {
     CollectiveConfig config = session.job().collective();
     plan = BucketPlan.of(variables, config.bucketBytes(), config.lastBucketBytes());
     numel = client.job().model().denseNumel();
-    maxRanks = session.job().trainers();
+    int maxRanks = session.job().trainers();
+    header = new ElasticHeader(numel, maxRanks, variables.size());
     unused = new UnusedVariables("trainer of job " + session.job().job(), variables);
     fullBatch = session.job().batchSize();
     CountedRanks counted = new CountedRanks(rank.peers(), maxRanks);
@@ -87,7 +81,7 @@ final class ElasticExchange implements Exchange {
 
   @Override
   public int floatsBehind() {
-    return TRAINED + maxRanks + unused.variables();
+    return header.size();
   }
 
   @Override
@@ -99,7 +93,7 @@ final class ElasticExchange implements Exchange {
         fresh = its;
         weight = examples / fullBatch;
         unused.own(its, steps.made());
-        header(1, weight, true);
+        says(true, true);
         sent = true;
       }
 
@@ -116,22 +110,25 @@ final class ElasticExchange implements Exchange {
   }
 
   /**
-   * Writes what this rank says of the step.
+   * Writes what this rank says of the step, in which it has gradients or not.
    *
    * @param trains whether it has trained the batch that it was dealt
    */
-  private void header(int stepping, double weighs, boolean trains) {
-    sums.begins(memory, steps.made(), weighs);
+  private void says(boolean stepping, boolean trains) {
+    sums.begins(memory, steps.made(), stepping ? weight : 0);
     floats = sums.floats();
-    floats.put(numel + STEPPING, stepping);
-    floats.put(numel + WEIGHT, (float) weighs);
-    floats.put(numel + NEWCOMERS, rank.peers().newcomers() ? 1 : 0);
-    floats.put(numel + FINISHED, rank.passes().next().isEmpty() ? 1 : 0);
-    for (int r = 0; r < maxRanks; r++) {
-      floats.put(numel + TRAINED + r, trains && r == rank.peers().rank() ? 1 : 0);
+    header.clear(floats);
+    if (stepping) {
+      header.steps(floats, weight, fresh);
     }
-    for (int v = 0; v < unused.variables(); v++) {
-      floats.put(numel + TRAINED + maxRanks + v, stepping > 0 && fresh.get(v) ? 1 : 0);
+    if (trains) {
+      header.trains(floats, rank.peers().rank());
+    }
+    if (rank.peers().newcomers()) {
+      header.newcomers(floats);
+    }
+    if (rank.passes().next().isEmpty()) {
+      header.finished(floats);
     }
   }
 
@@ -211,7 +208,7 @@ final class ElasticExchange implements Exchange {
       try {
         if (steps && !sent) {
           floats.put(0, kept, 0, numel);
-          header(1, weight, true);
+          says(true, true);
           plan.buckets().forEach(ElasticExchange.this::send);
         }
         sent = false;
@@ -227,24 +224,21 @@ final class ElasticExchange implements Exchange {
       Bucket first = plan.buckets().get(0);
       List<Bucket> others = plan.buckets().subList(1, plan.buckets().size());
       if (!steps) {
-        header(0, 0, trains);
+        says(false, trains);
         if (gone) {
-          floats.put(numel + FINISHED, 1);
+          header.finished(floats);
         }
         Scaling.scale(floats, first.from(), first.to(), 0);
         send(first);
       }
       sums.awaitNext();
-      double stepping = floats.get(numel + STEPPING);
-      double weights = floats.get(numel + WEIGHT);
-      BitSet trained = new BitSet();
-      for (int r = 0; r < maxRanks; r++) {
-        trained.set(r, floats.get(numel + TRAINED + r) > 0);
-      }
-      newcomers = floats.get(numel + NEWCOMERS) > 0;
-      boolean over = trained.isEmpty() && floats.get(numel + FINISHED) == rank.peers().worldSize();
+      double stepping = header.stepping(floats);
+      double weights = header.weight(floats);
+      BitSet trained = header.trained(floats);
+      newcomers = header.anyNewcomers(floats);
+      boolean over = trained.isEmpty() && header.allFinished(floats, rank.peers().worldSize());
       if (stepping > 0) {
-        unused.all(floats, numel + TRAINED + maxRanks, stepping, ElasticExchange.this.steps.made());
+        unused.all(floats, header.counts(), stepping, ElasticExchange.this.steps.made());
         if (!steps) {
           Scaling.scale(floats, 0, first.from(), 0);
           others.forEach(ElasticExchange.this::send);

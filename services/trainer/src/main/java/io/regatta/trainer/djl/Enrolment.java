@@ -23,6 +23,7 @@ import io.regatta.trainer.data.DataCursor;
 import io.regatta.trainer.session.ElasticRank;
 import io.regatta.trainer.session.TrainerSession;
 import io.regatta.trainer.snapshot.StartingPoint;
+import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.List;
@@ -80,7 +81,7 @@ public final class Enrolment {
     String operation = "registration with the shards";
     Registered all = replica.group().collective(session, replica.replica(), operation, model, models -> {
       StartingPoint start = StartingPoint.of(session.job());
-      if (session.trainer().rank() == 0 && session.job().hasPlace()) {
+      if (session.trainer().rank() == 0 && session.job().hasPlace() && isBeginning(session)) {
         start.removeLeft(session.job()); // nobody trains before this rank has come to the end of this
       }
       ParameterClient registered = session.await(operation, session.connect(strategy, models.get(0)));
@@ -122,12 +123,29 @@ public final class Enrolment {
       refuseOtherModels(session, started);
       rank.run((long) started.get(0)[3]);
     }
-    resumeAtPass(rank, start);
     rank.calls().ofTheFirst("initial values", drawn);
     if (!rank.isGiven()) {
+      refuseOthersSnapshots(session, start);
+      resumeAtPass(rank, start);
       begin(session, registered, start, 1, drawn);
     }
     return new Registered(registered, start, run(start, rank.run()));
+  }
+
+  /** Whether nobody trains yet: to an elastic job a rank may come later. */
+  private static boolean isBeginning(TrainerSession session) {
+    return session.elastic().map(rank -> rank.run() == 0).orElse(true);
+  }
+
+  /** Where a newcomer may find those of its own run this can be seen to only when it is known that the run begins. */
+  private static void refuseOthersSnapshots(TrainerSession session, StartingPoint start) {
+    if (session.job().snapshots().isOn()) {
+      try {
+        start.refuseOthersIn(StartingPoint.root(session.job()));
+      } catch (IOException e) {
+        throw new InvalidInput("job " + session.job().job() + ": its snapshots cannot be listed: " + e, e);
+      }
+    }
   }
 
   /** Within a pass a snapshot does not say which ranks had trained what. */

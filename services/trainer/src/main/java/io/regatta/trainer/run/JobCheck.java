@@ -72,7 +72,9 @@ public final class JobCheck {
     Path dir = StartingPoint.root(job);
     try {
       WritablePlace.check(dir);
-      start.refuseOthersIn(dir);
+      if (!job.isElastic()) { // to one that is under way a trainer may come
+        start.refuseOthersIn(dir);
+      }
     } catch (IOException e) {
       throw new InvalidInput("job " + job.job() + ": snapshots cannot be written to " + dir + ": " + e.getMessage()
           + "; choose another directory (snapshots.dir)", e);

@@ -139,13 +139,13 @@ class ElasticTrainingTest {
     for (int kill = 0; kill < KILLS; kill++) {
       ElasticJob.Trainer victim = alive.remove(random.nextInt(TRAINERS));
       CompletableFuture<Void> killed = new CompletableFuture<>();
-      long calls = random.nextInt(200);
+      long calls = random.nextInt(80);
       job.group().killIn(victim.member(), calls, () -> killed.complete(null));
       killed.get(DEADLINE_SECONDS, TimeUnit.SECONDS);
       victim.kill();
       assertThatThrownBy(() -> end(victim)).hasRootCauseInstanceOf(Cancelled.class);
       if (random.nextBoolean()) { // the others go on with three, or four at once
-        job.group().after(random.nextInt(50)).get(DEADLINE_SECONDS, TimeUnit.SECONDS);
+        job.group().after(random.nextInt(20)).get(DEADLINE_SECONDS, TimeUnit.SECONDS);
       }
       alive.add(job.start());
       job.group().whole().get(DEADLINE_SECONDS, TimeUnit.SECONDS);
