@@ -119,7 +119,7 @@ final class Arrivals {
         Mesh mesh = generations.apply(opened);
         if (mesh != null) {
           gone();
-          mesh.link(opened.getRank()).answer(stream, receiver, opened);
+          mesh.link(opened.getRank()).stream().answer(stream, receiver, opened);
         }
       } catch (RegattaException why) {
         refuse(why);

@@ -197,7 +197,7 @@ public final class CollectivePort {
 
   private void open(TensorStreamClient client, HostPort at, Mesh to, int rank) {
     Future.succeededFuture().compose(v -> client.open(at.host(), at.port(), StreamPaths.COLLECTIVE))
-        .onSuccess(to.link(rank)::ask)
+        .onSuccess(to.link(rank).stream()::ask)
         .onFailure(e -> to.fail(new PeerLost(to.where() + ": rank " + rank + " cannot be reached: " + e.getMessage()
             + "; join again, with those who are left", e)));
   }
@@ -229,7 +229,7 @@ public final class CollectivePort {
       throw new InvalidInput(now.where() + ": rank " + from + " of " + opening.getRowCount()
           + " opens no stream to rank " + now.rank() + " of " + now.ranks().worldSize());
     }
-    if (now.link(from).hasStream()) {
+    if (now.link(from).stream().isThere()) {
       throw new Conflict(now.where() + ": rank " + from + " has opened its stream already");
     }
     return now;

@@ -47,14 +47,12 @@ final class Mesh {
   /** By rank: its process, once its stream is open. */
   private final long[] processes;
   private final Set<CollectiveRun> runs = new LinkedHashSet<>();
-  private final List<Runnable> whenReturned = new ArrayList<>();
   private final Promise<Void> formed;
+  private final Lent lent;
   private final long sinceMillis = System.currentTimeMillis();
   /** Once formed. */
   private int[] hostOf;
   private long calls;
-  /** Messages that a stream has not done with. */
-  private int lent;
   private RegattaException broken;
   private Future<Void> closed;
 
@@ -71,6 +69,7 @@ final class Mesh {
     this.workspace = workspace;
     this.closing = closing;
     formed = context.promise();
+    lent = new Lent(context, () -> links().forEach(link -> link.stream().severIfLent()));
     links = new Link[ranks.worldSize()];
     processes = new long[links.length];
     processes[ranks.rank()] = process;
@@ -98,6 +97,10 @@ final class Mesh {
 
   Tensor.Workspace workspace() {
     return workspace;
+  }
+
+  Lent lent() {
+    return lent;
   }
 
   /** For messages. */
@@ -143,7 +146,7 @@ final class Mesh {
 
   /** Ranks that have not said yet that they form this generation. */
   List<Integer> missing() {
-    return links().filter(link -> !link.isOpen()).map(Link::peer).toList();
+    return links().filter(link -> !link.stream().isOpen()).map(Link::peer).toList();
   }
 
   /** Begins a call; the tensor is the call's until the future completes. */
@@ -210,30 +213,6 @@ final class Mesh {
     }
   }
 
-  /** So many more messages are with a stream. */
-  void lent(int more) {
-    lent += more;
-    if (lent == 0 && !whenReturned.isEmpty()) {
-      List<Runnable> told = List.copyOf(whenReturned);
-      whenReturned.clear();
-      told.forEach(Runnable::run);
-    }
-  }
-
-  /** Completes when no stream uses a caller's memory any more; streams that still do after a while are cut off. */
-  private Future<Void> returned(long limitMillis) {
-    if (lent == 0) {
-      return context.succeededFuture();
-    }
-    Promise<Void> returned = context.promise();
-    long timer = context.setTimer(limitMillis, id -> links().forEach(Link::severIfLent));
-    whenReturned.add(() -> {
-      context.owner().cancelTimer(timer);
-      returned.complete();
-    });
-    return returned.future();
-  }
-
   /** Ends all calls, here and at the other ranks; the callers hear of it when no stream uses their memory any more. */
   void fail(RegattaException why) {
     if (broken != null) {
@@ -242,7 +221,7 @@ final class Mesh {
     broken = why;
     RegattaException told = why instanceof Cancelled ? new PeerLost(why.getMessage()) : why;
     links().forEach(link -> link.abort(told));
-    returned(LINGER_MILLIS).onComplete(done -> {
+    lent.returned(LINGER_MILLIS).onComplete(done -> {
       List<CollectiveRun> failed = List.copyOf(runs);
       runs.clear();
       failed.forEach(run -> run.promise.fail(why));
@@ -256,7 +235,7 @@ final class Mesh {
     for (CollectiveRun run : runs) {
       CollectiveCall call = run.call;
       List<Wait.Peer> peers = run.links.stream().filter(link -> link.waitsFor(run))
-          .map(link -> new Wait.Peer("rank " + link.peer(), -2, link.lastSeenMillis())).toList();
+          .map(link -> new Wait.Peer("rank " + link.peer(), -2, link.stream().lastSeenMillis())).toList();
       waits.add(new Wait("rank " + rank(), CollectiveFrames.words(call), where(), run.sinceMillis, peers));
     }
     List<Integer> missing = broken == null ? missing() : List.of();
@@ -278,11 +257,11 @@ final class Mesh {
   private Future<Void> end() {
     if (broken == null && runs.isEmpty() && missing().isEmpty()) {
       broken = new Cancelled(where() + ": rank " + rank() + " has been closed");
-      return returned(options.failureTimeoutMillis())
-          .compose(v -> Future.join(links().map(Link::close).toList())).transform(v -> closing.get());
+      return lent.returned(options.failureTimeoutMillis())
+          .compose(v -> Future.join(links().map(link -> link.stream().close()).toList())).transform(v -> closing.get());
     }
     fail(new Cancelled(where() + ": rank " + rank() + " has been closed with calls under way"));
-    return returned(LINGER_MILLIS).compose(v -> Future.join(links().map(Link::aborted).toList()))
+    return lent.returned(LINGER_MILLIS).compose(v -> Future.join(links().map(link -> link.stream().aborted()).toList()))
         .transform(v -> closing.get());
   }
 }

@@ -1,0 +1,249 @@
+package io.regatta.collective;
+
+import io.regatta.core.error.RegattaException;
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.error.RegattaException.PeerLost;
+import io.regatta.protocol.CollectiveFrames;
+import io.regatta.protocol.CollectiveReceiver;
+import io.regatta.protocol.Outgoing;
+import io.regatta.protocol.error.ErrorMapping;
+import io.regatta.protocol.stream.TensorStream;
+import io.regatta.protocol.tensor.Kind;
+import io.regatta.protocol.tensor.TensorMessage;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * The one stream between this rank and another: how both say that they form the same generation, what is lent to it, and how
+ * it ends. What goes over it is its {@link Link}'s. Owned by the rank's loop.
+ */
+final class PeerStream implements CollectiveReceiver.Listener {
+  private static final long ABORT_MILLIS = 250;
+  private static final long CLOSE_MILLIS = 1000;
+
+  private final Mesh owner;
+  private final Link link;
+  private final int peer;
+  /** This side has opened the stream. */
+  private final boolean opener;
+  private final Promise<Void> closed = Promise.promise();
+  private TensorStream stream;
+  private CollectiveReceiver receiver;
+  /** The peer has said that it forms this generation. */
+  private boolean open;
+  /** Messages that the stream has not done with. */
+  private int lent;
+  private Future<Void> aborted = Future.succeededFuture();
+  private boolean paused;
+  /** The peer has ended its side, rightly. */
+  private boolean peerClosed;
+  private boolean over;
+  private long lastSeenMillis;
+
+  PeerStream(Mesh owner, Link link, int peer, boolean opener) {
+    this.owner = owner;
+    this.link = link;
+    this.peer = peer;
+    this.opener = opener;
+  }
+
+  /** Whether the peer has said that it forms this generation. */
+  boolean isOpen() {
+    return open;
+  }
+
+  boolean isThere() {
+    return stream != null;
+  }
+
+  /** Whether messages may go over it, in both directions. */
+  boolean isUsable() {
+    return open && !over;
+  }
+
+  boolean isLent() {
+    return lent > 0;
+  }
+
+  boolean peerClosed() {
+    return peerClosed;
+  }
+
+  /** Wall clock of the last message, 0 if none. */
+  long lastSeenMillis() {
+    return lastSeenMillis;
+  }
+
+  /** This side has opened the stream: asks the peer whether it forms this generation as well. */
+  void ask(TensorStream to) {
+    if (over) {
+      to.fail(owner.broken());
+      return;
+    }
+    receiver = new CollectiveReceiver(this, owner.workspace());
+    take(to);
+    introduce();
+    stream.receiver(receiver);
+  }
+
+  /** The peer has opened the stream and asks that; it is paused, and its receiver is set already. */
+  void answer(TensorStream to, CollectiveReceiver from, TensorMessage asked) {
+    receiver = from;
+    receiver.listener(this);
+    paused = true;
+    take(to);
+    introduce();
+    opened(asked);
+  }
+
+  private void take(TensorStream to) {
+    stream = to;
+    stream.drainHandler(v -> link.pump());
+    stream.exceptionHandler(e -> owner.fail(lost(e)));
+    stream.endHandler(v -> peerEnded());
+  }
+
+  private void introduce() {
+    Membership ranks = owner.ranks();
+    stream.send(CollectiveFrames.open(ranks.group(), ranks.generation(), ranks.rank(), ranks.worldSize(), owner.process()))
+        .onFailure(this::broken);
+  }
+
+  private void opened(TensorMessage by) {
+    open = true;
+    owner.opened(peer, by.getIncarnation());
+    read(false);
+    link.pump();
+  }
+
+  @Override
+  public void told(TensorMessage message) {
+    if (message.getKind() == Kind.COLLECTIVE_FAILED) {
+      owner.fail(CollectiveFrames.failure(message));
+      return;
+    }
+    Membership ranks = owner.ranks();
+    if (open || !message.getJob().equals(ranks.group()) || message.getGeneration() != ranks.generation()
+        || message.getRank() != peer || message.getRowCount() != ranks.worldSize()) {
+      throw new InvalidInput(owner.where() + ": from rank " + peer + (open ? ", whose stream is open already," : "") + " came "
+          + "COLLECTIVE_OPEN of rank " + message.getRank() + " of " + message.getRowCount() + ", generation "
+          + message.getGeneration() + " of group " + message.getJob());
+    }
+    opened(message);
+  }
+
+  @Override
+  public CollectiveReceiver.Target begin(TensorMessage header) {
+    return link.begin(header);
+  }
+
+  @Override
+  public void taken() {
+    lastSeenMillis = System.currentTimeMillis();
+    link.taken();
+  }
+
+  /** Not thrown, as long as there is another way: a stream whose opener refuses it breaks without a word to the peer. */
+  @Override
+  public void refused(RegattaException why) {
+    if (owner.broken() != null) {
+      throw why;
+    }
+    owner.fail(why);
+  }
+
+  /** Whether to read on; what is not read waits at the peer. */
+  void read(boolean on) {
+    if (paused == on) {
+      paused = !on;
+      if (on) {
+        stream.resume();
+      } else {
+        stream.pause();
+      }
+    }
+  }
+
+  boolean isFull() {
+    return stream.writeQueueFull();
+  }
+
+  /** Sends a message; completes when the stream has done with its memory. A failure is dealt with here. */
+  Future<Void> send(Outgoing out) {
+    lent(1);
+    return stream.send(out.frame()).onComplete(done -> {
+      out.release();
+      lent(-1);
+    }).onFailure(this::broken);
+  }
+
+  private void lent(int more) {
+    lent += more;
+    owner.lent().add(more);
+  }
+
+  /** Nothing can be sent; what the peer has told before, and was held back, says more about why. */
+  private void broken(Throwable e) {
+    if (!over) {
+      receiver.dropElements();
+      read(true);
+      owner.fail(lost(ErrorMapping.regatta(e)));
+    }
+  }
+
+  /** What the text of the peer's error says is kept, so that all ranks name the same one. */
+  private RegattaException lost(RegattaException e) {
+    return e instanceof PeerLost && !owner.names(e) ? new PeerLost(owner.where() + ": rank " + peer + " was lost: "
+        + e.getMessage() + "; join again, with those who are left", e) : e;
+  }
+
+  private void peerEnded() {
+    peerClosed = true;
+    closed.tryComplete();
+    if (!opener) {
+      stream.end();
+    }
+    if (!open || !link.isIdle()) {
+      owner.fail(closedTooEarly());
+    }
+  }
+
+  /** A call needs a peer that has ended its side. */
+  PeerLost closedTooEarly() {
+    return new PeerLost(owner.where() + ": rank " + peer + " has closed its side while a call needs it; all ranks must "
+        + "make the same calls");
+  }
+
+  /** Gives the stream up at once, and tells the peer why, as far as it reads that. */
+  void abort(RegattaException why) {
+    boolean before = over;
+    over = true;
+    if (before || stream == null) {
+      return;
+    }
+    receiver.drop();
+    Future<Void> told = opener && !peerClosed // a client's reset has no text
+        ? stream.send(CollectiveFrames.failed(why)).timeout(ABORT_MILLIS, TimeUnit.MILLISECONDS) : Future.succeededFuture();
+    aborted = told.transform(done -> stream.fail(why)).timeout(CLOSE_MILLIS, TimeUnit.MILLISECONDS);
+  }
+
+  /** Completes when the peer has been told why, or cannot be. */
+  Future<Void> aborted() {
+    return aborted;
+  }
+
+  /** The peer takes nothing more: what is lent to the stream is the callers' again. */
+  void severIfLent() {
+    if (lent > 0) {
+      stream.sever();
+    }
+  }
+
+  /** Ends the stream rightly; waits, not for long, until the peer has read all. */
+  Future<Void> close() {
+    over = true;
+    Future<Void> ended = stream.end();
+    return (opener && !peerClosed ? closed.future() : ended).timeout(CLOSE_MILLIS, TimeUnit.MILLISECONDS);
+  }
+}
