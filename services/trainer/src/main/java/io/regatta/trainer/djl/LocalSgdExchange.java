@@ -30,7 +30,7 @@ import java.util.function.DoubleConsumer;
  */
 final class LocalSgdExchange implements Exchange {
 
-  /** Places in the header. */
+  /** Places in what a rank says of itself. */
   private static final int TRAINING = 0;
   private static final int WEIGHT = 1;
   private static final int STEPS = 2;
@@ -47,7 +47,8 @@ final class LocalSgdExchange implements Exchange {
   private final LocalSteps localSteps;
   private final LearningRate rate;
   private final double fullBatch;
-  private final ByteBuffer header = direct(HEADER);
+  private final int rank;
+  private final int worldSize;
   private final ByteBuffer difference;
   /** The last mean. */
   private final float[] mean;
@@ -68,7 +69,9 @@ final class LocalSgdExchange implements Exchange {
   LocalSgdExchange(ReplicaContext replica, ParameterClient client, LocalSteps localSteps, StepTimes times) {
     session = replica.session();
     peers = session.peers().orElseThrow();
-    counted = new CountedRanks(peers, session.worldSize());
+    rank = session.trainer().rank();
+    worldSize = session.worldSize();
+    counted = new CountedRanks(peers, worldSize);
     own = new PushPullExchange(replica, client, times);
     steps = replica.group().steps();
     this.times = times;
@@ -76,13 +79,9 @@ final class LocalSgdExchange implements Exchange {
     rate = client.job().model().denseOptimizer().learningRate();
     fullBatch = session.job().batchSize();
     int numel = client.job().model().denseNumel();
-    difference = direct(numel);
+    difference = ByteBuffer.allocateDirect(Math.multiplyExact(numel, Float.BYTES)).order(ByteOrder.LITTLE_ENDIAN);
     mean = new float[numel];
     scratch = new float[numel];
-  }
-
-  private static ByteBuffer direct(int floats) {
-    return ByteBuffer.allocateDirect(Math.multiplyExact(floats, Float.BYTES)).order(ByteOrder.LITTLE_ENDIAN);
   }
 
   @Override
@@ -130,28 +129,51 @@ final class LocalSgdExchange implements Exchange {
    * @return whether any rank does
    */
   private boolean meet(boolean training) {
-    FloatBuffer told = header.asFloatBuffer();
-    told.put(TRAINING, training ? 1 : 0).put(WEIGHT, (float) weight).put(STEPS, training ? local : 0)
-        .put(LOSS, training ? (float) loss : 0).put(K_STEPS, localSteps.kSteps());
-    await("header of the mean of parameters after step " + steps.made(), counted.sum(header));
-    if (told.get(K_STEPS) != (float) localSteps.kSteps() * session.worldSize()) {
-      throw new InvalidInput("trainer " + session.trainer().rank() + " of job " + session.job().job()
-          + " averages every " + localSteps.kSteps() + " steps, which others do not; start all with the same program "
-          + "and job");
+    long[] told = tell(training ? 1 : 0, weight, steps.made(), training ? loss : 0, localSteps.kSteps());
+    double trainers = 0;
+    double weights = 0;
+    double losses = 0;
+    long furthest = 0;
+    for (int r = 0; r < worldSize; r++) { // in rank order, so that all ranks have the same bits
+      trainers += value(told, r, TRAINING);
+      weights += value(told, r, WEIGHT);
+      losses += value(told, r, LOSS);
+      furthest = Math.max(furthest, (long) value(told, r, STEPS));
+      refuseOther(r, (int) value(told, r, K_STEPS));
     }
-    double all = told.get(TRAINING);
-    if (told.get(WEIGHT) > 0) {
-      add(weight / told.get(WEIGHT));
+    if (weights > 0) {
+      add(weight / weights);
     }
-    if (all > 0) {
-      for (long skipped = training ? 0 : Math.round(told.get(STEPS) / all) - local; skipped > 0; skipped--) {
-        values = own.step(new Gradients(0, null, List.of()), List.of());
-      }
-      localSteps.averaged(told.get(LOSS) / all, rate.at(Math.max(0, steps.made() - 1)));
+    while (steps.made() < furthest) {
+      values = own.step(new Gradients(0, null, List.of()), List.of());
+    }
+    if (trainers > 0) {
+      localSteps.averaged(losses / trainers, rate.at(Math.max(0, steps.made() - 1)));
     }
     local = 0;
     weight = 0;
-    return all > 0;
+    return trainers > 0;
+  }
+
+  /** What each rank says of itself. */
+  private long[] tell(double... mine) {
+    long[] all = new long[HEADER * worldSize];
+    for (int place = 0; place < HEADER; place++) {
+      all[HEADER * rank + place] = Double.doubleToRawLongBits(mine[place]);
+    }
+    await("header of the mean of parameters after step " + steps.made(), counted.gather(all));
+    return all;
+  }
+
+  private static double value(long[] told, int ofRank, int place) {
+    return Double.longBitsToDouble(told[HEADER * ofRank + place]);
+  }
+
+  private void refuseOther(int other, int kSteps) {
+    if (kSteps != localSteps.kSteps()) {
+      throw new InvalidInput("job " + session.job().job() + ": trainer " + rank + " averages every " + localSteps.kSteps()
+          + " steps, trainer " + other + " every " + kSteps + "; start all with the same program and job");
+    }
   }
 
   /** Adds the ranks' differences to the last mean. */
