@@ -117,4 +117,32 @@ class CollectiveTrainingTest {
     assertThat(resumed.steps()).isEqualTo(30);
     assertThat(resumed.accuracy()).isNotNaN();
   }
+
+  /** What ranks have trained since the last averaging is in a snapshot: they average before. */
+  @Test
+  void local_sgd_goes_on_from_its_snapshot() {
+    String whole = local("whole", "max_steps=14").parametersHash();
+    local("parts", "max_steps=7");
+    assertThat(local("parts", "max_steps=14", "resume=auto").parametersHash()).isEqualTo(whole);
+  }
+
+  private RunResult local(String snapshots, String... keys) {
+    List<String> all = new ArrayList<>(List.of("output=", "optimizer.kind=sgd", "collective.localsgd=true",
+        "collective.localsgd_configs.k_steps=4", "collective.localsgd_configs.begin_step=0",
+        "snapshots.dir=" + dir.resolve(snapshots), "snapshots.every_steps=7"));
+    all.addAll(List.of(keys));
+    return run(2, all.toArray(String[]::new)).get(0);
+  }
+
+  /** What ranks have not sent is lost with them, and the run goes on. */
+  @Test
+  void compressed_gradients_go_on_from_a_snapshot() {
+    String[] keys = {"output=", "collective.dgc=true", "collective.dgc_configs.sparsity=[0.99]",
+        "snapshots.dir=" + dir.resolve("compressed"), "snapshots.every_steps=50", "max_steps=50"};
+    run(2, keys);
+    keys[keys.length - 1] = "resume=auto";
+    List<RunResult> results = run(2, keys);
+    assertThat(results).allMatch(r -> r.parametersHash().equals(results.get(0).parametersHash()) && r.steps() == 100);
+    assertThat(results.get(0).accuracy()).isGreaterThan(0.9);
+  }
 }
