@@ -30,6 +30,7 @@ import io.regatta.trainer.service.TrainerVerticle;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.json.JsonObject;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -40,6 +41,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** Trainer verticles of elastic jobs over tensor streams, against a real rendezvous, in one JVM. */
 class ElasticTrainersTest {
@@ -73,8 +75,12 @@ class ElasticTrainersTest {
   }
 
   private static JobConfig job(int min, int max) {
+    return job(min, max, new JsonObject());
+  }
+
+  private static JobConfig job(int min, int max, JsonObject snapshots) {
     return JobConfig.of(new JsonObject().put("job", "elastic").put("mode", "collective").put("trainers", max)
-        .put("batch_size", BATCH).put("epochs", 1_000_000).put("compute_threads", 1)
+        .put("batch_size", BATCH).put("epochs", 1_000_000).put("compute_threads", 1).put("snapshots", snapshots)
         .put("collective", new JsonObject().put("min_trainers", min).put("bucket_bytes", 600).put("last_bucket_bytes", 200))
         .put("optimizer", new JsonObject().put("kind", "adam").put("learning_rate", 0.002)));
   }
@@ -122,15 +128,20 @@ class ElasticTrainersTest {
 
   private record Deployed(TrainerVerticle trainer, Future<String> id) {}
 
+  /** One that takes any rank. */
   private Deployed trainer(JobConfig job) {
-    TrainerVerticle trainer = new TrainerVerticle(node, new TrainerConfig(job, -1, ""), program());
+    return trainer(job, -1);
+  }
+
+  private Deployed trainer(JobConfig job, int rank) {
+    TrainerVerticle trainer = new TrainerVerticle(node, new TrainerConfig(job, rank, ""), program());
     return new Deployed(trainer, vertx.deployVerticle(trainer));
   }
 
   private List<Deployed> trainers(JobConfig job, int count) throws Exception {
     List<Deployed> trainers = new ArrayList<>();
     for (int i = 0; i < count; i++) {
-      trainers.add(trainer(job));
+      trainers.add(trainer(job, i));
     }
     for (Deployed trainer : trainers) {
       get(trainer.id());
@@ -162,6 +173,24 @@ class ElasticTrainersTest {
     stop.set(true);
     assertSame(trainers);
     assertThat(get(trainers.get(0).trainer().result()).trainers()).isEqualTo(3);
+  }
+
+  /** The lowest rank takes them, whoever that is; a newcomer finds those of its own run. */
+  @Test
+  void snapshots_go_on_when_rank_0_is_lost_and_somebody_comes(@TempDir Path dir) throws Exception {
+    JobConfig job = job(1, 2, new JsonObject().put("dir", dir.toString()).put("every_steps", 20).put("every_pass", true)
+        .put("keep", 1000));
+    List<Deployed> trainers = trainers(job, 2);
+    awaitBatches(100);
+    get(vertx.undeploy(get(trainers.remove(0).id())));
+    awaitBatches(100);
+    trainers.add(trainer(job));
+    get(trainers.get(1).id());
+    awaitBatches(100);
+    stop.set(true);
+    assertSame(trainers);
+    long steps = get(trainers.get(0).trainer().result()).steps();
+    assertThat(dir).isDirectoryContaining(String.format("glob:**step-%09d", steps / 20 * 20));
   }
 
   @Test
