@@ -114,7 +114,7 @@ class CollectiveTest {
         ends.put(worker.rank(), Toy.values(model));
       }
     });
-    assertThat(results).extracting(RunResult::steps).containsOnly(1L);
+    assertThat(results).extracting(RunResult::steps).as("those of all").containsOnly(7L);
     assertThat(results.get(0).examples()).isEqualTo(120);
     assertThat(ends.get(1)).containsExactly(ends.get(2));
     assertThat(ends.get(0)).containsExactly(ends.get(2));
