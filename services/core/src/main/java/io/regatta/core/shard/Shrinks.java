@@ -13,8 +13,8 @@ import java.util.function.BiConsumer;
 import java.util.function.Function;
 
 /**
- * The shrinks of one job on one shard, numbered from 1 by the trainers of each life of the run: each is a walk over the rows of its tracked tables,
- * spread over turns, and done once, however often it is asked for. Owned by the shard's thread.
+ * The shrinks of one job on one shard, numbered from 1 by the trainers of each life of the run: each is a walk over the
+ * rows of its tracked tables, spread over turns, and done once, however often it is asked for. Owned by the shard's thread.
  */
 final class Shrinks {
 

@@ -59,11 +59,13 @@ public record LoaderOptions(int batchSize, boolean dropLast, int shuffleBuffer, 
   }
 
   public LoaderOptions shuffled(int buffer, long newSeed) {
-    return new LoaderOptions(batchSize, dropLast, buffer, newSeed, prefetchDepth, readerThreads, ordered, shard, shards, sameSteps);
+    return new LoaderOptions(batchSize, dropLast, buffer, newSeed, prefetchDepth, readerThreads, ordered,
+        shard, shards, sameSteps);
   }
 
   public LoaderOptions readers(int threads, int newPrefetchDepth, boolean inOrder) {
-    return new LoaderOptions(batchSize, dropLast, shuffleBuffer, seed, newPrefetchDepth, threads, inOrder, shard, shards, sameSteps);
+    return new LoaderOptions(batchSize, dropLast, shuffleBuffer, seed, newPrefetchDepth, threads, inOrder,
+        shard, shards, sameSteps);
   }
 
   /**
@@ -74,12 +76,14 @@ public record LoaderOptions(int batchSize, boolean dropLast, int shuffleBuffer, 
    * early; with fewer examples left than workers, some get none, or, with {@link #sameSteps}, all get none.
    */
   public LoaderOptions shard(int index, int count) {
-    return new LoaderOptions(batchSize, dropLast, shuffleBuffer, seed, prefetchDepth, readerThreads, ordered, index, count, sameSteps);
+    return new LoaderOptions(batchSize, dropLast, shuffleBuffer, seed, prefetchDepth, readerThreads, ordered,
+        index, count, sameSteps);
   }
 
   /** The same, of which all positions get the same number of batches: for workers whose steps wait for each other. */
   LoaderOptions withSameSteps() {
-    return new LoaderOptions(batchSize, dropLast, shuffleBuffer, seed, prefetchDepth, readerThreads, ordered, shard, shards, true);
+    return new LoaderOptions(batchSize, dropLast, shuffleBuffer, seed, prefetchDepth, readerThreads, ordered,
+        shard, shards, true);
   }
 
   /** Records per window of all workers. */

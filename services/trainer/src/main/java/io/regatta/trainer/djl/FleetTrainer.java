@@ -78,6 +78,8 @@ public final class FleetTrainer extends Trainer {
   private long examplesGiven = -1;
   private long examplesSeen;
   private long steps;
+  /** Of these, those that the others made while this replica had no data. */
+  private long othersSteps;
   /** Null if this replica takes none. */
   private SnapshotRun snapshots;
   /** What its snapshots are told from another run's by. */
@@ -537,9 +539,17 @@ public final class FleetTrainer extends Trainer {
     return trainingData.isBehind();
   }
 
-  /** Steps so far of the whole run, as this replica counts them; where steps wait for each other, also those it had no data for, once it has met the others. */
+  /**
+   * Steps so far of the whole run, as this replica counts them; in sync mode, once it has met the others, also those that it
+   * had no data for.
+   */
   public long steps() {
     return steps;
+  }
+
+  /** The same without those that this replica had no data for. */
+  public long ownSteps() {
+    return steps - othersSteps;
   }
 
   /** Examples trained so far by this replica. */
@@ -595,7 +605,7 @@ public final class FleetTrainer extends Trainer {
 
   /** Wall clock of this replica's training so far, first forward pass to last step, s. */
   public double seconds() {
-    return steps == 0 ? 0 : (lastStepNanos - firstNanos) / 1e9;
+    return lastStepNanos == 0 ? 0 : (lastStepNanos - firstNanos) / 1e9;
   }
 
   /** By which this run's snapshots and models are told from others; those of later runs are higher. Null before {@link #initialize}. */
@@ -644,11 +654,13 @@ public final class FleetTrainer extends Trainer {
 
   /** All ranks go on from the same step, also one that had no data for the last ones of the others. */
   private void met(long agreed) {
-    long due = session.job().snapshots().lastDue(steps, agreed);
+    long before = steps;
+    long due = session.job().snapshots().lastDue(before, agreed);
     if (due > 0) { // as a run does that goes on from the snapshot that the others have taken meanwhile
       steps = due;
       drawAnew();
     }
+    othersSteps += Math.max(0, agreed - before);
     steps = Math.max(steps, agreed);
     trainingData.met(steps, !isEnough() && (pass == null || pass.isExhausted()));
   }
