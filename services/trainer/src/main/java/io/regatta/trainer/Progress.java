@@ -1,6 +1,7 @@
 package io.regatta.trainer;
 
 import io.regatta.trainer.data.LoadListener;
+import java.util.function.DoubleSupplier;
 
 /**
  * Where a training loop says how far it is. One owner: the model thread of the replica that reports (replica 0 of
@@ -24,6 +25,13 @@ public interface Progress extends AutoCloseable {
   default void begin(String phase, long amount, String unit) {
     begin(phase, amount);
   }
+
+  /**
+   * How to find out which share of the phase is done, where its amount is not known, or may be less: for the time left.
+   *
+   * @param done from 0 to 1, NaN if that is not known now; asked by the owner's thread
+   */
+  default void share(DoubleSupplier done) {}
 
   /** Counts examples (or what else the phase counts) done in this phase. */
   default void advance(long amount) {}

@@ -19,6 +19,7 @@ import java.util.stream.Stream;
  */
 public final class PaddleTables {
 
+  private static final String COUNT = "count=";
   private static final String TXT = "_txt";
   private static final int SLICE_ROWS = 1024;
 
@@ -122,10 +123,20 @@ public final class PaddleTables {
     if (!Files.exists(meta)) {
       return;
     }
-    for (String line : Files.readAllLines(meta)) {
-      if (line.startsWith("count=") && Long.parseLong(line.substring("count=".length()).strip()) != lines) {
-        throw new InvalidInput(block + " has " + lines + " lines, " + meta + " says " + line + ": it was cut");
+    List<String> told = Files.readAllLines(meta);
+    for (int i = 0; i < told.size(); i++) {
+      if (told.get(i).startsWith(COUNT) && count(meta, i + 1, told.get(i)) != lines) {
+        throw new InvalidInput(block + " has " + lines + " lines, " + meta + " says " + told.get(i) + ": it was cut");
       }
+    }
+  }
+
+  private static long count(Path meta, int number, String line) {
+    try {
+      return Long.parseLong(line.substring(COUNT.length()).strip());
+    } catch (NumberFormatException e) {
+      throw new InvalidInput(meta + ", line " + number + ": expected " + COUNT + " and a number of rows, found '" + line
+          + "'; save the table again, or mend the line", e);
     }
   }
 }

@@ -123,6 +123,10 @@ class ShardFilesTest {
     Files.writeString(last, "8\t8.5,-8,0.1,\n");
     assertThatThrownBy(() -> ShardRestorer.restore(shard(0, 1).restore("job"), dir, false, 0, HERE))
         .isInstanceOf(InvalidInput.class).hasMessageContaining("was cut");
+    Path meta = Files.writeString(tables.resolve("emb.block2.meta"), "param=emb\ncount=many\n");
+    assertThatThrownBy(() -> ShardRestorer.restore(shard(0, 1).restore("job"), dir, false, 0, HERE))
+        .isInstanceOf(InvalidInput.class).hasMessageContaining(meta + ", line 2: expected count=")
+        .hasMessageContaining("'count=many'");
   }
 
   /** Who goes on from a snapshot numbers from 1 again, and calls for none that came before it. */

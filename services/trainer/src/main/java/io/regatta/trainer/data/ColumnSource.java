@@ -64,10 +64,6 @@ abstract class ColumnSource<R> implements FileSource<R> {
 
   @Override
   public Cursor<R> open(FileQueue queue, DataCursor place) {
-    Cursor<R> rows = rows(queue);
-    for (long row = 0; row < place.records() && rows.next() != null; row++) {
-      // Those before the place.
-    }
-    return rows;
+    return SlotSource.passOver(rows(queue), place.records());
   }
 }

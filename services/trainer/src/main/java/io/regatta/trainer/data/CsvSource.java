@@ -99,6 +99,9 @@ public final class CsvSource extends ColumnSource<CsvSource.Row> {
     private CloseableIterator<CsvRecord> rows;
     private int[] columns;
     private long read;
+    private volatile CountedInput raw;
+    /** Of files before the one that is open. */
+    private volatile long bytesBefore;
 
     private Rows(FileQueue queue) {
       this.queue = queue;
@@ -142,14 +145,19 @@ public final class CsvSource extends ColumnSource<CsvSource.Row> {
     }
 
     /** Without the byte order mark that some programs begin UTF-8 with. */
-    private static Reader text(Path file) throws IOException {
-      Reader text = new BufferedReader(new InputStreamReader(FileBytes.unpacked(DataFiles.readable(file)),
-          StandardCharsets.UTF_8));
-      text.mark(1);
-      if (text.read() != BYTE_ORDER_MARK) {
-        text.reset();
+    private Reader text(Path file) throws IOException {
+      raw = CountedInput.open(DataFiles.readable(file), 0);
+      Reader text = new BufferedReader(new InputStreamReader(FileBytes.unpacked(file, raw), StandardCharsets.UTF_8));
+      try {
+        text.mark(1);
+        if (text.read() != BYTE_ORDER_MARK) {
+          text.reset();
+        }
+        return text;
+      } catch (IOException | RuntimeException | Error e) {
+        text.close();
+        throw e;
       }
-      return text;
     }
 
     private int[] columns(CsvRecord header) {
@@ -171,7 +179,17 @@ public final class CsvSource extends ColumnSource<CsvSource.Row> {
     }
 
     @Override
+    public long bytesBehind() {
+      CountedInput open = raw;
+      return bytesBefore + (open == null ? 0 : open.offset());
+    }
+
+    @Override
     public void close() {
+      if (raw != null) {
+        bytesBefore += raw.offset();
+        raw = null;
+      }
       if (rows != null) {
         try {
           rows.close();

@@ -18,7 +18,22 @@ abstract class FileBytes implements Closeable {
   /** @param command null: none */
   static FileBytes open(Path file, PipeCommand command) throws IOException {
     DataFiles.readable(file);
-    return command == null ? new Plain(unpacked(file)) : new PipedFile(file, command);
+    if (command != null) {
+      return new PipedFile(file, command);
+    }
+    CountedInput raw = CountedInput.open(file, 0);
+    return new Plain(raw, unpacked(file, raw));
+  }
+
+  /** Whether reading can begin in the middle of a file. */
+  static boolean isSeekable(Path file, PipeCommand command) {
+    return command == null && !packed(file);
+  }
+
+  /** From an offset on, of a file in which reading can begin anywhere. */
+  static FileBytes openAt(Path file, long offset) throws IOException {
+    CountedInput raw = CountedInput.open(DataFiles.readable(file), offset);
+    return new Plain(raw, raw);
   }
 
   static boolean packed(Path file) {
@@ -27,14 +42,18 @@ abstract class FileBytes implements Closeable {
 
   /** The file's content, decompressed by name. */
   static InputStream unpacked(Path file) throws IOException {
-    InputStream in = Files.newInputStream(file);
+    return unpacked(file, CountedInput.open(file, 0));
+  }
+
+  /** The same of its bytes, which are closed with it, or if it fails. */
+  static InputStream unpacked(Path file, InputStream raw) throws IOException {
     if (!packed(file)) {
-      return in;
+      return raw;
     }
     try {
-      return new GZIPInputStream(in, GZIP_BUFFER_BYTES);
+      return new GZIPInputStream(raw, GZIP_BUFFER_BYTES);
     } catch (IOException | RuntimeException | Error e) {
-      in.close();
+      raw.close();
       throw e;
     }
   }
@@ -42,15 +61,25 @@ abstract class FileBytes implements Closeable {
   /** As {@link InputStream#read(byte[], int, int)}; at the end of a command's output, -1 only if it has succeeded. */
   abstract int read(byte[] into, int offset, int length) throws IOException;
 
+  /** Bytes of the file as it lies on disk that are behind, as far as that is known: for progress. Any thread. */
+  abstract long bytesBehind();
+
   /** From any thread: a read that waits ends soon. */
   void cancel() {}
 
   private static final class Plain extends FileBytes {
 
+    private final CountedInput raw;
     private final InputStream in;
 
-    private Plain(InputStream in) {
+    private Plain(CountedInput raw, InputStream in) {
+      this.raw = raw;
       this.in = in;
+    }
+
+    @Override
+    long bytesBehind() {
+      return raw.offset();
     }
 
     @Override

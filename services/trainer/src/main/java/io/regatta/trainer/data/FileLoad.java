@@ -31,13 +31,15 @@ final class FileLoad<R> {
   private final AtomicLong bytesRead = new AtomicLong();
   private final AtomicLong badLines = new AtomicLong();
   private final CountDownLatch ended;
+  private final List<Long> sizes;
   private final long bytes;
   private volatile boolean cancelled;
 
   private FileLoad(FileSource<R> source, int threadCount) {
     this.source = source;
     this.queue = new FileQueue(source.files(), 0);
-    this.bytes = source.files().stream().mapToLong(DataFiles::size).sum();
+    this.sizes = source.files().stream().map(DataFiles::size).toList(); // once: on S3 each is a request
+    this.bytes = sizes.stream().mapToLong(Long::longValue).sum();
     source.files().forEach(file -> parts.add(new ArrayList<>()));
     ended = new CountDownLatch(threadCount);
     for (int i = 0; i < threadCount; i++) {
@@ -98,7 +100,7 @@ final class FileLoad<R> {
           into.add(part);
           part = SlotBatch.allocate(source.layout(), PART_ROWS);
           rows = 0;
-          told = tell(told, cursor.place() == null ? 0 : cursor.place().offset(), file);
+          told = tell(told, cursor.bytesBehind(), file);
         }
       }
       into.add(cut(part, rows));
@@ -106,9 +108,9 @@ final class FileLoad<R> {
     tell(told, Long.MAX_VALUE, file);
   }
 
-  /** Counts the file's bytes up to an offset; one of what was unpacked may lie behind the file's end. */
+  /** Counts the file's bytes up to an offset, which may lie behind its end. */
   private long tell(long told, long offset, int file) {
-    long now = Math.max(told, Math.min(offset, DataFiles.size(source.files().get(file))));
+    long now = Math.max(told, Math.min(offset, sizes.get(file)));
     bytesRead.addAndGet(now - told);
     return now;
   }

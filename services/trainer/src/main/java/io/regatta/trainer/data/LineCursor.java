@@ -20,6 +20,8 @@ final class LineCursor implements SlotSource.Cursor<Line> {
   private String name;
   private LineBlocks blocks;
   private long lines;
+  /** Of files before the one that is open. */
+  private volatile long bytesBefore;
 
   LineCursor(List<Path> files) {
     this(new FileQueue(files, 0), null, null);
@@ -62,16 +64,34 @@ final class LineCursor implements SlotSource.Cursor<Line> {
 
   private void seek(DataCursor start) {
     try {
-      if (openNext()) {
+      if (openNext(start.offset())) {
         blocks.skipTo(start.offset());
         lines = start.records();
       }
     } catch (IOException e) {
+      abandon(e);
       throw DataFiles.unreadable(path, e);
+    } catch (RuntimeException | Error e) {
+      abandon(e);
+      throw e;
+    }
+  }
+
+  /** Nobody gets this cursor, and so nobody closes it. */
+  private void abandon(Throwable why) {
+    try {
+      close();
+    } catch (RuntimeException e) {
+      why.addSuppressed(e);
     }
   }
 
   private boolean openNext() throws IOException {
+    return openNext(0);
+  }
+
+  /** @param offset where reading is to begin, if it can begin there */
+  private boolean openNext(long offset) throws IOException {
     int next = queue.take();
     if (next < 0) {
       return false;
@@ -82,14 +102,21 @@ final class LineCursor implements SlotSource.Cursor<Line> {
     if (cancelled) { // a command that is killed while it starts may leave what it starts behind
       throw new Cancelled("reading of " + name + " was cancelled");
     }
-    FileBytes opened = FileBytes.open(path, command);
+    long begin = FileBytes.isSeekable(path, command) ? offset : 0;
+    FileBytes opened = begin > 0 ? FileBytes.openAt(path, begin) : FileBytes.open(path, command);
     in = opened;
     if (cancelled) {
       opened.cancel();
     }
-    blocks = new LineBlocks(name, opened::read, 0);
+    blocks = new LineBlocks(name, opened::read, begin);
     lines = 0;
     return true;
+  }
+
+  @Override
+  public long bytesBehind() {
+    FileBytes open = in;
+    return bytesBefore + (open == null ? 0 : open.bytesBehind());
   }
 
   @Override
@@ -105,6 +132,7 @@ final class LineCursor implements SlotSource.Cursor<Line> {
   public void close() {
     if (in != null) {
       try {
+        bytesBefore += in.bytesBehind();
         in.close();
       } catch (IOException e) {
         throw DataFiles.unreadable(path, e);

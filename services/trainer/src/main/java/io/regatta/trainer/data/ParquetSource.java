@@ -3,8 +3,10 @@ package io.regatta.trainer.data;
 import blue.strategic.parquet.Hydrator;
 import blue.strategic.parquet.ParquetReader;
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.reduce.DistinctIds;
 import io.regatta.trainer.data.Slots.Kind;
 import io.regatta.trainer.data.Slots.Slot;
+import java.io.Closeable;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -87,7 +89,11 @@ public final class ParquetSource extends ColumnSource<ParquetSource.Row> {
         if (value instanceof Float || value instanceof Double) {
           return bad(row, slot, "a whole number or text", value);
         }
-        into.ids()[at * slots.layout().columns() + slot.offset()] = id(slot, value);
+        long id = id(slot, value);
+        if (id == DistinctIds.PADDING && value instanceof Number) {
+          return bad(row, slot, "a whole number but -1, which stands for no id", value);
+        }
+        into.ids()[at * slots.layout().columns() + slot.offset()] = id;
         continue;
       }
       float number = number(value, slot.kind() == Kind.DENSE ? 0f : Float.NaN);
@@ -139,6 +145,11 @@ public final class ParquetSource extends ColumnSource<ParquetSource.Row> {
     private ParquetReader<Object[], Object[]> reader;
     private Object[] next;
     private long read;
+    /** Of files before the one that is open, and of that one up to the row that is read. */
+    private volatile long bytesBefore;
+    private volatile long bytesHere;
+    private long size;
+    private long rowsHere;
 
     private Rows(FileQueue queue) {
       this.queue = queue;
@@ -152,7 +163,9 @@ public final class ParquetSource extends ColumnSource<ParquetSource.Row> {
             return null;
           }
         }
-        return new Row(DataFiles.name(file), ++read, next);
+        read++;
+        bytesHere = rowsHere == 0 ? 0 : (long) ((double) size * read / rowsHere);
+        return new Row(DataFiles.name(file), read, next);
       } catch (UncheckedIOException e) {
         throw DataFiles.unreadable(file, e.getCause());
       } catch (IOException e) {
@@ -177,6 +190,8 @@ public final class ParquetSource extends ColumnSource<ParquetSource.Row> {
       Function<List<ColumnDescriptor>, Hydrator<Object[], Object[]>> columns = this::hydrator;
       here = onThisMachine(file);
       reader = ParquetReader.spliterator(new LocalInputFile(here), columns::apply, slotOfColumn.keySet());
+      size = Files.size(here);
+      rowsHere = reader.estimateSize();
       return true;
     }
 
@@ -224,19 +239,29 @@ public final class ParquetSource extends ColumnSource<ParquetSource.Row> {
     }
 
     @Override
+    public long bytesBehind() {
+      return bytesBefore + bytesHere;
+    }
+
+    @Override
     public void close() {
-      try {
+      bytesBefore += bytesHere;
+      bytesHere = 0;
+      try (Closeable copy = this::deleteCopy) { // whatever becomes of the reader
         if (reader != null) {
           reader.close();
-        }
-        if (here != null && here != file) {
-          Files.deleteIfExists(here);
         }
       } catch (IOException e) {
         throw DataFiles.unreadable(file, e);
       } finally {
         reader = null;
         here = null;
+      }
+    }
+
+    private void deleteCopy() throws IOException {
+      if (here != null && here != file) {
+        Files.deleteIfExists(here);
       }
     }
   }

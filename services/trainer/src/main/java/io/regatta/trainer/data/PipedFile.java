@@ -40,6 +40,8 @@ final class PipedFile extends FileBytes {
   /** What has ended the feeder before the file's end. */
   private volatile Throwable unfed;
   private volatile boolean cancelled;
+  /** 0 before its end: nobody sees how far the command has read. */
+  private volatile long bytesBehind;
 
   PipedFile(Path file, PipeCommand command) throws IOException {
     this.file = file;
@@ -111,8 +113,14 @@ final class PipedFile extends FileBytes {
     }
     if (read < 0) {
       checkStatus();
+      bytesBehind = DataFiles.size(file);
     }
     return read;
+  }
+
+  @Override
+  long bytesBehind() {
+    return bytesBehind;
   }
 
   /** At the end of the output: an output cut short must not look like a short file. */

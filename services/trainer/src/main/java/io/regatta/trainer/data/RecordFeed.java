@@ -139,6 +139,11 @@ final class RecordFeed<R> implements AutoCloseable {
     return leftOut;
   }
 
+  /** As {@link SlotSource.Cursor#bytesBehind}. */
+  long bytesBehind() {
+    return cursor.bytesBehind();
+  }
+
   /** From any thread: see {@link SlotSource.Cursor#cancel}. */
   void cancel() {
     cursor.cancel();

@@ -25,6 +25,10 @@ public class SlotDataset implements Dataset, AutoCloseable {
   private StepTrace trace = StepTrace.off();
   private SlotLoader loader;
   private long waitedNanos;
+  /** Bytes of all files; 0: nobody has asked yet. */
+  private long bytes;
+  /** Bytes of the files before the one that the pass began in. */
+  private long bytesBefore;
   /** Where the next pass begins. */
   private DataCursor next = DataCursor.startOf(0);
 
@@ -47,8 +51,8 @@ public class SlotDataset implements Dataset, AutoCloseable {
   }
 
   /**
-   * From the next pass on, examples at its end that are too few for each position to get one are left out, so that all make the same
-   * number of steps: for training where steps wait for each other.
+   * From the next pass on, examples at its end that are too few for each position to get one are left out, so that all make
+   * the same number of steps: for training where steps wait for each other.
    */
   public void trainInSteps() {
     options = options.withSameSteps();
@@ -93,6 +97,7 @@ public class SlotDataset implements Dataset, AutoCloseable {
     DataCursor from = beginPass();
     return () -> {
       close();
+      bytesBefore = source instanceof FileSource<?> files && from.file() > 0 ? bytes(files, from.file()) : 0;
       loader = open(from, trace);
       return new Batches(manager, loader);
     };
@@ -144,6 +149,29 @@ public class SlotDataset implements Dataset, AutoCloseable {
   /** Seconds that the model thread has waited for readers, over all passes: what more or faster ones could save. */
   public double waitedSeconds() {
     return waitedNanos * 1e-9;
+  }
+
+  /**
+   * Share of the bytes of this pass's files that has been read: an estimate of how much of it is done, for readers are ahead
+   * of the training. NaN if it is not known: before the first pass, or where examples do not come from files.
+   */
+  public double readOfPass() {
+    if (loader == null || !(source instanceof FileSource<?> files)) {
+      return Double.NaN;
+    }
+    if (bytes == 0) {
+      bytes = Math.max(1, bytes(files, files.files().size()));
+    }
+    return Math.min(1, (double) (bytesBefore + loader.bytesBehind()) / bytes);
+  }
+
+  /** The same of so many passes from the first one on. */
+  public double readOf(int passes) {
+    return (next.pass() - 1 + readOfPass()) / passes;
+  }
+
+  private static long bytes(FileSource<?> of, int files) {
+    return of.files().subList(0, files).stream().mapToLong(DataFiles::size).sum();
   }
 
   @Override

@@ -271,6 +271,11 @@ public final class SlotLoader implements Iterator<SlotBatch>, AutoCloseable {
     return waitedNanos;
   }
 
+  /** Bytes of files that the readers have behind them in this pass, see {@link SlotSource.Cursor#bytesBehind}. Any thread. */
+  long bytesBehind() {
+    return feeds.stream().mapToLong(shared -> shared.feed.bytesBehind()).sum();
+  }
+
   private SlotBatch take() {
     try {
       long begin = System.nanoTime();

@@ -26,11 +26,24 @@ public interface SlotSource<R> {
    * @param place its file, offset and records count
    */
   default Cursor<R> open(DataCursor place) {
-    Cursor<R> cursor = open();
-    for (long skipped = 0; skipped < place.records() && cursor.next() != null; skipped++) {
-      // What was read before that place.
+    return passOver(open(), place.records());
+  }
+
+  /** The cursor behind so many more of its records; it is closed if that fails. */
+  static <R> Cursor<R> passOver(Cursor<R> cursor, long records) {
+    try {
+      for (long passed = 0; passed < records && cursor.next() != null; passed++) {
+        // What was read before.
+      }
+      return cursor;
+    } catch (RuntimeException | Error e) {
+      try {
+        cursor.close();
+      } catch (RuntimeException closing) {
+        e.addSuppressed(closing);
+      }
+      throw e;
     }
-    return cursor;
   }
 
   /**
@@ -51,6 +64,14 @@ public interface SlotSource<R> {
     /** Where the next record begins: file, offset and records count; null if only the records can be counted. */
     default DataCursor place() {
       return null;
+    }
+
+    /**
+     * Bytes that are behind in the files that this cursor has opened, as they lie on disk, what was before the beginning in
+     * the first one as well; 0 where nobody counts. For progress, not exact. Any thread.
+     */
+    default long bytesBehind() {
+      return 0;
     }
 
     /** From any thread: makes a {@link #next} that waits for somebody else (a command) end soon, with an exception. */

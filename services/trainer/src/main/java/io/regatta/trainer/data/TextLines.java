@@ -17,6 +17,11 @@ final class TextLines implements AutoCloseable {
     return line == null ? null : dictionary.numbers(line);
   }
 
+  /** As of its cursor. */
+  long bytesBehind() {
+    return cursor.bytesBehind();
+  }
+
   void cancel() {
     cursor.cancel();
   }

@@ -43,11 +43,7 @@ abstract class WordSource<R> implements FileSource<R> {
   /** Records are counted, whatever file they are of: a line has many, and what is drawn depends on those before. */
   @Override
   public Cursor<R> open(DataCursor place) {
-    Cursor<R> cursor = open(new FileQueue(files, 0), place);
-    for (long skipped = 0; skipped < place.records() && cursor.next() != null; skipped++) {
-      // What was read before that place.
-    }
-    return cursor;
+    return SlotSource.passOver(open(new FileQueue(files, 0), place), place.records());
   }
 
   private final class Words implements Cursor<R> {
@@ -71,6 +67,11 @@ abstract class WordSource<R> implements FileSource<R> {
         lines.records(line, ready);
       }
       return ready.poll();
+    }
+
+    @Override
+    public long bytesBehind() {
+      return text.bytesBehind();
     }
 
     @Override

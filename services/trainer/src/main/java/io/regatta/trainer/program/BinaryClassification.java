@@ -146,7 +146,7 @@ final class BinaryClassification {
   /** Metrics over the whole test data: every replica takes its part, everybody gets the same. */
   private BinaryMetrics test(FleetTrainer trainer, SlotDataset test) throws Exception {
     Progress progress = worker.progress();
-    progress.begin("test", test.examples());
+    Loading.begin(worker, "test", test);
     BinaryMetrics mine = new BinaryMetrics(BinaryMetrics.BUCKETS);
     for (Batch batch : trainer.iterateDataset(test)) {
       try (batch) {

@@ -143,13 +143,25 @@ final class Loading {
   /** Opens the progress of all epochs over a replica's training data. */
   static void beginTraining(Worker worker, SlotDataset train) {
     JobConfig job = worker.job();
-    long all = train.examples() < 0 ? -1 : train.examples() * job.epochs();
-    worker.progress().begin("train", job.maxSteps() > 0 ? Math.min(all, job.maxSteps() * job.batchSize()) : all);
+    long all = train.examples() < 0 ? Long.MAX_VALUE : train.examples() * job.epochs();
+    long most = job.maxSteps() > 0 ? job.maxSteps() * job.batchSize() : Long.MAX_VALUE;
+    worker.progress().begin("train", Math.min(all, most) == Long.MAX_VALUE ? -1 : Math.min(all, most));
+    if (train.examples() < 0) {
+      worker.progress().share(() -> train.readOf(job.epochs()));
+    }
   }
 
   /** Opens the progress of one pass over a replica's training data. */
   static void beginPass(Worker worker, SlotDataset train) {
-    worker.progress().begin("train", train.examples());
+    begin(worker, "train", train);
+  }
+
+  /** Opens the progress of a phase that is a pass over data. */
+  static void begin(Worker worker, String phase, SlotDataset data) {
+    worker.progress().begin(phase, data.examples());
+    if (data.examples() < 0) {
+      worker.progress().share(data::readOfPass);
+    }
   }
 
   /** For files that every replica reads in whole: one of them says which lines are bad, all count them. */

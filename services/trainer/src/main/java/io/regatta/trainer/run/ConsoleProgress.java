@@ -9,6 +9,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.StringJoiner;
 import java.util.concurrent.TimeUnit;
+import java.util.function.DoubleSupplier;
 import java.util.function.LongSupplier;
 import me.tongfei.progressbar.ConsoleProgressBarConsumer;
 import me.tongfei.progressbar.ProgressBar;
@@ -42,6 +43,11 @@ public final class ConsoleProgress implements Progress {
   private long done;
   private long beganAt;
   private long lastLineAt;
+  /** Null: only the total says how far the phase is. */
+  private DoubleSupplier share;
+  /** The first one that was known, and when; NaN: none yet. */
+  private double shareBegan;
+  private long shareBeganAt;
   private boolean introduced;
   private ProgressBar bar;
 
@@ -88,6 +94,8 @@ public final class ConsoleProgress implements Progress {
     this.phase = phase;
     this.unit = unit;
     total = examples;
+    share = null;
+    shareBegan = Double.NaN;
     done = 0;
     metrics.clear();
     beganAt = nanoTime.getAsLong();
@@ -105,9 +113,18 @@ public final class ConsoleProgress implements Progress {
   }
 
   @Override
+  public void share(DoubleSupplier ofPhase) {
+    share = ofPhase;
+  }
+
+  @Override
   public void advance(long examples) {
     done += examples;
     long now = nanoTime.getAsLong();
+    if (share != null && Double.isNaN(shareBegan)) { // what an earlier life of the run has done took no time of this one
+      shareBegan = share.getAsDouble();
+      shareBeganAt = now;
+    }
     if (bar != null) {
       bar.stepBy(examples);
       if (now - lastLineAt >= TimeUnit.MILLISECONDS.toNanos(BAR_INTERVAL_MS)) {
@@ -178,9 +195,19 @@ public final class ConsoleProgress implements Progress {
     metrics.forEach((metric, value) -> text.add(String.format(Locale.ROOT, "%s %.4f", metric, value)));
     if (over != null) {
       text.add(String.format(Locale.ROOT, "%s %.1f s", over, seconds));
-    } else if (total > done && rate > 0) {
-      text.add(String.format(Locale.ROOT, "%.0f s left", Math.ceil((total - done) / rate)));
+    } else {
+      double left = Math.min(total > done && rate > 0 ? (total - done) / rate : Double.POSITIVE_INFINITY, leftByShare(now));
+      if (left < Double.POSITIVE_INFINITY) {
+        text.add(String.format(Locale.ROOT, "%.0f s left", Math.ceil(left)));
+      }
     }
     return text.toString();
+  }
+
+  /** s; infinite if nothing is known, or all is read but not yet done. */
+  private double leftByShare(long now) {
+    double part = share == null ? Double.NaN : share.getAsDouble();
+    double gained = part - shareBegan;
+    return gained > 0 && part < 1 ? (now - shareBeganAt) / 1e9 * (1 - part) / gained : Double.POSITIVE_INFINITY;
   }
 }

@@ -54,6 +54,32 @@ class ConsoleProgressTest {
         "job test: 0/5 examples, 0/s, stopped after 0.0 s");
   }
 
+  /** A run that went on with a quarter of its data behind it. */
+  @Test
+  void timeLeftIsThatOfTheShareWhereTheTotalIsNotKnown() {
+    double[] share = {0.25};
+    try (Progress progress = progress(false)) {
+      progress.begin("train", -1);
+      progress.share(() -> share[0]);
+      progress.advance(100);
+      seconds = 10;
+      share[0] = 0.5;
+      progress.advance(100);
+      seconds = 12;
+      share[0] = 1;
+      progress.advance(100);
+      progress.begin("train", 1000);
+      progress.share(() -> share[0]);
+      share[0] = 0;
+      progress.advance(0);
+      seconds = 16;
+      share[0] = 0.5;
+      progress.advance(100);
+    }
+    assertThat(text().lines()).contains("job train: 200 examples, 20/s, 20 s left", "job train: 300 examples, 25/s",
+        "job train: 100/1000 examples, 25/s, 4 s left");
+  }
+
   @Test
   void onATerminalABarIsDrawn() {
     try (Progress progress = progress(true)) {
