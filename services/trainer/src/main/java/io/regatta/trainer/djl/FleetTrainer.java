@@ -78,8 +78,6 @@ public final class FleetTrainer extends Trainer {
   private long examplesGiven = -1;
   private long examplesSeen;
   private long steps;
-  /** Of these, those that the others made while this replica had no data. */
-  private long othersSteps;
   /** Null if this replica takes none. */
   private SnapshotRun snapshots;
   /** What its snapshots are told from another run's by. */
@@ -547,11 +545,6 @@ public final class FleetTrainer extends Trainer {
     return steps;
   }
 
-  /** The same without those that this replica had no data for. */
-  public long ownSteps() {
-    return steps - othersSteps;
-  }
-
   /** Examples trained so far by this replica. */
   public long examples() {
     return examples;
@@ -654,13 +647,11 @@ public final class FleetTrainer extends Trainer {
 
   /** All ranks go on from the same step, also one that had no data for the last ones of the others. */
   private void met(long agreed) {
-    long before = steps;
-    long due = session.job().snapshots().lastDue(before, agreed);
+    long due = session.job().snapshots().lastDue(steps, agreed);
     if (due > 0) { // as a run does that goes on from the snapshot that the others have taken meanwhile
       steps = due;
       drawAnew();
     }
-    othersSteps += Math.max(0, agreed - before);
     steps = Math.max(steps, agreed);
     trainingData.met(steps, !isEnough() && (pass == null || pass.isExhausted()));
   }

@@ -253,7 +253,7 @@ public final class RankRun {
     ReplicaWorker first = workers.get(0);
     RankSteps steps = group.steps();
     return new RankStats(session.trainer().rank(), ProcessHandle.current().pid(),
-        first.trainer() == null ? 0 : first.trainer().ownSteps(), examples, seconds,
+        first.trainer() == null ? 0 : first.trainer().steps(), examples, seconds,
         new ExchangeFigures(steps.stalenessMax(), steps.clockLeadMax(), steps.skippedPushes()),
         Figures.of(first.reported()));
   }
