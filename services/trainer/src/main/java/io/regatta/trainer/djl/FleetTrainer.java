@@ -268,11 +268,11 @@ public final class FleetTrainer extends Trainer {
     }
   }
 
-  /** Who takes the snapshots has run out of data, and the others train on; where they read is not known here. */
+  /** Who takes the snapshots has run out of data, and the others train on. */
   private void snapshotOfOthersStep() {
     long made = replica.group().steps().steps();
     if (session.job().snapshots().isDue(made) && snapshots != null && session.isLowest()) {
-      snapshots.stepped(made, null);
+      snapshots.stepped(made, session.elastic().isPresent() ? null : trainingData.place(made));
     }
   }
 

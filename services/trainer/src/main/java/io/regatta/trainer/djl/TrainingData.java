@@ -104,6 +104,11 @@ final class TrainingData {
     if (iteration != null && isWhole(dataset)) {
       return iteration.after();
     }
+    return place(steps);
+  }
+
+  /** The same where data are each worker's own: batches since all met between two passes; null if that is not known. */
+  DataCursor place(long steps) {
     return met ? DataCursor.behind(steps - metSteps, metPasses) : null;
   }
 

@@ -134,6 +134,31 @@ class CollectiveTest {
     assertThat(dir).isDirectoryContaining("glob:**step-000000003").isDirectoryContaining("glob:**step-000000006");
   }
 
+  /** Passes of 1 and of 3 steps; of the second pass, whose steps are 3 to 5, rank 0 trains one and joins two. */
+  @ParameterizedTest
+  @CsvSource({"4", "5", "7"})
+  void ranksWithDifferentNumbersOfStepsGoOnFromASnapshot(int step, @TempDir Path dir) {
+    TrainingProgram program = worker -> {
+      try (Model model = Toy.model();
+          FleetTrainer trainer = worker.distributedTrainer(model, Toy.config(worker.optimizer()))) {
+        trainer.initialize(Toy.input(10));
+        int rows = worker.rank() == 0 ? 20 : 60; // of which each takes every other one
+        EasyTrain.fit(trainer, 3, Toy.data(trainer.getManager(), rows, 10, worker.rank(), 2), null);
+        worker.barrier();
+      }
+    };
+    String unbroken = run(saved(dir.resolve("unbroken")), program).get(0).parametersHash();
+    Path from = dir.resolve("unbroken/step-00000000" + step);
+    RunResult resumed = run(saved(dir.resolve("resumed")).put("resume", from.toString()), program).get(0);
+    assertThat(resumed.parametersHash()).isEqualTo(unbroken);
+    assertThat(resumed.steps()).isEqualTo(9);
+  }
+
+  private static JsonObject saved(Path dir) {
+    return job(2, 10).put("snapshots", new JsonObject().put("dir", dir.toString()).put("every_steps", 1).put("every_pass", true)
+        .put("keep", 20));
+  }
+
   /** Of unequal batches each example counts alike. */
   @Test
   void unequalBatchesAreWeightedByTheirExamples() {
