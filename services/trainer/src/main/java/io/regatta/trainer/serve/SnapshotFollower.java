@@ -87,9 +87,9 @@ final class SnapshotFollower {
         throw e; // nobody is served any more
       }
       if (!Files.exists(found.dir().resolve(ManifestFile.NAME))) {
-        if (++gone >= GONE_TOLD) {
-          tell("snapshots are removed before they have been read, " + gone + " times in a row, " + found.dir() + " the last time; have "
-              + "more of them kept (snapshots.keep)", said);
+        if (++gone == GONE_TOLD) {
+          LOG.warn("{} is served as it is: {} snapshots in a row were removed before they had been read, {} the last one; have more of "
+              + "them kept (snapshots.keep)", predictor.source().dir(), gone, found.dir());
         }
       } else {
         tell(e.getMessage(), said);
