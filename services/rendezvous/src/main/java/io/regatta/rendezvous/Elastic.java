@@ -30,16 +30,16 @@ final class Elastic {
   /**
    * Whether a newcomer may wait for the next generation. In a group of one size the rank that it wants must not be held. In
    * another one members have the ranks that come, and keep them before a newcomer's wish; one that wants what a member has asked
-   * for waits until that one gives a sign of life ({@link #refusal}), or is lost: it may be that one's next life.
+   * for, or comes to a full group, waits until that one, or all, have given a sign of life ({@link #refusal}), or one is lost:
+   * it may be that one's next life.
    *
    * @throws Conflict if there can be no seat for it while those live who are here
    */
   void admit(JoinRequest newcomer, List<Holder> holders, Lobby lobby, long now) {
     List<Holder> pending = pending(holders, lobby);
-    if (pending.size() + lobby.size() >= max) {
-      throw new Conflict("group " + group + " is full: " + newcomer.getMember() + " is too late for one of its " + max
-          + " seats, held by " + names(holders, lobby, now) + "; wait until one of them has left or is lost, or start all "
-          + "with a larger world size");
+    int seats = pending.size() + lobby.size();
+    if (seats >= max && (min == max || holders.isEmpty() || seats >= 2 * max)) {
+      throw full(newcomer, holders, lobby, now);
     }
     Stream.concat(holders.stream().filter(Holder::active).map(holder -> holder.endpoint),
         lobby.guests().stream().map(guest -> guest.request().getEndpoint()))
@@ -55,6 +55,12 @@ final class Elastic {
     }
   }
 
+  private Conflict full(JoinRequest newcomer, List<Holder> holders, Lobby lobby, long now) {
+    return new Conflict("group " + group + " is full: " + newcomer.getMember() + " is too late for one of its " + max
+        + " seats, held by " + names(holders, lobby, now) + "; wait until one of them has left or is lost, or start all "
+        + "with a larger world size");
+  }
+
   private Conflict held(int rank, Holder holder, long now) {
     return new Conflict("rank " + rank + " of group " + group + " is held: " + holder.describe(now)
         + "; take another rank, or -1 for any, or wait until the holder has left or its lease has ended");
@@ -67,10 +73,32 @@ final class Elastic {
         : holders.stream().filter(holder -> holder.active() && holder.wanted == wants.getRank()).findFirst();
   }
 
-  /** Why a newcomer cannot stay: the member who has asked for the same rank has given a sign of life since it came. */
-  Optional<Conflict> refusal(Lobby.Guest newcomer, List<Holder> holders, long now) {
-    return rival(newcomer, holders).filter(holder -> holder.lastSeenMillis > newcomer.sinceMillis())
+  /** Whether this newcomer can be let in, as far as the group knows: nobody need make room for others yet. */
+  boolean hasSeat(Lobby.Guest newcomer, List<Holder> holders, Lobby lobby) {
+    return rival(newcomer, holders).isEmpty() && !isBeyond(newcomer, holders, lobby);
+  }
+
+  /** Whether members, and newcomers before this one, take all seats; they do in a group that has begun only. */
+  private boolean isBeyond(Lobby.Guest newcomer, List<Holder> holders, Lobby lobby) {
+    if (newcomer.request().getIncarnation() != 0 || holders.isEmpty()) {
+      return false;
+    }
+    long active = holders.stream().filter(Holder::active).count();
+    long before = lobby.guests().stream().takeWhile(guest -> guest != newcomer)
+        .filter(guest -> guest.request().getIncarnation() == 0).count();
+    return active + before >= max;
+  }
+
+  /**
+   * Why a newcomer cannot stay: the member who has asked for the same rank, or all members of a full group, have given a sign of
+   * life since it came.
+   */
+  Optional<Conflict> refusal(Lobby.Guest newcomer, List<Holder> holders, Lobby lobby, long now) {
+    Optional<Conflict> held = rival(newcomer, holders).filter(holder -> holder.lastSeenMillis > newcomer.sinceMillis())
         .map(holder -> held(newcomer.request().getRank(), holder, now));
+    boolean allLive = holders.stream().filter(Holder::active).allMatch(holder -> holder.lastSeenMillis > newcomer.sinceMillis());
+    return held.isPresent() || !allLive || !isBeyond(newcomer, holders, lobby) ? held
+        : Optional.of(full(newcomer.request(), holders, lobby, now));
   }
 
   private static String names(List<Holder> holders, Lobby lobby, long now) {
@@ -87,7 +115,7 @@ final class Elastic {
 
   /** Whether all have come who live, there are enough, and it is no use to wait for more. */
   boolean isReady(List<Holder> holders, Lobby lobby, long now) {
-    return lobby.size() >= min && pending(holders, lobby).isEmpty()
+    return lobby.size() >= min && (lobby.size() <= max || holders.isEmpty()) && pending(holders, lobby).isEmpty()
         && (lobby.size() >= max || now - lobby.lastCameMillis() >= settleMillis
             || lobby.guests().stream().anyMatch(guest -> guest.request().getIncarnation() != 0));
   }

@@ -146,7 +146,7 @@ final class Group {
   /** Forms the next generation of an elastic group, if it is time. */
   private void formNext(long now) {
     if (elastic != null) {
-      lobby.guests().forEach(guest -> elastic.refusal(guest, holders(), now).ifPresent(why -> lobby.refuse(guest, why)));
+      lobby.guests().forEach(guest -> elastic.refusal(guest, holders(), lobby, now).ifPresent(why -> lobby.refuse(guest, why)));
     }
     if (elastic == null || !elastic.isReady(holders(), lobby, now)) {
       return;
@@ -344,7 +344,7 @@ final class Group {
     GroupView.Builder view = GroupView.newBuilder().setGroup(name).setGeneration(generation)
         .setWorldSize(elastic == null || holders.length == 0 ? worldSize : holders.length);
     if (elastic != null && holders.length > 0) {
-      lobby.guests().stream().filter(guest -> Elastic.rival(guest, holders()).isEmpty()).map(Lobby.Guest::request)
+      lobby.guests().stream().filter(guest -> elastic.hasSeat(guest, holders(), lobby)).map(Lobby.Guest::request)
           .filter(request -> request.getIncarnation() == 0)
           .forEach(request -> view.addWaiting(request.getMember() + " at " + request.getEndpoint()));
     }

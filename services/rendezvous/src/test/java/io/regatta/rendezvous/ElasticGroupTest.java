@@ -188,11 +188,32 @@ class ElasticGroupTest {
   }
 
   @Test
+  void theNextLifeOfADeadMemberOfAFullGroupWaitsForItsSeat() {
+    List<Answer<JoinReply>> first = List.of(join("a", 0, 0), join("b", 1, 0), join("c", 2, 0), join("d", 3, 0));
+    Views views = g.watch();
+    g.pass(100);
+    Answer<JoinReply> again = join("d again", 3, 0);
+    Answer<JoinReply> any = join("any", -1, 0);
+    beat(5000, first.subList(0, 3));
+    assertThat(List.of(again, any)).noneMatch(Answer::isDone);
+    assertThat(views.last().getWaitingList()).isEmpty();
+    beat(6000, first.subList(0, 3));
+    assertThat(views.last().getMembers(3).getState()).isEqualTo("lost");
+    assertThat(views.last().getWaitingList()).containsExactly("d again at d again:1");
+    assertThat(any.error).as("the seat is taken, and the others live").isInstanceOf(Conflict.class).hasMessageContaining("full");
+    first.subList(0, 3).forEach(this::again);
+    assertThat(again.value.getRank()).isEqualTo(3);
+    assertThat(again.value.getView().getWorldSize()).isEqualTo(4);
+  }
+
+  @Test
   void strangersAndLateOnesAreRefused() {
-    for (String member : List.of("a", "b", "c", "d")) {
-      join(member, -1, 0);
-    }
-    assertThatThrownBy(() -> join("e", -1, 0)).isInstanceOf(Conflict.class).hasMessageContaining("full")
+    List<Answer<JoinReply>> first = List.of("a", "b", "c", "d").stream().map(member -> join(member, -1, 0)).toList();
+    Answer<JoinReply> late = join("e", -1, 0);
+    assertThat(late.isDone()).as("one of them may be dead").isFalse();
+    beat(1000, first);
+    g.pass(100);
+    assertThat(late.error).isInstanceOf(Conflict.class).hasMessageContaining("full")
         .hasMessageContaining("rank 0 (a at a:1").hasMessageContaining("wait until one");
     assertThatThrownBy(() -> join("e", -1, 0, 1, 4)).isInstanceOf(Conflict.class)
         .hasMessageContaining("world size 2 to 4 (elastic)").hasMessageContaining("1 to 4 (elastic)");
