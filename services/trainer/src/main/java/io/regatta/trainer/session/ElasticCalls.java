@@ -136,18 +136,20 @@ public final class ElasticCalls {
 
   /** What the first rank has, in place. */
   public void ofTheFirst(String what, float[] values) {
-    exchange(what, values, memory -> await(what, peers.broadcast(memory, 0)));
+    exchange(what, values, memory -> {
+      await(what, peers.broadcast(memory, 0));
+      await(what, peers.gather(new long[peers.worldSize()])); // the first is done when its sends are; an operation needs all ranks
+    });
   }
 
+  /** Of no values no operation: one that ranks complete without each other would let them differ by more than one. */
   private void exchange(String what, float[] values, Consumer<ByteBuffer> exchange) {
-    Operation.Result result = call(() -> rank.perform(new Part(what) {
+    Operation.Result result = call(() -> values.length == 0 ? Operation.Result.NONE : rank.perform(new Part(what) {
       @Override
       public Result attempt() {
         ByteBuffer memory = Recovery.memory(values.length);
         Recovery.floats(memory).put(values);
-        if (values.length > 0) {
-          exchange.accept(memory);
-        }
+        exchange.accept(memory);
         float[] all = new float[values.length];
         Recovery.floats(memory).get(all);
         return new Result(new long[0], all);

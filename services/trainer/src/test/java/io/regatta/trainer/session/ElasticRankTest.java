@@ -94,6 +94,12 @@ class ElasticRankTest {
         float[] mean = {(float) model.parameter};
         rank.calls().mean("mean", mean);
         assertThat((double) mean[0]).isEqualTo(model.parameter);
+        rank.calls().mean("mean of nothing", new float[0]);
+        float[] first = {member.rank() == 0 ? (float) model.parameter : -1};
+        rank.calls().ofTheFirst("of the first", first);
+        assertThat((double) first[0]).as("rank 0's, or this one's own if the call is behind")
+            .isIn(model.parameter, -1.0);
+        sums.add((double) first[0]);
         double[] told = rank.calls().byTheLowest("deed", member.rank() % 2 == 0, () -> new double[] {model.parameter});
         assertThat(told.length == 0 || told[0] == model.parameter).isTrue();
       }
@@ -192,6 +198,7 @@ class ElasticRankTest {
     for (Future<End> end : ends) {
       assertThat(end(end).parameter()).isEqualTo(PASSES * EXAMPLES * (EXAMPLES + 1) / 2.0);
       assertThat(end(end).steps()).isEqualTo(PASSES * 5);
+      assertThat(end(end).sums()).doesNotContain(-1.0);
     }
     assertThat(group.generations()).isEqualTo(1);
   }

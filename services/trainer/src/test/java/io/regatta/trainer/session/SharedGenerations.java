@@ -19,12 +19,18 @@ import java.util.function.LongConsumer;
 
 /**
  * The ranks of elastic jobs in one process, without a network: generations, and a death at any call, which some of the others may
- * have got the result of already. Any thread.
+ * have got the result of already. Who broadcasts goes on at once, as where sends are handed over. Any thread.
  */
 public final class SharedGenerations {
 
   /** What one rank has given to a call. */
-  private record Given(FloatBuffer floats, long[] longs, int root, CompletableFuture<Void> done) {}
+  private record Given(FloatBuffer floats, long[] longs, int root, CompletableFuture<Void> done) {
+    /** A copy, which the giver does not wait for. */
+    Given handedOver() {
+      FloatBuffer copy = floats == null ? null : FloatBuffer.allocate(floats.remaining()).put(0, floats, 0, floats.remaining());
+      return new Given(copy, longs == null ? null : longs.clone(), root, new CompletableFuture<>());
+    }
+  }
 
   private final int min;
   private final int max;
@@ -193,7 +199,10 @@ public final class SharedGenerations {
       }
       long number = by.made++;
       Map<Member, Given> all = calls.computeIfAbsent(number, n -> new LinkedHashMap<>());
-      all.put(by, given);
+      all.put(by, given.root == by.rank ? given.handedOver() : given);
+      if (given.root == by.rank) {
+        later.add(() -> given.done.complete(null));
+      }
       if (all.size() == members.size()) {
         calls.remove(number);
         completed++;
