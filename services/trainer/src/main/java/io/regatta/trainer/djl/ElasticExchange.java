@@ -18,6 +18,8 @@ import java.nio.FloatBuffer;
 import java.util.BitSet;
 import java.util.List;
 import java.util.Map;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * {@link CollectiveExchange} in an elastic job: each step is an {@link Operation} of the ranks, which outlives the loss of some. A
@@ -26,6 +28,8 @@ import java.util.Map;
  * who knows of newcomers; these are let in behind the step. Belongs to a rank's only model thread.
  */
 final class ElasticExchange implements Exchange {
+
+  private static final Logger LOG = LoggerFactory.getLogger(ElasticExchange.class);
 
   private final TrainerSession session;
   private final ElasticRank rank;
@@ -159,8 +163,15 @@ final class ElasticExchange implements Exchange {
     join(true, false);
   }
 
-  /** Takes part in the others' steps of the pass until nobody makes any; this rank's program trains no more of the pass. */
+  /**
+   * Takes part in the others' steps of the pass until nobody makes any; this rank's program trains no more of the pass: it has seen
+   * its end, or left it for the next one, or for its own end.
+   */
   void joinToTheEnd() {
+    if (!rank.passes().next().isEmpty()) {
+      LOG.info("trainer {} of job {} trains no more of a pass of which {} examples are left, by max_steps or its program",
+          rank.peers().rank(), session.job().job(), rank.passes().left());
+    }
     while (rank.passes().isUnderWay()) {
       join(false, true);
     }

@@ -236,6 +236,7 @@ public final class FleetTrainer extends Trainer {
           + dataset.getClass().getName() + ", cannot be dealt anew when trainers are lost: give it a SlotDataset over a source whose "
           + "examples are counted, read in order");
     }
+    joined(replica.group()::joinOthersSteps); // a program may have left the pass before
     trainingData.beginPass(dataset);
     int pass = slots.beginPass().pass();
     ElasticPasses passes = session.elastic().orElseThrow().passes();

@@ -1,6 +1,8 @@
 package io.regatta.trainer.run;
 
+import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.reduce.Elementwise;
+import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.djl.ReplicaGroup;
 import io.regatta.trainer.session.ElasticRank;
 import java.nio.DoubleBuffer;
@@ -13,17 +15,19 @@ import java.util.function.Supplier;
  */
 final class ElasticCollectives {
 
+  private final JobConfig job;
   private final ElasticRank rank;
   private final ReplicaGroup group;
 
-  ElasticCollectives(ElasticRank rank, ReplicaGroup group) {
+  ElasticCollectives(JobConfig job, ElasticRank rank, ReplicaGroup group) {
+    this.job = job;
     this.rank = rank;
     this.group = group;
   }
 
-  /** All ranks' values in the order of ranks. The others' steps come first: this rank trains no more of its pass. */
+  /** All ranks' values in the order of ranks. The others' steps come first: this rank has trained all of its pass. */
   List<double[]> gather(String operation, double[] values) {
-    group.joinOthersSteps();
+    joinOthersSteps(operation);
     return rank.calls().gather(operation, values);
   }
 
@@ -32,7 +36,21 @@ final class ElasticCollectives {
   }
 
   double[] byTheLowest(String operation, boolean able, Supplier<double[]> deed) {
-    group.joinOthersSteps();
+    joinOthersSteps(operation);
     return rank.calls().byTheLowest(operation, able, deed);
+  }
+
+  /**
+   * Refuses a call in the middle of a pass: of ranks that come, or have fewer batches than others, the programs do not get to the
+   * same place, and a pass that ended for all with the first one's call would leave examples untrained.
+   */
+  private void joinOthersSteps(String operation) {
+    boolean enough = job.maxSteps() > 0 && group.steps().steps() >= job.maxSteps();
+    if (!enough && !rank.passes().next().isEmpty()) {
+      throw new InvalidInput("job " + job.job() + " is elastic, and the program of trainer " + rank.peers().rank() + " calls "
+          + operation + " in the middle of a pass, with " + rank.passes().left() + " of its examples not trained; call it behind the "
+          + "pass, once its iterator has no more batches, and end passes early by max_steps");
+    }
+    group.joinOthersSteps();
   }
 }

@@ -44,7 +44,7 @@ final class RankCollectives {
   RankCollectives(TrainerSession session, ReplicaGroup group) {
     this.session = session;
     this.group = group;
-    elastic = session.elastic().map(rank -> new ElasticCollectives(rank, group)).orElse(null);
+    elastic = session.elastic().map(rank -> new ElasticCollectives(session.job(), rank, group)).orElse(null);
   }
 
   /** All active ranks' values, reduced in rank order to one array of the same length; all of it from the same ranks. */

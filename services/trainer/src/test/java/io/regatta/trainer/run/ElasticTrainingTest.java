@@ -12,6 +12,7 @@ import ai.djl.nn.SequentialBlock;
 import ai.djl.nn.core.Linear;
 import ai.djl.nn.norm.BatchNorm;
 import ai.djl.training.DefaultTrainingConfig;
+import ai.djl.training.GradientCollector;
 import ai.djl.training.dataset.ArrayDataset;
 import ai.djl.training.dataset.Batch;
 import ai.djl.training.loss.Loss;
@@ -22,6 +23,7 @@ import io.regatta.trainer.Progress;
 import io.regatta.trainer.ReduceOp;
 import io.regatta.trainer.TrainingProgram;
 import io.regatta.trainer.TrainingReport;
+import io.regatta.trainer.Worker;
 import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.data.GeneratedImages;
 import io.regatta.trainer.data.LoaderOptions;
@@ -31,9 +33,12 @@ import io.regatta.trainer.djl.FleetTrainer;
 import io.regatta.trainer.result.RunResult;
 import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
+import java.util.Iterator;
 import java.util.List;
+import java.util.Queue;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
@@ -178,6 +183,56 @@ class ElasticTrainingTest {
     assertThat(first.accuracy()).isGreaterThan(0.95);
   }
 
+  /** What a program does with the batches of a pass. */
+  private interface Loop {
+    void run(Worker worker, FleetTrainer trainer, Iterator<Batch> batches) throws Exception;
+  }
+
+  /** A program with a loop of its own, over generated images. */
+  private static TrainingProgram looping(Loop loop) {
+    return worker -> {
+      LoaderOptions options = new LoaderOptions(worker.job().batchSize(), false, 0, 1, 4, 1, true, 0, 1);
+      try (SlotDataset train = new SlotDataset(new GeneratedImages("train", 7, 0, IMAGES, CLASSES, 1, 6), options)
+              .shard(worker.shardIndex(), worker.shardCount());
+          Model model = Model.newInstance("small", worker.device())) {
+        model.setBlock(Linear.builder().setUnits(CLASSES).build());
+        try (FleetTrainer trainer = worker.distributedTrainer(model,
+            new DefaultTrainingConfig(Loss.softmaxCrossEntropyLoss("loss")).optOptimizer(worker.optimizer()))) {
+          trainer.initialize(SlotArrays.shapes(train.layout(), worker.job().batchSize()));
+          trainer.trainsOn(train);
+          for (int epoch = 0; epoch < worker.job().epochs(); epoch++) {
+            loop.run(worker, trainer, trainer.iterateDataset(train).iterator());
+          }
+        }
+      }
+    };
+  }
+
+  private static void step(FleetTrainer trainer, Batch batch) {
+    try (batch) {
+      try (GradientCollector collector = trainer.newGradientCollector()) {
+        NDList scores = trainer.forward(batch.getData());
+        collector.backward(trainer.getLoss().evaluate(batch.getLabels(), scores));
+      }
+      trainer.step();
+    }
+  }
+
+  /** The next pass begins behind the steps of those who are in the one before still. */
+  @Test
+  void aPassMayBeLeftForTheNextOne() throws Exception {
+    Queue<Long> begun = new ConcurrentLinkedQueue<>();
+    ElasticJob job = new ElasticJob(job(2, 2, 1), 1, looping((worker, trainer, batches) -> {
+      begun.add(trainer.steps());
+      for (int batch = 0; batch < 2 + 3 * worker.rank(); batch++) {
+        step(trainer, batches.next());
+      }
+    }));
+    List<ElasticJob.Trainer> trainers = List.of(job.start(), job.start());
+    assertThat(end(trainers.get(0)).parametersHash()).isEqualTo(end(trainers.get(1)).parametersHash());
+    assertThat(begun).containsExactlyInAnyOrder(0L, 0L, 5L, 5L);
+  }
+
   private static void refused(String message, JsonObject more, TrainingProgram program) throws Exception {
     ElasticJob job = new ElasticJob(JobConfig.of(new JsonObject().put("job", "elastic").put("mode", "collective").put("trainers", 2)
         .put("batch_size", 8).mergeIn(more.put("collective", more.getJsonObject("collective", new JsonObject())
@@ -201,6 +256,10 @@ class ElasticTrainingTest {
         }
       }
     });
+    refused("calls barrier in the middle of a pass", new JsonObject(), looping((worker, trainer, batches) -> {
+      step(trainer, batches.next());
+      worker.barrier();
+    }));
     refused("take dgc, localsgd", new JsonObject().put("collective", new JsonObject().put("dgc", true)), program());
     assertThatThrownBy(() -> job(1, 2, 3)).isInstanceOf(InvalidInput.class).hasMessageContaining("min_trainers is 3");
   }
