@@ -27,10 +27,17 @@ public interface Seat {
    * who live have called this and there are enough of them. Afterwards {@link #membership}, {@link #ended} and
    * {@link #newcomers} are those of the new generation.
    *
+   * @param ending whether this member has come to its end: the next generation forms of all who live then, be they fewer than the
+   *     minimum
    * @return fails with {@code PeerLost} at the timeout, naming who is missing, and with {@code StaleGeneration} if this
    *     member was declared lost; the seat is given up then
    */
-  Future<Membership> reform(Duration timeout);
+  Future<Membership> reform(Duration timeout, boolean ending);
+
+  /** The same of one that goes on. */
+  default Future<Membership> reform(Duration timeout) {
+    return reform(timeout, false);
+  }
 
   /** Gives the seat up: the generation is over for all. Never fails; a seat that cannot be given up runs out. */
   Future<Void> leave();

@@ -35,6 +35,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -52,6 +53,8 @@ class ElasticTrainersTest {
   private Vertx vertx;
   private Node node;
   private final AtomicBoolean stop = new AtomicBoolean();
+  /** Holds rank 1 behind its training; null: nobody is held. Set before trainers start. */
+  private CountDownLatch held;
   /** Batches trained by all, and who waits for how many. */
   private final AtomicInteger trained = new AtomicInteger();
   private volatile int wanted = Integer.MAX_VALUE;
@@ -99,6 +102,9 @@ class ElasticTrainersTest {
             long examples = worker.trainFromDataset(trainer, train, counting(), 100, false).examples();
             double[] all = worker.allReduce(new double[] {examples, stop.get() ? 1 : 0}, ReduceOp.SUM);
             over = all[0] > 0 && all[1] > 0;
+          }
+          if (worker.rank() == 1 && held != null) {
+            held.await();
           }
         }
       }
@@ -193,19 +199,36 @@ class ElasticTrainersTest {
     assertThat(dir).isDirectoryContaining(String.format("glob:**step-%09d", steps / 20 * 20));
   }
 
+  private void awaitWaits(List<String> said) throws Exception {
+    List<String> operations = new ArrayList<>();
+    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(SECONDS);
+    while (!operations.containsAll(said) && System.nanoTime() < deadline) {
+      operations = get(node.waits().list()).stream().map(Wait::operation).toList();
+    }
+    assertThat(operations).containsAll(said);
+  }
+
+  /** All has been trained: who is lost now does not undo it, and nobody is waited for in its place. */
+  @Test
+  void below_the_minimum_at_the_end_the_run_ends_all_the_same() throws Exception {
+    held = new CountDownLatch(1);
+    List<Deployed> trainers = trainers(job(2, 3), 2);
+    awaitBatches(20);
+    stop.set(true);
+    awaitWaits(List.of("end of the run"));
+    get(vertx.undeploy(get(trainers.get(1).id())));
+    RunResult alone = get(trainers.get(0).trainer().result());
+    assertThat(alone.steps()).isPositive();
+    assertThat(alone.parametersHash()).isNotEmpty();
+  }
+
   @Test
   void below_the_minimum_training_waits_and_says_so_until_somebody_comes() throws Exception {
     JobConfig job = job(2, 3);
     List<Deployed> trainers = trainers(job, 2); // begins with two, when nobody has come for a while
     awaitBatches(50);
     get(vertx.undeploy(get(trainers.remove(0).id())));
-    List<String> operations = new ArrayList<>();
-    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(SECONDS);
-    List<String> said = List.of("the next generation of trainers", "join of group elastic");
-    while (!operations.containsAll(said) && System.nanoTime() < deadline) {
-      operations = get(node.waits().list()).stream().map(Wait::operation).toList();
-    }
-    assertThat(operations).containsAll(said);
+    awaitWaits(List.of("the next generation of trainers", "join of group elastic"));
     int before = trained.get();
     trainers.add(trainer(job));
     awaitBatches(50);

@@ -113,9 +113,13 @@ final class Elastic {
     return holders.stream().filter(holder -> holder.active() && !lobby.holds(holder.incarnation)).toList();
   }
 
-  /** Whether all have come who live, there are enough, and it is no use to wait for more. */
+  /**
+   * Whether all have come who live, there are enough, and it is no use to wait for more. Once a member is at its end any number is
+   * enough: the others are there as well or have left.
+   */
   boolean isReady(List<Holder> holders, Lobby lobby, long now) {
-    return lobby.size() >= min && (lobby.size() <= max || holders.isEmpty()) && pending(holders, lobby).isEmpty()
+    boolean ending = lobby.guests().stream().anyMatch(guest -> guest.request().getIncarnation() != 0 && guest.request().getEnding());
+    return (ending || lobby.size() >= min) && (lobby.size() <= max || holders.isEmpty()) && pending(holders, lobby).isEmpty()
         && (lobby.size() >= max || now - lobby.lastCameMillis() >= settleMillis
             || lobby.guests().stream().anyMatch(guest -> guest.request().getIncarnation() != 0));
   }

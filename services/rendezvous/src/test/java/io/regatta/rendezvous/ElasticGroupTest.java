@@ -30,11 +30,19 @@ class ElasticGroupTest {
   }
 
   private Answer<JoinReply> join(String member, int rank, long incarnation, int min, int max) {
+    return join(member, rank, incarnation, min, max, false);
+  }
+
+  private Answer<JoinReply> join(String member, int rank, long incarnation, int min, int max, boolean ending) {
     Answer<JoinReply> answer = new Answer<>();
     answer.gone = g.groups.join(JoinRequest.newBuilder().setGroup("g").setMinWorldSize(min).setWorldSize(max)
         .setRank(rank).setMember(member).setEndpoint(member + ":1").setTimeoutMs(20_000).setSettleMs(SETTLE)
-        .setIncarnation(incarnation).build(), answer);
+        .setIncarnation(incarnation).setEnding(ending).build(), answer);
     return answer;
+  }
+
+  private Answer<JoinReply> atTheEnd(Answer<JoinReply> member) {
+    return join("again", member.value.getRank(), member.value.getIncarnation(), 2, 4, true);
   }
 
   private Answer<JoinReply> again(Answer<JoinReply> member) {
@@ -125,6 +133,19 @@ class ElasticGroupTest {
     Answer<JoinReply> c = join("c", -1, 0);
     assertThat(endpoints(alone.value)).containsExactly("a:1", "c:1");
     assertThat(c.value.getRank()).isEqualTo(1);
+  }
+
+  @Test
+  void atTheEndAllWhoLiveFormTheLastGenerations_beTheyFewerThanTheMinimum() {
+    List<Answer<JoinReply>> first = List.of(join("a", -1, 0), join("b", -1, 0), join("c", -1, 0), join("d", -1, 0));
+    g.groups.leave("g", 3, first.get(3).value.getIncarnation());
+    Answer<JoinReply> a = atTheEnd(first.get(0));
+    beat(15_000, first.subList(0, 2));
+    assertThat(a.isDone()).as("b lives, and is waited for; c is lost").isFalse();
+    Answer<JoinReply> b = again(first.get(1)); // does not know yet that it is at its end
+    assertThat(endpoints(a.value)).containsExactly("a:1", "b:1");
+    g.groups.leave("g", b.value.getRank(), b.value.getIncarnation());
+    assertThat(endpoints(atTheEnd(a).value)).containsExactly("a:1");
   }
 
   @Test

@@ -164,9 +164,10 @@ record Roll(String group, int min, int max, long formed, long generation, List<E
    * to wait for more.
    *
    * @param settled nobody has come for a while
+   * @param ending whether who asks, one of those who wait, has come to its end: any number is enough then
    */
-  boolean isReady(boolean settled) {
-    return members.isEmpty() && waiting.size() >= min
+  boolean isReady(boolean settled, boolean ending) {
+    return members.isEmpty() && (ending || waiting.size() >= min)
         && (waiting.size() >= max || settled || waiting.stream().anyMatch(entry -> !entry.isNew()));
   }
 

@@ -132,7 +132,7 @@ final class ServiceSeat implements Seat {
   }
 
   @Override
-  public Future<Membership> reform(Duration timeout) {
+  public Future<Membership> reform(Duration timeout, boolean ending) {
     Promise<Membership> formed = context.promise();
     context.runOnContext(v -> {
       if (forming || closed) {
@@ -142,7 +142,7 @@ final class ServiceSeat implements Seat {
       }
       forming = true;
       ended.tryComplete(joining.member() + " forms the next generation");
-      seat.reform(joining.member(), timeout).map(this::seated).onFailure(this::end).onComplete(formed);
+      seat.reform(joining.member(), timeout, ending).map(this::seated).onFailure(this::end).onComplete(formed);
     });
     return formed.future();
   }

@@ -57,6 +57,8 @@ final class StoreSeat implements Seat {
   private Promise<Membership> forming;
   private Waits.Handle wait;
   private Duration timeout;
+  /** Waits for a generation of any size. */
+  private boolean ending;
   private long sinceNanos;
   private List<String> comeIds = List.of();
   private long comeNanos;
@@ -179,7 +181,7 @@ final class StoreSeat implements Seat {
       return change(held, roll.reform(id));
     }
     if (roll.isWaiting(id)) {
-      return roll.isReady(isSettled(roll)) ? change(held, roll.form(System.currentTimeMillis())) : expire(held, roll);
+      return roll.isReady(isSettled(roll), ending) ? change(held, roll.form(System.currentTimeMillis())) : expire(held, roll);
     }
     if (membership != null) {
       return Future.failedFuture(lost());
@@ -300,7 +302,7 @@ final class StoreSeat implements Seat {
   }
 
   @Override
-  public Future<Membership> reform(Duration patience) {
+  public Future<Membership> reform(Duration patience, boolean atTheEnd) {
     Promise<Membership> formed = context.promise();
     context.runOnContext(v -> {
       if (phase != Phase.SEATED) {
@@ -310,6 +312,7 @@ final class StoreSeat implements Seat {
       }
       phase = Phase.WAITING;
       ended.tryComplete(joining.member() + " forms the next generation");
+      ending = atTheEnd;
       begin(formed, patience);
     });
     return formed.future();

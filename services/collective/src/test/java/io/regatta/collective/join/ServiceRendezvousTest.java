@@ -76,6 +76,10 @@ class ServiceRendezvousTest {
     assertThat(get(seats.get(1).ended())).contains("forms the next one");
     assertThat(get(seats.get(1).reform(LONG)).endpoints()).contains("e:1").hasSize(3);
     assertThat(get(newcomer).membership().rank()).isEqualTo(2);
+
+    get(seats.get(0).leave());
+    get(seats.get(1).leave());
+    assertThat(get(get(newcomer).reform(LONG, true)).endpoints()).as("at its end, below the minimum").containsExactly("e:1");
   }
 
   @Test

@@ -115,6 +115,10 @@ class StoreRendezvousTest {
     get(second);
     assertOneGroup(List.of(rest.get(0), rest.get(1), get(newcomer)), 3);
     assertThat(get(newcomer).membership().rank()).as("those who stay keep their ranks").isEqualTo(2);
+
+    get(rest.get(0).leave());
+    get(rest.get(1).leave());
+    assertThat(get(get(newcomer).reform(LONG, true)).endpoints()).as("at its end, below the minimum").containsExactly("d:1");
   }
 
   @Test

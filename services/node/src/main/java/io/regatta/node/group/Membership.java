@@ -120,21 +120,24 @@ public final class Membership {
       Duration timeout, Duration settle) {
     elastic = JoinRequest.newBuilder().setGroup(group).setMinWorldSize(minWorldSize).setWorldSize(maxWorldSize)
         .setRank(wanted).setMember(member).setEndpoint(endpoint).setSettleMs(settle.toMillis()).build();
-    return joinNext(who, timeout);
+    return joinNext(who, timeout, false);
   }
 
   /**
    * Ends the generation of an elastic group and waits for the next one; rank, generation and endpoints are those of the new
    * one afterwards. The seat is kept meanwhile.
+   *
+   * @param ending whether the member is at its end, so that fewer than the minimum are enough
    */
-  public Future<Void> reform(String who, Duration timeout) {
-    return joinNext(who, timeout);
+  public Future<Void> reform(String who, Duration timeout, boolean ending) {
+    return joinNext(who, timeout, ending);
   }
 
-  private Future<Void> joinNext(String who, Duration timeout) {
+  private Future<Void> joinNext(String who, Duration timeout, boolean ending) {
     Waits.Handle wait = node.waits().begin(who, "join of group " + group, "the rendezvous at " + rendezvous.endpoint(),
         () -> missing(""));
-    return calls.join(elastic.toBuilder().setIncarnation(incarnation).setTimeoutMs(timeout.toMillis()).build())
+    return calls.join(elastic.toBuilder().setIncarnation(incarnation).setTimeoutMs(timeout.toMillis())
+        .setEnding(ending).build())
         .onComplete(done -> wait.close())
         .map(this::joined);
   }

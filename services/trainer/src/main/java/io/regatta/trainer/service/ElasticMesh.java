@@ -32,10 +32,11 @@ import java.util.function.Function;
  */
 final class ElasticMesh implements ElasticPeers {
 
-  /** For the next generation, in which there may be too few: the rendezvous has a limit of its own, {@code max_wait_ms}. */
+  /**
+   * For the next generation, in which there may be too few, and whose members may be about to write a large model: the rendezvous has
+   * a limit of its own, {@code max_wait_ms}.
+   */
   private static final Duration NEXT_GENERATION = Duration.ofDays(1);
-  /** At the end of the run those who have left are not waited for. */
-  private static final Duration AT_THE_END = Duration.ofSeconds(30);
 
   private final Context context;
   private final ServiceRendezvous rendezvous;
@@ -160,7 +161,7 @@ final class ElasticMesh implements ElasticPeers {
     context.runOnContext(v -> {
       Collectives before = collectives;
       (before == null ? Future.<Void>succeededFuture() : before.close())
-          .transform(closed -> seat.reform(ending ? AT_THE_END : NEXT_GENERATION)
+          .transform(closed -> seat.reform(NEXT_GENERATION, ending)
               .recover(e -> Future.failedFuture(new StaleGeneration("the next generation of the trainers of job " + place.group()
                   + " has not formed, or without this one: " + e.getMessage()))))
           .compose(ranks -> form(ranks).recover(e -> Future.failedFuture(over(e))))
