@@ -32,7 +32,7 @@ final class RankState implements ElasticState {
 
   @Override
   public int floats() {
-    return Math.addExact(shards.floats(), frozen.values().values().stream().mapToInt(v -> v.length).sum());
+    return (int) Math.min(Integer.MAX_VALUE, shards.floats() + frozen.values().values().stream().mapToLong(v -> v.length).sum());
   }
 
   @Override

@@ -125,26 +125,39 @@ public final class ElasticCalls {
 
   /** The mean over all ranks, in place. */
   public void mean(String what, float[] values) {
-    exchange(what, values, memory -> {
+    Operation.Result result = call(() -> exchanged(what, values, memory -> {
       await(what, peers.sum(memory));
       FloatBuffer sums = Recovery.floats(memory);
       for (int i = 0; i < values.length; i++) {
         sums.put(i, sums.get(i) / peers.worldSize());
       }
+    }));
+    if (result != null) {
+      take(result, values);
+    }
+  }
+
+  /**
+   * What the first rank has, in place. It is not recorded, for it may be as large as a model: who comes later keeps its own values, and
+   * is given what has become of the others'.
+   */
+  public void ofTheFirst(String what, float[] values) {
+    call(() -> {
+      take(exchanged(what, values, memory -> {
+        await(what, peers.broadcast(memory, 0));
+        await(what, peers.gather(new long[peers.worldSize()])); // the first is done when its sends are; an operation needs all ranks
+      }), values);
+      return Operation.Result.NONE;
     });
   }
 
-  /** What the first rank has, in place. */
-  public void ofTheFirst(String what, float[] values) {
-    exchange(what, values, memory -> {
-      await(what, peers.broadcast(memory, 0));
-      await(what, peers.gather(new long[peers.worldSize()])); // the first is done when its sends are; an operation needs all ranks
-    });
+  private static void take(Operation.Result result, float[] values) {
+    System.arraycopy(result.floats(), 0, values, 0, values.length);
   }
 
   /** Of no values no operation: one that ranks complete without each other would let them differ by more than one. */
-  private void exchange(String what, float[] values, Consumer<ByteBuffer> exchange) {
-    Operation.Result result = call(() -> values.length == 0 ? Operation.Result.NONE : rank.perform(new Part(what) {
+  private Operation.Result exchanged(String what, float[] values, Consumer<ByteBuffer> exchange) {
+    return values.length == 0 ? Operation.Result.NONE : rank.perform(new Part(what) {
       @Override
       public Result attempt() {
         ByteBuffer memory = Recovery.memory(values.length);
@@ -154,10 +167,7 @@ public final class ElasticCalls {
         Recovery.floats(memory).get(all);
         return new Result(new long[0], all);
       }
-    }));
-    if (result != null) {
-      System.arraycopy(result.floats(), 0, values, 0, values.length);
-    }
+    });
   }
 
   private void await(String what, CompletionStage<Void> stage) {

@@ -27,6 +27,8 @@ public final class ElasticRank {
   private static final int OPERATIONS = 0;
   private static final int RUN = 1;
   private static final int RESULT_FLOATS = 2;
+  /** That one buffer holds. */
+  private static final long FLOATS_MAX = Integer.MAX_VALUE / Float.BYTES;
 
   /** How a model thread waits, as {@link TrainerSession#await}. */
   public interface Waiting {
@@ -252,8 +254,17 @@ public final class ElasticRank {
     passes.take(parts.get(2), fresh);
   }
 
-  /** From now on this is what is copied. Takes over what this rank was given when it came; returns whether it was. */
+  /**
+   * From now on this is what is copied. Takes over what this rank was given when it came; returns whether it was.
+   *
+   * @throws InvalidInput if it is more than can be copied at once
+   */
   public boolean keeps(ElasticState of) {
+    if (of.floats() + (long) last.floats().length > FLOATS_MAX) {
+      throw new InvalidInput(who() + ": its parameters, optimizer and running means are " + of.floats() + " values, and an elastic job "
+          + "(collective.min_trainers) copies at most " + (FLOATS_MAX - last.floats().length) + " beside the " + last.floats().length
+          + " of its last call (2 GiB in all); take an optimizer that keeps less, or take collective.min_trainers out");
+    }
     state = of;
     if (given == null) {
       return false;

@@ -8,7 +8,7 @@ import java.nio.FloatBuffer;
  */
 public interface ElasticState {
 
-  /** Number of floats of all of it. */
+  /** Number of floats of all of it; at most {@code Integer.MAX_VALUE} where there are more. */
   int floats();
 
   /** How far it is: counters, the first of them the number of steps that are inside. */

@@ -148,8 +148,12 @@ public final class OwnShards {
   }
 
   /** Number of floats that {@link #copy} writes: the dense values, and what the optimizer keeps of each. */
-  public int floats() {
-    return Math.multiplyExact(numel(), 1 + Optimizer.of(spec.model().denseOptimizer()).slots());
+  public long floats() {
+    return (long) numel() * parts();
+  }
+
+  private int parts() {
+    return 1 + Optimizer.of(spec.model().denseOptimizer()).slots();
   }
 
   private int numel() {
@@ -170,7 +174,7 @@ public final class OwnShards {
   public void copy(FloatBuffer to) {
     snapshot(snapshot -> {
       DenseState dense = snapshot.dense();
-      int parts = floats() / numel();
+      int parts = parts();
       for (int part = 0; part < parts; part++) {
         for (int b = 0; b < DenseValues.blocks(dense.size()); b++) {
           int length = Math.min(DenseValues.BLOCK, dense.size() - b * DenseValues.BLOCK);
@@ -196,7 +200,7 @@ public final class OwnShards {
 
   /** Takes over what another rank's {@link #copy} has written, in place of what is here. Between two steps. */
   public void replace(FloatBuffer from, long version, long step) {
-    int slots = floats() / numel() - 1;
+    int slots = parts() - 1;
     int blocks = DenseValues.blocks(numel());
     float[][] values = new float[blocks][];
     float[][][] kept = new float[blocks][slots][];

@@ -1,9 +1,11 @@
 package io.regatta.trainer.session;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.regatta.core.data.Spans;
 import io.regatta.core.error.RegattaException.Cancelled;
+import io.regatta.core.error.RegattaException.InvalidInput;
 import java.nio.ByteBuffer;
 import java.nio.FloatBuffer;
 import java.util.ArrayList;
@@ -41,7 +43,7 @@ class ElasticRankTest {
   private record End(double parameter, long steps, List<Double> sums, boolean killed) {}
 
   /** A model of one parameter, the sum of the numbers of the examples that it was trained on, and a count of its steps. */
-  private static final class Sum implements ElasticState {
+  private static class Sum implements ElasticState {
     double parameter;
     long steps;
 
@@ -201,6 +203,31 @@ class ElasticRankTest {
       assertThat(end(end).sums()).doesNotContain(-1.0);
     }
     assertThat(group.generations()).isEqualTo(1);
+  }
+
+  @Test
+  void moreThanABufferHoldsIsRefusedAtTheStart() throws Exception {
+    SharedGenerations.Member member = new SharedGenerations(1, 1, 0).member();
+    member.reform().get(DEADLINE_SECONDS, TimeUnit.SECONDS);
+    ElasticRank rank = new ElasticRank("trainer", member, new Awaiting()::await);
+    rank.enter();
+    assertThatThrownBy(() -> rank.keeps(new Sum() {
+      @Override
+      public int floats() {
+        return 1 << 29;
+      }
+    })).isInstanceOf(InvalidInput.class).hasMessageContaining("copies at most 536870911");
+  }
+
+  @Test
+  void whatTheFirstHasIsNotToldToNewcomersLater() throws Exception {
+    SharedGenerations.Member member = new SharedGenerations(1, 1, 0).member();
+    member.reform().get(DEADLINE_SECONDS, TimeUnit.SECONDS);
+    ElasticRank rank = new ElasticRank("trainer", member, new Awaiting()::await);
+    rank.enter();
+    rank.calls().ofTheFirst("values", new float[1000]);
+    rank.calls().gather("another", new double[0]);
+    assertThat(rank.passes().told(false)).hasSizeLessThan(50);
   }
 
   /** The parameter is the closed form whoever dies when: no example is lost, none is trained twice, no step either. */
