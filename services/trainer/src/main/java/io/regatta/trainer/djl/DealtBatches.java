@@ -2,6 +2,7 @@ package io.regatta.trainer.djl;
 
 import ai.djl.ndarray.NDManager;
 import ai.djl.training.dataset.Batch;
+import io.regatta.core.data.Spans;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.trainer.data.SlotDataset;
 import io.regatta.trainer.session.ElasticPasses;
@@ -25,6 +26,8 @@ final class DealtBatches implements Iterator<Batch> {
   private Iterator<Batch> batches;
   private long dealing = -1;
   private Batch next;
+  /** What was given out last is this rank's next batch until a step has been made with it. */
+  private Spans given = Spans.NONE;
 
   /**
    * Reads nothing yet.
@@ -62,7 +65,12 @@ final class DealtBatches implements Iterator<Batch> {
     return next != null;
   }
 
+  /** One batch for each step: those taken ahead could be dealt to others before they are trained. */
   private Batch read() {
+    if (dealing == passes.dealings() && passes.next().equals(given)) {
+      throw new InvalidInput("an elastic job's program asks for a batch before it has made a step with the one before, and batches that "
+          + "it holds may be dealt to others in that step; call trainer.step() for each batch before the iterator's hasNext() or next()");
+    }
     if (dealing != passes.dealings()) { // what was read ahead may be another rank's now
       dealing = passes.dealings();
       batches = data.dealt(manager, pass, passes.upcoming());
@@ -79,8 +87,9 @@ final class DealtBatches implements Iterator<Batch> {
     if (!hasNext()) {
       throw new NoSuchElementException("the pass is over");
     }
-    Batch given = next;
+    Batch taken = next;
     next = null;
-    return given;
+    given = passes.next();
+    return taken;
   }
 }

@@ -260,6 +260,12 @@ class ElasticTrainingTest {
       step(trainer, batches.next());
       worker.barrier();
     }));
+    refused("asks for a batch before it has made a step with the one before", new JsonObject(), looping((worker, trainer, batches) -> {
+      Batch first = batches.next();
+      Batch ahead = batches.next();
+      step(trainer, first);
+      step(trainer, ahead);
+    }));
     refused("take dgc, localsgd", new JsonObject().put("collective", new JsonObject().put("dgc", true)), program());
     assertThatThrownBy(() -> job(1, 2, 3)).isInstanceOf(InvalidInput.class).hasMessageContaining("min_trainers is 3");
   }
