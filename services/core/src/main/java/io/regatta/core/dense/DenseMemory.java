@@ -4,6 +4,7 @@ import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.model.DensePartition;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.FloatBuffer;
 
 /**
  * A trainer's memory for a flat dense vector, which it uses again and again: an array, or direct memory of an engine. What
@@ -106,7 +107,11 @@ public final class DenseMemory implements DenseValues {
 
   @Override
   public int nonFinite() {
-    return array != null ? NonFinite.find(array) : DenseValues.super.nonFinite();
+    if (array != null) {
+      return NonFinite.find(array);
+    }
+    FloatBuffer all = direct.asFloatBuffer();
+    return NonFinite.isFinite(size, (from, to, n) -> all.get(from, to, 0, n)) ? -1 : DenseValues.super.nonFinite();
   }
 
   @Override
