@@ -217,6 +217,23 @@ class TableLifeOnShardsTest {
     return ids;
   }
 
+  /** Servers outlive a job, and hear the numbers of its next life, which begin anew. */
+  @Test
+  void theShrinksOfAJobsNextLifeAreNotTakenForThoseOfTheFormer() {
+    List<ParameterShard> shards = new ArrayList<>();
+    JobSpec job = job(Mode.ASYNC, 1, 1, TableLife.NONE.withShrink(0, 1, 100));
+    ParameterClient first = clients(job, shards).get(0);
+    first.pull(0, false, List.of(new SparseIds(T, new long[] {1})), false).join();
+    assertThat(first.shrink(1, true).join()).isEqualTo(new Shrunk(0, 0, 0, 1));
+    assertThat(first.shrink(2, true).join()).isEqualTo(new Shrunk(0, 1, 0, 0));
+    first.leave().join();
+    ParameterClient second = new ParameterClient(job, new TrainerId(0, 2), List.of(new LocalShardLink(shards.get(0))), Runnable::run);
+    second.register().join();
+    second.pull(0, false, List.of(new SparseIds(T, new long[] {7, 8})), false).join();
+    assertThat(second.shrink(1, true).join()).isEqualTo(new Shrunk(0, 0, 0, 2));
+    assertThat(second.shrink(2, true).join()).isEqualTo(new Shrunk(0, 2, 0, 0));
+  }
+
   @Test
   void daysAndTimeToLiveRemoveWhatIsNotSeen() {
     List<ParameterShard> shards = new ArrayList<>();
