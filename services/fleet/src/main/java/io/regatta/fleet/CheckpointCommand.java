@@ -1,6 +1,5 @@
 package io.regatta.fleet;
 
-import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.protocol.snapshot.FileEntry;
 import io.regatta.protocol.snapshot.ManifestFile;
@@ -100,34 +99,23 @@ final class CheckpointCommand implements Runnable {
 
   /** {@code verify}. */
   @Command(name = "verify", mixinStandardHelpOptions = true, description = {
-      "Reads every byte of a snapshot or model and compares it with the manifest, of a delta also what it is relative to.",
+      "Reads every byte of the models and snapshots in a directory and in those within it, and compares it with the "
+          + "manifests, of a delta also what it is relative to. A line for each.",
       "Ends with status 1 and the names of damaged files and tensors if there are any."})
   static final class Verify implements Callable<Integer> {
 
     @Spec
     private CommandSpec spec;
 
-    @Parameters(index = "0", paramLabel = "DIR", description = "a snapshot or model")
+    @Parameters(index = "0", paramLabel = "DIR", description = "a model or snapshot, or a directory of them")
     private Path dir;
 
     @Override
     public Integer call() {
-      try {
-        return done(() -> {
-          boolean snapshot = ManifestFile.read(dir).containsKey("format");
-          if (!snapshot) {
-            SnapshotDirectory.verify(dir);
-          } else {
-            for (SnapshotDirectory.Found member : SnapshotDirectory.chain(dir)) {
-              SnapshotDirectory.verify(member.dir());
-            }
-          }
-          Regatta.say(spec.commandLine().getOut(), dir + " is whole");
-        });
-      } catch (InvalidInput e) { // that is what was asked
-        Regatta.report((RegattaException) e, spec.commandLine().getErr());
-        return Regatta.FAILED;
-      }
+      CheckpointCheck check = new CheckpointCheck(line -> Regatta.say(spec.commandLine().getOut(), line),
+          damage -> Regatta.report(damage, spec.commandLine().getErr()));
+      done(() -> check.all(dir));
+      return check.damaged() == 0 ? Regatta.DONE : Regatta.FAILED;
     }
   }
 

@@ -112,8 +112,8 @@ class ResumeTest {
   }
 
   private static RunResult day(String output, String... keys) {
-    String[] every = {"optimizer.kind=sgd", "data.shuffle_buffer=0", "settings.train_rows=1000", "snapshots.every_pass=true",
-        "shrink_each_pass=true", "tables.embedding.life.statistics=true", "tables.embedding.life.shrink_score=6"};
+    String[] every = {"optimizer.kind=sgd", "data.shuffle_buffer=0", "settings.train_rows=1000", "data.dir=" + dir.resolve("days"),
+        "snapshots.every_pass=true", "shrink_each_pass=true", "tables.embedding.life.statistics=true", "tables.embedding.life.shrink_score=6"};
     return run(output, Stream.concat(Stream.of(every), Stream.of(keys)).toArray(String[]::new));
   }
 
@@ -125,6 +125,42 @@ class ResumeTest {
     String unbroken = alone(keys, "max_steps=30", "output=" + dir.resolve("alone-unbroken"));
     alone(keys, "max_steps=20");
     assertThat(alone(keys, "max_steps=30", "resume=auto")).isEqualTo(unbroken);
+  }
+
+  @Test
+  void a_damaged_snapshot_is_named_with_the_one_before_it_and_how_to_use_that() throws IOException {
+    String[] keys = {"trainers=1", "servers=1", "snapshots.every_steps=10", "data.shuffle_buffer=0",
+        "output=" + dir.resolve("damaged"), "mode=sync"};
+    String unbroken = alone(keys, "max_steps=25");
+    Path root = dir.resolve("damaged");
+    Path last = root.resolve("step-000000020");
+    Path file = last.resolve("shard-00000-of-00001.safetensors");
+    byte[] bytes = Files.readAllBytes(file);
+    bytes[bytes.length - 3] ^= 4;
+    Files.write(file, bytes);
+    assertThatThrownBy(() -> alone(keys, "max_steps=25", "resume=auto")).isInstanceOf(InvalidInput.class).hasMessageContainingAll(
+        file + " is damaged", "whole one before it is " + root.resolve("step-000000010") + " (step 10)",
+        "set resume: " + root.resolve("step-000000010") + ", and remove, or move away, " + last);
+    Files.writeString(last.resolve(ManifestFile.NAME), "{");
+    assertThatThrownBy(() -> alone(keys, "max_steps=25", "resume=auto")).isInstanceOf(InvalidInput.class).hasMessageContainingAll(
+        last + "/manifest.json is damaged", "name the last of those that can be read, " + root.resolve("step-000000010"));
+    Files.move(last, dir.resolve("damaged-step-000000020"));
+    List<String> phases = new ArrayList<>();
+    Progress progress = new Progress() {
+      @Override
+      public void begin(String phase, long examples) {
+        phases.add(phase + " " + examples);
+      }
+
+      @Override
+      public void behind(long amount) {
+        phases.add("behind " + amount);
+      }
+    };
+    String[] resumed = Stream.concat(Stream.of(keys), Stream.of("max_steps=25", "resume=" + root.resolve("step-000000010")))
+        .toArray(String[]::new);
+    assertThat(LocalRun.run(Jobs.wideAndDeep(dir, resumed), null, progress).parametersHash()).isEqualTo(unbroken);
+    assertThat(phases).as("steps of 64 examples").startsWith("train 1600", "behind 640");
   }
 
   /** A queue's place within a pass means nothing, so its batches are passed over; one thread reads them in order. */
@@ -177,6 +213,26 @@ class ResumeTest {
     CommandLineRun verify = checkpoint("verify", dir.resolve("five"));
     assertThat(verify.status()).isEqualTo(1);
     assertThat(verify.failure()).contains(file.toString(), "damaged in tensor table/");
+    verify_looks_at_everything_in_a_directory(dir.resolve("first"));
+  }
+
+  /** A model, a base and two deltas, and a model made of the last. */
+  private static void verify_looks_at_everything_in_a_directory(Path first) throws IOException {
+    CommandLineRun all = checkpoint("verify", first);
+    assertThat(all.status()).as(all.err()).isZero();
+    assertThat(all.out().lines()).hasSize(6).contains(first + "/step-000000010 is whole: a snapshot of kind base, step 10",
+        first + "/step-000000030 is whole: a snapshot of kind delta, step 30", "5 of 5 are whole")
+        .anyMatch(line -> line.startsWith(first + " is whole: a model"));
+
+    Path base = first.resolve("step-000000010/" + Manifest.read(first.resolve("step-000000010")).files().get(0).file());
+    byte[] bytes = Files.readAllBytes(base);
+    bytes[bytes.length - 3] ^= 4;
+    Files.write(base, bytes);
+    CommandLineRun damaged = checkpoint("verify", first);
+    assertThat(damaged.status()).isEqualTo(1);
+    assertThat(damaged.failure().lines()).hasSize(3).allMatch(line -> line.contains(base + " is damaged"));
+    assertThat(damaged.failure()).contains("step-000000030 is relative to step-000000010, which is not whole");
+    assertThat(damaged.out()).contains(first + " is whole: a model", "2 of 5 are whole");
   }
 
   @Test

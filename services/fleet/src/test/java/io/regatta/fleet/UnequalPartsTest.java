@@ -11,6 +11,8 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -105,6 +107,25 @@ class UnequalPartsTest {
     for (int from : new int[] {4, 8}) {
       RunResult resumed = run("odd-from-" + from, null, with(keys, "resume=" + dir.resolve("odd/step-00000000" + from)));
       assertThat(resumed.parametersHash()).isEqualTo(unbroken.parametersHash());
+    }
+  }
+
+  /** All that the second worker has of the second window is bad: it takes part in that step with nothing. */
+  @Test
+  void a_batch_of_bad_lines_only_does_not_put_its_worker_ahead() throws IOException {
+    parts(12);
+    Path parts = dir.resolve("parts");
+    List<String> bad = new ArrayList<>(Files.readAllLines(parts.resolve("part-0-12")));
+    Collections.fill(bad.subList(3 * BATCH, 4 * BATCH), "bad");
+    Files.write(parts.resolve("bad"), bad);
+    String[] keys = {"data.dir=" + parts, "data.files=[\"bad\"]", "data.test_files=[\"test.tsv\"]", "data.on_bad_line=skip",
+        "data.drop_last=false", "epochs=2", "snapshots.every_steps=2", "snapshots.keep=9"};
+    RunResult unbroken = run("bad", null, keys);
+    assertThat(unbroken.steps()).isEqualTo(12);
+    assertThat(unbroken.examples()).isEqualTo(2 * 11 * BATCH);
+    for (int from : new int[] {2, 4, 8}) { // the first one is that of this step
+      RunResult resumed = run("bad-from-" + from, null, with(keys, "resume=" + dir.resolve("bad/step-00000000" + from)));
+      assertThat(resumed.parametersHash()).as("from step %d", from).isEqualTo(unbroken.parametersHash());
     }
   }
 

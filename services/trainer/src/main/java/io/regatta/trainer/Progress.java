@@ -27,6 +27,12 @@ public interface Progress extends AutoCloseable {
   }
 
   /**
+   * So much of the phase was done before it began, by the earlier life of a run that goes on: it counts as done, but
+   * not for rate and time left. Called right behind {@link #begin}.
+   */
+  default void behind(long amount) {}
+
+  /**
    * How to find out which share of the phase is done, where its amount is not known, or may be less: for the time left.
    *
    * @param done from 0 to 1, NaN if that is not known now; asked by the owner's thread

@@ -46,9 +46,11 @@ public final class ManifestFile {
     try {
       text = new String(Files.readAllBytes(file), StandardCharsets.UTF_8);
     } catch (NoSuchFileException e) {
-      throw new InvalidInput(dir + " has no " + NAME + ": it is not a snapshot, or was not written to its end");
+      throw new InvalidInput(dir + (!Files.exists(dir) ? " does not exist; name the directory of a model or snapshot"
+          : " has no " + NAME + ": it is not a model or snapshot, or was not written to its end"));
     } catch (IOException e) {
-      throw new InvalidInput(file + " cannot be read: " + e, e);
+      throw new InvalidInput(Files.isRegularFile(dir) ? dir + " is a file; name the directory of a model or snapshot"
+          : file + " cannot be read: " + e, e);
     }
     Matcher checksum = CHECKSUM.matcher(text);
     boolean has = checksum.find(); // models of earlier releases have none

@@ -5,6 +5,8 @@ import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.channels.FileChannel;
+import java.nio.file.FileSystemLoopException;
+import java.nio.file.FileVisitOption;
 import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
@@ -228,7 +230,11 @@ public final class SnapshotDirectory {
    * there. Damaged ones are warned of.
    */
   public static List<Found> list(Path root) throws IOException {
-    return list(root, LOG::warn);
+    return list(root, SnapshotDirectory::leftOut);
+  }
+
+  private static void leftOut(String why) {
+    LOG.warn("{}; it is left out", why);
   }
 
   /**
@@ -253,9 +259,39 @@ public final class SnapshotDirectory {
     return all;
   }
 
+  /**
+   * The directories with a manifest: this one, and all within it but for those that are being made, in the order of
+   * their names. They may be damaged, and a manifest may be something else's.
+   */
+  public static List<Path> all(Path root) throws IOException {
+    List<Path> all = new ArrayList<>();
+    Files.walkFileTree(root, Set.of(FileVisitOption.FOLLOW_LINKS), Integer.MAX_VALUE, new SimpleFileVisitor<>() {
+      @Override
+      public FileVisitResult preVisitDirectory(Path dir, BasicFileAttributes attributes) {
+        if (!dir.equals(root) && isBeingMade(dir) && !isLeftAlone(dir)) {
+          return FileVisitResult.SKIP_SUBTREE;
+        }
+        if (Files.exists(dir.resolve(ManifestFile.NAME))) {
+          all.add(dir);
+        }
+        return FileVisitResult.CONTINUE;
+      }
+
+      @Override
+      public FileVisitResult visitFileFailed(Path file, IOException e) throws IOException {
+        if (e instanceof NoSuchFileException || e instanceof FileSystemLoopException) { // it has just gone, or has been visited
+          return FileVisitResult.CONTINUE;
+        }
+        throw e;
+      }
+    });
+    all.sort(Comparator.naturalOrder());
+    return all;
+  }
+
   /** The snapshot of that name, if a whole one is there. */
   public static Optional<Found> find(Path dir) {
-    return find(dir, LOG::warn);
+    return find(dir, SnapshotDirectory::leftOut);
   }
 
   private static Optional<Found> find(Path dir, Consumer<String> skipped) {
@@ -263,15 +299,27 @@ public final class SnapshotDirectory {
       return isSnapshot(dir) ? Optional.of(Found.in(dir)) : Optional.empty();
     } catch (InvalidInput e) {
       if (Files.exists(dir.resolve(ManifestFile.NAME))) {
-        skipped.accept(e.getMessage() + "; it is left out");
+        skipped.accept(e.getMessage());
       }
       return Optional.empty();
     }
   }
 
-  /** Of the run that began last, the one with the most steps. */
+  /**
+   * Of the run that began last, the one with the most steps.
+   *
+   * @throws InvalidInput if one cannot be read, which may be that one
+   */
   public static Optional<Found> latest(Path root) throws IOException {
-    return latest(root, LOG::warn);
+    List<String> unread = new ArrayList<>();
+    List<Found> all = list(root, unread::add);
+    Optional<Found> last = all.isEmpty() ? Optional.empty() : Optional.of(all.get(all.size() - 1));
+    if (!unread.isEmpty()) {
+      throw new InvalidInput(String.join("; ", unread) + ". Whether it is the last one cannot be told: "
+          + last.map(found -> "name the last of those that can be read, " + found.dir() + " (step " + found.manifest().step()
+              + "), or remove what is damaged").orElse("remove it, or take it from a copy; no other can be read in " + root));
+    }
+    return last;
   }
 
   /**
@@ -302,14 +350,9 @@ public final class SnapshotDirectory {
     try {
       return list(dir, skipped);
     } catch (IOException e) {
-      skipped.accept(dir + " cannot be read (" + e + "); it is left out");
+      skipped.accept(dir + " cannot be read (" + e + ")");
       return List.of();
     }
-  }
-
-  private static Optional<Found> latest(Path root, Consumer<String> skipped) throws IOException {
-    List<Found> all = list(root, skipped);
-    return all.isEmpty() ? Optional.empty() : Optional.of(all.get(all.size() - 1));
   }
 
   /** Whoever was putting another in its place died in between: it is still what there is of its name. */

@@ -25,13 +25,18 @@ public record SnapshotConfig(
     int keep,
 
     @Setting(value = "0", unit = "snapshots", doc = "Deltas, which hold only rows that have changed, between two whole "
-        + "snapshots; 0: all are whole.")
+        + "snapshots of every_steps and every_pass, of which there must be one; 0: all are whole.")
     int deltas) {
 
   public SnapshotConfig {
     if (everySteps < 0 || batchEverySteps < 0 || deltas < 0 || keep < 1) {
       throw new InvalidInput("snapshots: every_steps, batch_every_steps and deltas must be at least 0, keep at least 1, not "
           + everySteps + ", " + batchEverySteps + ", " + deltas + " and " + keep);
+    }
+    if (deltas > 0 && everySteps == 0 && !everyPass) {
+      throw new InvalidInput("snapshots: with deltas " + deltas + ", but neither every_steps nor every_pass, no base or "
+          + "delta would ever be taken; give one of them, or take deltas out (a program that takes snapshots itself says of "
+          + "which kind each is)");
     }
     if (deltas > 0 && batchEverySteps > 0 && everySteps % batchEverySteps == 0 && !everyPass) {
       throw new InvalidInput("snapshots: with deltas " + deltas + ", no base or delta would ever be taken, for after every step at "

@@ -29,6 +29,11 @@ public final class BatchWithIds extends Batch {
     this.after = after;
   }
 
+  /** One whose lines were all left out as bad: nothing to train on, but a place in the data. */
+  static BatchWithIds empty(NDManager manager, long done, long all, DataCursor after) {
+    return new BatchWithIds(manager, new NDList(), new NDList(), 0, done, all, null, null, after);
+  }
+
   /** What {@link SlotDataset#resume} takes, for a run that has trained on this batch and on those before it. */
   public DataCursor after() {
     return after;

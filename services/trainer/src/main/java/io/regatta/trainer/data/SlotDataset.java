@@ -29,6 +29,8 @@ public class SlotDataset implements Dataset, AutoCloseable {
   private long bytes;
   /** Bytes of the files before the one that the pass began in. */
   private long bytesBefore;
+  /** Whether batches of no example are given, too. */
+  private boolean emptyBatches;
   /** Where the next pass begins. */
   private DataCursor next = DataCursor.startOf(0);
 
@@ -56,6 +58,14 @@ public class SlotDataset implements Dataset, AutoCloseable {
    */
   public void trainInSteps() {
     options = options.withSameSteps();
+  }
+
+  /**
+   * From the next pass on, a batch whose lines were all left out as bad comes as one of size 0, so that all positions
+   * count the same batches.
+   */
+  public void giveEmptyBatches() {
+    emptyBatches = true;
   }
 
   /** The readers of passes that begin from now on tell this timeline what they do. */
@@ -99,7 +109,10 @@ public class SlotDataset implements Dataset, AutoCloseable {
       close();
       bytesBefore = source instanceof FileSource<?> files && from.file() > 0 ? bytes(files, from.file()) : 0;
       loader = open(from, trace);
-      return new Batches(manager, loader);
+      if (emptyBatches) {
+        loader.giveEmptyBatches();
+      }
+      return new Batches(manager, loader, false);
     };
   }
 
@@ -109,7 +122,7 @@ public class SlotDataset implements Dataset, AutoCloseable {
     return () -> {
       close();
       loader = SlotLoader.open(source, options.shard(index, count), from, Thread::new, trace);
-      return new Batches(manager, loader);
+      return new Batches(manager, loader, false);
     };
   }
 
@@ -138,7 +151,7 @@ public class SlotDataset implements Dataset, AutoCloseable {
   public Iterator<Batch> dealt(NDManager manager, int pass, Iterator<Spans> batches) {
     close();
     loader = SlotLoader.openDealt(source, options, pass, batches, trace);
-    return new Batches(manager, loader);
+    return new Batches(manager, loader, true);
   }
 
   /** Starts the readers of a pass. */
@@ -191,11 +204,13 @@ public class SlotDataset implements Dataset, AutoCloseable {
 
     private final NDManager manager;
     private final SlotLoader from;
+    private final boolean nullIfEmpty;
     private long done;
 
-    private Batches(NDManager manager, SlotLoader from) {
+    private Batches(NDManager manager, SlotLoader from, boolean nullIfEmpty) {
       this.manager = manager;
       this.from = from;
+      this.nullIfEmpty = nullIfEmpty;
     }
 
     @Override
@@ -212,10 +227,13 @@ public class SlotDataset implements Dataset, AutoCloseable {
     @Override
     public Batch next() {
       SlotBatch host = from.next();
-      if (host.rows() == 0) {
+      if (host.rows() == 0 && nullIfEmpty) {
         return null;
       }
       NDManager scope = manager.newSubManager();
+      if (host.rows() == 0) {
+        return BatchWithIds.empty(scope, done, examples(), host.after());
+      }
       NDList data = arrays.data(scope, host);
       NDList labels = arrays.labels(scope, host);
       done += host.rows();

@@ -37,7 +37,7 @@ public final class SlotLoader implements Iterator<SlotBatch>, AutoCloseable {
   private final LoaderOptions options;
   private final String pass;
   /** Whether batches come also if all their lines were left out. */
-  private final boolean empties;
+  private boolean empties;
   private final StepTrace trace;
   /** Lines of this pass that were left out as bad; any reader counts. */
   private final AtomicLong left = new AtomicLong();
@@ -264,6 +264,14 @@ public final class SlotLoader implements Iterator<SlotBatch>, AutoCloseable {
     SlotBatch batch = peeked;
     peeked = null;
     return batch;
+  }
+
+  /**
+   * Batches come also if all their lines were left out as bad. Called by the consumer before it asks for the first
+   * one.
+   */
+  void giveEmptyBatches() {
+    empties = true;
   }
 
   /** How long the consumer has waited for readers so far. Read by the consumer. */

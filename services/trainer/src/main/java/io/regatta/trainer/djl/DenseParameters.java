@@ -179,12 +179,21 @@ final class DenseParameters implements AutoCloseable {
    * @param reader gets them as they come
    */
   DenseMemory readGradients(StepTimes times, Exchange.GradientReader reader) {
+    return gradients(times, reader, reader == Exchange.GradientReader.NONE ? null : fresh());
+  }
+
+  /** Zeros in their place, for a step without a backward pass. */
+  DenseMemory noGradients(StepTimes times, Exchange.GradientReader reader) {
+    return gradients(times, reader, new BitSet());
+  }
+
+  /** @param fresh variables that have a gradient; null: all */
+  private DenseMemory gradients(StepTimes times, Exchange.GradientReader reader, BitSet fresh) {
     next = (next + 1) % memories.length;
     if (memories[next] == null) {
       memories[next] = FlatGradient.of(numel, floatsBehind);
     }
     FlatGradient flat = memories[next];
-    BitSet fresh = reader == Exchange.GradientReader.NONE ? null : fresh();
     reader.begins(flat.bytes(), fresh);
     int off = numel;
     for (int i = values.size() - 1; i >= 0; i--) {

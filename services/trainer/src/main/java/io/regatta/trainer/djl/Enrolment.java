@@ -173,8 +173,12 @@ public final class Enrolment {
     boolean whole = false;
     if (start.isGiven()) {
       LOG.info("job {} {}", client.job().job(), start.describe());
-      whole = session.await("reading of " + start.dir(), session.restore(
-          new TrainerSession.RestoreOrder(start.dir(), start.resume(), start.steps() * pushesPerStep)));
+      try {
+        whole = session.await("reading of " + start.dir(), session.restore(
+            new TrainerSession.RestoreOrder(start.dir(), start.resume(), start.steps() * pushesPerStep)));
+      } catch (InvalidInput e) {
+        throw start.withWayOn(e);
+      }
     }
     if (!whole) {
       session.await("initialisation of the shards", client.initialize(drawn));

@@ -75,9 +75,13 @@ public final class FleetTrainer extends Trainer {
   /** The data sets of these two. */
   private Dataset iterated;
   private Dataset trainedOn;
+  /** What the next iteration is said to train on; null: nothing is said. */
+  private Dataset toldToTrain;
   private long examplesGiven = -1;
   private long examplesSeen;
   private long steps;
+  /** Batches that a run which goes on had trained before. */
+  private long batchesBehind;
   /** Null if this replica takes none. */
   private SnapshotRun snapshots;
   /** What its snapshots are told from another run's by. */
@@ -160,8 +164,10 @@ public final class FleetTrainer extends Trainer {
     int rank = session.trainer().rank();
     replica.group().steps().resumeAtStep(start.steps());
     steps = replica.group().steps().steps(); // of a newcomer to an elastic job those that the others have made
+    batchesBehind = steps;
     if (session.elastic().isEmpty()) {
       trainingData.goOn(start, rank, session.worldSize());
+      batchesBehind = start.batches(rank, session.worldSize());
     }
     run = registered.run();
     if (session.job().snapshots().isOn() && replica.replica() == 0) {
@@ -199,8 +205,13 @@ public final class FleetTrainer extends Trainer {
       slots.trace(session.trace());
       if (exchange != null && client.job().mode() == Mode.SYNC && trainingData.isTraining(dataset)) {
         slots.trainInSteps();
+        if (session.elastic().isEmpty() && rankSums == null) { // these have a way of their own, and none
+          slots.giveEmptyBatches();
+        }
       }
     }
+    boolean told = toldToTrain == dataset;
+    toldToTrain = null;
     Iterable<Batch> batches = session.elastic().isPresent() ? elastically(dataset)
         : trainingData.isBehind(dataset) ? List.of() : super.iterateDataset(dataset);
     long limit = session.job().maxSteps();
@@ -214,9 +225,12 @@ public final class FleetTrainer extends Trainer {
       }
       Iterator<Batch> left = batches.iterator();
       trainingData.passOver(dataset, left);
-      iteration = new LookAhead(left, times, this::isEnough, () -> trainingData.add(dataset));
+      iteration = new LookAhead(left, times, this::isEnough, () -> trainingData.add(dataset), this::stepWithNothing);
       if (trainingData.has(dataset)) {
         iteration.markTrained();
+      }
+      if (told) {
+        iteration.markSteps();
       }
       if (trainingData.isTraining(dataset)) {
         pass = iteration;
@@ -292,6 +306,7 @@ public final class FleetTrainer extends Trainer {
    */
   public void trainsOn(Dataset dataset) {
     trainingData.add(dataset);
+    toldToTrain = dataset;
   }
 
   /**
@@ -309,6 +324,14 @@ public final class FleetTrainer extends Trainer {
     long limit = session.job().maxSteps();
     boolean sync = client.job().mode() == Mode.SYNC; // in the others each rank counts its own
     return limit == 0 || sync && steps < limit ? trainingData.behindPass() : sync && session.elastic().isEmpty() ? place() : null;
+  }
+
+  /**
+   * Batches of its training data that this trainer had behind it when the run went on from a snapshot, since the
+   * run's beginning: they are not trained again. 0 in a run that has begun anew.
+   */
+  public long batchesBehind() {
+    return batchesBehind;
   }
 
   /** Where reading goes on, if all ranks make the same steps; null if it is not known. */
@@ -410,6 +433,7 @@ public final class FleetTrainer extends Trainer {
     trainedOn = iterated;
     if (iteration != null) {
       iteration.markTrained();
+      iteration.markSteps();
     }
   }
 
@@ -438,18 +462,12 @@ public final class FleetTrainer extends Trainer {
     long weight = examplesGiven >= 0 ? examplesGiven : examplesSeen;
     session.elastic().ifPresent(this::refuseUndealt);
     DenseMemory denseGradient = gradients(weight);
-    List<SparseRows> sparse = takeRowGradients();
-    DenseMemory values = exchange.step(new Gradients(weight, denseGradient, sparse), next);
-    long writing = System.nanoTime();
-    dense.write(values);
-    times.span("values in", writing, Map.of("bytes", 4L * dense.numel()));
+    exchange(new Gradients(weight, denseGradient, takeRowGradients()), next);
     times.span("step", stepBegan);
-    steps++;
     examples += weight;
     examplesGiven = -1;
     clicksGiven = null;
     forwarded = false;
-    session.stepped(Math.max(steps, replica.group().steps().steps()));
     times.add(StepTimes.Part.PUSH, System.nanoTime() - begin - (times.nanos(StepTimes.Part.PULL) - pulledBefore)
         - (times.nanos(StepTimes.Part.READ) - readBefore));
     lastStepNanos = System.nanoTime();
@@ -459,6 +477,32 @@ public final class FleetTrainer extends Trainer {
     } else {
       steps--;
       countSteps();
+    }
+  }
+
+  /** Trades gradients for the next step's values, and counts the step. */
+  private void exchange(Gradients gradients, List<SparseIds> next) {
+    DenseMemory values = exchange.step(gradients, next);
+    long writing = System.nanoTime();
+    dense.write(values);
+    times.span("values in", writing, Map.of("bytes", 4L * dense.numel()));
+    steps++;
+    session.stepped(Math.max(steps, replica.group().steps().steps()));
+  }
+
+  /**
+   * The others make a step, but all lines of this replica's batch were left out as bad. It takes part with no weight,
+   * or it would be a batch ahead of them from here on. Nothing happens while a step is begun: a program that takes
+   * batches ahead makes its own.
+   */
+  private void stepWithNothing() {
+    if (!forwarded) {
+      trainedFrom = iteration;
+      trainedOn = iterated;
+      long begin = System.nanoTime();
+      exchange(new Gradients(0, dense.noGradients(times, exchange.reader(0)), List.of()), List.of());
+      times.add(StepTimes.Part.PUSH, System.nanoTime() - begin);
+      snapshotIfDue();
     }
   }
 

@@ -18,7 +18,12 @@ final class LookAhead implements Iterator<Batch> {
   private final Iterator<Batch> batches;
   private final StepTimes times;
   private final BooleanSupplier enough;
+  private final Runnable stepWithNothing;
   private Batch next;
+  /** Is next, and has no example: all its lines were left out. */
+  private Batch empty;
+  /** Whether each batch is a step, an empty one as well. */
+  private boolean steps;
   private Batch current;
   private final Runnable onTrained;
   private boolean trained;
@@ -27,8 +32,10 @@ final class LookAhead implements Iterator<Batch> {
   /**
    * @param enough ends the iteration early, once a batch of its data set has been trained
    * @param onTrained called when the first batch is trained
+   * @param stepWithNothing takes part in the step that the others make while this replica's batch has no example
    */
-  LookAhead(Iterator<Batch> batches, StepTimes times, BooleanSupplier enough, Runnable onTrained) {
+  LookAhead(Iterator<Batch> batches, StepTimes times, BooleanSupplier enough, Runnable onTrained, Runnable stepWithNothing) {
+    this.stepWithNothing = stepWithNothing;
     this.batches = batches;
     this.times = times;
     this.enough = enough;
@@ -43,20 +50,34 @@ final class LookAhead implements Iterator<Batch> {
     }
   }
 
+  /** Each batch of this iteration is a step: it is not an evaluation of what is trained on elsewhere. */
+  void markSteps() {
+    steps = true;
+  }
+
   /** Gives back a batch that was looked at and not taken. */
   void close() {
     if (next != null) {
       next.close();
       next = null;
     }
+    if (empty != null) {
+      empty.close();
+      empty = null;
+    }
   }
 
-  /** The next batch, or null at the end. */
+  /** The next batch, or null at the end, or before one of no example. */
   Batch peek() {
-    if (next == null && !(trained && enough.getAsBoolean())) {
+    if (next == null && empty == null && !(trained && enough.getAsBoolean())) {
       long begin = System.nanoTime();
       if (batches.hasNext()) {
-        next = batches.next();
+        Batch read = batches.next();
+        if (read instanceof BatchWithIds && read.getSize() == 0) {
+          empty = read;
+        } else {
+          next = read;
+        }
       } else {
         exhausted = true;
       }
@@ -68,7 +89,21 @@ final class LookAhead implements Iterator<Batch> {
 
   @Override
   public boolean hasNext() {
-    return !(trained && enough.getAsBoolean()) && peek() != null;
+    while (!(trained && enough.getAsBoolean())) {
+      if (peek() != null) {
+        return true;
+      }
+      if (empty == null) {
+        return false;
+      }
+      current = empty;
+      empty = null;
+      if (steps) {
+        stepWithNothing.run();
+      }
+      current.close();
+    }
+    return false;
   }
 
   @Override

@@ -87,7 +87,7 @@ final class BinaryClassification {
 
   /** Trains; returns what was seen in the last pass. */
   private Pass train(FleetTrainer trainer, SlotDataset train, Layout layout) {
-    Loading.beginTraining(worker, train);
+    Loading.beginTraining(worker, trainer, train);
     TrainingReport whole = TrainingReport.none();
     Pass last = new Pass(layout);
     for (int epoch = 0; epoch < job.epochs(); epoch++) {

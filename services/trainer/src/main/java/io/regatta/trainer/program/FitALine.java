@@ -74,7 +74,7 @@ public final class FitALine implements TrainingProgram {
   }
 
   private static void train(Worker worker, FleetTrainer trainer, SlotDataset train) {
-    Loading.beginTraining(worker, train);
+    Loading.beginTraining(worker, trainer, train);
     TrainingReport whole = TrainingReport.none();
     for (int epoch = 0; epoch < worker.job().epochs(); epoch++) {
       String place = "Epoch: " + epoch + ", Batch: ";

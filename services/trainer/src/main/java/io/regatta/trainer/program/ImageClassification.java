@@ -68,7 +68,7 @@ final class ImageClassification {
   private void passes(FleetTrainer trainer, SlotDataset train, SlotDataset test) throws Exception {
     TrainingReport whole = TrainingReport.none();
     for (int epoch = 0; epoch < job.epochs(); epoch++) {
-      Loading.beginPass(worker, train);
+      Loading.beginPass(worker, trainer, train, epoch);
       Pass pass = new Pass(epoch);
       whole = whole.plus(worker.trainFromDataset(trainer, train, pass, shownBatches, false));
       worker.progress().end();

@@ -21,6 +21,7 @@ import io.regatta.trainer.data.QueueDataset;
 import io.regatta.trainer.data.SlotDataset;
 import io.regatta.trainer.data.SlotSource;
 import io.regatta.trainer.data.TextSource;
+import io.regatta.trainer.djl.FleetTrainer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -140,20 +141,40 @@ final class Loading {
     return new SlotDataset(source, LoaderOptions.inOrder(batchSize).shard(worker.shardIndex(), worker.shardCount()));
   }
 
-  /** Opens the progress of all epochs over a replica's training data. */
-  static void beginTraining(Worker worker, SlotDataset train) {
+  /**
+   * Opens the progress of all epochs over a replica's training data, of which a run that goes on has some behind it.
+   */
+  static void beginTraining(Worker worker, FleetTrainer trainer, SlotDataset train) {
     JobConfig job = worker.job();
     long all = train.examples() < 0 ? Long.MAX_VALUE : train.examples() * job.epochs();
     long most = job.maxSteps() > 0 ? job.maxSteps() * job.batchSize() : Long.MAX_VALUE;
-    worker.progress().begin("train", Math.min(all, most) == Long.MAX_VALUE ? -1 : Math.min(all, most));
+    long total = Math.min(all, most);
+    worker.progress().begin("train", total == Long.MAX_VALUE ? -1 : total);
+    worker.progress().behind(Math.min(total, examples(train, job.batchSize(), trainer.batchesBehind())));
     if (train.examples() < 0) {
       worker.progress().share(() -> train.readOf(job.epochs()));
     }
   }
 
-  /** Opens the progress of one pass over a replica's training data. */
-  static void beginPass(Worker worker, SlotDataset train) {
-    begin(worker, "train", train);
+  /** Of so many batches since the beginning of the first pass. */
+  private static long examples(SlotDataset train, int batchSize, long batches) {
+    long each = train.batches();
+    return each < 1 ? batches * batchSize
+        : batches / each * train.examples() + Math.min(train.examples(), batches % each * batchSize);
+  }
+
+  /**
+   * Opens the progress of one pass over a replica's training data, unless a run that goes on has it behind it.
+   *
+   * @param pass from 0
+   */
+  static void beginPass(Worker worker, FleetTrainer trainer, SlotDataset train, int pass) {
+    long before = Math.max(0, train.batches()) * pass;
+    long behind = train.batches() < 1 ? 0 : Math.max(0, trainer.batchesBehind() - before);
+    if (behind == 0 || behind < train.batches()) {
+      begin(worker, "train", train);
+      worker.progress().behind(examples(train, worker.job().batchSize(), behind));
+    }
   }
 
   /** Opens the progress of a phase that is a pass over data. */
@@ -199,11 +220,9 @@ final class Loading {
       try {
         DataFiles.readable(file);
       } catch (InvalidInput e) {
-        if (Files.exists(file)) {
-          throw e;
-        }
-        throw new InvalidInput("job " + job.job() + ": data file " + file.toAbsolutePath() + " does not exist; give the "
-            + "directory that holds " + names + " with --data (data.dir); " + source, e);
+        String what = Files.isDirectory(file) ? "is a directory" : Files.exists(file) ? "" : "does not exist";
+        throw what.isEmpty() ? e : new InvalidInput("job " + job.job() + ": data file " + file.toAbsolutePath() + " " + what
+            + "; give the directory that holds " + names + " with --data (data.dir); " + source, e);
       }
     }
   }

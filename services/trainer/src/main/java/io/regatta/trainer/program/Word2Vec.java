@@ -95,7 +95,7 @@ public final class Word2Vec implements TrainingProgram {
       throws Exception {
     TrainingReport whole = TrainingReport.none();
     for (int pass = 0; pass < worker.job().epochs(); pass++) {
-      Loading.beginPass(worker, train);
+      Loading.beginPass(worker, trainer, train, pass);
       whole = whole.plus(worker.trainFromDataset(trainer, train, null, SHOWN_BATCHES, false));
       worker.progress().end();
       worker.settle(trainer); // the test sees what all have learned, in every mode

@@ -41,6 +41,8 @@ public final class ConsoleProgress implements Progress {
   private String unit;
   private long total;
   private long done;
+  /** Of that, what was done before the phase began. */
+  private long behind;
   private long beganAt;
   private long lastLineAt;
   /** Null: only the total says how far the phase is. */
@@ -97,6 +99,7 @@ public final class ConsoleProgress implements Progress {
     share = null;
     shareBegan = Double.NaN;
     done = 0;
+    behind = 0;
     metrics.clear();
     beganAt = nanoTime.getAsLong();
     lastLineAt = beganAt;
@@ -109,6 +112,15 @@ public final class ConsoleProgress implements Progress {
       bar = new ProgressBarBuilder().setTaskName(phase).setInitialMax(examples).setStyle(ProgressBarStyle.ASCII)
           .setUpdateIntervalMillis(BAR_INTERVAL_MS).hideEta().setConsumer(new ConsoleProgressBarConsumer(out))
           .setUnit(examples < THOUSANDS_FROM ? "" : "k", examples < THOUSANDS_FROM ? 1 : 1000).build();
+    }
+  }
+
+  @Override
+  public void behind(long amount) {
+    behind = amount;
+    done = amount;
+    if (bar != null) {
+      bar.stepTo(amount);
     }
   }
 
@@ -189,7 +201,7 @@ public final class ConsoleProgress implements Progress {
   /** Rate, metrics, and the time left or taken. */
   private String figures(long now, String over) {
     double seconds = Math.max(1e-9, (now - beganAt) / 1e9);
-    double rate = done / seconds;
+    double rate = (done - behind) / seconds;
     StringJoiner text = new StringJoiner(", ");
     text.add(String.format(Locale.ROOT, "%.0f/s", rate));
     metrics.forEach((metric, value) -> text.add(String.format(Locale.ROOT, "%s %.4f", metric, value)));

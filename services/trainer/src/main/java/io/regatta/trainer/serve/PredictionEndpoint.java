@@ -195,6 +195,14 @@ final class PredictionEndpoint {
   }
 
   private void post(HttpServerRequest request) {
+    String coding = request.getHeader("content-encoding");
+    if (coding != null && !coding.equalsIgnoreCase("identity")) {
+      refused.incrementAndGet();
+      request.response().putHeader("accept-encoding", "identity");
+      answer(request, 415, new JsonObject().put("error", "the body is in content-encoding " + coding + ", which is not "
+          + "taken apart here; send the lines as they are"));
+      return;
+    }
     String length = request.getHeader("content-length");
     if (length == null || length.length() > 10 || Long.parseLong(length) > maxBytes) {
       refused.incrementAndGet();

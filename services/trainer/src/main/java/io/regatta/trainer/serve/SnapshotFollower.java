@@ -33,6 +33,8 @@ final class SnapshotFollower {
   private Manifest chain;
   /** Steps from one of its members to the next; of its first one, from the one before it that is there, or up to it. */
   private long stride;
+  /** Whether the directory was not there at the last look. */
+  private boolean missing;
   /** Looks in a row at which what was to be taken over had gone before it was read. */
   private int gone;
   /** Snapshots that could not be taken over: directory, and checksum of the manifest. */
@@ -52,6 +54,9 @@ final class SnapshotFollower {
    * @throws InvalidInput if the directory cannot be read
    */
   void look() {
+    if (isMissing()) {
+      return;
+    }
     Set<String> said = new HashSet<>();
     List<Found> newestFirst;
     try {
@@ -67,6 +72,19 @@ final class SnapshotFollower {
       }
     }
     told = said;
+  }
+
+  /** Tells once that the directory is not there, for it may be a slip, and once that it has come. */
+  private boolean isMissing() {
+    boolean was = missing;
+    missing = !Files.isDirectory(root);
+    if (missing && !was) {
+      LOG.warn("{} is served as it is: {} {} (predictor.follow); it is followed from when it is there",
+          predictor.source().dir(), root.toAbsolutePath(), Files.exists(root) ? "is no directory" : "does not exist");
+    } else if (was && !missing) {
+      LOG.info("{} is there now, and is followed", root.toAbsolutePath());
+    }
+    return missing;
   }
 
   /**

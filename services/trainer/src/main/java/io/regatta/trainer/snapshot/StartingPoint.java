@@ -9,6 +9,11 @@ import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.data.DataCursor;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -33,7 +38,7 @@ public record StartingPoint(Path dir, Manifest manifest, boolean resume) {
   /**
    * What the job says. Blocks on files.
    *
-   * @throws InvalidInput if what it names is not there, or is no snapshot
+   * @throws InvalidInput if what it names is not there, or is no snapshot, or it is not known which one is the last
    */
   public static StartingPoint of(JobConfig job) {
     try {
@@ -63,6 +68,52 @@ public record StartingPoint(Path dir, Manifest manifest, boolean resume) {
   /** Where the job's snapshots are. */
   public static Path root(JobConfig job) {
     return Path.of(job.snapshots().dir().isBlank() ? job.output() : job.snapshots().dir()).toAbsolutePath();
+  }
+
+  /**
+   * What has kept the run from going on from its snapshot, with the way on if that is damaged: which one before it is
+   * whole, and how to use it. Then reads all of these; blocks on files.
+   *
+   * @param e what the servers said
+   */
+  public InvalidInput withWayOn(InvalidInput e) {
+    if (!resume || isWhole(dir)) {
+      return e;
+    }
+    List<Path> behind = new ArrayList<>(); // newest first
+    Optional<SnapshotDirectory.Found> before = Optional.empty();
+    try {
+      List<SnapshotDirectory.Found> all = new ArrayList<>(SnapshotDirectory.list(dir.getParent()));
+      Collections.reverse(all);
+      for (SnapshotDirectory.Found each : all) {
+        if (before.isPresent() || !each.manifest().run().equals(manifest.run())) {
+          continue;
+        }
+        if (each.manifest().step() < manifest.step() && isWhole(each.dir())) {
+          before = Optional.of(each);
+        } else {
+          behind.add(each.dir());
+        }
+      }
+    } catch (IOException unreadable) {
+      return e;
+    }
+    String later = behind.stream().map(Path::toString).collect(Collectors.joining(", "));
+    return new InvalidInput(e.getMessage() + ". " + before.map(found -> "The last whole one before it is " + found.dir()
+        + " (step " + found.manifest().step() + "): to go on from there set resume: " + found.dir() + ", and remove, or "
+        + "move away, " + later).orElse("No whole one is before it in " + dir.getParent() + ": begin anew, without resume, "
+            + "with another snapshots.dir (or output)"), e);
+  }
+
+  private static boolean isWhole(Path dir) {
+    try {
+      for (SnapshotDirectory.Found member : SnapshotDirectory.chain(dir)) {
+        SnapshotDirectory.verify(member.dir());
+      }
+      return true;
+    } catch (IOException | InvalidInput e) {
+      return false;
+    }
   }
 
   /** A snapshot, or the last one of those in a directory. */

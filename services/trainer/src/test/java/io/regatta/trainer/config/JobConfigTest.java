@@ -87,6 +87,11 @@ class JobConfigTest {
     JsonObject snapshots = new JsonObject().put("dir", "snapshots").put("every_steps", 20).put("deltas", 3).put("batch_every_steps", 10);
     assertThatThrownBy(() -> job(new JsonObject().put("snapshots", snapshots))).isInstanceOf(InvalidInput.class)
         .hasMessageContaining("no base or delta would ever be taken").hasMessageContaining("every_steps 20");
+    for (String key : new String[] {"none", "batch_every_steps"}) {
+      JsonObject without = new JsonObject().put("dir", "snapshots").put("deltas", 3);
+      assertThatThrownBy(() -> job(new JsonObject().put("snapshots", key.equals("none") ? without : without.put(key, 10))))
+          .isInstanceOf(InvalidInput.class).hasMessageContaining("neither every_steps nor every_pass");
+    }
     assertThat(job(new JsonObject().put("snapshots", snapshots.copy().put("every_pass", true))).snapshots().deltas()).isEqualTo(3);
     assertThat(job(new JsonObject().put("snapshots", snapshots.copy().put("every_steps", 15))).snapshots().deltas()).isEqualTo(3);
   }

@@ -54,6 +54,18 @@ class ConsoleProgressTest {
         "job test: 0/5 examples, 0/s, stopped after 0.0 s");
   }
 
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void whatAnEarlierLifeOfTheRunHasDoneCountsAsDoneButTookNoTime(boolean terminal) {
+    try (Progress progress = progress(terminal)) {
+      progress.begin("train", 1000);
+      progress.behind(600);
+      seconds = 2;
+      progress.advance(200);
+    }
+    assertThat(text()).contains(terminal ? "100/s 2 s left" : "job train: 800/1000 examples, 100/s, 2 s left");
+  }
+
   /** A run that went on with a quarter of its data behind it. */
   @Test
   void timeLeftIsThatOfTheShareWhereTheTotalIsNotKnown() {

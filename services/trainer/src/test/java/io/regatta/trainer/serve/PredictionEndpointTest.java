@@ -6,6 +6,7 @@ import io.regatta.node.process.Blocking;
 import io.vertx.core.Vertx;
 import io.vertx.core.http.HttpServer;
 import io.vertx.core.json.JsonObject;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.net.Socket;
 import java.net.URI;
@@ -18,13 +19,14 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.zip.GZIPOutputStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Requests whose bodies do not come. */
+/** Requests whose bodies do not come, or not as they should. */
 @Timeout(value = 1, unit = TimeUnit.MINUTES)
 class PredictionEndpointTest {
 
@@ -71,6 +73,23 @@ class PredictionEndpointTest {
           .expectContinue(true).version(HttpClient.Version.HTTP_1_1).timeout(Duration.ofSeconds(20))
           .POST(HttpRequest.BodyPublishers.ofString(ServedJob.lines(dir).get(0))).build(), HttpResponse.BodyHandlers.ofString());
       assertThat(answer.statusCode()).isEqualTo(200);
+    }
+  }
+
+  @Test
+  void a_packed_body_is_refused_as_such() throws Exception {
+    try (Predictor predictor = Predictor.load(dir.resolve("model"))) {
+      serve(predictor, 60_000);
+      ByteArrayOutputStream packed = new ByteArrayOutputStream();
+      try (GZIPOutputStream out = new GZIPOutputStream(packed)) {
+        out.write(ServedJob.lines(dir).get(0).getBytes(StandardCharsets.UTF_8));
+      }
+      HttpResponse<String> answer = http.send(HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + "/predict"))
+          .header("content-encoding", "gzip").POST(HttpRequest.BodyPublishers.ofByteArray(packed.toByteArray())).build(),
+          HttpResponse.BodyHandlers.ofString());
+      assertThat(answer.statusCode()).isEqualTo(415);
+      assertThat(answer.body()).contains("content-encoding gzip");
+      assertThat(answer.headers().firstValue("accept-encoding")).contains("identity");
     }
   }
 

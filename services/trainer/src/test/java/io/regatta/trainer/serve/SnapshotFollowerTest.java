@@ -3,6 +3,10 @@ package io.regatta.trainer.serve;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.protocol.snapshot.Manifest;
 import io.regatta.protocol.snapshot.ModelLayout;
@@ -16,6 +20,7 @@ import java.util.List;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.slf4j.LoggerFactory;
 
 /** A model of one run, and of a later one the base 4, deltas 8, 16 and 20, and batches 6, 12 and 18. */
 class SnapshotFollowerTest {
@@ -123,6 +128,31 @@ class SnapshotFollowerTest {
       SnapshotFollower follower = new SnapshotFollower(predictor, follow);
       follower.look();
       assertThat(predictor.source().step()).isEqualTo(4);
+    }
+  }
+
+  /** A slip in its name would else be noticed by nobody. */
+  @Test
+  void a_directory_that_is_not_there_yet_is_told_of_once_and_followed_when_it_is() throws Exception {
+    ListAppender<ILoggingEvent> log = new ListAppender<>();
+    Logger logger = (Logger) LoggerFactory.getLogger(SnapshotFollower.class);
+    log.start();
+    logger.addAppender(log);
+    try (Predictor predictor = Predictor.load(dir.resolve("model"))) {
+      Path later = follow.resolve("later");
+      SnapshotFollower follower = new SnapshotFollower(predictor, later);
+      follower.look();
+      follower.look();
+      assertThat(log.list).hasSize(1).first().satisfies(told -> {
+        assertThat(told.getLevel()).isEqualTo(Level.WARN);
+        assertThat(told.getFormattedMessage()).contains(later + " does not exist", "predictor.follow");
+      });
+      ServedJob.publish(snapshot("step-000000004"), Files.createDirectory(later));
+      follower.look();
+      assertThat(predictor.source().step()).isEqualTo(4);
+      assertThat(log.list.get(1).getFormattedMessage()).contains(later + " is there now");
+    } finally {
+      logger.detachAppender(log);
     }
   }
 }

@@ -1,0 +1,129 @@
+package io.regatta.fleet;
+
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.protocol.snapshot.ManifestFile;
+import io.regatta.protocol.snapshot.SnapshotDirectory;
+import io.vertx.core.json.JsonObject;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Consumer;
+
+/**
+ * Compares models and snapshots with their manifests, byte by byte, each directory once. Used by one thread, which it
+ * blocks.
+ */
+final class CheckpointCheck {
+
+  private final Consumer<String> whole;
+  private final Consumer<InvalidInput> damage;
+  /** What is wrong with a directory's own files; empty: nothing. */
+  private final Map<Path, String> known = new HashMap<>();
+  private int damaged;
+
+  /**
+   * Nothing is read yet.
+   *
+   * @param whole hears of each that is, in words
+   * @param damage hears of each that is not
+   */
+  CheckpointCheck(Consumer<String> whole, Consumer<InvalidInput> damage) {
+    this.whole = whole;
+    this.damage = damage;
+  }
+
+  /** How many were not whole. */
+  int damaged() {
+    return damaged;
+  }
+
+  /**
+   * Verifies what is in a directory and in those within it.
+   *
+   * @throws InvalidInput if that is nothing
+   */
+  void all(Path dir) throws IOException {
+    if (!Files.isDirectory(dir)) {
+      ManifestFile.read(dir); // says why it cannot be
+    }
+    List<Path> there = new ArrayList<>();
+    for (Path each : SnapshotDirectory.all(dir)) {
+      if (isOurs(each)) {
+        there.add(each);
+      }
+    }
+    if (there.isEmpty()) {
+      throw new InvalidInput(dir + " holds neither a model nor a snapshot, nor does a directory within it: there is no "
+          + ManifestFile.NAME + " of one");
+    }
+    for (Path each : there) {
+      one(each);
+    }
+    if (there.size() > 1) {
+      whole.accept(there.size() - damaged + " of " + there.size() + " are whole");
+    }
+  }
+
+  /** Other programs call files so, too. What cannot be read may be ours, and damaged. */
+  private static boolean isOurs(Path dir) {
+    try {
+      return ManifestFile.read(dir).containsKey("files");
+    } catch (InvalidInput e) {
+      return true;
+    }
+  }
+
+  private void one(Path dir) throws IOException {
+    String what = trouble(dir);
+    if (what.isEmpty()) {
+      whole.accept(dir + " is whole: " + words(dir));
+    } else {
+      damaged++;
+      damage.accept(new InvalidInput(what));
+    }
+  }
+
+  /** Of it, and of what it is relative to; empty: none. */
+  private String trouble(Path dir) throws IOException {
+    try {
+      if (!SnapshotDirectory.isSnapshot(dir)) {
+        return ofFiles(dir);
+      }
+      List<String> all = new ArrayList<>();
+      for (SnapshotDirectory.Found member : SnapshotDirectory.chain(dir)) {
+        String its = ofFiles(member.dir());
+        if (!its.isEmpty()) {
+          boolean own = member.dir().equals(dir.toAbsolutePath().normalize());
+          all.add(own ? its : dir + " is relative to " + member.dir().getFileName() + ", which is not whole: " + its);
+        }
+      }
+      return String.join("; ", all);
+    } catch (InvalidInput e) { // of a manifest
+      return e.getMessage();
+    }
+  }
+
+  private String ofFiles(Path dir) throws IOException {
+    Path at = dir.toAbsolutePath().normalize();
+    if (!known.containsKey(at)) {
+      String what = "";
+      try {
+        SnapshotDirectory.verify(at);
+      } catch (InvalidInput e) {
+        what = e.getMessage();
+      }
+      known.put(at, what);
+    }
+    return known.get(at);
+  }
+
+  private static String words(Path dir) {
+    JsonObject manifest = ManifestFile.read(dir);
+    return SnapshotDirectory.isSnapshot(dir)
+        ? "a snapshot of kind " + manifest.getString("kind") + ", step " + manifest.getLong("step") : "a model" + (manifest.containsKey("step") ? ", step " + manifest.getLong("step") : "");
+  }
+}
