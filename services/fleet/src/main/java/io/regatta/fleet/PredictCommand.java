@@ -1,12 +1,11 @@
 package io.regatta.fleet;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
-import io.regatta.trainer.data.BadLines;
+import io.regatta.trainer.config.DataConfig;
 import io.regatta.trainer.data.DataFiles;
-import io.regatta.trainer.data.Line;
+import io.regatta.trainer.data.FileSource;
 import io.regatta.trainer.data.SlotBatch;
 import io.regatta.trainer.data.SlotSource;
-import io.regatta.trainer.data.TextSource;
 import io.regatta.trainer.serve.Predictor;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -23,7 +22,7 @@ import picocli.CommandLine.Spec;
 
 /** Has a saved model predict the lines of files. Owned by the main thread. */
 @Command(name = "predict", mixinStandardHelpOptions = true,
-    description = "Predicts examples, one per line, in the format that the model was trained on; prints a number for each.")
+    description = "Predicts the examples in files of the format that the model was trained on; prints a number for each.")
 final class PredictCommand implements Callable<Integer> {
 
   @Spec
@@ -39,7 +38,11 @@ final class PredictCommand implements Callable<Integer> {
       description = "examples that are computed together (default: ${DEFAULT-VALUE})")
   private int batch;
 
-  @Parameters(paramLabel = "FILE", arity = "1..*", description = "text files, packed (.gz) or not; - for standard input")
+  @Option(names = "--format", description = "how the files are written: ${COMPLETION-CANDIDATES}, as far as the program "
+      + "reads them (default: as those that the model was trained on, data.format)")
+  private DataConfig.Format format;
+
+  @Parameters(paramLabel = "FILE", arity = "1..*", description = "packed (.gz) or not; - for standard input")
   private List<String> files;
 
   @Override
@@ -48,12 +51,12 @@ final class PredictCommand implements Callable<Integer> {
       throw new InvalidInput("--batch must be at least 1, not " + batch);
     }
     PrintWriter out = spec.commandLine().getOut();
-    try (Predictor predictor = Predictor.load(model)) {
+    try (Predictor predictor = Predictor.load(model, null, format)) {
       if (snapshot != null) {
         predictor.take(snapshot);
       }
       for (String file : files) {
-        predict(predictor, file.equals("-") ? standardInput() : DataFiles.path(file), out);
+        predict(predictor.examples(List.of(file.equals("-") ? standardInput() : DataFiles.path(file))), predictor, out);
       }
     }
     out.flush();
@@ -72,15 +75,14 @@ final class PredictCommand implements Callable<Integer> {
     }
   }
 
-  private void predict(Predictor predictor, Path file, PrintWriter out) {
-    TextSource source = new TextSource(predictor.input(), List.of(file), BadLines.refused());
-    try (SlotSource.Cursor<Line> lines = source.open()) {
+  private <R> void predict(FileSource<R> source, Predictor predictor, PrintWriter out) {
+    try (SlotSource.Cursor<R> records = source.open()) {
       SlotBatch examples;
       do {
-        examples = SlotBatch.allocate(predictor.layout(), batch);
+        examples = SlotBatch.allocate(source.layout(), batch);
         int n = 0;
-        for (Line line; n < batch && (line = lines.next()) != null; ) {
-          n += source.parse(line, examples, n) ? 1 : 0;
+        for (R record; n < batch && (record = records.next()) != null; ) {
+          n += source.parse(record, examples, n) ? 1 : 0;
         }
         examples = examples.first(n);
         for (float score : predictor.predict(examples).join().scores()) {

@@ -15,9 +15,11 @@ import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
+import java.util.function.LongConsumer;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -110,7 +112,12 @@ final class PrepareCommand implements Runnable {
       @Option(names = "--min-count", paramLabel = "N", defaultValue = "50",
           description = "words that come less often are <unk> (default: ${DEFAULT-VALUE})") int minCount,
       @Option(names = "--threads", paramLabel = "N", description = "default: the number of processors") Integer threads,
-      @Option(names = "--to", required = true, paramLabel = "FILE", description = "the dictionary") Path to) {
+      @Option(names = "--to", required = true, paramLabel = "FILE", description = "the dictionary") Path to,
+      @Option(names = "--overwrite", description = "in the place of a file that is there") boolean overwrite) {
+    if (Files.exists(to) && !overwrite) {
+      throw new InvalidInput(to.toAbsolutePath() + " is there already; choose another file with --to, or replace it with "
+          + "--overwrite");
+    }
     int counting = threads == null ? Runtime.getRuntime().availableProcessors() : threads;
     if (counting < 1) {
       throw new InvalidInput("--threads is " + counting + " but must be at least 1");
@@ -139,14 +146,20 @@ final class PrepareCommand implements Runnable {
       @Option(names = "--parts", paramLabel = "N", defaultValue = "4",
           description = "training files (default: ${DEFAULT-VALUE})") int parts,
       @Option(names = "--seed", paramLabel = "N", defaultValue = "1", description = "of all that is drawn") long seed,
-      @Option(names = "--to", required = true, paramLabel = "DIR", description = "an empty directory, or none yet") Path to) {
-    GeneratedCriteo made = generate(to, new CriteoGenerator.Size(seed, rows, testRows, parts));
+      @Option(names = "--to", required = true, paramLabel = "DIR", description = "an empty directory, or none yet") Path to,
+      @Option(names = "--overwrite", description = "in the place of other generated data that are there") boolean overwrite) {
+    CriteoGenerator.Size size = new CriteoGenerator.Size(seed, rows, testRows, parts);
+    String others = overwrite ? null : CriteoGenerator.others(to, size);
+    if (others != null) {
+      throw new InvalidInput(others + "; choose another directory with --to, or replace what is there with --overwrite");
+    }
+    GeneratedCriteo made = generate(to, size, overwrite);
     Regatta.say(spec.commandLine().getOut(), String.format(Locale.ROOT, "%d training rows in %d files and %d test rows in %s; "
         + "best possible test AUC %.4f, log loss %.4f", rows, parts, testRows, to, made.bestAuc(), made.bestLogloss()));
     return Regatta.DONE;
   }
 
-  private static GeneratedCriteo generate(Path to, CriteoGenerator.Size size) {
+  private static GeneratedCriteo generate(Path to, CriteoGenerator.Size size, boolean overwrite) {
     Thread caller = Thread.currentThread();
     Promise<Void> ended = Promise.promise();
     try (Interrupt interrupt = Interrupt.closes(() -> {
@@ -156,10 +169,12 @@ final class PrepareCommand implements Runnable {
         ConsoleProgress progress = ConsoleProgress.create("prepare", "")) {
       progress.begin("generate", (long) size.trainRows() + size.testRows(), "rows");
       long[] shown = {0};
-      GeneratedCriteo made = CriteoGenerator.ensure(to, size, rows -> {
+      LongConsumer advance = rows -> {
         progress.advance(rows - shown[0]);
         shown[0] = rows;
-      });
+      };
+      GeneratedCriteo made = overwrite ? CriteoGenerator.replace(to, size, advance)
+          : CriteoGenerator.ensure(to, size, advance);
       progress.end();
       return made;
     } finally {

@@ -27,7 +27,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Bad input on the command line: one line that says what and where and what to do, and status 2 (or 1 in a run). */
+/** Bad input on the command line: one line that says what and where and what to do, and status 2. */
 class BadInputTest {
 
   @TempDir
@@ -104,6 +104,36 @@ class BadInputTest {
     assertThat(run.failure().lines()).hasSize(1);
     assertThat(run.failure()).contains(wanted);
     threads.assertNone();
+  }
+
+  /** 2: what was given is wrong; 1: it was right, but what was asked for failed, or is not so. */
+  @ParameterizedTest
+  @CsvSource(delimiter = '|', quoteCharacter = '~', textBlock = """
+      checkpoint inspect NOWHERE                     | 2 | NOWHERE does not exist
+      checkpoint verify NOWHERE                      | 2 | NOWHERE does not exist
+      checkpoint verify JOB                          | 2 | is a file; name the directory
+      checkpoint verify DIR                          | 2 | holds neither a model nor a snapshot
+      checkpoint inspect DIR                         | 2 | has no manifest.json
+      checkpoint reshard NOWHERE DIR/to --shards 2   | 2 | NOWHERE does not exist
+      checkpoint merge NOWHERE DIR/to                | 2 | NOWHERE does not exist
+      checkpoint export NOWHERE DIR/to               | 2 | NOWHERE does not exist
+      checkpoint mend DIR                            | 2 | mend
+      predict --model NOWHERE JOB                    | 2 | NOWHERE does not exist
+      predict --model DIR JOB                        | 2 | has no manifest.json
+      predict --model DIR --format odd JOB           | 2 | odd
+      prepare split NOWHERE --parts 2 --to DIR       | 2 | NOWHERE does not exist
+      prepare criteo JOB --parts 1 --to DIR          | 2 | line 1
+      prepare dictionary NOWHERE --to DIR/words      | 2 | NOWHERE does not exist
+      prepare generate --rows 0 --to DIR/made        | 2 | at least one training row
+      status --server-endpoints 127.0.0.1:PORT --ready-timeout 1 | 1 | 127.0.0.1:PORT
+      """)
+  void the_status_tells_who_is_to_mend_it(String command, int status, String wanted) {
+    String port = String.valueOf(FreePorts.one());
+    CommandLineRun run = CommandLineRun.regatta(command.strip().replace("JOB", job.toString()).replace("DIR", dir.toString())
+        .replace("PORT", port).split(" +"));
+    assertThat(run.status()).as(run.err()).isEqualTo(status);
+    assertThat(run.failure().lines()).hasSize(1);
+    assertThat(run.failure()).contains(wanted.replace("PORT", port));
   }
 
   @Test

@@ -3,7 +3,12 @@ package io.regatta.trainer;
 import ai.djl.ndarray.NDArray;
 import ai.djl.nn.Block;
 import io.regatta.trainer.config.JobConfig;
+import io.regatta.trainer.data.BadLines;
+import io.regatta.trainer.data.FileSource;
 import io.regatta.trainer.data.LineFormat;
+import io.regatta.trainer.data.TextSource;
+import java.nio.file.Path;
+import java.util.List;
 
 /**
  * What a {@link TrainingProgram} implements as well so that the models which it trains can be loaded again to predict
@@ -15,8 +20,21 @@ public interface Servable {
   /** The network as it was trained, not initialized. */
   Block network(JobConfig job);
 
-  /** How an example is written as a line. Where the format has a label, lines to predict have any valid one. */
+  /**
+   * How an example is written as a line, by which the service takes it. Where the format has a label, lines to
+   * predict have any valid one.
+   */
   LineFormat input(JobConfig job);
+
+  /**
+   * Files of examples to predict, in the format that the job says; by default lines of {@link #input}.
+   *
+   * @param files must exist
+   * @param badLines what becomes of those that are not in the format
+   */
+  default FileSource<?> examples(JobConfig job, List<Path> files, BadLines badLines) {
+    return new TextSource(input(job), files, badLines);
+  }
 
   /** One number for each example, out of what the network gives for a batch; model thread. */
   float[] scores(NDArray outputs);

@@ -20,9 +20,16 @@ public final class BadLines {
   private static final Logger LOG = LoggerFactory.getLogger(BadLines.class);
   private static final int LOGGED_MAX = 5;
 
+  private static final String OF_A_JOB = "data.format (behind a pipe_command multislot, where it is not set)";
+
   private final Policy policy;
   private final boolean logged;
   private final String skipping;
+  /** What says how lines are written; empty: nothing does. */
+  private final String format;
+  /** There are lines whose format is what somebody has said, and none of them has fitted yet. */
+  private volatile boolean formatDoubtful;
+  private volatile boolean formatFits;
   private final AtomicLong skipped = new AtomicLong();
 
   /** Logs what it skips. */
@@ -32,23 +39,46 @@ public final class BadLines {
 
   /** @param logged false: counts only, where another reads the same lines and logs them */
   public BadLines(Policy policy, boolean logged) {
-    this(policy, logged, "data.on_bad_line=skip");
+    this(policy, logged, "data.on_bad_line=skip", OF_A_JOB);
   }
 
-  private BadLines(Policy policy, boolean logged, String skipping) {
+  private BadLines(Policy policy, boolean logged, String skipping, String format) {
     this.policy = policy;
     this.logged = logged;
     this.skipping = skipping;
+    this.format = format;
   }
 
   /** Of a command whose user can say what becomes of bad lines by an option, e.g. {@code --on-bad-line skip}. */
   public static BadLines ofCommand(Policy policy, String skipping) {
-    return new BadLines(policy, true, skipping);
+    return new BadLines(policy, true, skipping, "");
   }
 
   /** The first bad line fails, and there is no other way. */
   public static BadLines refused() {
-    return new BadLines(Policy.FAIL, false, "");
+    return refused("");
+  }
+
+  /**
+   * The same.
+   *
+   * @param format what says how lines are written, e.g. {@code --format}; empty: nothing does
+   */
+  public static BadLines refused(String format) {
+    return new BadLines(Policy.FAIL, false, "", format);
+  }
+
+  /** Lines are to come whose format may be another than was said. */
+  void doubtFormat() {
+    formatDoubtful = !formatFits && !format.isEmpty();
+  }
+
+  /** A line has fitted: those that do not are bad by themselves. */
+  void good() {
+    if (!formatFits) {
+      formatFits = true;
+      formatDoubtful = false;
+    }
   }
 
   /** Lines left out so far, over all epochs. */
@@ -80,13 +110,17 @@ public final class BadLines {
   }
 
   private boolean report(String text, String what) {
+    String doubt = !formatDoubtful ? ""
+        : "o line so far is in the format: see that " + format + " says how they are written";
     if (policy == Policy.FAIL) {
-      throw new InvalidInput(text + (skipping.isEmpty() ? "" : ". Mend the " + what + ", or leave such " + what + "s out with "
-          + skipping));
+      String mend = skipping.isEmpty() ? "" : "end the " + what + ", or leave such " + what + "s out with " + skipping;
+      throw new InvalidInput(text + (doubt.isEmpty() ? mend.isEmpty() ? "" : ". M" + mend
+          : ". N" + doubt + (mend.isEmpty() ? "" : "; else m" + mend)));
     }
     long count = skipped.incrementAndGet();
     if (logged && count <= LOGGED_MAX) {
-      LOG.warn("skipped: {}{}", text, count == LOGGED_MAX ? " (further ones are counted, not logged)" : "");
+      LOG.warn("skipped: {}{}", text, count < LOGGED_MAX ? "" : " (further ones are counted, not logged"
+          + (doubt.isEmpty() ? ")" : "; n" + doubt + ")"));
     }
     return false;
   }

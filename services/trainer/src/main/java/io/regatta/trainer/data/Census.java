@@ -6,6 +6,7 @@ import de.siegmar.fastcsv.reader.CsvReader;
 import de.siegmar.fastcsv.reader.CsvRecord;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import java.io.IOException;
+import java.io.InputStreamReader;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -57,7 +58,8 @@ public record Census(TableSource train, TableSource test) {
   static List<CsvRecord> rows(Path file, BadLines badLines) {
     List<CsvRecord> rows = new ArrayList<>();
     long before = badLines.skipped();
-    try (CsvReader<CsvRecord> reader = csv().ofCsvRecord(DataFiles.readable(file), StandardCharsets.UTF_8)) {
+    try (CsvReader<CsvRecord> reader = csv().ofCsvRecord(
+        new InputStreamReader(FileBytes.unpacked(DataFiles.readable(file)), StandardCharsets.UTF_8))) {
       for (CsvRecord row : reader) {
         if (good(file.toString(), row.getStartingLineNumber(), row, badLines)) {
           rows.add(row);

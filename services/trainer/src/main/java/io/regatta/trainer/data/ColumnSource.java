@@ -6,8 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Files of rows with named columns, of which each slot takes one. Rows have no place of their own in a file: where reading is
- * to go on in its middle, those before are read again. Immutable, any thread.
+ * Files of rows with named columns, of which each slot takes one. Immutable, any thread.
  *
  * @param <R> a row
  */
@@ -44,9 +43,6 @@ abstract class ColumnSource<R> implements FileSource<R> {
     layout = slots.layout().withEmptyIds(emptyIds);
   }
 
-  /** Reads the files that the queue has, each from its first row on. */
-  abstract Cursor<R> rows(FileQueue queue);
-
   @Override
   public Layout layout() {
     return layout;
@@ -60,10 +56,5 @@ abstract class ColumnSource<R> implements FileSource<R> {
   @Override
   public List<Path> files() {
     return files;
-  }
-
-  @Override
-  public Cursor<R> open(FileQueue queue, DataCursor place) {
-    return SlotSource.passOver(rows(queue), place.records());
   }
 }

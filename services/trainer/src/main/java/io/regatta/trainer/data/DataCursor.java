@@ -10,7 +10,7 @@ package io.regatta.trainer.data;
  *     not made of files
  * @param name of that file, to notice another list of files; empty without one
  * @param offset bytes of the file before that place, after decompression and {@code pipe_command}; 0 where it is not known
- * @param records lines of the file before that place (of CSV: rows; without files: records)
+ * @param records lines of the file before that place (of Parquet: rows; without files: records)
  * @param buffer number of the shuffle buffer in its pass, from 0
  * @param taken records of the buffer that are behind this place, over all workers
  * @param batches of the beginning of a pass: batches that each worker has read from there on, of data that are its own, or all

@@ -9,6 +9,7 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Set;
 import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -18,6 +19,11 @@ public final class DataFiles {
 
   /** Of a URI; one letter would be a drive. */
   private static final Pattern SCHEME = Pattern.compile("[a-z][a-z0-9+.-]+:");
+
+  /** What is behind the name in that of a part. */
+  private static final Pattern PART = Pattern.compile("[0-9]+(\\.gz)?");
+  /** Of what {@code regatta prepare} notes of the parts that it has made. */
+  private static final String PARTS = ".parts.json";
 
   private DataFiles() {}
 
@@ -73,16 +79,13 @@ public final class DataFiles {
   public static Path readable(Path file) {
     Path parent = file.toAbsolutePath().getParent();
     if (parent != null && Files.isRegularFile(parent)) {
-      throw new InvalidInput(parent + " is a file; give the directory that holds " + file.getFileName() + " with --data "
-          + "(data.dir)");
+      throw new InvalidInput(parent + " is a file, and not the directory of " + file.getFileName());
     }
     if (Files.isDirectory(file)) {
-      throw new InvalidInput("data file " + fullName(file) + " is a directory; give the directory that holds a file "
-          + "of this name with --data (data.dir)");
+      throw new InvalidInput("data file " + fullName(file) + " is a directory; give the name of a file");
     }
     if (!Files.exists(file)) {
-      throw new InvalidInput("data file " + fullName(file) + " does not exist; give the directory that holds it "
-          + "with --data (data.dir)");
+      throw new InvalidInput("data file " + fullName(file) + " does not exist; see that its name and directory are right");
     }
     if (!Files.isRegularFile(file) || !Files.isReadable(file)) {
       throw new InvalidInput("data file " + fullName(file) + " is not a readable file; check its permissions");
@@ -90,35 +93,58 @@ public final class DataFiles {
     return file;
   }
 
-  /** Regular files of a directory whose names start with {@code prefix}, in name order; at least one. */
+  /**
+   * Regular files of a directory whose names start with {@code prefix}, in name order; at least one. A packed one
+   * beside the same unpacked is left out, and so is what {@code regatta prepare} notes of parts.
+   */
   public static List<Path> withPrefix(Path directory, String prefix) {
     try (Stream<Path> entries = Files.list(directory)) {
       List<Path> files = entries
-          .filter(file -> file.getFileName().toString().startsWith(prefix) && Files.isRegularFile(file)).sorted()
-          .toList();
+          .filter(file -> file.getFileName().toString().startsWith(prefix) && Files.isRegularFile(file)
+              && !file.getFileName().toString().endsWith(PARTS)).sorted().toList();
       if (files.isEmpty()) {
         throw new InvalidInput("no file " + prefix + "* in " + directory.toAbsolutePath()
-            + ". Check the data directory");
+            + "; give the directory that holds some with --data (data.dir), or name other files in data.files");
       }
-      return files;
+      Set<Path> there = Set.copyOf(files);
+      return files.stream().filter(file -> !FileBytes.packed(file) || !there.contains(unpackedName(file))).toList();
+    } catch (IOException e) {
+      throw unreadable(directory, e);
+    }
+  }
+
+  private static Path unpackedName(Path packed) {
+    String name = packed.getFileName().toString();
+    return packed.resolveSibling(name.substring(0, name.length() - FileBytes.PACKED.length()));
+  }
+
+  /** Whether a directory is not there, or holds nothing but hidden files. */
+  public static boolean isEmpty(Path directory) {
+    try (Stream<Path> entries = Files.list(directory)) {
+      return entries.allMatch(file -> file.getFileName().toString().startsWith("."));
+    } catch (NoSuchFileException e) {
+      return true;
     } catch (IOException e) {
       throw unreadable(directory, e);
     }
   }
 
   /**
-   * The parts {@code name-00000}, {@code name-00001} … of a file, or the file itself if there are none.
+   * The parts {@code name-00000}, {@code name-00001} … of a file, or the file itself if there are none, or, if that
+   * is not there, the same packed, {@code name.gz}.
    *
    * @param name as of {@link #path(Path, String)}
    */
   public static List<Path> parts(Path directory, String name) {
     Path file = path(directory, name);
     String prefix = file.getFileName() + "-";
-    if (!Files.exists(file.resolveSibling(prefix + "00000"))) {
-      return List.of(file);
+    Path first = file.resolveSibling(prefix + "00000");
+    if (Files.exists(first) || Files.exists(first.resolveSibling(first.getFileName() + FileBytes.PACKED))) {
+      return withPrefix(file.resolveSibling(""), prefix).stream()
+          .filter(part -> PART.matcher(part.getFileName().toString().substring(prefix.length())).matches()).toList();
     }
-    return withPrefix(file.resolveSibling(""), prefix).stream()
-        .filter(part -> part.getFileName().toString().substring(prefix.length()).matches("[0-9]+")).toList();
+    Path packed = file.resolveSibling(file.getFileName() + FileBytes.PACKED);
+    return List.of(!Files.exists(file) && Files.exists(packed) ? packed : file);
   }
 
   /**

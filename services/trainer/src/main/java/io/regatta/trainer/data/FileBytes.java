@@ -13,6 +13,9 @@ import java.util.zip.GZIPInputStream;
  */
 abstract class FileBytes implements Closeable {
 
+  /** What the names of packed files end in. */
+  static final String PACKED = ".gz";
+
   private static final int GZIP_BUFFER_BYTES = 1 << 16;
 
   /** @param command null: none */
@@ -37,7 +40,7 @@ abstract class FileBytes implements Closeable {
   }
 
   static boolean packed(Path file) {
-    return file.getFileName().toString().endsWith(".gz");
+    return file.getFileName().toString().endsWith(PACKED);
   }
 
   /** The file's content, decompressed by name. */

@@ -47,25 +47,36 @@ public record GeneratedText(int version, Size size, double bestPerplexity) {
             + trainLines + ", " + testLines + " and " + trainFiles);
       }
     }
+
+    /** For messages. */
+    String words() {
+      return trainLines + " training lines in " + trainFiles + (trainFiles == 1 ? " file" : " files") + " and " + testLines
+          + " test lines, seed " + seed;
+    }
   }
 
   /**
-   * Makes the text in {@code directory}, unless it is there already: {@code train.txt-00000} and so on, {@code test.txt}.
+   * Makes the text in {@code directory}, unless it is there already: {@code train.txt-00000} and so on, {@code
+   * test.txt}. Nothing that is there is replaced, but for a beginning of the same text.
    *
-   * @throws InvalidInput if the directory holds files of somebody else, which are left as they are
+   * @throws InvalidInput if the directory holds files of somebody else, or other generated text, see {@link #others}:
+   *     they are left as they are
    */
   public static GeneratedText ensure(Path directory, Size size) {
+    String others = others(directory, size);
+    if (others != null) {
+      throw new InvalidInput(others + ". It is not replaced: choose another directory, or delete this one");
+    }
     try {
       GeneratedText there = in(directory);
-      if (there != null && there.version == VERSION && there.size.equals(size)) {
+      if (there != null) {
         return there;
       }
       if (!owns(directory)) {
         checkEmpty(directory);
       }
       Files.createDirectories(directory);
-      Files.write(directory.resolve(MARK), new byte[0]);
-      Files.deleteIfExists(directory.resolve(NAME));
+      WholeFile.writeAmongOthers(directory.resolve(MARK), part -> JSON.writeValue(part.toFile(), size));
       Chain chain = new Chain(size.seed());
       for (int file = 0; file < size.trainFiles(); file++) {
         int lines = size.trainLines() / size.trainFiles() + (file < size.trainLines() % size.trainFiles() ? 1 : 0);
@@ -83,6 +94,28 @@ public record GeneratedText(int version, Size size, double bestPerplexity) {
     }
   }
 
+  /**
+   * What other generated text than this is in {@code directory}, complete or begun, and what is asked for, in words;
+   * null if there is none. Reads descriptions only.
+   */
+  public static String others(Path directory, Size size) {
+    if (!owns(directory)) {
+      return null;
+    }
+    Size begun = read(directory.resolve(MARK), Size.class); // first: somebody may just be writing the description
+    GeneratedText there = in(directory);
+    if (there == null && Files.exists(directory.resolve(NAME))) {
+      return directory.toAbsolutePath() + " holds generated text whose description (" + NAME + ") cannot be read";
+    }
+    Size its = there != null ? there.size : begun;
+    if (its == null || its.equals(size) && (there == null || there.version == VERSION)) {
+      return null;
+    }
+    return directory.toAbsolutePath() + " holds " + (there != null ? "" : "the beginning of ") + "generated text of "
+        + its.words() + (there == null || there.version == VERSION ? "" : ", of version " + there.version + " instead of " + VERSION)
+        + "; asked for is one of " + size.words();
+  }
+
   /** Whether the files in {@code directory} are generated, complete or not. */
   public static boolean owns(Path directory) {
     return Files.exists(directory.resolve(NAME)) || Files.exists(directory.resolve(MARK));
@@ -90,9 +123,12 @@ public record GeneratedText(int version, Size size, double bestPerplexity) {
 
   /** The description in {@code directory}, or null if there is none that can be read. */
   public static GeneratedText in(Path directory) {
-    Path file = directory.resolve(NAME);
+    return read(directory.resolve(NAME), GeneratedText.class);
+  }
+
+  private static <T> T read(Path file, Class<T> type) {
     try {
-      return Files.isRegularFile(file) ? JSON.readValue(file.toFile(), GeneratedText.class) : null;
+      return Files.isRegularFile(file) ? JSON.readValue(file.toFile(), type) : null;
     } catch (IOException damaged) {
       return null;
     }

@@ -75,9 +75,12 @@ public final class ParquetSource extends ColumnSource<ParquetSource.Row> {
     return "parquet";
   }
 
+  /**
+   * Rows have no place of their own in a file: where reading is to go on in its middle, those before are read again.
+   */
   @Override
-  Cursor<Row> rows(FileQueue queue) {
-    return new Rows(queue);
+  public Cursor<Row> open(FileQueue queue, DataCursor place) {
+    return SlotSource.passOver(new Rows(queue), place.records());
   }
 
   @Override

@@ -34,6 +34,7 @@ public final class TextSource implements FileSource<Line> {
     this.command = command;
     this.badLines = badLines;
     this.files.forEach(DataFiles::readable);
+    badLines.doubtFormat();
   }
 
   @Override
@@ -68,6 +69,10 @@ public final class TextSource implements FileSource<Line> {
 
   @Override
   public boolean parse(Line line, SlotBatch into, int row) {
-    return format.parse(line, into, row, badLines);
+    boolean good = format.parse(line, into, row, badLines);
+    if (good) {
+      badLines.good();
+    }
+    return good;
   }
 }

@@ -72,6 +72,7 @@ public final class CensusWideAndDeep implements TrainingProgram, Servable {
 
   @Override
   public LineFormat input(JobConfig job) {
+    Loading.refuseFormats(job, "census");
     return new CensusFormat();
   }
 

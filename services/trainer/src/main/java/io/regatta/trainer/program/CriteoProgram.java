@@ -22,18 +22,15 @@ import io.regatta.trainer.data.ParquetSource;
 import io.regatta.trainer.data.PipeCommand;
 import io.regatta.trainer.data.SlotTextFormat;
 import io.regatta.trainer.data.Slots;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
 
 /**
- * A click-through model on Criteo-format files: what such programs share, but for the network. If the data directory has
- * no data, {@link CriteoGenerator} makes some there first. Runs on a model thread.
+ * A click-through model on Criteo-format files: what such programs share, but for the network. If the data directory is
+ * empty, {@link CriteoGenerator} makes some there first. Runs on a model thread.
  */
 abstract class CriteoProgram implements TrainingProgram, Servable {
-
-  private static final String TEST = "test.tsv";
 
   private final String name;
   private final BinaryHead head;
@@ -79,7 +76,8 @@ abstract class CriteoProgram implements TrainingProgram, Servable {
   }
 
   /** Files as the job's format has them: columns by their names, or lines, perhaps of a command. */
-  private FileSource<?> source(JobConfig job, List<Path> files, BadLines badLines) {
+  @Override
+  public final FileSource<?> examples(JobConfig job, List<Path> files, BadLines badLines) {
     return switch (format(job)) {
       case CSV -> new CsvSource(CriteoFormat.columns(), criteo(job).coding(), files, badLines);
       case PARQUET -> new ParquetSource(CriteoFormat.columns(), criteo(job).coding(), files, badLines);
@@ -107,19 +105,21 @@ abstract class CriteoProgram implements TrainingProgram, Servable {
     Inputs given = given(job);
     if (given == null) {
       checkGenerated(job);
-      size(job, job.settingsAs(CriteoSettings.class));
+      CriteoGenerator.Size size = size(job, job.settingsAs(CriteoSettings.class));
+      Inputs.refuseOthers(job, CriteoGenerator.others(Loading.directory(job), size), "settings.train_rows, test_rows and train_files");
       return;
     }
-    given.present(job, "Criteo-format files", "without data.files, and without test.tsv there, data are generated in it");
+    given.present(job, "train* and " + test(job) + ", packed (.gz) or not", "files of other names are given in "
+        + "data.files and data.test_files; in an empty directory data are generated");
   }
 
   /** Generated files are Criteo's columns; a command makes of them what it likes. */
   private static void checkGenerated(JobConfig job) {
     Format format = job.data().format();
     if (format != Format.AUTO && format != Format.CRITEO && PipeCommand.of(job.data().pipeCommand()) == null) {
-      throw new InvalidInput("job " + job.job() + ": data.format is " + format.label() + ", but without data.files, and "
-          + "without test.tsv in " + Loading.directory(job) + ", data are generated there in the Criteo format; name the "
-          + "files in data.files and data.test_files");
+      throw new InvalidInput("job " + job.job() + ": data.format is " + format.label() + ", but " + Loading.directory(job)
+          + " holds no data, or generated ones, which are in the Criteo format; give the directory of the files with --data "
+          + "(data.dir), or name the files in data.files and data.test_files");
     }
   }
 
@@ -130,15 +130,23 @@ abstract class CriteoProgram implements TrainingProgram, Servable {
     Inputs files = inputs(worker, settings);
     BadLines badLines = Loading.badLinesOfOwn(worker);
     new BinaryClassification(worker, name, head).run(network(settings),
-        Loading.training(worker, files.train(), train -> source(job, train, badLines)),
-        source(job, files.test(), badLines));
+        Loading.training(worker, files.train(), train -> examples(job, train, badLines)),
+        examples(job, files.test(), badLines));
     worker.report("bad_lines", worker.allReduce(new double[] {badLines.skipped()}, ReduceOp.SUM)[0]);
   }
 
   /** Files that are the user's own; null if data are to be generated. */
   private static Inputs given(JobConfig job) {
-    return Inputs.given(job, TEST, directory -> CriteoGenerator.owns(directory) || !Files.exists(directory.resolve(TEST)) ? null
-        : new Inputs(DataFiles.withPrefix(directory, "train"), List.of(directory.resolve(TEST))));
+    return Inputs.given(job, directory -> DataFiles.withPrefix(directory, "train"), test(job), CriteoGenerator::owns);
+  }
+
+  /** Name of the test file where the job names none. */
+  private static String test(JobConfig job) {
+    return switch (job.data().format()) {
+      case CSV -> "test.csv";
+      case PARQUET -> "test.parquet";
+      default -> "test.tsv";
+    };
   }
 
   private static CriteoGenerator.Size size(JobConfig job, CriteoSettings settings) {

@@ -1,11 +1,14 @@
 package io.regatta.trainer.program;
 
+import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.trainer.Worker;
 import io.regatta.trainer.config.JobConfig;
+import io.regatta.trainer.data.DataFiles;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 
@@ -13,16 +16,24 @@ import java.util.stream.Stream;
 record Inputs(List<Path> train, List<Path> test) {
 
   /**
-   * Files that are the user's own.
+   * Files that are the user's own: those that the job names, and for what it does not name the program's own in the
+   * data directory.
    *
-   * @param test name of the test file, where the job names training files only
-   * @param there finds files in the data directory where the job names none; null: what is there was generated, or nothing is
-   * @return null if data are to be generated
+   * @param train finds the training files in the data directory
+   * @param test name of the test file
+   * @param generated whether what is in the directory was generated
+   * @return null if data are to be generated: the job names none, and the directory is not there, or empty, or the
+   *     generator's
    */
-  static Inputs given(JobConfig job, String test, Function<Path, Inputs> there) {
+  static Inputs given(JobConfig job, Function<Path, List<Path>> train, String test, Predicate<Path> generated) {
     Path directory = Loading.directory(job);
-    return job.data().files().isEmpty() ? there.apply(directory)
-        : new Inputs(Loading.files(directory, job.data().files(), ""), Loading.files(directory, job.data().testFiles(), test));
+    List<String> files = job.data().files();
+    boolean named = !files.isEmpty() || !job.data().testFiles().isEmpty();
+    if (!named && (generated.test(directory) || DataFiles.isEmpty(directory))) {
+      return null;
+    }
+    return new Inputs(files.isEmpty() ? train.apply(directory) : Loading.files(directory, files, ""),
+        Loading.files(directory, job.data().testFiles(), test));
   }
 
   /**
@@ -41,6 +52,19 @@ record Inputs(List<Path> train, List<Path> test) {
     tell.accept(made);
     worker.barrier();
     return made;
+  }
+
+  /**
+   * Data that a user has had made are not replaced by a job that wants others, which may be a slip.
+   *
+   * @param others what is there instead, in words; null: nothing
+   * @param keys of the job that say how much is generated
+   */
+  static void refuseOthers(JobConfig job, String others, String keys) {
+    if (others != null) {
+      throw new InvalidInput("job " + job.job() + ": " + others + ". What is there is not replaced: give another "
+          + "directory with --data (data.dir), or set seed and " + keys + " to what is there, or delete it");
+    }
   }
 
   /** Sees that all files can be read; see {@link Loading#present}. */

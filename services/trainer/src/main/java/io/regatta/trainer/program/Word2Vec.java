@@ -19,7 +19,6 @@ import io.regatta.trainer.data.NgramSource;
 import io.regatta.trainer.data.SkipGramSource;
 import io.regatta.trainer.data.SlotDataset;
 import io.regatta.trainer.djl.FleetTrainer;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
@@ -49,10 +48,12 @@ public final class Word2Vec implements TrainingProgram {
     Loading.refuseFormats(job, "word2vec");
     Inputs given = given(job);
     if (given == null) {
-      size(job, settings);
+      Inputs.refuseOthers(job, GeneratedText.others(Loading.directory(job), size(job, settings)),
+          "settings.train_lines, test_lines and train_files");
       return;
     }
-    given.present(job, "text files", "without any there, text is generated in it");
+    given.present(job, "train.txt and test.txt, or their parts, packed (.gz) or not", "files of other names are given in "
+        + "data.files and data.test_files; in an empty directory text is generated");
     if (!settings.dictionary().isBlank()) {
       Loading.present(job, "the dictionary", "make it with regatta prepare dictionary", Path.of(settings.dictionary()));
     }
@@ -134,16 +135,7 @@ public final class Word2Vec implements TrainingProgram {
 
   /** Files that are the user's own; null if text is to be generated. */
   private static Inputs given(JobConfig job) {
-    return Inputs.given(job, TEST,
-        directory -> GeneratedText.owns(directory) || !holdsText(directory) ? null : textIn(directory));
-  }
-
-  private static Inputs textIn(Path directory) {
-    return new Inputs(DataFiles.parts(directory, TRAIN), DataFiles.parts(directory, TEST));
-  }
-
-  private static boolean holdsText(Path directory) {
-    return Files.exists(directory.resolve(TRAIN)) || Files.exists(directory.resolve(TRAIN + "-00000"));
+    return Inputs.given(job, directory -> DataFiles.parts(directory, TRAIN), TEST, GeneratedText::owns);
   }
 
   private static GeneratedText.Size size(JobConfig job, Word2VecSettings settings) {
@@ -162,6 +154,6 @@ public final class Word2Vec implements TrainingProgram {
           GeneratedText.WINDOW, made.bestPerplexity()));
       worker.report("best_perplexity", made.bestPerplexity());
     });
-    return textIn(directory);
+    return new Inputs(DataFiles.parts(directory, TRAIN), DataFiles.parts(directory, TEST));
   }
 }

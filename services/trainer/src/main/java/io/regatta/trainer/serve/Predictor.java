@@ -9,7 +9,9 @@ import io.regatta.protocol.snapshot.SnapshotDirectory;
 import io.regatta.protocol.snapshot.SnapshotReader;
 import io.regatta.protocol.snapshot.TableLayout;
 import io.regatta.trainer.Servable;
+import io.regatta.trainer.config.DataConfig;
 import io.regatta.trainer.data.BadLines;
+import io.regatta.trainer.data.FileSource;
 import io.regatta.trainer.data.Layout;
 import io.regatta.trainer.data.Line;
 import io.regatta.trainer.data.LineFormat;
@@ -101,6 +103,15 @@ public final class Predictor implements AutoCloseable {
    * @throws InvalidInput if there is none, or it is damaged, or does not fit the program
    */
   public static Predictor load(Path dir, Servable program) {
+    return load(dir, program, null);
+  }
+
+  /**
+   * The same.
+   *
+   * @param format of examples; null: the one that it was trained on
+   */
+  public static Predictor load(Path dir, Servable program, DataConfig.Format format) {
     Engines.current();
     ClassLoader loader = Thread.currentThread().getContextClassLoader();
     ExecutorService thread = Executors.newSingleThreadExecutor(task -> {
@@ -110,7 +121,7 @@ public final class Predictor implements AutoCloseable {
       return t;
     });
     try {
-      ServedModel model = on(thread, () -> ServedModel.load(dir, program), dir::toString).join();
+      ServedModel model = on(thread, () -> ServedModel.load(dir, program, format), dir::toString).join();
       return new Predictor(thread, model, dir);
     } catch (CompletionException e) {
       thread.shutdown();
@@ -121,6 +132,14 @@ public final class Predictor implements AutoCloseable {
   /** How an example is written as a line. */
   public LineFormat input() {
     return input;
+  }
+
+  /**
+   * Files of examples in the format of the model's training files, or that which {@link #load} was given: also one
+   * that has no lines of its own, with columns by their names.
+   */
+  public FileSource<?> examples(List<Path> files) {
+    return model.examples(files, BadLines.refused("--format"));
   }
 
   /** Widths of an example. */

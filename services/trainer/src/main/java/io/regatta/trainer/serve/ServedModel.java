@@ -18,7 +18,10 @@ import io.regatta.protocol.snapshot.SnapshotDirectory;
 import io.regatta.protocol.snapshot.TableLayout;
 import io.regatta.protocol.snapshot.TensorInfo;
 import io.regatta.trainer.Servable;
+import io.regatta.trainer.config.DataConfig;
 import io.regatta.trainer.config.JobConfig;
+import io.regatta.trainer.data.BadLines;
+import io.regatta.trainer.data.FileSource;
 import io.regatta.trainer.data.LineFormat;
 import io.regatta.trainer.data.SlotArrays;
 import io.regatta.trainer.data.SlotBatch;
@@ -28,6 +31,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 
@@ -37,6 +41,7 @@ final class ServedModel implements AutoCloseable {
   private static final int SLICE_FLOATS = 1 << 16;
 
   private final Servable program;
+  private final JobConfig job;
   private final LineFormat input;
   private final Model model;
   private final Block block;
@@ -50,6 +55,7 @@ final class ServedModel implements AutoCloseable {
     this.run = run;
     this.step = step;
     this.program = program;
+    this.job = job;
     input = program.input(job);
     block = program.network(job);
     model = Model.newInstance(job.job());
@@ -60,9 +66,11 @@ final class ServedModel implements AutoCloseable {
    * Reads a model that a trainer has saved.
    *
    * @param given the program; null: the class that the model names
-   * @throws InvalidInput if the directory holds none, or it is damaged, or another program's
+   * @param format of examples; null: the one that it was trained on
+   * @throws InvalidInput if the directory holds none, or it is damaged, or another program's, or that has no such
+   *     format
    */
-  static ServedModel load(Path dir, Servable given) throws IOException {
+  static ServedModel load(Path dir, Servable given, DataConfig.Format format) throws IOException {
     JsonObject manifest = ManifestFile.read(dir);
     if (!"model".equals(manifest.getString("kind"))) {
       throw new InvalidInput(dir + " is a snapshot, which has no word of the program; name the model's directory that the run "
@@ -76,7 +84,9 @@ final class ServedModel implements AutoCloseable {
     SnapshotDirectory.verify(dir);
     JobConfig job = JobConfig.of(new JsonObject().put("job", manifest.getString("job"))
         .put("program", manifest.getString("program", "")).put("settings", manifest.getJsonObject("settings", new JsonObject()))
-        .put("data", manifest.getJsonObject("data", new JsonObject())).put("tables", dimensions(manifest)));
+        .put("data", format == null ? manifest.getJsonObject("data", new JsonObject())
+            : new JsonObject().put("format", format.label()))
+        .put("tables", dimensions(manifest)));
     ServedModel served = new ServedModel(job, given != null ? given : program(job, dir), manifest.getString("run", ""),
         manifest.getLong("step", -1L));
     try {
@@ -186,6 +196,11 @@ final class ServedModel implements AutoCloseable {
 
   LineFormat input() {
     return input;
+  }
+
+  /** Files of examples, in the format that {@link #load} was given. */
+  FileSource<?> examples(List<Path> files, BadLines badLines) {
+    return program.examples(job, files, badLines);
   }
 
   private ServedTable table(String name) {

@@ -66,7 +66,7 @@ class CriteoGeneratorTest {
   }
 
   @Test
-  void completeDataIsKeptAndDamagedDataMadeAgain() throws Exception {
+  void completeDataIsKeptAndWhatIsMissingMadeAgain() throws Exception {
     Size size = new Size(7, 3_000, 1_000, 1);
     GeneratedCriteo made = CriteoGenerator.ensure(dir, size);
     FileTime old = FileTime.from(Instant.EPOCH);
@@ -76,15 +76,53 @@ class CriteoGeneratorTest {
     assertThat(Files.getLastModifiedTime(test)).isEqualTo(old);
 
     byte[] text = Files.readAllBytes(test);
-    text[0] ^= 1;
-    Files.write(test, text);
+    Files.delete(test);
     assertThat(CriteoGenerator.ensure(dir, size)).isEqualTo(made);
-    text[0] ^= 1;
     assertThat(Files.readAllBytes(test)).isEqualTo(text);
 
-    Files.move(dir.resolve(GeneratedCriteo.NAME), dir.resolve("criteo.unfinished")); // as if stopped in its middle
+    stopInTheMiddle(made);
     assertThat(GeneratedCriteo.in(dir)).isNull();
     assertThat(CriteoGenerator.ensure(dir, size)).isEqualTo(made);
+  }
+
+  @Test
+  void whatSomebodyHasChangedIsNotReplaced() throws Exception {
+    Size size = new Size(7, 3_000, 1_000, 1);
+    GeneratedCriteo made = CriteoGenerator.ensure(dir, size);
+    Path test = dir.resolve("test.tsv");
+    byte[] text = Files.readAllBytes(test);
+    text[0] ^= 1;
+    Files.write(test, text);
+    assertThatThrownBy(() -> CriteoGenerator.ensure(dir, size)).isInstanceOf(InvalidInput.class)
+        .hasMessageContainingAll(test.toString(), "not as it was generated", "delete the file");
+    assertThat(Files.readAllBytes(test)).isEqualTo(text);
+
+    assertThat(CriteoGenerator.replace(dir, size, rows -> {})).isEqualTo(made);
+    text[0] ^= 1;
+    assertThat(Files.readAllBytes(test)).isEqualTo(text);
+  }
+
+  @Test
+  void dataOfAnotherSizeAreReplacedWhereThatIsAskedForOnly() throws Exception {
+    Size size = new Size(7, 3_000, 1_000, 3);
+    GeneratedCriteo made = CriteoGenerator.ensure(dir, size);
+    for (Size other : List.of(new Size(7, 4_000, 1_000, 3), new Size(8, 3_000, 1_000, 3))) {
+      assertThatThrownBy(() -> CriteoGenerator.ensure(dir, other)).isInstanceOf(InvalidInput.class).hasMessageContainingAll(
+          dir.toString(), "3000 training rows in 3 files and 1000 test rows, seed 7", "asked for are " + other.words(), "not replaced");
+      assertThat(CriteoGenerator.ensure(dir, size)).isEqualTo(made);
+    }
+    stopInTheMiddle(made);
+    Size fewer = new Size(7, 1_000, 500, 1);
+    assertThatThrownBy(() -> CriteoGenerator.ensure(dir, fewer)).isInstanceOf(InvalidInput.class)
+        .hasMessageContaining("the beginning of generated data of 3000 training rows");
+    assertThat(CriteoGenerator.ensure(dir, size)).isEqualTo(made);
+
+    CriteoGenerator.replace(dir, fewer, rows -> {});
+    assertThat(GeneratedCriteo.in(dir).size()).isEqualTo(fewer);
+    assertThat(names(dir)).containsExactly("criteo.json", "test.tsv", "train-000.tsv");
+    Files.writeString(dir.resolve(GeneratedCriteo.NAME), "{");
+    assertThatThrownBy(() -> CriteoGenerator.ensure(dir, fewer)).isInstanceOf(InvalidInput.class)
+        .hasMessageContaining("cannot be read");
   }
 
   @Test
@@ -109,6 +147,12 @@ class CriteoGeneratorTest {
     assertThat(Files.getLastModifiedTime(again.resolve("train-000.tsv"))).isEqualTo(old);
     assertThat(heard).last().isEqualTo(31_000L);
     assertThat(names(again)).isEqualTo(names(dir.resolve("whole")));
+  }
+
+  /** As one leaves the data who is killed before the description is there. */
+  private void stopInTheMiddle(GeneratedCriteo made) throws IOException {
+    new UnfinishedCriteo(made.version(), made.size(), made.files()).write(dir);
+    Files.delete(dir.resolve(GeneratedCriteo.NAME));
   }
 
   /** Test AUC of logistic regression on hashed one-hot and dense features: three epochs of SGD, rate falling to 0. */

@@ -12,6 +12,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import java.util.zip.GZIPOutputStream;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
@@ -23,6 +25,11 @@ import net.jqwik.api.lifecycle.BeforeContainer;
 class DataCursorTest {
 
   private static final int LINES = 120;
+  /**
+   * What is behind a row's id: notes of one line and of several, rows that end in different ways, and empty lines
+   * behind them.
+   */
+  private static final String[] NOTES = {",,1\n", ",\"two\nlines\",1\r\n", ",\"\"\"a\r\nb\"\" ä\",1\n\n", ",c,1\r", ",\"d\re\",1\n"};
   private static Path dir;
   private static List<Path> lines;
   private static List<Path> rows;
@@ -35,13 +42,13 @@ class DataCursorTest {
     int next = 1;
     for (int file = 0; file < 3; file++) {
       StringBuilder text = new StringBuilder(file == 1 ? "\n" : "");
-      StringBuilder csv = new StringBuilder("id,label\n");
+      StringBuilder csv = new StringBuilder("id,note,label\n");
       for (int i = 0; i < LINES / 3; i++, next++) {
         text.append("1 ").append(next).append(":1\n");
-        csv.append(next).append(",1\n");
+        csv.append(next).append(NOTES[next % NOTES.length]);
       }
       lines.add(write(dir.resolve("lines-" + file + (file == 1 ? ".gz" : "")), text.toString()));
-      rows.add(write(dir.resolve("rows-" + file + ".csv"), csv.toString()));
+      rows.add(write(dir.resolve("rows-" + file + ".csv" + (file == 1 ? ".gz" : "")), csv.toString()));
     }
   }
 
@@ -102,6 +109,27 @@ class DataCursorTest {
       }
     }
     return batches;
+  }
+
+  /** What is before the place could not even be read. */
+  @Property(tries = 1)
+  void ofPlainCsvWhatIsBeforeThePlaceIsNotReadAgain() throws IOException {
+    Path file = dir.resolve("long.csv");
+    String head = "id,label\n";
+    String before = IntStream.rangeClosed(1, 5000).mapToObj(i -> i + ",1\n").collect(Collectors.joining());
+    Files.writeString(file, head + before + "7,1\n8,1\n");
+    CsvSource source = new CsvSource(Slots.builder().id("id").label("label").build(), List.of(file), new BadLines(BadLines.Policy.FAIL));
+    List<DataCursor> cursors = new ArrayList<>();
+    read(source, LoaderOptions.inOrder(1), DataCursor.startOf(0), cursors);
+    assertThat(cursors.get(4999).offset()).isEqualTo(head.length() + before.length());
+    assertThat(cursors.get(4999).records()).as("lines").isEqualTo(5001);
+    Files.writeString(file, head + "\"".repeat(before.length()) + "7,1\n8,x\n");
+    assertThatThrownBy(() -> read(source, LoaderOptions.inOrder(2), cursors.get(4999), new ArrayList<>()))
+        .isInstanceOf(InvalidInput.class).hasMessageContaining("long.csv, line 5003, column 2 (label)");
+    Files.writeString(file, head + "\"".repeat(before.length()) + "7,1\n8,1\n");
+    assertThat(read(source, LoaderOptions.inOrder(2), cursors.get(4999), new ArrayList<>())).containsExactly(
+        List.of(NamedValue.id("id", "7"), NamedValue.id("id", "8")));
+    Files.delete(file);
   }
 
   @Property(tries = 1)

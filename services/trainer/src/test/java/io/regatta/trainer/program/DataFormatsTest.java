@@ -7,8 +7,12 @@ import static org.assertj.core.api.Assertions.within;
 import blue.strategic.parquet.ParquetWriter;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.trainer.Progress;
+import io.regatta.trainer.config.DataConfig.Format;
 import io.regatta.trainer.data.BadLines;
 import io.regatta.trainer.data.CriteoGenerator;
+import io.regatta.trainer.data.GeneratedCriteo;
+import io.regatta.trainer.data.LoaderOptions;
+import io.regatta.trainer.data.SlotLoader;
 import io.regatta.trainer.prepare.Preparation;
 import io.regatta.trainer.prepare.Preparations;
 import io.regatta.trainer.result.RunResult;
@@ -70,6 +74,14 @@ class DataFormatsTest {
     }
   }
 
+  /** As {@code regatta predict} does it. */
+  private float[] scoresOf(Path file, String model, Format format) throws Exception {
+    try (Predictor predictor = Predictor.load(dir.resolve(model), null, format);
+        SlotLoader loader = SlotLoader.open(predictor.examples(List.of(file)), LoaderOptions.inOrder(1000), 0)) {
+      return predictor.predict(loader.next()).get().scores();
+    }
+  }
+
   @Test
   void whatIsPreparedTrainsAndServesAsTheOriginal() throws Exception {
     Path data = dir.resolve("data");
@@ -87,6 +99,38 @@ class DataFormatsTest {
       assertThat(prepared.auc()).isEqualTo(original.auc());
       List<String> lines = Files.readAllLines(dir.resolve("data/test.tsv." + format + "-00000"));
       assertThat(scores(format.name(), lines)).containsExactly(Arrays.copyOf(scores, lines.size()), within(0f));
+    }
+  }
+
+  /** Of files in the data directory that the job does not name. */
+  @Test
+  void packedFilesAreFoundUnderTheProgramsOwnNamesAndMissingOnesNamed() throws Exception {
+    Path data = dir.resolve("data");
+    Path train = CriteoGenerator.ensure(data, new CriteoGenerator.Size(3, 1000, 200, 1)).train(data).get(0);
+    RunResult original = ctrDnn("criteo", "seed=3", "settings.train_rows=1000", "settings.test_rows=200", "settings.train_files=1");
+    Files.delete(data.resolve(GeneratedCriteo.NAME));
+    pack(train);
+    pack(data.resolve("test.tsv"));
+    RunResult both = ctrDnn("both", "seed=3");
+    Files.delete(train);
+    Files.delete(data.resolve("test.tsv"));
+    RunResult packed = ctrDnn("packed", "seed=3");
+    assertThat(both.parametersHash()).as("once").isEqualTo(original.parametersHash());
+    assertThat(packed.parametersHash()).isEqualTo(original.parametersHash());
+    assertThat(packed.auc()).isEqualTo(original.auc());
+    Files.move(data.resolve("test.tsv.gz"), data.resolve("held-out.gz"));
+    assertThat(ctrDnn("named", "seed=3", "data.test_files=held-out").auc()).as("training files need not be named").isEqualTo(original.auc());
+    assertThatThrownBy(() -> ctrDnn("none")).isInstanceOf(InvalidInput.class).hasMessageContainingAll(
+        data.resolve("test.tsv") + " does not exist", "packed (.gz) or not", "data.test_files");
+    Files.move(data.resolve("held-out.gz"), data.resolve("test.tsv.gz"));
+    Files.move(data.resolve(train.getFileName() + ".gz"), data.resolve("day-0.gz"));
+    assertThatThrownBy(() -> ctrDnn("none")).isInstanceOf(InvalidInput.class).hasMessageContainingAll("no file train* in " + data,
+        "data.files");
+  }
+
+  private static void pack(Path file) throws IOException {
+    try (OutputStream out = new GZIPOutputStream(Files.newOutputStream(file.resolveSibling(file.getFileName() + ".gz")))) {
+      Files.copy(file, out);
     }
   }
 
@@ -109,7 +153,16 @@ class DataFormatsTest {
       assertThat(named.auc()).as(kind).isEqualTo(original.auc());
     }
     List<String> lines = Files.readAllLines(data.resolve("test.tsv"));
-    assertThat(scores("csv", lines)).containsExactly(scores("criteo", lines), within(0f));
+    float[] scores = scores("criteo", lines);
+    assertThat(scores("csv", lines)).containsExactly(scores, within(0f));
+    for (String kind : List.of("csv", "csv.gz", "parquet")) {
+      assertThat(scoresOf(data.resolve("test.tsv." + kind), kind, null)).as(kind).containsExactly(scores, within(0f));
+    }
+    assertThat(scoresOf(data.resolve("test.tsv"), "parquet", Format.CRITEO)).containsExactly(scores, within(0f));
+    assertThatThrownBy(() -> scoresOf(data.resolve("test.tsv"), "csv", Format.LIBSVM)).isInstanceOf(InvalidInput.class)
+        .hasMessageContaining("reads criteo, multislot, slots, csv, parquet");
+    assertThatThrownBy(() -> scoresOf(data.resolve("test.tsv"), "csv", Format.SLOTS)).isInstanceOf(InvalidInput.class)
+        .hasMessageContaining("see that --format says how they are written");
     assertThatThrownBy(() -> ctrDnn("short", "data.files=" + train.getFileName() + ".short", "data.test_files=test.tsv.csv",
         "data.format=csv")).isInstanceOf(InvalidInput.class).hasMessageContaining(".short, line 1: expected a column named C7");
     assertThatThrownBy(() -> ctrDnn("piped", "data.format=csv", "data.pipe_command=sort"))
