@@ -67,8 +67,17 @@ public final class RendezvousClient {
 
   /** Leaves the group for good. */
   public Future<Void> leave(String group, int rank, long incarnation) {
+    return leave(group, rank, incarnation, false);
+  }
+
+  /**
+   * Leaves the group for good.
+   *
+   * @param ended elastic: what the group was for is done, so that newcomers are refused from now on
+   */
+  public Future<Void> leave(String group, int rank, long incarnation, boolean ended) {
     return calls.call(RendezvousGrpcClient.Leave, LeaveRequest.newBuilder().setGroup(group).setRank(rank)
-        .setIncarnation(incarnation).build()).mapEmpty();
+        .setIncarnation(incarnation).setEnded(ended).build()).mapEmpty();
   }
 
   /** Renews the lease and says how far this member is; answers with the group's generation. */
@@ -79,7 +88,17 @@ public final class RendezvousClient {
 
   /** Calls back, on the caller's context, with the group's view now and at every change; ends when the group does. */
   public Watch watch(String group, Handler<GroupView> view) {
-    return calls.watch(RendezvousGrpcClient.Watch, WatchRequest.newBuilder().setGroup(group).build(), view);
+    return watch(group, 0, view);
+  }
+
+  /**
+   * The same for a member, which can be asked over it for a sign of life.
+   *
+   * @param incarnation of the member; 0: none
+   */
+  public Watch watch(String group, long incarnation, Handler<GroupView> view) {
+    return calls.watch(RendezvousGrpcClient.Watch, WatchRequest.newBuilder().setGroup(group).setIncarnation(incarnation).build(),
+        view);
   }
 
   /** Barrier with a small payload: everybody's payloads in rank order, when all active members have come. */

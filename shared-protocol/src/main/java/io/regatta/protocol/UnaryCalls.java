@@ -95,7 +95,7 @@ final class UnaryCalls {
 
   /** A request that nothing has been sent of; on the owner's context. */
   <Q, A> Future<GrpcClientRequest<Q, A>> request(ServiceMethod<A, Q> method) {
-    Future<GrpcClientRequest<Q, A>> request = client.request(address, method);
+    Future<GrpcClientRequest<Q, A>> request = Future.succeededFuture().compose(v -> client.request(address, method)); // or it throws
     return request.timeout(options.connectTimeoutMillis(), TimeUnit.MILLISECONDS)
         .onSuccess(r -> watch(r.connection()))
         .onFailure(e -> request.onSuccess(GrpcClientRequest::cancel)); // It came too late.
@@ -112,7 +112,8 @@ final class UnaryCalls {
 
   PeerLost lost(ServiceMethod<?, ?> method, String why, Throwable cause) {
     PeerLost frozen = liveness == null ? null : liveness.failure();
-    return frozen != null ? frozen : new PeerLost(peer + " is lost (" + method.methodName() + ": " + why + ")", cause);
+    return frozen != null ? new PeerLost(frozen.getMessage(), new Unanswered(frozen))
+        : new PeerLost(peer + " is lost (" + method.methodName() + ": " + why + ")", new Unanswered(cause));
   }
 
   String peer() {

@@ -67,7 +67,7 @@ public final class CollectivePort {
   private boolean closed;
 
   /** What was formed of a group before. */
-  private record Past(long generation, RegattaException why) {}
+  private record Past(long generation, RegattaException why, List<Integer> unreachable) {}
 
   private CollectivePort(Vertx vertx, String host, CollectiveOptions options, Waits waits) {
     this.vertx = vertx;
@@ -165,6 +165,21 @@ public final class CollectivePort {
     return promise.future();
   }
 
+  /**
+   * Ranks to whom this one's own streams broke, or could not be made, in a generation that it formed last, or tried to; not those
+   * of whom others told.
+   */
+  public Future<List<Integer>> unreachable(Membership ranks) {
+    Promise<List<Integer>> promise = Promise.promise();
+    context.runOnContext(v -> {
+      Mesh now = formed.get(ranks.group());
+      Past before = past.get(ranks.group());
+      promise.complete(now != null && now.ranks().generation() == ranks.generation() ? now.unreachable()
+          : before != null && before.generation == ranks.generation() ? before.unreachable : List.of());
+    });
+    return promise.future();
+  }
+
   private Mesh formNow(Membership ranks) {
     List<HostPort> peers = new ArrayList<>();
     for (int r = 0; r < ranks.worldSize(); r++) {
@@ -177,7 +192,7 @@ public final class CollectivePort {
     Mesh now = new Mesh(context, ranks, options, process, workspace, () -> {
       shown[0].close();
       if (formed.remove(ranks.group(), made[0])) {
-        past.put(ranks.group(), new Past(ranks.generation(), made[0].broken()));
+        past.put(ranks.group(), new Past(ranks.generation(), made[0].broken(), made[0].unreachable()));
       }
       return client.close();
     });
@@ -188,17 +203,22 @@ public final class CollectivePort {
       open(client, peers.get(r), now, r);
     }
     arrivals.place();
-    long timer = vertx.setTimer(patienceMillis(), id -> now.fail(new PeerLost(now.where() + ": ranks " + now.missing()
-        + " have not said within " + patienceMillis() + " ms that they form it, to rank " + ranks.rank() + "; join again, with "
-        + "those who are left")));
+    long timer = vertx.setTimer(patienceMillis(), id -> {
+      now.missing().forEach(now::unreachable);
+      now.fail(new PeerLost(now.where() + ": ranks " + now.missing() + " have not said within " + patienceMillis()
+          + " ms that they form it, to rank " + ranks.rank() + "; join again, with those who are left"));
+    });
     now.formed().onComplete(done -> vertx.cancelTimer(timer));
     return now;
   }
 
   private void open(TensorStreamClient client, HostPort at, Mesh to, int rank) {
     Future.succeededFuture().compose(v -> client.open(at.host(), at.port(), StreamPaths.COLLECTIVE))
-        .onSuccess(to.link(rank).stream()::ask)
-        .onFailure(e -> to.fail(new PeerLost(to.where() + ": rank " + rank + " cannot be reached: " + e.getMessage()
+        .onSuccess(opened -> {
+          to.link(rank).stream().ask(opened);
+          to.tried();
+        })
+        .onFailure(e -> to.unreachable(rank, new PeerLost(to.where() + ": rank " + rank + " cannot be reached: " + e.getMessage()
             + "; join again, with those who are left", e)));
   }
 

@@ -14,7 +14,7 @@ import java.time.Duration;
  *     free one, and members keep the rank that they have before a newcomer's wish is met
  * @param member what messages to others call this life of the process, e.g. {@code trainer with pid 4711 on 10.0.0.7}
  * @param endpoint {@code host:port} where the other members reach this one
- * @param timeout how long to wait for the others
+ * @param timeout how long to wait for the others to begin. A newcomer to a group that has begun waits as long as that goes on
  * @param settle once the minimum has come to a group that has not begun, how long nobody else must come before it begins
  *     with fewer than the maximum
  */

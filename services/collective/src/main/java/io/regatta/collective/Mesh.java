@@ -19,6 +19,7 @@ import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.internal.ContextInternal;
 import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Objects;
@@ -53,6 +54,10 @@ final class Mesh {
   /** Once formed. */
   private int[] hostOf;
   private long calls;
+  /** Ranks to whom this one's own streams broke, or could not be made, before anything else ended this generation. */
+  private final BitSet unreachable = new BitSet();
+  /** The first of those that could not be made. */
+  private PeerLost unmade;
   private RegattaException broken;
   private Future<Void> closed;
 
@@ -142,6 +147,32 @@ final class Mesh {
       hostOf = Placement.of(ranks.endpoints(), processes);
       formed.tryComplete();
     }
+  }
+
+  /** This rank has seen itself that its stream to a peer broke; what others tell, or end, does not count. */
+  void unreachable(int peer) {
+    if (broken == null) {
+      unreachable.set(peer);
+    }
+  }
+
+  /** This rank's stream to a peer cannot be made. The others are still tried, so that it is known how many cannot be reached. */
+  void unreachable(int peer, PeerLost why) {
+    unreachable(peer);
+    unmade = unmade == null ? why : unmade;
+    tried();
+  }
+
+  /** A stream has been made, or cannot be. */
+  void tried() {
+    if (unmade != null && links().allMatch(link -> link.peer() < rank() || link.stream().isThere() || unreachable.get(link.peer()))) {
+      fail(unmade);
+    }
+  }
+
+  /** See {@link CollectivePort#unreachable}. */
+  List<Integer> unreachable() {
+    return unreachable.stream().boxed().toList();
   }
 
   /** Ranks that have not said yet that they form this generation. */

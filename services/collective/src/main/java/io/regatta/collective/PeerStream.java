@@ -194,8 +194,11 @@ final class PeerStream implements CollectiveReceiver.Listener {
 
   /** What the text of the peer's error says is kept, so that all ranks name the same one. */
   private RegattaException lost(RegattaException e) {
-    return e instanceof PeerLost && !owner.names(e) ? new PeerLost(owner.where() + ": rank " + peer + " was lost: "
-        + e.getMessage() + "; join again, with those who are left", e) : e;
+    if (!(e instanceof PeerLost) || owner.names(e)) {
+      return e;
+    }
+    owner.unreachable(peer);
+    return new PeerLost(owner.where() + ": rank " + peer + " was lost: " + e.getMessage() + "; join again, with those who are left", e);
   }
 
   private void peerEnded() {

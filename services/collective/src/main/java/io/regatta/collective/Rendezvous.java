@@ -13,7 +13,7 @@ public interface Rendezvous {
    * Takes a seat; completes when the generation has formed that this member is in.
    *
    * @return fails with {@code Conflict} for whom there can be no seat (the group is full, the rank is held, another group
-   *     or another world size is here), and with {@code PeerLost} at the timeout, naming who is missing; both say what to
+   *     or another world size is here, or what the group was for has ended), and with {@code PeerLost} at the timeout, naming who is missing; both say what to
    *     do. A join that has failed leaves nothing behind
    */
   Future<Seat> join(Joining joining);

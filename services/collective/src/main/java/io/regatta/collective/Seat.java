@@ -2,6 +2,8 @@ package io.regatta.collective;
 
 import io.vertx.core.Future;
 import java.time.Duration;
+import java.util.Collection;
+import java.util.List;
 
 /**
  * A member's place in a group, from its join until it leaves or is declared lost, through one generation after the other.
@@ -23,22 +25,48 @@ public interface Seat {
   Future<String> newcomers();
 
   /**
+   * How a member ends a generation. Immutable.
+   *
+   * @param timeout how long to wait for the next one
+   * @param ending whether this member has come to its end: the next generation forms of all who live then, be they fewer than the
+   *     minimum, and takes no newcomers in
+   * @param unreachable ranks of the generation that ends, to whom this member's connections broke or could not be made
+   *     ({@link CollectivePort#unreachable}). The rendezvous service asks them for a sign of life and declares lost at once who gives
+   *     none; over a store their leases must end
+   * @param inVain whether this member has completed nothing in the generation that ends. The service takes members out who live
+   *     and cannot reach each other, once several generations in a row have come to nothing for it
+   */
+  record Reform(Duration timeout, boolean ending, Collection<Integer> unreachable, boolean inVain) {}
+
+  /**
    * Ends the current generation for this member, and all others, and waits for the next one, which forms when all members
    * who live have called this and there are enough of them. Afterwards {@link #membership}, {@link #ended} and
    * {@link #newcomers} are those of the new generation.
    *
-   * @param ending whether this member has come to its end: the next generation forms of all who live then, be they fewer than the
-   *     minimum
    * @return fails with {@code PeerLost} at the timeout, naming who is missing, and with {@code StaleGeneration} if this
    *     member was declared lost; the seat is given up then
    */
-  Future<Membership> reform(Duration timeout, boolean ending);
+  Future<Membership> reform(Reform how);
 
-  /** The same of one that goes on. */
+  /** The same of one that goes on, and knows nothing of others. */
   default Future<Membership> reform(Duration timeout) {
     return reform(timeout, false);
   }
 
-  /** Gives the seat up: the generation is over for all. Never fails; a seat that cannot be given up runs out. */
-  Future<Void> leave();
+  /** The same of one that knows nothing of others. */
+  default Future<Membership> reform(Duration timeout, boolean ending) {
+    return reform(new Reform(timeout, ending, List.of(), false));
+  }
+
+  /**
+   * Gives the seat up: the generation is over for all. Never fails; a seat that cannot be given up runs out.
+   *
+   * @param ended whether what the group was for is done: newcomers are refused from now on, until all have left
+   */
+  Future<Void> leave(boolean ended);
+
+  /** Gives the seat up, while the others go on. */
+  default Future<Void> leave() {
+    return leave(false);
+  }
 }

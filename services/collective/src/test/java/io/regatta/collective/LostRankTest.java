@@ -146,6 +146,20 @@ class LostRankTest {
     assertThat(LocalGroup.form(2, ports)).extracting(Collectives::worldSize).containsOnly(2);
   }
 
+  /** Whoever cannot be reached, the others are tried as well: of several it can be told who is cut off from most. */
+  @Test
+  void all_are_known_whom_a_rank_cannot_reach() {
+    for (int r = 0; r < 5; r++) {
+      listen(vertx, Transport.GRPC, 10_000);
+    }
+    Membership ranks = new Membership("census", 1, 0, ports.stream().map(CollectivePort::endpoint).toList());
+    get(ports.remove(4).close());
+    get(ports.remove(1).close());
+    assertThatThrownBy(() -> get(ports.get(0).form(ranks))).isInstanceOf(PeerLost.class).hasMessageContaining("cannot be reached");
+    assertThat(get(ports.get(0).unreachable(ranks))).containsExactly(1, 4);
+    assertThat(get(ports.get(1).unreachable(ranks))).isEmpty();
+  }
+
   private static void awaitUninterrupted(CountDownLatch latch) {
     try {
       assertThat(latch.await(20, TimeUnit.SECONDS)).isTrue();

@@ -1,6 +1,7 @@
 package io.regatta.fleet;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import ai.djl.Model;
 import ai.djl.ndarray.NDList;
@@ -190,6 +191,8 @@ class ElasticTrainersTest {
     awaitBatches(100);
     get(vertx.undeploy(get(trainers.remove(0).id())));
     awaitBatches(100);
+    assertThat(node.metrics().find("regatta.trainer.steps").tag("rank", "0").meters()).as("who was rank 1").hasSize(1);
+    assertThat(node.metrics().find("regatta.trainer.steps").tag("rank", "1").meters()).isEmpty();
     trainers.add(trainer(job));
     get(trainers.get(1).id());
     awaitBatches(100);
@@ -220,6 +223,22 @@ class ElasticTrainersTest {
     RunResult alone = get(trainers.get(0).trainer().result());
     assertThat(alone.steps()).isPositive();
     assertThat(alone.parametersHash()).isNotEmpty();
+  }
+
+  /** It waited to be let in when the others came to their end; alone it would be enough to begin the job anew. */
+  @Test
+  void who_comes_when_the_run_ends_is_refused() throws Exception {
+    held = new CountDownLatch(1);
+    List<Deployed> trainers = trainers(job(1, 3), 2);
+    awaitBatches(20);
+    stop.set(true);
+    awaitWaits(List.of("end of the run"));
+    Deployed late = trainer(job(1, 3));
+    awaitWaits(List.of("join of group elastic"));
+    held.countDown();
+    assertSame(trainers);
+    assertThatThrownBy(() -> get(late.id())).hasStackTraceContaining("the run of group elastic has ended");
+    assertThat(get(trainers.get(0).trainer().result()).trainers()).isEqualTo(2);
   }
 
   @Test

@@ -141,15 +141,11 @@ final class Elastic {
   /** Why somebody still waits, and what to do. */
   String state(List<Holder> holders, Lobby lobby, long now) {
     List<Holder> pending = pending(holders, lobby);
-    String names = pending.stream().map(holder -> holder.describe(now)).collect(Collectors.joining(", "));
     if (pending.isEmpty()) {
       return "only " + lobby.size() + " of " + (min == max ? "" : "at least ") + min + " members of group " + group
           + " have come. Start the missing ones, or wait longer: --ready-timeout, or node.ready_timeout_seconds";
     }
-    return lobby.guests().stream().allMatch(guest -> guest.request().getIncarnation() == 0)
-        ? "group " + group + " goes on with " + pending.size() + " of at most " + max + " members, and has let nobody in. "
-            + "Members do that when they form the next generation; wait longer, or look at why they do not: " + names
-        : "these of group " + group + " have not come to form its next generation: " + names
-            + ". Look at what they do, or end them";
+    return "these of group " + group + " have not come to form its next generation: " + pending.stream()
+        .map(holder -> holder.describe(now)).collect(Collectors.joining(", ")) + ". Look at what they do, or end them";
   }
 }

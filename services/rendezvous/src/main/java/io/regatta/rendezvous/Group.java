@@ -39,6 +39,7 @@ final class Group {
   private final int minWorldSize;
   /** Null if the group is not elastic. */
   private final Elastic elastic;
+  private final Succession succession;
   private final RendezvousConfig config;
   private final Issuer issuer;
   private final LongSupplier clock;
@@ -62,6 +63,7 @@ final class Group {
     this.clock = clock;
     this.generation = issuer.openingGeneration(clock.getAsLong());
     this.lobby = new Lobby(name, worldSize);
+    this.succession = elastic == null ? null : new Succession(this, elastic, lobby, issuer, config);
     this.gathers = new Gathers(this, config.limits(), issuer, clock);
     this.store = new Store(name, config.limits(), clock);
     this.queues = new WorkQueues(name, config.limits());
@@ -99,8 +101,8 @@ final class Group {
           + "with world size " + sizes(request.getMinWorldSize(), request.getWorldSize())
           + "; it must be the same for all members of a group");
     }
-    if (elastic != null) {
-      return joinNext(request, now, now + timeoutMillis, done);
+    if (succession != null) {
+      return succession.join(request, now, now + timeoutMillis, done);
     }
     if (holders.length > 0) {
       Holder holder = seat(freeRank(request, now), request, now);
@@ -120,55 +122,12 @@ final class Group {
     return min == 0 ? Integer.toString(max) : min + " to " + max + " (elastic)";
   }
 
-  /** Into the next generation of an elastic group: a member of this one, which is over then for all, or a newcomer. */
-  private Runnable joinNext(JoinRequest request, long now, long deadlineMillis,
-      BiConsumer<JoinReply, RegattaException> done) {
-    long incarnation = request.getIncarnation();
-    if (incarnation == 0) {
-      elastic.admit(request, holders(), lobby, now);
-    } else {
-      requireActive(request.getRank(), incarnation);
-      if (lobby.holds(incarnation)) {
-        throw new Conflict(request.getMember() + " already waits for the next generation of group " + name);
-      }
-    }
-    boolean first = incarnation != 0 && holders().stream().noneMatch(h -> lobby.holds(h.incarnation));
-    Lobby.Guest guest = lobby.enter(request, now, deadlineMillis, done);
-    if (first) {
-      changed();
-    } else if (incarnation == 0 && holders.length > 0) {
-      tell();
-    }
-    formNext(now);
-    return () -> lobby.withdraw(guest);
-  }
-
-  /** Forms the next generation of an elastic group, if it is time. */
-  private void formNext(long now) {
-    if (elastic != null) {
-      lobby.guests().forEach(guest -> elastic.refusal(guest, holders(), lobby, now).ifPresent(why -> lobby.refuse(guest, why)));
-    }
-    if (elastic == null || !elastic.isReady(holders(), lobby, now)) {
-      return;
-    }
-    List<Holder> before = List.of(holders);
-    List<Lobby.Guest> guests = lobby.takeAll();
-    int[] ranks = Elastic.ranks(guests, before);
-    Holder[] next = new Holder[ranks.length];
-    for (int i = 0; i < ranks.length; i++) {
-      JoinRequest request = guests.get(i).request();
-      next[ranks[i]] = before.stream().filter(h -> h.incarnation == request.getIncarnation()).findFirst()
-          .orElseGet(() -> new Holder(-1, issuer.nextIncarnation(), request, now));
-      next[ranks[i]].rank = ranks[i];
-      next[ranks[i]].lastSeenMillis = now;
-    }
+  /** The next generation of an elastic group has formed; its members are answered after this. */
+  void seat(Holder[] next) {
     holders = next;
     gathers.close(new StaleGeneration("generation " + generation + " of group " + name + " is over, and its gathers with it"));
     LOG.info("{}: generation {} has {} of at most {} members", name, generation + 1, next.length, worldSize);
     changed();
-    for (int i = 0; i < ranks.length; i++) {
-      guests.get(i).done().accept(reply(next[ranks[i]]), null);
-    }
   }
 
   private void form(long now) {
@@ -206,13 +165,17 @@ final class Group {
     return holder.rank;
   }
 
-  private JoinReply reply(Holder holder) {
+  JoinReply reply(Holder holder) {
     return JoinReply.newBuilder().setRank(holder.rank).setIncarnation(holder.incarnation).setView(view())
         .setLeaseMs(config.leaseMs()).build();
   }
 
-  /** The member has ended its run: nobody waits for it any more, and its unfinished work items go back. */
-  void leave(int rank, long incarnation) {
+  /**
+   * The member has ended its run: nobody waits for it any more, and its unfinished work items go back.
+   *
+   * @param ended in an elastic group: what it was for is done
+   */
+  void leave(int rank, long incarnation, boolean ended) {
     if (isHeldBy(rank, incarnation) && holders[rank].state == Holder.State.LEFT) {
       return;
     }
@@ -222,7 +185,13 @@ final class Group {
     queues.giveBack(holder);
     lobby.dismiss(incarnation, new StaleGeneration(holder.name() + " has left group " + name));
     changed();
-    formNext(clock.getAsLong());
+    if (succession != null) {
+      long now = clock.getAsLong();
+      if (ended) {
+        succession.endRun(now);
+      }
+      succession.formNext(now);
+    }
   }
 
   /** Renews the lease; returns the generation. */
@@ -232,15 +201,32 @@ final class Group {
     return generation;
   }
 
-  /** Calls the watcher with the view of now before it returns. */
-  Runnable watch(Watcher watcher) {
+  /**
+   * Calls the watcher with the view of now before it returns.
+   *
+   * @param incarnation of the member that it is; 0: none
+   */
+  Runnable watch(Watcher watcher, long incarnation) {
     if (watchers.size() >= config.limits().watchers()) {
       throw new Overloaded("group " + name + " has " + watchers.size()
           + " watchers, the limit (rendezvous.limits.watchers); raise it or watch from fewer places");
     }
     watchers.add(watcher);
     watcher.view(view());
-    return () -> watchers.remove(watcher);
+    Holder follower = holders().stream().filter(holder -> incarnation != 0 && holder.incarnation == incarnation).findFirst()
+        .orElse(null);
+    if (follower != null) {
+      follower.follows();
+    }
+    return () -> {
+      watchers.remove(watcher);
+      if (follower != null) {
+        follower.followsNoMore();
+        if (succession != null) {
+          succession.streamBroke(follower, clock.getAsLong());
+        }
+      }
+    };
   }
 
   /**
@@ -266,10 +252,13 @@ final class Group {
     Holder holder = holders[rank];
     if (!holder.active()) {
       throw new StaleGeneration(holder.describe(clock.getAsLong()) + " of group " + name
-          + (holder.state == Holder.State.LEFT ? " has left" : " was declared lost: no heartbeat within "
-              + Holder.seconds(config.leaseMs())) + ". Join again to get a new incarnation");
+          + (holder.state == Holder.State.LEFT ? " has left" : " was declared lost: " + holder.lostFor())
+          + ". Join again to get a new incarnation");
     }
-    holder.lastSeenMillis = clock.getAsLong();
+    if (holder.isAsked()) {
+      LOG.info("{}: {} lives, though {} cannot reach it", name, holder.describe(clock.getAsLong()), holder.askedBy());
+    }
+    holder.seen(clock.getAsLong());
     return holder;
   }
 
@@ -281,37 +270,46 @@ final class Group {
   void expire(long now) {
     boolean anyLost = false;
     for (Holder holder : holders) {
-      if (holder.active() && now - holder.lastSeenMillis > config.leaseMs()) {
-        LOG.warn("{}: {} is lost, no heartbeat within {}; the others go on without it", name,
-            holder.describe(now), Holder.seconds(config.leaseMs()));
-        holder.state = Holder.State.LOST;
-        queues.giveBack(holder);
-        lobby.dismiss(holder.incarnation, new StaleGeneration(holder.describe(now) + " of group " + name
-            + " was declared lost. Join again to get a new incarnation"));
+      String why = !holder.active() ? null : now - holder.lastSeenMillis > config.leaseMs()
+          ? "no heartbeat within " + Holder.seconds(config.leaseMs()) : succession == null ? null : succession.lost(holder, now);
+      if (why != null) {
+        lose(holder, why, now);
         anyLost = true;
       }
     }
     if (anyLost) {
       changed();
     }
-    formNext(now);
-    lobby.expire(now, () -> elastic == null ? lobby.state() : elastic.state(holders(), lobby, now));
+    if (succession != null) {
+      succession.formNext(now);
+    }
+    lobby.expire(now, guest -> succession != null && succession.waitsOn(guest),
+        () -> elastic == null ? lobby.state() : elastic.state(holders(), lobby, now));
     gathers.expire(now);
     store.expire(now);
   }
 
-  /** Adds to every lease a time in which the rendezvous itself did not run. */
-  void grantBack(long pauseMillis) {
-    Stream.of(holders).filter(Holder::active).forEach(h -> h.lastSeenMillis += pauseMillis);
+  /** A member is gone without a word, or must go; to be followed by {@link #changed}. */
+  void lose(Holder holder, String why, long now) {
+    LOG.warn("{}: {} is lost: {}; the others go on without it", name, holder.describe(now), why);
+    holder.lose(why);
+    queues.giveBack(holder);
+    lobby.dismiss(holder.incarnation, new StaleGeneration(holder.describe(now) + " of group " + name + " was declared lost: " + why
+        + ". Join again to get a new incarnation"));
   }
 
-  private void changed() {
+  /** Adds to leases, and to the times that members have to answer, what the rendezvous itself did not run. */
+  void grantBack(long leaseMillis, long answerMillis) {
+    Stream.of(holders).filter(Holder::active).forEach(holder -> holder.grantBack(leaseMillis, answerMillis));
+  }
+
+  void changed() {
     generation = issuer.nextGeneration(generation);
     tell();
     gathers.settle();
   }
 
-  private void tell() {
+  void tell() {
     GroupView view = view();
     List.copyOf(watchers).forEach(w -> w.view(view));
   }
@@ -343,10 +341,9 @@ final class Group {
   GroupView view() {
     GroupView.Builder view = GroupView.newBuilder().setGroup(name).setGeneration(generation)
         .setWorldSize(elastic == null || holders.length == 0 ? worldSize : holders.length);
-    if (elastic != null && holders.length > 0) {
-      lobby.guests().stream().filter(guest -> elastic.hasSeat(guest, holders(), lobby)).map(Lobby.Guest::request)
-          .filter(request -> request.getIncarnation() == 0)
-          .forEach(request -> view.addWaiting(request.getMember() + " at " + request.getEndpoint()));
+    if (succession != null) {
+      succession.newcomers().forEach(request -> view.addWaiting(request.getMember() + " at " + request.getEndpoint()));
+      Stream.of(holders).filter(Holder::isAsked).forEach(holder -> view.addAsked(holder.incarnation));
     }
     Stream.of(holders).map(Holder::toMember).forEach(view::addMembers);
     return view.build();

@@ -90,8 +90,13 @@ public final class Groups {
 
   /** Leaves; a second time is harmless while the group lasts. */
   public void leave(String groupName, int rank, long incarnation) {
+    leave(groupName, rank, incarnation, false);
+  }
+
+  /** @param ended elastic: what the group was for is done, so that newcomers are refused from now on */
+  public void leave(String groupName, int rank, long incarnation, boolean ended) {
     Group group = member(groupName);
-    group.leave(rank, incarnation);
+    group.leave(rank, incarnation, ended);
     forgetIfEmpty(group);
   }
 
@@ -107,7 +112,12 @@ public final class Groups {
 
   /** Follows a group until it is forgotten; the first view comes before this returns. */
   public Runnable watch(String groupName, Watcher watcher) {
-    return open(groupName).watch(watcher);
+    return watch(groupName, 0, watcher);
+  }
+
+  /** @param incarnation of the member that follows it, who is asked over this for signs of life; 0: somebody else */
+  public Runnable watch(String groupName, long incarnation, Watcher watcher) {
+    return open(groupName).watch(watcher, incarnation);
   }
 
   /** See {@link Gathers}. */
@@ -197,15 +207,15 @@ public final class Groups {
   /**
    * Ends the leases and timeouts that are over; to be called every {@code tick_ms}. If it was not called for half a
    * lease, the rendezvous itself stood still (stopped, swapped, starved): heartbeats may lie unread, so the time is
-   * added to every lease instead of declaring everybody lost.
+   * added to every lease instead of declaring everybody lost. So is every delay to the time that a member has to answer.
    */
   public void expire() {
     long now = clock.getAsLong();
     long pause = now - lastExpireMillis;
     lastExpireMillis = now;
     for (Group group : List.copyOf(groups.values())) {
-      if (pause > Math.max(config.leaseMs() / 2, 2 * config.tickMs())) {
-        group.grantBack(pause);
+      if (pause > 2 * config.tickMs()) {
+        group.grantBack(pause > config.leaseMs() / 2 ? pause : 0, pause);
       }
       group.expire(now);
       forgetIfEmpty(group);

@@ -20,6 +20,14 @@ final class Holder {
   State state = State.ACTIVE;
   long lastStep = -1;
   long lastSeenMillis;
+  /** Why it is lost. */
+  private String lostFor = "";
+  /** When and for whom it was asked for a sign of life; 0: it was not, or has given one. */
+  private long askedMillis;
+  private String askedBy = "";
+  /** Streams by which it follows the group, and whether there was one. */
+  private int streams;
+  private boolean hadStream;
 
   /** @param join by which it came */
   Holder(int rank, long incarnation, JoinRequest join, long nowMillis) {
@@ -33,6 +41,60 @@ final class Holder {
 
   boolean active() {
     return state == State.ACTIVE;
+  }
+
+  /** It has given a sign of life. */
+  void seen(long nowMillis) {
+    lastSeenMillis = nowMillis;
+    askedMillis = 0;
+  }
+
+  void lose(String why) {
+    state = State.LOST;
+    lostFor = why;
+    askedMillis = 0;
+  }
+
+  String lostFor() {
+    return lostFor;
+  }
+
+  /** Another cannot reach it: a sign of life is due. */
+  void ask(String by, long nowMillis) {
+    askedMillis = nowMillis;
+    askedBy = by;
+  }
+
+  boolean isAsked() {
+    return active() && askedMillis > 0;
+  }
+
+  long askedMillis() {
+    return askedMillis;
+  }
+
+  String askedBy() {
+    return askedBy;
+  }
+
+  /** Adds to its lease, and to the time that it has to answer, one in which the rendezvous did not run. */
+  void grantBack(long leaseMillis, long answerMillis) {
+    lastSeenMillis += leaseMillis;
+    askedMillis += isAsked() ? answerMillis : 0;
+  }
+
+  void follows() {
+    streams++;
+    hadStream = true;
+  }
+
+  void followsNoMore() {
+    streams--;
+  }
+
+  /** Whether it has followed the group, and does not any more. */
+  boolean hasLostStream() {
+    return hadStream && streams == 0;
   }
 
   Member toMember() {

@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.BiConsumer;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -108,6 +109,13 @@ final class Lobby {
     return all;
   }
 
+  /** Refuses an earlier call of the same member, or newcomer: it cannot know that its connection broke. */
+  void replace(JoinRequest by, RegattaException reason) {
+    guests().stream().filter(guest -> guest.request.getIncarnation() == by.getIncarnation() && (by.getIncarnation() != 0
+        || !by.getEndpoint().isEmpty() && by.getEndpoint().equals(guest.request.getEndpoint())
+        && by.getMember().equals(guest.request.getMember()))).forEach(guest -> refuse(guest, reason));
+  }
+
   /** Refuses the member of this incarnation, if it waits here. */
   void dismiss(long incarnation, RegattaException reason) {
     guests().stream().filter(guest -> guest.request.getIncarnation() == incarnation).forEach(guest -> refuse(guest, reason));
@@ -142,10 +150,11 @@ final class Lobby {
   /**
    * Fails the joins whose time is over; the others wait on.
    *
+   * @param waitsOn of whom that is not so
    * @param state why they still waited, and what to do
    */
-  void expire(long now, Supplier<String> state) {
-    List<Guest> late = guests.stream().filter(g -> now >= g.deadlineMillis).toList();
+  void expire(long now, Predicate<Guest> waitsOn, Supplier<String> state) {
+    List<Guest> late = guests.stream().filter(g -> now >= g.deadlineMillis && !waitsOn.test(g)).toList();
     if (late.isEmpty()) {
       return;
     }

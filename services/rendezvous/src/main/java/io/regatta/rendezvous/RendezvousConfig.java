@@ -13,6 +13,10 @@ public record RendezvousConfig(
     @Setting(value = "10000", unit = "ms", doc = "A member that sends no heartbeat for this long is declared lost.")
     long leaseMs,
 
+    @Setting(value = "500", unit = "ms", doc = "A member of an elastic group that another one cannot reach is asked for a sign of "
+        + "life, and declared lost at once if it gives none for this long. Longer than its longest pause for garbage.")
+    long answerMs,
+
     @Setting(value = "100", unit = "ms", doc = "How often leases and timeouts are looked at: each may end this much "
         + "late.")
     long tickMs,
@@ -33,6 +37,7 @@ public record RendezvousConfig(
 
   /** Beside a payload or value: names and numbers of the request. */
   private static final int REQUEST_OVERHEAD_BYTES = 4096;
+  private static final long ANSWER_MILLIS = 500;
 
   /**
    * What one rendezvous holds at most. A request beyond a limit fails with {@code Overloaded} (where waiting cannot
@@ -100,6 +105,7 @@ public record RendezvousConfig(
       throw new InvalidInput("port must lie in 0..65535, got " + port);
     }
     positive("lease_ms", leaseMs);
+    positive("answer_ms", answerMs);
     positive("tick_ms", tickMs);
     positive("max_wait_ms", maxWaitMs);
     positive("message_bytes", messageBytes);
@@ -113,9 +119,9 @@ public record RendezvousConfig(
     }
   }
 
-  /** Without servers over HTTP. */
+  /** Without servers over HTTP; members have the time to answer that is the default. */
   public RendezvousConfig(int port, long leaseMs, long tickMs, long maxWaitMs, int messageBytes, Limits limits) {
-    this(port, leaseMs, tickMs, maxWaitMs, messageBytes, HttpStoreConfig.defaults(), limits);
+    this(port, leaseMs, ANSWER_MILLIS, tickMs, maxWaitMs, messageBytes, HttpStoreConfig.defaults(), limits);
   }
 
   /** Everything by default. */

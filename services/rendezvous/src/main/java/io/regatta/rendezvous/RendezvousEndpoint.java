@@ -33,7 +33,7 @@ final class RendezvousEndpoint {
     Call.answer(server, RendezvousGrpcService.Wait, (r, done) -> groups.await(r.getGroup(), r.getKeysList(),
         r.getTimeoutMs(), (found, error) -> done.accept(error == null ? WaitReply.getDefaultInstance() : null, error)));
     atOnce(server, RendezvousGrpcService.Leave, r -> {
-      groups.leave(r.getGroup(), r.getRank(), r.getIncarnation());
+      groups.leave(r.getGroup(), r.getRank(), r.getIncarnation(), r.getEnded());
       return LeaveReply.getDefaultInstance();
     });
     atOnce(server, RendezvousGrpcService.Heartbeat, r -> HeartbeatReply.newBuilder()
@@ -54,7 +54,8 @@ final class RendezvousEndpoint {
         .build());
     atOnce(server, RendezvousGrpcService.Lease, groups::lease);
     atOnce(server, RendezvousGrpcService.Groups, r -> groups.status(r.getGroup()));
-    Call.bind(server, RendezvousGrpcService.Watch, (r, call) -> groups.watch(r.getGroup(), new ViewStream(call)));
+    Call.bind(server, RendezvousGrpcService.Watch, (r, call) -> groups.watch(r.getGroup(), r.getIncarnation(),
+        new ViewStream(call)));
   }
 
   private static <Q, A> void atOnce(GrpcServer server, ServiceMethod<Q, A> method, Function<Q, A> serve) {

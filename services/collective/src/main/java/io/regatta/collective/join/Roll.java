@@ -25,8 +25,9 @@ import java.util.stream.Stream;
  * @param members by rank, as long as nobody has gone since the generation was formed; then those who have neither gone nor
  *     begun to wait for the next one
  * @param waiting for the next generation, in the order in which they came
+ * @param ended what the group was for is done: newcomers are refused, until nobody is left
  */
-record Roll(String group, int min, int max, long formed, long generation, List<Entry> members, List<Entry> waiting) {
+record Roll(String group, int min, int max, long formed, long generation, List<Entry> members, List<Entry> waiting, boolean ended) {
 
   /**
    * One life of one process.
@@ -71,7 +72,7 @@ record Roll(String group, int min, int max, long formed, long generation, List<E
 
   /** Nobody is there yet. */
   static Roll of(Joining joining) {
-    return new Roll(joining.group(), joining.minWorldSize(), joining.maxWorldSize(), 0, 0, List.of(), List.of());
+    return new Roll(joining.group(), joining.minWorldSize(), joining.maxWorldSize(), 0, 0, List.of(), List.of(), false);
   }
 
   Stream<Entry> everybody() {
@@ -103,7 +104,7 @@ record Roll(String group, int min, int max, long formed, long generation, List<E
   Roll enter(String id, Joining joining) {
     if (everybody().findAny().isEmpty()) {
       return new Roll(joining.group(), joining.minWorldSize(), joining.maxWorldSize(), formed, generation,
-          List.of(), List.of(Entry.of(id, joining)));
+          List.of(), List.of(Entry.of(id, joining)), false);
     }
     String who = everybody().map(Entry::toString).collect(Collectors.joining(", "));
     if (!group.equals(joining.group())) {
@@ -114,6 +115,9 @@ record Roll(String group, int min, int max, long formed, long generation, List<E
       throw new Conflict("group " + group + " (" + who + ") has world size " + sizes(min, max) + ", and "
           + joining.member() + " joins with " + sizes(joining.minWorldSize(), joining.maxWorldSize())
           + "; it must be the same for all members");
+    }
+    if (ended) {
+      throw late(joining);
     }
     everybody().filter(entry -> joining.rank() >= 0
         && (entry.wanted == joining.rank() || min == max && entry.rank == joining.rank())).findFirst().ifPresent(holder -> {
@@ -132,7 +136,7 @@ record Roll(String group, int min, int max, long formed, long generation, List<E
     }
     List<Entry> more = new ArrayList<>(waiting);
     more.add(Entry.of(id, joining));
-    return new Roll(group, min, max, formed, generation, members, more);
+    return new Roll(group, min, max, formed, generation, members, more, false);
   }
 
   private static String sizes(int min, int max) {
@@ -144,7 +148,7 @@ record Roll(String group, int min, int max, long formed, long generation, List<E
     return member(id).map(entry -> {
       List<Entry> more = new ArrayList<>(waiting);
       more.add(entry);
-      return new Roll(group, min, max, formed, generation + 1, without(members, List.of(id)), more);
+      return new Roll(group, min, max, formed, generation + 1, without(members, List.of(id)), more, ended);
     }).orElse(this);
   }
 
@@ -152,7 +156,18 @@ record Roll(String group, int min, int max, long formed, long generation, List<E
   Roll without(Collection<String> ids) {
     List<Entry> left = without(members, ids);
     return new Roll(group, min, max, formed, generation + (left.size() < members.size() ? 1 : 0), left,
-        without(waiting, ids));
+        without(waiting, ids), ended);
+  }
+
+  /** What the group was for is done. */
+  Roll end() {
+    return new Roll(group, min, max, formed, generation, members, waiting, true);
+  }
+
+  /** For a newcomer to a group that has ended. */
+  Conflict late(Joining newcomer) {
+    return new Conflict("the run of group " + group + " has ended, too early for " + newcomer.member() + " to take part; join again "
+        + "once all have left, to begin anew");
   }
 
   private static List<Entry> without(List<Entry> entries, Collection<String> ids) {
@@ -183,7 +198,7 @@ record Roll(String group, int min, int max, long formed, long generation, List<E
       seated[ranks[i]] = waiting.get(i).at(ranks[i]);
     }
     long next = Math.max(generation + 1, nowMillis);
-    return new Roll(group, min, max, next, next, Arrays.asList(seated), List.of());
+    return new Roll(group, min, max, next, next, Arrays.asList(seated), List.of(), ended);
   }
 
   /** Why somebody still waits, in the middle of a sentence. */
@@ -214,14 +229,15 @@ record Roll(String group, int min, int max, long formed, long generation, List<E
   byte[] encode() {
     return new JsonObject().put("group", group).put("min", min).put("max", max).put("formed", formed)
         .put("generation", generation).put("members", new JsonArray(members.stream().map(Entry::toJson).toList()))
-        .put("waiting", new JsonArray(waiting.stream().map(Entry::toJson).toList()))
+        .put("waiting", new JsonArray(waiting.stream().map(Entry::toJson).toList())).put("ended", ended)
         .encode().getBytes(StandardCharsets.UTF_8);
   }
 
   static Roll decode(byte[] bytes) {
     JsonObject json = new JsonObject(new String(bytes, StandardCharsets.UTF_8));
     return new Roll(json.getString("group"), json.getInteger("min"), json.getInteger("max"), json.getLong("formed"),
-        json.getLong("generation"), entries(json.getJsonArray("members")), entries(json.getJsonArray("waiting")));
+        json.getLong("generation"), entries(json.getJsonArray("members")), entries(json.getJsonArray("waiting")),
+        json.getBoolean("ended", false));
   }
 
   private static List<Entry> entries(JsonArray json) {

@@ -24,41 +24,37 @@ import org.slf4j.LoggerFactory;
 /**
  * A seat in an elastic group at the rendezvous service, kept by the heartbeats of a
  * {@link io.regatta.node.group.Membership}; a watch on the group brings news at once, and where it breaks they come with
- * a heartbeat. Owned by the context on which it is made.
+ * a heartbeat. Over the watch the rendezvous asks for a sign of life, when another member says that this one is lost; as it cannot
+ * ask while the watch is broken, one is given when that breaks. Owned by the context on which it is made.
  */
-final class ServiceSeat implements Seat {
+final class ServiceSeat extends Tenure {
   private static final Logger LOG = LoggerFactory.getLogger(ServiceSeat.class);
+  /** Shorter than a rendezvous waits for an answer; of one that is gone it is the longer time, so that nobody storms it. */
+  private static final long WATCH_SOON_MILLIS = 100;
   private static final long WATCH_AGAIN_MILLIS = 1000;
 
   private final Vertx vertx;
-  private final ContextInternal context;
   private final Joining joining;
   private final Consumer<ServiceSeat> over;
   private final io.regatta.node.group.Membership seat;
   private final RendezvousClient watcher;
-  private Watch watch;
   private boolean forming = true;
   /** The last view that came while the generation formed: it may be newer than that, on a connection of its own. */
   private GroupView early;
   private boolean closed;
-  private volatile Membership membership;
-  private volatile Promise<String> ended;
-  private volatile Promise<String> newcomers;
 
   ServiceSeat(Node node, Directory.Instance service, Joining joining, Consumer<ServiceSeat> over) {
+    super((ContextInternal) node.vertx().getOrCreateContext());
     this.vertx = node.vertx();
-    this.context = (ContextInternal) vertx.getOrCreateContext();
     this.joining = joining;
     this.over = over;
     this.seat = new io.regatta.node.group.Membership(node, service, joining.group(), "rank", () -> -1, this::seen, this::end);
     this.watcher = new RendezvousClient(vertx, service.host(), service.controlPort());
-    this.ended = context.promise();
-    this.newcomers = context.promise();
   }
 
   Future<Seat> join() {
-    Promise<Membership> joined = context.promise();
-    context.runOnContext(v -> seat.joinElastic(joining.member(), joining.minWorldSize(), joining.maxWorldSize(),
+    Promise<Membership> joined = context().promise();
+    context().runOnContext(v -> seat.joinElastic(joining.member(), joining.minWorldSize(), joining.maxWorldSize(),
         joining.rank(), joining.member(), joining.endpoint(), joining.timeout(), joining.settle())
         .onSuccess(done -> watch()).onFailure(this::end).map(this::seated).onComplete(joined));
     return joined.future().map(this);
@@ -69,9 +65,7 @@ final class ServiceSeat implements Seat {
       throw given();
     }
     Membership formed = new Membership(joining.group(), seat.generation(), seat.rank(), seat.endpoints());
-    ended = context.promise();
-    newcomers = context.promise();
-    membership = formed;
+    begins(formed);
     forming = false;
     LOG.info("{} is {}", joining.member(), formed);
     if (early != null) {
@@ -85,29 +79,37 @@ final class ServiceSeat implements Seat {
     if (closed) {
       return;
     }
-    watch = watcher.watch(joining.group(), this::seen);
+    boolean[] any = new boolean[1];
+    Watch watch = watcher.watch(joining.group(), seat.incarnation(), view -> {
+      any[0] = true;
+      seen(view);
+    });
     watch.ended().onComplete(done -> {
       if (!closed) {
         LOG.debug("the watch on group {} broke and is begun again: {}", joining.group(), done.cause());
-        vertx.setTimer(WATCH_AGAIN_MILLIS, id -> watch());
+        seat.answer();
+        vertx.setTimer(any[0] ? WATCH_SOON_MILLIS : WATCH_AGAIN_MILLIS, id -> watch());
       }
     });
   }
 
   private void seen(GroupView view) {
+    if (!closed && view.getAskedList().contains(seat.incarnation())) {
+      seat.answer();
+    }
     if (forming) {
       early = view;
     }
-    if (closed || forming || view.getGeneration() < membership.generation()) {
+    if (closed || forming || view.getGeneration() < membership().generation()) {
       return;
     }
-    if (view.getGeneration() > membership.generation()) {
+    if (view.getGeneration() > membership().generation()) {
       List<String> gone = view.getMembersList().stream().filter(member -> !member.getState().equals("active"))
           .map(ServiceSeat::described).toList();
-      ended.tryComplete("generation " + membership.generation() + " of group " + joining.group() + " is over: "
+      isOver("generation " + membership().generation() + " of group " + joining.group() + " is over: "
           + (gone.isEmpty() ? "a member forms the next one" : gone.toString()));
     } else if (view.getWaitingCount() > 0) {
-      newcomers.tryComplete("newcomers of group " + joining.group() + ": " + view.getWaitingList());
+      hasNewcomers("newcomers of group " + joining.group() + ": " + view.getWaitingList());
     }
   }
 
@@ -117,32 +119,18 @@ final class ServiceSeat implements Seat {
   }
 
   @Override
-  public Membership membership() {
-    return membership;
-  }
-
-  @Override
-  public Future<String> ended() {
-    return ended.future();
-  }
-
-  @Override
-  public Future<String> newcomers() {
-    return newcomers.future();
-  }
-
-  @Override
-  public Future<Membership> reform(Duration timeout, boolean ending) {
-    Promise<Membership> formed = context.promise();
-    context.runOnContext(v -> {
+  public Future<Membership> reform(Reform how) {
+    Promise<Membership> formed = context().promise();
+    context().runOnContext(v -> {
       if (forming || closed) {
         formed.fail(closed ? given() : new Conflict(joining.member() + " already waits for a generation of group " + joining.group()
                 + "; call reform once for each"));
         return;
       }
       forming = true;
-      ended.tryComplete(joining.member() + " forms the next generation");
-      seat.reform(joining.member(), timeout, ending).map(this::seated).onFailure(this::end).onComplete(formed);
+      isOver(joining.member() + " forms the next generation");
+      seat.reform(joining.member(), how.timeout(), how.ending(), how.unreachable(), how.inVain()).map(this::seated)
+          .onFailure(this::end).onComplete(formed);
     });
     return formed.future();
   }
@@ -154,27 +142,25 @@ final class ServiceSeat implements Seat {
   private void end(Throwable why) {
     if (!closed) {
       closed = true;
-      ended.tryFail(why);
-      newcomers.tryFail(why);
+      fail(why);
       over.accept(this);
       seat.leave().eventually(watcher::close).onFailure(e -> LOG.debug("group {}: {}", joining.group(), e.toString()));
     }
   }
 
   @Override
-  public Future<Void> leave() {
-    Promise<Void> left = context.promise();
-    context.runOnContext(v -> {
+  public Future<Void> leave(boolean ended) {
+    Promise<Void> left = context().promise();
+    context().runOnContext(v -> {
       if (closed) {
         left.complete();
         return;
       }
       closed = true;
       Cancelled why = new Cancelled(joining.member() + " has left group " + joining.group());
-      ended.tryFail(why);
-      newcomers.tryFail(why);
+      fail(why);
       over.accept(this);
-      seat.leave().eventually(watcher::close).otherwiseEmpty().onComplete(left);
+      seat.leave(ended).eventually(watcher::close).otherwiseEmpty().onComplete(left);
     });
     return left.future();
   }

@@ -5,6 +5,7 @@ import io.regatta.collective.Membership;
 import io.regatta.collective.Seat;
 import io.regatta.collective.join.Roll.Entry;
 import io.regatta.collective.store.Store;
+import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.Conflict;
 import io.regatta.core.error.RegattaException.InvalidInput;
@@ -34,7 +35,7 @@ import org.slf4j.LoggerFactory;
  * A seat in a group that meets over a store: looks at the {@link Roll} time and again and does what is to be done next. Owned
  * by the context on which it is made. A store that does not answer is asked again: it declares nobody lost.
  */
-final class StoreSeat implements Seat {
+final class StoreSeat extends Tenure {
   private static final Logger LOG = LoggerFactory.getLogger(StoreSeat.class);
   static final String KEY = "group";
   /** So many of those behind it in the roll a member watches, so that what a member reads does not grow with the group. */
@@ -45,7 +46,6 @@ final class StoreSeat implements Seat {
   private enum Phase { WAITING, SEATED, OVER }
 
   private final Vertx vertx;
-  private final ContextInternal context;
   private final Store store;
   private final Timing timing;
   private final Waits waits;
@@ -57,36 +57,33 @@ final class StoreSeat implements Seat {
   private Promise<Membership> forming;
   private Waits.Handle wait;
   private Duration timeout;
-  /** Waits for a generation of any size. */
+  /** Waits for a generation of any size; nobody new is let in. */
   private boolean ending;
   private long sinceNanos;
+  /** When the store last answered. */
+  private long answeredNanos;
   private List<String> comeIds = List.of();
   private long comeNanos;
   private List<Entry> seated = List.of();
   private boolean complained;
   /** The look under way, or the last one: what it changes at the store, it may change after this seat has ended. */
   private Future<Boolean> looking = Future.succeededFuture();
-  private volatile Membership membership;
-  private volatile Promise<String> ended;
-  private volatile Promise<String> newcomers;
   private volatile List<Wait.Peer> waitsFor = List.of();
 
   StoreSeat(Vertx vertx, Store store, Timing timing, Waits waits, Joining joining, Consumer<StoreSeat> over) {
+    super((ContextInternal) vertx.getOrCreateContext());
     this.vertx = vertx;
-    this.context = (ContextInternal) vertx.getOrCreateContext();
     this.store = store;
     this.timing = timing;
     this.waits = waits;
     this.joining = joining;
     this.over = over;
     this.pulse = new Pulse(store, id, timing, System::nanoTime);
-    this.ended = context.promise();
-    this.newcomers = context.promise();
   }
 
   Future<Seat> join() {
-    Promise<Membership> formed = context.promise();
-    context.runOnContext(v -> {
+    Promise<Membership> formed = context().promise();
+    context().runOnContext(v -> {
       begin(formed, joining.timeout());
       look();
     });
@@ -100,11 +97,21 @@ final class StoreSeat implements Seat {
     comeNanos = sinceNanos;
     wait = waits.begin(joining.member(), "join of group " + joining.group(), store.toString(),
         () -> Future.succeededFuture(waitsFor));
-    // A look ends a wait that is too long; one that the store never answers does not.
-    long timer = vertx.setTimer(patience.plus(timing.lease()).toMillis(), id -> end(new PeerLost(joining.member()
-        + " waits for a generation of group " + joining.group() + " for longer than " + patience.toMillis() + " ms, and " + store
-        + " has not answered for " + timing.seconds() + "; look at the store")));
+    long timer = vertx.setTimer(patience.plus(timing.lease()).toMillis(), id -> awaitAnswer(formed));
     formed.future().onComplete(done -> vertx.cancelTimer(timer));
+  }
+
+  /** A look ends a wait that is too long; one that the store never answers does not. */
+  private void awaitAnswer(Promise<Membership> formed) {
+    if (formed != forming || phase != Phase.WAITING) {
+      return;
+    }
+    if (System.nanoTime() - answeredNanos < timing.lease().toNanos()) {
+      vertx.setTimer(timing.lease().toMillis(), id -> awaitAnswer(formed));
+      return;
+    }
+    end(new PeerLost(joining.member() + " waits for a generation of group " + joining.group() + " for longer than " + timeout.toMillis()
+        + " ms, and " + store + " has not answered for " + timing.seconds() + "; look at the store"));
   }
 
   private void look() {
@@ -113,6 +120,7 @@ final class StoreSeat implements Seat {
     }
     looking = store.get(KEY).compose(held -> consider(held, decode(held)));
     looking.onComplete(done -> {
+      answeredNanos = System.nanoTime();
       if (done.failed()) {
         troubled(done.cause());
       } else {
@@ -173,17 +181,20 @@ final class StoreSeat implements Seat {
     waitsFor = roll.members().isEmpty() ? List.of(Wait.Peer.named(roll.missing()))
         : roll.members().stream().map(entry -> Wait.Peer.named(entry.toString())).toList();
     boolean member = roll.member(id).isPresent();
-    if (member && roll.isWhole() && (membership == null || roll.formed() > membership.generation())) {
+    if (member && roll.isWhole() && (membership() == null || roll.formed() > membership().generation())) {
       seated(roll);
       return Future.succeededFuture(false);
     }
     if (member) {
-      return change(held, roll.reform(id));
+      return change(held, ending ? roll.reform(id).end() : roll.reform(id));
+    }
+    if (roll.isWaiting(id) && membership() == null && roll.ended()) {
+      return withdrawn(held, roll, roll.late(joining));
     }
     if (roll.isWaiting(id)) {
       return roll.isReady(isSettled(roll), ending) ? change(held, roll.form(System.currentTimeMillis())) : expire(held, roll);
     }
-    if (membership != null) {
+    if (membership() != null) {
       return Future.failedFuture(lost());
     }
     try {
@@ -205,14 +216,18 @@ final class StoreSeat implements Seat {
     return System.nanoTime() - comeNanos >= joining.settle().toNanos();
   }
 
+  /** A newcomer waits as long as there are members who may let it in. */
   private Future<Boolean> expire(Optional<byte[]> held, Roll roll) {
-    if (System.nanoTime() - sinceNanos < timeout.toNanos()) {
+    if (System.nanoTime() - sinceNanos < timeout.toNanos() || membership() == null && !roll.members().isEmpty()) {
       return Future.succeededFuture(false);
     }
-    PeerLost late = new PeerLost(String.format(Locale.ROOT, "join timed out after %.1f s at %s: ",
-        timeout.toMillis() / 1000.0, store) + roll.missing());
+    return withdrawn(held, roll, new PeerLost(String.format(Locale.ROOT, "join timed out after %.1f s at %s: ",
+        timeout.toMillis() / 1000.0, store) + roll.missing()));
+  }
+
+  private Future<Boolean> withdrawn(Optional<byte[]> held, Roll roll, RegattaException why) {
     return store.compareAndSet(KEY, held, roll.without(List.of(id)).encode())
-        .compose(withdrawn -> withdrawn ? Future.failedFuture(late) : Future.succeededFuture(true));
+        .compose(withdrawn -> withdrawn ? Future.failedFuture(why) : Future.succeededFuture(true));
   }
 
   private Future<Boolean> change(Optional<byte[]> held, Roll roll) {
@@ -222,33 +237,31 @@ final class StoreSeat implements Seat {
   private void seated(Roll roll) {
     Entry mine = roll.member(id).orElseThrow();
     seated = roll.members();
-    membership = new Membership(roll.group(), roll.formed(), mine.rank(), seated.stream().map(Entry::endpoint).toList());
-    ended = context.promise();
-    newcomers = context.promise();
+    begins(new Membership(roll.group(), roll.formed(), mine.rank(), seated.stream().map(Entry::endpoint).toList()));
     phase = Phase.SEATED;
     wait.close();
-    LOG.info("{} is {}", joining.member(), membership);
-    forming.complete(membership);
+    LOG.info("{} is {}", joining.member(), membership());
+    forming.complete(membership());
   }
 
   private Future<Boolean> keep(Roll roll) {
     if (roll.member(id).isEmpty()) {
       return Future.failedFuture(lost());
     }
-    if (roll.generation() != membership.generation()) {
-      ended.tryComplete("generation " + membership.generation() + " of group " + roll.group() + " is over: "
+    if (roll.generation() != membership().generation()) {
+      isOver("generation " + membership().generation() + " of group " + roll.group() + " is over: "
           + seated.stream().filter(entry -> roll.member(entry.id()).isEmpty())
               .map(entry -> "rank " + entry.rank() + " (" + entry + (roll.isWaiting(entry.id())
                   ? ") forms the next one" : ") has left or is lost")).toList());
     }
     if (!roll.newcomers().isEmpty()) {
-      newcomers.tryComplete("newcomers of group " + roll.group() + ": " + roll.newcomers());
+      hasNewcomers("newcomers of group " + roll.group() + ": " + roll.newcomers());
     }
     return Future.succeededFuture(false);
   }
 
   private StaleGeneration lost() {
-    return new StaleGeneration(membership + ", was declared lost: no sign of life at " + store + " within "
+    return new StaleGeneration(membership() + ", was declared lost: no sign of life at " + store + " within "
         + timing.seconds() + ", or the store has lost its content. Join again");
   }
 
@@ -269,11 +282,15 @@ final class StoreSeat implements Seat {
 
   /** Ends the seat; what is left of it at the store goes behind what is on its way there. */
   private Future<Void> end(Throwable why) {
+    return end(why, false);
+  }
+
+  private Future<Void> end(Throwable why, boolean ended) {
     if (phase == Phase.OVER) {
       return Future.succeededFuture();
     }
     endHere(why);
-    return looking.transform(done -> withdraw()).eventually(pulse::end)
+    return looking.transform(done -> withdraw(ended)).eventually(pulse::end)
         .onFailure(e -> LOG.debug("group {}: {}", joining.group(), e.toString()));
   }
 
@@ -281,52 +298,36 @@ final class StoreSeat implements Seat {
     phase = Phase.OVER;
     wait.close();
     forming.tryFail(why);
-    ended.tryFail(why);
-    newcomers.tryFail(why);
+    fail(why);
     over.accept(this);
   }
 
   @Override
-  public Membership membership() {
-    return membership;
-  }
-
-  @Override
-  public Future<String> ended() {
-    return ended.future();
-  }
-
-  @Override
-  public Future<String> newcomers() {
-    return newcomers.future();
-  }
-
-  @Override
-  public Future<Membership> reform(Duration patience, boolean atTheEnd) {
-    Promise<Membership> formed = context.promise();
-    context.runOnContext(v -> {
+  public Future<Membership> reform(Reform how) {
+    Promise<Membership> formed = context().promise();
+    context().runOnContext(v -> {
       if (phase != Phase.SEATED) {
         formed.fail(phase == Phase.OVER ? lost() : new Conflict(joining.member() + " already waits for a generation of group "
             + joining.group() + "; call reform once for each"));
         return;
       }
       phase = Phase.WAITING;
-      ended.tryComplete(joining.member() + " forms the next generation");
-      ending = atTheEnd;
-      begin(formed, patience);
+      isOver(joining.member() + " forms the next generation");
+      ending = how.ending();
+      begin(formed, how.timeout());
     });
     return formed.future();
   }
 
   @Override
-  public Future<Void> leave() {
-    Promise<Void> left = context.promise();
-    context.runOnContext(v -> {
+  public Future<Void> leave(boolean ended) {
+    Promise<Void> left = context().promise();
+    context().runOnContext(v -> {
       if (phase == Phase.OVER) {
         left.complete();
         return;
       }
-      end(new Cancelled(joining.member() + " has left group " + joining.group()))
+      end(new Cancelled(joining.member() + " has left group " + joining.group()), ended)
           .timeout(LEAVE_MILLIS, TimeUnit.MILLISECONDS).onComplete(done -> {
             if (done.failed()) {
               LOG.warn("{} could not leave group {}, its lease will end it: {}", joining.member(), joining.group(),
@@ -338,18 +339,21 @@ final class StoreSeat implements Seat {
     return left.future();
   }
 
-  private Future<Void> withdraw() {
+  private Future<Void> withdraw(boolean ended) {
     return store.get(KEY).compose(held -> {
       Roll roll = decode(held);
-      return roll.everybody().noneMatch(entry -> entry.id().equals(id)) ? Future.succeededFuture()
-          : store.compareAndSet(KEY, held, roll.without(List.of(id)).encode())
-              .compose(done -> done ? Future.succeededFuture() : withdraw());
+      if (roll.everybody().noneMatch(entry -> entry.id().equals(id))) {
+        return Future.succeededFuture();
+      }
+      Roll left = roll.without(List.of(id));
+      return store.compareAndSet(KEY, held, (ended ? left.end() : left).encode())
+          .compose(done -> done ? Future.succeededFuture() : withdraw(ended));
     });
   }
 
   /** Without a word to the store, as if the process had ended. */
   void giveUp() {
-    context.runOnContext(v -> {
+    context().runOnContext(v -> {
       if (phase != Phase.OVER) {
         endHere(new Cancelled("the rendezvous of group " + joining.group() + " was closed"));
       }

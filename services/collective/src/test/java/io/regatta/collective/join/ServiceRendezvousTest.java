@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.regatta.collective.Joining;
 import io.regatta.collective.Membership;
 import io.regatta.collective.Seat;
+import io.regatta.collective.Seat.Reform;
 import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.Conflict;
 import io.regatta.node.Node;
@@ -14,12 +15,19 @@ import io.regatta.node.admin.Waits;
 import io.regatta.node.directory.Directory;
 import io.regatta.node.directory.HazelcastDirectory;
 import io.regatta.node.testing.BlockedLoopGuard;
+import io.regatta.protocol.RendezvousClient;
+import io.regatta.protocol.rendezvous.GroupView;
 import io.regatta.rendezvous.RendezvousConfig;
 import io.regatta.rendezvous.RendezvousVerticle;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
+import io.vertx.core.net.NetClient;
+import io.vertx.core.net.NetServer;
+import io.vertx.core.net.NetSocket;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -50,7 +58,11 @@ class ServiceRendezvousTest {
   }
 
   private Future<Seat> join(String member) {
-    return rendezvous.join(new Joining("g", 2, 3, -1, member, member + ":1", LONG, LONG));
+    return rendezvous.join(joining(member));
+  }
+
+  private static Joining joining(String member) {
+    return new Joining("g", 2, 3, -1, member, member + ":1", LONG, LONG);
   }
 
   @Test
@@ -96,5 +108,110 @@ class ServiceRendezvousTest {
     Future<Membership> next = seats.get(1).reform(LONG);
     assertThat(get(seats.get(2).reform(LONG)).endpoints()).doesNotContain("a:1").hasSize(2);
     get(next);
+  }
+
+  private static Reform lacking(int rank) {
+    return new Reform(LONG, false, List.of(rank), true);
+  }
+
+  /** Two see it dead: another member, and the rendezvous, which it does not answer. */
+  @Test
+  void whoIsDeadIsLostAtOnce_whenAnotherSaysSo() {
+    Vertx other = Vertx.vertx();
+    Node another = Node.embedded(other, directory, "another");
+    Future<Seat> last = new ServiceRendezvous(another, rendezvousAt()).join(joining("c"));
+    List<Seat> seats = List.of(join("a"), join("b")).stream().map(seat -> get(seat)).toList();
+    int rank = get(last).membership().rank();
+    get(other.close()); // without a word
+    long dead = System.nanoTime();
+    Future<Membership> first = seats.get(0).reform(lacking(rank));
+    Future<Membership> second = seats.get(1).reform(LONG);
+    assertThat(get(first).endpoints()).containsExactlyInAnyOrder("a:1", "b:1");
+    assertThat(get(second).generation()).isEqualTo(get(first).generation());
+    assertThat(TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - dead)).as("before its lease ends, by the last of four heartbeats")
+        .isLessThan(RendezvousConfig.defaults().leaseMs() * 3 / 4);
+  }
+
+  @Test
+  void whoLivesAnswersTheRendezvous_whateverAnotherSays() {
+    List<Seat> seats = List.of(join("a"), join("b"), join("c")).stream().map(seat -> get(seat)).toList();
+    RendezvousClient client = new RendezvousClient(vertx, "127.0.0.1", rendezvousAt().controlPort());
+    Future<Membership> first = seats.get(0).reform(lacking(seats.get(1).membership().rank()));
+    for (GroupView view = view(client); view.getAskedCount() > 0 || view.getGeneration() == seats.get(2).membership().generation();
+        view = view(client)) {
+      assertThat(view.getMembersList()).allMatch(member -> member.getState().equals("active"));
+    }
+    Future<Membership> second = seats.get(1).reform(LONG);
+    Future<Membership> third = seats.get(2).reform(LONG);
+    assertThat(get(first).worldSize()).isEqualTo(3);
+    assertThat(List.of(get(second), get(third))).extracting(Membership::worldSize).containsOnly(3);
+    get(client.close());
+  }
+
+  private static GroupView view(RendezvousClient client) {
+    return get(client.groups("g")).getGroups(0);
+  }
+
+  private Directory.Instance rendezvousAt() {
+    return get(node.directory().list(Directory.RENDEZVOUS)).get(0);
+  }
+
+  /** Passes all on to the rendezvous, until its connections are cut; new ones are taken. */
+  private final class Cable {
+    private final List<NetSocket> sockets = new CopyOnWriteArrayList<>();
+    private final NetServer server;
+
+    Cable(int target) {
+      NetClient client = vertx.createNetClient();
+      server = get(vertx.createNetServer().connectHandler(in -> {
+        sockets.add(in);
+        in.pause();
+        client.connect(target, "127.0.0.1").onFailure(e -> in.close()).onSuccess(out -> {
+          in.pipeTo(out);
+          out.pipeTo(in);
+        });
+      }).listen(0, "127.0.0.1"));
+    }
+
+    void cut() {
+      sockets.forEach(NetSocket::close);
+      sockets.clear();
+    }
+  }
+
+  private static void awaitJoins(RendezvousClient client, boolean any) {
+    long deadline = System.nanoTime() + LONG.toNanos();
+    while (get(client.groups("g")).getGathersCount() > 0 != any) {
+      assertThat(System.nanoTime()).as("joins wait: " + any).isLessThan(deadline);
+    }
+  }
+
+  /** Cuts it while somebody waits over it to join, and returns when the rendezvous knows of nobody who waits. */
+  private void cutWaiting(Cable cable, RendezvousClient client) {
+    awaitJoins(client, true);
+    cable.cut();
+    awaitJoins(client, false);
+  }
+
+  /** Its connections are cut while it waits to join, and to form the next generation: it is in both. */
+  @Test
+  void aConnectionThatBreaksWhileAGenerationFormsIsMadeAgain() {
+    Directory.Instance at = rendezvousAt();
+    RendezvousClient client = new RendezvousClient(vertx, "127.0.0.1", at.controlPort());
+    Cable cable = new Cable(at.controlPort());
+    ServiceRendezvous cut = new ServiceRendezvous(node, new Directory.Instance(at.service(), at.id(), at.index(), "127.0.0.1",
+        cable.server.actualPort(), at.incarnation(), at.attributes()));
+    Future<Seat> joined = cut.join(joining("a"));
+    cutWaiting(cable, client);
+    List<Seat> others = List.of(join("b"), join("c")).stream().map(seat -> get(seat)).toList();
+    Seat seat = get(joined);
+    assertThat(seat.membership().worldSize()).isEqualTo(3);
+    get(others.get(0).leave());
+    Future<Membership> next = seat.reform(LONG);
+    cutWaiting(cable, client);
+    assertThat(get(others.get(1).reform(LONG)).endpoints()).containsExactlyInAnyOrder("a:1", "c:1");
+    assertThat(get(next).worldSize()).isEqualTo(2);
+    get(cut.close());
+    get(client.close());
   }
 }

@@ -150,9 +150,13 @@ class StoreRendezvousTest {
     Roll left = Roll.decode(get(memory.get("job/group")).orElseThrow());
     assertThat(left.everybody()).isEmpty();
     Seat alone = get(elastic(1, 2, "b", LONG));
-    assertThatThrownBy(() -> get(elastic(1, 2, "c", Duration.ofMillis(300)))).isInstanceOf(PeerLost.class)
-        .hasMessageContaining("goes on with 1 of at most 2").hasMessageContaining("rank 0 b at b:1");
+    Future<Seat> newcomer = elastic(1, 2, "c", Duration.ofMillis(1));
+    assertThat(get(alone.newcomers())).contains("c at c:1");
     assertThat(alone.ended().isComplete()).isFalse();
+    get(alone.leave(true));
+    assertThatThrownBy(() -> get(newcomer)).as("it has waited as long as b went on").isInstanceOf(Conflict.class)
+        .hasMessageContaining("the run of group g has ended");
+    assertThat(get(elastic(1, 2, "d", LONG)).membership().endpoints()).as("begun anew").containsExactly("d:1");
   }
 
   /** A store with a slow connection: what is on its way arrives behind what is sent later, if it is not waited for. */
@@ -166,6 +170,14 @@ class StoreRendezvousTest {
     get(left);
     assertThat(Roll.decode(get(memory.get("job/group")).orElseThrow()).everybody()).isEmpty();
     assertThat(get(memory.get(slow.heldKey))).isEmpty();
+  }
+
+  @Test
+  void aStoreThatNeverAnswersEndsTheWait() {
+    SlowStore silent = new SlowStore(memory);
+    silent.next("job/group");
+    assertThatThrownBy(() -> get(rendezvous(silent, HASTY).join(Joining.fixed("g", 1, 0, "a", "a:1", Duration.ofMillis(1)))))
+        .isInstanceOf(PeerLost.class).hasMessageContaining("has not answered for 1.5 s");
   }
 
   @Test

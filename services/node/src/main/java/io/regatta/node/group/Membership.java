@@ -21,6 +21,7 @@ import io.regatta.protocol.rendezvous.Member;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import java.time.Duration;
+import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
@@ -61,8 +62,12 @@ public final class Membership {
   private long viewed;
   private long leaseMillis;
   private List<String> endpoints = List.of();
+  /** Of the members, by rank. */
+  private List<Long> incarnations = List.of();
   /** How this member joined an elastic group. */
   private JoinRequest elastic;
+  /** The join under way there. */
+  private PatientJoin joining;
   private long heart = -1;
   private boolean beating;
   private boolean complained;
@@ -120,31 +125,33 @@ public final class Membership {
       Duration timeout, Duration settle) {
     elastic = JoinRequest.newBuilder().setGroup(group).setMinWorldSize(minWorldSize).setWorldSize(maxWorldSize)
         .setRank(wanted).setMember(member).setEndpoint(endpoint).setSettleMs(settle.toMillis()).build();
-    return joinNext(who, timeout, false);
+    return joinNext(who, elastic, timeout);
   }
 
   /**
    * Ends the generation of an elastic group and waits for the next one; rank, generation and endpoints are those of the new
-   * one afterwards. The seat is kept meanwhile.
+   * one afterwards. The seat is kept meanwhile, and a connection to the rendezvous that breaks is made again, as long as that is
+   * not silent for the node's ready timeout.
    *
    * @param ending whether the member is at its end, so that fewer than the minimum are enough
+   * @param unreachable ranks of the generation that ends, to whom this member's connections broke or could not be made
+   * @param inVain whether this member has completed nothing in it
    */
-  public Future<Void> reform(String who, Duration timeout, boolean ending) {
-    return joinNext(who, timeout, ending);
+  public Future<Void> reform(String who, Duration timeout, boolean ending, Collection<Integer> unreachable, boolean inVain) {
+    return joinNext(who, elastic.toBuilder().setIncarnation(incarnation).setEnding(ending).setInVain(inVain)
+        .addAllUnreachable(unreachable.stream().map(incarnations::get).toList()).build(), timeout);
   }
 
-  private Future<Void> joinNext(String who, Duration timeout, boolean ending) {
-    Waits.Handle wait = node.waits().begin(who, "join of group " + group, "the rendezvous at " + rendezvous.endpoint(),
-        () -> missing(""));
-    return calls.join(elastic.toBuilder().setIncarnation(incarnation).setTimeoutMs(timeout.toMillis())
-        .setEnding(ending).build())
-        .onComplete(done -> wait.close())
-        .map(this::joined);
+  private Future<Void> joinNext(String who, JoinRequest request, Duration timeout) {
+    String where = "the rendezvous at " + rendezvous.endpoint();
+    Waits.Handle wait = node.waits().begin(who, "join of group " + group, where, () -> missing(""));
+    joining = new PatientJoin(vertx, calls, request, who, where, timeout, node.config().readyTimeout());
+    return joining.ask().onComplete(done -> wait.close()).map(this::joined);
   }
 
   private Void joined(JoinReply reply) {
     if (over) {
-      tooLate = left(beats, reply.getRank(), reply.getIncarnation());
+      tooLate = left(beats, reply.getRank(), reply.getIncarnation(), false);
       throw new Cancelled(kind + " " + reply.getRank() + " has left group " + group + " while it joined");
     }
     vertx.cancelTimer(heart);
@@ -155,6 +162,7 @@ public final class Membership {
     viewed = generation;
     leaseMillis = reply.getLeaseMs();
     endpoints = view.getMembersList().stream().map(Member::getEndpoint).toList();
+    incarnations = view.getMembersList().stream().map(Member::getIncarnation).toList();
     seated = true;
     heart = vertx.setPeriodic(Math.max(1, reply.getLeaseMs() / BEATS_PER_LEASE), id -> beat());
     return null;
@@ -162,9 +170,19 @@ public final class Membership {
 
   /** One at a time: those that a slow rendezvous has not answered must not pile up. */
   private void beat() {
-    if (beating) {
-      return;
+    if (!beating) {
+      beatNow();
     }
+  }
+
+  /** Gives a sign of life out of turn: the rendezvous has asked for one, or may have. */
+  public void answer() {
+    if (seated) {
+      beatNow();
+    }
+  }
+
+  private void beatNow() {
     beating = true;
     beats.heartbeat(group, rank, incarnation, lastStep.getAsLong()).onComplete(beat -> {
       beating = false;
@@ -180,6 +198,7 @@ public final class Membership {
       } else if (beat.cause() instanceof StaleGeneration || beat.cause() instanceof NotOwner) {
         over = true;
         end();
+        giveUpJoining((RegattaException) beat.cause());
         givenUp.accept((RegattaException) beat.cause());
       } else if (!complained) {
         complained = true;
@@ -252,14 +271,30 @@ public final class Membership {
 
   /** Gives the seat up, if there is one, and closes the connections: a join under way fails. Never fails itself. */
   public Future<Void> leave() {
-    Future<Void> left = seated ? left(calls, rank, incarnation) : Future.succeededFuture();
+    return leave(false);
+  }
+
+  /**
+   * The same.
+   *
+   * @param ended of a member of an elastic group: what the group was for is done, so that newcomers are refused from now on
+   */
+  public Future<Void> leave(boolean ended) {
+    Future<Void> left = seated ? left(calls, rank, incarnation, ended) : Future.succeededFuture();
     over = true;
     end();
+    giveUpJoining(new Cancelled(kind + " has left group " + group + " while it joined"));
     return left.transform(done -> calls.close()).transform(done -> tooLate).eventually(beats::close).otherwiseEmpty();
   }
 
-  private Future<Void> left(RendezvousClient by, int ofRank, long life) {
-    return by.leave(group, ofRank, life).timeout(LEAVE_MILLIS, TimeUnit.MILLISECONDS).onFailure(this::notLeft);
+  private void giveUpJoining(RegattaException why) {
+    if (joining != null) {
+      joining.giveUp(why);
+    }
+  }
+
+  private Future<Void> left(RendezvousClient by, int ofRank, long life, boolean ended) {
+    return by.leave(group, ofRank, life, ended).timeout(LEAVE_MILLIS, TimeUnit.MILLISECONDS).onFailure(this::notLeft);
   }
 
   /** One that is gone, often because everything stops at once, or was started anew holds no seat to give up. */

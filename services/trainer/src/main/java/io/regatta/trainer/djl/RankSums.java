@@ -46,14 +46,24 @@ final class RankSums implements BatchSums, AutoCloseable {
   static RankSums attach(Block network, TrainerSession session) {
     List<SyncBatchNorm> norms = new ArrayList<>();
     collect(network, norms);
-    if (norms.isEmpty() || session.worldSize() == 1) {
+    if (norms.isEmpty()) {
       return null;
     }
-    PeerRanks ranks = session.peers().orElseThrow(() -> new InvalidInput("job " + session.job().job() + ": SyncBatchNorm sums "
-        + "over a fixed number of trainers in mode collective; use BatchNorm in other modes and in elastic jobs"));
+    if (session.elastic().isPresent()) { // however many there are now
+      throw fixedOnly(session);
+    }
+    if (session.worldSize() == 1) {
+      return null;
+    }
+    PeerRanks ranks = session.peers().orElseThrow(() -> fixedOnly(session));
     RankSums sums = new RankSums(session, session.await("streams for batch normalisation", ranks.apart("norm")));
     norms.forEach(norm -> norm.attach(sums));
     return sums;
+  }
+
+  private static InvalidInput fixedOnly(TrainerSession session) {
+    return new InvalidInput("job " + session.job().job() + ": SyncBatchNorm sums over a fixed number of trainers in mode collective; "
+        + "use BatchNorm in other modes and in elastic jobs");
   }
 
   private static void collect(Block block, List<SyncBatchNorm> into) {

@@ -10,6 +10,7 @@ import io.regatta.collective.join.ServiceRendezvous;
 import io.regatta.core.collective.ReduceOp;
 import io.regatta.core.collective.Tensor;
 import io.regatta.core.collective.WireType;
+import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.error.RegattaException.StaleGeneration;
@@ -43,14 +44,19 @@ final class ElasticMesh implements ElasticPeers {
   private final CollectivePort port;
   private final Seat seat;
   private final Consumer<Throwable> lost;
+  private final Runnable placed;
   /** Null if the generation could not be formed. */
   private volatile Collectives collectives;
   private volatile Membership place;
   private volatile boolean newcomers;
+  /** This trainer has come to the end of its run; and it gives its seat up, at its end or before. */
   private volatile boolean ending;
+  private volatile boolean closing;
 
-  private ElasticMesh(Context context, ServiceRendezvous rendezvous, CollectivePort port, Seat seat, Consumer<Throwable> lost) {
+  private ElasticMesh(Context context, ServiceRendezvous rendezvous, CollectivePort port, Seat seat, Consumer<Throwable> lost,
+      Runnable placed) {
     this.lost = lost;
+    this.placed = placed;
     this.context = context;
     this.rendezvous = rendezvous;
     this.port = port;
@@ -63,16 +69,17 @@ final class ElasticMesh implements ElasticPeers {
    * @param wanted rank, -1 for any
    * @param member how messages to others call this trainer
    * @param lost told why if the rendezvous gives this trainer up; on the loop
+   * @param placed told of each generation that this trainer has a rank in; on the loop
    */
   static Future<ElasticMesh> open(Node node, Context context, Directory.Instance service, StreamOptions streams, JobConfig job,
-      int wanted, String member, Consumer<Throwable> lost) {
+      int wanted, String member, Consumer<Throwable> lost, Runnable placed) {
     ServiceRendezvous rendezvous = new ServiceRendezvous(node, service);
     CollectiveOptions options = CollectiveOptions.defaults().withStream(streams)
         .withFailureTimeout(job.collective().failureTimeoutMs());
     return CollectivePort.listen(node.vertx(), node.host(), options, node.waits()).compose(port -> {
       Joining joining = new Joining(job.job(), job.collective().minTrainers(), job.trainers(), wanted, member, port.endpoint(),
           node.config().readyTimeout(), Joining.SETTLE);
-      return rendezvous.join(joining).map(seat -> new ElasticMesh(context, rendezvous, port, seat, lost))
+      return rendezvous.join(joining).map(seat -> new ElasticMesh(context, rendezvous, port, seat, lost, placed))
           .compose(mesh -> mesh.form(mesh.seat.membership()).otherwiseEmpty().map(mesh)) // if somebody is lost now: reform
           .recover(e -> port.close().eventually(rendezvous::close).transform(closed -> Future.failedFuture(e)));
     });
@@ -80,6 +87,7 @@ final class ElasticMesh implements ElasticPeers {
 
   private Future<Void> form(Membership ranks) {
     place = ranks;
+    context.runOnContext(v -> placed.run());
     newcomers = false;
     collectives = null;
     seat.newcomers().onSuccess(who -> newcomers = place == ranks);
@@ -89,7 +97,7 @@ final class ElasticMesh implements ElasticPeers {
         if (end.failed() && end.cause() instanceof StaleGeneration) {
           lost.accept(end.cause());
         }
-        if (place == ranks && !ending) { // at the end everybody leaves
+        if (place == ranks && !ending && !closing) { // at the end everybody leaves
           formed.close();
         }
       });
@@ -156,12 +164,17 @@ final class ElasticMesh implements ElasticPeers {
   }
 
   @Override
-  public CompletableFuture<Void> reform() {
+  public CompletableFuture<Void> reform(boolean inVain) {
     CompletableFuture<Void> formed = new CompletableFuture<>();
     context.runOnContext(v -> {
+      if (closing) {
+        formed.completeExceptionally(new Cancelled(place + ": this trainer is giving its seat up"));
+        return;
+      }
       Collectives before = collectives;
       (before == null ? Future.<Void>succeededFuture() : before.close())
-          .transform(closed -> seat.reform(NEXT_GENERATION, ending)
+          .transform(closed -> port.unreachable(place))
+          .compose(unreachable -> seat.reform(new Seat.Reform(NEXT_GENERATION, ending, unreachable, inVain))
               .recover(e -> Future.failedFuture(new StaleGeneration("the next generation of the trainers of job " + place.group()
                   + " has not formed, or without this one: " + e.getMessage()))))
           .compose(ranks -> form(ranks).recover(e -> Future.failedFuture(over(e))))
@@ -177,9 +190,9 @@ final class ElasticMesh implements ElasticPeers {
 
   /** Gives the seat up, behind everything that the others still wait for from here. */
   Future<Void> close() {
-    ending = true;
+    closing = true;
     Collectives last = collectives;
     return (last == null ? Future.<Void>succeededFuture() : last.close())
-        .transform(closed -> seat.leave()).transform(left -> port.close()).transform(closed -> rendezvous.close());
+        .transform(closed -> seat.leave(ending)).transform(left -> port.close()).transform(closed -> rendezvous.close());
   }
 }

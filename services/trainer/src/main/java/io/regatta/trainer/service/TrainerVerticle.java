@@ -56,6 +56,7 @@ public final class TrainerVerticle extends VerticleBase implements FiniteService
   private final Promise<RunResult> result = Promise.promise();
   private final Promise<ShardFinder.Found> servers = Promise.promise();
   private final List<Meter> meters = new ArrayList<>();
+  private int measuredRank = -1;
   private Hosted.Service hosted;
   /** Null in an elastic job. */
   private Membership group;
@@ -134,7 +135,7 @@ public final class TrainerVerticle extends VerticleBase implements FiniteService
     String member = "trainer with pid " + ProcessHandle.current().pid() + " on " + node.host();
     if (job.isElastic()) {
       return ElasticMesh.open(node, context, rendezvous, config.stream().options(), job, config.rank(), member,
-          e -> givenUp(e.getMessage())).onSuccess(opened -> mesh = opened).<Void>mapEmpty().recover(this::notJoined);
+          e -> givenUp(e.getMessage()), this::placed).onSuccess(opened -> mesh = opened).<Void>mapEmpty().recover(this::notJoined);
     }
     others = new OtherTrainers(job, () -> group.rank(), this::lastStep);
     group = new Membership(node, rendezvous, job.job(), "trainer", this::lastStep,
@@ -202,7 +203,17 @@ public final class TrainerVerticle extends VerticleBase implements FiniteService
     return null;
   }
 
+  /** In the next generation of an elastic job the rank may be another, under which figures are told. */
+  private void placed() {
+    if (measuredRank >= 0 && over == null && rank() != measuredRank) {
+      meters.forEach(node.metrics()::remove);
+      meters.clear();
+      measure();
+    }
+  }
+
   private void measure() {
+    measuredRank = rank();
     OwnedSession measured = session;
     RankSteps steps = run.steps();
     counter("regatta.trainer.steps", "steps made by this rank", measured::step);

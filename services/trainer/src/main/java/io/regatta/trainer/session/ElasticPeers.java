@@ -29,6 +29,8 @@ public interface ElasticPeers extends PeerRanks {
    * Ends this generation, for all ranks, and waits for the next one, which forms when all who live have called this and there
    * are enough of them. Calls under way fail before. Fails with {@code PeerLost} if somebody is lost on the way: it is to be
    * called again then.
+   *
+   * @param inVain whether this rank has completed nothing in this generation, be it that it was not formed
    */
-  CompletableFuture<Void> reform();
+  CompletableFuture<Void> reform(boolean inVain);
 }

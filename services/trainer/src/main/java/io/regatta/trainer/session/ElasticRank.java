@@ -44,8 +44,9 @@ public final class ElasticRank {
   private final long life = ThreadLocalRandom.current().nextLong(1L << 52);
   private boolean fresh = true;
   private boolean generationIsOver;
-  /** Completed so far; and generations that have begun since the group's first. */
+  /** Completed so far; when this generation began; and generations that have begun since the group's first. */
   private long operations;
+  private long operationsBefore;
   private long beginnings;
   /** Of the last operation. */
   private Operation.Result last = Operation.Result.NONE;
@@ -163,7 +164,7 @@ public final class ElasticRank {
   private boolean goOn(Operation pending) {
     long began = System.nanoTime();
     int before = peers.worldSize();
-    await("the next generation of trainers", peers.reform());
+    await("the next generation of trainers", peers.reform(operations == operationsBefore));
     long formed = System.nanoTime();
     boolean completed = begin(pending);
     generationIsOver = false;
@@ -199,6 +200,7 @@ public final class ElasticRank {
       }
     }
     long reached = operations;
+    operationsBefore = reached;
     passes.deal(rows, reached);
     beginnings = rows.stream().filter(row -> row.operations() == reached).mapToLong(Recovery::beginnings).max().orElse(0) + 1;
     fresh = false;

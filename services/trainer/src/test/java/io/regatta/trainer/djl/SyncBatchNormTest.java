@@ -21,13 +21,18 @@ import ai.djl.training.GradientCollector;
 import ai.djl.training.ParameterStore;
 import ai.djl.training.initializer.Initializer;
 import ai.djl.util.Pair;
+import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.trainer.run.SharedShards;
+import io.regatta.trainer.session.ElasticRank;
+import io.regatta.trainer.session.TrainerSession;
 import io.vertx.core.json.JsonObject;
+import java.lang.reflect.Proxy;
 import java.nio.FloatBuffer;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.ConcurrentHashMap;
 import org.assertj.core.data.Offset;
@@ -172,5 +177,19 @@ class SyncBatchNormTest {
         }
       })).hasStackTraceContaining("use BatchNorm in other modes");
     }
+  }
+
+  /** However many trainers there are when the job begins. */
+  @Test
+  void anElasticJobIsRefusedAtItsStart() {
+    TrainerSession alone = (TrainerSession) Proxy.newProxyInstance(getClass().getClassLoader(), new Class<?>[] {TrainerSession.class},
+        (self, method, arguments) -> switch (method.getName()) {
+          case "elastic" -> Optional.of(new ElasticRank("trainer", null, null));
+          case "job" -> Toy.job();
+          case "worldSize" -> 1;
+          default -> throw new AssertionError(method);
+        });
+    Block net = new SequentialBlock().add(new SyncBatchNorm());
+    assertThatThrownBy(() -> RankSums.attach(net, alone)).isInstanceOf(InvalidInput.class).hasMessageContaining("in elastic jobs");
   }
 }

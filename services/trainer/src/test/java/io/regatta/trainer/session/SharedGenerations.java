@@ -175,6 +175,10 @@ public final class SharedGenerations {
     }
 
     @Override
+    public CompletableFuture<Void> reform(boolean inVain) {
+      return next(this);
+    }
+
     public CompletableFuture<Void> reform() {
       return next(this);
     }

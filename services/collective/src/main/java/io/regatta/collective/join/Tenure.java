@@ -1,0 +1,65 @@
+package io.regatta.collective.join;
+
+import io.regatta.collective.Membership;
+import io.regatta.collective.Seat;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import io.vertx.core.internal.ContextInternal;
+
+/**
+ * What a seat tells of the generation that it is in: of each one once that it is over, and once that there are newcomers. Changed on
+ * the seat's context only.
+ */
+abstract class Tenure implements Seat {
+  private final ContextInternal context;
+  private volatile Membership membership;
+  private volatile Promise<String> ended;
+  private volatile Promise<String> newcomers;
+
+  /** No generation yet. */
+  Tenure(ContextInternal context) {
+    this.context = context;
+    ended = context.promise();
+    newcomers = context.promise();
+  }
+
+  final ContextInternal context() {
+    return context;
+  }
+
+  /** A generation has formed. */
+  final void begins(Membership formed) {
+    ended = context.promise();
+    newcomers = context.promise();
+    membership = formed;
+  }
+
+  final void isOver(String why) {
+    ended.tryComplete(why);
+  }
+
+  final void hasNewcomers(String who) {
+    newcomers.tryComplete(who);
+  }
+
+  /** The seat is given up. */
+  final void fail(Throwable why) {
+    ended.tryFail(why);
+    newcomers.tryFail(why);
+  }
+
+  @Override
+  public final Membership membership() {
+    return membership;
+  }
+
+  @Override
+  public final Future<String> ended() {
+    return ended.future();
+  }
+
+  @Override
+  public final Future<String> newcomers() {
+    return newcomers.future();
+  }
+}

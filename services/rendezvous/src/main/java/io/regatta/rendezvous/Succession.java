@@ -1,0 +1,192 @@
+package io.regatta.rendezvous;
+
+import io.regatta.core.error.RegattaException;
+import io.regatta.core.error.RegattaException.Cancelled;
+import io.regatta.core.error.RegattaException.Conflict;
+import io.regatta.protocol.rendezvous.JoinReply;
+import io.regatta.protocol.rendezvous.JoinRequest;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.BiConsumer;
+import java.util.stream.Collectors;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * How an elastic group goes from one generation to the next: who comes to form it, who is asked for a sign of life because others
+ * cannot reach it, who must go because it lives and they cannot, and until when newcomers are let in. The rules are
+ * {@link Elastic}'s. Part of its {@link Group}, on that one's thread.
+ *
+ * <p><b>Whose word counts.</b> A member's word that it cannot reach another ends nobody: it makes the rendezvous ask the accused,
+ * over the stream by which that one follows the group. Whoever lives answers with a heartbeat within a round trip, and one whose
+ * stream has just broken sends one of its own accord. So a member is lost early only if two see it gone who see it by different
+ * connections: another member, and the rendezvous. A lie, and a connection that is broken between two members only, end nobody
+ * here; what becomes of two who live and cannot reach each other is {@link Severed}'s.
+ */
+final class Succession {
+  private static final Logger LOG = LoggerFactory.getLogger(Succession.class);
+
+  private final Group group;
+  private final Elastic rules;
+  private final Lobby lobby;
+  private final Issuer issuer;
+  private final RendezvousConfig config;
+  private final Severed severed = new Severed();
+  /** A member has come to its end: what the group was for is done, or will be when all are there. */
+  private boolean runOver;
+
+  Succession(Group group, Elastic rules, Lobby lobby, Issuer issuer, RendezvousConfig config) {
+    this.group = group;
+    this.rules = rules;
+    this.lobby = lobby;
+    this.issuer = issuer;
+    this.config = config;
+  }
+
+  /** Into the next generation: a member of this one, which is over then for all, or a newcomer. */
+  Runnable join(JoinRequest request, long now, long deadlineMillis, BiConsumer<JoinReply, RegattaException> done) {
+    boolean newcomer = request.getIncarnation() == 0;
+    Holder member = newcomer ? null : group.requireActive(request.getRank(), request.getIncarnation());
+    boolean first = !newcomer && group.holders().stream().noneMatch(h -> lobby.holds(h.incarnation));
+    lobby.replace(request, new Cancelled(request.getMember() + " has asked again to join group " + group.name()
+        + ", on another connection"));
+    if (newcomer) {
+      if (runOver) {
+        throw runOver(request, now);
+      }
+      rules.admit(request, group.holders(), lobby, now);
+    }
+    Lobby.Guest guest = lobby.enter(request, now, deadlineMillis, done);
+    if (first) {
+      group.changed();
+    } else if (newcomer && !group.holders().isEmpty()) {
+      group.tell();
+    }
+    if (member != null) {
+      if (request.getInVain()) {
+        severed.says(member.incarnation, request.getUnreachableList());
+      }
+      ask(member, request.getUnreachableList(), now);
+      if (request.getEnding()) {
+        endRun(now);
+      }
+    }
+    formNext(now);
+    return () -> lobby.withdraw(guest);
+  }
+
+  // ---- signs of life
+
+  /** Those whom a member cannot reach are asked, and those from whom the rendezvous itself has been cut off at the same time. */
+  private void ask(Holder by, List<Long> unreachable, long now) {
+    List<Holder> accused = group.holders().stream()
+        .filter(holder -> holder.active() && !holder.isAsked() && holder != by && unreachable.contains(holder.incarnation)).toList();
+    if (accused.isEmpty()) {
+      return;
+    }
+    LOG.warn("{}: {} cannot reach {}, which has {} to give a sign of life", group.name(), by.describe(now), describe(accused, now),
+        Holder.seconds(config.answerMs()));
+    accused.forEach(holder -> holder.ask("rank " + by.rank + " (" + by.name() + ")", now));
+    group.holders().forEach(holder -> streamBroke(holder, now));
+    group.tell();
+  }
+
+  /** Where some are thought dead, one whose stream to the rendezvous has broken may be as well. */
+  void streamBroke(Holder holder, long now) {
+    if (holder.active() && holder.hasLostStream() && !holder.isAsked() && !lobby.holds(holder.incarnation)
+        && group.holders().stream().anyMatch(Holder::isAsked)) {
+      holder.ask("the rendezvous, whose stream to it broke,", now);
+    }
+  }
+
+  /** Why a member has to be declared lost, or null. */
+  String lost(Holder holder, long now) {
+    return holder.isAsked() && now - holder.askedMillis() > config.answerMs() ? holder.askedBy() + " cannot reach it, and it has given "
+        + "no sign of life within " + Holder.seconds(config.answerMs()) + " of being asked for one" : null;
+  }
+
+  // ---- the next generation
+
+  /** Forms the next generation, if it is time. */
+  void formNext(long now) {
+    lobby.guests().forEach(guest -> rules.refusal(guest, group.holders(), lobby, now).ifPresent(why -> lobby.refuse(guest, why)));
+    if (!rules.isReady(group.holders(), lobby, now)) {
+      return;
+    }
+    Map<Long, Set<Long>> excess = severed.excess(lobby.guests().stream().map(guest -> guest.request().getIncarnation())
+        .collect(Collectors.toSet()));
+    if (excess.isEmpty()) {
+      if (severed.attempts() > 0) {
+        LOG.warn("{}: the last generation has come to nothing, and is tried again with all of its members ({} of {} times), for {}",
+            group.name(), severed.attempts(), Severed.ATTEMPTS - 1, severed.pairs().stream()
+                .map(pair -> describe(pair.by(), now) + " cannot reach " + describe(pair.to(), now)).collect(Collectors.joining("; ")));
+      }
+      form(now);
+    } else {
+      excess.forEach((incarnation, others) -> holder(incarnation).ifPresent(holder -> group.lose(holder, "it and "
+          + others.stream().map(other -> describe(other, now)).collect(Collectors.joining(" and ")) + " live and cannot reach each "
+          + "other, and " + Severed.ATTEMPTS + " generations with both came to nothing; look at the network between them", now)));
+      group.changed();
+      formNext(now);
+    }
+  }
+
+  private void form(long now) {
+    List<Holder> before = List.copyOf(group.holders());
+    List<Lobby.Guest> guests = lobby.takeAll();
+    int[] ranks = Elastic.ranks(guests, before);
+    Holder[] next = new Holder[ranks.length];
+    for (int i = 0; i < ranks.length; i++) {
+      JoinRequest request = guests.get(i).request();
+      next[ranks[i]] = before.stream().filter(h -> h.incarnation == request.getIncarnation()).findFirst()
+          .orElseGet(() -> new Holder(-1, issuer.nextIncarnation(), request, now));
+      next[ranks[i]].rank = ranks[i];
+      next[ranks[i]].seen(now);
+    }
+    group.seat(next);
+    for (int i = 0; i < ranks.length; i++) {
+      guests.get(i).done().accept(group.reply(next[ranks[i]]), null);
+    }
+  }
+
+  // ---- newcomers, and the end
+
+  /** Whether a guest waits on behind its time: a newcomer does, as long as there are members who may let it in. */
+  boolean waitsOn(Lobby.Guest guest) {
+    return guest.request().getIncarnation() == 0 && group.holders().stream().anyMatch(Holder::active);
+  }
+
+  /** Newcomers whom the next generation could take in. */
+  List<JoinRequest> newcomers() {
+    return group.holders().isEmpty() ? List.of() : lobby.guests().stream()
+        .filter(guest -> guest.request().getIncarnation() == 0 && rules.hasSeat(guest, group.holders(), lobby))
+        .map(Lobby.Guest::request).toList();
+  }
+
+  /** Nobody is let in any more: a newcomer would find nothing to do, or begin what is done anew when the last member has gone. */
+  void endRun(long now) {
+    runOver = true;
+    lobby.guests().stream().filter(guest -> guest.request().getIncarnation() == 0)
+        .forEach(guest -> lobby.refuse(guest, runOver(guest.request(), now)));
+  }
+
+  private Conflict runOver(JoinRequest newcomer, long now) {
+    List<Holder> here = group.holders().stream().filter(Holder::active).toList();
+    return new Conflict("the run of group " + group.name() + " has ended, too early for " + newcomer.getMember() + " to take part"
+        + (here.isEmpty() ? "" : ", and is being closed by " + describe(here, now)) + "; start the job anew to run it again");
+  }
+
+  private Optional<Holder> holder(long incarnation) {
+    return group.holders().stream().filter(holder -> holder.incarnation == incarnation).findFirst();
+  }
+
+  private String describe(long incarnation, long now) {
+    return holder(incarnation).map(holder -> holder.describe(now)).orElse("incarnation " + incarnation);
+  }
+
+  private static String describe(List<Holder> holders, long now) {
+    return holders.stream().map(holder -> holder.describe(now)).collect(Collectors.joining(", "));
+  }
+}
