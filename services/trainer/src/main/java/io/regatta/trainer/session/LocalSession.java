@@ -10,8 +10,6 @@ import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.config.Strategy;
 import io.regatta.trainer.trace.StepTrace;
 import java.util.List;
-import java.util.Map;
-import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
@@ -20,14 +18,11 @@ import java.util.concurrent.CompletionStage;
  * distributed modes are compared with. Whatever the mode asked for, it runs as sync: with one rank there is nobody to
  * be out of step with. Any thread.
  */
-public final class LocalSession implements TrainerSession, AutoCloseable {
+public final class LocalSession extends OwnShardsSession implements AutoCloseable {
 
-  private final JobConfig job;
   private final int shards;
-  private final StepTrace trace;
   private final TrainerId trainer = new TrainerId(0, 1);
   private final Awaiting awaiting = new Awaiting();
-  private final OwnShards own;
 
   /** One shard: the number does not change a bit of the result. */
   public LocalSession(JobConfig job) {
@@ -35,15 +30,8 @@ public final class LocalSession implements TrainerSession, AutoCloseable {
   }
 
   LocalSession(JobConfig job, int shards) {
-    this.job = job;
+    super(job, shards, StepTrace.of(job.trace(), 0, 1));
     this.shards = shards;
-    trace = StepTrace.of(job.trace(), 0, 1);
-    own = new OwnShards(shards, trace);
-  }
-
-  @Override
-  public JobConfig job() {
-    return job;
   }
 
   @Override
@@ -54,11 +42,6 @@ public final class LocalSession implements TrainerSession, AutoCloseable {
   @Override
   public int worldSize() {
     return 1;
-  }
-
-  @Override
-  public List<String> serverEndpoints() {
-    return List.of();
   }
 
   @Override
@@ -73,12 +56,7 @@ public final class LocalSession implements TrainerSession, AutoCloseable {
 
   @Override
   public CompletableFuture<ParameterClient> connect(Strategy strategy, ModelSpec model) {
-    return own.connect(spec(new Strategy(Mode.SYNC, 0, 0), model));
-  }
-
-  @Override
-  public Optional<ParameterClient> client() {
-    return own.client();
+    return ownShards().connect(spec(new Strategy(Mode.SYNC, 0, 0), model));
   }
 
   @Override
@@ -92,41 +70,16 @@ public final class LocalSession implements TrainerSession, AutoCloseable {
   }
 
   @Override
-  public CompletableFuture<Saving> save(SaveOrder order) {
-    return own.save(order);
-  }
-
-  @Override
-  public CompletableFuture<Boolean> restore(RestoreOrder order) {
-    return own.restore(order);
-  }
-
-  @Override
   public <T> T await(String operation, CompletionStage<T> stage) {
-    return awaiting.await(operation + " of job " + job.job(), stage);
-  }
-
-  @Override
-  public StepTrace trace() {
-    return trace;
+    return awaiting.await(operation + " of job " + job().job(), stage);
   }
 
   @Override
   public void stepped(long step) {}
 
-  @Override
-  public CompletableFuture<Void> leave() {
-    return client().map(ParameterClient::leave).orElseGet(() -> CompletableFuture.completedFuture(null));
-  }
-
-  @Override
-  public Map<String, Long> serviceProcessIds() {
-    return Map.of();
-  }
-
   /** Releases whoever waits. */
   @Override
   public void close() {
-    awaiting.end(new Cancelled("job " + job.job() + " is being stopped"));
+    awaiting.end(new Cancelled("job " + job().job() + " is being stopped"));
   }
 }

@@ -1,25 +1,15 @@
 package io.regatta.trainer.run;
 
-import io.regatta.core.client.ParameterClient;
 import io.regatta.core.error.RegattaException.Cancelled;
-import io.regatta.core.exchange.TrainerId;
-import io.regatta.core.model.ModelSpec;
-import io.regatta.core.reduce.Elementwise;
 import io.regatta.trainer.Progress;
 import io.regatta.trainer.TrainingProgram;
 import io.regatta.trainer.config.JobConfig;
-import io.regatta.trainer.config.Strategy;
 import io.regatta.trainer.result.RunResult;
 import io.regatta.trainer.session.Awaiting;
-import io.regatta.trainer.session.ElasticRank;
-import io.regatta.trainer.session.OwnShards;
-import io.regatta.trainer.session.PeerRanks;
+import io.regatta.trainer.session.ElasticRankSession;
 import io.regatta.trainer.session.SharedGenerations;
-import io.regatta.trainer.session.TrainerSession;
 import io.regatta.trainer.trace.StepTrace;
 import java.util.List;
-import java.util.Map;
-import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
@@ -42,7 +32,7 @@ final class ElasticJob {
 
   /** Starts a trainer, which joins the group. */
   Trainer start() {
-    Trainer trainer = new Trainer();
+    Trainer trainer = new Trainer(group.member());
     trainer.member.reform().whenComplete((v, e) -> {
       if (e != null) {
         trainer.result.completeExceptionally(e);
@@ -65,12 +55,15 @@ final class ElasticJob {
   }
 
   /** One trainer, and its session. */
-  final class Trainer implements TrainerSession {
-    private final SharedGenerations.Member member = group.member();
+  final class Trainer extends ElasticRankSession {
+    private final SharedGenerations.Member member;
     private final Awaiting awaiting = new Awaiting();
-    private final OwnShards own = new OwnShards(1, StepTrace.off());
-    private final ElasticRank rank = new ElasticRank("trainer of job " + job.job(), member, this::await);
     private final CompletableFuture<RunResult> result = new CompletableFuture<>();
+
+    private Trainer(SharedGenerations.Member member) {
+      super(job, member, StepTrace.off());
+      this.member = member;
+    }
 
     CompletableFuture<RunResult> result() {
       return result;
@@ -87,78 +80,8 @@ final class ElasticJob {
     }
 
     @Override
-    public JobConfig job() {
-      return job;
-    }
-
-    @Override
-    public TrainerId trainer() {
-      return new TrainerId(member.rank(), rank.life());
-    }
-
-    @Override
-    public int worldSize() {
-      return member.worldSize();
-    }
-
-    @Override
-    public List<String> serverEndpoints() {
-      return List.of();
-    }
-
-    @Override
     public List<String> workerEndpoints() {
       return List.of();
-    }
-
-    @Override
-    public int shards() {
-      return 0;
-    }
-
-    @Override
-    public CompletableFuture<ParameterClient> connect(Strategy strategy, ModelSpec model) {
-      return own.connect(ownSpec(model));
-    }
-
-    @Override
-    public Optional<ParameterClient> client() {
-      return own.client();
-    }
-
-    @Override
-    public OwnShards ownShards() {
-      return own;
-    }
-
-    @Override
-    public Optional<PeerRanks> peers() {
-      return Optional.of(member);
-    }
-
-    @Override
-    public Optional<ElasticRank> elastic() {
-      return Optional.of(rank);
-    }
-
-    @Override
-    public CompletableFuture<List<double[]>> gather(String key, double[] values) {
-      throw new AssertionError("ranks of elastic jobs gather by their calls");
-    }
-
-    @Override
-    public CompletableFuture<Reduced> reduce(String key, Elementwise how, double[] slice, int ofValues) {
-      throw new AssertionError("ranks of elastic jobs reduce by their calls");
-    }
-
-    @Override
-    public CompletableFuture<Saving> save(SaveOrder order) {
-      return own.save(order);
-    }
-
-    @Override
-    public CompletableFuture<Boolean> restore(RestoreOrder order) {
-      return own.restore(order);
     }
 
     @Override
@@ -168,15 +91,5 @@ final class ElasticJob {
 
     @Override
     public void stepped(long step) {}
-
-    @Override
-    public CompletableFuture<Void> leave() {
-      return client().map(ParameterClient::leave).orElseGet(() -> CompletableFuture.completedFuture(null));
-    }
-
-    @Override
-    public Map<String, Long> serviceProcessIds() {
-      return Map.of();
-    }
   }
 }
