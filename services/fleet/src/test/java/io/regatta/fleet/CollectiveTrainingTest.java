@@ -1,6 +1,7 @@
 package io.regatta.fleet;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
 import io.regatta.node.testing.LeftoverThreads;
@@ -118,6 +119,25 @@ class CollectiveTrainingTest {
     assertThat(resumed.accuracy()).isNotNaN();
   }
 
+  /** Of the first pass 7 steps have been made; the others train the rest of it, with as many trainers or with more. */
+  @Test
+  void an_elastic_job_goes_on_from_a_snapshot_within_a_pass() {
+    String[] keys = {"max_steps=14", "output=", "collective.min_trainers=1", "snapshots.every_steps=7"};
+    List<String> parts = new ArrayList<>(List.of(keys));
+    parts.add("snapshots.dir=" + dir.resolve("whole"));
+    String whole = run(2, parts.toArray(String[]::new)).get(0).parametersHash();
+    parts.set(4, "snapshots.dir=" + dir.resolve("parts"));
+    parts.add("resume=" + dir.resolve("whole/step-000000007"));
+    RunResult resumed = run(2, parts.toArray(String[]::new)).get(0);
+    assertThat(resumed.parametersHash()).isEqualTo(whole);
+    assertThat(resumed.examples()).isEqualTo(7 * 32);
+    List<RunResult> more = run(4, "max_steps=0", "epochs=1", "output=", "collective.min_trainers=1", parts.get(5));
+    assertThat(more.get(0).steps()).as("of a pass of ten").isEqualTo(10);
+    assertThat(more.get(0).examples()).isEqualTo(3 * 32);
+    assertThatThrownBy(() -> run(2, "max_steps=14", "output=", parts.get(5)))
+        .hasStackTraceContaining("was taken within a pass of an elastic job");
+  }
+
   /** What ranks have trained since the last averaging is in a snapshot: they average before. */
   @Test
   void local_sgd_goes_on_from_its_snapshot() {
@@ -134,15 +154,18 @@ class CollectiveTrainingTest {
     return run(2, all.toArray(String[]::new)).get(0);
   }
 
-  /** What ranks have not sent is lost with them, and the run goes on. */
+  /** What ranks have not sent is in a snapshot; with another number of ranks it is dealt out among them. */
   @Test
   void compressed_gradients_go_on_from_a_snapshot() {
     String[] keys = {"output=", "collective.dgc=true", "collective.dgc_configs.sparsity=[0.99]",
-        "snapshots.dir=" + dir.resolve("compressed"), "snapshots.every_steps=50", "max_steps=50"};
-    run(2, keys);
-    keys[keys.length - 1] = "resume=auto";
-    List<RunResult> results = run(2, keys);
-    assertThat(results).allMatch(r -> r.parametersHash().equals(results.get(0).parametersHash()) && r.steps() == 100);
-    assertThat(results.get(0).accuracy()).isGreaterThan(0.9);
+        "snapshots.dir=" + dir.resolve("compressed"), "snapshots.every_steps=7", "max_steps=14"};
+    String whole = run(2, keys).get(0).parametersHash();
+    String from = "resume=" + dir.resolve("compressed/step-000000007");
+    String[] parts = {keys[0], keys[1], keys[2], "snapshots.dir=" + dir.resolve("parts"), keys[4], keys[5], from};
+    List<RunResult> results = run(2, parts);
+    assertThat(results).allMatch(r -> r.parametersHash().equals(whole) && r.steps() == 14);
+    List<RunResult> four = run(4, keys[0], keys[1], keys[2], "max_steps=100", from);
+    assertThat(four).allMatch(r -> r.parametersHash().equals(four.get(0).parametersHash()) && r.steps() == 100);
+    assertThat(four.get(0).accuracy()).isGreaterThan(0.9);
   }
 }

@@ -21,10 +21,13 @@ import java.util.List;
  * @param parentChecksum of the manifest there, for another snapshot may have come to that name; empty for all others
  * @param trainers how far each was
  * @param files one per shard, in shard order
+ * @param trainersFiles what trainers keep beside the shards; those who do not know what is in them leave them as they are
  */
 public record Manifest(String job, String run, String mode, SnapshotKind kind, long step, int pass, long version,
-    boolean fuzzy, String parent, String parentChecksum, ModelLayout model, List<Trainer> trainers, List<FileEntry> files) {
+    boolean fuzzy, String parent, String parentChecksum, ModelLayout model, List<Trainer> trainers, List<FileEntry> files,
+    List<FileEntry> trainersFiles) {
 
+  static final String TRAINERS_FILES = "trainers_files";
   private static final String FORMAT = "regatta-snapshot-1";
 
   /**
@@ -56,6 +59,13 @@ public record Manifest(String job, String run, String mode, SnapshotKind kind, l
   public Manifest {
     trainers = List.copyOf(trainers);
     files = List.copyOf(files);
+    trainersFiles = List.copyOf(trainersFiles);
+  }
+
+  /** One of a job whose trainers keep nothing. */
+  public Manifest(String job, String run, String mode, SnapshotKind kind, long step, int pass, long version, boolean fuzzy,
+      String parent, String parentChecksum, ModelLayout model, List<Trainer> trainers, List<FileEntry> files) {
+    this(job, run, mode, kind, step, pass, version, fuzzy, parent, parentChecksum, model, trainers, files, List.of());
   }
 
   /** Whether a manifest is that of a snapshot. */
@@ -85,18 +95,27 @@ public record Manifest(String job, String run, String mode, SnapshotKind kind, l
   public JsonObject toJson() {
     JsonArray marks = new JsonArray();
     trainers.forEach(t -> marks.add(t.toJson()));
-    JsonArray entries = new JsonArray();
-    files.forEach(f -> entries.add(f.toJson()));
     return new JsonObject().put("format", FORMAT).put("job", job).put("run", run).put("kind", kind.label()).put("mode", mode)
         .put("step", step).put("pass", pass).put("version", version).put("fuzzy", fuzzy).put("parent", parent)
-        .put("parent_checksum", parentChecksum).put("shards", model.shards()).put("model", model.toJson()).put("trainers", marks).put("files", entries);
+        .put("parent_checksum", parentChecksum).put("shards", model.shards()).put("model", model.toJson()).put("trainers", marks).put("files", json(files))
+        .put(TRAINERS_FILES, json(trainersFiles));
+  }
+
+  private static JsonArray json(List<FileEntry> entries) {
+    JsonArray json = new JsonArray();
+    entries.forEach(entry -> json.add(entry.toJson()));
+    return json;
+  }
+
+  /** Of those that a manifest lists under this key; none if it has no such list. */
+  static List<FileEntry> files(JsonObject json, String key) {
+    return json.getJsonArray(key, new JsonArray()).stream().map(f -> FileEntry.of((JsonObject) f)).toList();
   }
 
   private static Manifest of(JsonObject json) {
     List<Trainer> trainers = new ArrayList<>();
     json.getJsonArray("trainers").forEach(t -> trainers.add(Trainer.of((JsonObject) t)));
-    List<FileEntry> files = new ArrayList<>();
-    json.getJsonArray("files").forEach(f -> files.add(FileEntry.of((JsonObject) f)));
+    List<FileEntry> files = files(json, "files");
     ModelLayout model = ModelLayout.of(json.getJsonObject("model"), json.getInteger("shards"));
     if (files.size() != model.shards()) {
       throw new InvalidInput(files.size() + " files for " + model.shards() + " shards");
@@ -104,7 +123,7 @@ public record Manifest(String job, String run, String mode, SnapshotKind kind, l
     trainers.sort(Comparator.comparingInt(Trainer::rank));
     return new Manifest(json.getString("job"), text(json, "run"), json.getString("mode"), SnapshotKind.of(json.getString("kind")),
         json.getLong("step"), json.getInteger("pass"), json.getLong("version"), json.getBoolean("fuzzy"),
-        json.getString("parent"), text(json, "parent_checksum"), model, trainers, files);
+        json.getString("parent"), text(json, "parent_checksum"), model, trainers, files, files(json, TRAINERS_FILES));
   }
 
   private static String text(JsonObject json, String key) {
@@ -119,6 +138,6 @@ public record Manifest(String job, String run, String mode, SnapshotKind kind, l
   Manifest with(SnapshotKind newKind, ModelLayout newModel, List<FileEntry> newFiles) {
     boolean delta = newKind == SnapshotKind.DELTA;
     return new Manifest(job, run, mode, newKind, step, pass, version, fuzzy, delta ? parent : "", delta ? parentChecksum : "",
-        newModel, trainers, newFiles);
+        newModel, trainers, newFiles, trainersFiles);
   }
 }

@@ -196,7 +196,11 @@ public final class SnapshotDirectory {
   /** The files of a snapshot or model as its manifest says. */
   public static List<FileEntry> files(Path dir) {
     try {
-      return ManifestFile.read(dir).getJsonArray("files").stream().map(f -> FileEntry.of((JsonObject) f)).toList();
+      JsonObject json = ManifestFile.read(dir);
+      List<FileEntry> files = new ArrayList<>();
+      json.getJsonArray("files").forEach(f -> files.add(FileEntry.of((JsonObject) f)));
+      files.addAll(Manifest.files(json, Manifest.TRAINERS_FILES));
+      return files;
     } catch (ClassCastException | NullPointerException e) {
       throw new InvalidInput(dir.resolve(ManifestFile.NAME) + " cannot be understood: it lists no files", e);
     }

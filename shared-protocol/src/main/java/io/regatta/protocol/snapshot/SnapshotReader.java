@@ -86,7 +86,7 @@ public final class SnapshotReader implements AutoCloseable {
 
   private void verify(int from) throws IOException {
     for (SnapshotDirectory.Found member : chain.subList(from, chain.size())) {
-      SnapshotDirectory.verify(member.dir(), member.manifest().files());
+      SnapshotDirectory.verify(member.dir(), SnapshotDirectory.files(member.dir()));
     }
   }
 

@@ -47,6 +47,10 @@ public final class SnapshotRewrite {
         for (Path path : paths) {
           entries.add(FileEntry.ofTensors(path, path.getFileName().toString()));
         }
+        for (FileEntry kept : in.manifest().trainersFiles()) {
+          Files.copy(in.newest().dir().resolve(kept.file()), out.part().resolve(kept.file()));
+          SnapshotDirectory.sync(out.part().resolve(kept.file()));
+        }
         SnapshotKind kind = in.manifest().kind() == SnapshotKind.DELTA ? SnapshotKind.FULL : in.manifest().kind();
         out.publish(in.manifest().with(kind, layout, entries).toJson(), true);
       } catch (IOException | RuntimeException e) {

@@ -46,6 +46,16 @@ public final class Ledger {
     deal(Spans.of(0, examples), ranks);
   }
 
+  /**
+   * The same pass in a run that goes on from here: what has not been trained, dealt anew, perhaps in other batches and among
+   * another number of ranks.
+   */
+  public Ledger goneOn(int ofBatchSize, boolean dropsLast, int among) {
+    Ledger on = new Ledger(examples, ofBatchSize, dropsLast, among);
+    on.deal(left(), among);
+    return on;
+  }
+
   private void deal(Spans left, int among) {
     ranks = among;
     pool = left;

@@ -85,6 +85,11 @@ final class CollectiveExchange implements Exchange {
   }
 
   @Override
+  public Map<String, float[]> kept() {
+    return sum.kept();
+  }
+
+  @Override
   public int floatsBehind() {
     return VARIABLES + unused.variables();
   }

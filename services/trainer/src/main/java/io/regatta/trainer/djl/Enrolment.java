@@ -22,6 +22,7 @@ import io.regatta.trainer.config.Strategy;
 import io.regatta.trainer.data.DataCursor;
 import io.regatta.trainer.session.ElasticRank;
 import io.regatta.trainer.session.TrainerSession;
+import io.regatta.trainer.snapshot.Kept;
 import io.regatta.trainer.snapshot.StartingPoint;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -93,6 +94,7 @@ public final class Enrolment {
       if (session.elastic().isPresent()) {
         return elastic(session, registered, start, models.get(0), drawn);
       }
+      refuseLedger(session, start);
       List<double[]> started = started(session, true, start.steps(), half(models.get(0), true), half(models.get(0), false));
       refuseAbsent(session, registered, started);
       refuseOtherStarts(session, started);
@@ -148,15 +150,30 @@ public final class Enrolment {
     }
   }
 
-  /** Within a pass a snapshot does not say which ranks had trained what. */
+  /** Within a pass the ledger says what had been trained, by whomever. */
   private static void resumeAtPass(ElasticRank rank, StartingPoint start) {
-    if (start.resume()) {
-      DataCursor cursor = start.cursor();
-      if (cursor == null || !cursor.beginsPass()) {
-        throw new InvalidInput("an elastic job goes on from a snapshot that was taken behind a pass (snapshots.every_pass), but "
-            + start.dir() + " was taken within one; name another one, or leave out collective.min_trainers");
-      }
+    if (!start.resume()) {
+      return;
+    }
+    Kept kept = Kept.of(start);
+    DataCursor cursor = start.cursor();
+    if (kept.pass() >= 0) {
+      rank.passes().resumeIn(kept.pass(), kept.ledger());
+    } else if (cursor != null && cursor.beginsPass()) {
       rank.passes().resumeAt(cursor.pass());
+    } else {
+      throw new InvalidInput("an elastic job goes on from a snapshot that was taken behind a pass (snapshots.every_pass), or by an "
+          + "elastic job, but " + start.dir() + " was taken within a pass of another one; name another snapshot, or leave out "
+          + "collective.min_trainers");
+    }
+  }
+
+  /** Who has trained what of a pass that ranks came to and left cannot be told in batches of each. */
+  private static void refuseLedger(TrainerSession session, StartingPoint start) {
+    if (start.resume() && Kept.of(start).pass() >= 0) {
+      throw new InvalidInput("job " + session.job().job() + ": " + start.dir() + " was taken within a pass of an elastic job, and only "
+          + "such a job can go on with the rest of that pass; give collective.min_trainers, or name a snapshot that was taken behind "
+          + "a pass");
     }
   }
 

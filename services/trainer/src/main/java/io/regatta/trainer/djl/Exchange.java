@@ -56,6 +56,14 @@ interface Exchange {
     throw new UnsupportedOperationException("ranks meet at the servers only");
   }
 
+  /**
+   * What this rank keeps of gradients from step to step, by name, the same names and lengths at all ranks: snapshots have that of
+   * all. Live: a run that goes on writes it back before its first step.
+   */
+  default Map<String, float[]> kept() {
+    return Map.of();
+  }
+
   /** The dense values to start from, once rank 0 has set them. */
   DenseMemory start();
 

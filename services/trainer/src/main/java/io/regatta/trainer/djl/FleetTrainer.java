@@ -33,6 +33,8 @@ import io.regatta.trainer.data.SlotDataset;
 import io.regatta.trainer.session.ElasticPasses;
 import io.regatta.trainer.session.ElasticRank;
 import io.regatta.trainer.session.TrainerSession;
+import io.regatta.trainer.snapshot.Kept;
+import io.regatta.trainer.snapshot.RankTensors;
 import io.regatta.trainer.snapshot.SnapshotRun;
 import io.regatta.trainer.snapshot.StartingPoint;
 import java.io.IOException;
@@ -142,8 +144,11 @@ public final class FleetTrainer extends Trainer {
         Enrolment.update(session, strategy, optimizer.spec()), tables);
     Enrolment.Registered registered = Enrolment.register(replica, strategy, model, drawn);
     client = registered.client();
-    session.elastic().ifPresent(rank -> rank.keeps(
-        new RankState(session.ownShards(), replica.group().steps(), new RunningMeans(this))));
+    boolean given = session.elastic().map(rank -> rank.keeps(
+        new RankState(session.ownShards(), replica.group().steps(), new RunningMeans(this)))).orElse(false);
+    if (!given) {
+      takeFrozen(registered.start());
+    }
     exchange = Enrolment.exchange(replica, strategy, client, optimizer.spec(), times);
     exchange.onJoined(this::snapshotOfOthersStep);
     goOn(registered);
@@ -174,12 +179,56 @@ public final class FleetTrainer extends Trainer {
       snapshots = snapshotRun();
     }
     if (start.resume()) {
+      Map<String, float[]> kept = exchange.kept();
+      RankTensors.of(start, rank, session.worldSize()).forEach((name, values) -> {
+        if (kept.containsKey(name)) {
+          System.arraycopy(values, 0, kept.get(name), 0, values.length);
+        }
+      });
       drawAnew();
     }
   }
 
   private SnapshotRun snapshotRun() {
-    return new SnapshotRun(session, client.job(), run, replica.group().steps().pushesPerStep(), replica.group().snapshots());
+    return new SnapshotRun(session, client.job(), run, replica.group().steps().pushesPerStep(), replica.group().snapshots(),
+        this::kept);
+  }
+
+  /**
+   * All ranks are at this step, and one takes a snapshot next, to which each hands over what it keeps of gradients. All ranks call it,
+   * outside of other calls.
+   */
+  public void handOver() {
+    Map<String, float[]> own = exchange.kept();
+    if (!own.isEmpty() && session.isLowest()) {
+      snapshots().handedOver(own);
+    } else if (!own.isEmpty()) {
+      SnapshotRun.handOver(session, own);
+    }
+  }
+
+  private SnapshotRun snapshots() {
+    if (snapshots == null) {
+      snapshots = snapshotRun();
+    }
+    return snapshots;
+  }
+
+  /** What of this trainer's own a run that goes on from here needs. */
+  private Kept kept() {
+    ElasticPasses passes = session.elastic().map(ElasticRank::passes).orElse(null);
+    return passes == null || !passes.isUnderWay() ? new Kept(frozenValues(), -1, new long[0])
+        : new Kept(frozenValues(), passes.pass(), passes.ledger());
+  }
+
+  /** Running means of a snapshot, as far as this model has the same; all ranks begin with those of the one that took it. */
+  private void takeFrozen(StartingPoint start) {
+    Map<String, float[]> kept = Kept.of(start).frozen();
+    if (!kept.isEmpty()) {
+      Map<String, float[]> values = new HashMap<>(dense.frozenValues());
+      values.replaceAll((name, own) -> kept.containsKey(name) && kept.get(name).length == own.length ? kept.get(name) : own);
+      dense.writeFrozen(values);
+    }
   }
 
   /**
@@ -286,13 +335,17 @@ public final class FleetTrainer extends Trainer {
   /** Who takes the snapshots has run out of data, and the others train on. */
   private void snapshotOfOthersStep() {
     long made = replica.group().steps().steps();
-    if (session.job().snapshots().isDue(made) && snapshots != null && session.isLowest()) {
-      snapshots.stepped(made, session.elastic().isPresent() ? null : trainingData.place(made));
+    if (session.job().snapshots().isDue(made)) {
+      handOver();
+      if (snapshots != null && session.isLowest()) {
+        snapshots.stepped(made, session.elastic().isPresent() ? null : trainingData.place(made));
+      }
     }
   }
 
   private void snapshotIfDue() {
     if (session.job().snapshots().isDue(steps)) {
+      handOver();
       if (snapshots != null && session.isLowest()) {
         snapshots.stepped(steps, session.elastic().isPresent() ? null : place());
       }
@@ -342,10 +395,7 @@ public final class FleetTrainer extends Trainer {
   /** Takes a snapshot that the program asks for. All ranks have handed in what they trained, and wait until this returns. */
   public void snapshot(SnapshotKind kind) {
     initialized();
-    if (snapshots == null) {
-      snapshots = snapshotRun();
-    }
-    snapshots.asked(kind, replica.group().steps().steps(), place());
+    snapshots().asked(kind, replica.group().steps().steps(), place());
   }
 
   /** Waits until the snapshots that this trainer has taken are written, or have failed. */

@@ -4,6 +4,7 @@ import io.regatta.core.dense.DenseMemory;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.FloatBuffer;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 
 /**
@@ -34,6 +35,11 @@ interface GradientSum {
 
   /** Behind that future: the elements are the sum when this returns. */
   void receive(int from, int to);
+
+  /** What this rank keeps of gradients from step to step, by name, alike at all ranks. Live, between two steps. */
+  default Map<String, float[]> kept() {
+    return Map.of();
+  }
 
   /** All of a step has been received. */
   default void stepped() {}

@@ -15,7 +15,9 @@ import java.nio.ByteOrder;
 import java.nio.FloatBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 
 /**
@@ -76,6 +78,16 @@ final class LargestSum implements GradientSum {
   @Override
   public void starts(DenseMemory values) {
     parameters = values;
+  }
+
+  @Override
+  public Map<String, float[]> kept() {
+    Map<String, float[]> kept = new LinkedHashMap<>();
+    kept.put("residual", compressor.residual());
+    if (compressor.velocity() != null) {
+      kept.put("velocity", compressor.velocity());
+    }
+    return kept;
   }
 
   @Override

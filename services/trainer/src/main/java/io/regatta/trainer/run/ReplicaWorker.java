@@ -298,6 +298,7 @@ final class ReplicaWorker implements Worker {
   private void snapshot(FleetTrainer of, String what, Consumer<FleetTrainer> taking) {
     of.handIn();
     barrier();
+    of.handOver();
     context.group().collective(session, replica(), what, of, trainers -> collectives.byTheLowest(what, () -> {
       taking.accept(trainers.get(0));
       return new double[0];

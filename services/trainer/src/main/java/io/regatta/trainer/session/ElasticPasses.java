@@ -29,6 +29,8 @@ public final class ElasticPasses {
   private Ledger ledger;
   private long ledgerPass;
   private boolean over;
+  /** Of the pass in whose middle the run goes on from a snapshot, until that begins: what had not been trained; else null. */
+  private Ledger resumed;
   /** Of the ranks, by rank, as the ledger was dealt. */
   private long[] lives = {};
   private long dealings;
@@ -94,13 +96,16 @@ public final class ElasticPasses {
       return false;
     }
     if (passes > ledgerPass) {
-      ledger = new Ledger(examples, batchSize, dropLast, peers.worldSize());
+      ledger = resumed == null ? new Ledger(examples, batchSize, dropLast, peers.worldSize())
+          : resumed.goneOn(batchSize, dropLast, peers.worldSize());
+      resumed = null;
       ledgerPass = passes;
       over = false;
       dealings++;
-    } else if (ledger.examples() != examples) {
-      throw new InvalidInput("rank " + peers.rank() + " reads a training set of " + examples + " examples, the others one of "
-          + ledger.examples() + "; all must read the same");
+    }
+    if (ledger.examples() != examples) {
+      throw new InvalidInput("rank " + peers.rank() + " reads a training set of " + examples + " examples, the others (or the "
+          + "snapshot that the run goes on from, in the middle of a pass) one of " + ledger.examples() + "; all must read the same");
     }
     return true;
   }
@@ -111,6 +116,28 @@ public final class ElasticPasses {
       ledgerPass = pass;
       over = true;
     }
+  }
+
+  /**
+   * The same in the middle of that pass.
+   *
+   * @param state of its ledger, see {@link #ledger}
+   */
+  public void resumeIn(long pass, long[] state) {
+    if (ledger == null && ledgerPass == 0) {
+      resumeAt(pass);
+      resumed = Ledger.of(state);
+    }
+  }
+
+  /** The pass under way, counted from 0. */
+  public int pass() {
+    return Math.toIntExact(ledgerPass - 1);
+  }
+
+  /** Who has trained what of it: {@link Ledger#state}. */
+  public long[] ledger() {
+    return ledger.state();
   }
 
   /** Whether a pass is under way whose end the ranks have not seen together. */
@@ -154,7 +181,8 @@ public final class ElasticPasses {
   long[] told(boolean inCall) {
     return Recovery.packed(new long[] {ledgerPass, over ? 1 : 0, passes, calls - (inCall ? 1 : 0)},
         ledger == null ? new long[0] : ledger.state(), lives,
-        Recovery.packed(results.stream().map(Operation.Result::packed).toArray(long[][]::new)));
+        Recovery.packed(results.stream().map(Operation.Result::packed).toArray(long[][]::new)),
+        resumed == null ? new long[0] : resumed.state());
   }
 
   /** @param fresh whether this rank has just come */
@@ -170,6 +198,7 @@ public final class ElasticPasses {
       Recovery.unpacked(parts.get(3)).forEach(result -> results.add(Operation.Result.of(result)));
     }
     ledger = parts.get(1).length == 0 ? null : Ledger.of(parts.get(1));
+    resumed = parts.get(4).length == 0 ? null : Ledger.of(parts.get(4));
     lives = parts.get(2);
   }
 

@@ -19,6 +19,7 @@ import io.regatta.trainer.session.TrainerSession;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -29,6 +30,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -49,8 +52,12 @@ public final class SnapshotRun implements AutoCloseable {
   private final ExecutorService finisher;
   private final long pushesPerStep;
   private final SnapshotCounts counts;
+  private final Supplier<Kept> kept;
   /** Of the one that is being written; completes normally with whether it is there. */
   private CompletableFuture<Boolean> underWay = CompletableFuture.completedFuture(true);
+  /** What the ranks have handed over for the next one, and why that could not be written; null: nothing. */
+  private Path ranks;
+  private IOException ranksFailure;
   /** Whether that is a base or a delta. */
   private boolean noted;
   /** The last base or delta, which the next delta is relative to; empty: the next one must be a base. */
@@ -64,13 +71,16 @@ public final class SnapshotRun implements AutoCloseable {
    * @param run what its snapshots are told from another run's by
    * @param pushesPerStep pushes that a rank makes in a step
    * @param counts hears of each snapshot
+   * @param kept what this trainer keeps itself at the moment of one; asked on the model thread
    */
-  public SnapshotRun(TrainerSession session, JobSpec spec, String run, long pushesPerStep, SnapshotCounts counts) {
+  public SnapshotRun(TrainerSession session, JobSpec spec, String run, long pushesPerStep, SnapshotCounts counts,
+      Supplier<Kept> kept) {
     this.session = session;
     this.spec = spec;
     this.run = run;
     this.pushesPerStep = pushesPerStep;
     this.counts = counts;
+    this.kept = kept;
     config = session.job().snapshots();
     root = StartingPoint.root(session.job());
     finisher = Executors.newSingleThreadExecutor(task -> {
@@ -78,6 +88,60 @@ public final class SnapshotRun implements AutoCloseable {
       thread.setDaemon(true);
       return thread;
     });
+  }
+
+  /**
+   * All ranks hand over what they keep themselves, for the snapshot that is taken next at this step, by this one's rank.
+   *
+   * @param own of this rank
+   */
+  public void handedOver(Map<String, float[]> own) {
+    ranks = root.resolve(RankTensors.FILE + "." + run + "-rank" + session.trainer().rank() + "-" + session.trainer().incarnation()
+        + ".part");
+    ranksFailure = null;
+    try {
+      Files.createDirectories(root);
+    } catch (IOException e) {
+      ranksFailure = e;
+    }
+    try {
+      RankTensors.handOver(session, own, ranksFailure == null ? ranks : null);
+    } catch (IOException e) {
+      ranksFailure = e;
+    }
+  }
+
+  /** The same of a rank that takes none. */
+  public static void handOver(TrainerSession session, Map<String, float[]> own) {
+    try {
+      RankTensors.handOver(session, own, null);
+    } catch (IOException e) {
+      throw new IllegalStateException("nothing was to be written", e);
+    }
+  }
+
+  /** Into the snapshot that is being made. */
+  private List<FileEntry> trainersFiles(Path dir) throws IOException {
+    List<FileEntry> files = new ArrayList<>(kept.get().write(dir));
+    if (ranks != null) {
+      if (ranksFailure != null) {
+        throw ranksFailure;
+      }
+      Files.move(ranks, dir.resolve(RankTensors.FILE));
+      files.add(FileEntry.ofTensors(dir.resolve(RankTensors.FILE), RankTensors.FILE));
+    }
+    return files;
+  }
+
+  private void dropHandedOver() {
+    try {
+      if (ranks != null) {
+        Files.deleteIfExists(ranks);
+      }
+    } catch (IOException e) {
+      LOG.warn("{} could not be removed: {}", ranks, e.toString());
+    }
+    ranks = null;
   }
 
   /**
@@ -118,6 +182,7 @@ public final class SnapshotRun implements AutoCloseable {
     }
     if (isNoted(kind) && SnapshotDirectory.find(root.resolve(name)).isPresent()) {
       LOG.info("{} of job {} is there, and no step has been made since", root.resolve(name), spec.job());
+      dropHandedOver();
       return; // in its own place it would be a delta of itself
     }
     take(name, kind, steps, -1, false, inSync(after));
@@ -155,11 +220,13 @@ public final class SnapshotRun implements AutoCloseable {
     SnapshotDirectory dir = SnapshotDirectory.of(root.resolve(name), run + "-rank" + session.trainer().rank() + "-"
         + session.trainer().incarnation());
     TrainerSession.Saving saving;
+    List<FileEntry> trainersFiles;
     long begin = System.nanoTime();
     try {
       checkOwn(root.resolve(name));
       parentChecksum = delta ? ManifestFile.checksum(root.resolve(parent)) : "";
       dir.begin();
+      trainersFiles = trainersFiles(dir.part());
       long pushes = steps * pushesPerStep;
       saving = session.await(what, session.save(new TrainerSession.SaveOrder(dir.part(), pushes, kind)));
     } catch (Cancelled e) {
@@ -168,6 +235,8 @@ public final class SnapshotRun implements AutoCloseable {
       failed(what, e);
       discard(dir);
       return;
+    } finally {
+      dropHandedOver();
     }
     JsonObject cursor = after != null ? JsonObject.mapFrom(after) : new JsonObject();
     underWay = saving.written().handleAsync((files, e) -> {
@@ -175,9 +244,9 @@ public final class SnapshotRun implements AutoCloseable {
         if (e != null) {
           throw e;
         }
-        Manifest manifest = manifest(dir, kind, steps, pass, fuzzy, parent, parentChecksum, cursor, files);
+        Manifest manifest = manifest(dir, kind, steps, pass, fuzzy, parent, parentChecksum, cursor, files, trainersFiles);
         dir.publish(manifest.toJson(), false);
-        long bytes = files.stream().mapToLong(FileEntry::bytes).sum();
+        long bytes = Stream.concat(files.stream(), trainersFiles.stream()).mapToLong(FileEntry::bytes).sum();
         counts.taken(steps, bytes, System.nanoTime() - begin);
         removeOlder();
         LOG.info("{}: {}, {} bytes", what, kind.label(), bytes);
@@ -239,7 +308,7 @@ public final class SnapshotRun implements AutoCloseable {
   }
 
   private Manifest manifest(SnapshotDirectory dir, SnapshotKind kind, long steps, int pass, boolean fuzzy, String parent,
-      String parentChecksum, JsonObject cursor, List<FileEntry> files) throws IOException {
+      String parentChecksum, JsonObject cursor, List<FileEntry> files, List<FileEntry> trainersFiles) throws IOException {
     long version = 0;
     Map<Integer, Manifest.Trainer> trainers = new TreeMap<>();
     for (int s = 0; s < files.size(); s++) {
@@ -258,7 +327,7 @@ public final class SnapshotRun implements AutoCloseable {
       trainers.put(rank, trainers.get(0).as(rank));
     }
     return new Manifest(spec.job(), run, spec.mode().name().toLowerCase(Locale.ROOT), kind, steps, pass, version, fuzzy, parent,
-        parentChecksum, ModelLayout.of(spec), List.copyOf(trainers.values()), files);
+        parentChecksum, ModelLayout.of(spec), List.copyOf(trainers.values()), files, trainersFiles);
   }
 
   /** In sync mode all are where the round is; in the others each is where its pushes are, as far as a shard has them. */

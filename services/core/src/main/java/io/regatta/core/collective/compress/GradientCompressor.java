@@ -89,6 +89,16 @@ public final class GradientCompressor {
     }
   }
 
+  /** The residual of each element. Live: written into, it is what is sent from then on. */
+  public float[] residual() {
+    return residual;
+  }
+
+  /** The velocity of each element, live; null without momentum. */
+  public float[] velocity() {
+    return velocity;
+  }
+
   /** What has not been sent of one element. */
   float residual(int index) {
     return residual[index];
