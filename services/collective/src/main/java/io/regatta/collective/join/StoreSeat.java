@@ -8,7 +8,6 @@ import io.regatta.collective.store.Store;
 import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.Conflict;
-import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.Overloaded;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.error.RegattaException.StaleGeneration;
@@ -18,12 +17,10 @@ import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
 import io.vertx.core.internal.ContextInternal;
-import io.vertx.core.json.DecodeException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
@@ -37,7 +34,6 @@ import org.slf4j.LoggerFactory;
  */
 final class StoreSeat extends Tenure {
   private static final Logger LOG = LoggerFactory.getLogger(StoreSeat.class);
-  static final String KEY = "group";
   /** So many of those behind it in the roll a member watches, so that what a member reads does not grow with the group. */
   private static final int WATCHED = 8;
   private static final int AGAIN_MILLIS = 20;
@@ -47,6 +43,7 @@ final class StoreSeat extends Tenure {
 
   private final Vertx vertx;
   private final Store store;
+  private final RollKey key;
   private final Timing timing;
   private final Waits waits;
   private final Joining joining;
@@ -78,6 +75,7 @@ final class StoreSeat extends Tenure {
     this.waits = waits;
     this.joining = joining;
     this.over = over;
+    this.key = new RollKey(store, joining);
     this.pulse = new Pulse(store, id, timing, System::nanoTime);
   }
 
@@ -118,7 +116,7 @@ final class StoreSeat extends Tenure {
     if (phase == Phase.OVER) {
       return;
     }
-    looking = store.get(KEY).compose(held -> consider(held, decode(held)));
+    looking = key.look().compose(this::consider);
     looking.onComplete(done -> {
       answeredNanos = System.nanoTime();
       if (done.failed()) {
@@ -134,17 +132,9 @@ final class StoreSeat extends Tenure {
     });
   }
 
-  private Roll decode(Optional<byte[]> held) {
-    try {
-      return held.map(Roll::decode).orElse(Roll.of(joining));
-    } catch (DecodeException | ClassCastException | NullPointerException e) {
-      throw new InvalidInput("key " + KEY + " of " + store + " holds no group; give group " + joining.group()
-          + " a scope of its own", e);
-    }
-  }
-
   /** Whether to look again soon: something has changed, or is being changed. */
-  private Future<Boolean> consider(Optional<byte[]> held, Roll roll) {
+  private Future<Boolean> consider(RollKey.Held seen) {
+    Roll roll = seen.roll();
     Future<Void> beat = roll.everybody().anyMatch(entry -> entry.id().equals(id)) ? pulse.beat()
         : Future.succeededFuture();
     return beat.compose(v -> pulse.lost(watched(roll))).compose(lost -> {
@@ -152,14 +142,14 @@ final class StoreSeat extends Tenure {
         return Future.succeededFuture(false);
       }
       if (!lost.isEmpty()) {
-        return change(held, roll.without(lost.stream().map(Entry::id).toList()))
+        return change(seen, roll.without(lost.stream().map(Entry::id).toList()))
             .compose(v -> {
               LOG.warn("group {}: lost, no sign of life within {}: {}", roll.group(), timing.seconds(), lost);
               return pulse.forget(lost);
             }, Future::failedFuture)
             .map(true);
       }
-      return phase == Phase.WAITING ? proceed(held, roll) : keep(roll);
+      return phase == Phase.WAITING ? proceed(seen) : keep(roll);
     });
   }
 
@@ -177,7 +167,8 @@ final class StoreSeat extends Tenure {
     return out;
   }
 
-  private Future<Boolean> proceed(Optional<byte[]> held, Roll roll) {
+  private Future<Boolean> proceed(RollKey.Held seen) {
+    Roll roll = seen.roll();
     waitsFor = roll.members().isEmpty() ? List.of(Wait.Peer.named(roll.missing()))
         : roll.members().stream().map(entry -> Wait.Peer.named(entry.toString())).toList();
     boolean member = roll.member(id).isPresent();
@@ -186,19 +177,19 @@ final class StoreSeat extends Tenure {
       return Future.succeededFuture(false);
     }
     if (member) {
-      return change(held, ending ? roll.reform(id).end() : roll.reform(id));
+      return change(seen, ending ? roll.reform(id).end() : roll.reform(id));
     }
     if (roll.isWaiting(id) && membership() == null && roll.ended()) {
-      return withdrawn(held, roll, roll.late(joining));
+      return withdrawn(seen, roll.late(joining));
     }
     if (roll.isWaiting(id)) {
-      return roll.isReady(isSettled(roll), ending) ? change(held, roll.form(System.currentTimeMillis())) : expire(held, roll);
+      return roll.isReady(isSettled(roll), ending) ? change(seen, roll.form(System.currentTimeMillis())) : expire(seen);
     }
     if (membership() != null) {
       return Future.failedFuture(lost());
     }
     try {
-      return change(held, roll.enter(id, joining));
+      return change(seen, roll.enter(id, joining));
     } catch (Conflict refusal) {
       // Those who stand in the way may be dead: the store does not know.
       boolean late = System.nanoTime() - sinceNanos >= timeout.toNanos();
@@ -217,21 +208,22 @@ final class StoreSeat extends Tenure {
   }
 
   /** A newcomer waits as long as there are members who may let it in. */
-  private Future<Boolean> expire(Optional<byte[]> held, Roll roll) {
+  private Future<Boolean> expire(RollKey.Held seen) {
+    Roll roll = seen.roll();
     if (System.nanoTime() - sinceNanos < timeout.toNanos() || membership() == null && !roll.members().isEmpty()) {
       return Future.succeededFuture(false);
     }
-    return withdrawn(held, roll, new PeerLost(String.format(Locale.ROOT, "join timed out after %.1f s at %s: ",
+    return withdrawn(seen, new PeerLost(String.format(Locale.ROOT, "join timed out after %.1f s at %s: ",
         timeout.toMillis() / 1000.0, store) + roll.missing()));
   }
 
-  private Future<Boolean> withdrawn(Optional<byte[]> held, Roll roll, RegattaException why) {
-    return store.compareAndSet(KEY, held, roll.without(List.of(id)).encode())
+  private Future<Boolean> withdrawn(RollKey.Held seen, RegattaException why) {
+    return key.change(seen, seen.roll().without(List.of(id)))
         .compose(withdrawn -> withdrawn ? Future.failedFuture(why) : Future.succeededFuture(true));
   }
 
-  private Future<Boolean> change(Optional<byte[]> held, Roll roll) {
-    return store.compareAndSet(KEY, held, roll.encode()).map(true);
+  private Future<Boolean> change(RollKey.Held seen, Roll roll) {
+    return key.change(seen, roll).map(true);
   }
 
   private void seated(Roll roll) {
@@ -290,7 +282,7 @@ final class StoreSeat extends Tenure {
       return Future.succeededFuture();
     }
     endHere(why);
-    return looking.transform(done -> withdraw(ended)).eventually(pulse::end)
+    return looking.transform(done -> key.withdraw(id, ended)).eventually(pulse::end)
         .onFailure(e -> LOG.debug("group {}: {}", joining.group(), e.toString()));
   }
 
@@ -337,18 +329,6 @@ final class StoreSeat extends Tenure {
           });
     });
     return left.future();
-  }
-
-  private Future<Void> withdraw(boolean ended) {
-    return store.get(KEY).compose(held -> {
-      Roll roll = decode(held);
-      if (roll.everybody().noneMatch(entry -> entry.id().equals(id))) {
-        return Future.succeededFuture();
-      }
-      Roll left = roll.without(List.of(id));
-      return store.compareAndSet(KEY, held, (ended ? left.end() : left).encode())
-          .compose(done -> done ? Future.succeededFuture() : withdraw(ended));
-    });
   }
 
   /** Without a word to the store, as if the process had ended. */

@@ -27,8 +27,6 @@ public final class ElasticRank {
   private static final int OPERATIONS = 0;
   private static final int RUN = 1;
   private static final int RESULT_FLOATS = 2;
-  /** That one buffer holds. */
-  private static final long FLOATS_MAX = Integer.MAX_VALUE / Float.BYTES;
 
   /** How a model thread waits, as {@link TrainerSession#await}. */
   public interface Waiting {
@@ -51,11 +49,7 @@ public final class ElasticRank {
   /** Of the last operation. */
   private Operation.Result last = Operation.Result.NONE;
   private long run;
-  /** Null until there is something to copy. */
-  private ElasticState state;
-  /** What this rank was given when it came, until there is a model to put it into. */
-  private FloatBuffer given;
-  private long[] givenProgress = {};
+  private final StateCopy state = new StateCopy();
 
   /** @param name of this trainer, for messages, e.g. {@code trainer of job lenet} */
   public ElasticRank(String name, ElasticPeers peers, Waiting waiting) {
@@ -215,9 +209,7 @@ public final class ElasticRank {
     if (gives) {
       FloatBuffer to = Recovery.floats(memory);
       to.put(last.floats());
-      if (state != null) {
-        state.write(to);
-      }
+      state.write(to);
     }
     await("place of rank " + root, peers.broadcast(longs, root));
     if (best.floats() > 0) {
@@ -231,11 +223,11 @@ public final class ElasticRank {
   /** All that this rank has, but for the floats. */
   private long[] told(boolean inCall) {
     return Recovery.packed(new long[] {operations, run, last.floats().length}, last.longs(), passes.told(inCall),
-        state == null ? new long[0] : state.progress());
+        state.progress());
   }
 
   private int floatsTold() {
-    return Math.addExact(last.floats().length, state == null ? 0 : state.floats());
+    return Math.addExact(last.floats().length, state.floats());
   }
 
   private void take(long[] longs, FloatBuffer floats) {
@@ -243,13 +235,7 @@ public final class ElasticRank {
     long[] counts = parts.get(0);
     float[] resultFloats = new float[(int) counts[RESULT_FLOATS]];
     floats.get(resultFloats);
-    long[] progress = parts.get(3);
-    if (state == null) { // also of one that had begun, and not got to its model yet
-      given = progress.length == 0 ? null : floats.slice();
-      givenProgress = progress;
-    } else if (progress.length > 0 && progress[0] > state.progress()[0]) {
-      state.take(floats, progress, true);
-    }
+    state.take(floats, parts.get(3));
     operations = counts[OPERATIONS];
     run = counts[RUN];
     last = new Operation.Result(parts.get(1), resultFloats);
@@ -262,27 +248,12 @@ public final class ElasticRank {
    * @throws InvalidInput if it is more than can be copied at once
    */
   public boolean keeps(ElasticState of) {
-    if (of.floats() + (long) last.floats().length > FLOATS_MAX) {
-      throw new InvalidInput(who() + ": its parameters, optimizer and running means are " + of.floats() + " values, and an elastic job "
-          + "(collective.min_trainers) copies at most " + (FLOATS_MAX - last.floats().length) + " beside the " + last.floats().length
-          + " of its last call (2 GiB in all); take an optimizer that keeps less, or take collective.min_trainers out");
-    }
-    state = of;
-    if (given == null) {
-      return false;
-    }
-    if (given.remaining() != of.floats()) {
-      throw new InvalidInput(who() + ": its model and optimizer have " + of.floats() + " values, those of the others "
-          + given.remaining() + "; start all with the same program and job");
-    }
-    of.take(given, givenProgress, false);
-    given = null;
-    return true;
+    return state.keeps(of, who(), last.floats().length);
   }
 
   /** Whether this rank has come to a run that had begun, and holds what {@link #keeps} will put into its model. */
   public boolean isGiven() {
-    return given != null;
+    return state.isGiven();
   }
 
   /** A number that the ranks have agreed on for this run; 0: none yet. */

@@ -190,9 +190,13 @@ class ElasticTrainingTest {
 
   /** A program with a loop of its own, over generated images. */
   private static TrainingProgram looping(Loop loop) {
+    return looping(IMAGES, loop);
+  }
+
+  private static TrainingProgram looping(int images, Loop loop) {
     return worker -> {
       LoaderOptions options = new LoaderOptions(worker.job().batchSize(), false, 0, 1, 4, 1, true, 0, 1);
-      try (SlotDataset train = new SlotDataset(new GeneratedImages("train", 7, 0, IMAGES, CLASSES, 1, 6), options)
+      try (SlotDataset train = new SlotDataset(new GeneratedImages("train", 7, 0, images, CLASSES, 1, 6), options)
               .shard(worker.shardIndex(), worker.shardCount());
           Model model = Model.newInstance("small", worker.device())) {
         model.setBlock(Linear.builder().setUnits(CLASSES).build());
@@ -216,6 +220,28 @@ class ElasticTrainingTest {
       }
       trainer.step();
     }
+  }
+
+  /** Of the last window of a pass, which has one example, one of two ranks has nothing: it joins that step, and counts for nothing in it. */
+  @Test
+  void aRankWithoutExamplesJoinsAStepWithNoWeight() throws Exception {
+    Queue<float[]> ends = new ConcurrentLinkedQueue<>();
+    TrainingProgram program = looping(33, (worker, trainer, batches) -> {
+      while (batches.hasNext()) {
+        step(trainer, batches.next());
+      }
+      ends.add(trainer.getModel().getBlock().getParameters().valueAt(0).getArray().toFloatArray());
+    });
+    ElasticJob job = new ElasticJob(job(1, 2, 1), 1, program);
+    List<ElasticJob.Trainer> trainers = List.of(job.start(), job.start());
+    for (ElasticJob.Trainer trainer : trainers) {
+      assertThat(end(trainer).steps()).isEqualTo(2);
+      assertThat(end(trainer).examples()).isEqualTo(33);
+    }
+    LocalRun.run(job(1, 1, 0), program, Progress.none()); // in batches of 32 and 1
+    float[] one = ends.remove();
+    assertThat(ends.remove()).containsExactly(one);
+    assertThat(ends.remove()).containsExactly(one, within(1e-6f));
   }
 
   /** The next pass begins behind the steps of those who are in the one before still. */

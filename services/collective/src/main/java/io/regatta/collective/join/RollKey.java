@@ -1,0 +1,56 @@
+package io.regatta.collective.join;
+
+import io.regatta.collective.Joining;
+import io.regatta.collective.store.Store;
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.vertx.core.Future;
+import io.vertx.core.json.DecodeException;
+import java.util.List;
+import java.util.Optional;
+
+/** Where the members of a group keep their {@link Roll}: one key of a store, changed by compare-and-set. Stateless. */
+record RollKey(Store store, Joining joining) {
+
+  static final String KEY = "group";
+
+  /**
+   * A look at it.
+   *
+   * @param held as the store has it; empty if nobody has been there
+   */
+  record Held(Optional<byte[]> held, Roll roll) {}
+
+  Future<Held> look() {
+    return store.get(KEY).map(held -> new Held(held, decode(held)));
+  }
+
+  private Roll decode(Optional<byte[]> held) {
+    try {
+      return held.map(Roll::decode).orElse(Roll.of(joining));
+    } catch (DecodeException | ClassCastException | NullPointerException e) {
+      throw new InvalidInput("key " + KEY + " of " + store + " holds no group; give group " + joining.group()
+          + " a scope of its own", e);
+    }
+  }
+
+  /** Whether the roll is this one now: nobody has changed it since that look. */
+  Future<Boolean> change(Held seen, Roll roll) {
+    return store.compareAndSet(KEY, seen.held, roll.encode());
+  }
+
+  /**
+   * Takes a member out, whoever changes the roll at the same time.
+   *
+   * @param ended whether what the group was for is done
+   */
+  Future<Void> withdraw(String id, boolean ended) {
+    return look().compose(seen -> {
+      if (seen.roll.everybody().noneMatch(entry -> entry.id().equals(id))) {
+        return Future.succeededFuture();
+      }
+      Roll left = seen.roll.without(List.of(id));
+      return change(seen, ended ? left.end() : left)
+          .compose(done -> done ? Future.succeededFuture() : withdraw(id, ended));
+    });
+  }
+}
