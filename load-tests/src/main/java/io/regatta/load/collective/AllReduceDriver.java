@@ -50,6 +50,9 @@ public final class AllReduceDriver {
         RegattaGroup regatta = new RegattaGroup(RegattaGroup.PROCESSES, n);
         contenders.add(regatta);
         sizes.forEach(regatta::check);
+        RegattaGroup unix = new RegattaGroup(RegattaGroup.UNIX, n);
+        contenders.add(unix);
+        sizes.forEach(unix::check);
         RegattaGroup byHand = new RegattaGroup(RegattaGroup.HANDOVER, n);
         contenders.add(byHand);
         sizes.forEach(byHand::check);

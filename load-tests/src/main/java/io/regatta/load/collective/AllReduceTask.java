@@ -11,6 +11,8 @@ import io.regatta.load.run.Loop;
 import io.regatta.load.run.Task;
 import io.regatta.node.admin.Waits;
 import io.regatta.node.process.PlainVertx;
+import io.regatta.protocol.stream.StreamOptions;
+import io.regatta.protocol.stream.Transport;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
@@ -33,6 +35,7 @@ final class AllReduceTask implements Task {
 
   private final Vertx vertx = Vertx.vertx(PlainVertx.options());
   private final int here;
+  private final Transport transport;
   private final List<CollectivePort> ports = new ArrayList<>();
   private List<Collectives> ranks = List.of();
   /** Of the last run, by rank: its pages are there when the next one of this size begins. */
@@ -41,6 +44,7 @@ final class AllReduceTask implements Task {
 
   AllReduceTask(JsonObject setup) {
     here = setup.getInteger("here");
+    transport = Transport.valueOf(setup.getString("transport"));
   }
 
   @Override
@@ -56,7 +60,7 @@ final class AllReduceTask implements Task {
 
   private JsonObject listen(String choices) throws Exception {
     close(ports);
-    CollectiveOptions options = CollectiveOptions.defaults()
+    CollectiveOptions options = CollectiveOptions.defaults().withStream(StreamOptions.defaults().withTransport(transport))
         .withChoices(choices == null ? Choices.defaults() : Choices.parse(choices));
     for (int i = 0; i < here; i++) {
       ports.add(Loop.await(CollectivePort.listen(vertx, "127.0.0.1", options, new Waits())));

@@ -1,6 +1,7 @@
 package io.regatta.load.collective;
 
 import io.regatta.load.run.WorkerProcess;
+import io.regatta.protocol.stream.Transport;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
@@ -10,6 +11,7 @@ import java.util.List;
 /** Regatta's ranks, each in a process of its own or all in one. */
 final class RegattaGroup implements Contender {
   static final String PROCESSES = "regatta";
+  static final String UNIX = "regatta-unix";
   static final String HANDOVER = "regatta-handover";
 
   private final String kind;
@@ -24,7 +26,9 @@ final class RegattaGroup implements Contender {
     try {
       for (int r = 0; r < ranks; r += here) {
         workers.add(WorkerProcess.start("allreduce " + kind + " rank " + r,
-            new JsonObject().put("driver", "allreduce").put("here", here)));
+            new JsonObject().put("driver", "allreduce").put("here", here)
+                .put("transport", (kind.equals(HANDOVER) ? Transport.AUTO : kind.equals(UNIX) ? Transport.GRPC_UNIX
+                    : Transport.GRPC).name())));
       }
       form(null);
     } catch (IOException | RuntimeException e) {

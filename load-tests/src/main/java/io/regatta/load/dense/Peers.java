@@ -24,6 +24,7 @@ final class Peers {
 
   static {
     KINDS.put(REGATTA, () -> new RegattaPeer(Transport.GRPC));
+    KINDS.put("regatta-unix", () -> new RegattaPeer(Transport.GRPC_UNIX));
     KINDS.put(LINK, LinkPeer::new);
     KINDS.put("regatta-plain", () -> new RegattaPeer(Transport.GRPC_PLAIN));
     KINDS.put(HANDOVER, () -> new RegattaPeer(Transport.AUTO));

@@ -34,6 +34,7 @@ final class PushClient implements Task {
 
   static StreamOptions options(JsonObject setup) {
     return StreamOptions.defaults().withTransport(switch (setup.getString("kind")) {
+      case "regatta-unix" -> Transport.GRPC_UNIX;
       case "regatta-plain" -> Transport.GRPC_PLAIN;
       case "regatta-handover" -> Transport.AUTO;
       default -> Transport.GRPC;

@@ -30,7 +30,7 @@ public final class SmallDriver {
   private static final String WAITED_ECHO = "vertx-grpc-echo-waited";
   private static final String HANDOVER = "regatta-handover";
   private static final List<String> KINDS =
-      List.of("regatta", LINK, "regatta-plain", HANDOVER, ECHO, WAITED_ECHO);
+      List.of("regatta", "regatta-unix", LINK, "regatta-plain", HANDOVER, ECHO, WAITED_ECHO);
 
   private SmallDriver() {}
 

@@ -107,9 +107,9 @@ public final class CollectivePort {
     context = (ContextInternal) loop;
     StreamOptions stream = options.stream();
     Map<String, Handler<TensorStream>> paths = Map.of(StreamPaths.COLLECTIVE, opened -> arrivals.accept(opened));
-    return ServicePort.listen(vertx, () -> TensorStreamServer.create(vertx, stream).requestHandler(
+    return ServicePort.listenForStreams(vertx, () -> TensorStreamServer.create(vertx, stream).requestHandler(
         TensorStreamServer.handler(vertx, paths, r -> r.response().setStatusCode(404).end(), stream)),
-        host, 0, "collective calls", "port").onSuccess(listening -> {
+        host, 0, "collective calls", "port", stream).onSuccess(listening -> {
           port = listening;
           arrivals = new Arrivals(vertx, endpoint(), patienceMillis(), workspace, this::generation);
           local = LocalStreams.serve(context, host, port.port(), paths, stream);

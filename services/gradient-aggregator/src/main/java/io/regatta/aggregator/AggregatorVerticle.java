@@ -76,8 +76,8 @@ public final class AggregatorVerticle extends VerticleBase {
     hosted = node.starting(Directory.GRADIENT_AGGREGATOR);
     uplink = new Uplink(vertx, context, node.directory(), config);
     endpoint = new AggregatorEndpoint(uplink);
-    return ServicePort.listen(vertx, this::server, node.host(), config.port(), "the aggregator",
-            "gradient_aggregator.port")
+    return ServicePort.listenForStreams(vertx, this::server, node.host(), config.port(), "the aggregator",
+            "gradient_aggregator.port", options)
         .compose(listening -> {
           port = listening;
           local = LocalStreams.serve(context, node.host(), port.port(), paths(), options);

@@ -100,7 +100,8 @@ final class ParameterShardVerticle extends VerticleBase {
     Map<String, Handler<TensorStream>> paths = Map.of(StreamPaths.PARAMETER_SHARD, this::serve);
     Supplier<HttpServer> server = () -> TensorStreamServer.create(vertx, options)
         .requestHandler(TensorStreamServer.handler(vertx, paths, control, options));
-    return ServicePort.listen(vertx, server, node.host(), wantedPort, "shard " + index, ParameterServerVerticle.PORT_KEY)
+    return ServicePort.listenForStreams(vertx, server, node.host(), wantedPort, "shard " + index, ParameterServerVerticle.PORT_KEY,
+            options)
         .onFailure(e -> { // a verticle that did not start is not stopped; its server says why
           metrics.close();
           snapshots.close();

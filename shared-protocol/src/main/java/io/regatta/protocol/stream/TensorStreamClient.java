@@ -1,23 +1,28 @@
 package io.regatta.protocol.stream;
 
+import io.netty.channel.ConnectTimeoutException;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.http.HttpClient;
 import io.vertx.core.http.HttpClientOptions;
+import io.vertx.core.http.HttpClientRequest;
 import io.vertx.core.http.HttpConnection;
 import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.PoolOptions;
 import io.vertx.core.http.RequestOptions;
+import io.vertx.core.net.SocketAddress;
+import java.io.FileNotFoundException;
+import java.net.ConnectException;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
 /**
- * Opens tensor streams: by hand to a service of the same JVM if both allow it, otherwise over HTTP/2, where streams to
- * the same host and port share one connection. Owned by one event loop: all calls are
- * made on it, and the streams belong to the context that opened them.
+ * Opens tensor streams: by hand to a service of the same JVM if both allow it, otherwise over HTTP/2, on a Unix domain
+ * socket to a service of the same machine if both allow it. Streams to the same host and port share one connection. Owned by
+ * one event loop: all calls are made on it, and the streams belong to the context that opened them.
  */
 public final class TensorStreamClient {
   private final Vertx vertx;
@@ -57,7 +62,7 @@ public final class TensorStreamClient {
         // Until the peer speaks HTTP/2: a frozen one accepts the connection, and that is all.
         .setConnectTimeout(options.connectTimeoutMillis())
         .putHeader("content-type", "application/grpc").putHeader("te", "trailers");
-    return client.request(request).compose(r -> {
+    return request(request, HostSocket.address(host, port)).compose(r -> {
       r.setChunked(true);
       Connection connection = connection(context, r.connection(), peer);
       ClientTensorStream stream = new ClientTensorStream(this, context, r, connection.liveness, peer, options);
@@ -65,6 +70,22 @@ public final class TensorStreamClient {
     }).recover(e -> Future.failedFuture(
         new PeerLost("cannot open a tensor stream to " + peer + path + ": "
             + (e.getMessage() == null ? e.toString() : e.getMessage()), e)));
+  }
+
+  /** Over the socket that a service of this machine has beside its port, or else over TCP. */
+  private Future<HttpClientRequest> request(RequestOptions options, SocketAddress local) {
+    if (local == null || !this.options.transport().isUnixAllowed()) {
+      return client.request(options);
+    }
+    return vertx.fileSystem().exists(local.path()).compose(there -> there
+        ? client.request(new RequestOptions(options).setServer(local)).recover(e -> isNobody(e) ? client.request(options)
+            : Future.failedFuture(e))
+        : client.request(options));
+  }
+
+  /** A socket whose process was killed refuses; one that is frozen does not answer, and does not over TCP either. */
+  private static boolean isNobody(Throwable e) {
+    return (e instanceof ConnectException || e instanceof FileNotFoundException) && !(e instanceof ConnectTimeoutException);
   }
 
   private Connection connection(Context context, HttpConnection connection, String peer) {

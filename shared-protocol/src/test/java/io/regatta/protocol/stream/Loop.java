@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
@@ -19,25 +20,40 @@ public final class Loop implements AutoCloseable {
   public final Vertx vertx = Vertx.vertx();
   public final Context context = vertx.getOrCreateContext();
   private final List<LocalStreams> local = new ArrayList<>();
+  private final List<HostSocket> sockets = new CopyOnWriteArrayList<>();
 
   /** Serves tensor streams on a free port. */
   public HttpServer serve(String path, StreamOptions options, Handler<TensorStream> taker) throws Exception {
     return get(on(() -> {
-      HttpServer server = TensorStreamServer.create(vertx, options);
-      server.requestHandler(TensorStreamServer.handler(vertx, Map.of(path, taker),
-          r -> r.response().setStatusCode(404).end(), options));
-      return server.listen(0, "127.0.0.1").onSuccess(s -> local.add(
-          LocalStreams.serve(context, "127.0.0.1", s.actualPort(), Map.of(path, taker), options)));
+      Supplier<HttpServer> server = () -> TensorStreamServer.create(vertx, options).requestHandler(TensorStreamServer.handler(
+          vertx, Map.of(path, taker), r -> r.response().setStatusCode(404).end(), options));
+      return server.get().listen(0, "127.0.0.1").onSuccess(s -> local.add(
+          LocalStreams.serve(context, "127.0.0.1", s.actualPort(), Map.of(path, taker), options)))
+          .compose(s -> HostSocket.listen(vertx, server, "127.0.0.1", s.actualPort(), options).map(socket -> {
+            if (socket != null) {
+              sockets.add(socket);
+            }
+            return s;
+          }));
     }));
   }
 
-  /** Takes the servers out of the JVM's register; they go on listening. */
+  /** How many of the servers listen on a Unix domain socket, too. */
+  int sockets() {
+    return sockets.size();
+  }
+
+  /** Takes the servers out of the JVM's register, and their sockets away; they go on listening at their ports. */
   public void closeLocal() throws Exception {
     get(on(() -> {
       local.forEach(LocalStreams::close);
       local.clear();
       return Future.succeededFuture();
     }));
+    for (HostSocket socket : sockets) {
+      get(socket.shutdown(vertx, 0));
+    }
+    sockets.clear();
   }
 
   /** Opens a stream and lets its handlers be set before anything arrives. */

@@ -1,6 +1,8 @@
 package io.regatta.node.address;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.protocol.stream.HostSocket;
+import io.regatta.protocol.stream.StreamOptions;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.http.HttpServer;
@@ -20,12 +22,17 @@ public final class ServicePort {
   private static final int BIND_TRIES = 10;
   private static final long BIND_RETRY_MILLIS = 20;
 
+  private final Vertx vertx;
   private final HttpServer server;
   private final Runnable release;
+  /** Null: none. */
+  private final HostSocket socket;
 
-  private ServicePort(HttpServer server, Runnable release) {
+  private ServicePort(Vertx vertx, HttpServer server, Runnable release, HostSocket socket) {
+    this.vertx = vertx;
     this.server = server;
     this.release = release;
+    this.socket = socket;
   }
 
   /**
@@ -48,9 +55,16 @@ public final class ServicePort {
     }
     Runnable release = port == 0 ? () -> { } : () -> reserved.remove(place);
     return bind(vertx, server, host, port, BIND_TRIES)
-        .map(listening -> new ServicePort(listening, release))
+        .map(listening -> new ServicePort(vertx, listening, release, null))
         .onFailure(e -> release.run())
         .recover(e -> Future.failedFuture(taken(service, place, e.getMessage(), key, e)));
+  }
+
+  /** As {@link #listen}, for a service that takes tensor streams: from this machine on a Unix domain socket as well. */
+  public static Future<ServicePort> listenForStreams(Vertx vertx, Supplier<HttpServer> server, String host, int port,
+      String service, String key, StreamOptions options) {
+    return listen(vertx, server, host, port, service, key).compose(tcp -> HostSocket.listen(vertx, server, host, tcp.port(),
+        options).map(socket -> new ServicePort(vertx, tcp.server, tcp.release, socket)));
   }
 
   private static Future<HttpServer> bind(Vertx vertx, Supplier<HttpServer> server, String host, int port, int tries) {
@@ -77,6 +91,7 @@ public final class ServicePort {
   /** Lets requests in progress end, for so long at most, and stops listening. */
   public Future<Void> shutdown(long millis) {
     release.run();
-    return server.shutdown(millis, TimeUnit.MILLISECONDS);
+    Future<Void> tcp = server.shutdown(millis, TimeUnit.MILLISECONDS);
+    return socket == null ? tcp : Future.join(tcp, socket.shutdown(vertx, millis)).mapEmpty();
   }
 }

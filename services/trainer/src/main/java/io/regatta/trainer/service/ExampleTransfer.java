@@ -107,9 +107,9 @@ final class ExampleTransfer {
    */
   Future<List<List<Parcel>>> run(Function<double[], Future<List<double[]>>> gather) {
     client = new TensorStreamClient(vertx, options);
-    port = ServicePort.listen(vertx, () -> TensorStreamServer.create(vertx, options).requestHandler(TensorStreamServer.handler(vertx,
+    port = ServicePort.listenForStreams(vertx, () -> TensorStreamServer.create(vertx, options).requestHandler(TensorStreamServer.handler(vertx,
             Map.of(StreamPaths.TRAINER, this::accept), r -> r.response().setStatusCode(404).end(), options)),
-            host, 0, name, "port");
+            host, 0, name, "port", options);
     port.compose(listening -> over ? Future.<List<double[]>>failedFuture(name + " has given the exchange up")
             : gather.apply(address(listening.port())))
         .onSuccess(this::connect)

@@ -1,0 +1,122 @@
+package io.regatta.protocol.stream;
+
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import io.vertx.core.http.HttpServer;
+import io.vertx.core.net.SocketAddress;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A Unix domain socket beside the port of a service that takes tensor streams. Between processes of one machine it carries
+ * the same HTTP/2 for two thirds of the CPU time that TCP takes over loopback. Both ends derive the path of the socket from
+ * the port's address, the network namespace and the user, so nobody has to be told; a process in another namespace or
+ * container, or of another user, finds none and uses TCP. Only Linux says which namespace a process is in; elsewhere there
+ * are none of these sockets. The directory is the user's alone.
+ */
+public final class HostSocket {
+
+  private static final Logger LOG = LoggerFactory.getLogger(HostSocket.class);
+  private static final Pattern NAMESPACE = Pattern.compile("net:\\[(\\d+)]");
+  /** What fits into the kernel's address, with the zero behind it. */
+  private static final int LONGEST = 107;
+
+  private final HttpServer server;
+  private final Path path;
+
+  private HostSocket(HttpServer server, Path path) {
+    this.server = server;
+    this.path = path;
+  }
+
+  /**
+   * Listens beside a port that this process listens on.
+   *
+   * @param server as for the port, with its handlers set
+   * @return null if there can be none here, which a line of the debug log explains; never fails
+   */
+  public static Future<HostSocket> listen(Vertx vertx, Supplier<HttpServer> server, String host, int port,
+      StreamOptions options) {
+    SocketAddress address = options.transport().isUnixAllowed() ? address(host, port) : null;
+    if (address == null) {
+      return Future.succeededFuture();
+    }
+    Path path = Path.of(address.path());
+    return vertx.<Void>executeBlocking(() -> {
+      own(path.getParent());
+      Files.deleteIfExists(path); // of a process that was killed: the port is ours now
+      return null;
+    }, false).compose(v -> server.get().listen(address)).map(listening -> new HostSocket(listening, path)).recover(e -> {
+      LOG.debug("no Unix domain socket beside {}:{}, TCP alone: {}", host, port, e.toString());
+      return Future.succeededFuture();
+    });
+  }
+
+  /**
+   * Where a service on this machine that listens at a port has its socket, if it has one.
+   *
+   * @return null if there can be none
+   */
+  static SocketAddress address(String host, int port) {
+    String directory = Places.DIRECTORY;
+    if (directory == null) {
+      return null;
+    }
+    String path = directory + "/" + Places.NAMESPACE_ID + "-" + host.replaceAll("[^0-9A-Za-z.]", "_") + "-" + port;
+    return path.getBytes(StandardCharsets.UTF_8).length > LONGEST ? null : SocketAddress.domainSocketAddress(path);
+  }
+
+  /** Found out once, when first asked for. */
+  private static final class Places {
+    private static final String NAMESPACE_ID = namespace();
+    /** Null: none of these sockets here. */
+    private static final String DIRECTORY = NAMESPACE_ID == null ? null
+        : Path.of(System.getProperty("java.io.tmpdir"), "regatta-" + System.getProperty("user.name")
+            .replaceAll("[^0-9A-Za-z.]", "_")).toAbsolutePath().toString();
+
+    private static String namespace() {
+      try {
+        Matcher link = NAMESPACE.matcher(Files.readSymbolicLink(Path.of("/proc/self/ns/net")).toString());
+        return link.matches() ? link.group(1) : null;
+      } catch (IOException | UnsupportedOperationException | SecurityException e) {
+        return null;
+      }
+    }
+  }
+
+  /** Makes the directory, and refuses one that somebody else could put sockets into. */
+  private static void own(Path directory) throws IOException {
+    if (!Files.isDirectory(directory, LinkOption.NOFOLLOW_LINKS)) {
+      Files.createDirectories(directory.getParent());
+      try {
+        Files.createDirectory(directory, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
+      } catch (FileAlreadyExistsException another) {
+        // Another process of this user was faster; it is checked below.
+      }
+    }
+    String owner = Files.getOwner(directory, LinkOption.NOFOLLOW_LINKS).getName();
+    if (!owner.equals(System.getProperty("user.name")) || !PosixFilePermissions.toString(
+        Files.getPosixFilePermissions(directory, LinkOption.NOFOLLOW_LINKS)).equals("rwx------")) {
+      throw new IOException(directory + " is not a directory of this user alone");
+    }
+  }
+
+  /** Lets requests in progress end, for so long at most, and stops listening. */
+  public Future<Void> shutdown(Vertx vertx, long millis) {
+    return server.shutdown(millis, TimeUnit.MILLISECONDS).transform(closed -> vertx.<Void>executeBlocking(() -> {
+      Files.deleteIfExists(path);
+      return null;
+    }, false)).otherwiseEmpty();
+  }
+}
