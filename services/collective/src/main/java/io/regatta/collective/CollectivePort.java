@@ -3,8 +3,6 @@ package io.regatta.collective;
 import io.regatta.core.collective.Tensor;
 import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.Cancelled;
-import io.regatta.core.error.RegattaException.Conflict;
-import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.error.RegattaException.StaleGeneration;
 import io.regatta.node.address.HostPort;
@@ -17,7 +15,6 @@ import io.regatta.protocol.stream.TensorStream;
 import io.regatta.protocol.stream.TensorStreamClient;
 import io.regatta.protocol.stream.TensorStreamServer;
 import io.regatta.protocol.stream.Transport;
-import io.regatta.protocol.tensor.TensorMessage;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Handler;
@@ -26,7 +23,6 @@ import io.vertx.core.VerticleBase;
 import io.vertx.core.Vertx;
 import io.vertx.core.internal.ContextInternal;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ThreadLocalRandom;
@@ -52,10 +48,7 @@ public final class CollectivePort {
   private final String host;
   private final CollectiveOptions options;
   private final Waits waits;
-  /** By group. */
-  private final Map<String, Mesh> formed = new HashMap<>();
-  /** By group: the last generation that was formed here and has been closed. */
-  private final Map<String, Past> past = new HashMap<>();
+  private final Generations generations = new Generations();
   private final Tensor.Workspace workspace = new Tensor.Workspace();
   private ContextInternal context;
   private Arrivals arrivals;
@@ -65,9 +58,6 @@ public final class CollectivePort {
   private final Promise<Void> ended = Promise.promise();
   private String deployment;
   private boolean closed;
-
-  /** What was formed of a group before. */
-  private record Past(long generation, RegattaException why, List<Integer> unreachable) {}
 
   private CollectivePort(Vertx vertx, String host, CollectiveOptions options, Waits waits) {
     this.vertx = vertx;
@@ -111,7 +101,7 @@ public final class CollectivePort {
         TensorStreamServer.handler(vertx, paths, r -> r.response().setStatusCode(404).end(), stream)),
         host, 0, "collective calls", "port", stream).onSuccess(listening -> {
           port = listening;
-          arrivals = new Arrivals(vertx, endpoint(), patienceMillis(), workspace, this::generation);
+          arrivals = new Arrivals(vertx, endpoint(), patienceMillis(), workspace, generations::of);
           local = LocalStreams.serve(context, host, port.port(), paths, stream);
         });
   }
@@ -145,7 +135,7 @@ public final class CollectivePort {
         promise.fail(new Cancelled("the port for collective calls at " + endpoint() + " has been closed"));
         return;
       }
-      Mesh before = formed.get(ranks.group());
+      Mesh before = generations.of(ranks.group());
       if (before != null && before.ranks().generation() >= ranks.generation()) {
         promise.fail(new StaleGeneration("group " + ranks.group() + ": generation " + ranks.generation()
             + " comes after " + before.ranks().generation() + " here; join again"));
@@ -171,12 +161,7 @@ public final class CollectivePort {
    */
   public Future<List<Integer>> unreachable(Membership ranks) {
     Promise<List<Integer>> promise = Promise.promise();
-    context.runOnContext(v -> {
-      Mesh now = formed.get(ranks.group());
-      Past before = past.get(ranks.group());
-      promise.complete(now != null && now.ranks().generation() == ranks.generation() ? now.unreachable()
-          : before != null && before.generation == ranks.generation() ? before.unreachable : List.of());
-    });
+    context.runOnContext(v -> promise.complete(generations.unreachable(ranks)));
     return promise.future();
   }
 
@@ -191,14 +176,12 @@ public final class CollectivePort {
     long process = options.stream().transport() == Transport.AUTO ? PROCESS : 0;
     Mesh now = new Mesh(context, ranks, options, process, workspace, () -> {
       shown[0].close();
-      if (formed.remove(ranks.group(), made[0])) {
-        past.put(ranks.group(), new Past(ranks.generation(), made[0].broken(), made[0].unreachable()));
-      }
+      generations.remove(made[0]);
       return client.close();
     });
     made[0] = now;
     shown[0] = waits.source(context, now::waits);
-    formed.put(ranks.group(), now);
+    generations.add(now);
     for (int r = ranks.rank() + 1; r < ranks.worldSize(); r++) {
       open(client, peers.get(r), now, r);
     }
@@ -222,44 +205,6 @@ public final class CollectivePort {
             + "; join again, with those who are left", e)));
   }
 
-  /**
-   * The generation that a stream is for, which another rank has opened; null if it is not formed here yet.
-   *
-   * @throws RegattaException if it cannot belong to any
-   */
-  private Mesh generation(TensorMessage opening) {
-    long generation = opening.getGeneration();
-    Mesh now = formed.get(opening.getJob());
-    Past before = past.get(opening.getJob());
-    if (now == null || now.ranks().generation() < generation) {
-      if (before != null && before.generation >= generation) {
-        throw refusal(before.why);
-      }
-      return null;
-    }
-    int from = opening.getRank();
-    if (now.ranks().generation() > generation) {
-      throw new StaleGeneration(now.where() + " is formed, but rank " + from + " has generation " + generation
-          + "; join again");
-    }
-    if (now.broken() != null) {
-      throw refusal(now.broken());
-    }
-    if (from < 0 || from >= now.rank() || opening.getRowCount() != now.ranks().worldSize()) {
-      throw new InvalidInput(now.where() + ": rank " + from + " of " + opening.getRowCount()
-          + " opens no stream to rank " + now.rank() + " of " + now.ranks().worldSize());
-    }
-    if (now.link(from).stream().isThere()) {
-      throw new Conflict(now.where() + ": rank " + from + " has opened its stream already");
-    }
-    return now;
-  }
-
-  /** What was cancelled here is lost for a peer. */
-  private static RegattaException refusal(RegattaException why) {
-    return why instanceof Cancelled ? new PeerLost(why.getMessage()) : why;
-  }
-
   /** Ends all that is formed here, and listens no more. */
   public Future<Void> close() {
     if (closing.compareAndSet(false, true)) {
@@ -272,7 +217,7 @@ public final class CollectivePort {
     closed = true;
     RegattaException why = new Cancelled("the rank at " + endpoint() + " has been closed");
     arrivals.refuse(why);
-    return Future.join(List.copyOf(formed.values()).stream().map(Mesh::close).toList()).transform(done -> {
+    return Future.join(generations.all().stream().map(Mesh::close).toList()).transform(done -> {
       local.close();
       return port.shutdown(CLOSE_MILLIS);
     });

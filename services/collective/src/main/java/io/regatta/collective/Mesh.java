@@ -1,39 +1,29 @@
 package io.regatta.collective;
 
-import io.regatta.core.collective.Choices.Choice;
 import io.regatta.core.collective.Operation;
 import io.regatta.core.collective.ReduceOp;
-import io.regatta.core.collective.Schedules;
-import io.regatta.core.collective.Step;
 import io.regatta.core.collective.Tensor;
 import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.Cancelled;
-import io.regatta.core.error.RegattaException.InvalidInput;
-import io.regatta.core.error.RegattaException.Overloaded;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.exchange.Wait;
 import io.regatta.protocol.CollectiveFrames;
 import io.regatta.protocol.error.ErrorMapping;
-import io.regatta.protocol.tensor.CollectiveCall;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.internal.ContextInternal;
 import java.util.ArrayList;
 import java.util.BitSet;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Objects;
-import java.util.Set;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 /**
- * One rank's links to all others of one generation, and the calls under way on them: what {@link Collectives} stands before.
- * Owned by the loop of its {@link CollectivePort}.
+ * One rank's links to all others of one generation, from when they are opened until they end: what {@link Collectives} stands
+ * before. Owned by the loop of its {@link CollectivePort}.
  */
 final class Mesh {
-  /** A rank that makes calls faster than they are carried out has an error; each keeps its schedule here. */
-  private static final int MAX_CALLS = 10_000;
   /** How long a failed generation waits for messages that a stream has not done with, before it cuts the stream off. */
   private static final long LINGER_MILLIS = 1000;
 
@@ -47,13 +37,12 @@ final class Mesh {
   private final Link[] links;
   /** By rank: its process, once its stream is open. */
   private final long[] processes;
-  private final Set<CollectiveRun> runs = new LinkedHashSet<>();
+  private final CallsUnderWay calls;
   private final Promise<Void> formed;
   private final Lent lent;
   private final long sinceMillis = System.currentTimeMillis();
   /** Once formed. */
   private int[] hostOf;
-  private long calls;
   /** Ranks to whom this one's own streams broke, or could not be made, before anything else ended this generation. */
   private final BitSet unreachable = new BitSet();
   /** The first of those that could not be made. */
@@ -74,6 +63,7 @@ final class Mesh {
     this.workspace = workspace;
     this.closing = closing;
     formed = context.promise();
+    calls = new CallsUnderWay(this, options);
     lent = new Lent(context, () -> links().forEach(link -> link.stream().severIfLent()));
     links = new Link[ranks.worldSize()];
     processes = new long[links.length];
@@ -180,67 +170,23 @@ final class Mesh {
     return links().filter(link -> !link.stream().isOpen()).map(Link::peer).toList();
   }
 
-  /** Begins a call; the tensor is the call's until the future completes. */
+  /** See {@link CallsUnderWay#start}; whatever is wrong with the call is told by the future. */
   Future<Void> start(Operation operation, Tensor tensor, ReduceOp op, int root) {
     if (broken != null) {
       return context.failedFuture(broken);
     }
     try {
-      if (root < 0 || root >= links.length) {
-        throw new InvalidInput(where() + ": " + operation.word() + " with root " + root + ", but there are ranks 0 to "
-            + (links.length - 1));
-      }
-      if (runs.size() >= MAX_CALLS) {
-        throw new Overloaded(where() + ": rank " + rank() + " has " + MAX_CALLS + " calls under way; wait for some before the "
-            + "next one");
-      }
-      if (operation.reduces()) {
-        tensor.check(op);
-      }
-      long bytes = (long) tensor.size() * tensor.wire().bytes();
-      Choice choice = options.choices().choose(operation, bytes, tensor.wire(), hostOf);
-      return begin(new CollectiveRun(this, CollectiveFrames.call(calls++, operation, op, root, tensor, choice),
-          Schedules.of(operation, choice.algorithm(), tensor.size(), rank(), root,
-              Math.max(1, choice.chunkBytes() / tensor.wire().bytes()), hostOf), tensor, operation, op));
+      return calls.start(operation, tensor, op, root, hostOf);
     } catch (RuntimeException | Error e) { // this rank does not make the call: the others must not wait for it
       fail(ErrorMapping.regatta(e));
       return context.failedFuture(broken);
     }
   }
 
-  private Future<Void> begin(CollectiveRun run) {
-    if (run.isOver()) {
-      return context.succeededFuture();
-    }
-    runs.add(run);
-    for (int i = 0; i < run.steps() && broken == null; i++) {
-      Link link = links[run.step(i).peer()];
-      link.add(run, i);
-      if (!run.links.contains(link)) {
-        run.links.add(link);
-      }
-    }
-    pump(run);
-    return run.promise.future();
-  }
-
-  private static void pump(CollectiveRun run) {
-    for (int i = 0; i < run.links.size(); i++) {
-      run.links.get(i).pump();
-    }
-  }
-
   /** A step of a call has been done. */
   void done(CollectiveRun run, int index) {
-    if (broken != null) {
-      return;
-    }
-    run.done(index);
-    if (run.isOver()) {
-      runs.remove(run);
-      run.promise.complete();
-    } else {
-      pump(run);
+    if (broken == null) {
+      calls.done(run, index);
     }
   }
 
@@ -253,22 +199,14 @@ final class Mesh {
     RegattaException told = why instanceof Cancelled ? new PeerLost(why.getMessage()) : why;
     links().forEach(link -> link.abort(told));
     lent.returned(LINGER_MILLIS).onComplete(done -> {
-      List<CollectiveRun> failed = List.copyOf(runs);
-      runs.clear();
-      failed.forEach(run -> run.promise.fail(why));
+      calls.fail(why);
       formed.tryFail(why);
     });
   }
 
   /** The calls under way and for whom each waits: the material of {@code /why}. */
   List<Wait> waits() {
-    List<Wait> waits = new ArrayList<>();
-    for (CollectiveRun run : runs) {
-      CollectiveCall call = run.call;
-      List<Wait.Peer> peers = run.links.stream().filter(link -> link.waitsFor(run))
-          .map(link -> new Wait.Peer("rank " + link.peer(), -2, link.stream().lastSeenMillis())).toList();
-      waits.add(new Wait("rank " + rank(), CollectiveFrames.words(call), where(), run.sinceMillis, peers));
-    }
+    List<Wait> waits = new ArrayList<>(calls.waits());
     List<Integer> missing = broken == null ? missing() : List.of();
     if (!missing.isEmpty()) {
       waits.add(new Wait("rank " + rank(), "streams of the group", where(), sinceMillis,
@@ -286,7 +224,7 @@ final class Mesh {
   }
 
   private Future<Void> end() {
-    if (broken == null && runs.isEmpty() && missing().isEmpty()) {
+    if (broken == null && calls.isEmpty() && missing().isEmpty()) {
       broken = new Cancelled(where() + ": rank " + rank() + " has been closed");
       return lent.returned(options.failureTimeoutMillis())
           .compose(v -> Future.join(links().map(link -> link.stream().close()).toList())).transform(v -> closing.get());
