@@ -2,7 +2,9 @@ package io.regatta.load;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.regatta.core.collective.WireType;
 import io.regatta.core.optim.OptimizerSpec;
+import java.nio.ByteBuffer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -59,5 +61,24 @@ class BenchmarksTest {
         assertThat(benchmark.decode().dense().size()).isEqualTo(CodecBenchmark.ELEMENTS);
       }
     }
+  }
+
+  @ParameterizedTest
+  @EnumSource(value = WireType.class, names = "INT64", mode = EnumSource.Mode.EXCLUDE)
+  void elements_go_to_the_wire_and_come_back(WireType wire) {
+    WireBenchmark benchmark = new WireBenchmark();
+    benchmark.wire = wire;
+    benchmark.fill();
+    assertThat(benchmark.encode().position()).isEqualTo(WireBenchmark.ELEMENTS * wire.bytes());
+    assertThat(benchmark.copy().size()).isEqualTo(WireBenchmark.ELEMENTS);
+    ByteBuffer before = benchmark.encode().duplicate();
+    byte[] rounded = new byte[before.flip().remaining()];
+    before.get(rounded);
+    benchmark.greatest();
+    benchmark.complete();
+    byte[] after = new byte[rounded.length];
+    benchmark.encode().flip().get(after);
+    assertThat(after).isEqualTo(rounded); // what came back is rounded already
+    assertThat(benchmark.sum().size()).isEqualTo(WireBenchmark.ELEMENTS);
   }
 }

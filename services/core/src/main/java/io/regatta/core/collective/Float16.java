@@ -1,56 +1,83 @@
 package io.regatta.core.collective;
 
 /**
- * IEEE 754 binary16 and bfloat16 from and to float32, rounded to nearest, ties to even; NaN stays NaN. Binary16 as in
- * Giesen's "float to half" notes: subnormal results by an addition that shifts them into place. Pure functions.
+ * IEEE 754 binary16 and bfloat16 from and to float32, rounded to nearest, ties to even; NaN stays NaN. Without branches, for
+ * gradients lie on both sides of 2^-14, where the halves below are subnormal, in no order that a processor could foresee. To a
+ * half as in Dukhan's FP16 library: an addition of floats rounds. From a half as in Giesen's "float to half" notes: both
+ * readings of the bits, of which a mask takes one. Pure functions.
  */
 final class Float16 {
   /** The greatest finite half. */
   static final float MAX = 65_504;
   /** By so much of a value, at most, a half differs from it. */
   static final float UNIT_ROUNDOFF = 0x1p-11f;
-  /** One half: added to a magnitude below 2^-14, its last bits are those of the subnormal half. */
-  private static final float SUBNORMAL = Float.intBitsToFloat((127 - 15 + 23 - 10 + 1) << 23);
-  private static final int SUBNORMAL_BITS = Float.floatToRawIntBits(SUBNORMAL);
+  private static final int MAGNITUDE = 0x7fff_ffff;
+  private static final int INFINITE = 0x7f80_0000;
+  /** Exponent of 2^-14, the least half that is not subnormal. */
+  private static final int LEAST_NORMAL = 127 - 14 << 23;
+  private static final int HALF_INFINITE = 0x7c00 << 13;
 
   private Float16() {}
 
   /** The bits of the nearest half. */
   static short half(float value) {
     int bits = Float.floatToRawIntBits(value);
-    int sign = bits >>> 16 & 0x8000;
-    int magnitude = bits & 0x7fff_ffff;
-    if (magnitude >= 0x4780_0000) { // 65536 and more, infinity, NaN
-      return (short) (sign | (magnitude > 0x7f80_0000 ? 0x7e00 : 0x7c00));
-    }
-    if (magnitude < 0x3880_0000) { // below 2^-14
-      return (short) (sign | Float.floatToRawIntBits(Float.intBitsToFloat(magnitude) + SUBNORMAL) - SUBNORMAL_BITS);
-    }
-    return (short) (sign | (magnitude - (112 << 23) + 0xfff + (magnitude >>> 13 & 1)) >>> 13);
+    int magnitude = bits & MAGNITUDE;
+    // Four times the magnitude; infinite from 65536 on, which is beyond the greatest float after the first multiplication.
+    float scaled = Float.intBitsToFloat(magnitude) * 0x1p112f * 0x1p-110f;
+    // A power of two that leaves the sum as many bits of it as the half has: 2^15 times that of the value, or of 2^-14.
+    int power = Math.max(bits & INFINITE, LEAST_NORMAL) + (15 << 23);
+    int sum = Float.floatToRawIntBits(Float.intBitsToFloat(power) + scaled);
+    int number = (sum >> 13 & 0x7c00) + (sum & 0xfff);
+    int nan = INFINITE - magnitude >> 31; // all ones, or none
+    return (short) (bits >>> 16 & 0x8000 | number & ~nan | 0x7e00 & nan);
   }
 
   /** The value of a half. */
   static float ofHalf(short half) {
     int magnitude = (half & 0x7fff) << 13;
-    int exponent = magnitude & 0x0f80_0000;
-    int bits = magnitude + (112 << 23);
-    if (exponent == 0x0f80_0000) { // infinity, NaN
-      bits += 112 << 23;
-    } else if (exponent == 0) { // zero, subnormal
-      bits = Float.floatToRawIntBits(Float.intBitsToFloat(bits + (1 << 23)) - Float.intBitsToFloat(113 << 23));
-    }
-    return Float.intBitsToFloat(bits | (half & 0x8000) << 16);
+    int infinite = HALF_INFINITE - 1 - magnitude >> 31; // all ones for infinity and NaN too
+    int normal = magnitude + (112 << 23) + (infinite & 112 << 23);
+    int subnormal = Float.floatToRawIntBits(Float.intBitsToFloat(magnitude + LEAST_NORMAL) - 0x1p-14f);
+    int least = magnitude - (1 << 23) >> 31; // all ones for zero too
+    return Float.intBitsToFloat((normal & ~least | subnormal & least) | (half & 0x8000) << 16);
   }
 
   /** The bits of the nearest bfloat16. */
   static short brain(float value) {
     int bits = Float.floatToRawIntBits(value);
-    return (bits & 0x7fff_ffff) > 0x7f80_0000 ? (short) (bits >>> 16 | 0x40)
-        : (short) (bits + 0x7fff + (bits >>> 16 & 1) >>> 16);
+    int nan = INFINITE - (bits & MAGNITUDE) >> 31;
+    return (short) ((bits + 0x7fff + (bits >>> 16 & 1)) >>> 16 & ~nan | (bits >>> 16 | 0x40) & nan);
   }
 
   /** The value of a bfloat16. */
   static float ofBrain(short brain) {
     return Float.intBitsToFloat(brain << 16);
+  }
+
+  /** The first n values as they travel. */
+  static void narrow(WireType wire, float[] values, short[] to, int n) {
+    if (wire == WireType.FLOAT16) {
+      for (int i = 0; i < n; i++) {
+        to[i] = half(values[i]);
+      }
+    } else {
+      for (int i = 0; i < n; i++) {
+        to[i] = brain(values[i]);
+      }
+    }
+  }
+
+  /** The values of the first n that have come. */
+  static void widen(WireType wire, short[] from, float[] values, int n) {
+    if (wire == WireType.FLOAT16) {
+      for (int i = 0; i < n; i++) {
+        values[i] = ofHalf(from[i]);
+      }
+    } else {
+      for (int i = 0; i < n; i++) {
+        values[i] = ofBrain(from[i]);
+      }
+    }
   }
 }

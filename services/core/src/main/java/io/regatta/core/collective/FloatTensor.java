@@ -55,9 +55,8 @@ final class FloatTensor extends Tensor {
       for (int done = 0; done < count; ) {
         int n = Math.min(Workspace.ELEMENTS, count - done);
         floats.get(from + done, w.own, 0, n);
-        for (int i = 0; i < n; i++) {
-          shorts.put(done + i, narrow(w.own[i]));
-        }
+        Float16.narrow(wire, w.own, w.narrow, n);
+        shorts.put(done, w.narrow, 0, n);
         done += n;
       }
     }
@@ -71,9 +70,10 @@ final class FloatTensor extends Tensor {
     if (wire == WireType.FLOAT32) {
       floats.put(at, elements.asFloatBuffer(), 0, count);
     } else {
+      ShortBuffer shorts = elements.asShortBuffer();
       for (int done = 0; done < count; ) {
         int n = Math.min(Workspace.ELEMENTS, count - done);
-        take(elements, done, n, w);
+        take(shorts, done, n, w);
         floats.put(at + done, w.received, 0, n);
         done += n;
       }
@@ -85,13 +85,14 @@ final class FloatTensor extends Tensor {
   public void reduce(ReduceOp op, int at, ByteBuffer elements, Workspace w) {
     elements.order(ByteOrder.LITTLE_ENDIAN);
     int count = elements.remaining() / wire.bytes();
-    FloatBuffer in = wire == WireType.FLOAT32 ? elements.asFloatBuffer() : null;
+    FloatBuffer whole = wire == WireType.FLOAT32 ? elements.asFloatBuffer() : null;
+    ShortBuffer narrow = wire == WireType.FLOAT32 ? null : elements.asShortBuffer();
     for (int done = 0; done < count; ) {
       int n = Math.min(Workspace.ELEMENTS, count - done);
-      if (in != null) {
-        in.get(done, w.received, 0, n);
+      if (whole != null) {
+        whole.get(done, w.received, 0, n);
       } else {
-        take(elements, done, n, w);
+        take(narrow, done, n, w);
       }
       floats.get(at + done, w.own, 0, n);
       op.apply(w.own, w.received, n);
@@ -101,11 +102,9 @@ final class FloatTensor extends Tensor {
     elements.position(elements.limit());
   }
 
-  private void take(ByteBuffer elements, int first, int n, Workspace w) {
-    int at = elements.position() + first * Short.BYTES;
-    for (int i = 0; i < n; i++) {
-      w.received[i] = widen(elements.getShort(at + i * Short.BYTES));
-    }
+  private void take(ShortBuffer elements, int first, int n, Workspace w) {
+    elements.get(first, w.narrow, 0, n);
+    Float16.widen(wire, w.narrow, w.received, n);
   }
 
   @Override
@@ -136,9 +135,12 @@ final class FloatTensor extends Tensor {
       if (divisor > 1) {
         divide(w.own, divisor, n);
       }
-      for (int i = 0; round && i < n; i++) {
-        float value = Math.abs(w.own[i]) < beyond ? Math.max(-Float16.MAX, Math.min(Float16.MAX, w.own[i])) : w.own[i];
-        w.own[i] = widen(narrow(value));
+      if (beyond > 0) {
+        keepWithin(w.own, beyond, n);
+      }
+      if (round) {
+        Float16.narrow(wire, w.own, w.narrow, n);
+        Float16.widen(wire, w.narrow, w.own, n);
       }
       floats.put(from + done, w.own, 0, n);
       done += n;
@@ -151,11 +153,9 @@ final class FloatTensor extends Tensor {
     }
   }
 
-  private short narrow(float value) {
-    return wire == WireType.FLOAT16 ? Float16.half(value) : Float16.brain(value);
-  }
-
-  private float widen(short value) {
-    return wire == WireType.FLOAT16 ? Float16.ofHalf(value) : Float16.ofBrain(value);
+  private static void keepWithin(float[] values, float beyond, int n) {
+    for (int i = 0; i < n; i++) {
+      values[i] = Math.abs(values[i]) < beyond ? Math.max(-Float16.MAX, Math.min(Float16.MAX, values[i])) : values[i];
+    }
   }
 }

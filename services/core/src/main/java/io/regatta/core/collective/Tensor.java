@@ -51,6 +51,7 @@ public abstract sealed class Tensor permits FloatTensor, LongTensor {
     static final int ELEMENTS = 2048;
     final float[] own = new float[ELEMENTS];
     final float[] received = new float[ELEMENTS];
+    final short[] narrow = new short[ELEMENTS];
     long[] ownLongs;
     long[] receivedLongs;
   }

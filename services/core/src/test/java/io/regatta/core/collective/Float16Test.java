@@ -62,4 +62,66 @@ class Float16Test {
       }
     }
   }
+
+  /** As Giesen has it, and as it was here before it did without branches. */
+  private static short halfByCases(float value) {
+    int bits = Float.floatToRawIntBits(value);
+    int sign = bits >>> 16 & 0x8000;
+    int magnitude = bits & 0x7fff_ffff;
+    if (magnitude >= 0x4780_0000) { // 65536 and more, infinity, NaN
+      return (short) (sign | (magnitude > 0x7f80_0000 ? 0x7e00 : 0x7c00));
+    }
+    if (magnitude < 0x3880_0000) { // below 2^-14
+      return (short) (sign | Float.floatToRawIntBits(Float.intBitsToFloat(magnitude) + 0.5f) - Float.floatToRawIntBits(0.5f));
+    }
+    return (short) (sign | (magnitude - (112 << 23) + 0xfff + (magnitude >>> 13 & 1)) >>> 13);
+  }
+
+  private static int bitsOfHalfByCases(short half) {
+    int magnitude = (half & 0x7fff) << 13;
+    int exponent = magnitude & 0x0f80_0000;
+    int bits = magnitude + (112 << 23);
+    if (exponent == 0x0f80_0000) { // infinity, NaN
+      bits += 112 << 23;
+    } else if (exponent == 0) { // zero, subnormal
+      bits = Float.floatToRawIntBits(Float.intBitsToFloat(bits + (1 << 23)) - Float.intBitsToFloat(113 << 23));
+    }
+    return bits | (half & 0x8000) << 16;
+  }
+
+  /** Each half, the middle between it and the next one, and what is beside that. */
+  @Test
+  void without_branches_it_is_the_same_bits_as_by_cases() {
+    for (int bits = 0; bits < 1 << 16; bits++) {
+      float half = Float16.ofHalf((short) bits);
+      assertThat(Float.floatToRawIntBits(half)).as("half %x", bits).isEqualTo(bitsOfHalfByCases((short) bits));
+      float middle = (half + Float16.ofHalf((short) (bits + 1))) / 2;
+      for (float value : new float[] {half, middle, Math.nextUp(middle), Math.nextDown(middle)}) {
+        assertThat(Float16.half(value)).as("%s", value).isEqualTo(halfByCases(value));
+      }
+    }
+  }
+
+  @Property(tries = 2000)
+  void arrays_are_converted_as_their_elements_are(@ForAll int[] bits) {
+    int n = bits.length;
+    float[] values = new float[n];
+    for (int i = 0; i < n; i++) {
+      values[i] = Float.intBitsToFloat(bits[i]);
+    }
+    short[] narrow = new short[n];
+    float[] wide = new float[n];
+    Float16.narrow(WireType.FLOAT16, values, narrow, n);
+    Float16.widen(WireType.FLOAT16, narrow, wide, n);
+    for (int i = 0; i < n; i++) {
+      assertThat(narrow[i]).as("%x", bits[i]).isEqualTo(halfByCases(values[i]));
+      assertThat(Float.floatToRawIntBits(wide[i])).isEqualTo(bitsOfHalfByCases(narrow[i]));
+    }
+    Float16.narrow(WireType.BFLOAT16, values, narrow, n);
+    Float16.widen(WireType.BFLOAT16, narrow, wide, n);
+    for (int i = 0; i < n; i++) {
+      assertThat(narrow[i]).isEqualTo(Float16.brain(values[i]));
+      assertThat(Float.floatToRawIntBits(wide[i])).isEqualTo(narrow[i] << 16);
+    }
+  }
 }
