@@ -14,6 +14,9 @@ import java.util.concurrent.CompletableFuture;
  */
 final class BucketSums {
 
+  /** A bucket of at most so many bytes takes the header along: one call less. */
+  private static final int CARRYING_BYTES = 1 << 20;
+
   /** {@code done}: when it was completed, on the thread that completed it. */
   private record UnderWay(String what, int from, int to, long began, CompletableFuture<Long> done) {}
 
@@ -72,11 +75,10 @@ final class BucketSums {
    * Begins to sum the floats {@code [from .. to)} over the ranks; those behind the gradients as they are, in float32.
    */
   void send(String what, int from, int to) {
-    long now = System.nanoTime();
-    stepBegan = stepBegan == 0 ? now : stepBegan;
+    long now = now();
     CompletableFuture<Void> header = CompletableFuture.completedFuture(null);
     int end = to;
-    if (to > numel && !sum.carriesHeader()) {
+    if (to > numel && sendsHeaderApart(from)) {
       end = numel;
       header = peers.sum(GradientSum.part(memory, numel, to));
       inStep++;
@@ -85,6 +87,28 @@ final class BucketSums {
     inStep++;
     underWay.add(new UnderWay(what, from, Math.min(to, numel), now,
         header.thenCombine(gradients, (h, g) -> System.nanoTime())));
+  }
+
+  /**
+   * Whether the header goes before the bucket that begins here and ends with the gradients, in a call of its own: who takes part with
+   * nothing learns by it whether there is anything to take part in, before the bucket travels.
+   */
+  boolean sendsHeaderApart(int from) {
+    return !sum.carriesHeader() || (long) (numel - from) * Float.BYTES > CARRYING_BYTES;
+  }
+
+  /** Sends the header alone, up to {@code to}; where that is done, see {@link #sendsHeaderApart}, the bucket follows without it. */
+  void sendHeader(String what, int to) {
+    long now = now();
+    inStep++;
+    underWay.add(new UnderWay(what, numel, numel, now,
+        peers.sum(GradientSum.part(memory, numel, to)).thenApply(summed -> System.nanoTime())));
+  }
+
+  private long now() {
+    long now = System.nanoTime();
+    stepBegan = stepBegan == 0 ? now : stepBegan;
+    return now;
   }
 
   /** Waits for the one that was sent first; then its floats are the sum. */

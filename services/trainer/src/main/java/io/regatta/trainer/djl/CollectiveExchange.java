@@ -130,9 +130,15 @@ final class CollectiveExchange implements Exchange {
 
   /** The first bucket reaches to the end of the vector, behind which the header lies. */
   private void send(Bucket bucket) {
-    boolean first = bucket == plan.buckets().get(0);
-    sums.send("step " + steps.made() + ", bucket " + plan.buckets().indexOf(bucket), bucket.from(),
-        first ? numel + floatsBehind() : bucket.to());
+    send(bucket, bucket == plan.buckets().get(0) ? numel + floatsBehind() : bucket.to());
+  }
+
+  private void sendGradients(Bucket bucket) {
+    send(bucket, bucket.to());
+  }
+
+  private void send(Bucket bucket, int to) {
+    sums.send("step " + steps.made() + ", bucket " + plan.buckets().indexOf(bucket), bucket.from(), to);
   }
 
   /** The values of the next step; the same bits on all ranks. */
@@ -158,20 +164,25 @@ final class CollectiveExchange implements Exchange {
     ByteBuffer memory = sums.memory() != null ? sums.memory()
         : ByteBuffer.allocateDirect(Math.multiplyExact(numel + floatsBehind(), Float.BYTES)).order(ByteOrder.LITTLE_ENDIAN);
     Bucket first = plan.buckets().get(0);
-    List<Bucket> others = plan.buckets().subList(1, plan.buckets().size());
+    boolean asksFirst = sums.sendsHeaderApart(first.from());
     while (true) {
       FloatBuffer floats = header(memory, 0, 0, new BitSet());
-      Scaling.scale(floats, first.from(), first.to(), 0);
-      send(first);
+      if (asksFirst) {
+        sums.sendHeader("step " + steps.made() + ", header", numel + floatsBehind());
+      } else {
+        Scaling.scale(floats, first.from(), first.to(), 0);
+        send(first);
+      }
       sums.awaitNext();
       double stepping = floats.get(numel + STEPPING);
       double weight = floats.get(numel + WEIGHT);
       if (stepping == 0) {
         return;
       }
-      Scaling.scale(floats, 0, first.from(), 0);
-      others.forEach(this::send);
-      others.forEach(bucket -> sums.awaitNext());
+      Scaling.scale(floats, 0, asksFirst ? numel : first.from(), 0);
+      List<Bucket> missing = plan.buckets().subList(asksFirst ? 0 : 1, plan.buckets().size());
+      missing.forEach(this::sendGradients);
+      missing.forEach(bucket -> sums.awaitNext());
       Scaling.scale(floats, 0, numel, weight == 0 ? 0 : 1 / weight);
       DenseMemory gradient = DenseMemory.of(memory.slice(0, numel * Float.BYTES));
       newer = own.step(new Gradients(weight * fullBatch, gradient, List.of()), List.of());

@@ -19,6 +19,9 @@ import ai.djl.training.EasyTrain;
 import ai.djl.training.GradientCollector;
 import ai.djl.training.dataset.Batch;
 import ai.djl.util.Pair;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.trainer.Progress;
 import io.regatta.trainer.TrainingProgram;
@@ -33,10 +36,12 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.slf4j.LoggerFactory;
 
 /** Collective mode over ranks in this process, against one rank that sees all the data. */
 class CollectiveTest {
@@ -118,6 +123,34 @@ class CollectiveTest {
     assertThat(results.get(0).examples()).isEqualTo(120);
     assertThat(ends.get(1)).containsExactly(ends.get(2));
     assertThat(ends.get(0)).containsExactly(ends.get(2));
+  }
+
+  /** With gradients of more than a megabyte whether anybody steps is known before they travel. */
+  @Test
+  void aBarrierExchangesAHeaderAndNoGradients() {
+    int units = 50_000;
+    int numel = (Toy.INPUTS + 1) * units + units + 1;
+    JsonObject job = job(2, 10).put("collective", new JsonObject().put("bucket_bytes", 4 << 20).put("last_bucket_bytes", 0))
+        .put("optimizer", new JsonObject().put("kind", "sgd").put("learning_rate", 1e-6));
+    Map<Integer, float[]> ends = new ConcurrentHashMap<>();
+    try (SharedShards ranks = new SharedShards(Toy.job(job))) {
+      ranks.run(worker -> {
+        try (Model model = Model.newInstance("wide")) {
+          model.setBlock(new SequentialBlock().add(Linear.builder().setUnits(units).build())
+              .add(Linear.builder().setUnits(1).build()));
+          try (FleetTrainer trainer = worker.distributedTrainer(model, Toy.config(worker.optimizer()))) {
+            trainer.initialize(Toy.input(10));
+            EasyTrain.fit(trainer, 1, Toy.data(trainer.getManager(), 10 * (1 + 2 * worker.rank()), 10, 0, 1), null);
+            for (int i = 0; i < 5; i++) {
+              worker.barrier();
+            }
+            ends.put(worker.rank(), Toy.values(model));
+          }
+        }
+      });
+      assertThat(ends.get(0)).containsExactly(ends.get(1));
+      assertThat(ranks.floatsSummed()).as("three steps, of which rank 0 joins two").isBetween(3L * numel, 3L * numel + 1000);
+    }
   }
 
   /** Rank 0 takes the snapshots, also of steps that it only joins. */
@@ -230,6 +263,49 @@ class CollectiveTest {
     List<String> same = before.keySet().stream().filter(name -> !moved.contains(name)).toList();
     assertThat(same).hasSize(2).allMatch(name -> name.contains("02Linear"));
     assertThat(moved).hasSize(4);
+  }
+
+  /** Each rank trains a branch of its own, and the other one in the next pass. Nobody waits for a gradient that does not come. */
+  @Test
+  void ranksWithDifferentAndChangingSetsOfGradientsNameThem() {
+    Map<Integer, float[]> ends = new ConcurrentHashMap<>();
+    Map<String, float[]> before = new ConcurrentHashMap<>();
+    Map<String, float[]> after = new ConcurrentHashMap<>();
+    ListAppender<ILoggingEvent> log = new ListAppender<>();
+    log.start();
+    Logger logger = (Logger) LoggerFactory.getLogger(UnusedVariables.class);
+    logger.addAppender(log);
+    try {
+      run(job(2, 10), worker -> {
+        AtomicInteger pass = new AtomicInteger();
+        Block left = Linear.builder().setUnits(4).build();
+        Block right = Linear.builder().setUnits(4).build();
+        try (Model model = Model.newInstance("branches")) {
+          model.setBlock(new SequentialBlock()
+              .add(new ParallelBlock(out -> out.get((worker.rank() + pass.get()) % 2), List.of(left, right)))
+              .add(Activation::relu).add(Linear.builder().setUnits(1).build()));
+          try (FleetTrainer trainer = worker.distributedTrainer(model, Toy.config(worker.optimizer()))) {
+            trainer.initialize(Toy.input(10));
+            keep(model, worker, before);
+            for (; pass.get() < 2; pass.incrementAndGet()) {
+              EasyTrain.fit(trainer, 1, Toy.data(trainer.getManager(), 20, 10, 0, 1), null);
+            }
+            keep(model, worker, after);
+            ends.put(worker.rank(), Toy.values(model));
+          }
+        }
+      });
+    } finally {
+      logger.detachAppender(log);
+    }
+    assertThat(ends.get(0)).containsExactly(ends.get(1));
+    before.forEach((name, values) -> assertThat(after.get(name)).as(name).isNotEqualTo(values));
+    assertThat(log.list).extracting(ILoggingEvent::getFormattedMessage).as("two ranks, two passes").hasSize(4)
+        .allMatch(line -> line.contains("2 of 6 variables have no gradient from this trainer, which counts as zero"))
+        .anyMatch(line -> line.startsWith("trainer 0") && line.contains("step 0") && line.contains("02Linear"))
+        .anyMatch(line -> line.startsWith("trainer 1") && line.contains("step 0") && line.contains("01Linear"))
+        .anyMatch(line -> line.startsWith("trainer 0") && line.contains("step 2") && line.contains("01Linear"))
+        .anyMatch(line -> line.startsWith("trainer 1") && line.contains("step 2") && line.contains("02Linear"));
   }
 
   private static void keep(Model model, Worker worker, Map<String, float[]> into) {

@@ -15,6 +15,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
 
 /** The ranks of a collective job in one process, without a network: sums in rank order. Any thread. */
 final class SharedPeers {
@@ -24,9 +25,15 @@ final class SharedPeers {
   private final int ranks;
   private final Map<Integer, TreeMap<Integer, Call>> calls = new HashMap<>();
   private final Map<String, SharedPeers> apart = new ConcurrentHashMap<>();
+  private final AtomicLong floats = new AtomicLong();
 
   SharedPeers(int ranks) {
     this.ranks = ranks;
+  }
+
+  /** In vectors that all ranks have summed. */
+  long floats() {
+    return floats.get();
   }
 
   PeerRanks of(int rank) {
@@ -89,6 +96,7 @@ final class SharedPeers {
       all.forEach(each -> each.done().completeExceptionally(new InvalidInput("ranks differ in the length of call " + number)));
     } else if (!all.isEmpty()) {
       float[] result = new float[mine.floats().remaining()];
+      floats.addAndGet(root < 0 ? result.length : 0);
       for (int i = 0; i < result.length; i++) {
         for (Call each : root < 0 ? all : all.subList(root, root + 1)) {
           result[i] += each.floats().get(i);

@@ -84,6 +84,11 @@ public final class SharedShards implements AutoCloseable {
     return results.stream().map(CompletableFuture::join).toList();
   }
 
+  /** Floats that the ranks of a collective job have summed. */
+  public long floatsSummed() {
+    return peers.floats();
+  }
+
   /** How the rank of {@link #run} ended. */
   public CompletableFuture<RunResult> result(int rank) {
     return results.get(rank);
