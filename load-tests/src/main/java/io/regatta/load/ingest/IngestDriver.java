@@ -6,7 +6,7 @@ import io.regatta.load.run.Scale;
 import io.regatta.load.run.Table;
 import io.regatta.load.run.Task;
 import io.regatta.load.run.WorkerPair;
-import io.regatta.trainer.data.CriteoGenerator;
+import io.regatta.trainer.data.generate.CriteoGenerator;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;

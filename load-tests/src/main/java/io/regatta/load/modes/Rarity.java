@@ -2,11 +2,11 @@ package io.regatta.load.modes;
 
 import io.regatta.core.metrics.BinaryMetrics;
 import io.regatta.trainer.data.BadLines;
-import io.regatta.trainer.data.CriteoFormat;
 import io.regatta.trainer.data.Line;
 import io.regatta.trainer.data.SlotBatch;
 import io.regatta.trainer.data.SlotSource;
 import io.regatta.trainer.data.TextSource;
+import io.regatta.trainer.data.format.CriteoFormat;
 import it.unimi.dsi.fastutil.longs.Long2IntOpenHashMap;
 import java.nio.file.Path;
 import java.util.Arrays;

@@ -2,10 +2,10 @@ package io.regatta.fleet;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.trainer.config.DataConfig;
-import io.regatta.trainer.data.DataFiles;
 import io.regatta.trainer.data.FileSource;
 import io.regatta.trainer.data.SlotBatch;
 import io.regatta.trainer.data.SlotSource;
+import io.regatta.trainer.data.file.DataFiles;
 import io.regatta.trainer.serve.Predictor;
 import java.io.IOException;
 import java.io.PrintWriter;

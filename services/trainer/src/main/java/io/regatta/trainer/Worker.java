@@ -92,10 +92,10 @@ public interface Worker {
    * ({@code RandomAccessDataset}): the records at positions {@code shardIndex() + i * shardCount()}; of a
    * {@link io.regatta.trainer.data.SlotDataset}: its part of every window of {@code shardCount()} batches. With ordered reading
    * the batches of one step together hold the records of one {@code shardCount()} times larger batch. Of a
-   * {@link io.regatta.trainer.data.QueueDataset}: whole files, as {@link #shard(List)}.
+   * {@link io.regatta.trainer.data.dataset.QueueDataset}: whole files, as {@link #shard(List)}.
    *
    * @throws io.regatta.core.error.RegattaException.InvalidInput for other data sets, and for an
-   *     {@link io.regatta.trainer.data.InMemoryDataset}, which reads a replica's own files
+   *     {@link io.regatta.trainer.data.dataset.InMemoryDataset}, which reads a replica's own files
    */
   Dataset shard(Dataset dataset);
 

@@ -4,7 +4,7 @@ import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.node.settings.Setting;
 import io.regatta.trainer.data.BadLines;
 import io.regatta.trainer.data.LoaderOptions;
-import io.regatta.trainer.data.PipeCommand;
+import io.regatta.trainer.data.file.PipeCommand;
 import java.util.List;
 import java.util.Locale;
 
@@ -64,17 +64,17 @@ public record DataConfig(
   public enum Format {
     /** As the program has it. */
     AUTO,
-    /** Criteo's columns: {@link io.regatta.trainer.data.CriteoFormat}. */
+    /** Criteo's columns: {@link io.regatta.trainer.data.format.CriteoFormat}. */
     CRITEO,
-    /** Files whose first row names the columns: {@link io.regatta.trainer.data.CsvSource}. */
+    /** Files whose first row names the columns: {@link io.regatta.trainer.data.format.CsvSource}. */
     CSV,
-    /** {@code label index:value ...}: {@link io.regatta.trainer.data.LibSvmFormat}. */
+    /** {@code label index:value ...}: {@link io.regatta.trainer.data.format.LibSvmFormat}. */
     LIBSVM,
-    /** PaddlePaddle's: {@link io.regatta.trainer.data.MultiSlotFormat}. */
+    /** PaddlePaddle's: {@link io.regatta.trainer.data.format.MultiSlotFormat}. */
     MULTISLOT,
-    /** Files of named columns: {@link io.regatta.trainer.data.ParquetSource}. */
+    /** Files of named columns: {@link io.regatta.trainer.data.format.ParquetSource}. */
     PARQUET,
-    /** PaddleRec's {@code name:value}: {@link io.regatta.trainer.data.SlotTextFormat}. */
+    /** PaddleRec's {@code name:value}: {@link io.regatta.trainer.data.format.SlotTextFormat}. */
     SLOTS;
 
     /** As it is written in a job. */
@@ -97,9 +97,9 @@ public record DataConfig(
   public enum Reading {
     /** One after another, in order. */
     STREAM,
-    /** Each reader thread its own file, nothing shuffled: {@link io.regatta.trainer.data.QueueDataset}. */
+    /** Each reader thread its own file, nothing shuffled: {@link io.regatta.trainer.data.dataset.QueueDataset}. */
     QUEUE,
-    /** All at once before training: {@link io.regatta.trainer.data.InMemoryDataset}. */
+    /** All at once before training: {@link io.regatta.trainer.data.dataset.InMemoryDataset}. */
     IN_MEMORY
   }
 

@@ -105,7 +105,7 @@ public final class BadLines {
   }
 
   /** Reports a file that is an example as a whole; as above. */
-  boolean reportFile(String file, String problem) {
+  public boolean reportFile(String file, String problem) {
     return report(file + " " + problem, "file");
   }
 
@@ -126,14 +126,14 @@ public final class BadLines {
   }
 
   /** Logs how many lines a reading of a whole file has left out, if any: those since {@code before} were skipped. */
-  void logRead(Path file, long before) {
+  public void logRead(Path file, long before) {
     if (logged) {
       logPass(file.toString(), skipped() - before);
     }
   }
 
   /** Logs how many lines of {@code what} a pass over it has left out, if any. */
-  static void logPass(String what, long left) {
+  public static void logPass(String what, long left) {
     if (left > 0) {
       LOG.warn("{}: left out {} that could not be read (data.on_bad_line is skip)", what,
           left == 1 ? "1 line" : left + " lines");

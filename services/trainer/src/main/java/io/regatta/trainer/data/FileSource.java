@@ -1,6 +1,8 @@
 package io.regatta.trainer.data;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.trainer.data.file.DataFiles;
+import io.regatta.trainer.data.file.FileQueue;
 import java.nio.file.Path;
 import java.util.List;
 

@@ -35,7 +35,7 @@ public record Layout(int dense, List<Integer> widths, boolean valued, List<Long>
     this(dense, Collections.nCopies(Math.max(0, slots), 1), false);
   }
 
-  Layout withEmptyIds(List<Long> ids) {
+  public Layout withEmptyIds(List<Long> ids) {
     return new Layout(dense, widths, valued, ids);
   }
 

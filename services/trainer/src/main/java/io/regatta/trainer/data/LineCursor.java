@@ -1,6 +1,11 @@
 package io.regatta.trainer.data;
 
 import io.regatta.core.error.RegattaException.Cancelled;
+import io.regatta.trainer.data.file.DataFiles;
+import io.regatta.trainer.data.file.FileBytes;
+import io.regatta.trainer.data.file.FileQueue;
+import io.regatta.trainer.data.file.LineBlocks;
+import io.regatta.trainer.data.file.PipeCommand;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
@@ -9,7 +14,7 @@ import java.util.List;
  * The lines of files, one file after another, as {@link LineBlocks} cuts them; empty ones are passed over (but numbered). One
  * thread at a time, but for {@link #cancel}.
  */
-final class LineCursor implements SlotSource.Cursor<Line> {
+public final class LineCursor implements SlotSource.Cursor<Line> {
 
   private final FileQueue queue;
   private final PipeCommand command;
@@ -23,7 +28,7 @@ final class LineCursor implements SlotSource.Cursor<Line> {
   /** Of files before the one that is open. */
   private volatile long bytesBefore;
 
-  LineCursor(List<Path> files) {
+  public LineCursor(List<Path> files) {
     this(new FileQueue(files, 0), null, null);
   }
 
@@ -31,7 +36,7 @@ final class LineCursor implements SlotSource.Cursor<Line> {
    * @param command that files go through; null: none
    * @param start where to begin, in the queue's first file; null, or of no file: at its beginning
    */
-  LineCursor(FileQueue queue, PipeCommand command, DataCursor start) {
+  public LineCursor(FileQueue queue, PipeCommand command, DataCursor start) {
     this.queue = queue;
     this.command = command;
     if (start != null && start.file() >= 0) {
@@ -143,7 +148,7 @@ final class LineCursor implements SlotSource.Cursor<Line> {
   }
 
   /** Lines that a cursor over these files yields: reads them all, without parsing. */
-  static long count(List<Path> files) {
+  public static long count(List<Path> files) {
     long counted = 0;
     try (LineCursor cursor = new LineCursor(files)) {
       while (cursor.next() != null) {

@@ -5,7 +5,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** Logs the rate of a load and the time left, every few seconds. Used by the thread that waits for the load. */
-final class LoadLog implements LoadListener {
+public final class LoadLog implements LoadListener {
 
   private static final Logger LOG = LoggerFactory.getLogger(LoadLog.class);
   private static final long INTERVAL_NANOS = 5_000_000_000L;
@@ -15,7 +15,7 @@ final class LoadLog implements LoadListener {
   private final long begin = System.nanoTime();
   private long logged = begin;
 
-  LoadLog(String name) {
+  public LoadLog(String name) {
     this.name = name;
   }
 
@@ -28,7 +28,7 @@ final class LoadLog implements LoadListener {
     }
   }
 
-  String text(long bytes, long all, double seconds) {
+  public String text(long bytes, long all, double seconds) {
     double rate = bytes / seconds;
     return String.format(Locale.ROOT, "loading %s data: %.0f/%.0f MB, %.1f MB/s, %.0f s left", name, bytes / MEGABYTE,
         all / MEGABYTE, rate / MEGABYTE, Math.ceil((all - bytes) / rate));

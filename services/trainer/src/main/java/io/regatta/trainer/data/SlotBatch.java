@@ -43,7 +43,7 @@ public record SlotBatch(Layout layout, int rows, float[] dense, long[] ids, floa
   }
 
   /** Copies example {@code row} to place {@code at} of {@code into}, which has the same layout. */
-  void copy(int row, SlotBatch into, int at) {
+  public void copy(int row, SlotBatch into, int at) {
     int columns = layout.columns();
     System.arraycopy(dense, row * layout.dense(), into.dense, at * layout.dense(), layout.dense());
     System.arraycopy(ids, row * columns, into.ids, at * columns, columns);
@@ -54,7 +54,7 @@ public record SlotBatch(Layout layout, int rows, float[] dense, long[] ids, floa
   }
 
   /** Copies one slot of example {@code row} to place {@code at} of {@code into}, which has the same layout. */
-  void copySlot(int slot, int row, SlotBatch into, int at) {
+  public void copySlot(int slot, int row, SlotBatch into, int at) {
     int columns = layout.columns();
     int from = 0;
     for (int before = 0; before < slot; before++) {

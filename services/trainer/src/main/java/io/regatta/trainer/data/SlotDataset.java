@@ -6,6 +6,7 @@ import ai.djl.training.dataset.Batch;
 import ai.djl.training.dataset.Dataset;
 import ai.djl.util.Progress;
 import io.regatta.core.data.Spans;
+import io.regatta.trainer.data.file.DataFiles;
 import io.regatta.trainer.trace.StepTrace;
 import java.util.Iterator;
 
@@ -155,7 +156,7 @@ public class SlotDataset implements Dataset, AutoCloseable {
   }
 
   /** Starts the readers of a pass. */
-  SlotLoader open(DataCursor from, StepTrace timeline) {
+  protected SlotLoader open(DataCursor from, StepTrace timeline) {
     return SlotLoader.open(source, options, from, Thread::new, timeline);
   }
 

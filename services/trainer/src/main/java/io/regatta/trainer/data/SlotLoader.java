@@ -4,6 +4,7 @@ import io.regatta.core.data.Spans;
 import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.trainer.data.file.FileQueue;
 import io.regatta.trainer.trace.StepTrace;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -69,11 +70,16 @@ public final class SlotLoader implements Iterator<SlotBatch>, AutoCloseable {
    * @param pass from 0, part of the seed of the shuffle
    */
   public static <R> SlotLoader open(SlotSource<R> source, LoaderOptions options, int pass) {
-    return open(source, options, DataCursor.startOf(pass), Thread::new, StepTrace.off());
+    return open(source, options, DataCursor.startOf(pass));
+  }
+
+  /** The same from a place on. */
+  public static <R> SlotLoader open(SlotSource<R> source, LoaderOptions options, DataCursor from) {
+    return open(source, options, from, Thread::new, StepTrace.off());
   }
 
   /**
-   * As above, from a place on, with threads made by {@code threads}, which tell {@code trace} what they do. One that cannot be
+   * As above, with threads made by {@code threads}, which tell {@code trace} what they do. One that cannot be
    * started ends those before it, and is thrown.
    */
   static <R> SlotLoader open(SlotSource<R> source, LoaderOptions options, DataCursor from, ThreadFactory threads,
@@ -103,7 +109,7 @@ public final class SlotLoader implements Iterator<SlotBatch>, AutoCloseable {
    * Starts reading with files of its own for every reader thread: each takes the next file that nobody has taken, and makes
    * batches of it. Batches come as they are parsed; of each reader's records the last batch may be short.
    */
-  static <R> SlotLoader openFiles(FileSource<R> source, LoaderOptions options, int pass, StepTrace trace) {
+  public static <R> SlotLoader openFiles(FileSource<R> source, LoaderOptions options, int pass, StepTrace trace) {
     SlotLoader loader = new SlotLoader(options, source.name() + ", pass " + pass, false, trace);
     FileQueue queue = new FileQueue(source.files(), 0);
     DataCursor start = DataCursor.startOf(pass);

@@ -13,15 +13,15 @@ import java.util.Set;
 public final class Slots {
 
   /** What a slot holds. */
-  enum Kind { DENSE, IDS, LABEL }
+  public enum Kind { DENSE, IDS, LABEL }
 
   /**
    * @param width exact number of values; of ids, the most that there may be
    * @param offset place of its first value in a row of the batch's array
    */
-  record Slot(String name, Kind kind, int width, int offset) {}
+  public record Slot(String name, Kind kind, int width, int offset) {}
 
-  static final String BINARY = "label 0 or 1";
+  public static final String BINARY = "label 0 or 1";
 
   private final List<Slot> slots;
   private final Layout layout;
@@ -50,16 +50,16 @@ public final class Slots {
     return ofIds.indexOf(name);
   }
 
-  int size() {
+  public int size() {
     return slots.size();
   }
 
   /** Whether a number may be the label; if not, {@value #BINARY} is expected. */
-  boolean takesLabel(float value) {
+  public boolean takesLabel(float value) {
     return !binary || value == 0 || value == 1;
   }
 
-  Slot get(int number) {
+  public Slot get(int number) {
     return slots.get(number);
   }
 

@@ -40,7 +40,7 @@ public record TableSource(String name, SlotBatch table) implements SlotSource<In
   }
 
   /** Rows {@code from} (inclusive) to {@code to} (exclusive) as a source of their own. */
-  TableSource slice(String name, int from, int to) {
+  public TableSource slice(String name, int from, int to) {
     SlotBatch part = SlotBatch.allocate(layout(), to - from);
     for (int row = from; row < to; row++) {
       parse(row, part, row - from);

@@ -1,5 +1,9 @@
 package io.regatta.trainer.data;
 
+import io.regatta.trainer.data.file.DataFiles;
+import io.regatta.trainer.data.file.FileBytes;
+import io.regatta.trainer.data.file.FileQueue;
+import io.regatta.trainer.data.file.PipeCommand;
 import java.nio.file.Path;
 import java.util.List;
 

@@ -1,6 +1,6 @@
 package io.regatta.trainer.prepare;
 
-import io.regatta.trainer.data.DataFiles;
+import io.regatta.trainer.data.file.DataFiles;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -1,6 +1,6 @@
 package io.regatta.trainer.prepare;
 
-import io.regatta.trainer.data.LineBlocks;
+import io.regatta.trainer.data.file.LineBlocks;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.SeekableByteChannel;

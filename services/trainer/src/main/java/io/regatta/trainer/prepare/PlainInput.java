@@ -1,7 +1,7 @@
 package io.regatta.trainer.prepare;
 
 import io.regatta.core.file.WholeFile;
-import io.regatta.trainer.data.DataFiles;
+import io.regatta.trainer.data.file.DataFiles;
 import java.io.FileOutputStream;
 import java.io.FilterInputStream;
 import java.io.IOException;

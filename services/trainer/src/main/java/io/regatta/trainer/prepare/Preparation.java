@@ -6,7 +6,7 @@ import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.file.WholeFile;
 import io.regatta.trainer.Progress;
-import io.regatta.trainer.data.DataFiles;
+import io.regatta.trainer.data.file.DataFiles;
 import java.io.BufferedOutputStream;
 import java.io.FileOutputStream;
 import java.io.IOException;

@@ -1,10 +1,10 @@
 package io.regatta.trainer.prepare;
 
 import io.regatta.trainer.data.BadLines;
-import io.regatta.trainer.data.CriteoFormat;
 import io.regatta.trainer.data.Line;
-import io.regatta.trainer.data.LineBlocks;
 import io.regatta.trainer.data.SlotBatch;
+import io.regatta.trainer.data.file.LineBlocks;
+import io.regatta.trainer.data.format.CriteoFormat;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;

@@ -8,9 +8,9 @@ import io.regatta.trainer.TrainingProgram;
 import io.regatta.trainer.Worker;
 import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.data.BadLines;
-import io.regatta.trainer.data.Census;
-import io.regatta.trainer.data.CensusFormat;
 import io.regatta.trainer.data.LineFormat;
+import io.regatta.trainer.data.uci.Census;
+import io.regatta.trainer.data.uci.CensusFormat;
 import java.nio.file.Path;
 import java.util.List;
 

@@ -1,7 +1,7 @@
 package io.regatta.trainer.program;
 
 import ai.djl.nn.Block;
-import io.regatta.trainer.data.CriteoFormat;
+import io.regatta.trainer.data.format.CriteoFormat;
 
 /**
  * CTR-DNN on Criteo-format files, the network of PaddlePaddle's quick start for click-through rates: embeddings of 26

@@ -1,7 +1,7 @@
 package io.regatta.trainer.program;
 
 import ai.djl.nn.Block;
-import io.regatta.trainer.data.CriteoFormat;
+import io.regatta.trainer.data.format.CriteoFormat;
 
 /**
  * DeepFM on Criteo-format files: a factorization machine and relu layers over the same embeddings, dense features embedded

@@ -14,8 +14,8 @@ import io.regatta.trainer.TrainingReport;
 import io.regatta.trainer.Worker;
 import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.data.BadLines;
-import io.regatta.trainer.data.Housing;
 import io.regatta.trainer.data.SlotDataset;
+import io.regatta.trainer.data.uci.Housing;
 import io.regatta.trainer.djl.FleetTrainer;
 import java.nio.file.Path;
 

@@ -3,7 +3,7 @@ package io.regatta.trainer.program;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.trainer.Worker;
 import io.regatta.trainer.config.JobConfig;
-import io.regatta.trainer.data.DataFiles;
+import io.regatta.trainer.data.file.DataFiles;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.function.Consumer;

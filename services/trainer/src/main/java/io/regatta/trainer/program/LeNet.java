@@ -1,5 +1,6 @@
 package io.regatta.trainer.program;
 
+import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.Activation;
 import ai.djl.nn.Blocks;
@@ -9,15 +10,14 @@ import ai.djl.nn.convolutional.Conv2d;
 import ai.djl.nn.core.Linear;
 import ai.djl.nn.norm.Dropout;
 import ai.djl.nn.pooling.Pool;
-import ai.djl.ndarray.NDList;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.node.settings.Setting;
 import io.regatta.trainer.TrainingProgram;
 import io.regatta.trainer.Worker;
 import io.regatta.trainer.config.JobConfig;
-import io.regatta.trainer.data.GeneratedImages;
-import io.regatta.trainer.data.IdxImages;
 import io.regatta.trainer.data.SlotSource;
+import io.regatta.trainer.data.generate.GeneratedImages;
+import io.regatta.trainer.data.image.IdxImages;
 import java.nio.file.Files;
 import java.nio.file.Path;
 

@@ -6,9 +6,9 @@ import io.regatta.trainer.TrainingProgram;
 import io.regatta.trainer.Worker;
 import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.data.BadLines;
-import io.regatta.trainer.data.GeneratedImages;
-import io.regatta.trainer.data.ImageFiles;
-import io.regatta.trainer.data.ImageFolders;
+import io.regatta.trainer.data.generate.GeneratedImages;
+import io.regatta.trainer.data.image.ImageFiles;
+import io.regatta.trainer.data.image.ImageFolders;
 
 /**
  * ResNet-50 on images in a directory for each class ({@link ImageFolders}), as many classes as there are directories: the

@@ -1,7 +1,7 @@
 package io.regatta.trainer.program;
 
 import ai.djl.nn.Block;
-import io.regatta.trainer.data.CriteoFormat;
+import io.regatta.trainer.data.format.CriteoFormat;
 
 /**
  * Wide and deep on Criteo-format files, as in PaddlePaddle's FleetX: wide {@code Linear(13 → 1)}, deep embeddings of 26

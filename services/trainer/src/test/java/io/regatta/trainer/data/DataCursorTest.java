@@ -4,6 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.trainer.data.file.PipeCommand;
+import io.regatta.trainer.data.format.CsvSource;
+import io.regatta.trainer.data.format.LibSvmFormat;
+import io.regatta.trainer.data.format.NamedValue;
 import io.regatta.trainer.trace.StepTrace;
 import java.io.IOException;
 import java.io.OutputStream;

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.trainer.data.file.DataFiles;
+import io.regatta.trainer.data.file.FileQueue;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.io.RandomAccessFile;

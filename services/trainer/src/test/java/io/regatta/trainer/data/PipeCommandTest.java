@@ -5,19 +5,16 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.InvalidInput;
-import java.io.IOException;
+import io.regatta.trainer.data.dataset.InMemoryDataset;
+import io.regatta.trainer.data.file.PipeCommand;
+import io.regatta.trainer.data.format.MultiSlotFormat;
 import java.io.OutputStream;
-import java.net.URI;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.ClosedFileSystemException;
-import java.nio.file.FileSystem;
-import java.nio.file.FileSystems;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.zip.GZIPOutputStream;
 import org.junit.jupiter.api.AfterEach;
@@ -111,19 +108,6 @@ class PipeCommandTest {
   }
 
   /** Of a zip file that is closed the JDK throws an unchecked exception, as libraries for other file systems do. */
-  @Test
-  void whatFailsOnTheWayToTheCommandIsNotItsEnd() throws Exception {
-    URI zip = URI.create("jar:" + dir.resolve("all.zip").toUri());
-    Path file;
-    try (FileSystem zipped = FileSystems.newFileSystem(zip, Map.of("create", "true"))) {
-      file = Files.writeString(zipped.getPath("/a.txt"), "1 7 1 1\n");
-    }
-    try (PipedFile piped = new PipedFile(file, PipeCommand.of("cat -; exec sleep 600"))) {
-      assertThatThrownBy(() -> piped.read(new byte[10], 0, 10)).isInstanceOf(IOException.class)
-          .hasRootCauseInstanceOf(ClosedFileSystemException.class);
-    }
-  }
-
   @Test
   void aFileThatFailsEndsTheLoadingOfAll() throws Exception {
     Path bad = Files.writeString(dir.resolve("a.txt"), "bad\n");

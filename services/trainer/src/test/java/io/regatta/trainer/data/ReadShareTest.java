@@ -4,6 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import ai.djl.ndarray.NDManager;
 import ai.djl.training.dataset.Batch;
+import io.regatta.trainer.data.file.PipeCommand;
+import io.regatta.trainer.data.format.CsvSource;
+import io.regatta.trainer.data.format.MultiSlotFormat;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;

@@ -7,7 +7,7 @@ import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.trainer.Progress;
 import io.regatta.trainer.data.BadLines;
-import io.regatta.trainer.data.LineBlocks;
+import io.regatta.trainer.data.file.LineBlocks;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.trainer.Progress;
-import io.regatta.trainer.data.DataFiles;
+import io.regatta.trainer.data.file.DataFiles;
 import io.regatta.trainer.prepare.Preparation;
 import io.regatta.trainer.prepare.Preparations;
 import io.regatta.trainer.result.RunResult;

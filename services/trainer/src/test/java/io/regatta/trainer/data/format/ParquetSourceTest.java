@@ -1,0 +1,135 @@
+package io.regatta.trainer.data.format;
+
+import static org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName.BINARY;
+import static org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName.BOOLEAN;
+import static org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName.DOUBLE;
+import static org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName.INT64;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import blue.strategic.parquet.ParquetWriter;
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.reduce.DistinctIds;
+import io.regatta.trainer.data.BadLines;
+import io.regatta.trainer.data.DataCursor;
+import io.regatta.trainer.data.LoaderOptions;
+import io.regatta.trainer.data.SlotBatch;
+import io.regatta.trainer.data.SlotLoader;
+import io.regatta.trainer.data.Slots;
+import java.io.IOException;
+import java.nio.file.FileSystem;
+import java.nio.file.FileSystems;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.apache.parquet.schema.LogicalTypeAnnotation;
+import org.apache.parquet.schema.MessageType;
+import org.apache.parquet.schema.Types;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class ParquetSourceTest {
+
+  private static final Slots SLOTS = Slots.builder().dense("price", 1).id("user").id("city").label("clicked").build();
+  private static final MessageType SCHEMA = Types.buildMessage().required(BOOLEAN).named("clicked").optional(DOUBLE)
+      .named("price").optional(BINARY).as(LogicalTypeAnnotation.stringType()).named("city").required(INT64).named("user")
+      .required(INT64).named("other").named("row");
+
+  @TempDir
+  Path dir;
+
+  private Path file(String name, Object[]... rows) throws IOException {
+    Path file = dir.resolve(name);
+    try (ParquetWriter<Object[]> writer = ParquetWriter.writeFile(SCHEMA, file.toFile(), (row, out) -> {
+      for (int i = 0; i < row.length; i++) {
+        if (row[i] != null) {
+          out.write(SCHEMA.getFieldName(i), row[i]);
+        }
+      }
+    })) {
+      for (Object[] row : rows) {
+        writer.write(row);
+      }
+    }
+    return file;
+  }
+
+  @Test
+  void columnsAreTakenByName() throws Exception {
+    ParquetSource source = new ParquetSource(SLOTS, List.of(
+        file("a.parquet", new Object[] {true, 2.5, "Ulm", 7L, 0L}, new Object[] {false, null, null, -8L, 0L}),
+        file("b.parquet", new Object[] {true, -1.0, "Ulm", 9L, 0L})), new BadLines(BadLines.Policy.FAIL));
+    DataCursor second;
+    try (SlotLoader loader = SlotLoader.open(source, LoaderOptions.inOrder(2), 0)) {
+      SlotBatch batch = loader.next();
+      second = batch.after();
+      assertThat(batch.labels()).containsExactly(1, 0);
+      assertThat(batch.dense()).containsExactly(2.5f, 0f);
+      assertThat(batch.ids()[0]).isEqualTo(7);
+      assertThat(batch.ids()[2]).isEqualTo(-8);
+      assertThat(batch.ids()[3]).isEqualTo(DistinctIds.PADDING);
+      SlotBatch last = loader.next();
+      assertThat(last.ids()).startsWith(9, batch.ids()[1]);
+      assertThat(loader.hasNext()).isFalse();
+    }
+    try (SlotLoader loader = SlotLoader.open(source, LoaderOptions.inOrder(2), second)) {
+      assertThat(loader.next().ids()[0]).isEqualTo(9);
+    }
+  }
+
+  /** Copied here while it is read, and not longer. */
+  @Test
+  void aFileOfAnotherFileSystemIsReadToo() throws Exception {
+    Path here = file("a.parquet", new Object[] {true, 2.5, "Ulm", 7L, 0L});
+    Set<Path> before = copies();
+    try (FileSystem other = FileSystems.newFileSystem(dir.resolve("parts.zip"), Map.of("create", "true"))) {
+      Path there = Files.copy(here, other.getPath("/a.parquet"));
+      Path broken = Files.writeString(other.getPath("/b.parquet"), "no Parquet file, but long enough to have a footer");
+      try (SlotLoader loader = SlotLoader.open(new ParquetSource(SLOTS, List.of(there, there), new BadLines(BadLines.Policy.FAIL)),
+          LoaderOptions.inOrder(2), 0)) {
+        SlotBatch batch = loader.next();
+        assertThat(batch.rows()).isEqualTo(2);
+        assertThat(batch.ids()).startsWith(7, batch.ids()[3]);
+        assertThat(batch.after().name()).contains("parts.zip").endsWith("/a.parquet");
+      }
+      assertThatThrownBy(() -> read(SLOTS, broken)).isInstanceOf(InvalidInput.class).hasMessageContaining("parts.zip")
+          .hasMessageContaining("/b.parquet cannot be read");
+    }
+    assertThat(copies()).isEqualTo(before);
+  }
+
+  private static Set<Path> copies() throws IOException {
+    try (Stream<Path> files = Files.list(Path.of(System.getProperty("java.io.tmpdir")))) {
+      return files.filter(file -> file.getFileName().toString().matches("regatta-.*[.]parquet")).collect(Collectors.toSet());
+    }
+  }
+
+  @Test
+  void whatDoesNotFitIsNamed() throws Exception {
+    Path file = file("a.parquet", new Object[] {true, 2.5, "Ulm", 7L, 0L}, new Object[] {true, Double.NaN, "Ulm", 7L, 0L});
+    assertThatThrownBy(() -> read(SLOTS, file)).isInstanceOf(InvalidInput.class)
+        .hasMessageContaining("a.parquet, line 2, column price: expected a number, found 'NaN'");
+    assertThatThrownBy(() -> read(Slots.builder().id("price").label("clicked").build(), file))
+        .isInstanceOf(InvalidInput.class).hasMessageContaining("column price: expected a whole number or text, found '2.5'");
+    assertThatThrownBy(() -> read(Slots.builder().id("user").binaryLabel("price").build(), file))
+        .isInstanceOf(InvalidInput.class).hasMessageContaining("line 1, column price: expected label 0 or 1, found '2.5'");
+    assertThatThrownBy(() -> read(Slots.builder().id("zip").label("clicked").build(), file))
+        .isInstanceOf(InvalidInput.class).hasMessageContaining("expected a column named zip");
+    Path kept = file("c.parquet", new Object[] {true, 2.5, "Ulm", -1L, 0L});
+    assertThatThrownBy(() -> read(SLOTS, kept)).isInstanceOf(InvalidInput.class)
+        .hasMessageContaining("line 1, column user: expected a whole number but -1, which stands for no id, found '-1'");
+    Path text = Files.writeString(dir.resolve("b.parquet"), "no Parquet file, but long enough to have a footer");
+    assertThatThrownBy(() -> read(SLOTS, text)).isInstanceOf(InvalidInput.class).hasMessageContaining("b.parquet cannot be read");
+  }
+
+  private static void read(Slots slots, Path file) {
+    try (SlotLoader loader = SlotLoader.open(new ParquetSource(slots, List.of(file), new BadLines(BadLines.Policy.FAIL)),
+        LoaderOptions.inOrder(10), 0)) {
+      loader.next();
+    }
+  }
+}
