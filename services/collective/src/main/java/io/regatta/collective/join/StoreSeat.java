@@ -11,7 +11,6 @@ import io.regatta.core.error.RegattaException.Conflict;
 import io.regatta.core.error.RegattaException.Overloaded;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.error.RegattaException.StaleGeneration;
-import io.regatta.core.exchange.Wait;
 import io.regatta.node.admin.Waits;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
@@ -20,7 +19,6 @@ import io.vertx.core.internal.ContextInternal;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import java.util.UUID;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
@@ -51,21 +49,12 @@ final class StoreSeat extends Tenure {
   private final String id = UUID.randomUUID().toString();
   private final Pulse pulse;
   private Phase phase = Phase.WAITING;
-  private Promise<Membership> forming;
-  private Waits.Handle wait;
-  private Duration timeout;
-  /** Waits for a generation of any size; nobody new is let in. */
-  private boolean ending;
-  private long sinceNanos;
-  /** When the store last answered. */
-  private long answeredNanos;
-  private List<String> comeIds = List.of();
-  private long comeNanos;
+  /** For a generation; of a seat in one the last one. */
+  private StoreWait wait;
   private List<Entry> seated = List.of();
   private boolean complained;
   /** The look under way, or the last one: what it changes at the store, it may change after this seat has ended. */
   private Future<Boolean> looking = Future.succeededFuture();
-  private volatile List<Wait.Peer> waitsFor = List.of();
 
   StoreSeat(Vertx vertx, Store store, Timing timing, Waits waits, Joining joining, Consumer<StoreSeat> over) {
     super((ContextInternal) vertx.getOrCreateContext());
@@ -82,34 +71,28 @@ final class StoreSeat extends Tenure {
   Future<Seat> join() {
     Promise<Membership> formed = context().promise();
     context().runOnContext(v -> {
-      begin(formed, joining.timeout());
+      begin(formed, joining.timeout(), false);
       look();
     });
     return formed.future().map(this);
   }
 
-  private void begin(Promise<Membership> formed, Duration patience) {
-    forming = formed;
-    timeout = patience;
-    sinceNanos = System.nanoTime();
-    comeNanos = sinceNanos;
-    wait = waits.begin(joining.member(), "join of group " + joining.group(), store.toString(),
-        () -> Future.succeededFuture(waitsFor));
-    long timer = vertx.setTimer(patience.plus(timing.lease()).toMillis(), id -> awaitAnswer(formed));
-    formed.future().onComplete(done -> vertx.cancelTimer(timer));
+  private void begin(Promise<Membership> formed, Duration timeout, boolean ending) {
+    wait = new StoreWait(waits, joining, store, timeout, ending, formed);
+    awaitAnswer(wait, timeout.plus(timing.lease()));
   }
 
   /** A look ends a wait that is too long; one that the store never answers does not. */
-  private void awaitAnswer(Promise<Membership> formed) {
-    if (formed != forming || phase != Phase.WAITING) {
-      return;
-    }
-    if (System.nanoTime() - answeredNanos < timing.lease().toNanos()) {
-      vertx.setTimer(timing.lease().toMillis(), id -> awaitAnswer(formed));
-      return;
-    }
-    end(new PeerLost(joining.member() + " waits for a generation of group " + joining.group() + " for longer than " + timeout.toMillis()
-        + " ms, and " + store + " has not answered for " + timing.seconds() + "; look at the store"));
+  private void awaitAnswer(StoreWait of, Duration patience) {
+    long timer = vertx.setTimer(patience.toMillis(), id -> {
+      if (of.silentNanos() < timing.lease().toNanos()) {
+        awaitAnswer(of, timing.lease());
+      } else {
+        end(new PeerLost(joining.member() + " waits for a generation of group " + joining.group() + " for longer than "
+            + of.timeout().toMillis() + " ms, and " + store + " has not answered for " + timing.seconds() + "; look at the store"));
+      }
+    });
+    of.future().onComplete(done -> vertx.cancelTimer(timer));
   }
 
   private void look() {
@@ -118,7 +101,6 @@ final class StoreSeat extends Tenure {
     }
     looking = key.look().compose(this::consider);
     looking.onComplete(done -> {
-      answeredNanos = System.nanoTime();
       if (done.failed()) {
         troubled(done.cause());
       } else {
@@ -169,21 +151,20 @@ final class StoreSeat extends Tenure {
 
   private Future<Boolean> proceed(RollKey.Held seen) {
     Roll roll = seen.roll();
-    waitsFor = roll.members().isEmpty() ? List.of(Wait.Peer.named(roll.missing()))
-        : roll.members().stream().map(entry -> Wait.Peer.named(entry.toString())).toList();
+    wait.sees(roll, membership() == null);
     boolean member = roll.member(id).isPresent();
     if (member && roll.isWhole() && (membership() == null || roll.formed() > membership().generation())) {
       seated(roll);
       return Future.succeededFuture(false);
     }
     if (member) {
-      return change(seen, ending ? roll.reform(id).end() : roll.reform(id));
+      return change(seen, wait.ending() ? roll.reform(id).end() : roll.reform(id));
     }
     if (roll.isWaiting(id) && membership() == null && roll.ended()) {
       return withdrawn(seen, roll.late(joining));
     }
     if (roll.isWaiting(id)) {
-      return roll.isReady(isSettled(roll), ending) ? change(seen, roll.form(System.currentTimeMillis())) : expire(seen);
+      return roll.isReady(wait.isSettled(), wait.ending()) ? change(seen, roll.form(System.currentTimeMillis())) : expire(seen);
     }
     if (membership() != null) {
       return Future.failedFuture(lost());
@@ -192,29 +173,13 @@ final class StoreSeat extends Tenure {
       return change(seen, roll.enter(id, joining));
     } catch (Conflict refusal) {
       // Those who stand in the way may be dead: the store does not know.
-      boolean late = System.nanoTime() - sinceNanos >= timeout.toNanos();
-      return late || pulse.haveMoved(roll.everybody().toList()) ? Future.failedFuture(refusal)
+      return wait.isLate() || pulse.haveMoved(roll.everybody().toList()) ? Future.failedFuture(refusal)
           : Future.succeededFuture(false);
     }
   }
 
-  private boolean isSettled(Roll roll) {
-    List<String> come = roll.waiting().stream().map(Entry::id).toList();
-    if (!come.equals(comeIds)) {
-      comeIds = come;
-      comeNanos = System.nanoTime();
-    }
-    return System.nanoTime() - comeNanos >= joining.settle().toNanos();
-  }
-
-  /** A newcomer waits as long as there are members who may let it in. */
   private Future<Boolean> expire(RollKey.Held seen) {
-    Roll roll = seen.roll();
-    if (System.nanoTime() - sinceNanos < timeout.toNanos() || membership() == null && !roll.members().isEmpty()) {
-      return Future.succeededFuture(false);
-    }
-    return withdrawn(seen, new PeerLost(String.format(Locale.ROOT, "join timed out after %.1f s at %s: ",
-        timeout.toMillis() / 1000.0, store) + roll.missing()));
+    return !wait.isLate() ? Future.succeededFuture(false) : withdrawn(seen, wait.tooLate(seen.roll()));
   }
 
   private Future<Boolean> withdrawn(RollKey.Held seen, RegattaException why) {
@@ -231,9 +196,8 @@ final class StoreSeat extends Tenure {
     seated = roll.members();
     begins(new Membership(roll.group(), roll.formed(), mine.rank(), seated.stream().map(Entry::endpoint).toList()));
     phase = Phase.SEATED;
-    wait.close();
     LOG.info("{} is {}", joining.member(), membership());
-    forming.complete(membership());
+    wait.formed(membership());
   }
 
   private Future<Boolean> keep(Roll roll) {
@@ -259,9 +223,8 @@ final class StoreSeat extends Tenure {
 
   /** A store that is gone, or full, may come back; nothing else can be mended by waiting. */
   private void troubled(Throwable e) {
-    boolean late = phase == Phase.WAITING && System.nanoTime() - sinceNanos >= timeout.toNanos();
+    boolean late = phase == Phase.WAITING && wait.troubles(e);
     if (!late && (e instanceof PeerLost || e instanceof Overloaded)) {
-      waitsFor = List.of(Wait.Peer.named(String.valueOf(e.getMessage())));
       if (!complained) {
         complained = true;
         LOG.warn("group {}: {} goes on, and tries again every {} ms: {}", joining.group(), joining.member(),
@@ -288,8 +251,7 @@ final class StoreSeat extends Tenure {
 
   private void endHere(Throwable why) {
     phase = Phase.OVER;
-    wait.close();
-    forming.tryFail(why);
+    wait.fail(why);
     fail(why);
     over.accept(this);
   }
@@ -305,8 +267,7 @@ final class StoreSeat extends Tenure {
       }
       phase = Phase.WAITING;
       isOver(joining.member() + " forms the next generation");
-      ending = how.ending();
-      begin(formed, how.timeout());
+      begin(formed, how.timeout(), how.ending());
     });
     return formed.future();
   }

@@ -1,0 +1,108 @@
+package io.regatta.collective.join;
+
+import io.regatta.collective.Joining;
+import io.regatta.collective.Membership;
+import io.regatta.collective.join.Roll.Entry;
+import io.regatta.collective.store.Store;
+import io.regatta.core.error.RegattaException.PeerLost;
+import io.regatta.core.exchange.Wait;
+import io.regatta.node.admin.Waits;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import java.time.Duration;
+import java.util.List;
+import java.util.Locale;
+
+/** One wait of a {@link StoreSeat} for a generation: for whom, for how long, and whether it is no use to wait for more. On the seat's context. */
+final class StoreWait {
+  private final Joining joining;
+  private final Store store;
+  private final Duration timeout;
+  private final boolean ending;
+  private final Promise<Membership> formed;
+  private final Waits.Handle shown;
+  private final long sinceNanos = System.nanoTime();
+  private List<String> comeIds = List.of();
+  private long comeNanos = sinceNanos;
+  /** When the store last answered a look, with whatever. */
+  private long heardNanos = sinceNanos;
+  /** There are members, who may let this newcomer in. */
+  private boolean goesOn;
+  /** For {@code /why}, on any thread. */
+  private volatile List<Wait.Peer> peers = List.of();
+
+  /** @param ending whether a generation of any size will do, to which nobody new is let in */
+  StoreWait(Waits waits, Joining joining, Store store, Duration timeout, boolean ending, Promise<Membership> formed) {
+    this.joining = joining;
+    this.store = store;
+    this.timeout = timeout;
+    this.ending = ending;
+    this.formed = formed;
+    shown = waits.begin(joining.member(), "join of group " + joining.group(), store.toString(), () -> Future.succeededFuture(peers));
+  }
+
+  boolean ending() {
+    return ending;
+  }
+
+  Duration timeout() {
+    return timeout;
+  }
+
+  /** Whether it has been long enough. A newcomer waits as long as there are members who may let it in. */
+  boolean isLate() {
+    return !goesOn && System.nanoTime() - sinceNanos >= timeout.toNanos();
+  }
+
+  /**
+   * The roll as it is now.
+   *
+   * @param newcomer whether the seat has not been in a generation
+   */
+  void sees(Roll roll, boolean newcomer) {
+    heardNanos = System.nanoTime();
+    goesOn = newcomer && !roll.members().isEmpty();
+    peers = roll.members().isEmpty() ? List.of(Wait.Peer.named(roll.missing()))
+        : roll.members().stream().map(entry -> Wait.Peer.named(entry.toString())).toList();
+    List<String> come = roll.waiting().stream().map(Entry::id).toList();
+    if (!come.equals(comeIds)) {
+      comeIds = come;
+      comeNanos = heardNanos;
+    }
+  }
+
+  /** Whether nobody has come for a while. */
+  boolean isSettled() {
+    return System.nanoTime() - comeNanos >= joining.settle().toNanos();
+  }
+
+  /** A look has failed; whether that ends the wait. */
+  boolean troubles(Throwable e) {
+    peers = List.of(Wait.Peer.named(String.valueOf(e.getMessage())));
+    return isLate() || goesOn && silentNanos() >= timeout.toNanos();
+  }
+
+  /** How long the store has not answered. */
+  long silentNanos() {
+    return System.nanoTime() - heardNanos;
+  }
+
+  PeerLost tooLate(Roll roll) {
+    return new PeerLost(String.format(Locale.ROOT, "join timed out after %.1f s at %s: ", timeout.toMillis() / 1000.0, store)
+        + roll.missing());
+  }
+
+  Future<Membership> future() {
+    return formed.future();
+  }
+
+  void formed(Membership membership) {
+    shown.close();
+    formed.complete(membership);
+  }
+
+  void fail(Throwable why) {
+    shown.close();
+    formed.tryFail(why);
+  }
+}
