@@ -110,7 +110,7 @@ final class Holder {
   /** For messages: {@code rank 2 (trainer-2 at 10.0.0.7:4711, last seen 12.3 s ago, step 402)}. */
   String describe(long nowMillis) {
     return "rank " + rank + " (" + name() + ", last seen "
-        + seconds(nowMillis - lastSeenMillis) + " ago" + (lastStep < 0 ? "" : ", step " + lastStep) + ")";
+        + seconds(Math.max(0, nowMillis - lastSeenMillis)) + " ago" + (lastStep < 0 ? "" : ", step " + lastStep) + ")";
   }
 
   static String seconds(long millis) {
