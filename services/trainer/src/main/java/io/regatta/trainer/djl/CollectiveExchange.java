@@ -29,7 +29,7 @@ import java.util.Map;
  * others in a barrier or at its end) takes part with nothing ({@link #join}) until a header says that nobody steps.
  * Belongs to a rank's only model thread.
  */
-final class CollectiveExchange implements Exchange {
+final class CollectiveExchange extends OwnCopyExchange {
 
   /** Places in the header; the variables' counts follow. */
   private static final int STEPPING = 0;
@@ -38,7 +38,6 @@ final class CollectiveExchange implements Exchange {
 
   private final TrainerSession session;
   private final PeerRanks peers;
-  private final PushPullExchange own;
   private final RankSteps steps;
   private final StepTimes times;
   private final BucketPlan plan;
@@ -48,16 +47,14 @@ final class CollectiveExchange implements Exchange {
   private final double fullBatch;
   private final GradientSum sum;
   private final BucketSums sums;
-  /** What {@link #join} has made of the values since the last step of this rank; null if nothing. */
-  private DenseMemory newer;
   private Runnable joined = () -> { };
 
   /** @param optimizer the job's, of which what {@code communication} leaves to it is the client's */
   CollectiveExchange(ReplicaContext replica, ParameterClient client, Communication communication, OptimizerSpec optimizer,
       StepTimes times) {
+    super(replica, client, times);
     session = replica.session();
     peers = session.peers().orElseThrow();
-    own = new PushPullExchange(replica, client, times);
     steps = replica.group().steps();
     this.times = times;
     List<DenseVariable> variables = client.job().model().dense();
@@ -79,7 +76,7 @@ final class CollectiveExchange implements Exchange {
 
   @Override
   public DenseMemory start() {
-    DenseMemory values = own.start();
+    DenseMemory values = super.start();
     sum.starts(values);
     return values;
   }
@@ -144,7 +141,7 @@ final class CollectiveExchange implements Exchange {
   /** The values of the next step; the same bits on all ranks. */
   @Override
   public DenseMemory step(Gradients mine, List<SparseIds> next) {
-    newer = null;
+    stepBegins();
     FloatBuffer floats = sums.floats();
     double weight = 0;
     for (Bucket bucket : plan.buckets()) {
@@ -156,7 +153,7 @@ final class CollectiveExchange implements Exchange {
       Scaling.scale(floats, bucket.from(), bucket.to(), weight == 0 ? 0 : 1 / weight);
     }
     sums.stepped();
-    return own.step(new Gradients(weight * fullBatch, mine.dense(), List.of()), List.of());
+    return update(weight * fullBatch, mine.dense());
   }
 
   /** Takes part in the steps of the others without examples, and makes their updates, until none steps. */
@@ -184,8 +181,7 @@ final class CollectiveExchange implements Exchange {
       missing.forEach(this::sendGradients);
       missing.forEach(bucket -> sums.awaitNext());
       Scaling.scale(floats, 0, numel, weight == 0 ? 0 : 1 / weight);
-      DenseMemory gradient = DenseMemory.of(memory.slice(0, numel * Float.BYTES));
-      newer = own.step(new Gradients(weight * fullBatch, gradient, List.of()), List.of());
+      othersStep(update(weight * fullBatch, DenseMemory.of(memory.slice(0, numel * Float.BYTES))));
       joined.run();
     }
   }
@@ -196,26 +192,8 @@ final class CollectiveExchange implements Exchange {
   }
 
   @Override
-  public boolean averages() {
-    return true;
-  }
-
-  @Override
   public void average(float[] values) {
     RankMean.average(session, peers, values);
-  }
-
-  @Override
-  public DenseMemory resumed() {
-    DenseMemory values = newer;
-    newer = null;
-    return values != null ? values : own.resumed();
-  }
-
-  @Override
-  public DenseMemory newest() {
-    newer = null;
-    return own.newest();
   }
 
   @Override

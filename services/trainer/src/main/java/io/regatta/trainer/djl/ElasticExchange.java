@@ -27,13 +27,12 @@ import org.slf4j.LoggerFactory;
  * weighted, beside the memory in which buckets are summed. The header says besides who has trained a batch, who has none left, and
  * who knows of newcomers; these are let in behind the step. Belongs to a rank's only model thread.
  */
-final class ElasticExchange implements Exchange {
+final class ElasticExchange extends OwnCopyExchange {
 
   private static final Logger LOG = LoggerFactory.getLogger(ElasticExchange.class);
 
   private final TrainerSession session;
   private final ElasticRank rank;
-  private final PushPullExchange own;
   private final RankSteps steps;
   private final BucketPlan plan;
   private final int numel;
@@ -49,13 +48,11 @@ final class ElasticExchange implements Exchange {
   private double weight;
   /** The buckets of a step have been sent as backward yielded them. */
   private boolean sent;
-  /** What {@link #join} has made of the values since the last step of this rank; null if nothing. */
-  private DenseMemory newer;
 
   ElasticExchange(ReplicaContext replica, ElasticRank rank, ParameterClient client, WireType wire, StepTimes times) {
+    super(replica, client, times);
     session = replica.session();
     this.rank = rank;
-    own = new PushPullExchange(replica, client, times);
     steps = replica.group().steps();
     List<DenseVariable> variables = client.job().model().dense();
     CollectiveConfig config = session.job().collective();
@@ -76,11 +73,6 @@ final class ElasticExchange implements Exchange {
 
   BucketPlan plan() {
     return plan;
-  }
-
-  @Override
-  public DenseMemory start() {
-    return own.start();
   }
 
   @Override
@@ -146,7 +138,7 @@ final class ElasticExchange implements Exchange {
   /** The values of the next step; the same bits on all ranks. */
   @Override
   public DenseMemory step(Gradients mine, List<SparseIds> next) {
-    newer = null;
+    stepBegins();
     Together step = new Together(true, true, false);
     rank.perform(step);
     step.letIn();
@@ -183,7 +175,9 @@ final class ElasticExchange implements Exchange {
     }
     Together join = new Together(false, trains, gone);
     rank.perform(join);
-    newer = join.values != null ? join.values : newer;
+    if (join.values != null) {
+      othersStep(join.values);
+    }
     join.letIn();
   }
 
@@ -268,14 +262,13 @@ final class ElasticExchange implements Exchange {
       if (steps) {
         sums.stepped();
       }
-      DenseMemory gradient = DenseMemory.of(memory.slice(0, numel * Float.BYTES));
-      values = own.step(new Gradients(weights * fullBatch, gradient, List.of()), List.of());
+      values = ElasticExchange.this.update(weights * fullBatch, DenseMemory.of(memory.slice(0, numel * Float.BYTES)));
     }
 
     @Override
     public void completed(Result result) {
       elsewhere = true;
-      values = own.newest();
+      values = values();
     }
 
     /** Between this step and the next. Who was behind in this one has been through it already. */
@@ -287,26 +280,8 @@ final class ElasticExchange implements Exchange {
   }
 
   @Override
-  public boolean averages() {
-    return true;
-  }
-
-  @Override
   public void average(float[] values) {
     rank.calls().mean("mean of what is not trained, over the trainers", values);
-  }
-
-  @Override
-  public DenseMemory resumed() {
-    DenseMemory values = newer;
-    newer = null;
-    return values != null ? values : own.resumed();
-  }
-
-  @Override
-  public DenseMemory newest() {
-    newer = null;
-    return own.newest();
   }
 
   @Override
