@@ -3,6 +3,7 @@ package io.regatta.fleet;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.protocol.snapshot.ManifestFile;
 import io.regatta.protocol.snapshot.SnapshotDirectory;
+import io.regatta.protocol.snapshot.Snapshots;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -51,7 +52,7 @@ final class CheckpointCheck {
       ManifestFile.read(dir); // says why it cannot be
     }
     List<Path> there = new ArrayList<>();
-    for (Path each : SnapshotDirectory.all(dir)) {
+    for (Path each : Snapshots.all(dir)) {
       if (isOurs(each)) {
         there.add(each);
       }
@@ -90,11 +91,11 @@ final class CheckpointCheck {
   /** Of it, and of what it is relative to; empty: none. */
   private String trouble(Path dir) throws IOException {
     try {
-      if (!SnapshotDirectory.isSnapshot(dir)) {
+      if (!Snapshots.isSnapshot(dir)) {
         return ofFiles(dir);
       }
       List<String> all = new ArrayList<>();
-      for (SnapshotDirectory.Found member : SnapshotDirectory.chain(dir)) {
+      for (Snapshots.Found member : Snapshots.chain(dir)) {
         String its = ofFiles(member.dir());
         if (!its.isEmpty()) {
           boolean own = member.dir().equals(dir.toAbsolutePath().normalize());
@@ -123,7 +124,7 @@ final class CheckpointCheck {
 
   private static String words(Path dir) {
     JsonObject manifest = ManifestFile.read(dir);
-    return SnapshotDirectory.isSnapshot(dir)
+    return Snapshots.isSnapshot(dir)
         ? "a snapshot of kind " + manifest.getString("kind") + ", step " + manifest.getLong("step") : "a model" + (manifest.containsKey("step") ? ", step " + manifest.getLong("step") : "");
   }
 }

@@ -5,6 +5,7 @@ import io.regatta.protocol.snapshot.FileEntry;
 import io.regatta.protocol.snapshot.ManifestFile;
 import io.regatta.protocol.snapshot.SnapshotDirectory;
 import io.regatta.protocol.snapshot.SnapshotRewrite;
+import io.regatta.protocol.snapshot.Snapshots;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
@@ -15,8 +16,8 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Parameters;
 import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
 /** What can be done with snapshots without a cluster. Each command runs on the main thread, which it blocks. */
@@ -85,7 +86,7 @@ final class CheckpointCommand implements Runnable {
     public Integer call() {
       return done(() -> {
         PrintWriter out = spec.commandLine().getOut();
-        List<SnapshotDirectory.Found> inside = SnapshotDirectory.list(dir);
+        List<Snapshots.Found> inside = Snapshots.list(dir);
         if (!inside.isEmpty()) {
           CheckpointPage.list(inside, out);
         }

@@ -6,6 +6,7 @@ import io.regatta.protocol.snapshot.Manifest;
 import io.regatta.protocol.snapshot.ManifestFile;
 import io.regatta.protocol.snapshot.SafetensorsFile;
 import io.regatta.protocol.snapshot.SnapshotDirectory;
+import io.regatta.protocol.snapshot.Snapshots;
 import io.regatta.protocol.snapshot.TableLayout;
 import io.regatta.protocol.snapshot.TensorInfo;
 import io.vertx.core.json.JsonObject;
@@ -22,9 +23,9 @@ final class CheckpointPage {
   private CheckpointPage() {}
 
   /** A line for each snapshot. */
-  static void list(List<SnapshotDirectory.Found> snapshots, PrintWriter out) {
+  static void list(List<Snapshots.Found> snapshots, PrintWriter out) {
     out.printf("%-24s %-6s %10s %6s %7s %14s  %s%n", "snapshot", "kind", "step", "pass", "shards", "bytes", "relative to");
-    for (SnapshotDirectory.Found f : snapshots) {
+    for (Snapshots.Found f : snapshots) {
       Manifest m = f.manifest();
       out.printf("%-24s %-6s %10d %6s %7d %14d  %s%n", f.dir().getFileName(), m.kind().label(), m.step(),
           m.pass() < 0 ? "-" : m.pass(), m.model().shards(), bytes(m.files()), m.parent());

@@ -3,6 +3,7 @@ package io.regatta.fleet;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.regatta.protocol.snapshot.SnapshotDirectory;
+import io.regatta.protocol.snapshot.Snapshots;
 import io.regatta.trainer.Progress;
 import io.regatta.trainer.result.RunResult;
 import java.nio.file.Files;
@@ -42,14 +43,14 @@ class KilledSnapshotIT {
       process.status(START_SECONDS);
       assertThat(part).as("what was being written").isDirectory();
     }
-    SnapshotDirectory.Found last = SnapshotDirectory.latest(output).orElseThrow();
+    Snapshots.Found last = Snapshots.latest(output).orElseThrow();
     assertThat(last.manifest().step()).isGreaterThanOrEqualTo(7);
     SnapshotDirectory.verify(last.dir());
     RunResult resumed = LocalCluster.run(LocalCluster.Options.of(Jobs.wideAndDeep(dir, "mode=sync", "resume=auto",
         "epochs=100", "snapshots.every_steps=1", "max_steps=" + (last.manifest().step() + 2)))
         .withoutHazelcast().withProgress(Progress.none())).get(0);
     assertThat(resumed.steps()).isEqualTo(last.manifest().step() + 2);
-    assertThat(SnapshotDirectory.latest(output).orElseThrow().manifest().step()).isEqualTo(last.manifest().step() + 2);
+    assertThat(Snapshots.latest(output).orElseThrow().manifest().step()).isEqualTo(last.manifest().step() + 2);
   }
 
   /** Stops the process when it begins a snapshot, until that is one which it has not yet given its name. */

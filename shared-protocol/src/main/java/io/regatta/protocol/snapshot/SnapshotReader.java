@@ -28,12 +28,12 @@ public final class SnapshotReader implements AutoCloseable {
     void take(long[] ids, float[] rows, int n) throws IOException;
   }
 
-  private final List<SnapshotDirectory.Found> chain;
+  private final List<Snapshots.Found> chain;
   /** By member of the chain, oldest first, then by shard. */
   private final List<List<SafetensorsFile>> files = new ArrayList<>();
 
   private SnapshotReader(Path dir) {
-    chain = SnapshotDirectory.chain(dir);
+    chain = Snapshots.chain(dir);
   }
 
   /**
@@ -45,7 +45,7 @@ public final class SnapshotReader implements AutoCloseable {
   public static SnapshotReader open(Path dir) throws IOException {
     SnapshotReader reader = new SnapshotReader(dir);
     try {
-      for (SnapshotDirectory.Found member : reader.chain) {
+      for (Snapshots.Found member : reader.chain) {
         List<SafetensorsFile> opened = new ArrayList<>();
         reader.files.add(opened);
         for (FileEntry file : member.manifest().files()) {
@@ -80,12 +80,12 @@ public final class SnapshotReader implements AutoCloseable {
   }
 
   /** The same of what is newer than a snapshot that this {@link #follows}. */
-  public void verifySince(SnapshotDirectory.Found since) throws IOException {
+  public void verifySince(Snapshots.Found since) throws IOException {
     verify(place(since) + 1);
   }
 
   private void verify(int from) throws IOException {
-    for (SnapshotDirectory.Found member : chain.subList(from, chain.size())) {
+    for (Snapshots.Found member : chain.subList(from, chain.size())) {
       SnapshotDirectory.verify(member.dir(), SnapshotDirectory.files(member.dir()));
     }
   }
@@ -128,17 +128,17 @@ public final class SnapshotReader implements AutoCloseable {
   }
 
   /** The newest member: what was opened. */
-  public SnapshotDirectory.Found newest() {
+  public Snapshots.Found newest() {
     return chain.get(chain.size() - 1);
   }
 
   /** Whether this is a delta that is relative to what another reader had opened, directly or through others. */
-  public boolean follows(SnapshotDirectory.Found snapshot) {
+  public boolean follows(Snapshots.Found snapshot) {
     return place(snapshot) >= 0 && place(snapshot) < chain.size() - 1;
   }
 
   /** Places are the same, and so are manifests: a snapshot that was put in the place of another is another. */
-  private int place(SnapshotDirectory.Found snapshot) {
+  private int place(Snapshots.Found snapshot) {
     for (int m = 0; m < chain.size(); m++) {
       if (chain.get(m).dir().equals(snapshot.dir()) && chain.get(m).checksum().equals(snapshot.checksum())) {
         return m;
@@ -152,7 +152,7 @@ public final class SnapshotReader implements AutoCloseable {
    *
    * @param removed takes the ids that have gone, without rows
    */
-  public void rowsSince(SnapshotDirectory.Found since, TableLayout table, RowTaker to, RowTaker removed) throws IOException {
+  public void rowsSince(Snapshots.Found since, TableLayout table, RowTaker to, RowTaker removed) throws IOException {
     for (int m = place(since) + 1; m < chain.size(); m++) {
       for (SafetensorsFile file : files.get(m)) {
         removed(file, table, removed);

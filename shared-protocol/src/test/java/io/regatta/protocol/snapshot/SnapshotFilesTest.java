@@ -108,7 +108,7 @@ class SnapshotFilesTest {
       }
     }
     try (SnapshotReader in = SnapshotReader.open(dir.resolve("delta"))) {
-      in.verifySince(SnapshotDirectory.Found.in(dir.resolve("base"))); // which whoever has it has compared
+      in.verifySince(Snapshots.Found.in(dir.resolve("base"))); // which whoever has it has compared
       assertThatThrownBy(in::verify).isInstanceOf(InvalidInput.class).hasMessageContaining(file.toString());
     }
   }
@@ -155,8 +155,8 @@ class SnapshotFilesTest {
     assertThat(Manifest.read(dir.resolve("merged")).kind()).isEqualTo(SnapshotKind.FULL);
     assertThat(Manifest.read(dir.resolve("merged")).step()).isEqualTo(300);
     assertSame(WrittenSnapshot.read(dir.resolve("merged")), expected);
-    SnapshotDirectory.retain(dir, base.run, 1); // of the last one's chain nothing can go
-    assertThat(SnapshotDirectory.list(dir).stream().map(f -> f.dir().getFileName().toString()))
+    Snapshots.retain(dir, base.run, 1); // of the last one's chain nothing can go
+    assertThat(Snapshots.list(dir).stream().map(f -> f.dir().getFileName().toString()))
         .as("a whole one counts with whole ones").containsExactly("base", "first", "merged", "second");
   }
 
@@ -178,8 +178,8 @@ class SnapshotFilesTest {
     next.write(dir.resolve("pass-00001"), 2, SnapshotKind.FULL, "", 600, Map.of()); // the next attempt is not in its way
     assertLatestIs(next);
     assertThat(part).doesNotExist();
-    SnapshotDirectory.retain(dir, next.run, 1);
-    assertThat(SnapshotDirectory.list(dir)).hasSize(1);
+    Snapshots.retain(dir, next.run, 1);
+    assertThat(Snapshots.list(dir)).hasSize(1);
     assertLatestIs(next);
   }
 
@@ -226,11 +226,11 @@ class SnapshotFilesTest {
     WrittenSnapshot today = WrittenSnapshot.random(2, 50);
     today.run = "00000000000000b2"; // later than that of the other
     today.write(dir.resolve("day2/step-010"), 2, SnapshotKind.FULL, "", 10, Map.of());
-    assertThat(SnapshotDirectory.latest(dir)).isEmpty();
-    assertThat(SnapshotDirectory.within(dir, skipped -> {})).extracting(SnapshotDirectory.Found::dir)
+    assertThat(Snapshots.latest(dir)).isEmpty();
+    assertThat(Snapshots.within(dir, skipped -> {})).extracting(Snapshots.Found::dir)
         .containsExactly(dir.resolve("day2/step-010"), dir.resolve("day1/step-300"));
     yesterday.write(dir.resolve("step-400"), 2, SnapshotKind.FULL, "", 400, Map.of()); // it goes on
-    assertThat(SnapshotDirectory.within(dir, skipped -> {}).get(0).manifest().step()).isEqualTo(10);
+    assertThat(Snapshots.within(dir, skipped -> {}).get(0).manifest().step()).isEqualTo(10);
   }
 
   @Test
@@ -238,21 +238,21 @@ class SnapshotFilesTest {
     WrittenSnapshot old = WrittenSnapshot.random(1, 50);
     old.write(dir.resolve("step-100"), 2, SnapshotKind.BASE, "", 100, Map.of());
     old.write(dir.resolve("step-200"), 2, SnapshotKind.DELTA, "step-100", 200, Map.of());
-    SnapshotDirectory.Found taken = SnapshotDirectory.Found.in(dir.resolve("step-100"));
+    Snapshots.Found taken = Snapshots.Found.in(dir.resolve("step-100"));
     WrittenSnapshot other = WrittenSnapshot.random(2, 50);
     other.run = "00000000000000b2";
     other.write(dir.resolve("step-050"), 2, SnapshotKind.FULL, "", 50, Map.of());
-    SnapshotDirectory.retain(dir, other.run, 1);
-    assertThat(SnapshotDirectory.list(dir)).hasSize(3);
+    Snapshots.retain(dir, other.run, 1);
+    assertThat(Snapshots.list(dir)).hasSize(3);
     try (SnapshotReader in = SnapshotReader.open(dir.resolve("step-200"))) {
       assertThat(in.follows(taken)).isTrue();
-      assertThat(in.follows(new SnapshotDirectory.Found(taken.dir(), taken.manifest(), "12345678"))).isFalse();
+      assertThat(in.follows(new Snapshots.Found(taken.dir(), taken.manifest(), "12345678"))).isFalse();
     }
     old.write(dir.resolve("step-100"), 2, SnapshotKind.BASE, "", 101, Map.of()); // another life of the same run
     assertThatThrownBy(() -> SnapshotReader.open(dir.resolve("step-200"))).isInstanceOf(InvalidInput.class)
         .hasMessageContaining("step-100 is not what it is relative to");
-    SnapshotDirectory.retain(dir, old.run, 1);
-    assertThat(SnapshotDirectory.list(dir)).hasSize(2);
+    Snapshots.retain(dir, old.run, 1);
+    assertThat(Snapshots.list(dir)).hasSize(2);
   }
 
   @Test
@@ -264,14 +264,14 @@ class SnapshotFilesTest {
     Path manifest = dir.resolve("step-1").resolve(ManifestFile.NAME);
     Files.writeString(manifest, Files.readString(manifest).replace("sync", "sinc"));
     List<String> skipped = new ArrayList<>();
-    assertThat(SnapshotDirectory.list(dir, skipped::add)).hasSize(2);
+    assertThat(Snapshots.list(dir, skipped::add)).hasSize(2);
     assertThat(skipped).singleElement().asString().contains(manifest + " is damaged");
-    SnapshotDirectory.retain(dir, parameters.run, 1);
-    assertThat(SnapshotDirectory.list(dir)).hasSize(1);
+    Snapshots.retain(dir, parameters.run, 1);
+    assertThat(Snapshots.list(dir)).hasSize(1);
   }
 
   private void assertLatestIs(WrittenSnapshot expected) throws IOException {
-    Path latest = SnapshotDirectory.latest(dir).orElseThrow().dir();
+    Path latest = Snapshots.latest(dir).orElseThrow().dir();
     SnapshotDirectory.verify(latest);
     assertSame(WrittenSnapshot.read(latest), expected);
   }

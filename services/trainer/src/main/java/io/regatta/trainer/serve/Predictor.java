@@ -5,8 +5,8 @@ import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.Overloaded;
 import io.regatta.core.model.DenseVariable;
 import io.regatta.protocol.snapshot.Manifest;
-import io.regatta.protocol.snapshot.SnapshotDirectory;
 import io.regatta.protocol.snapshot.SnapshotReader;
+import io.regatta.protocol.snapshot.Snapshots;
 import io.regatta.protocol.snapshot.TableLayout;
 import io.regatta.trainer.Servable;
 import io.regatta.trainer.config.DataConfig;
@@ -53,7 +53,7 @@ public final class Predictor implements AutoCloseable {
   /** Of the snapshot that has been taken over, or the model's; read by any thread. */
   private volatile Source source;
   /** The snapshot whose rows the tables have; null: those of the model. Of whoever takes snapshots over. */
-  private volatile SnapshotDirectory.Found taken;
+  private volatile Snapshots.Found taken;
 
   /**
    * Whence the values are.

@@ -3,9 +3,9 @@ package io.regatta.trainer.serve;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.protocol.snapshot.Manifest;
 import io.regatta.protocol.snapshot.ManifestFile;
-import io.regatta.protocol.snapshot.SnapshotDirectory;
-import io.regatta.protocol.snapshot.SnapshotDirectory.Found;
 import io.regatta.protocol.snapshot.SnapshotKind;
+import io.regatta.protocol.snapshot.Snapshots;
+import io.regatta.protocol.snapshot.Snapshots.Found;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -60,7 +60,7 @@ final class SnapshotFollower {
     Set<String> said = new HashSet<>();
     List<Found> newestFirst;
     try {
-      newestFirst = SnapshotDirectory.within(root, why -> tell(why, said));
+      newestFirst = Snapshots.within(root, why -> tell(why, said));
     } catch (IOException e) {
       throw new InvalidInput("the snapshots in " + root + " cannot be looked for (predictor.follow): " + e, e);
     }

@@ -12,6 +12,7 @@ import io.regatta.protocol.snapshot.ModelLayout;
 import io.regatta.protocol.snapshot.ShardSaver;
 import io.regatta.protocol.snapshot.SnapshotDirectory;
 import io.regatta.protocol.snapshot.SnapshotKind;
+import io.regatta.protocol.snapshot.Snapshots;
 import io.regatta.protocol.snapshot.WritablePlace;
 import io.regatta.trainer.config.SnapshotConfig;
 import io.regatta.trainer.data.DataCursor;
@@ -180,7 +181,7 @@ public final class SnapshotRun implements AutoCloseable {
     if (!config.isOn()) { // else the start has seen to it
       checkAlone(steps);
     }
-    if (isNoted(kind) && SnapshotDirectory.find(root.resolve(name)).isPresent()) {
+    if (isNoted(kind) && Snapshots.find(root.resolve(name)).isPresent()) {
       LOG.info("{} of job {} is there, and no step has been made since", root.resolve(name), spec.job());
       dropHandedOver();
       return; // in its own place it would be a delta of itself
@@ -266,7 +267,7 @@ public final class SnapshotRun implements AutoCloseable {
   /** What a job that takes snapshots by itself is refused for at its start. */
   private void checkAlone(long steps) {
     try {
-      for (SnapshotDirectory.Found there : SnapshotDirectory.list(root)) {
+      for (Snapshots.Found there : Snapshots.list(root)) {
         if (!there.manifest().run().equals(run) || there.manifest().step() > steps) {
           throw new InvalidInput(root + " holds snapshot " + there.dir().getFileName() + " of job " + there.manifest().job()
               + ", which this run has not made; name another snapshots.dir (or output), or remove those in there");
@@ -279,7 +280,7 @@ public final class SnapshotRun implements AutoCloseable {
 
   /** Two jobs that write to one place would take each other's snapshots for their own. */
   private void checkOwn(Path target) {
-    if (SnapshotDirectory.find(target).filter(there -> !there.manifest().run().equals(run)).isPresent()) {
+    if (Snapshots.find(target).filter(there -> !there.manifest().run().equals(run)).isPresent()) {
       throw new InvalidInput(target + " is there already, of another run; give each job a snapshots.dir of its own");
     }
   }
@@ -287,7 +288,7 @@ public final class SnapshotRun implements AutoCloseable {
   /** The new one is there, whatever becomes of the others. */
   private void removeOlder() {
     try {
-      SnapshotDirectory.retain(root, run, config.keep());
+      Snapshots.retain(root, run, config.keep());
     } catch (IOException | RuntimeException e) {
       LOG.warn("older snapshots in {} could not be removed, which fills the disk: {}", root, e.toString());
     }

@@ -5,6 +5,7 @@ import io.regatta.protocol.snapshot.Manifest;
 import io.regatta.protocol.snapshot.ManifestFile;
 import io.regatta.protocol.snapshot.PaddleTables;
 import io.regatta.protocol.snapshot.SnapshotDirectory;
+import io.regatta.protocol.snapshot.Snapshots;
 import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.data.DataCursor;
 import java.io.IOException;
@@ -43,7 +44,7 @@ public record StartingPoint(Path dir, Manifest manifest, boolean resume) {
   public static StartingPoint of(JobConfig job) {
     try {
       if (job.resume().equals(AUTO)) {
-        var latest = SnapshotDirectory.latest(root(job));
+        var latest = Snapshots.latest(root(job));
         if (latest.isPresent()) {
           return new StartingPoint(latest.get().dir(), latest.get().manifest(), true);
         }
@@ -81,11 +82,11 @@ public record StartingPoint(Path dir, Manifest manifest, boolean resume) {
       return e;
     }
     List<Path> behind = new ArrayList<>(); // newest first
-    Optional<SnapshotDirectory.Found> before = Optional.empty();
+    Optional<Snapshots.Found> before = Optional.empty();
     try {
-      List<SnapshotDirectory.Found> all = new ArrayList<>(SnapshotDirectory.list(dir.getParent()));
+      List<Snapshots.Found> all = new ArrayList<>(Snapshots.list(dir.getParent()));
       Collections.reverse(all);
-      for (SnapshotDirectory.Found each : all) {
+      for (Snapshots.Found each : all) {
         if (before.isPresent() || !each.manifest().run().equals(manifest.run())) {
           continue;
         }
@@ -107,7 +108,7 @@ public record StartingPoint(Path dir, Manifest manifest, boolean resume) {
 
   private static boolean isWhole(Path dir) {
     try {
-      for (SnapshotDirectory.Found member : SnapshotDirectory.chain(dir)) {
+      for (Snapshots.Found member : Snapshots.chain(dir)) {
         SnapshotDirectory.verify(member.dir());
       }
       return true;
@@ -118,10 +119,10 @@ public record StartingPoint(Path dir, Manifest manifest, boolean resume) {
 
   /** A snapshot, or the last one of those in a directory. */
   private static Path snapshot(String key, Path dir) throws IOException {
-    if (SnapshotDirectory.isSnapshot(dir)) {
+    if (Snapshots.isSnapshot(dir)) {
       return dir.toAbsolutePath();
     }
-    return SnapshotDirectory.latest(dir).map(SnapshotDirectory.Found::dir).orElseThrow(() -> new InvalidInput(key + ": "
+    return Snapshots.latest(dir).map(Snapshots.Found::dir).orElseThrow(() -> new InvalidInput(key + ": "
         + dir + " is not a snapshot, and holds none; a snapshot is a directory with a " + ManifestFile.NAME
         + " that regatta checkpoint inspect shows")).toAbsolutePath();
   }
@@ -133,7 +134,7 @@ public record StartingPoint(Path dir, Manifest manifest, boolean resume) {
    * @throws InvalidInput naming the one and what to do
    */
   public void refuseOthersIn(Path root) throws IOException {
-    for (SnapshotDirectory.Found there : SnapshotDirectory.list(root)) {
+    for (Snapshots.Found there : Snapshots.list(root)) {
       if (!resume || !there.manifest().run().equals(manifest.run()) || there.manifest().step() > manifest.step()) {
         throw new InvalidInput(root + " holds snapshot " + there.dir().getFileName() + " of job " + there.manifest().job()
             + (resume ? ", which is not one that the run has made before " + dir : ", and this run begins anew")

@@ -1,0 +1,257 @@
+package io.regatta.protocol.snapshot;
+
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.vertx.core.json.JsonObject;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.FileSystemLoopException;
+import java.nio.file.FileVisitOption;
+import java.nio.file.FileVisitResult;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.NotDirectoryException;
+import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Consumer;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The snapshots in a directory: which are there, in which order, which one is the last, what a delta is relative to, and
+ * which are no longer kept. One that is being made is none; see {@link SnapshotDirectory}. Stateless; blocks on files.
+ */
+public final class Snapshots {
+
+  private static final Logger LOG = LoggerFactory.getLogger(Snapshots.class);
+
+  private Snapshots() {}
+
+  /**
+   * A snapshot among others.
+   *
+   * @param checksum of its manifest
+   */
+  public record Found(Path dir, Manifest manifest, String checksum) {
+
+    /** Runs in the order in which they began, of each the snapshots by their steps. */
+    private static final Comparator<Found> ORDER = Comparator.comparing((Found f) -> f.manifest().run())
+        .thenComparing(f -> f.manifest().step()).thenComparing(f -> f.manifest().pass());
+
+    /** The one in a directory; refused as {@link Manifest#read} does. */
+    public static Found in(Path dir) {
+      JsonObject json = ManifestFile.read(dir);
+      return new Found(dir, Manifest.of(dir, json), ManifestFile.checksum(json));
+    }
+  }
+
+  /** Whether a directory is a whole snapshot. */
+  public static boolean isSnapshot(Path dir) {
+    return Files.exists(dir.resolve(ManifestFile.NAME)) && Manifest.is(ManifestFile.read(dir));
+  }
+
+  /**
+   * The whole snapshots in a directory, runs in the order in which they began, of each in the order of steps; none if it is not
+   * there. Damaged ones are warned of.
+   */
+  public static List<Found> list(Path root) throws IOException {
+    return list(root, Snapshots::leftOut);
+  }
+
+  private static void leftOut(String why) {
+    LOG.warn("{}; it is left out", why);
+  }
+
+  /**
+   * The same.
+   *
+   * @param skipped is told of those that cannot be read, and are left out. One that is being removed is not worth a word
+   */
+  public static List<Found> list(Path root, Consumer<String> skipped) throws IOException {
+    List<Found> all = new ArrayList<>();
+    try (Stream<Path> entries = Files.list(root)) {
+      for (Path dir : entries.sorted().toList()) {
+        if (!isBeingMade(dir) || isLeftAlone(dir)) {
+          find(dir, skipped).ifPresent(all::add);
+        }
+      }
+    } catch (NoSuchFileException | NotDirectoryException e) {
+      return List.of();
+    } catch (UncheckedIOException e) { // of the stream
+      throw e.getCause();
+    }
+    all.sort(Found.ORDER);
+    return all;
+  }
+
+  /**
+   * The directories with a manifest: this one, and all within it but for those that are being made, in the order of
+   * their names. They may be damaged, and a manifest may be something else's.
+   */
+  public static List<Path> all(Path root) throws IOException {
+    List<Path> all = new ArrayList<>();
+    Files.walkFileTree(root, Set.of(FileVisitOption.FOLLOW_LINKS), Integer.MAX_VALUE, new SimpleFileVisitor<>() {
+      @Override
+      public FileVisitResult preVisitDirectory(Path dir, BasicFileAttributes attributes) {
+        if (!dir.equals(root) && isBeingMade(dir) && !isLeftAlone(dir)) {
+          return FileVisitResult.SKIP_SUBTREE;
+        }
+        if (Files.exists(dir.resolve(ManifestFile.NAME))) {
+          all.add(dir);
+        }
+        return FileVisitResult.CONTINUE;
+      }
+
+      @Override
+      public FileVisitResult visitFileFailed(Path file, IOException e) throws IOException {
+        if (e instanceof NoSuchFileException || e instanceof FileSystemLoopException) { // it has just gone, or has been visited
+          return FileVisitResult.CONTINUE;
+        }
+        throw e;
+      }
+    });
+    all.sort(Comparator.naturalOrder());
+    return all;
+  }
+
+  /** The snapshot of that name, if a whole one is there. */
+  public static Optional<Found> find(Path dir) {
+    return find(dir, Snapshots::leftOut);
+  }
+
+  private static Optional<Found> find(Path dir, Consumer<String> skipped) {
+    try {
+      return isSnapshot(dir) ? Optional.of(Found.in(dir)) : Optional.empty();
+    } catch (InvalidInput e) {
+      if (Files.exists(dir.resolve(ManifestFile.NAME))) {
+        skipped.accept(e.getMessage());
+      }
+      return Optional.empty();
+    }
+  }
+
+  /**
+   * Of the run that began last, the one with the most steps.
+   *
+   * @throws InvalidInput if one cannot be read, which may be that one
+   */
+  public static Optional<Found> latest(Path root) throws IOException {
+    List<String> unread = new ArrayList<>();
+    List<Found> all = list(root, unread::add);
+    Optional<Found> last = all.isEmpty() ? Optional.empty() : Optional.of(all.get(all.size() - 1));
+    if (!unread.isEmpty()) {
+      throw new InvalidInput(String.join("; ", unread) + ". Whether it is the last one cannot be told: "
+          + last.map(found -> "name the last of those that can be read, " + found.dir() + " (step " + found.manifest().step()
+              + "), or remove what is damaged").orElse("remove it, or take it from a copy; no other can be read in " + root));
+    }
+    return last;
+  }
+
+  /**
+   * The whole snapshots in a directory, and in the directories in it (one for the job of each day, say): of the run that began
+   * last the one with the most steps first.
+   *
+   * @param skipped see {@link #list(Path, Consumer)}
+   */
+  public static List<Found> within(Path root, Consumer<String> skipped) throws IOException {
+    List<Found> all = new ArrayList<>(list(root, skipped));
+    try (Stream<Path> entries = Files.list(root)) {
+      for (Path dir : entries.filter(Files::isDirectory).sorted().toList()) {
+        if (!isBeingMade(dir) && !Files.exists(dir.resolve(ManifestFile.NAME))) {
+          all.addAll(listOther(dir, skipped));
+        }
+      }
+    } catch (NoSuchFileException | NotDirectoryException e) {
+      return List.of();
+    } catch (UncheckedIOException e) { // of the stream
+      throw e.getCause();
+    }
+    all.sort(Found.ORDER.reversed());
+    return all;
+  }
+
+  /** Of a directory that may be no business of ours: {@code lost+found}, say. */
+  private static List<Found> listOther(Path dir, Consumer<String> skipped) {
+    try {
+      return list(dir, skipped);
+    } catch (IOException e) {
+      skipped.accept(dir + " cannot be read (" + e + ")");
+      return List.of();
+    }
+  }
+
+  /** Whoever was putting another in its place died in between: it is still what there is of its name. */
+  private static boolean isLeftAlone(Path dir) {
+    String name = dir.getFileName().toString();
+    return name.endsWith(SnapshotDirectory.REPLACED)
+        && !Files.exists(dir.resolveSibling(name.substring(0, name.length() - SnapshotDirectory.REPLACED.length())));
+  }
+
+  private static boolean isBeingMade(Path dir) {
+    String name = dir.getFileName().toString();
+    return name.endsWith(SnapshotDirectory.PART) || name.endsWith(SnapshotDirectory.REPLACED);
+  }
+
+  /**
+   * Of a run's snapshots, removes all but the last {@code keep} of each kind, where deltas count with bases, and those that these
+   * are relative to; the oldest first.
+   */
+  public static void retain(Path root, String run, int keep) throws IOException {
+    List<Found> all = list(root).stream().filter(f -> f.manifest().run().equals(run)).toList();
+    Map<SnapshotKind, List<Found>> kinds = all.stream().collect(Collectors.groupingBy(
+        f -> f.manifest().kind() == SnapshotKind.DELTA ? SnapshotKind.BASE : f.manifest().kind()));
+    Set<Path> needed = new HashSet<>();
+    for (Found kept : kinds.values().stream().flatMap(of -> of.subList(Math.max(0, of.size() - keep), of.size()).stream()).toList()) {
+      needed.add(kept.dir());
+      try {
+        chain(kept.dir()).forEach(f -> needed.add(f.dir()));
+      } catch (InvalidInput e) { // nothing that is still there helps it
+        LOG.warn("{} is of no use any more: {}", kept.dir(), e.getMessage());
+      }
+    }
+    for (Found f : all) {
+      if (!needed.contains(f.dir())) {
+        Files.deleteIfExists(f.dir().resolve(ManifestFile.NAME)); // first: what is half removed is no snapshot
+        SnapshotDirectory.delete(f.dir());
+      }
+    }
+  }
+
+  /**
+   * A snapshot and what it is relative to, oldest first: one that is whole by itself, then deltas.
+   *
+   * @throws InvalidInput if one is missing, or is not the one that was there when the delta was taken
+   */
+  public static List<Found> chain(Path dir) {
+    List<Found> chain = new ArrayList<>();
+    Set<Path> seen = new HashSet<>();
+    Path at = dir.toAbsolutePath().normalize();
+    while (true) {
+      Found older = Found.in(at);
+      if (!seen.add(at) || !chain.isEmpty() && !isParent(older, chain.get(0).manifest())) {
+        throw new InvalidInput(chain.get(0).dir() + " is a delta, but " + at + " is not what it is relative to: it was replaced "
+            + "by a snapshot of another time or run; use another one");
+      }
+      chain.add(0, older);
+      if (older.manifest().kind() != SnapshotKind.DELTA) {
+        return chain;
+      }
+      at = at.resolveSibling(older.manifest().parent());
+    }
+  }
+
+  private static boolean isParent(Found older, Manifest delta) {
+    Manifest m = older.manifest();
+    return m.run().equals(delta.run()) && older.checksum().equals(delta.parentChecksum())
+        && m.model().equals(delta.model().over(m.model().shards()));
+  }
+}
