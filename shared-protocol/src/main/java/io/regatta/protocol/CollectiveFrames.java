@@ -71,10 +71,14 @@ public final class CollectiveFrames {
    * The first message on a stream, in either direction.
    *
    * @param process the same for all ranks of one process that hand messages over; 0: none of them
+   * @param aggregator to which of the aggregators the stream is, from 0
+   * @param aggregators how many there are; 0: it is to another rank
    */
-  public static TensorFrame open(String group, long generation, int rank, int ranks, long process) {
+  public static TensorFrame open(String group, long generation, int rank, int ranks, long process, int aggregator,
+      int aggregators) {
     return TensorFrame.of(TensorMessage.newBuilder().setKind(Kind.COLLECTIVE_OPEN).setJob(group)
-        .setGeneration(generation).setRank(rank).setRowCount(ranks).setIncarnation(process).build());
+        .setGeneration(generation).setRank(rank).setRowCount(ranks).setIncarnation(process).setChunkIndex(aggregator)
+        .setChunkCount(aggregators).build());
   }
 
   /** Says that the sender gives up, and why. */

@@ -53,6 +53,9 @@ public final class AllReduceDriver {
         RegattaGroup unix = new RegattaGroup(RegattaGroup.UNIX, n);
         contenders.add(unix);
         sizes.forEach(unix::check);
+        RegattaGroup aggregated = new RegattaGroup(RegattaGroup.AGGREGATED, n);
+        contenders.add(aggregated);
+        sizes.forEach(aggregated::check);
         RegattaGroup byHand = new RegattaGroup(RegattaGroup.HANDOVER, n);
         contenders.add(byHand);
         sizes.forEach(byHand::check);

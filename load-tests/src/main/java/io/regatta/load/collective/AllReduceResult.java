@@ -15,7 +15,7 @@ import java.util.stream.IntStream;
 /** What the all-reduce driver has measured. For one thread. */
 public final class AllReduceResult {
   private static final int MB = 1 << 20;
-  private static final List<String> KINDS = List.of(RegattaGroup.PROCESSES, RegattaGroup.HANDOVER, OpenMpiGroup.TCP,
+  private static final List<String> KINDS = List.of(RegattaGroup.PROCESSES, RegattaGroup.AGGREGATED, RegattaGroup.HANDOVER, OpenMpiGroup.TCP,
       OpenMpiGroup.SHARED_MEMORY, GlooGroup.GLOO);
 
   private final List<Integer> sizes;
@@ -55,6 +55,7 @@ public final class AllReduceResult {
     }
     return switch (other) {
       case GlooGroup.GLOO -> bytes >= MB ? "≤ 1" : "";
+      case RegattaGroup.PROCESSES -> "";
       case OpenMpiGroup.TCP -> bytes <= 4096 ? "≤ 2" : bytes >= 16 * MB ? "≤ 1" : bytes >= MB ? "≤ 1.3" : "";
       default -> bytes >= MB ? "≤ 1" : "";
     };
@@ -67,7 +68,8 @@ public final class AllReduceResult {
     Table ratios = new Table("ratio of", "to", "ranks", "bytes", "time", "wanted");
     for (int n : ranks) {
       for (String[] pair : new String[][] {{RegattaGroup.PROCESSES, GlooGroup.GLOO},
-          {RegattaGroup.PROCESSES, OpenMpiGroup.TCP}, {RegattaGroup.HANDOVER, OpenMpiGroup.SHARED_MEMORY}}) {
+          {RegattaGroup.PROCESSES, OpenMpiGroup.TCP}, {RegattaGroup.AGGREGATED, RegattaGroup.PROCESSES},
+          {RegattaGroup.HANDOVER, OpenMpiGroup.SHARED_MEMORY}}) {
         for (int bytes : sizes) {
           ratios.row(pair[0], pair[1], n, size(bytes), ratio(pair[0], pair[1], n, bytes), wanted(pair[0], pair[1], n, bytes));
         }

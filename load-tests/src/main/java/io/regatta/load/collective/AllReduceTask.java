@@ -26,7 +26,8 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * The ranks of one process: one, or all of a group by hand. {@code listen} opens their ports, {@code form} a group,
+ * The ranks of one process: one, or all of a group by hand; or an aggregator of ranks elsewhere. {@code listen} opens their ports, {@code
+ * aggregate} that of an aggregator, {@code form} a group,
  * {@code run} makes so many calls one after another on each rank's loop, {@code check} compares a sum with the closed form.
  * Called by the worker's main thread only.
  */
@@ -51,6 +52,7 @@ final class AllReduceTask implements Task {
   public JsonObject run(JsonObject command) throws Exception {
     return switch (command.getString("do")) {
       case "listen" -> listen(command.getString("choices"));
+      case "aggregate" -> new JsonObject().put("endpoint", AggregatorPort.listen(vertx));
       case "form" -> form(command);
       case "run" -> calls(command.getInteger("bytes"), command.getInteger("times"));
       case "check" -> check(command.getInteger("bytes"));
@@ -69,14 +71,20 @@ final class AllReduceTask implements Task {
   }
 
   private JsonObject form(JsonObject command) throws Exception {
-    List<String> endpoints = command.getJsonArray("endpoints").stream().map(Object::toString).toList();
+    List<String> endpoints = strings(command.getJsonArray("endpoints"));
+    List<String> aggregators = strings(command.getJsonArray("aggregators"));
     generation++;
     List<Future<Collectives>> forming = new ArrayList<>();
     for (int i = 0; i < here; i++) {
-      forming.add(ports.get(i).form(new Membership("load", generation, command.getInteger("rank") + i, endpoints)));
+      forming.add(ports.get(i).form(new Membership("load", generation, command.getInteger("rank") + i, endpoints,
+          aggregators)));
     }
     ranks = Loop.await(Future.all(forming)).list();
     return new JsonObject();
+  }
+
+  private static List<String> strings(JsonArray array) {
+    return array.stream().map(Object::toString).toList();
   }
 
   /** The first rank's median of a call tells; CPU is the worker's to measure. */

@@ -8,15 +8,20 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Regatta's ranks, each in a process of its own or all in one. */
+/** Regatta's ranks, each in a process of its own or all in one; or with an aggregator in one more, which sums for them. */
 final class RegattaGroup implements Contender {
   static final String PROCESSES = "regatta";
   static final String UNIX = "regatta-unix";
   static final String HANDOVER = "regatta-handover";
+  static final String AGGREGATED = "regatta-aggregated";
 
   private final String kind;
   private final int ranks;
+  /** Of ranks. */
   private final List<WorkerProcess> workers = new ArrayList<>();
+  /** Null if there is none. */
+  private WorkerProcess aggregator;
+  private final JsonArray aggregators = new JsonArray();
 
   /** Starts the processes and forms the group with the table that is shipped. */
   RegattaGroup(String kind, int ranks) throws IOException {
@@ -24,6 +29,11 @@ final class RegattaGroup implements Contender {
     this.ranks = ranks;
     int here = kind.equals(HANDOVER) ? ranks : 1;
     try {
+      if (kind.equals(AGGREGATED)) {
+        aggregator = WorkerProcess.start("allreduce aggregator",
+            new JsonObject().put("driver", "allreduce").put("here", 0).put("transport", Transport.GRPC.name()));
+        aggregators.add(aggregator.ask(new JsonObject().put("do", "aggregate")).getString("endpoint"));
+      }
       for (int r = 0; r < ranks; r += here) {
         workers.add(WorkerProcess.start("allreduce " + kind + " rank " + r,
             new JsonObject().put("driver", "allreduce").put("here", here)
@@ -44,7 +54,7 @@ final class RegattaGroup implements Contender {
       endpoints.addAll(listening.getJsonArray("endpoints"));
     }
     for (int w = 0; w < workers.size(); w++) {
-      workers.get(w).tell(new JsonObject().put("do", "form").put("endpoints", endpoints)
+      workers.get(w).tell(new JsonObject().put("do", "form").put("endpoints", endpoints).put("aggregators", aggregators)
           .put("rank", w * (ranks / workers.size())));
     }
     workers.forEach(worker -> worker.answer("to form a group"));
@@ -83,5 +93,8 @@ final class RegattaGroup implements Contender {
   @Override
   public void close() {
     workers.forEach(WorkerProcess::close);
+    if (aggregator != null) {
+      aggregator.close();
+    }
   }
 }

@@ -1,15 +1,19 @@
 package io.regatta.collective;
 
+import io.regatta.core.collective.Algorithm;
 import io.regatta.core.collective.Choices.Choice;
 import io.regatta.core.collective.Operation;
 import io.regatta.core.collective.ReduceOp;
+import io.regatta.core.collective.Schedule;
 import io.regatta.core.collective.Schedules;
 import io.regatta.core.collective.Tensor;
+import io.regatta.core.collective.WireType;
 import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.Overloaded;
 import io.regatta.core.exchange.Wait;
 import io.regatta.protocol.CollectiveFrames;
+import io.regatta.protocol.tensor.CollectiveCall;
 import io.vertx.core.Future;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
@@ -27,11 +31,16 @@ final class CallsUnderWay {
   private final Mesh mesh;
   private final CollectiveOptions options;
   private final Set<CollectiveRun> runs = new LinkedHashSet<>();
+  /** Of an aggregator; else null. */
+  private final VectorMemory memory;
+  /** Number of the next call. */
   private long made;
 
-  CallsUnderWay(Mesh mesh, CollectiveOptions options) {
+  /** @param memory in which an aggregator sums; null for a rank */
+  CallsUnderWay(Mesh mesh, CollectiveOptions options, VectorMemory memory) {
     this.mesh = mesh;
     this.options = options;
+    this.memory = memory;
   }
 
   boolean isEmpty() {
@@ -50,16 +59,46 @@ final class CallsUnderWay {
           + (hostOf.length - 1));
     }
     if (runs.size() >= MAX_CALLS) {
-      throw new Overloaded(mesh.where() + ": rank " + mesh.rank() + " has " + MAX_CALLS + " calls under way; wait for some "
+      throw new Overloaded(mesh.where() + ": " + mesh.ranks().name(mesh.rank()) + " has " + MAX_CALLS + " calls under way; wait for some "
           + "before the next one");
     }
     if (operation.reduces()) {
       tensor.check(op);
     }
     Choice choice = options.choices().choose(operation, (long) tensor.size() * tensor.wire().bytes(), tensor.wire(), hostOf);
+    boolean aggregated = operation == Operation.ALL_REDUCE && hostOf.length > 1 && !mesh.ranks().aggregators().isEmpty();
+    if (aggregated) {
+      choice = new Choice(Algorithm.AGGREGATED, choice.chunkBytes());
+    }
+    int most = Math.max(1, choice.chunkBytes() / tensor.wire().bytes());
     return begin(new CollectiveRun(mesh, CollectiveFrames.call(made++, operation, op, root, tensor, choice),
-        Schedules.of(operation, choice.algorithm(), tensor.size(), mesh.rank(), root,
-            Math.max(1, choice.chunkBytes() / tensor.wire().bytes()), hostOf), tensor, operation, op));
+        aggregated ? aggregated(tensor.size(), most)
+            : Schedules.of(operation, choice.algorithm(), tensor.size(), mesh.rank(), root, most, hostOf),
+        tensor, operation, op));
+  }
+
+  private Schedule aggregated(int size, int most) {
+    Membership ranks = mesh.ranks();
+    return Schedules.aggregated(size, ranks.worldSize(), ranks.aggregators().size(), mesh.rank(), most);
+  }
+
+  /**
+   * Takes part, as an aggregator, in a call that rank 0 has made, whose elements are the first of every sum. Those before, in which no elements were for it, it does not know.
+   *
+   * @throws RegattaException if it is none that an aggregator has a part in, or an earlier one, or too large
+   */
+  void follow(CollectiveCall call) {
+    WireType wire = WireType.values()[Math.max(0, call.getDtypeValue()) % WireType.values().length];
+    if (call.getAlgorithm() != CollectiveCall.Algorithm.AGGREGATED || call.getNumber() < made || call.getLength() < 0
+        || call.getLength() * (wire == WireType.INT64 ? Long.BYTES : Float.BYTES) > Integer.MAX_VALUE || call.getChunkBytes() < 1) {
+      throw new InvalidInput(mesh.where() + ": " + CollectiveFrames.words(call) + " came where a call by aggregators from "
+          + made + " on was to come; all ranks must run the same version");
+    }
+    ReduceOp op = ReduceOp.values()[Math.max(0, call.getReductionValue()) % ReduceOp.values().length];
+    VectorMemory.Vector vector = memory.take((int) call.getLength(), wire, mesh.where());
+    made = call.getNumber() + 1;
+    begin(new CollectiveRun(mesh, call, aggregated(vector.tensor().size(), Math.max(1, call.getChunkBytes() / wire.bytes())),
+        vector.tensor(), Operation.ALL_REDUCE, op)).onComplete(done -> memory.giveBack(vector));
   }
 
   private Future<Void> begin(CollectiveRun run) {
@@ -107,8 +146,8 @@ final class CallsUnderWay {
     List<Wait> waits = new ArrayList<>();
     for (CollectiveRun run : runs) {
       List<Wait.Peer> peers = run.links.stream().filter(link -> link.waitsFor(run))
-          .map(link -> new Wait.Peer("rank " + link.peer(), -2, link.stream().lastSeenMillis())).toList();
-      waits.add(new Wait("rank " + mesh.rank(), CollectiveFrames.words(run.call), mesh.where(), run.sinceMillis, peers));
+          .map(link -> new Wait.Peer(mesh.ranks().name(link.peer()), -2, link.stream().lastSeenMillis())).toList();
+      waits.add(new Wait(mesh.ranks().name(mesh.rank()), CollectiveFrames.words(run.call), mesh.where(), run.sinceMillis, peers));
     }
     return waits;
   }

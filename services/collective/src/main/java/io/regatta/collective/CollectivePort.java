@@ -1,6 +1,5 @@
 package io.regatta.collective;
 
-import io.regatta.core.collective.Tensor;
 import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.PeerLost;
@@ -48,9 +47,8 @@ public final class CollectivePort {
   private final String host;
   private final CollectiveOptions options;
   private final Waits waits;
-  private final Generations generations = new Generations();
-  private final Tensor.Workspace workspace = new Tensor.Workspace();
   private ContextInternal context;
+  private Generations generations;
   private Arrivals arrivals;
   private ServicePort port;
   private LocalStreams local;
@@ -95,13 +93,14 @@ public final class CollectivePort {
 
   private Future<?> listen(Context loop) {
     context = (ContextInternal) loop;
+    generations = new Generations(context, options, waits);
     StreamOptions stream = options.stream();
     Map<String, Handler<TensorStream>> paths = Map.of(StreamPaths.COLLECTIVE, opened -> arrivals.accept(opened));
     return ServicePort.listenForStreams(vertx, () -> TensorStreamServer.create(vertx, stream).requestHandler(
         TensorStreamServer.handler(vertx, paths, r -> r.response().setStatusCode(404).end(), stream)),
         host, 0, "collective calls", "port", stream).onSuccess(listening -> {
           port = listening;
-          arrivals = new Arrivals(vertx, endpoint(), patienceMillis(), workspace, generations::of);
+          arrivals = new Arrivals(vertx, endpoint(), generations.patienceMillis(), generations.workspace(), generations::of);
           local = LocalStreams.serve(context, host, port.port(), paths, stream);
         });
   }
@@ -114,11 +113,6 @@ public final class CollectivePort {
   /** The event loop on which calls are carried out. */
   public Context context() {
     return context;
-  }
-
-  /** How long ranks wait for each other to form a generation. */
-  private long patienceMillis() {
-    return options.stream().connectTimeoutMillis() + CLOSE_MILLIS;
   }
 
   /**
@@ -167,31 +161,19 @@ public final class CollectivePort {
 
   private Mesh formNow(Membership ranks) {
     List<HostPort> peers = new ArrayList<>();
-    for (int r = 0; r < ranks.worldSize(); r++) {
-      peers.add(ranks.worldSize() == 1 ? null : HostPort.parse(ranks.endpoints().get(r), "endpoint of rank " + r));
+    for (int r = ranks.rank() + 1; r < ranks.worldSize(); r++) {
+      peers.add(HostPort.parse(ranks.endpoints().get(r), "endpoint of rank " + r));
+    }
+    for (String aggregator : ranks.aggregators()) {
+      peers.add(HostPort.parse(aggregator, "endpoint of an aggregator"));
     }
     TensorStreamClient client = new TensorStreamClient(vertx, options.stream());
-    Waits.Source[] shown = new Waits.Source[1];
-    Mesh[] made = new Mesh[1];
     long process = options.stream().transport() == Transport.AUTO ? PROCESS : 0;
-    Mesh now = new Mesh(context, ranks, options, process, workspace, () -> {
-      shown[0].close();
-      generations.remove(made[0]);
-      return client.close();
-    });
-    made[0] = now;
-    shown[0] = waits.source(context, now::waits);
-    generations.add(now);
-    for (int r = ranks.rank() + 1; r < ranks.worldSize(); r++) {
-      open(client, peers.get(r), now, r);
+    Mesh now = generations.form(ranks, process, null, client::close);
+    for (int i = 0; i < peers.size(); i++) {
+      open(client, peers.get(i), now, ranks.rank() + 1 + i);
     }
     arrivals.place();
-    long timer = vertx.setTimer(patienceMillis(), id -> {
-      now.missing().forEach(now::unreachable);
-      now.fail(new PeerLost(now.where() + ": ranks " + now.missing() + " have not said within " + patienceMillis()
-          + " ms that they form it, to rank " + ranks.rank() + "; join again, with those who are left"));
-    });
-    now.formed().onComplete(done -> vertx.cancelTimer(timer));
     return now;
   }
 
@@ -201,7 +183,7 @@ public final class CollectivePort {
           to.link(rank).stream().ask(opened);
           to.tried();
         })
-        .onFailure(e -> to.unreachable(rank, new PeerLost(to.where() + ": rank " + rank + " cannot be reached: " + e.getMessage()
+        .onFailure(e -> to.unreachable(rank, new PeerLost(to.where() + ": " + to.ranks().name(rank) + " cannot be reached: " + e.getMessage()
             + "; join again, with those who are left", e)));
   }
 

@@ -1,28 +1,65 @@
 package io.regatta.collective;
 
+import io.regatta.core.collective.Tensor;
 import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.Conflict;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.error.RegattaException.StaleGeneration;
+import io.regatta.node.admin.Waits;
+import io.regatta.protocol.CollectiveFrames;
 import io.regatta.protocol.tensor.TensorMessage;
+import io.vertx.core.Future;
+import io.vertx.core.internal.ContextInternal;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Supplier;
 
 /**
- * What is formed at a {@link CollectivePort}: of each group the newest generation, and how the one before has ended. Tells the
- * streams that other ranks open where they belong. Owned by the port's loop.
+ * What is formed at a port: of each group the newest generation, and how the one before has ended. Tells the streams that ranks
+ * open where they belong. Owned by the port's loop.
  */
 final class Generations {
+  private static final long CLOSE_MILLIS = 1000;
+  /** Of groups that are no more; a rank that comes later than so many others waits in vain. */
+  private static final int MAX_PAST = 1000;
+
+  private final ContextInternal context;
+  private final CollectiveOptions options;
+  private final Waits waits;
+  private final Tensor.Workspace workspace = new Tensor.Workspace();
   /** By group. */
   private final Map<String, Mesh> formed = new HashMap<>();
   /** By group: the last generation that was formed here and has been closed. */
-  private final Map<String, Past> past = new HashMap<>();
+  private final Map<String, Past> past = new LinkedHashMap<>() {
+    @Override
+    protected boolean removeEldestEntry(Map.Entry<String, Past> eldest) {
+      return size() > MAX_PAST;
+    }
+  };
 
   /** What was formed of a group before. */
   private record Past(long generation, RegattaException why, List<Integer> unreachable) {}
+
+  /** @param waits where calls under way are shown */
+  Generations(ContextInternal context, CollectiveOptions options, Waits waits) {
+    this.context = context;
+    this.options = options;
+    this.waits = waits;
+  }
+
+  /** Of the port's loop. */
+  Tensor.Workspace workspace() {
+    return workspace;
+  }
+
+  /** How long ranks wait for each other to form a generation. */
+  long patienceMillis() {
+    return options.stream().connectTimeoutMillis() + CLOSE_MILLIS;
+  }
 
   /** The generation of a group that is formed here, null if none is. */
   Mesh of(String group) {
@@ -33,13 +70,35 @@ final class Generations {
     return List.copyOf(formed.values());
   }
 
-  /** Takes the place of the generation before. */
-  void add(Mesh mesh) {
-    formed.put(mesh.ranks().group(), mesh);
+  /**
+   * Begins to form a generation in the place of the one before. It fails if not all of its ranks have said in time that they form
+   * it as well.
+   *
+   * @param process see {@link CollectiveFrames#open}
+   * @param memory in which an aggregator sums; null for a rank
+   * @param closing called once, when its streams have ended
+   */
+  Mesh form(Membership ranks, long process, VectorMemory memory, Supplier<Future<Void>> closing) {
+    Waits.Source[] shown = new Waits.Source[1];
+    Mesh[] made = new Mesh[1];
+    Mesh now = new Mesh(context, ranks, options, process, workspace, memory, () -> {
+      shown[0].close();
+      remove(made[0]);
+      return closing.get();
+    });
+    made[0] = now;
+    shown[0] = waits.source(context, now::waits);
+    formed.put(ranks.group(), now);
+    long timer = context.setTimer(patienceMillis(), id -> {
+      now.missing().forEach(now::unreachable);
+      now.fail(new PeerLost(now.where() + ": " + now.missingNames() + " have not said within " + patienceMillis()
+          + " ms that they form it, to " + ranks.name(ranks.rank()) + "; join again, with those who are left"));
+    });
+    now.formed().onComplete(done -> context.owner().cancelTimer(timer));
+    return now;
   }
 
-  /** It has been closed. */
-  void remove(Mesh mesh) {
+  private void remove(Mesh mesh) {
     String group = mesh.ranks().group();
     if (formed.remove(group, mesh)) {
       past.put(group, new Past(mesh.ranks().generation(), mesh.broken(), mesh.unreachable()));
@@ -78,9 +137,13 @@ final class Generations {
     if (now.broken() != null) {
       throw refusal(now.broken());
     }
-    if (from < 0 || from >= now.rank() || opening.getRowCount() != now.ranks().worldSize()) {
-      throw new InvalidInput(now.where() + ": rank " + from + " of " + opening.getRowCount()
-          + " opens no stream to rank " + now.rank() + " of " + now.ranks().worldSize());
+    int aggregators = now.follows() ? now.ranks().aggregators().size() : 0;
+    if (from < 0 || from >= Math.min(now.rank(), opening.getRowCount()) || opening.getRowCount() != now.ranks().worldSize()
+        || opening.getChunkCount() != aggregators
+        || now.follows() && opening.getChunkIndex() != now.rank() - now.ranks().worldSize()) {
+      throw new InvalidInput(now.where() + ": rank " + from + " of " + opening.getRowCount() + (opening.getChunkCount() == 0 ? ""
+          : ", with " + opening.getChunkCount() + " aggregators,") + " opens no stream to " + now.ranks().name(now.rank()) + " of "
+          + now.ranks().worldSize());
     }
     if (now.link(from).stream().isThere()) {
       throw new Conflict(now.where() + ": rank " + from + " has opened its stream already");

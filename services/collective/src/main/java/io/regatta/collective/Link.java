@@ -7,6 +7,7 @@ import io.regatta.protocol.CollectiveFrames;
 import io.regatta.protocol.CollectiveReceiver;
 import io.regatta.protocol.Outgoing;
 import io.regatta.protocol.error.ErrorMapping;
+import io.regatta.protocol.tensor.CollectiveCall;
 import io.regatta.protocol.tensor.TensorMessage;
 import io.vertx.core.Future;
 import java.util.ArrayDeque;
@@ -104,7 +105,12 @@ final class Link {
 
   private boolean mayRead() {
     Pending next = receives.peek();
-    return next != null && next.isReady();
+    return next == null ? leads() : next.isReady();
+  }
+
+  /** Whether a message from the peer, if no call needs it, is the beginning of one: an aggregator hears of calls by rank 0. */
+  private boolean leads() {
+    return owner.follows() && peer == 0;
   }
 
   private void send(Pending pending) {
@@ -127,20 +133,38 @@ final class Link {
 
   /** The elements of the next message from the peer begin; see {@link CollectiveReceiver.Listener#begin}. */
   CollectiveReceiver.Target begin(TensorMessage header) {
+    if (receives.isEmpty() && stream.isOpen() && leads() && !follow(header.getCollective())) {
+      return null;
+    }
     Pending next = receives.peek();
     if (next == null || !stream.isOpen()) {
-      stream.refused(new InvalidInput(owner.where() + ": rank " + peer + " sends "
-          + CollectiveFrames.words(header.getCollective()) + ", which rank " + owner.rank() + " takes no part in"));
+      stream.refused(new InvalidInput(owner.where() + ": " + name(peer) + " sends "
+          + CollectiveFrames.words(header.getCollective()) + ", which " + name(owner.rank()) + " takes no part in"));
       return null;
     }
     if (!header.getCollective().equals(next.run.call)) {
-      stream.refused(new InvalidInput(owner.where() + ": rank " + owner.rank() + " has made "
-          + CollectiveFrames.words(next.run.call) + ", but rank " + peer + " "
+      stream.refused(new InvalidInput(owner.where() + ": " + name(owner.rank()) + " has made "
+          + CollectiveFrames.words(next.run.call) + ", but " + name(peer) + " "
           + CollectiveFrames.words(header.getCollective()) + CollectiveFrames.difference(next.run.call, header.getCollective())));
       return null;
     }
     next.run.begin(next.index);
     return new CollectiveReceiver.Target(next.run.tensor, next.step(), next.run.op);
+  }
+
+  /** The peer has made the next call. False if it is refused. */
+  private boolean follow(CollectiveCall call) {
+    try {
+      owner.follow(call);
+      return true;
+    } catch (RuntimeException | Error why) { // no memory, too
+      stream.refused(ErrorMapping.regatta(why));
+      return false;
+    }
+  }
+
+  private String name(int of) {
+    return owner.ranks().name(of);
   }
 
   /** All elements of that message are in. */

@@ -11,14 +11,22 @@ import java.util.List;
  * @param generation greater for every later membership of the same group
  * @param rank from 0
  * @param endpoints {@code host:port} at which each member is reached, in the order of ranks, this one's too
+ * @param aggregators {@code host:port} of processes that all-reduce for the members; they are no members, and count as ranks
+ *     behind the last one between two streams only. The same, in the same order, for all members
  */
-public record Membership(String group, long generation, int rank, List<String> endpoints) {
+public record Membership(String group, long generation, int rank, List<String> endpoints, List<String> aggregators) {
 
   public Membership {
     endpoints = List.copyOf(endpoints);
-    if (rank < 0 || rank >= endpoints.size()) {
+    aggregators = List.copyOf(aggregators);
+    if (rank < 0 || rank >= endpoints.size() + aggregators.size()) {
       throw new InvalidInput("rank " + rank + " is not within the " + endpoints.size() + " members of group " + group);
     }
+  }
+
+  /** Of a group without aggregators. */
+  public Membership(String group, long generation, int rank, List<String> endpoints) {
+    this(group, generation, rank, endpoints, List.of());
   }
 
   /** A group of one, for a process alone. */
@@ -31,9 +39,19 @@ public record Membership(String group, long generation, int rank, List<String> e
     return endpoints.size();
   }
 
+  /** Whether this is the place of an aggregator. */
+  boolean isAggregator() {
+    return rank >= endpoints.size();
+  }
+
+  /** For messages, of a rank or of an aggregator. */
+  String name(int of) {
+    return of < endpoints.size() ? "rank " + of : "aggregator " + (of - endpoints.size());
+  }
+
   /** For messages: {@code rank 1 of 4 of group census, generation 7}. */
   @Override
   public String toString() {
-    return "rank " + rank + " of " + worldSize() + " of group " + group + ", generation " + generation;
+    return name(rank) + " of " + worldSize() + " of group " + group + ", generation " + generation;
   }
 }

@@ -9,10 +9,12 @@ import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.exchange.Wait;
 import io.regatta.protocol.CollectiveFrames;
 import io.regatta.protocol.error.ErrorMapping;
+import io.regatta.protocol.tensor.CollectiveCall;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.internal.ContextInternal;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.BitSet;
 import java.util.List;
 import java.util.Objects;
@@ -33,7 +35,7 @@ final class Mesh {
   private final long process;
   private final Tensor.Workspace workspace;
   private final Supplier<Future<Void>> closing;
-  /** By rank; null for this one. */
+  /** By rank, and behind the ranks those to aggregators; null for this one, and between aggregators. */
   private final Link[] links;
   /** By rank: its process, once its stream is open. */
   private final long[] processes;
@@ -52,10 +54,11 @@ final class Mesh {
 
   /**
    * @param process of this rank, see {@link CollectiveFrames#open}
+   * @param memory in which an aggregator sums; null for a rank
    * @param closing called once, on the loop, when this is of no use any more and its streams have ended
    */
   Mesh(ContextInternal context, Membership ranks, CollectiveOptions options, long process, Tensor.Workspace workspace,
-      Supplier<Future<Void>> closing) {
+      VectorMemory memory, Supplier<Future<Void>> closing) {
     this.context = context;
     this.ranks = ranks;
     this.options = options;
@@ -63,13 +66,14 @@ final class Mesh {
     this.workspace = workspace;
     this.closing = closing;
     formed = context.promise();
-    calls = new CallsUnderWay(this, options);
+    calls = new CallsUnderWay(this, options, memory);
     lent = new Lent(context, () -> links().forEach(link -> link.stream().severIfLent()));
-    links = new Link[ranks.worldSize()];
+    links = new Link[ranks.worldSize() + ranks.aggregators().size()];
     processes = new long[links.length];
     processes[ranks.rank()] = process;
     for (int r = 0; r < links.length; r++) {
-      links[r] = r == ranks.rank() ? null : new Link(this, r, ranks.rank() < r);
+      boolean isPeer = r != ranks.rank() && (r < ranks.worldSize() || !ranks.isAggregator());
+      links[r] = isPeer ? new Link(this, r, ranks.rank() < r) : null;
     }
     formedIfAllAreThere();
   }
@@ -134,7 +138,7 @@ final class Mesh {
 
   private void formedIfAllAreThere() {
     if (broken == null && missing().isEmpty()) {
-      hostOf = Placement.of(ranks.endpoints(), processes);
+      hostOf = Placement.of(ranks.endpoints(), Arrays.copyOf(processes, ranks.worldSize()));
       formed.tryComplete();
     }
   }
@@ -165,9 +169,16 @@ final class Mesh {
     return unreachable.stream().boxed().toList();
   }
 
-  /** Ranks that have not said yet that they form this generation. */
+  /** Ranks, and aggregators, that have not said yet that they form this generation. */
   List<Integer> missing() {
     return links().filter(link -> !link.stream().isOpen()).map(Link::peer).toList();
+  }
+
+  /** The same, for messages. */
+  String missingNames() {
+    List<Integer> those = missing();
+    return those.stream().allMatch(r -> r < ranks.worldSize()) ? "ranks " + those
+        : String.join(" and ", those.stream().map(ranks::name).toList());
   }
 
   /** See {@link CallsUnderWay#start}; whatever is wrong with the call is told by the future. */
@@ -190,6 +201,23 @@ final class Mesh {
     }
   }
 
+  /** Whether this makes the calls that it is told of, rather than its own: an aggregator does. */
+  boolean follows() {
+    return ranks.isAggregator();
+  }
+
+  /** Rank 0 has made this call; see {@link CallsUnderWay#follow}. */
+  void follow(CollectiveCall call) {
+    calls.follow(call);
+  }
+
+  /** A peer has ended its stream, rightly. What is there for others is of no use when they have all gone. */
+  void peerEnded() {
+    if (follows() && links().allMatch(link -> link.stream().peerClosed())) {
+      close();
+    }
+  }
+
   /** Ends all calls, here and at the other ranks; the callers hear of it when no stream uses their memory any more. */
   void fail(RegattaException why) {
     if (broken != null) {
@@ -202,6 +230,9 @@ final class Mesh {
       calls.fail(why);
       formed.tryFail(why);
     });
+    if (follows()) { // nobody here has an interest in how it ends
+      close();
+    }
   }
 
   /** The calls under way and for whom each waits: the material of {@code /why}. */
@@ -209,8 +240,8 @@ final class Mesh {
     List<Wait> waits = new ArrayList<>(calls.waits());
     List<Integer> missing = broken == null ? missing() : List.of();
     if (!missing.isEmpty()) {
-      waits.add(new Wait("rank " + rank(), "streams of the group", where(), sinceMillis,
-          missing.stream().map(r -> Wait.Peer.named("rank " + r)).toList()));
+      waits.add(new Wait(ranks.name(rank()), "streams of the group", where(), sinceMillis,
+          missing.stream().map(r -> Wait.Peer.named(ranks.name(r))).toList()));
     }
     return waits;
   }
@@ -225,11 +256,11 @@ final class Mesh {
 
   private Future<Void> end() {
     if (broken == null && calls.isEmpty() && missing().isEmpty()) {
-      broken = new Cancelled(where() + ": rank " + rank() + " has been closed");
+      broken = new Cancelled(where() + ": " + ranks.name(rank()) + " has been closed");
       return lent.returned(options.failureTimeoutMillis())
           .compose(v -> Future.join(links().map(link -> link.stream().close()).toList())).transform(v -> closing.get());
     }
-    fail(new Cancelled(where() + ": rank " + rank() + " has been closed with calls under way"));
+    fail(new Cancelled(where() + ": " + ranks.name(rank()) + " has been closed with calls under way"));
     return lent.returned(LINGER_MILLIS).compose(v -> Future.join(links().map(link -> link.stream().aborted()).toList()))
         .transform(v -> closing.get());
   }

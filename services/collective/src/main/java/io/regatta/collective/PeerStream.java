@@ -106,8 +106,8 @@ final class PeerStream implements CollectiveReceiver.Listener {
 
   private void introduce() {
     Membership ranks = owner.ranks();
-    stream.send(CollectiveFrames.open(ranks.group(), ranks.generation(), ranks.rank(), ranks.worldSize(), owner.process()))
-        .onFailure(this::broken);
+    stream.send(CollectiveFrames.open(ranks.group(), ranks.generation(), ranks.rank(), ranks.worldSize(), owner.process(),
+        Math.max(0, peer - ranks.worldSize()), peer < ranks.worldSize() ? 0 : ranks.aggregators().size())).onFailure(this::broken);
   }
 
   private void opened(TensorMessage by) {
@@ -126,7 +126,7 @@ final class PeerStream implements CollectiveReceiver.Listener {
     Membership ranks = owner.ranks();
     if (open || !message.getJob().equals(ranks.group()) || message.getGeneration() != ranks.generation()
         || message.getRank() != peer || message.getRowCount() != ranks.worldSize()) {
-      throw new InvalidInput(owner.where() + ": from rank " + peer + (open ? ", whose stream is open already," : "") + " came "
+      throw new InvalidInput(owner.where() + ": from " + owner.ranks().name(peer) + (open ? ", whose stream is open already," : "") + " came "
           + "COLLECTIVE_OPEN of rank " + message.getRank() + " of " + message.getRowCount() + ", generation "
           + message.getGeneration() + " of group " + message.getJob());
     }
@@ -198,7 +198,8 @@ final class PeerStream implements CollectiveReceiver.Listener {
       return e;
     }
     owner.unreachable(peer);
-    return new PeerLost(owner.where() + ": rank " + peer + " was lost: " + e.getMessage() + "; join again, with those who are left", e);
+    return new PeerLost(owner.where() + ": " + owner.ranks().name(peer) + " was lost: " + e.getMessage()
+        + "; join again, with those who are left", e);
   }
 
   private void peerEnded() {
@@ -209,12 +210,14 @@ final class PeerStream implements CollectiveReceiver.Listener {
     }
     if (!open || !link.isIdle()) {
       owner.fail(closedTooEarly());
+    } else {
+      owner.peerEnded();
     }
   }
 
   /** A call needs a peer that has ended its side. */
   PeerLost closedTooEarly() {
-    return new PeerLost(owner.where() + ": rank " + peer + " has closed its side while a call needs it; all ranks must "
+    return new PeerLost(owner.where() + ": " + owner.ranks().name(peer) + " has closed its side while a call needs it; all ranks must "
         + "make the same calls");
   }
 

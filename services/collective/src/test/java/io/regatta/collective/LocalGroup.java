@@ -26,19 +26,28 @@ final class LocalGroup implements AutoCloseable {
 
   /** @param hosts of each rank, loopback addresses */
   LocalGroup(Vertx vertx, List<String> hosts, Transport transport, Choices choices) {
+    this(vertx, hosts, transport, choices, List.of());
+  }
+
+  /** @param aggregators endpoints of who sums for them */
+  LocalGroup(Vertx vertx, List<String> hosts, Transport transport, Choices choices, List<String> aggregators) {
     CollectiveOptions options = CollectiveOptions.defaults().withFailureTimeout(3000).withChoices(choices)
         .withStream(StreamOptions.defaults().withTransport(transport));
     for (String host : hosts) {
       ports.add(get(CollectivePort.listen(vertx, host, options, waits)));
     }
-    ranks = form(1, ports);
+    ranks = form(1, ports, aggregators);
   }
 
   /** These form a generation. */
   static List<Collectives> form(long generation, List<CollectivePort> ports) {
+    return form(generation, ports, List.of());
+  }
+
+  private static List<Collectives> form(long generation, List<CollectivePort> ports, List<String> aggregators) {
     List<String> endpoints = ports.stream().map(CollectivePort::endpoint).toList();
     return get(Future.all(IntStream.range(0, ports.size())
-        .mapToObj(r -> ports.get(r).form(new Membership("census", generation, r, endpoints))).toList())).list();
+        .mapToObj(r -> ports.get(r).form(new Membership("census", generation, r, endpoints, aggregators))).toList())).list();
   }
 
   /** All make this call. */

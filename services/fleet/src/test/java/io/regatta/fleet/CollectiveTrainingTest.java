@@ -88,6 +88,15 @@ class CollectiveTrainingTest {
     return first;
   }
 
+  /** Of two numbers the sum is the same, whoever adds them. */
+  @Test
+  void behind_an_aggregator_two_trainers_have_the_bits_of_those_without_one() {
+    String ring = run(2, "max_steps=12", "output=").get(0).parametersHash();
+    List<RunResult> behind = run(2, "max_steps=12", "output=", "aggregator=true");
+    assertThat(behind).hasSize(2).allMatch(r -> r.parametersHash().equals(ring));
+    assertThat(behind.get(0).metrics().get("exchange_bytes_per_step")).as("all, once").isEqualTo(4.0 * (61_610 + 12));
+  }
+
   @Test
   void a_run_goes_on_from_its_snapshot() {
     String snapshots = "snapshots.dir=" + dir.resolve("snapshots");

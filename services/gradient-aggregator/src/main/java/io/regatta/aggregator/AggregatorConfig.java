@@ -26,7 +26,7 @@ public record AggregatorConfig(
 
   /** What one aggregator holds at most. A request beyond a limit fails with {@code Overloaded} and names the limit. */
   public record Limits(
-      @Setting(value = "64", doc = "Jobs at a time.")
+      @Setting(value = "64", doc = "Jobs at a time; of collective jobs as many again.")
       int jobs,
 
       @Setting(value = "64", doc = "Open rounds of one job towards one shard: how far the fastest trainer may be ahead "
@@ -34,7 +34,7 @@ public record AggregatorConfig(
       int openRounds,
 
       @Setting(value = "1073741824", unit = "bytes", doc = "Gradients held of one job towards one shard, until the "
-          + "shard has acknowledged them.")
+          + "shard has acknowledged them; of a collective job, those that are being summed.")
       long bytes) {
 
     public Limits {

@@ -4,6 +4,8 @@ import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.Tags;
+import io.regatta.collective.CollectiveAggregator;
+import io.regatta.collective.CollectiveOptions;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.reduce.AggregationRounds;
 import io.regatta.node.Node;
@@ -34,7 +36,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The gradient aggregator of one host as a service: owns the {@link AggregationRounds} of its trainers on its event
- * loop, and one stream per job and shard towards the parameter servers. Started when it listens and stands in the
+ * loop, and one stream per job and shard towards the parameter servers; and all-reduces for trainers of collective jobs
+ * ({@link CollectiveAggregator}), of whatever host. Started when it listens and stands in the
  * directory with the attribute {@code host}; stopped when every trainer that waits here has been told.
  */
 public final class AggregatorVerticle extends VerticleBase {
@@ -51,6 +54,7 @@ public final class AggregatorVerticle extends VerticleBase {
   private final AtomicLong pushes = new AtomicLong();
   private MultiCounter roundWaits;
   private AggregatorEndpoint endpoint;
+  private CollectiveAggregator collectives;
   private Uplink uplink;
   private Hosted.Service hosted;
   private ServicePort port;
@@ -80,6 +84,8 @@ public final class AggregatorVerticle extends VerticleBase {
             "gradient_aggregator.port", options)
         .compose(listening -> {
           port = listening;
+          collectives = new CollectiveAggregator(context, node.host() + ":" + port(), CollectiveOptions.defaults()
+              .withStream(options), node.waits(), config.limits().jobs(), config.limits().bytes());
           local = LocalStreams.serve(context, node.host(), port.port(), paths(), options);
           waits = node.waits().source(context, endpoint::waits);
           measure();
@@ -102,7 +108,8 @@ public final class AggregatorVerticle extends VerticleBase {
   }
 
   private Map<String, Handler<TensorStream>> paths() {
-    return Map.of(StreamPaths.GRADIENT_AGGREGATOR, stream -> ShardStreamSession.serve(stream, endpoint, options));
+    return Map.of(StreamPaths.GRADIENT_AGGREGATOR, stream -> ShardStreamSession.serve(stream, endpoint, options),
+        StreamPaths.COLLECTIVE, stream -> collectives.accept(stream));
   }
 
   private void measure() {
@@ -136,8 +143,11 @@ public final class AggregatorVerticle extends VerticleBase {
     }
     Future<Void> unregistered = registration == null ? Future.succeededFuture() : registration.close();
     return unregistered
-        .transform(done -> endpoint.close(new PeerLost("the aggregator at " + node.host()
-            + " is shutting down; start the trainers again, with it or without one")))
+        .transform(done -> {
+          String why = "the aggregator at " + node.host() + " is shutting down; start the trainers again, with it or without one";
+          Future<Void> ended = collectives == null ? Future.succeededFuture() : collectives.close(why);
+          return Future.join(endpoint.close(new PeerLost(why)), ended);
+        })
         .onComplete(done -> {
           if (local != null) {
             local.close();

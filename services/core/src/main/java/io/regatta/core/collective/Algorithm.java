@@ -19,7 +19,9 @@ public enum Algorithm {
   /** {@link Dissemination}: the barrier. */
   DISSEMINATION,
   /** {@link Hierarchy} of one host: all-reduce by rank 0, to which all others send, and which answers. */
-  CENTRAL;
+  CENTRAL,
+  /** {@link Aggregated}: all-reduce by processes beside the ranks. */
+  AGGREGATED;
 
   /** As it stands in tables and messages, e.g. {@code halving-doubling}. */
   public String word() {

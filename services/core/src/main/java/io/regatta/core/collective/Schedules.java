@@ -35,6 +35,21 @@ public final class Schedules {
     return schedule;
   }
 
+  /**
+   * The part in an all-reduce by aggregators, of at least two ranks.
+   *
+   * @param me a rank from 0 to {@code ranks - 1}, or an aggregator from there on
+   */
+  public static Schedule aggregated(int size, int ranks, int aggregators, int me, int most) {
+    Schedule schedule = new Schedule();
+    if (me < ranks) {
+      Aggregated.rank(schedule, size, ranks, aggregators, most);
+    } else {
+      Aggregated.aggregator(schedule, size, ranks, me - ranks, aggregators, most);
+    }
+    return schedule;
+  }
+
   private static Tree tree(Algorithm algorithm, int size, int ranks, int rank, int root, int most) {
     return switch (algorithm) {
       case TREE -> Tree.binomial(size, ranks, rank, root, most);

@@ -82,6 +82,19 @@ class SchedulesTest {
   }
 
   @Property(tries = 60)
+  void aggregators_give_every_rank_the_reduction(@ForAll @IntRange(min = 2, max = 6) int ranks,
+      @ForAll @IntRange(min = 1, max = 3) int aggregators, @ForAll @IntRange(max = 70) int size,
+      @ForAll @IntRange(min = 3, max = 40) int most, @ForAll ReduceOp op, @ForAll long seed) {
+    List<float[]> arrays = vectors(ranks, size);
+    List<Tensor> tensors = new ArrayList<>(tensors(arrays));
+    for (int a = 0; a < aggregators; a++) {
+      tensors.add(Tensor.of(new float[size]));
+    }
+    Simulation.aggregated(tensors, ranks, op, most, seed);
+    assertThat(arrays).allSatisfy(of -> assertThat(of).isEqualTo(reduced(ranks, size, op)));
+  }
+
+  @Property(tries = 60)
   void the_other_operations_do_what_they_say(@ForAll @IntRange(min = 1, max = 9) int ranks,
       @ForAll @IntRange(max = 70) int size, @ForAll @IntRange(min = 3, max = 40) int most, @ForAll ReduceOp op,
       @ForAll long seed) {

@@ -30,11 +30,15 @@ final class Simulation {
   private final Deque<Message>[][] channels;
   /** Steps that have not begun: of each rank, with each peer, sends and then what it takes. */
   private final Deque<Integer>[] queues;
+  /** With those that have no part in the result: aggregators. */
   private final int ranks;
+  /** Those whose vectors are reduced. */
+  private final int members;
   private final Tensor.Workspace workspace = new Tensor.Workspace();
 
   @SuppressWarnings("unchecked")
-  private Simulation(Operation operation, List<Schedule> schedules, List<Tensor> tensors, ReduceOp op, long seed) {
+  private Simulation(Operation operation, List<Schedule> schedules, List<Tensor> tensors, ReduceOp op, int members, long seed) {
+    this.members = members;
     this.operation = operation;
     this.schedules = schedules;
     this.tensors = tensors;
@@ -61,7 +65,16 @@ final class Simulation {
     for (int r = 0; r < tensors.size(); r++) {
       schedules.add(Schedules.of(operation, algorithm, tensors.get(r).size(), r, root, most, hostOf));
     }
-    new Simulation(operation, schedules, tensors, op, seed).run();
+    new Simulation(operation, schedules, tensors, op, tensors.size(), seed).run();
+  }
+
+  /** An all-reduce by aggregators. @param tensors of the ranks, and behind them those of the aggregators */
+  static void aggregated(List<Tensor> tensors, int members, ReduceOp op, int most, long seed) {
+    List<Schedule> schedules = new ArrayList<>();
+    for (int r = 0; r < tensors.size(); r++) {
+      schedules.add(Schedules.aggregated(tensors.get(r).size(), members, tensors.size() - members, r, most));
+    }
+    new Simulation(Operation.ALL_REDUCE, schedules, tensors, op, members, seed).run();
   }
 
   private void run() {
@@ -101,7 +114,7 @@ final class Simulation {
     Step step = schedules.get(rank).steps().get(index);
     Tensor tensor = tensors.get(rank);
     if (step.isFirst()) {
-      tensor.begin(operation, op, ranks, step.from(), step.count(), workspace);
+      tensor.begin(operation, op, members, step.from(), step.count(), workspace);
     }
     if (step.sends()) {
       boolean copied = step.kind() == Step.Kind.SEND_COPIED;
@@ -122,7 +135,7 @@ final class Simulation {
       tensor.copy(step.from(), bytes, workspace);
     }
     if (step.completes()) {
-      tensor.complete(op, schedules.size(), step.from(), step.count(), workspace);
+      tensor.complete(op, members, step.from(), step.count(), workspace);
     }
     done.get(peer).set(message.index);
     done.get(rank).set(index);

@@ -109,7 +109,8 @@ public record JobConfig(
     @Setting(value = "fail", doc = "A gradient with NaN or infinite values ends the run, or is dropped and counted.")
     NanPolicy nanPolicy,
 
-    @Setting(value = "false", doc = "Push through the host's gradient aggregator (sync and half_async only).")
+    @Setting(value = "false", doc = "Push through the host's gradient aggregator (sync, half_async). collective: gradients are summed by the "
+        + "gradient aggregators that there are, instead of by the trainers among themselves.")
     boolean aggregator,
 
     @Setting(value = "8192", unit = "elements", doc = "Smallest part that a dense variable is cut into.")
@@ -170,9 +171,9 @@ public record JobConfig(
       throw new InvalidInput("collective: min_trainers: elastic trainers deal their data anew when others are lost, by position and in "
           + "order; set data.shard_by: position and data.ordered: true");
     }
-    if (aggregator && mode != Mode.SYNC && mode != Mode.HALF_ASYNC) {
-      throw new InvalidInput("aggregator: only sync and half_async pushes can go through an aggregator, the mode is "
-          + mode.name().toLowerCase(Locale.ROOT) + "; set aggregator: false");
+    if (aggregator && (mode != Mode.SYNC && mode != Mode.HALF_ASYNC && mode != Mode.COLLECTIVE || elastic(mode, collective, trainers))) {
+      throw new InvalidInput("aggregator: only sync and half_async pushes and the sums of collective jobs that are not elastic can go "
+          + "through an aggregator, the mode is " + mode.name().toLowerCase(Locale.ROOT) + "; set aggregator: false");
     }
   }
 

@@ -63,7 +63,7 @@ final class CollectiveExchange extends OwnCopyExchange {
     numel = client.job().model().denseNumel();
     unused = new UnusedVariables("trainer " + session.trainer().rank() + " of job " + session.job().job(), variables);
     fullBatch = session.job().batchSize();
-    CountedRanks counted = new CountedRanks(peers, session.worldSize());
+    CountedRanks counted = new CountedRanks(peers, session.worldSize(), session.job().aggregator());
     sum = communication instanceof DgcConfigs dgc
         ? new LargestSum(counted, session.trainer().rank(), session.worldSize(), variables, dgc.toSpec(), optimizer)
         : new WholeSum(counted, session.worldSize(), ((Communication.AllReduce) communication).wire());

@@ -7,18 +7,26 @@ import java.util.concurrent.CompletableFuture;
 
 /**
  * The other ranks, with a count of what a rank sends them of tensors: by each algorithm that is best in bytes
- * (docs/algorithms.md#collectives), of p ranks, a sum sends 2 (p - 1) / p of a tensor, gathering p - 1 of a rank's
- * parts. Belongs to a model thread.
+ * (docs/algorithms.md#collectives), of p ranks, a sum sends 2 (p - 1) / p of a tensor (to aggregators: all of it, once), gathering
+ * p - 1 of a rank's parts. Belongs to a model thread.
  */
 final class CountedRanks implements PeerRanks {
 
   private final PeerRanks ranks;
   private final int worldSize;
+  /** Of a tensor that is summed: how much of it is sent. */
+  private final double share;
   private double bytes;
 
   CountedRanks(PeerRanks ranks, int worldSize) {
+    this(ranks, worldSize, false);
+  }
+
+  /** @param aggregated whether sums are made by aggregators */
+  CountedRanks(PeerRanks ranks, int worldSize, boolean aggregated) {
     this.ranks = ranks;
     this.worldSize = worldSize;
+    share = aggregated && worldSize > 1 ? 1 : 2.0 * (worldSize - 1) / worldSize;
   }
 
   /** Sent by this rank so far. */
@@ -28,7 +36,7 @@ final class CountedRanks implements PeerRanks {
 
   @Override
   public CompletableFuture<Void> sum(ByteBuffer floats, WireType wire) {
-    bytes += 2.0 * (worldSize - 1) / worldSize * (floats.remaining() / Float.BYTES) * wire.bytes();
+    bytes += share * (floats.remaining() / Float.BYTES) * wire.bytes();
     return ranks.sum(floats, wire);
   }
 

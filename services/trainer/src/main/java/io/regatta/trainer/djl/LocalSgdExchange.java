@@ -71,7 +71,7 @@ final class LocalSgdExchange implements Exchange {
     peers = session.peers().orElseThrow();
     rank = session.trainer().rank();
     worldSize = session.worldSize();
-    counted = new CountedRanks(peers, worldSize);
+    counted = new CountedRanks(peers, worldSize, session.job().aggregator());
     own = new PushPullExchange(replica, client, times);
     steps = replica.group().steps();
     this.times = times;

@@ -11,6 +11,7 @@ import io.regatta.core.collective.Tensor;
 import io.regatta.core.collective.WireType;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.node.Node;
+import io.regatta.node.directory.Directory;
 import io.regatta.node.group.Membership;
 import io.regatta.protocol.stream.StreamOptions;
 import io.regatta.trainer.config.JobConfig;
@@ -18,7 +19,10 @@ import io.regatta.trainer.session.PeerRanks;
 import io.vertx.core.Future;
 import java.nio.ByteBuffer;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
+import java.util.stream.Collectors;
 
 /**
  * The streams between the trainers of a collective job, for one of them: its port, and the collectives formed over it. Opened and
@@ -52,22 +56,41 @@ final class PeerMesh implements PeerRanks {
   static Future<PeerMesh> open(Node node, StreamOptions streams, Membership group, JobConfig job, String who) {
     CollectiveOptions options = CollectiveOptions.defaults().withStream(streams)
         .withFailureTimeout(job.collective().failureTimeoutMs());
-    return CollectivePort.listen(node.vertx(), node.host(), options, node.waits())
-        .compose(port -> group.gather(KEY, (group.generation() + " " + port.endpoint()).getBytes(UTF_8))
+    return aggregators(node, group, job, who).compose(aggregators -> CollectivePort.listen(node.vertx(), node.host(), options,
+        node.waits())
+        .compose(port -> group.gather(KEY, (group.generation() + " " + port.endpoint() + aggregators).getBytes(UTF_8))
             .compose(told -> form(port, place(group.rank(), job.job(), job.trainers(), who,
                 told.stream().map(ByteString::toStringUtf8).toList())))
-            .recover(e -> port.close().transform(closed -> Future.failedFuture(e))));
+            .recover(e -> port.close().transform(closed -> Future.failedFuture(e)))));
   }
 
-  /** @param told by rank: generation and endpoint; the highest generation is the one that they form, for all hear the same */
+  /** Those that rank 0 sees sum for all ranks: each endpoint behind a space. */
+  private static Future<String> aggregators(Node node, Membership group, JobConfig job, String who) {
+    if (!job.aggregator() || group.rank() > 0 || job.trainers() == 1) {
+      return Future.succeededFuture("");
+    }
+    return node.directory().awaitAny(Directory.GRADIENT_AGGREGATOR, node.config().readyTimeout(), who)
+        .map(found -> {
+          Map<String, String> byHost = new TreeMap<>(); // of each the latest: one that has died may still stand there
+          Directory.latestFirst(found).forEach(of -> byHost.putIfAbsent(of.host(), of.endpoint()));
+          return byHost.values().stream().map(endpoint -> " " + endpoint).collect(Collectors.joining());
+        });
+  }
+
+  /**
+   * @param told by rank: generation and endpoint, of rank 0 the aggregators' endpoints too; the highest generation is the one that
+   *     they form, for all hear the same
+   */
   private static io.regatta.collective.Membership place(int rank, String job, int trainers, String who, List<String> told) {
     if (told.size() < trainers) {
       throw new PeerLost(who + ": only " + told.size() + " of " + trainers + " trainers are left to exchange gradients with; start "
           + "the job again");
     }
-    long generation = told.stream().mapToLong(line -> Long.parseLong(line.substring(0, line.indexOf(' ')))).max().orElseThrow();
-    return new io.regatta.collective.Membership(job, generation, rank,
-        told.stream().map(line -> line.substring(line.indexOf(' ') + 1)).toList());
+    List<List<String>> words = told.stream().map(line -> List.of(line.split(" "))).toList();
+    long generation = words.stream().mapToLong(of -> Long.parseLong(of.get(0))).max().orElseThrow();
+    List<String> first = words.get(0);
+    return new io.regatta.collective.Membership(job, generation, rank, words.stream().map(of -> of.get(1)).toList(),
+        first.subList(2, first.size()));
   }
 
   @Override

@@ -1,0 +1,45 @@
+package io.regatta.load.collective;
+
+import io.regatta.collective.CollectiveAggregator;
+import io.regatta.collective.CollectiveOptions;
+import io.regatta.load.run.Loop;
+import io.regatta.node.address.ServicePort;
+import io.regatta.node.admin.Waits;
+import io.regatta.protocol.StreamPaths;
+import io.regatta.protocol.stream.StreamOptions;
+import io.regatta.protocol.stream.TensorStream;
+import io.regatta.protocol.stream.TensorStreamServer;
+import io.vertx.core.Future;
+import io.vertx.core.Handler;
+import io.vertx.core.VerticleBase;
+import io.vertx.core.Vertx;
+import java.util.Map;
+
+/** What of a gradient aggregator all-reduces, without a cluster. Owned by its event loop. */
+final class AggregatorPort extends VerticleBase {
+  private static final long MAX_BYTES = 1L << 30;
+
+  private CollectiveAggregator sums;
+  private ServicePort port;
+
+  private AggregatorPort() {}
+
+  /** Listens until the process ends; returns {@code host:port}. */
+  static String listen(Vertx vertx) throws Exception {
+    AggregatorPort aggregator = new AggregatorPort();
+    Loop.await(vertx.deployVerticle(aggregator));
+    return "127.0.0.1:" + aggregator.port.port();
+  }
+
+  @Override
+  public Future<?> start() {
+    StreamOptions streams = StreamOptions.defaults();
+    Map<String, Handler<TensorStream>> paths = Map.of(StreamPaths.COLLECTIVE, opened -> sums.accept(opened));
+    return ServicePort.listenForStreams(vertx, () -> TensorStreamServer.create(vertx, streams).requestHandler(
+        TensorStreamServer.handler(vertx, paths, r -> r.response().setStatusCode(404).end(), streams)),
+        "127.0.0.1", 0, "an aggregator", "port", streams).onSuccess(listening -> {
+          port = listening;
+          sums = new CollectiveAggregator(context, "127.0.0.1:" + port.port(), CollectiveOptions.defaults(), new Waits(), 1, MAX_BYTES);
+        });
+  }
+}

@@ -1,0 +1,96 @@
+package io.regatta.collective;
+
+import io.netty.buffer.ByteBuf;
+import io.regatta.core.collective.Tensor;
+import io.regatta.core.collective.WireType;
+import io.regatta.core.error.RegattaException.Overloaded;
+import io.regatta.protocol.memory.DirectMemory;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.Iterator;
+
+/**
+ * The vectors in which an aggregator sums for one group. Those given back are kept for the next call of the same length, since
+ * a job makes the same calls in every step. Owned by the loop of the group.
+ */
+final class VectorMemory {
+  private final long limitBytes;
+  /** Not in use, the ones given back last first. */
+  private final Deque<ByteBuf> spare = new ArrayDeque<>();
+  /** In use, and spare. */
+  private long usedBytes;
+  private long spareBytes;
+  private boolean closed;
+
+  /** @param memory null if it is the garbage collector's */
+  record Vector(Tensor tensor, long bytes, ByteBuf memory) {}
+
+  /** @param limitBytes of what is in use and spare together */
+  VectorMemory(long limitBytes) {
+    this.limitBytes = limitBytes;
+  }
+
+  /**
+   * A vector of so many elements, which hold anything.
+   *
+   * @param where for messages
+   * @throws Overloaded beyond the limit
+   */
+  Vector take(int elements, WireType wire, String where) {
+    long bytes = (long) elements * (wire == WireType.INT64 ? Long.BYTES : Float.BYTES);
+    if (usedBytes + bytes > limitBytes) {
+      throw new Overloaded(where + ": the ranks have calls of " + (usedBytes + bytes) + " bytes under way, but the aggregator holds "
+          + limitBytes + " (gradient_aggregator.limits.bytes); raise that, or make fewer calls at a time");
+    }
+    Vector vector = wire == WireType.INT64 ? new Vector(Tensor.of(new long[elements]), bytes, null)
+        : floats(memory((int) bytes), (int) bytes, wire);
+    usedBytes += bytes;
+    return vector;
+  }
+
+  private static Vector floats(ByteBuf memory, int bytes, WireType wire) {
+    return new Vector(Tensor.of(memory.nioBuffer(0, bytes)).on(wire), bytes, memory);
+  }
+
+  private ByteBuf memory(int bytes) {
+    for (Iterator<ByteBuf> it = spare.iterator(); it.hasNext(); ) {
+      ByteBuf kept = it.next();
+      if (kept.capacity() == bytes) {
+        it.remove();
+        spareBytes -= bytes;
+        return kept;
+      }
+    }
+    while (!spare.isEmpty() && usedBytes + spareBytes + bytes > limitBytes) {
+      release(spare.removeLast());
+    }
+    return DirectMemory.ALLOCATOR.directBuffer(bytes, bytes);
+  }
+
+  private void release(ByteBuf kept) {
+    spareBytes -= kept.capacity();
+    kept.release();
+  }
+
+  /** The vector is not used any more. */
+  void giveBack(Vector vector) {
+    usedBytes -= vector.bytes;
+    if (vector.memory == null) {
+      return;
+    }
+    if (closed) {
+      vector.memory.release();
+    } else {
+      spare.addFirst(vector.memory);
+      spareBytes += vector.bytes;
+    }
+  }
+
+  /** Keeps nothing any more. */
+  void close() {
+    closed = true;
+    while (!spare.isEmpty()) {
+      release(spare.removeLast());
+    }
+  }
+}
