@@ -171,7 +171,7 @@ public final class Fleet implements AutoCloseable {
 
   private Run start(TrainingProgram program) {
     if (role() == Role.LOCAL) {
-      return LocalProcess.start(job(), program, place.resultFile());
+      return LocalProcess.start(job(), program, place.resultFile(), place.gpus(job()));
     }
     TrainerConfig trainer = place.trainer(job());
     place.node().requireOthers(", or role local to train here");

@@ -13,12 +13,18 @@ final class FleetOptions {
 
   /** What {@code --result} is short for. */
   static final String RESULT = "trainer.result";
+  /** What {@code --gpus} is short for. */
+  static final String GPUS = "trainer.gpus";
 
   @Option(names = "--role", paramLabel = "ROLE", description = "local, trainer, pserver, aggregator or rendezvous")
   private String role;
 
   @Option(names = {"--id", "--rank"}, paramLabel = "N", description = "rank of a trainer, index of a server")
   private String id;
+
+  @Option(names = {"--gpus", "--selected_gpus"}, paramLabel = "N,...", description = "GPUs of this machine: the trainer of rank r has "
+      + "the one at place r mod their number")
+  private String gpus;
 
   @Mixin
   private ClusterOptions cluster;
@@ -36,6 +42,7 @@ final class FleetOptions {
     cluster.addTo(given);
     SettingsOptions.add(given, "--ready-timeout", "node.ready_timeout_seconds", readyTimeout);
     SettingsOptions.add(given, "--result", RESULT, result);
+    SettingsOptions.add(given, "--gpus", GPUS, gpus);
     return Place.load(settings.conf(), given, settings.sectionKeys(), code);
   }
 }

@@ -1,6 +1,7 @@
 package io.regatta.fleet;
 
 import io.regatta.trainer.TrainingProgram;
+import io.regatta.trainer.config.GpuAssignment;
 import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.result.ResultFile;
 import io.regatta.trainer.result.RunResult;
@@ -14,10 +15,10 @@ final class LocalProcess implements Run {
   private final Promise<RunResult> result = Promise.promise();
   private final Thread thread;
 
-  private LocalProcess(JobConfig job, TrainingProgram program, ResultFile resultFile) {
+  private LocalProcess(JobConfig job, TrainingProgram program, ResultFile resultFile, GpuAssignment gpus) {
     thread = new Thread(() -> {
       try {
-        result.tryComplete(LocalRun.run(job, program, null, resultFile));
+        result.tryComplete(LocalRun.run(job, program, null, resultFile, gpus));
       } catch (RuntimeException | Error e) {
         result.tryFail(e);
       }
@@ -25,8 +26,8 @@ final class LocalProcess implements Run {
   }
 
   /** @param resultFile null: none */
-  static LocalProcess start(JobConfig job, TrainingProgram program, ResultFile resultFile) {
-    LocalProcess process = new LocalProcess(job, program, resultFile);
+  static LocalProcess start(JobConfig job, TrainingProgram program, ResultFile resultFile, GpuAssignment gpus) {
+    LocalProcess process = new LocalProcess(job, program, resultFile, gpus);
     process.thread.start();
     return process;
   }

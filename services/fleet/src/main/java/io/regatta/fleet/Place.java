@@ -11,6 +11,7 @@ import io.regatta.node.settings.Schema;
 import io.regatta.node.settings.Settings;
 import io.regatta.parameterserver.ParameterServerConfig;
 import io.regatta.rendezvous.RendezvousConfig;
+import io.regatta.trainer.config.GpuAssignment;
 import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.config.TrainerConfig;
 import io.regatta.trainer.result.ResultFile;
@@ -124,6 +125,12 @@ final class Place {
       dictated.add(new Dictated("endpoint", fleet.endpoint(), "fleet.endpoint"));
     }
     return effective.bindSection(Sections.TRAINER, TrainerConfig.class, dictated);
+  }
+
+  /** What {@code trainer.gpus} gives to a trainer that is alone. */
+  GpuAssignment gpus(JobConfig job) {
+    String gpus = effective.text(FleetOptions.GPUS);
+    return gpus == null || gpus.isBlank() || gpus.equals("[]") ? GpuAssignment.NONE : new GpuAssignment(trainer(job).gpus());
   }
 
   /** What {@code trainer.result} names, seen to be writable; null for nothing. */

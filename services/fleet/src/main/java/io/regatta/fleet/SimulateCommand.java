@@ -57,6 +57,10 @@ final class SimulateCommand implements Callable<Integer> {
       description = "Hazelcast address of the simulation, so that 'regatta status --seeds HOST:PORT' finds it")
   private String cluster;
 
+  @Option(names = {"--gpus", "--selected_gpus"}, paramLabel = "N,...", description = "GPUs of this machine: the trainer of rank r has "
+      + "the one at place r mod their number")
+  private String gpus;
+
   @Option(names = "--result", paramLabel = "FILE", description = "writes the run's figures there, as JSON")
   private Path result;
 
@@ -87,7 +91,7 @@ final class SimulateCommand implements Callable<Integer> {
   }
 
   private RunResult train(JobConfig config) {
-    try (Fleet fleet = Fleet.of(place(settings, job.readyTimeout(), null, result, Fleet.role(Role.LOCAL)), config)) {
+    try (Fleet fleet = Fleet.of(place(settings, job.readyTimeout(), null, result, gpus, Fleet.role(Role.LOCAL)), config)) {
       return fleet.train(regatta.program());
     }
   }
@@ -125,7 +129,8 @@ final class SimulateCommand implements Callable<Integer> {
   }
 
   private RunResult simulate(JobConfig config, Map<Integer, Long> delays) {
-    LocalCluster.Options options = LocalCluster.Options.of(config, place(settings, job.readyTimeout(), cluster, result, new JsonObject()));
+    LocalCluster.Options options = LocalCluster.Options.of(config, place(settings, job.readyTimeout(), cluster, result, gpus,
+        new JsonObject()));
     JobCheck.distributed(config, regatta.program());
     LocalCluster running = LocalCluster.start(options.withProgram(regatta.program()).withFaults(Faults.slow(delays)));
     try (Interrupt interrupt = Interrupt.closes(running::close)) {
@@ -143,10 +148,11 @@ final class SimulateCommand implements Callable<Integer> {
    * @param cluster its Hazelcast address, null: as configured
    */
   static Place place(SettingsOptions settings, Integer readyTimeout, String cluster) {
-    return place(settings, readyTimeout, cluster, null, new JsonObject());
+    return place(settings, readyTimeout, cluster, null, null, new JsonObject());
   }
 
-  private static Place place(SettingsOptions settings, Integer readyTimeout, String cluster, Path result, JsonObject code) {
+  private static Place place(SettingsOptions settings, Integer readyTimeout, String cluster, Path result, String gpus,
+      JsonObject code) {
     List<Settings.Option> given = new ArrayList<>();
     if (cluster != null) {
       SettingsOptions.add(given, "--cluster", "node.cluster.seeds", cluster);
@@ -154,6 +160,7 @@ final class SimulateCommand implements Callable<Integer> {
     }
     SettingsOptions.add(given, "--ready-timeout", "node.ready_timeout_seconds", readyTimeout);
     SettingsOptions.add(given, "--result", FleetOptions.RESULT, result);
+    SettingsOptions.add(given, "--gpus", FleetOptions.GPUS, gpus);
     return Place.load(settings.conf(), given, settings.sectionKeys(), code);
   }
 }

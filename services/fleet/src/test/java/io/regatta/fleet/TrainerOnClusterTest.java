@@ -120,7 +120,7 @@ class TrainerOnClusterTest {
   @Test
   void aResultThatCannotBeWrittenIsNamedBeforeTheTrainerWaitsForAnybody(@TempDir Path dir) throws Exception {
     Path file = Files.writeString(dir.resolve("file"), "");
-    TrainerConfig config = new TrainerConfig(job(new JsonObject()), 0, "", file.resolve("r.json").toString(), 0,
+    TrainerConfig config = new TrainerConfig(job(new JsonObject()), 0, "", file.resolve("r.json").toString(), 0, List.of(),
         StreamConfig.defaults());
     assertThatThrownBy(() -> get(vertx.deployVerticle(new TrainerVerticle(node, config))))
         .hasCauseInstanceOf(InvalidInput.class).hasMessageContaining(file.toString());
@@ -133,7 +133,7 @@ class TrainerOnClusterTest {
     List<TrainerVerticle> trainers = new ArrayList<>();
     for (int rank = 0; rank < 4; rank++) {
       String file = rank == 1 ? "" : dir.resolve("r" + rank + ".json").toString();
-      trainers.add(new TrainerVerticle(node, new TrainerConfig(job, rank, "", file, 0, StreamConfig.defaults()), worker -> {
+      trainers.add(new TrainerVerticle(node, new TrainerConfig(job, rank, "", file, 0, List.of(), StreamConfig.defaults()), worker -> {
         if (worker.rank() == 0) {
           throw new IllegalStateException("rank 0 is not there at the end");
         }

@@ -3,6 +3,7 @@ package io.regatta.trainer.config;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.node.settings.Setting;
 import io.regatta.node.settings.StreamConfig;
+import java.util.List;
 
 /** Configuration of one trainer process or verticle: the section {@code trainer}. */
 public record TrainerConfig(
@@ -23,6 +24,11 @@ public record TrainerConfig(
         + "the others in each mode.")
     long stepDelayMs,
 
+    @Setting(doc = "GPUs of this machine for its trainers, e.g. 0,1: the trainer of rank r has the one at place r mod their number, as "
+        + "its gpu:0. In collective mode it trains there unless device is cpu; with servers the job's device decides. Empty: "
+        + "device alone says.")
+    List<Integer> gpus,
+
     @Setting(doc = "Tensor streams.")
     StreamConfig stream) {
 
@@ -31,6 +37,7 @@ public record TrainerConfig(
       throw new InvalidInput("rank " + rank + " is not one of the job's " + job.trainers()
           + " trainers; ranks count from 0, -1 takes any that is free");
     }
+    gpus = new GpuAssignment(gpus).gpus();
     if (stepDelayMs < 0) {
       throw new InvalidInput("step_delay_ms must be at least 0, not " + stepDelayMs);
     }
@@ -38,16 +45,16 @@ public record TrainerConfig(
 
   /** A trainer inside another program, which does its own reporting. */
   public TrainerConfig(JobConfig job, int rank, String endpoint) {
-    this(job, rank, endpoint, "", 0, StreamConfig.defaults());
+    this(job, rank, endpoint, "", 0, List.of(), StreamConfig.defaults());
   }
 
   /** The same for a rank of another job: for clusters within one JVM. */
   public TrainerConfig as(JobConfig otherJob, int otherRank) {
-    return new TrainerConfig(otherJob, otherRank, endpoint, result, stepDelayMs, stream);
+    return new TrainerConfig(otherJob, otherRank, endpoint, result, stepDelayMs, gpus, stream);
   }
 
   /** The same with so many milliseconds added to every step. */
   public TrainerConfig slowedBy(long delayMs) {
-    return new TrainerConfig(job, rank, endpoint, result, delayMs, stream);
+    return new TrainerConfig(job, rank, endpoint, result, delayMs, gpus, stream);
   }
 }

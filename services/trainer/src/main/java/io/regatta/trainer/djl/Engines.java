@@ -1,6 +1,5 @@
 package io.regatta.trainer.djl;
 
-import ai.djl.Device;
 import ai.djl.engine.Engine;
 import ai.djl.engine.EngineProvider;
 import ai.djl.mxnet.jna.JnaUtils;
@@ -100,28 +99,6 @@ public final class Engines {
     synchronized (LOCK) {
       return started == null ? start("auto", 0) : started;
     }
-  }
-
-  /**
-   * The device that a job's models are on.
-   *
-   * @param wish {@code auto}, {@code cpu} or {@code gpu:N}
-   * @throws InvalidInput if there is no such GPU: else the first operation would fail, not the making of a model
-   */
-  public static Device device(String wish) {
-    Engine engine = current();
-    if (isAuto(wish)) {
-      return engine.defaultDevice();
-    }
-    if (wish.equals("cpu")) {
-      return Device.cpu();
-    }
-    int number = Integer.parseInt(wish.substring(wish.indexOf(':') + 1));
-    if (number >= engine.getGpuCount()) {
-      throw new InvalidInput("device: " + wish + ", but engine " + engine.getEngineName() + " sees " + engine.getGpuCount()
-          + " GPUs in this process; give one that is there, device: cpu, or an engine whose natives are built for GPUs");
-    }
-    return Device.gpu(number);
   }
 
   private static void requireStarted(String name) {

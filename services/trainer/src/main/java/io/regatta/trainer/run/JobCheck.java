@@ -6,6 +6,7 @@ import io.regatta.core.optim.OptimizerSpec;
 import io.regatta.trainer.TrainingProgram;
 import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.config.OptimizerConfig;
+import io.regatta.trainer.djl.Devices;
 import io.regatta.trainer.djl.Engines;
 import io.regatta.protocol.snapshot.WritablePlace;
 import io.regatta.trainer.snapshot.StartingPoint;
@@ -22,13 +23,14 @@ public final class JobCheck {
   private JobCheck() {}
 
   /**
-   * For a job whose tables are in process: its engine, its output directory and timeline, and what its program makes of it.
+   * For a job whose tables are in process: its engine and its GPU, its output directory and timeline, and what its program makes of it.
    *
    * @param program null: the one that the job names
    * @throws InvalidInput for the first thing that is wrong
    */
   public static void alone(JobConfig job, TrainingProgram program) {
     Engines.check(job.engine());
+    device(job);
     output(job);
     snapshots(job);
     trace(job);
@@ -48,6 +50,14 @@ public final class JobCheck {
     if (optimizer.toSpec().kind() != OptimizerSpec.Kind.SGD) { // naive is SGD
       throw new InvalidInput("geo mode trains with SGD only, but " + section + ".kind is "
           + optimizer.kind().name().toLowerCase(Locale.ROOT) + "; set " + section + ".kind: sgd, or choose another mode");
+    }
+  }
+
+  /** Whether a GPU is there only its engine can say; one that is wanted is worth the engine's start here. */
+  private static void device(JobConfig job) {
+    if (job.device().startsWith("gpu:")) {
+      Engines.start(job.engine(), job.computeThreads());
+      Devices.of(job.device());
     }
   }
 

@@ -3,6 +3,7 @@ package io.regatta.trainer.run;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.trainer.Progress;
 import io.regatta.trainer.TrainingProgram;
+import io.regatta.trainer.config.GpuAssignment;
 import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.result.ResultFile;
 import io.regatta.trainer.result.RunResult;
@@ -31,9 +32,15 @@ public final class LocalRun {
 
   /** The same, with the result written to a file; null: none. */
   public static RunResult run(JobConfig job, TrainingProgram program, Progress progress, ResultFile resultFile) {
+    return run(job, program, progress, resultFile, GpuAssignment.NONE);
+  }
+
+  /** The same on the first of these GPUs. */
+  public static RunResult run(JobConfig job, TrainingProgram program, Progress progress, ResultFile resultFile,
+      GpuAssignment gpus) {
     JobCheck.alone(job, program);
     try (LocalSession session = new LocalSession(job)) {
-      RankRun run = new RankRun(session, program, progress, resultFile);
+      RankRun run = new RankRun(session, program, progress, resultFile, gpus);
       try {
         return run.start().get();
       } catch (InterruptedException e) {

@@ -1,5 +1,6 @@
 package io.regatta.trainer.run;
 
+import ai.djl.Device;
 import io.regatta.core.client.ParameterClient;
 import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.Cancelled;
@@ -7,7 +8,9 @@ import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.exchange.Mode;
 import io.regatta.trainer.Progress;
 import io.regatta.trainer.TrainingProgram;
+import io.regatta.trainer.config.GpuAssignment;
 import io.regatta.trainer.config.JobConfig;
+import io.regatta.trainer.djl.Devices;
 import io.regatta.trainer.djl.Engines;
 import io.regatta.trainer.djl.Enrolment;
 import io.regatta.trainer.djl.ModelExecutor;
@@ -47,6 +50,7 @@ public final class RankRun {
   private final TrainingProgram program;
   private final Progress progress;
   private final ResultFile resultFile;
+  private final GpuAssignment gpus;
   private final ReplicaGroup group;
   private final RankCollectives collectives;
   private final List<ModelExecutor> executors = new ArrayList<>();
@@ -55,9 +59,9 @@ public final class RankRun {
   /** Replicas whose model threads are not at their end; counted down by each. */
   private final AtomicInteger running;
 
-  /** Without a result file; the parameters are those of the other constructor. */
+  /** Without a result file or GPUs; the parameters are those of the other constructor. */
   public RankRun(TrainerSession session, TrainingProgram program, Progress progress) {
-    this(session, program, progress, null);
+    this(session, program, progress, null, GpuAssignment.NONE);
   }
 
   /**
@@ -66,8 +70,11 @@ public final class RankRun {
    * @param program null: the job's class, one instance per replica
    * @param progress of the first worker; null: on the console
    * @param resultFile where the result goes if this is the lowest rank at the end that has such a file; null: none
+   * @param gpus of the trainers of this machine, whose local ranks are their ranks
    */
-  public RankRun(TrainerSession session, TrainingProgram program, Progress progress, ResultFile resultFile) {
+  public RankRun(TrainerSession session, TrainingProgram program, Progress progress, ResultFile resultFile,
+      GpuAssignment gpus) {
+    this.gpus = gpus;
     this.session = session;
     this.program = program;
     this.progress = progress;
@@ -135,10 +142,10 @@ public final class RankRun {
   private RunResult run(int replica) throws Exception {
     JobConfig job = session.job();
     Engines.start(job.engine(), job.computeThreads());
-    Engines.device(job.device());
+    Device device = Devices.of(gpus.device(job.device(), job.mode(), session.trainer().rank()));
     session.elastic().ifPresent(ElasticRank::enter);
     try (Progress shown = progress(replica)) {
-      ReplicaWorker worker = new ReplicaWorker(new ReplicaContext(session, group, replica), collectives, shown);
+      ReplicaWorker worker = new ReplicaWorker(new ReplicaContext(session, group, replica), collectives, device, shown);
       TrainingProgram own = program != null ? program : ProgramLoader.load(job);
       try {
         own.run(worker);

@@ -23,7 +23,6 @@ import io.regatta.trainer.data.BadLines;
 import io.regatta.trainer.data.ExampleExchange;
 import io.regatta.trainer.data.SlotDataset;
 import io.regatta.trainer.data.file.DataFiles;
-import io.regatta.trainer.djl.Engines;
 import io.regatta.trainer.djl.FleetTrainer;
 import io.regatta.trainer.djl.RegattaOptimizer;
 import io.regatta.trainer.djl.ReplicaContext;
@@ -50,6 +49,7 @@ final class ReplicaWorker implements Worker {
   private final ReplicaContext context;
   private final TrainerSession session;
   private final RankCollectives collectives;
+  private final Device device;
   private final Progress progress;
   private final Map<String, Double> reported = new LinkedHashMap<>();
   /** Steps made when a key was last reported. */
@@ -67,8 +67,9 @@ final class ReplicaWorker implements Worker {
   private long removed;
   private final List<SlotDataset> opened = new ArrayList<>();
 
-  ReplicaWorker(ReplicaContext context, RankCollectives collectives, Progress progress) {
+  ReplicaWorker(ReplicaContext context, RankCollectives collectives, Device device, Progress progress) {
     this.context = context;
+    this.device = device;
     this.collectives = collectives;
     this.progress = progress;
     session = context.session();
@@ -133,7 +134,7 @@ final class ReplicaWorker implements Worker {
 
   @Override
   public Device device() {
-    return Engines.device(job().device());
+    return device;
   }
 
   @Override

@@ -15,6 +15,7 @@ import io.regatta.node.directory.Directory;
 import io.regatta.node.group.Membership;
 import io.regatta.trainer.Progress;
 import io.regatta.trainer.TrainingProgram;
+import io.regatta.trainer.config.GpuAssignment;
 import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.config.TrainerConfig;
 import io.regatta.trainer.djl.RankSteps;
@@ -187,7 +188,7 @@ public final class TrainerVerticle extends VerticleBase implements FiniteService
       LOG.info("{}: joined, {} shard{} on servers {}", name(), session.shards(),
           session.shards() == 1 ? "" : "s", session.serverEndpoints());
     }
-    run = new RankRun(session, program, progress, resultFile);
+    run = new RankRun(session, program, progress, resultFile, new GpuAssignment(config.gpus()));
     measure();
     hosted.serves();
     Future.fromCompletionStage(run.start(), context)

@@ -64,6 +64,7 @@ class EnginesTest {
         .isInstanceOf(InvalidInput.class).hasMessageContaining("device: gpu:99").hasMessageContaining("GPUs");
     assertThatThrownBy(() -> Toy.job(new JsonObject().put("device", "tpu")))
         .isInstanceOf(InvalidInput.class).hasMessageContaining("device is 'tpu'");
-    assertThat(Engines.device("cpu")).isEqualTo(Device.cpu());
+    assertThat(Devices.of("cpu")).isEqualTo(Device.cpu());
+    assertThat(Devices.of("auto")).isEqualTo(Engines.current().defaultDevice());
   }
 }

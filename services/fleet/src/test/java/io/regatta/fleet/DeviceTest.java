@@ -1,0 +1,35 @@
+package io.regatta.fleet;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** A GPU that is not there is told in one line, in every mode, before anything is trained. */
+class DeviceTest {
+
+  @ParameterizedTest
+  @CsvSource(delimiter = '|', textBlock = """
+      simulate JOB --set device=gpu:99                                         | 2 | device: gpu:99, but engine
+      simulate JOB --set device=gpu:99 --set collective.min_trainers=1         | 2 | device: gpu:99, but engine
+      simulate JOB --set device=gpu:99 --mode sync --servers 1                 | 2 | device: gpu:99, but engine
+      simulate JOB --set device=gpu:99 --mode async --servers 1                | 2 | device: gpu:99, but engine
+      simulate JOB --set device=gpu:99 --local                                 | 2 | device: gpu:99, but engine
+      train JOB --set device=gpu:99 --local                                    | 2 | device: gpu:99, but engine
+      train JOB --set device=gpu:99 --seeds 127.0.0.1:1 --ready-timeout 1      | 2 | device: gpu:99, but engine
+      simulate JOB --gpus 99,98                                                | 2 | device: gpu:9
+      simulate JOB --gpus 99 --local                                           | 2 | device: gpu:99, but engine
+      simulate JOB --gpus 98,98                                                | 2 | gpus must be different numbers from 0 on, not 98,98
+      simulate JOB --gpus one                                                  | 2 | gpus
+      """)
+  void one_that_is_not_there_is_named(String command, int status, String wanted) {
+    List<String> args = new ArrayList<>(Arrays.asList(command.replace("JOB", Checkout.file("configs/lenet.yaml").toString()).split(" +")));
+    args.addAll(List.of("--set", "data.dir=", "--set", "output=", "--set", "settings.train_images=64"));
+    CommandLineRun run = CommandLineRun.regatta(args.toArray(String[]::new));
+    assertThat(run.status()).as(run.err()).isEqualTo(status);
+    assertThat(run.failure()).contains(wanted);
+  }
+}
