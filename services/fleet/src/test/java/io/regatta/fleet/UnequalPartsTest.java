@@ -2,11 +2,23 @@ package io.regatta.fleet;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import ai.djl.Model;
+import ai.djl.ndarray.types.Shape;
+import ai.djl.nn.core.Linear;
 import io.regatta.node.testing.BlockedLoopGuard;
 import io.regatta.protocol.snapshot.Manifest;
 import io.regatta.trainer.Progress;
 import io.regatta.trainer.TrainingProgram;
+import io.regatta.trainer.Worker;
+import io.regatta.trainer.config.JobConfig;
+import io.regatta.trainer.data.LoaderOptions;
+import io.regatta.trainer.data.SlotDataset;
+import io.regatta.trainer.data.Slots;
+import io.regatta.trainer.data.TextSource;
+import io.regatta.trainer.data.format.MultiSlotFormat;
+import io.regatta.trainer.djl.FleetTrainer;
 import io.regatta.trainer.result.RunResult;
+import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -126,6 +138,53 @@ class UnequalPartsTest {
     for (int from : new int[] {2, 4, 8}) { // the first one is that of this step
       RunResult resumed = run("bad-from-" + from, null, with(keys, "resume=" + dir.resolve("bad/step-00000000" + from)));
       assertThat(resumed.parametersHash()).as("from step %d", from).isEqualTo(unbroken.parametersHash());
+    }
+  }
+
+  /** The same without servers, of a network that has dense parameters only; also where that batch is the first of all. */
+  @ParameterizedTest
+  @CsvSource({"0", "2"})
+  void so_it_is_among_ranks_that_have_no_servers(int window) throws IOException {
+    List<String> lines = new ArrayList<>();
+    for (int i = 0; i < 12 * BATCH; i++) {
+      lines.add("2 0." + i + " " + i % 3 + " 1 " + i % 5);
+    }
+    Collections.fill(lines.subList((2 * window + 1) * BATCH, (2 * window + 2) * BATCH), "bad");
+    Path file = Files.write(dir.resolve("dense-" + window), lines);
+    JsonObject job = new JsonObject().put("job", "dense").put("mode", "collective").put("trainers", 2).put("batch_size", BATCH)
+        .put("epochs", 2).put("compute_threads", 1).put("model_thread_idle_ms", 200)
+        .put("data", new JsonObject().put("on_bad_line", "skip"))
+        .put("optimizer", new JsonObject().put("kind", "momentum").put("learning_rate", 0.01))
+        .put("snapshots", new JsonObject().put("every_steps", 2).put("keep", 9))
+        .put("output", dir.resolve("dense-unbroken-" + window).toString());
+    TrainingProgram program = worker -> trainOn(worker, file);
+    RunResult unbroken = collective(job, program);
+    assertThat(unbroken.steps()).isEqualTo(12);
+    for (int from : new int[] {2, 4, 8}) {
+      RunResult resumed = collective(job.copy().put("output", dir.resolve("dense-from-" + from + "-" + window).toString())
+          .put("resume", dir.resolve("dense-unbroken-" + window + "/step-00000000" + from).toString()), program);
+      assertThat(resumed.parametersHash()).as("from step %d", from).isEqualTo(unbroken.parametersHash());
+    }
+  }
+
+  private static RunResult collective(JsonObject job, TrainingProgram program) {
+    return LocalCluster.run(LocalCluster.Options.of(JobConfig.of(job)).withProgram(program).withoutHazelcast()
+        .withProgress(Progress.none())).get(0);
+  }
+
+  private static void trainOn(Worker worker, Path file) throws Exception {
+    TextSource lines = new TextSource(new MultiSlotFormat(Slots.builder().dense("x", 2).label("y").build()), List.of(file),
+        worker.badLines(true));
+    try (Model model = Model.newInstance("dense");
+        SlotDataset data = new SlotDataset(lines, LoaderOptions.inOrder(BATCH).shard(worker.shardIndex(), worker.shardCount()))) {
+      model.setBlock(Linear.builder().setUnits(1).build());
+      try (FleetTrainer trainer = worker.distributedTrainer(model, LineProgram.config(worker))) {
+        trainer.initialize(new Shape(BATCH, 2));
+        for (int epoch = 0; epoch < worker.job().epochs(); epoch++) {
+          worker.trainFromDataset(trainer, data, null, 100, false);
+        }
+        worker.settle(trainer);
+      }
     }
   }
 

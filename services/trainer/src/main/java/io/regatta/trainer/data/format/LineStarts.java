@@ -60,7 +60,11 @@ final class LineStarts extends FilterInputStream {
   public int read(byte[] into, int from, int length) throws IOException {
     int read = super.read(into, from, length);
     for (int i = from; i < from + read; i++) {
-      passed(into[i]);
+      if (begins || returned || into[i] == '\n' || into[i] == '\r') {
+        passed(into[i]);
+      } else { // nearly all
+        offset++;
+      }
     }
     return read;
   }
