@@ -176,7 +176,7 @@ public final class Fleet implements AutoCloseable {
     TrainerConfig trainer = place.trainer(job());
     place.node().requireOthers(", or role local to train here");
     JobCheck.distributed(job(), program);
-    return TrainerProcess.start(place.node(), trainer, program, ready);
+    return TrainerProcess.start(place.node(), config.hostsRendezvous() ? place.rendezvous() : null, trainer, program, ready);
   }
 
   /** Returns when all trainers have called it as often as this one. */

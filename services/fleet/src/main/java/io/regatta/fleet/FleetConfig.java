@@ -21,7 +21,12 @@ public record FleetConfig(
         + "their number as the job file says.")
     List<String> serverEndpoints,
 
-    @Setting(doc = "host:port of the rendezvous. Empty: found in the directory.")
+    @Setting(doc = "Collective jobs: host:port of every trainer by rank; the first one's is where the rendezvous is, which that "
+        + "trainer hosts. Empty: the rendezvous is found otherwise.")
+    List<String> trainerEndpoints,
+
+    @Setting(doc = "host:port of the rendezvous. Empty: the first of server_endpoints, which serves it beside its shards, or of "
+        + "trainer_endpoints; without those, found in the directory.")
     String rendezvousEndpoint,
 
     @Setting(doc = "host:port that a trainer announces to the other trainers; may be empty.")
@@ -29,9 +34,18 @@ public record FleetConfig(
 
   public FleetConfig {
     serverEndpoints = List.copyOf(serverEndpoints);
-    if (serverEndpoints.isEmpty() != rendezvousEndpoint.isEmpty()) {
-      throw new InvalidInput("server_endpoints and rendezvous_endpoint go together: give both, and nothing "
-          + "is looked up, or none, and both are found through the Hazelcast cluster");
+    trainerEndpoints = List.copyOf(trainerEndpoints);
+    if (!serverEndpoints.isEmpty() && !trainerEndpoints.isEmpty()) {
+      throw new InvalidInput("server_endpoints and trainer_endpoints: a job has parameter servers, or its trainers exchange among "
+          + "themselves; give one of the two");
+    }
+    if (rendezvousEndpoint.isEmpty()) {
+      rendezvousEndpoint = !serverEndpoints.isEmpty() ? serverEndpoints.get(0)
+          : !trainerEndpoints.isEmpty() ? trainerEndpoints.get(0) : "";
+    }
+    if (role == Role.TRAINER && !trainerEndpoints.isEmpty() && (id < 0 || id >= trainerEndpoints.size())) {
+      throw new InvalidInput("id " + id + " is no place in trainer_endpoints, which has " + trainerEndpoints.size()
+          + ": a trainer with fixed endpoints needs its rank");
     }
     if (role == Role.PSERVER && !serverEndpoints.isEmpty() && (id < 0 || id >= serverEndpoints.size())) {
       throw new InvalidInput("id " + id + " is no place in server_endpoints, which has "
@@ -39,13 +53,21 @@ public record FleetConfig(
     }
   }
 
+  /** Whether this process is the server, or the trainer of a collective job, at whose endpoint the rendezvous is. */
+  boolean hostsRendezvous() {
+    List<String> peers = role == Role.PSERVER ? serverEndpoints : role == Role.TRAINER ? trainerEndpoints : List.of();
+    return !peers.isEmpty() && peers.get(id).equals(rendezvousEndpoint);
+  }
+
   /** The node section, with the endpoints given here as its fixed directory if there are any. */
   NodeConfig directory(NodeConfig node) {
-    if (serverEndpoints.isEmpty()) {
+    if (rendezvousEndpoint.isEmpty()) {
       return node;
     }
     Map<String, String> endpoints = new HashMap<>(node.cluster().endpoints());
-    endpoints.put(Directory.PARAMETER_SERVER, String.join(",", serverEndpoints));
+    if (!serverEndpoints.isEmpty()) {
+      endpoints.put(Directory.PARAMETER_SERVER, String.join(",", serverEndpoints));
+    }
     endpoints.put(Directory.RENDEZVOUS, rendezvousEndpoint);
     return node.withCluster(ClusterConfig.fixed(endpoints));
   }

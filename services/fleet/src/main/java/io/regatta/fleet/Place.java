@@ -3,6 +3,7 @@ package io.regatta.fleet;
 import io.regatta.aggregator.AggregatorConfig;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.node.NodeConfig;
+import io.regatta.node.directory.Directory;
 import io.regatta.node.Sections;
 import io.regatta.node.address.HostPort;
 import io.regatta.node.settings.Effective;
@@ -117,6 +118,12 @@ final class Place {
   }
 
   TrainerConfig trainer(JobConfig job) {
+    if (job.servers() > 0 && !fleet.rendezvousEndpoint().isEmpty()
+        && !node.cluster().endpoints().containsKey(Directory.PARAMETER_SERVER)) {
+      throw new InvalidInput("job " + job.job() + " has parameter servers, and with a fixed rendezvous at "
+          + fleet.rendezvousEndpoint() + " they are not looked up: give their endpoints, too (--server-endpoints, "
+          + "fleet.server_endpoints)");
+    }
     List<Dictated> dictated = new ArrayList<>(job(job));
     if (fleet.id() >= 0) {
       dictated.add(new Dictated("rank", fleet.id(), "fleet.id (" + effective.origin("fleet.id") + ")"));

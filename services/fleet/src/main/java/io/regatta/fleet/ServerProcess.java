@@ -10,6 +10,7 @@ import io.regatta.node.directory.Directory;
 import io.regatta.parameterserver.ParameterServerConfig;
 import io.regatta.parameterserver.ParameterServerVerticle;
 import io.regatta.rendezvous.RendezvousConfig;
+import io.regatta.rendezvous.RendezvousService;
 import io.regatta.rendezvous.RendezvousVerticle;
 import io.regatta.trainer.config.JobConfig;
 import io.vertx.core.Deployable;
@@ -66,7 +67,11 @@ final class ServerProcess {
     switch (place.fleet().role()) {
       case PSERVER -> {
         ParameterServerConfig server = place.parameterServer(job);
-        return node -> new ParameterServerVerticle(node, server);
+        if (!place.fleet().hostsRendezvous()) {
+          return node -> new ParameterServerVerticle(node, server);
+        }
+        RendezvousConfig rendezvous = place.rendezvous();
+        return node -> new ParameterServerVerticle(node, server, new RendezvousService(node, rendezvous));
       }
       case AGGREGATOR -> {
         AggregatorConfig aggregator = place.gradientAggregator();

@@ -17,7 +17,8 @@ public record ParameterServerConfig(
     @Setting(value = "1", doc = "Shards of this server, each on an event loop of its own; the same on every server.")
     int shards,
 
-    @Setting(value = "0", doc = "Control port, on the node's host; shard i listens on port + 1 + i. 0: any free ones.")
+    @Setting(value = "0", doc = "Control port, on the node's host, which is the first shard's as well; the next shards listen on the "
+        + "ports behind it. 0: any free ones.")
     int port,
 
     @Setting(doc = "What one shard holds at most. A request beyond a limit is refused, names it, and changes nothing.")
@@ -77,9 +78,8 @@ public record ParameterServerConfig(
     if (index < -1 || index >= servers) {
       throw new InvalidInput("index must be -1 or within 0 .. servers - 1 = " + (servers - 1) + ", got " + index);
     }
-    if (port < 0 || port + shards > 65_535) {
-      throw new InvalidInput("port must be 0, or leave room for the control port and " + shards
-          + " shard ports up to 65535, got " + port);
+    if (port < 0 || port + shards - 1 > 65_535) {
+      throw new InvalidInput("port must be 0, or leave room for the ports of " + shards + " shards up to 65535, got " + port);
     }
   }
 

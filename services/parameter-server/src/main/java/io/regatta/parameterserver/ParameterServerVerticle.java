@@ -1,10 +1,13 @@
 package io.regatta.parameterserver;
 
+import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.node.Node;
+import io.regatta.node.address.PortGuest;
 import io.regatta.node.address.ServicePort;
 import io.regatta.node.admin.Hosted;
 import io.regatta.node.directory.Directory;
 import io.regatta.node.directory.Registration;
+import io.regatta.protocol.StreamPaths;
 import io.regatta.protocol.error.ErrorMapping;
 import io.regatta.protocol.parameterserver.ParameterServerGrpcService;
 import io.regatta.protocol.parameterserver.ShardMapReply;
@@ -12,22 +15,29 @@ import io.regatta.protocol.parameterserver.ShardMapRequest;
 import io.regatta.protocol.parameterserver.ShardStatus;
 import io.regatta.protocol.parameterserver.StatusReply;
 import io.regatta.protocol.parameterserver.StatusRequest;
+import io.regatta.protocol.stream.StreamOptions;
+import io.regatta.protocol.stream.TensorStream;
+import io.regatta.protocol.stream.TensorStreamServer;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
+import io.vertx.core.Handler;
 import io.vertx.core.Promise;
 import io.vertx.core.VerticleBase;
+import io.vertx.core.http.HttpServerRequest;
 import io.vertx.grpc.health.HealthService;
 import io.vertx.grpc.server.GrpcServer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
+import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A parameter server: owns its control port and its shards' verticles, on its event loop. Started when all shards
- * listen and the directory has the control port; stopped when they do not any more. It does not touch a tensor.
+ * A parameter server: owns its control port and, on the same event loop and at the same port, its first shard; the others
+ * are verticles of their own. Started when all shards listen and the directory has the control port; stopped when they
+ * do not any more.
  */
 public final class ParameterServerVerticle extends VerticleBase {
 
@@ -37,24 +47,34 @@ public final class ParameterServerVerticle extends VerticleBase {
 
   private final Node node;
   private final ParameterServerConfig config;
+  private final PortGuest guest;
   private final String id = UUID.randomUUID().toString();
-  private final List<ParameterShardVerticle> shards = new ArrayList<>();
+  private final List<ParameterShardVerticle> others = new ArrayList<>();
   private final List<Future<String>> deployments = new ArrayList<>();
   private final Promise<ShardMapReply> shardMap = Promise.promise();
   private Hosted.Service hosted;
-  private ServicePort control;
+  private GrpcServer calls;
+  private Map<String, Handler<TensorStream>> paths;
+  private ServicePort port;
   private ServerSeat seat;
+  private ShardService first;
   private Registration registration;
 
   /** One server on the node's host; deploy one instance. */
   public ParameterServerVerticle(Node node, ParameterServerConfig config) {
+    this(node, config, null);
+  }
+
+  /** The same, whose control port serves a guest as well; null: none. */
+  public ParameterServerVerticle(Node node, ParameterServerConfig config, PortGuest guest) {
     this.node = node;
     this.config = config;
+    this.guest = guest;
   }
 
   /** The control port, once started. */
   public int port() {
-    return control.port();
+    return port.port();
   }
 
   /** The index among the servers, once started. */
@@ -65,21 +85,13 @@ public final class ParameterServerVerticle extends VerticleBase {
   @Override
   public Future<?> start() {
     hosted = node.starting(Directory.PARAMETER_SERVER + (config.index() < 0 ? "" : " " + config.index()));
-    GrpcServer grpc = GrpcServer.server(vertx);
-    new Control().bind(grpc);
-    HealthService.create(vertx)
-        .register("", this::ready)
-        .register(ParameterServerGrpcService.SERVICE_NAME, this::ready)
-        .bind(grpc);
-    return ServicePort.listen(vertx, () -> vertx.createHttpServer().requestHandler(grpc), node.host(), config.port(),
-            "the parameter server", PORT_KEY)
-        .compose(listening -> {
-          control = listening;
-          return ServerSeat.take(node, config, id, node.host() + ":" + port(), hosted::lacks);
-        })
+    return listen()
+        .compose(v -> guest == null ? Future.succeededFuture() : guest.listens(port()))
+        .compose(v -> ServerSeat.take(node, config, id, node.host() + ":" + port(), hosted::lacks))
+        .compose(this::onThisLoop)
         .compose(taken -> {
           seat = taken;
-          return deployShards();
+          return startShards();
         })
         .compose(map -> {
           shardMap.complete(map);
@@ -94,31 +106,77 @@ public final class ParameterServerVerticle extends VerticleBase {
               config.shards(), port());
         })
         .onFailure(e -> hosted.failed(e))
-        .recover(e -> undeployShards().transform(undeployed -> stop()).transform(stopped -> Future.failedFuture(e)));
+        .recover(e -> undeployOthers().transform(undeployed -> stop()).transform(stopped -> Future.failedFuture(e)));
+  }
+
+  /** Opens the port for control calls, the first shard's once there is one, and the guest's. */
+  private Future<Void> listen() {
+    StreamOptions options = config.stream().options();
+    calls = GrpcServer.server(vertx);
+    new Control().bind(calls);
+    HealthService.create(vertx)
+        .register("", this::ready)
+        .register(ParameterServerGrpcService.SERVICE_NAME, this::ready)
+        .bind(calls);
+    paths = Map.of(StreamPaths.PARAMETER_SHARD, this::toFirstShard);
+    Handler<HttpServerRequest> all = TensorStreamServer.handler(vertx, paths, withGuest(), options);
+    return ServicePort.listenForStreams(vertx, () -> TensorStreamServer.create(vertx, options).requestHandler(all), node.host(),
+        config.port(), "the parameter server", PORT_KEY, options).map(listening -> {
+          port = listening;
+          LOG.info("Server listening on {}:{} selected port: {}", node.host(), port(), port()); // in words that users look for
+          return null;
+        });
+  }
+
+  private Handler<HttpServerRequest> withGuest() {
+    if (guest == null) {
+      return calls;
+    }
+    Handler<HttpServerRequest> guests = guest.begin(context);
+    return request -> (guest.takes(request.path()) ? guests : calls).handle(request);
+  }
+
+  /** Before there is one, the port may be known from the life before: whoever comes tries again. */
+  private void toFirstShard(TensorStream stream) {
+    if (first == null) {
+      stream.fail(new PeerLost("the parameter server at " + node.host() + ":" + port() + " is starting"));
+    } else {
+      first.serve(stream);
+    }
   }
 
   private Future<Boolean> ready() {
     return Future.succeededFuture(registration != null);
   }
 
-  private Future<ShardMapReply> deployShards() {
-    for (int i = 0; i < config.shards(); i++) {
-      int port = config.port() == 0 ? 0 : config.port() + 1 + i;
-      ParameterShardVerticle shard = new ParameterShardVerticle(node, config, seat.index() * config.shards() + i, port,
-          seat.incarnation());
-      shards.add(shard);
+  private Future<ShardMapReply> startShards() {
+    int from = seat.index() * config.shards();
+    first = new ShardService(node, context, config, from, seat.incarnation());
+    first.bind(calls);
+    first.listens(port(), paths);
+    for (int i = 1; i < config.shards(); i++) {
+      ParameterShardVerticle shard = new ParameterShardVerticle(node, config, from + i,
+          config.port() == 0 ? 0 : config.port() + i, seat.incarnation());
+      others.add(shard);
       deployments.add(vertx.deployVerticle(shard));
     }
     return Future.join(deployments).map(deployed -> {
-      ShardMapReply.Builder map = ShardMapReply.newBuilder().setServerIndex(seat.index());
-      shards.forEach(shard -> map.addShards(shard.place()));
+      ShardMapReply.Builder map = ShardMapReply.newBuilder().setServerIndex(seat.index()).addShards(first.place());
+      others.forEach(shard -> map.addShards(shard.place()));
       return map.build();
     });
   }
 
   /** After a failed start: when this verticle is not deployed, nobody undeploys those that are. */
-  private Future<Void> undeployShards() {
+  private Future<Void> undeployOthers() {
     return Future.join(deployments.stream().map(d -> d.compose(vertx::undeploy)).toList()).mapEmpty();
+  }
+
+  private <T> Future<T> onThisLoop(T value) {
+    Context here = context;
+    Promise<T> home = Promise.promise();
+    here.runOnContext(v -> home.complete(value));
+    return home.future();
   }
 
   /** The calls of {@code regatta.ParameterServer}. */
@@ -132,18 +190,15 @@ public final class ParameterServerVerticle extends VerticleBase {
 
     @Override
     public Future<StatusReply> status(StatusRequest request) {
-      Context here = context;
       return shardMap.future()
-          .compose(map -> Future.all(shards.stream().map(shard -> shard.status(request.getJob())).toList()))
+          .compose(map -> Future.all(Stream.concat(Stream.of(first.status(request.getJob())),
+              others.stream().map(shard -> shard.status(request.getJob()))).toList()))
           .compose(all -> {
             StatusReply.Builder reply = StatusReply.newBuilder().setServerIndex(seat.index());
-            for (int i = 0; i < shards.size(); i++) {
+            for (int i = 0; i < all.size(); i++) {
               reply.addShards(all.<ShardStatus>resultAt(i));
             }
-            StatusReply built = reply.build();
-            Promise<StatusReply> home = Promise.promise();
-            here.runOnContext(v -> home.complete(built));
-            return home.future();
+            return onThisLoop(reply.build());
           })
           .recover(e -> Future.failedFuture(ErrorMapping.toStatus(e)));
     }
@@ -152,10 +207,12 @@ public final class ParameterServerVerticle extends VerticleBase {
   @Override
   public Future<?> stop() {
     hosted.stopped();
+    Future<Void> written = first == null ? Future.succeededFuture() : first.stop();
     Future<Void> unregistered = registration == null ? Future.succeededFuture() : registration.close();
     return unregistered
         .transform(done -> seat == null ? Future.<Void>succeededFuture() : seat.leave())
-        .transform(done -> control == null ? Future.<Void>succeededFuture()
-            : control.shutdown(SHUTDOWN_MILLIS));
+        .transform(done -> guest == null ? Future.<Void>succeededFuture() : guest.end())
+        .transform(done -> port == null ? Future.<Void>succeededFuture() : port.shutdown(SHUTDOWN_MILLIS))
+        .eventually(() -> written);
   }
 }

@@ -284,14 +284,14 @@ class ParameterServerVerticleTest {
     try (RunningServers servers = new RunningServers()) {
       int port = FreePorts.one();
       ParameterServerConfig defaults = ParameterServerConfig.defaults();
-      ParameterServerConfig config = new ParameterServerConfig(0, 1, 1, port, defaults.limits(), defaults.stream());
+      ParameterServerConfig config = new ParameterServerConfig(0, 1, 2, port, defaults.limits(), defaults.stream());
       try (ServerSocket other = new ServerSocket(port + 1, 1, InetAddress.getByName("127.0.0.1"))) {
         assertThatThrownBy(() -> servers.deploy(config)).isInstanceOf(InvalidInput.class)
-            .hasMessageContaining("shard 0 cannot listen on 127.0.0.1:" + other.getLocalPort())
+            .hasMessageContaining("shard 1 cannot listen on 127.0.0.1:" + other.getLocalPort())
             .hasMessageContaining("parameter_server.port");
       }
       servers.deploy(config);
-      assertThat(servers.shards()).extracting(Shard::getPort).containsExactly(port + 1);
+      assertThat(servers.shards()).extracting(Shard::getPort).containsExactly(port, port + 1);
       assertThatThrownBy(() -> servers.deploy(config)).isInstanceOf(InvalidInput.class)
           .hasMessageContaining("the parameter server cannot listen on 127.0.0.1:" + port + ": it is held by");
       assertThat(get(servers.directory.list(Directory.PARAMETER_SERVER))).hasSize(1);

@@ -148,6 +148,7 @@ final class ClusterSession implements OwnedSession {
           }
           registering = made;
           return Future.fromCompletionStage(made.register(), context).map(v -> {
+            LOG.info("init rpc client with trainer_id {}", trainer().rank());
             client = made;
             return made;
           });

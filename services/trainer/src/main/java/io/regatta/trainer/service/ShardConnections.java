@@ -21,6 +21,8 @@ import java.util.List;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Opens this trainer's link to every shard of its job, through its host's aggregator if the job says so. Owned by
@@ -28,6 +30,7 @@ import java.util.function.UnaryOperator;
  */
 final class ShardConnections {
 
+  private static final Logger LOG = LoggerFactory.getLogger(ShardConnections.class);
   private static final long RETRY_MILLIS = 200;
 
   private final Vertx vertx;
@@ -59,6 +62,10 @@ final class ShardConnections {
 
   /** Links in shard order. */
   Future<List<ShardLink>> open(ShardFinder.Found found, String who) {
+    return links(found, who).onSuccess(links -> LOG.info("Communicator start")); // in the words that users look for
+  }
+
+  private Future<List<ShardLink>> links(ShardFinder.Found found, String who) {
     List<Shard> shards = found.shards();
     if (!job.aggregator()) {
       return all(shards.stream().map(shard -> direct(shard, found)).toList());

@@ -1,0 +1,35 @@
+package io.regatta.node.address;
+
+import io.vertx.core.Context;
+import io.vertx.core.Future;
+import io.vertx.core.Handler;
+import io.vertx.core.http.HttpServerRequest;
+
+/**
+ * A small service without a port: another service opens one, and serves both there, on its own event loop. So a job whose
+ * configuration knows one address of each server alone has its rendezvous at the first one's. All calls come on the
+ * host's event loop, which owns the guest's state from {@link #begin} to {@link #end}.
+ */
+public interface PortGuest {
+
+  /** Whether a request is for the guest, by its path, e.g. {@code /regatta.Rendezvous/Join}. */
+  boolean takes(String path);
+
+  /**
+   * Makes the guest ready, before the port opens.
+   *
+   * @param context the host's
+   * @return what answers the guest's requests
+   */
+  Handler<HttpServerRequest> begin(Context context);
+
+  /**
+   * The port is open.
+   *
+   * @return completes when the guest can be found
+   */
+  Future<Void> listens(int port);
+
+  /** Tells those who wait here; the port closes behind it. Also called after a {@link #begin} without {@link #listens}. */
+  Future<Void> end();
+}

@@ -1,0 +1,228 @@
+package io.regatta.parameterserver;
+
+import io.regatta.core.error.RegattaException.PeerLost;
+import io.regatta.core.shard.DigestCursor;
+import io.regatta.core.shard.ParameterShard;
+import io.regatta.node.Node;
+import io.regatta.node.admin.Hosted;
+import io.regatta.node.admin.Waits;
+import io.regatta.node.group.GroupWatch;
+import io.regatta.protocol.ShardStreamSession;
+import io.regatta.protocol.StreamPaths;
+import io.regatta.protocol.error.ErrorMapping;
+import io.regatta.protocol.parameterserver.DigestReply;
+import io.regatta.protocol.parameterserver.DigestRequest;
+import io.regatta.protocol.parameterserver.ParameterShardGrpcService;
+import io.regatta.protocol.parameterserver.ParameterShardService;
+import io.regatta.protocol.parameterserver.RestoreReply;
+import io.regatta.protocol.parameterserver.RestoreRequest;
+import io.regatta.protocol.parameterserver.SaveReply;
+import io.regatta.protocol.parameterserver.SaveRequest;
+import io.regatta.protocol.parameterserver.SavedReply;
+import io.regatta.protocol.parameterserver.SavedRequest;
+import io.regatta.protocol.parameterserver.Shard;
+import io.regatta.protocol.parameterserver.ShardStatus;
+import io.regatta.protocol.stream.LocalStreams;
+import io.regatta.protocol.stream.StreamOptions;
+import io.regatta.protocol.stream.TensorStream;
+import io.vertx.core.Context;
+import io.vertx.core.Future;
+import io.vertx.core.Handler;
+import io.vertx.core.Promise;
+import io.vertx.core.Vertx;
+import io.vertx.grpc.server.GrpcServer;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One shard as a service: owns one {@link ParameterShard} on the event loop of a context, and serves it at a port that
+ * somebody else opens, and may share with other calls of the same event loop. Everything on that context, but
+ * {@link #status} and {@link #place}: any thread.
+ */
+final class ShardService {
+
+  private static final Logger LOG = LoggerFactory.getLogger(ShardService.class);
+  private static final long MEASURE_MILLIS = 1000;
+  private static final long WATCH_RETRY_MILLIS = 1000;
+  /** Values hashed in one turn: 1 to 2 ms. */
+  private static final long DIGEST_SLICE = 100_000;
+
+  private final Node node;
+  private final Vertx vertx;
+  private final Context context;
+  private final int index;
+  private final long incarnation;
+  private final ParameterShard shard;
+  private final StreamOptions options;
+  private final Map<String, GroupWatch> watches = new HashMap<>();
+  /** Streams that have a trainer, with its job. */
+  private final Map<TensorStream, String> streams = new HashMap<>();
+  private final SnapshotWriter snapshots;
+  private final Hosted.Service hosted;
+  private final ShardMetrics metrics;
+  private volatile int port;
+  private LocalStreams local;
+  private Waits.Source waits;
+  private long measurer = -1;
+
+  /**
+   * Called on the context that owns the shard from here on.
+   *
+   * @param index global
+   * @param incarnation told to clients, so that they notice a restart
+   */
+  ShardService(Node node, Context context, ParameterServerConfig config, int index, long incarnation) {
+    this.node = node;
+    this.vertx = node.vertx();
+    this.context = context;
+    this.index = index;
+    this.incarnation = incarnation;
+    options = config.stream().options();
+    shard = new ParameterShard(index, config.limits().core(), System::currentTimeMillis,
+        task -> context.runOnContext(v -> task.run()));
+    hosted = node.starting("shard " + index);
+    metrics = new ShardMetrics(node.metrics(), index);
+    snapshots = new SnapshotWriter(vertx, context, shard, config.limits().snapshotBytes());
+  }
+
+  /** Adds the shard's ordinary calls to a server of this event loop. */
+  void bind(GrpcServer server) {
+    ParameterShardGrpcService.builder(new Control()).bind(ParameterShardGrpcService.Digest,
+        ParameterShardGrpcService.Save, ParameterShardGrpcService.Saved, ParameterShardGrpcService.Restore).build()
+        .bind(server);
+  }
+
+  /** Its port is open: streams may come, by hand as well. */
+  void listens(int at, Map<String, Handler<TensorStream>> paths) {
+    port = at;
+    local = LocalStreams.serve(context, node.host(), at, paths, options);
+    waits = node.waits().source(context, () -> Stream.concat(shard.waits().stream(), snapshots.waits().stream()).toList());
+    measurer = vertx.setPeriodic(MEASURE_MILLIS, id -> measure());
+    hosted.serves();
+  }
+
+  private void measure() {
+    metrics.measure(shard.jobs().stream().map(shard::status).toList());
+  }
+
+  /** Takes a stream of {@link StreamPaths#PARAMETER_SHARD}. */
+  void serve(TensorStream stream) {
+    ShardStreamSession.serve(stream, new ShardStreams(index, incarnation, shard, metrics, this::jobChanged,
+        job -> streams.put(stream, job), () -> streams.remove(stream)), options);
+  }
+
+  /** Watches the group of a job that has come, and no longer that of one that has gone. */
+  private void jobChanged(String job) {
+    boolean here = shard.jobs().contains(job);
+    GroupWatch watch = watches.get(job);
+    if (here && watch == null) {
+      LOG.info("shard {}: job {} begins", index, job);
+      GroupWatch begun = new GroupWatch(vertx, node.directory(), job, "shard " + index, WATCH_RETRY_MILLIS,
+          new ShardFollower(shard, index, job, () -> jobChanged(job), () -> streams.containsValue(job)));
+      watches.put(job, begun);
+      begun.start();
+    } else if (!here && watch != null) {
+      LOG.info("shard {}: job {} has ended and is freed", index, job);
+      watches.remove(job);
+      watch.close();
+      snapshots.forget(job);
+    }
+  }
+
+  /** Where this shard is, once its port is open. */
+  Shard place() {
+    return Shard.newBuilder().setIndex(index).setHost(node.host()).setPort(port)
+        .setIncarnation(incarnation).build();
+  }
+
+  /** What runs here; completes on this shard's event loop. */
+  Future<ShardStatus> status(String job) {
+    Promise<ShardStatus> promise = Promise.promise();
+    context.runOnContext(v -> {
+      try {
+        promise.complete(StatusMessages.of(index, shard, job, System.currentTimeMillis()));
+      } catch (RuntimeException | Error e) { // no memory for the message, say: whoever asked must not wait for it
+        promise.fail(e);
+      }
+    });
+    return promise.future();
+  }
+
+  private final class Control extends ParameterShardService {
+    @Override
+    public Future<SaveReply> save(SaveRequest request) {
+      return answered(() -> snapshots.save(request).map(SaveReply.getDefaultInstance()));
+    }
+
+    @Override
+    public Future<SavedReply> saved(SavedRequest request) {
+      return answered(() -> snapshots.saved(request.getJob()).map(file -> SavedReply.newBuilder().setFile(file.file())
+          .setBytes(file.bytes()).setSha256(file.sha256()).build()));
+    }
+
+    @Override
+    public Future<RestoreReply> restore(RestoreRequest request) {
+      return answered(() -> snapshots.restore(request).map(dense -> RestoreReply.newBuilder().setDense(dense).build()));
+    }
+
+    private <T> Future<T> answered(Supplier<Future<T>> request) {
+      try {
+        return request.get().recover(e -> Future.failedFuture(ErrorMapping.toStatus(e)));
+      } catch (RuntimeException e) {
+        return Future.failedFuture(ErrorMapping.toStatus(e));
+      }
+    }
+
+    @Override
+    public Future<DigestReply> digest(DigestRequest request) {
+      Promise<Long> promise = Promise.promise();
+      try {
+        digestOn(shard.digestCursor(request.getJob()), promise);
+      } catch (RuntimeException e) {
+        promise.fail(e);
+      }
+      return promise.future().map(sum -> DigestReply.newBuilder().setDigest(sum).build())
+          .recover(e -> Future.failedFuture(ErrorMapping.toStatus(e)));
+    }
+
+    /** One slice in this turn, the rest in the next ones. */
+    private void digestOn(DigestCursor cursor, Promise<Long> promise) {
+      try {
+        if (cursor.advance(DIGEST_SLICE)) {
+          context.runOnContext(v -> digestOn(cursor, promise));
+        } else {
+          promise.complete(cursor.value());
+        }
+      } catch (RuntimeException | Error e) {
+        promise.fail(e);
+      }
+    }
+  }
+
+  /**
+   * Tells every stream, and ends.
+   *
+   * @return completes when no file is being written or read any more; the port can be closed at once
+   */
+  Future<Void> stop() {
+    hosted.stopped();
+    vertx.cancelTimer(measurer);
+    if (waits != null) {
+      waits.close();
+    }
+    watches.values().forEach(GroupWatch::close);
+    watches.clear();
+    metrics.close();
+    PeerLost why = new PeerLost("shard " + index + " at " + node.host() + " is shutting down");
+    List.copyOf(streams.keySet()).forEach(stream -> stream.fail(why));
+    if (local != null) {
+      local.close();
+    }
+    return snapshots.close();
+  }
+}

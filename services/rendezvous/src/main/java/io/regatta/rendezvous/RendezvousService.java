@@ -1,0 +1,198 @@
+package io.regatta.rendezvous;
+
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.Meter;
+import io.regatta.node.Node;
+import io.regatta.node.address.PortGuest;
+import io.regatta.node.admin.Hosted;
+import io.regatta.node.admin.Waits;
+import io.regatta.node.directory.Directory;
+import io.regatta.node.directory.Registration;
+import io.regatta.protocol.RendezvousClient;
+import io.regatta.protocol.rendezvous.RendezvousGrpcService;
+import io.regatta.rendezvous.http.HttpStoreConfig;
+import io.regatta.rendezvous.http.KeyValueServer;
+import io.vertx.core.Context;
+import io.vertx.core.Future;
+import io.vertx.core.Handler;
+import io.vertx.core.Promise;
+import io.vertx.core.Vertx;
+import io.vertx.core.http.HttpServerRequest;
+import io.vertx.grpc.server.GrpcServer;
+import io.vertx.grpc.server.GrpcServerOptions;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The rendezvous behind a port that somebody else opens: owns {@link Groups} on the event loop of that port, answers
+ * their calls and lets their time pass.
+ */
+public final class RendezvousService implements PortGuest {
+  private static final Logger LOG = LoggerFactory.getLogger(RendezvousService.class);
+  private static final long MEASURE_MILLIS = 1000;
+  private static final long IDLE_POLL_MILLIS = 20;
+  /** How long another rendezvous may take to answer before its place is taken. */
+  private static final long ANSWER_MILLIS = 2000;
+  private static final String CALLS = "/" + RendezvousGrpcService.SERVICE_NAME.fullyQualifiedName() + "/";
+
+  private final Node node;
+  private final Vertx vertx;
+  private final RendezvousConfig config;
+  private final List<Meter> meters = new ArrayList<>();
+  private final AtomicLong openGroups = new AtomicLong();
+  private final AtomicLong activeMembers = new AtomicLong();
+  private final AtomicLong waitingCalls = new AtomicLong();
+  private final List<KeyValueServer> httpStores = new ArrayList<>();
+  private final LongSupplier clock = steadyClock();
+  private Context context;
+  private Hosted.Service hosted;
+  private Groups groups;
+  private volatile int glooPort = HttpStoreConfig.OFF;
+  private volatile int launchPort = HttpStoreConfig.OFF;
+  private Registration registration;
+  private Waits.Source waits;
+  private long ticker = -1;
+  private long measurer = -1;
+
+  /** One rendezvous on the node's host. */
+  public RendezvousService(Node node, RendezvousConfig config) {
+    this.node = node;
+    this.vertx = node.vertx();
+    this.config = config;
+  }
+
+  @Override
+  public boolean takes(String path) {
+    return path.startsWith(CALLS);
+  }
+
+  @Override
+  public Handler<HttpServerRequest> begin(Context owner) {
+    context = owner;
+    hosted = node.starting(Directory.RENDEZVOUS);
+    groups = new Groups(config, clock);
+    GrpcServer grpc = GrpcServer.server(vertx, new GrpcServerOptions().setMaxMessageSize(config.messageBytes()));
+    new RendezvousEndpoint(groups).bind(grpc);
+    return grpc;
+  }
+
+  @Override
+  public Future<Void> listens(int port) {
+    return httpStores()
+        .compose(v -> {
+          waits = node.waits().source(context, groups::waits);
+          gauge("regatta.rendezvous.groups", "open groups", openGroups);
+          gauge("regatta.rendezvous.members", "active members of all groups", activeMembers);
+          gauge("regatta.rendezvous.waiting.calls", "joins, gathers and other calls that wait for members", waitingCalls);
+          ticker = vertx.setPeriodic(config.tickMs(), id -> groups.expire());
+          measurer = vertx.setPeriodic(MEASURE_MILLIS, id -> measure());
+          return node.directory().registerSole(new Directory.Instance(Directory.RENDEZVOUS, UUID.randomUUID().toString(), 0,
+              node.host(), port, groups.incarnation(), Map.of()), this::answers,
+              "a cluster has one: end that one, or give this one another node.cluster.name");
+        })
+        .onSuccess(registered -> {
+          registration = registered;
+          hosted.serves();
+          registered.lost().onSuccess(hosted::lacks);
+          LOG.info("rendezvous serves on {}:{}", node.host(), port);
+        })
+        .onFailure(this::failed)
+        .mapEmpty();
+  }
+
+  /** It cannot be started, for that: what {@code /ready} shows. */
+  void failed(Throwable why) {
+    hosted.failed(why);
+  }
+
+  /** Those that have ports, one after the other. */
+  private Future<Void> httpStores() {
+    HttpStoreConfig http = config.http();
+    return Future.<Void>succeededFuture()
+        .compose(v -> http.glooPort() == HttpStoreConfig.OFF ? Future.succeededFuture()
+            : KeyValueServer.gloo(vertx, node.host(), http, clock).onSuccess(server -> {
+              httpStores.add(server);
+              glooPort = server.port();
+            }))
+        .compose(v -> http.launchPort() == HttpStoreConfig.OFF ? Future.succeededFuture()
+            : KeyValueServer.launch(vertx, node.host(), http, clock).onSuccess(server -> {
+              httpStores.add(server);
+              launchPort = server.port();
+            }))
+        .mapEmpty();
+  }
+
+  /** The port of gloo's key-value server, once it listens; {@link HttpStoreConfig#OFF} if there is none. Any thread. */
+  public int glooPort() {
+    return glooPort;
+  }
+
+  /** The port of launch's key-value server, once it listens; {@link HttpStoreConfig#OFF} if there is none. Any thread. */
+  public int launchPort() {
+    return launchPort;
+  }
+
+  /** Another process that now listens on that port is not the one that is asked for. */
+  private Future<Boolean> answers(Directory.Instance other) {
+    RendezvousClient client = new RendezvousClient(vertx, other.host(), other.controlPort());
+    return client.groups().timeout(ANSWER_MILLIS, TimeUnit.MILLISECONDS)
+        .map(reply -> reply.getIncarnation() == other.incarnation())
+        .eventually(client::close);
+  }
+
+  /** Ms since the epoch at the start, then by the monotonic clock: setting the wall clock ends no lease. */
+  private static LongSupplier steadyClock() {
+    long startMillis = System.currentTimeMillis();
+    long startNanos = System.nanoTime();
+    return () -> startMillis + TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - startNanos);
+  }
+
+  private void gauge(String name, String description, AtomicLong value) {
+    meters.add(Gauge.builder(name, value, AtomicLong::get).description(description).register(node.metrics()));
+  }
+
+  /** Completes when nobody is a member of a group here any more, or after so many milliseconds. Any thread. */
+  Future<Void> idle(long millis) {
+    Promise<Void> idle = Promise.promise();
+    long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(millis);
+    context.runOnContext(v -> awaitIdle(idle, deadline));
+    return idle.future();
+  }
+
+  private void awaitIdle(Promise<Void> idle, long deadline) {
+    if (groups.activeMembers() == 0 || System.nanoTime() - deadline > 0) {
+      idle.complete();
+    } else {
+      vertx.setTimer(IDLE_POLL_MILLIS, timer -> awaitIdle(idle, deadline));
+    }
+  }
+
+  private void measure() {
+    openGroups.set(groups.size());
+    activeMembers.set(groups.activeMembers());
+    waitingCalls.set(groups.waits().size());
+  }
+
+  @Override
+  public Future<Void> end() {
+    hosted.stopped();
+    vertx.cancelTimer(ticker);
+    vertx.cancelTimer(measurer);
+    meters.forEach(node.metrics()::remove);
+    if (waits != null) {
+      waits.close();
+    }
+    Future<Void> unregistered = registration == null ? Future.succeededFuture() : registration.close();
+    return unregistered.transform(done -> {
+      groups.close();
+      return Future.join(httpStores.stream().map(KeyValueServer::close).toList()).mapEmpty();
+    });
+  }
+}
