@@ -9,6 +9,7 @@ import io.vertx.core.json.JsonObject;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -33,8 +34,15 @@ public final class FleetBuilder {
   private final JsonObject job = new JsonObject();
   private String[] args = {};
   private Path jobFile;
+  private Map<String, String> environment = System.getenv();
 
   FleetBuilder() {}
+
+  /** Variables that give this process its part in a job, in place of those of its own environment. */
+  public FleetBuilder environment(Map<String, String> variables) {
+    environment = Map.copyOf(variables);
+    return this;
+  }
 
   /** A command line; what it says goes before environment and files, and after everything else said here. */
   public FleetBuilder args(String... commandLine) {
@@ -102,6 +110,7 @@ public final class FleetBuilder {
     } catch (CommandLine.ParameterException e) {
       throw new InvalidInput(BadArguments.words(e));
     }
+    given.settings.takeRole(environment);
     Place place = given.place.load(given.settings, given.job.readyTimeout(), null,
         sections.copy().mergeIn(new JsonObject().put(Sections.FLEET, fleet), true));
     given.job.file(jobFile);

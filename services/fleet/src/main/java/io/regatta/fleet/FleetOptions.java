@@ -43,6 +43,7 @@ final class FleetOptions {
     SettingsOptions.add(given, "--ready-timeout", "node.ready_timeout_seconds", readyTimeout);
     SettingsOptions.add(given, "--result", RESULT, result);
     SettingsOptions.add(given, "--gpus", GPUS, gpus);
-    return Place.load(settings.conf(), given, settings.sectionKeys(), code);
+    return Place.load(Settings.Sources.ofProcess(settings.conf(), given, settings.sectionKeys())
+        .withVariables(settings.variables()).withCode(code));
   }
 }

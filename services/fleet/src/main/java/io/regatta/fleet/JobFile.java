@@ -23,11 +23,13 @@ final class JobFile {
 
   /**
    * @param file .yaml, .yml or .json; null if the code gives everything
+   * @param variables keys that follow from environment variables of launchers and schedulers
    * @param options options of the command line that stand for keys
    * @param overrides {@code key=value} each
    * @param code values given by the program
    */
-  static JobConfig load(Path file, List<Settings.Option> options, List<String> overrides, JsonObject code) {
+  static JobConfig load(Path file, List<Settings.Option> variables, List<Settings.Option> options, List<String> overrides,
+      JsonObject code) {
     if (file != null && Files.isDirectory(file)) {
       throw new InvalidInput("job file " + file + " is a directory: give the path of a job, for example "
           + "configs/wide-and-deep.yaml");
@@ -38,7 +40,7 @@ final class JobFile {
           + "example configs/wide-and-deep.yaml"));
     }
     return load(Schema.of(JobConfig.class).beside(Place.sections()),
-        Settings.Sources.ofProcess(file, options, overrides).withCode(code)).bind(JobConfig.class);
+        Settings.Sources.ofProcess(file, options, overrides).withVariables(variables).withCode(code)).bind(JobConfig.class);
   }
 
   /** Configuration is read before there is a cluster, so with a small Vertx of its own. */

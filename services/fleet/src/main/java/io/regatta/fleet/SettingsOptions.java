@@ -1,10 +1,12 @@
 package io.regatta.fleet;
 
+import io.regatta.fleet.role.RoleEnvironment;
 import io.regatta.node.Sections;
 import io.regatta.node.settings.Settings;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import picocli.CommandLine.Option;
 
 /** Where a command's settings come from beside the job file: {@code -conf} and {@code --set}, for job and services. */
@@ -19,8 +21,26 @@ final class SettingsOptions {
       + "optimizer.learning_rate=0.05, or of a section, e.g. node.admin.port=9000 (docs/configuration.md)")
   private List<String> keys = new ArrayList<>();
 
+  private RoleEnvironment role = RoleEnvironment.NONE;
+
   Path conf() {
     return conf;
+  }
+
+  /**
+   * Has the command's part in a job, where nothing else says so, come from variables of launchers and schedulers.
+   *
+   * @param environment variables by name
+   * @return what they say
+   */
+  RoleEnvironment takeRole(Map<String, String> environment) {
+    role = RoleEnvironment.read(environment);
+    return role;
+  }
+
+  /** Keys that follow from such variables. */
+  List<Settings.Option> variables() {
+    return role.options();
   }
 
   /** All {@code --set}, for a command that takes no job: a key of one is unknown to it. */

@@ -46,6 +46,9 @@ final class TrainCommand implements Callable<Integer> {
     if (local) {
       job.checkLocal(List.of());
     }
+    if (!local) {
+      RoleLines.say(settings.takeRole(System.getenv()).as("trainer", "regatta train"), out);
+    }
     JobConfig config = job.load(settings, regatta.program());
     Place here = place.load(settings, job.readyTimeout(), result, Fleet.role(local ? Role.LOCAL : Role.TRAINER));
     if (!local) {

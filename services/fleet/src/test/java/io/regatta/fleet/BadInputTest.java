@@ -57,7 +57,7 @@ class BadInputTest {
       simulate JOB --set data.shuffle_buffer=-1       | section 'data': shuffle_buffer must
       simulate JOB -conf DIR                          | is a directory
       simulate JOB -conf NOWHERE                      | no such file
-      train JOB --server-endpoints a:1                | regatta: section 'fleet': server_endpoints and rendezvous_endpoint go together
+      train JOB --rendezvous-endpoint a:1             | with a fixed rendezvous at a:1 they are not looked up: give their endpoints, too
       simulate JOB --set program_jar=DIR              | is a directory; give the path of the jar
       simulate JOB --frobnicate                       | regatta: there is no option '--frobnicate' (regatta simulate --help lists what there is)
       simulate JOB --mod geo                          | there is no option '--mod', did you mean '--mode'?

@@ -146,6 +146,8 @@ class FleetTest {
         .hasMessageContaining("fleet.role").hasMessageContaining("pserver");
     assertThatThrownBy(() -> Fleet.builder().role(Role.PSERVER).id(2).serverEndpoints(List.of("a:1"))
         .rendezvousEndpoint("b:2").init()).isInstanceOf(InvalidInput.class).hasMessageContaining("index");
+    assertThatThrownBy(() -> Fleet.builder().environment(Map.of("PADDLE_TRAINER_ENDPOINTS", "a:1,b:2")).serverEndpoints(
+        List.of("a:1")).init()).isInstanceOf(InvalidInput.class).hasMessageContaining("give one of the two");
     assertThatThrownBy(() -> Fleet.init().job()).isInstanceOf(InvalidInput.class).hasMessageContaining("job");
     assertThatThrownBy(() -> Fleet.builder().role(Role.PSERVER).init().initWorker())
         .isInstanceOf(InvalidInput.class).hasMessageContaining("runServer");

@@ -32,7 +32,7 @@ final class Jobs {
 
   /** A job of configs/ with some keys changed. */
   static JobConfig config(String name, String... keys) {
-    return JobFile.load(Checkout.file("configs/" + name + ".yaml"), List.of(), List.of(keys), new JsonObject());
+    return JobFile.load(Checkout.file("configs/" + name + ".yaml"), List.of(), List.of(), List.of(keys), new JsonObject());
   }
 
   /** A public data set; where there is none the test is skipped, by the name of what is missing. */

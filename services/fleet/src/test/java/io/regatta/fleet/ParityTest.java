@@ -35,7 +35,7 @@ class ParityTest {
     overrides.add("data.dir=" + dir.resolve("parity")); // 200 steps of two trainers
     overrides.add("settings.train_rows=26000");
     overrides.addAll(List.of(keys));
-    return new Parity(changes -> JobFile.load(Checkout.file("configs/wide-and-deep.yaml"), List.of(), overrides, changes), program)
+    return new Parity(changes -> JobFile.load(Checkout.file("configs/wide-and-deep.yaml"), List.of(), List.of(), overrides, changes), program)
         .run(check -> System.out.println(check));
   }
 

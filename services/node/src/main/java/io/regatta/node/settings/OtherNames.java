@@ -16,9 +16,11 @@ public final class OtherNames {
 
   static {
     NAMES.put("REGATTA_LOG", "Level of Regatta's own log, INFO unless set: ERROR, WARN, INFO, DEBUG, TRACE.");
+    NAMES.put("REGATTA_LAUNCHER", "Set by `regatta launch` for what it starts: its process id. They end when it has gone.");
     NAMES.put("REGATTA_JAVA_OPTS", "JVM options that the script `regatta` passes on.");
     NAMES.put("REGATTA_CLASSPATH", "Libraries beside Regatta's own that the script `regatta` puts on the class path, for Parquet "
         + "or S3 say ([data.md](data.md)).");
+    NAMES.put("REGATTA_GLOO_PYTHON", "Load tests: a Python with torch, for the peer of all-reduce.");
     NAMES.put(OWN_VARIABLES + "*", "A program's own; Regatta never looks at them.");
     NAMES.put(OWN_PROPERTIES + "*", "A program's own; Regatta never looks at them.");
     NAMES.put("regatta.data", "Tests: directory of the public data sets.");

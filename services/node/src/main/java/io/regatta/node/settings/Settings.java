@@ -28,8 +28,8 @@ import java.util.Map;
 import java.util.function.UnaryOperator;
 
 /**
- * Reads a process's configuration once, through Vert.x Config, from its five sources; the later one wins:
- * file &lt; environment ({@code REGATTA_SECTION_KEY}) &lt; system properties ({@code regatta.section.key}) &lt; command
+ * Reads a process's configuration once, through Vert.x Config, from its sources; the later one wins:
+ * file &lt; others' environment variables &lt; environment ({@code REGATTA_SECTION_KEY}) &lt; system properties ({@code regatta.section.key}) &lt; command
  * line ({@code --set section.key=value}, or an option that stands for a key) &lt; code. Keys are the snake_case names of configuration records'
  * components. Stateless, any thread; nothing blocks.
  */
@@ -46,6 +46,8 @@ public final class Settings {
    * Where configuration comes from.
    *
    * @param file a .json, .yaml or .yml file, or null
+   * @param variables keys that follow from environment variables of others' making, each under its variable's name; those of
+   *     another schema are passed over
    * @param environment variables by name; those that do not start with {@code REGATTA_}, and {@link OtherNames},
    *     are not looked at
    * @param properties system properties by name; likewise with {@code regatta.}
@@ -54,16 +56,23 @@ public final class Settings {
    * @param code values given by the program, nested as in a file
    * @param ignored top-level sections that belong to other services and are passed over
    */
-  public record Sources(Path file, Map<String, String> environment, Map<String, String> properties,
+  public record Sources(Path file, List<Option> variables, Map<String, String> environment, Map<String, String> properties,
       List<Option> options, List<String> overrides, JsonObject code, List<String> ignored) {
 
     public Sources {
+      variables = List.copyOf(variables);
       options = List.copyOf(options);
       environment = Map.copyOf(environment);
       properties = Map.copyOf(properties);
       overrides = List.copyOf(overrides);
       code = code == null ? new JsonObject() : code;
       ignored = List.copyOf(ignored);
+    }
+
+    /** Without variables of others' making. */
+    public Sources(Path file, Map<String, String> environment, Map<String, String> properties, List<Option> options,
+        List<String> overrides, JsonObject code, List<String> ignored) {
+      this(file, List.of(), environment, properties, options, overrides, code, ignored);
     }
 
     /** Without options. */
@@ -84,12 +93,17 @@ public final class Settings {
     }
 
     public Sources withCode(JsonObject values) {
-      return new Sources(file, environment, properties, options, overrides, values, ignored);
+      return new Sources(file, variables, environment, properties, options, overrides, values, ignored);
+    }
+
+    /** The same with what follows from environment variables of others' making. */
+    public Sources withVariables(List<Option> others) {
+      return new Sources(file, others, environment, properties, options, overrides, code, ignored);
     }
 
     /** The same, passing over sections that other services read. */
     public Sources without(List<String> sections) {
-      return new Sources(file, environment, properties, options, overrides, code, sections);
+      return new Sources(file, variables, environment, properties, options, overrides, code, sections);
     }
   }
 
@@ -108,6 +122,8 @@ public final class Settings {
       layers.add(file);
       sources.ignored().forEach(file::remove);
       mark(file, "", "file " + sources.file(), origins);
+      layers.add(options(schema, sources.variables().stream().filter(v -> schema.find(split(v.key())).isPresent()).toList(),
+          origins));
       layers.add(environment(schema, sources, origins));
       layers.add(properties(schema, sources, origins));
       layers.add(options(schema, sources.options(), origins));

@@ -1,0 +1,30 @@
+package io.regatta.fleet;
+
+import io.regatta.fleet.role.RoleEnvironment;
+import java.io.PrintWriter;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Spec;
+
+/** Shows what the variables of launchers and schedulers in this environment make of a process. */
+@Command(name = "env", mixinStandardHelpOptions = true,
+    description = "Shows what each variable of a launcher or scheduler in this environment leads to.",
+    footer = {"", "For example: TRAINING_ROLE=TRAINER PADDLE_TRAINER_ID=0 PADDLE_TRAINERS_NUM=2 "
+        + "PADDLE_PSERVERS_IP_PORT_LIST=10.0.0.1:36000 regatta env"})
+final class EnvCommand implements Callable<Integer> {
+
+  @Spec
+  private CommandSpec spec;
+
+  @Override
+  public Integer call() {
+    PrintWriter out = spec.commandLine().getOut();
+    RoleEnvironment role = RoleEnvironment.read(System.getenv());
+    if (role.isGiven()) {
+      Regatta.say(out, role.source());
+    }
+    RoleLines.table(role, out);
+    return Regatta.DONE;
+  }
+}

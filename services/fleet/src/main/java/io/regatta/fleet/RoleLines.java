@@ -1,0 +1,34 @@
+package io.regatta.fleet;
+
+import io.regatta.fleet.role.RoleEnvironment;
+import java.io.PrintWriter;
+
+/** What the environment says about a process's part in a job, for its user. Stateless. */
+final class RoleLines {
+
+  private RoleLines() {}
+
+  /** Whose variables were taken, and what one should know; nothing if there are none. */
+  static void say(RoleEnvironment role, PrintWriter out) {
+    if (role.isGiven()) {
+      Regatta.say(out, "part in the job from the environment, " + role.source() + "; regatta env shows what each variable "
+          + "led to");
+    }
+    role.notes().forEach(note -> Regatta.say(out, note));
+  }
+
+  /** Every variable that is set, and what it led to. */
+  static void table(RoleEnvironment role, PrintWriter out) {
+    if (role.readings().isEmpty()) {
+      Regatta.say(out, "No variable of a launcher or scheduler is set: parts in a job come from options and files alone.");
+      return;
+    }
+    int names = role.readings().stream().mapToInt(reading -> reading.variable().length()).max().orElse(0);
+    int values = Math.min(60, role.readings().stream().mapToInt(reading -> reading.value().length()).max().orElse(0));
+    for (RoleEnvironment.Reading reading : role.readings()) {
+      Regatta.say(out, String.format("%-" + names + "s  %-" + Math.max(1, values) + "s  %s", reading.variable(),
+          reading.value(), reading.meaning()).stripTrailing());
+    }
+    role.notes().forEach(note -> Regatta.say(out, note));
+  }
+}

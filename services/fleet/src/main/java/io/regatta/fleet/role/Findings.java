@@ -1,0 +1,47 @@
+package io.regatta.fleet.role;
+
+import io.regatta.node.settings.Settings;
+import java.util.ArrayList;
+import java.util.List;
+
+/** What has been found in an environment so far. Confined to its reader's thread. */
+final class Findings {
+
+  private final List<Settings.Option> options = new ArrayList<>();
+  private final List<RoleEnvironment.Reading> readings = new ArrayList<>();
+  private final List<String> notes = new ArrayList<>();
+
+  /** A variable stands for a key. */
+  void key(String variable, String read, String key, Object value) {
+    options.add(new Settings.Option("environment variable " + variable, key, value.toString()));
+    reading(variable, read, key + " = " + value);
+  }
+
+  /** A key that follows without being a variable's own value. */
+  void implied(String variable, String key, Object value) {
+    options.add(new Settings.Option("environment variable " + variable, key, value.toString()));
+    readings.replaceAll(reading -> reading.variable().equals(variable) ? new RoleEnvironment.Reading(variable, reading.value(),
+        reading.meaning() + ", " + key + " = " + value) : reading);
+  }
+
+  /** A variable that is looked at, and what came of it. */
+  void reading(String variable, String read, String meaning) {
+    readings.add(new RoleEnvironment.Reading(variable, read, meaning));
+  }
+
+  void note(String line) {
+    notes.add(line);
+  }
+
+  List<Settings.Option> options() {
+    return options;
+  }
+
+  List<RoleEnvironment.Reading> readings() {
+    return readings;
+  }
+
+  List<String> notes() {
+    return notes;
+  }
+}

@@ -1,0 +1,51 @@
+package io.regatta.fleet.role;
+
+import io.regatta.core.error.RegattaException.InvalidInput;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * What v2's {@code paddle.init} takes from {@code PADDLE_INIT_*}: trainers only, whose servers all have the same ports.
+ * {@code PORTS_NUM} and {@code PORTS_NUM_FOR_SPARSE} are consecutive ports, each a shard; {@code TRAINER_COUNT} is the number
+ * of threads of one trainer.
+ */
+final class InitVariables {
+
+  private static final String PREFIX = "PADDLE_INIT_";
+  private static final Set<String> KNOWN = Set.of("USE_GPU", "TRAINER_COUNT", "PORT", "PORTS_NUM", "PORTS_NUM_FOR_SPARSE",
+      "NUM_GRADIENT_SERVERS", "TRAINER_ID", "PSERVERS");
+
+  private InitVariables() {}
+
+  static void read(Variables variables, Findings found) {
+    for (String name : variables.beginningWith(PREFIX)) {
+      if (!KNOWN.contains(name.substring(PREFIX.length()))) {
+        throw new InvalidInput(name + " is none of the variables " + PREFIX + "*: " + String.join(", ",
+            KNOWN.stream().sorted().toList()) + "; unset it, or correct its name");
+      }
+    }
+    int port = variables.number(PREFIX + "PORT", 1, 7164);
+    List<String> hosts = variables.list(PREFIX + "PSERVERS", variables.text(PREFIX + "PSERVERS", "127.0.0.1"));
+    List<String> servers = hosts.stream().map(host -> host + ":" + port).toList();
+    found.key(PREFIX + "PSERVERS", String.join(",", hosts), "fleet.server_endpoints", String.join(",", servers));
+    found.implied(PREFIX + "PSERVERS", "servers", servers.size());
+    found.implied(PREFIX + "PSERVERS", "fleet.role", "trainer");
+    found.reading(PREFIX + "PORT", variables.text(PREFIX + "PORT", "not set"), "first port of every server: " + port);
+    int dense = variables.number(PREFIX + "PORTS_NUM", 1, 1);
+    int sparse = variables.number(PREFIX + "PORTS_NUM_FOR_SPARSE", 0, 1);
+    found.key(PREFIX + "PORTS_NUM", variables.text(PREFIX + "PORTS_NUM", "not set"), "shards", dense + sparse);
+    found.reading(PREFIX + "PORTS_NUM_FOR_SPARSE", variables.text(PREFIX + "PORTS_NUM_FOR_SPARSE", "not set"),
+        sparse + " of the shards");
+    int trainers = variables.number(PREFIX + "NUM_GRADIENT_SERVERS", 1, 1);
+    found.key(PREFIX + "NUM_GRADIENT_SERVERS", variables.text(PREFIX + "NUM_GRADIENT_SERVERS", "not set"), "trainers", trainers);
+    int id = Variables.within(PREFIX + "TRAINER_ID", variables.number(PREFIX + "TRAINER_ID", 0, 0), trainers,
+        PREFIX + "NUM_GRADIENT_SERVERS");
+    found.key(PREFIX + "TRAINER_ID", variables.text(PREFIX + "TRAINER_ID", "not set"), "fleet.id", id);
+    int threads = variables.number(PREFIX + "TRAINER_COUNT", 1, 1);
+    found.key(PREFIX + "TRAINER_COUNT", variables.text(PREFIX + "TRAINER_COUNT", "not set"), "threads", threads);
+    if (variables.has(PREFIX + "USE_GPU")) {
+      found.key(PREFIX + "USE_GPU", variables.text(PREFIX + "USE_GPU"), "device", variables.flag(PREFIX + "USE_GPU")
+          ? "gpu:0" : "cpu");
+    }
+  }
+}

@@ -1,0 +1,131 @@
+package io.regatta.fleet.role;
+
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.node.settings.Settings;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+
+/**
+ * A process's part in a job as its environment gives it. PaddlePaddle has three generations of variables for that (the
+ * {@code PADDLE_INIT_*} of v2, those of Fluid's transpiler, those of Fleet's role maker); MPI, Slurm and Kubernetes say
+ * which of how many processes this is. Variables of two generations at once are refused: they would contradict each other.
+ *
+ * @param source whose variables these are, in words; empty: nobody's, the environment says nothing
+ * @param options keys that follow, each under the name of its variable
+ * @param readings every variable that was looked at and is set
+ * @param notes what its reader should know, one line each
+ */
+public record RoleEnvironment(String source, List<Settings.Option> options, List<Reading> readings, List<String> notes) {
+
+  /**
+   * One variable.
+   *
+   * @param meaning what it led to, e.g. {@code fleet.role = pserver}
+   */
+  public record Reading(String variable, String value, String meaning) {}
+
+  public RoleEnvironment {
+    options = List.copyOf(options);
+    readings = List.copyOf(readings);
+    notes = List.copyOf(notes);
+  }
+
+  /** Nothing was said. */
+  public static final RoleEnvironment NONE = new RoleEnvironment("", List.of(), List.of(), List.of());
+
+  /**
+   * Reads an environment.
+   *
+   * @param environment variables by name
+   * @throws InvalidInput for a variable that is missing or wrong, which it names, with what was read
+   */
+  public static RoleEnvironment read(Map<String, String> environment) {
+    Reader reader = new Reader(new Variables(environment));
+    String source = reader.source();
+    reader.proxies();
+    return new RoleEnvironment(source, reader.found.options(), reader.found.readings(), reader.found.notes());
+  }
+
+  /** Whether the environment gives this process a part. */
+  public boolean isGiven() {
+    return !source.isEmpty();
+  }
+
+  /** The value of a key that follows; null if none does. */
+  public String value(String key) {
+    return options.stream().filter(option -> option.key().equals(key)).map(Settings.Option::value).findFirst().orElse(null);
+  }
+
+  /**
+   * This, for a process whose part is known otherwise.
+   *
+   * @param role the lower-case form of its role
+   * @param by who says so
+   * @throws InvalidInput if the environment gives it another one
+   */
+  public RoleEnvironment as(String role, String by) {
+    String given = value("fleet.role");
+    if (given != null && !given.equals(role)) {
+      String variable = options.stream().filter(option -> option.key().equals("fleet.role")).findFirst().orElseThrow().name();
+      throw new InvalidInput(by + " starts a " + role + ", but the " + variable + " makes this process a " + given
+          + ": start it with regatta run, or unset that variable");
+    }
+    return this;
+  }
+
+  /** The generations, in the order in which they are looked for. */
+  private static final class Reader {
+
+    private final Variables variables;
+    private final Findings found = new Findings();
+
+    Reader(Variables variables) {
+      this.variables = variables;
+    }
+
+    String source() {
+      Map<String, List<String>> given = new LinkedHashMap<>();
+      given.put("PADDLE_INIT_*", variables.beginningWith("PADDLE_INIT_"));
+      given.put("PADDLE_PSERVER_IPS", variables.set("PADDLE_PSERVER_IPS"));
+      given.put("TRAINING_ROLE", variables.set("TRAINING_ROLE", "PADDLE_PSERVERS_IP_PORT_LIST"));
+      given.values().removeIf(List::isEmpty);
+      if (given.size() > 1) {
+        throw new InvalidInput("the environment gives this process its part in " + given.size() + " ways at once: " + given
+            .values().stream().map(names -> String.join(", ", names)).collect(Collectors.joining(" and "))
+            + ". Unset those of all but one");
+      }
+      if (given.containsKey("PADDLE_INIT_*")) {
+        InitVariables.read(variables, found);
+        return "PaddlePaddle v2 (PADDLE_INIT_*)";
+      }
+      if (given.containsKey("PADDLE_PSERVER_IPS")) {
+        TranspilerVariables.read(variables, found);
+        return "PaddlePaddle Fluid (PADDLE_TRAINING_ROLE)";
+      }
+      if (given.containsKey("TRAINING_ROLE")) {
+        return RoleMakerVariables.parameterServer(variables, found) ? "PaddlePaddle Fleet (TRAINING_ROLE)" : "";
+      }
+      if (variables.has("PADDLE_TRAINER_ENDPOINTS")) {
+        return RoleMakerVariables.collective(variables, found) ? "PaddlePaddle Fleet, collective (PADDLE_TRAINER_ENDPOINTS)" : "";
+      }
+      return SchedulerVariables.read(variables, found);
+    }
+
+    /** Data never goes through one; gRPC clients of other makes do look at them, so it is said. */
+    void proxies() {
+      List<String> proxies = new ArrayList<>();
+      for (String name : List.of("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY", "all_proxy", "ALL_PROXY")) {
+        if (variables.has(name)) {
+          proxies.add(name);
+          found.reading(name, variables.text(name), "none: tensors and control calls go past it");
+        }
+      }
+      if (!proxies.isEmpty()) {
+        found.note(String.join(", ", proxies) + (proxies.size() > 1 ? " are" : " is") + " set: no proxy is used for data");
+      }
+    }
+  }
+}

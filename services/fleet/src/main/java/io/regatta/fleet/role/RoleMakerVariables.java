@@ -1,0 +1,124 @@
+package io.regatta.fleet.role;
+
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.node.address.HostPort;
+import java.util.List;
+
+/**
+ * The variables of Fleet's {@code PaddleCloudRoleMaker} (PaddlePaddle 2.0): one set for parameter servers and their
+ * trainers, one for trainers that exchange among themselves. Rules, defaults and messages are those of
+ * {@code role_maker.py}; where it lets a contradiction pass, this refuses it.
+ */
+final class RoleMakerVariables {
+
+  private static final String SERVERS = "PADDLE_PSERVERS_IP_PORT_LIST";
+  private static final String ROLE = "TRAINING_ROLE";
+  private static final String TRAINERS = "PADDLE_TRAINERS_NUM";
+  private static final String ID = "PADDLE_TRAINER_ID";
+  private static final String TRAINER_ENDPOINTS = "PADDLE_TRAINER_ENDPOINTS";
+  private static final String IP = "POD_IP";
+  private static final String PORT = "PADDLE_PORT";
+
+  private RoleMakerVariables() {}
+
+  /** @return false: without servers it is no part of a job, as in Paddle, which calls it non-distributed */
+  static boolean parameterServer(Variables variables, Findings found) {
+    if (!variables.has(SERVERS)) {
+      String role = variables.required(ROLE);
+      if (!role.equals("TRAINER")) {
+        throw new InvalidInput("Can not find " + SERVERS + ", please check your environment. " + ROLE + " is " + role
+            + ", and a server is one of that list");
+      }
+      found.reading(ROLE, role, "none: " + SERVERS + " is not set");
+      found.note(ROLE + " is TRAINER, but " + SERVERS + " is not set: this process is not distributed, and trains alone");
+      return false;
+    }
+    List<String> servers = variables.endpoints(SERVERS);
+    found.key(SERVERS, String.join(",", servers), "fleet.server_endpoints", String.join(",", servers));
+    found.implied(SERVERS, "servers", servers.size());
+    int trainers = variables.required(TRAINERS, 1);
+    found.key(TRAINERS, Integer.toString(trainers), "trainers", trainers);
+    String role = variables.required(ROLE);
+    switch (role) {
+      case "TRAINER" -> trainer(variables, found, trainers);
+      case "PSERVER" -> server(variables, found, servers);
+      case "HETER_TRAINER", "COORDINATOR" -> throw new InvalidInput(ROLE + " is " + role
+          + ", which is no role here: start this process as TRAINER or PSERVER");
+      default -> throw new InvalidInput("TRAINING_ROLE must be PSERVER or TRAINER or HETER_TRAINER, but get " + role
+          + ", please check your environment.");
+    }
+    GlooVariables.read(variables, found);
+    return true;
+  }
+
+  private static void trainer(Variables variables, Findings found, int trainers) {
+    found.key(ROLE, "TRAINER", "fleet.role", "trainer");
+    int id = Variables.within(ID, variables.required(ID, 0), trainers, TRAINERS);
+    found.key(ID, Integer.toString(id), "fleet.id", id);
+    if (variables.has(TRAINER_ENDPOINTS)) {
+      List<String> endpoints = variables.endpoints(TRAINER_ENDPOINTS);
+      sameCount(endpoints, trainers);
+      found.key(TRAINER_ENDPOINTS, String.join(",", endpoints), "fleet.endpoint", endpoints.get(id));
+    }
+    if (variables.has(IP)) {
+      found.key(IP, variables.text(IP), "node.host", variables.text(IP));
+    }
+  }
+
+  private static void server(Variables variables, Findings found, List<String> servers) {
+    found.key(ROLE, "PSERVER", "fleet.role", "pserver");
+    String host = variables.required(IP);
+    int port = variables.required(PORT, 1);
+    int index = servers.indexOf(host + ":" + port);
+    if (index < 0) {
+      throw new InvalidInput(IP + " and " + PORT + " say that this server is " + host + ":" + port + ", which is none of "
+          + SERVERS + " = " + String.join(",", servers) + ", please check your environment.");
+    }
+    found.key(IP, host, "node.host", host);
+    found.key(PORT, Integer.toString(port), "fleet.id", index);
+  }
+
+  /** @return false: of a single trainer nothing follows, as in Paddle, which calls it non-distributed */
+  static boolean collective(Variables variables, Findings found) {
+    List<String> endpoints = variables.endpoints(TRAINER_ENDPOINTS);
+    String role = variables.text("PADDLE_TRAINING_ROLE", "TRAINER");
+    if (!role.equals("TRAINER")) {
+      throw new InvalidInput("PADDLE_TRAINING_ROLE is " + role + ", but with " + TRAINER_ENDPOINTS + " and without "
+          + SERVERS + " all are trainers: it must be TRAINER, please check your environment.");
+    }
+    int count = variables.number(TRAINERS, 1, endpoints.size());
+    sameCount(endpoints, count);
+    int id = Variables.within(ID, variables.number(ID, 0, 0), count, TRAINER_ENDPOINTS);
+    if (count == 1) {
+      found.reading(TRAINER_ENDPOINTS, endpoints.get(0), "none: a single trainer is not distributed");
+      return false;
+    }
+    found.key(TRAINER_ENDPOINTS, String.join(",", endpoints), "fleet.trainer_endpoints", String.join(",", endpoints));
+    found.implied(TRAINER_ENDPOINTS, "trainers", count);
+    found.implied(TRAINER_ENDPOINTS, "mode", "collective");
+    found.implied(TRAINER_ENDPOINTS, "servers", 0);
+    found.implied(TRAINER_ENDPOINTS, "fleet.role", "trainer");
+    found.implied(TRAINER_ENDPOINTS, "node.host", HostPort.parse(endpoints.get(id), TRAINER_ENDPOINTS).host());
+    if (variables.has(TRAINERS)) {
+      found.reading(TRAINERS, variables.text(TRAINERS), "agrees with " + TRAINER_ENDPOINTS);
+    }
+    found.key(ID, variables.text(ID, "0"), "fleet.id", id);
+    String current = variables.text("PADDLE_CURRENT_ENDPOINT");
+    if (current != null && !current.equals(endpoints.get(id))) {
+      throw new InvalidInput("PADDLE_CURRENT_ENDPOINT is " + current + ", but " + ID + " " + id + " of " + TRAINER_ENDPOINTS
+          + " is " + endpoints.get(id) + ", please check your environment.");
+    }
+    if (current != null) {
+      found.reading("PADDLE_CURRENT_ENDPOINT", current, "agrees with " + TRAINER_ENDPOINTS);
+    }
+    GlooVariables.read(variables, found);
+    return true;
+  }
+
+  private static void sameCount(List<String> endpoints, int trainers) {
+    if (endpoints.size() != trainers) {
+      throw new InvalidInput(TRAINERS + " is " + trainers + ", but " + TRAINER_ENDPOINTS + " has " + endpoints.size() + ": "
+          + String.join(",", endpoints) + ", please check your environment.");
+    }
+  }
+}

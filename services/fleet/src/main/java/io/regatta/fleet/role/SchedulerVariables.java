@@ -1,0 +1,52 @@
+package io.regatta.fleet.role;
+
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * Which of how many processes this is, as MPI, Slurm or Kubernetes say: rank and number of trainers. Where the services are
+ * they do not say.
+ */
+final class SchedulerVariables {
+
+  /** Pods of a stateful set, or of an indexed job, end in their number. */
+  private static final Pattern NUMBERED = Pattern.compile(".+-(\\d{1,9})");
+
+  private SchedulerVariables() {}
+
+  /** @return whose variables they are, empty if there are none */
+  static String read(Variables variables, Findings found) {
+    if (variables.has("OMPI_COMM_WORLD_RANK")) {
+      rankOf(variables, found, "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE");
+      return "Open MPI";
+    }
+    if (variables.has("PMI_RANK")) {
+      rankOf(variables, found, "PMI_RANK", "PMI_SIZE");
+      return "MPI";
+    }
+    if (variables.has("SLURM_PROCID")) {
+      rankOf(variables, found, "SLURM_PROCID", "SLURM_NTASKS");
+      return "Slurm";
+    }
+    if (variables.has("JOB_COMPLETION_INDEX")) {
+      int index = variables.required("JOB_COMPLETION_INDEX", 0);
+      found.key("JOB_COMPLETION_INDEX", Integer.toString(index), "fleet.id", index);
+      return "Kubernetes";
+    }
+    String pod = variables.text("POD_NAME");
+    Matcher numbered = pod == null ? null : NUMBERED.matcher(pod);
+    if (numbered != null && numbered.matches()) {
+      found.key("POD_NAME", pod, "fleet.id", Integer.parseInt(numbered.group(1)));
+      return "Kubernetes";
+    }
+    return "";
+  }
+
+  private static void rankOf(Variables variables, Findings found, String rank, String size) {
+    int count = variables.required(size, 1);
+    int id = Variables.within(rank, variables.required(rank, 0), count, size);
+    found.key(rank, Integer.toString(id), "fleet.id", id);
+    found.implied(rank, "fleet.role", "trainer");
+    found.key(size, Integer.toString(count), "trainers", count);
+  }
+}

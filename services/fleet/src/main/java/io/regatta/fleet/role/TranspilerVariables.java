@@ -1,0 +1,51 @@
+package io.regatta.fleet.role;
+
+import io.regatta.core.error.RegattaException.InvalidInput;
+import java.util.List;
+
+/** The variables of Fluid's distribute transpiler: one port for all servers, hosts as a list. */
+final class TranspilerVariables {
+
+  private static final String ROLE = "PADDLE_TRAINING_ROLE";
+  private static final String IPS = "PADDLE_PSERVER_IPS";
+  private static final String PORT = "PADDLE_PSERVER_PORT";
+  private static final String TRAINERS = "PADDLE_TRAINERS";
+  private static final String IP = "PADDLE_CURRENT_IP";
+  private static final String ID = "PADDLE_TRAINER_ID";
+
+  private TranspilerVariables() {}
+
+  static void read(Variables variables, Findings found) {
+    int port = variables.number(PORT, 1, 6174);
+    List<String> hosts = variables.list(IPS, variables.required(IPS));
+    List<String> servers = hosts.stream().map(host -> host + ":" + port).toList();
+    found.key(IPS, String.join(",", hosts), "fleet.server_endpoints", String.join(",", servers));
+    found.implied(IPS, "servers", servers.size());
+    if (variables.has(PORT)) {
+      found.reading(PORT, Integer.toString(port), "port of every server");
+    }
+    int trainers = variables.required(TRAINERS, 1);
+    found.key(TRAINERS, Integer.toString(trainers), "trainers", trainers);
+    String role = variables.required(ROLE);
+    switch (role) {
+      case "TRAINER" -> {
+        found.key(ROLE, role, "fleet.role", "trainer");
+        int id = Variables.within(ID, variables.number(ID, 0, 0), trainers, TRAINERS);
+        found.key(ID, variables.text(ID, "0"), "fleet.id", id);
+      }
+      case "PSERVER" -> {
+        found.key(ROLE, role, "fleet.role", "pserver");
+        String host = variables.required(IP);
+        int index = hosts.indexOf(host);
+        if (index < 0) {
+          throw new InvalidInput(IP + " says that this server is " + host + ", which is none of " + IPS + " = "
+              + String.join(",", hosts) + ", please check your environment.");
+        }
+        found.key(IP, host, "node.host", host);
+        found.implied(IP, "fleet.id", index);
+      }
+      default -> throw new InvalidInput(ROLE + " should be one of [TRAINER, PSERVER], but is " + role
+          + ", please check your environment.");
+    }
+  }
+}

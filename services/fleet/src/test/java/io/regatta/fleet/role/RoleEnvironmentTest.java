@@ -1,0 +1,134 @@
+package io.regatta.fleet.role;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.node.settings.Settings;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Variables as PaddlePaddle's documents and launchers set them, and the keys that follow. */
+class RoleEnvironmentTest {
+
+  private static final String FLEET = "PADDLE_PSERVERS_IP_PORT_LIST=10.89.176.11:36000,10.89.176.12:36000;PADDLE_TRAINERS_NUM=2";
+  private static final String FLUID = "PADDLE_PSERVER_IPS=ps0.example.com, ps1.example.com;PADDLE_TRAINERS=2";
+
+  private static Map<String, String> environment(String text) {
+    Map<String, String> variables = new LinkedHashMap<>();
+    for (String each : text.split(";")) {
+      variables.put(each.substring(0, each.indexOf('=')), each.substring(each.indexOf('=') + 1));
+    }
+    return variables;
+  }
+
+  private static String keys(String text) {
+    return String.join(" ", RoleEnvironment.read(environment(text)).options().stream()
+        .map(option -> option.key() + "=" + option.value()).sorted().toList());
+  }
+
+  @Test
+  void a_server_of_fleet() {
+    assertThat(keys(FLEET + ";TRAINING_ROLE=PSERVER;POD_IP=10.89.176.12;PADDLE_PORT=36000")).isEqualTo(
+        "fleet.id=1 fleet.role=pserver fleet.server_endpoints=10.89.176.11:36000,10.89.176.12:36000 node.host=10.89.176.12 "
+            + "servers=2 trainers=2");
+  }
+
+  @Test
+  void a_trainer_of_fleet_with_spaces_in_its_lists() {
+    assertThat(keys("PADDLE_PSERVERS_IP_PORT_LIST= a:1 , b:2, ;PADDLE_TRAINERS_NUM= 2 ;TRAINING_ROLE=TRAINER ;"
+        + "PADDLE_TRAINER_ID=1;PADDLE_TRAINER_ENDPOINTS=c:3, d:4;PADDLE_WITH_GLOO=0")).isEqualTo(
+        "fleet.endpoint=d:4 fleet.id=1 fleet.role=trainer fleet.server_endpoints=a:1,b:2 servers=2 trainers=2");
+  }
+
+  @Test
+  void server_and_trainer_of_fluid() {
+    assertThat(keys(FLUID + ";PADDLE_TRAINING_ROLE=PSERVER;PADDLE_CURRENT_IP=ps1.example.com;PADDLE_PSERVER_PORT=6180"))
+        .isEqualTo("fleet.id=1 fleet.role=pserver fleet.server_endpoints=ps0.example.com:6180,ps1.example.com:6180 "
+            + "node.host=ps1.example.com servers=2 trainers=2");
+    assertThat(keys(FLUID + ";PADDLE_TRAINING_ROLE=TRAINER;PADDLE_TRAINER_ID=1")).isEqualTo("fleet.id=1 fleet.role=trainer "
+        + "fleet.server_endpoints=ps0.example.com:6174,ps1.example.com:6174 servers=2 trainers=2");
+  }
+
+  @Test
+  void a_trainer_of_v2() {
+    assertThat(keys("PADDLE_INIT_USE_GPU=False;PADDLE_INIT_TRAINER_COUNT=4;PADDLE_INIT_PORT=7164;PADDLE_INIT_PORTS_NUM=1;"
+        + "PADDLE_INIT_PORTS_NUM_FOR_SPARSE=2;PADDLE_INIT_NUM_GRADIENT_SERVERS=3;PADDLE_INIT_TRAINER_ID=2;"
+        + "PADDLE_INIT_PSERVERS=10.0.0.1,10.0.0.2")).isEqualTo("device=cpu fleet.id=2 fleet.role=trainer "
+        + "fleet.server_endpoints=10.0.0.1:7164,10.0.0.2:7164 servers=2 shards=3 threads=4 trainers=3");
+  }
+
+  @Test
+  void a_collective_trainer() {
+    assertThat(keys("PADDLE_TRAINER_ENDPOINTS=10.0.0.1:6170,10.0.0.2:6170;PADDLE_TRAINER_ID=1;"
+        + "PADDLE_CURRENT_ENDPOINT=10.0.0.2:6170;PADDLE_TRAINERS_NUM=2")).isEqualTo("fleet.id=1 fleet.role=trainer "
+        + "fleet.trainer_endpoints=10.0.0.1:6170,10.0.0.2:6170 mode=collective node.host=10.0.0.2 servers=0 trainers=2");
+  }
+
+  @Test
+  void ranks_of_schedulers() {
+    assertThat(keys("OMPI_COMM_WORLD_RANK=1;OMPI_COMM_WORLD_SIZE=3")).isEqualTo("fleet.id=1 fleet.role=trainer trainers=3");
+    assertThat(keys("SLURM_PROCID=0;SLURM_NTASKS=2")).isEqualTo("fleet.id=0 fleet.role=trainer trainers=2");
+    assertThat(keys("POD_NAME=trainer-11")).isEqualTo("fleet.id=11");
+    assertThat(keys("POD_NAME=job-x7k2f")).isEmpty();
+  }
+
+  @Test
+  void what_is_no_part_of_a_job() {
+    RoleEnvironment alone = RoleEnvironment.read(environment("TRAINING_ROLE=TRAINER"));
+    assertThat(alone.isGiven()).isFalse();
+    assertThat(alone.notes()).singleElement().asString().contains("PADDLE_PSERVERS_IP_PORT_LIST is not set");
+    assertThat(RoleEnvironment.read(environment("PADDLE_TRAINER_ENDPOINTS=127.0.0.1:6170")).isGiven()).isFalse();
+    assertThat(RoleEnvironment.read(Map.of("HOME", "/root")).readings()).isEmpty();
+  }
+
+  @Test
+  void a_proxy_is_named_and_no_part() {
+    RoleEnvironment role = RoleEnvironment.read(environment(FLEET + ";TRAINING_ROLE=TRAINER;PADDLE_TRAINER_ID=0;"
+        + "http_proxy=http://proxy:3128"));
+    assertThat(role.notes()).containsExactly("http_proxy is set: no proxy is used for data");
+    assertThat(role.readings()).anySatisfy(reading -> assertThat(reading.variable()).isEqualTo("http_proxy"));
+  }
+
+  @Test
+  void every_key_names_its_variable() {
+    assertThat(RoleEnvironment.read(environment(FLEET + ";TRAINING_ROLE=TRAINER;PADDLE_TRAINER_ID=0")).options())
+        .extracting(Settings.Option::name).contains("environment variable TRAINING_ROLE",
+            "environment variable PADDLE_TRAINERS_NUM").doesNotContainNull();
+  }
+
+  @ParameterizedTest(name = "{0}")
+  @CsvSource(delimiter = '|', quoteCharacter = '`', textBlock = """
+      TRAINING_ROLE=PSERVER | Can not find PADDLE_PSERVERS_IP_PORT_LIST, please check your environment.
+      PADDLE_PSERVERS_IP_PORT_LIST=a:1 | Can not find PADDLE_TRAINERS_NUM, please check your environment.
+      PADDLE_PSERVERS_IP_PORT_LIST=a:1;PADDLE_TRAINERS_NUM=2 | Can not find TRAINING_ROLE, please check your environment.
+      PADDLE_PSERVERS_IP_PORT_LIST=a:1;PADDLE_TRAINERS_NUM=2;TRAINING_ROLE=CAPTAIN | TRAINING_ROLE must be PSERVER or TRAINER or HETER_TRAINER, but get CAPTAIN, please check your environment.
+      PADDLE_PSERVERS_IP_PORT_LIST=a:1;PADDLE_TRAINERS_NUM=2;TRAINING_ROLE=HETER_TRAINER | TRAINING_ROLE is HETER_TRAINER, which is no role here
+      PADDLE_PSERVERS_IP_PORT_LIST=a:1;PADDLE_TRAINERS_NUM=2;TRAINING_ROLE=TRAINER | Can not find PADDLE_TRAINER_ID, please check your environment.
+      PADDLE_PSERVERS_IP_PORT_LIST=a:1;PADDLE_TRAINERS_NUM=2;TRAINING_ROLE=TRAINER;PADDLE_TRAINER_ID=2 | PADDLE_TRAINER_ID is 2, but PADDLE_TRAINERS_NUM says that there are 2
+      PADDLE_PSERVERS_IP_PORT_LIST=a:1;PADDLE_TRAINERS_NUM=two;TRAINING_ROLE=TRAINER | PADDLE_TRAINERS_NUM must be a whole number of at least 1, but is "two"
+      PADDLE_PSERVERS_IP_PORT_LIST=a:1;PADDLE_TRAINERS_NUM=2;TRAINING_ROLE=PSERVER;PADDLE_PORT=1 | Can not find POD_IP, please check your environment.
+      PADDLE_PSERVERS_IP_PORT_LIST=a:1;PADDLE_TRAINERS_NUM=2;TRAINING_ROLE=PSERVER;POD_IP=b;PADDLE_PORT=1 | say that this server is b:1, which is none of PADDLE_PSERVERS_IP_PORT_LIST = a:1
+      PADDLE_PSERVERS_IP_PORT_LIST=a:1,a:1;PADDLE_TRAINERS_NUM=2;TRAINING_ROLE=TRAINER | PADDLE_PSERVERS_IP_PORT_LIST has an endpoint twice
+      PADDLE_PSERVERS_IP_PORT_LIST=a;PADDLE_TRAINERS_NUM=2;TRAINING_ROLE=TRAINER | PADDLE_PSERVERS_IP_PORT_LIST
+      PADDLE_PSERVER_IPS=a;PADDLE_TRAINERS=1;PADDLE_TRAINING_ROLE=BOSS | PADDLE_TRAINING_ROLE should be one of [TRAINER, PSERVER], but is BOSS
+      PADDLE_PSERVER_IPS=a;PADDLE_TRAINERS=1;PADDLE_TRAINING_ROLE=PSERVER;PADDLE_CURRENT_IP=b | PADDLE_CURRENT_IP says that this server is b
+      PADDLE_INIT_PSERVER=a | PADDLE_INIT_PSERVER is none of the variables PADDLE_INIT_*
+      PADDLE_INIT_USE_GPU=maybe | PADDLE_INIT_USE_GPU must be True or False, but is "maybe"
+      PADDLE_INIT_PSERVERS=a;TRAINING_ROLE=TRAINER | in 2 ways at once: PADDLE_INIT_PSERVERS and TRAINING_ROLE
+      PADDLE_TRAINER_ENDPOINTS=a:1,b:2;PADDLE_TRAINERS_NUM=3 | PADDLE_TRAINERS_NUM is 3, but PADDLE_TRAINER_ENDPOINTS has 2
+      PADDLE_TRAINER_ENDPOINTS=a:1,b:2;PADDLE_TRAINER_ID=5 | PADDLE_TRAINER_ID is 5, but PADDLE_TRAINER_ENDPOINTS says that there are 2
+      PADDLE_TRAINER_ENDPOINTS=a:1,b:2;PADDLE_TRAINING_ROLE=PSERVER | PADDLE_TRAINING_ROLE is PSERVER
+      PADDLE_TRAINER_ENDPOINTS=a:1,b:2;PADDLE_CURRENT_ENDPOINT=b:2 | PADDLE_CURRENT_ENDPOINT is b:2, but PADDLE_TRAINER_ID 0
+      PADDLE_TRAINER_ENDPOINTS=a:1,b:2;PADDLE_WITH_GLOO=1 | gloo initialized error, please check arguments
+      PADDLE_TRAINER_ENDPOINTS=a:1,b:2;PADDLE_WITH_GLOO=1;PADDLE_GLOO_RENDEZVOUS=3 | PADDLE_GLOO_HTTP_ENDPOINT must be set
+      OMPI_COMM_WORLD_RANK=3;OMPI_COMM_WORLD_SIZE=3 | OMPI_COMM_WORLD_RANK is 3, but OMPI_COMM_WORLD_SIZE says that there are 3
+      """)
+  void what_is_wrong_is_named(String variables, String message) {
+    assertThatThrownBy(() -> RoleEnvironment.read(environment(variables))).isInstanceOf(InvalidInput.class)
+        .hasMessageContaining(message);
+  }
+}
