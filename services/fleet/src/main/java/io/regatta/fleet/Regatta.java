@@ -2,6 +2,7 @@ package io.regatta.fleet;
 
 import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.fleet.launch.LauncherLink;
 import io.regatta.node.process.BadArguments;
 import io.regatta.node.process.Interrupt;
 import io.regatta.node.process.ServiceLogging;
@@ -25,7 +26,7 @@ import picocli.CommandLine.ParameterException;
 @Command(name = "regatta", mixinStandardHelpOptions = true, versionProvider = Version.class,
     description = "Distributed training of DJL models on the JVM.",
     subcommands = {SimulateCommand.class, TrainCommand.class, RunCommand.class, ParityCommand.class, StatusCommand.class,
-        CheckpointCommand.class, PrepareCommand.class, PredictCommand.class,
+        CheckpointCommand.class, PrepareCommand.class, PredictCommand.class, EnvCommand.class, LaunchCommand.class,
         VersionCommand.class, CommandLine.HelpCommand.class},
     footer = {"", "First steps: regatta simulate configs/wide-and-deep.yaml"})
 public final class Regatta implements Runnable {
@@ -56,8 +57,10 @@ public final class Regatta implements Runnable {
    * @return exit status
    */
   static int execute(TrainingProgram program, String... args) {
+    LauncherLink.follow(System.getenv());
     CommandLine commandLine = new CommandLine(new Regatta(program));
     ServiceCommand.addAll(commandLine);
+    commandLine.getSubcommands().get("launch").setStopAtPositional(true); // what follows the program is the program's
     commandLine.setCaseInsensitiveEnumValuesAllowed(true)
         .setParameterExceptionHandler(Regatta::badArguments)
         .setExecutionExceptionHandler((e, failed, parsed) -> report(e, failed.getErr()));

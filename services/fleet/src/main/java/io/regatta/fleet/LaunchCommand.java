@@ -1,0 +1,109 @@
+package io.regatta.fleet;
+
+import io.regatta.fleet.launch.LaunchOptions;
+import io.regatta.fleet.launch.Launches;
+import io.regatta.node.settings.Settings;
+import io.vertx.core.json.JsonObject;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/**
+ * Starts the processes of a job on this machine, in the words of PaddlePaddle's launchers. Under the name {@code launch_ps} it
+ * has the defaults of the older one.
+ */
+@Command(name = "launch", aliases = "launch_ps", mixinStandardHelpOptions = true,
+    description = "Starts the servers and trainers of a job on this machine, watches them, and ends with them.",
+    footer = {"", "Two servers and two trainers:   regatta launch --server_num 2 --worker_num 2 configs/ctr-dnn.yaml",
+        "Four that exchange directly:    regatta launch --nproc_per_node 4 configs/resnet50.yaml",
+        "The same on two machines:       regatta launch --ips 10.0.0.1,10.0.0.2 --nproc_per_node 2 configs/resnet50.yaml",
+        "What follows the program is its own: a job file takes the options of 'regatta run'."})
+final class LaunchCommand implements Callable<Integer> {
+
+  private static final int OLD_COUNT = 2;
+
+  @Spec
+  private CommandSpec spec;
+
+  @Option(names = {"--server_num", "--server-num"}, paramLabel = "N", description = "parameter servers on this machine")
+  private Integer serverNum;
+
+  @Option(names = {"--worker_num", "--worker-num", "--trainer_num"}, paramLabel = "N", description = "trainers on this machine")
+  private Integer workerNum;
+
+  @Option(names = {"--servers", "--endpoints"}, paramLabel = "HOST:PORT,...",
+      description = "every parameter server of the job; those whose address is this machine's are started here")
+  private String servers;
+
+  @Option(names = {"--workers", "--trainers"}, paramLabel = "HOST[:PORT],...", description = "every trainer of the job")
+  private String workers;
+
+  @Option(names = {"--ips", "--cluster_node_ips"}, paramLabel = "HOST,...",
+      description = "machines of a collective job; this command is given on each of them")
+  private String ips;
+
+  @Option(names = {"--nproc_per_node", "--nproc-per-node"}, paramLabel = "N",
+      description = "trainers of a collective job on each machine; without it one for each of --gpus, or one")
+  private Integer nprocPerNode;
+
+  @Option(names = {"--gpus", "--devices", "--selected_gpus"}, paramLabel = "N,...",
+      description = "GPUs to give to the trainers, one each, in turn")
+  private String gpus;
+
+  @Option(names = {"--host", "--node_ip"}, paramLabel = "HOST", defaultValue = "",
+      description = "which of the addresses in the lists is this machine's, if that cannot be seen")
+  private String host;
+
+  @Option(names = {"--start_port", "--start-port"}, paramLabel = "PORT",
+      description = "first of the ports to use; without it any free ones, on several machines 6070 and on")
+  private Integer startPort;
+
+  @Option(names = {"--http_port", "--http-port"}, paramLabel = "PORT", defaultValue = "",
+      description = "port of the HTTP store that programs are told, on the first server's machine; or HOST:PORT")
+  private String httpPort;
+
+  @Option(names = {"--log_dir", "--log-dir"}, paramLabel = "DIR", description = "logs of the processes (log; of launch_ps: logs)")
+  private String logDir;
+
+  @Option(names = {"--job_id", "--job-id"}, paramLabel = "NAME", defaultValue = "", description = "name of this launch, for its lines")
+  private String jobId;
+
+  @Option(names = "--print_config", paramLabel = "True|False", defaultValue = "True", hidden = true,
+      description = "whether the options are printed")
+  private String printConfig;
+
+  @Parameters(index = "0", paramLabel = "PROGRAM", description = "a job file, a jar with a main class, or a .java file")
+  private String program;
+
+  @Parameters(index = "1..*", paramLabel = "ARGS", description = "its arguments")
+  private List<String> arguments = List.of();
+
+  @Override
+  public Integer call() {
+    boolean old = "launch_ps".equals(name());
+    boolean counts = old && servers == null && workers == null;
+    LaunchOptions options = new LaunchOptions(counts && serverNum == null ? Integer.valueOf(OLD_COUNT) : serverNum,
+        counts && workerNum == null ? Integer.valueOf(OLD_COUNT) : workerNum, LaunchOptions.list(servers),
+        LaunchOptions.list(workers), old ? List.of() : LaunchOptions.list(ips), nprocPerNode, LaunchOptions.gpus(gpus), host,
+        startPort, httpPort, logDir != null ? logDir : old ? "logs" : "log", jobId, 0, program, arguments);
+    boolean quiet = "False".equalsIgnoreCase(printConfig);
+    return Launches.run(options, shards(), Regatta.class.getName(), quiet, spec.commandLine().getOut());
+  }
+
+  /** By which name it was called. */
+  private String name() {
+    List<String> typed = spec.root().commandLine().getParseResult().originalArgs();
+    return typed.isEmpty() ? "" : typed.get(0);
+  }
+
+  /** Shards of each server as the job's file says, beside what its own arguments say; a program in code has one. */
+  private int shards() {
+    return program.matches(".*\\.(yaml|yml|json)") ? JobFile.load(Path.of(program), List.of(), List.<Settings.Option>of(),
+        List.of(), new JsonObject()).shards() : 1;
+  }
+}

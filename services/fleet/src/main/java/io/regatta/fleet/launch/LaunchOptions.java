@@ -1,0 +1,137 @@
+package io.regatta.fleet.launch;
+
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.node.address.HostPort;
+import io.regatta.trainer.config.GpuAssignment;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/**
+ * What a launcher's command line said, under the names that PaddlePaddle's {@code launch} gives them. Immutable.
+ *
+ * @param serverNum parameter servers on this machine; null: as {@code servers} says
+ * @param workerNum trainers on this machine; null: as {@code workers} says
+ * @param servers {@code host:port} of every server, of all machines; empty: {@code serverNum} here
+ * @param workers {@code host} or {@code host:port} of every trainer, of all machines; empty: {@code workerNum} here
+ * @param ips machines of a collective job, in the order of its ranks; empty: this one alone
+ * @param nprocPerNode trainers of a collective job on each machine; null: one for each of {@code gpus}, or one
+ * @param gpus what the trainers of this machine get, by their number on it
+ * @param host this machine's address, where the lists leave it open; empty: looked for among its own
+ * @param startPort first of the ports to use; null: any free ones on one machine, the usual ones on several
+ * @param httpPort port, or {@code host:port}, of the HTTP store that is announced to programs; empty: any free one
+ * @param logDir directory of the processes' logs
+ * @param jobId name for log lines; may be empty
+ * @param maxRestart how often a collective job is started again after a failure
+ * @param program what is run: a job file, a jar, or one .java file
+ * @param arguments its arguments
+ */
+public record LaunchOptions(Integer serverNum, Integer workerNum, List<String> servers, List<String> workers,
+    List<String> ips, Integer nprocPerNode, GpuAssignment gpus, String host, Integer startPort, String httpPort, String logDir,
+    String jobId, int maxRestart, String program, List<String> arguments) {
+
+  public LaunchOptions {
+    servers = List.copyOf(servers);
+    workers = List.copyOf(workers);
+    ips = List.copyOf(ips);
+    arguments = List.copyOf(arguments);
+    atLeast("--server_num", serverNum, 1);
+    atLeast("--worker_num", workerNum, 1);
+    atLeast("--nproc_per_node", nprocPerNode, 1);
+    atLeast("--max_restart", maxRestart, 0);
+    if (startPort != null) {
+      HostPort.check("--start_port", startPort);
+    }
+    servers.forEach(server -> HostPort.parse(server, "--servers"));
+    workers.stream().filter(worker -> worker.contains(":")).forEach(worker -> HostPort.parse(worker, "--workers"));
+    unique("--servers", servers);
+    unique("--workers", workers.stream().filter(worker -> worker.contains(":")).toList());
+    unique("--ips", ips);
+  }
+
+  private static void atLeast(String option, Integer value, int least) {
+    if (value != null && value < least) {
+      throw new InvalidInput(option + " must be at least " + least + ", not " + value);
+    }
+  }
+
+  private static void unique(String option, List<String> list) {
+    if (list.stream().distinct().count() < list.size()) {
+      throw new InvalidInput(option + " names one place twice: " + String.join(",", list));
+    }
+  }
+
+  /** The GPUs of {@code --gpus}. */
+  public static GpuAssignment gpus(String text) {
+    List<Integer> numbers = new ArrayList<>();
+    for (String gpu : list(text)) {
+      if (!gpu.matches("\\d{1,4}")) {
+        throw new InvalidInput("--gpus: expected numbers with commas between, as in --gpus 0,1, got \"" + gpu + "\"");
+      }
+      numbers.add(Integer.valueOf(gpu));
+    }
+    return new GpuAssignment(numbers);
+  }
+
+  /** Items of a list on the command line; spaces around them do not matter. */
+  public static List<String> list(String text) {
+    List<String> items = new ArrayList<>();
+    if (text != null) {
+      for (String item : text.split(",")) {
+        if (!item.isBlank()) {
+          items.add(item.strip());
+        }
+      }
+    }
+    return items;
+  }
+
+  /** The block that launchers print first: every option by name, as Python would show it. */
+  public String block() {
+    Map<String, String> lines = new TreeMap<>();
+    lines.put("gpus", gpus.gpus().isEmpty() ? "None" : gpus.toString());
+    lines.put("http_port", httpPort.isEmpty() ? "None" : httpPort);
+    lines.put("ips", ips.isEmpty() ? "127.0.0.1" : String.join(",", ips));
+    lines.put("log_dir", logDir);
+    lines.put("max_restart", Integer.toString(maxRestart));
+    lines.put("nproc_per_node", none(nprocPerNode));
+    lines.put("server_num", none(serverNum));
+    lines.put("servers", String.join(",", servers));
+    lines.put("start_port", none(startPort));
+    lines.put("training_script", program);
+    lines.put("training_script_args", "[" + String.join(", ", arguments.stream().map(a -> "'" + a + "'").toList()) + "]");
+    lines.put("worker_num", none(workerNum));
+    lines.put("workers", String.join(",", workers));
+    StringBuilder block = new StringBuilder("-----------  Configuration Arguments -----------\n");
+    lines.forEach((name, value) -> block.append((name + ": " + value).stripTrailing()).append('\n'));
+    return block.append("-".repeat(48)).toString();
+  }
+
+  private static String none(Integer value) {
+    return value == null ? "None" : value.toString();
+  }
+
+  /** The options of parameter-server mode that were given, by name; for messages. */
+  List<String> parameterServerOptions() {
+    Map<String, Boolean> given = new LinkedHashMap<>();
+    given.put("--worker_num", workerNum != null);
+    given.put("--server_num", serverNum != null);
+    given.put("--servers", !servers.isEmpty());
+    given.put("--workers", !workers.isEmpty());
+    return given(given);
+  }
+
+  /** The options of collective mode that were given, by name; for messages. */
+  List<String> collectiveOptions() {
+    Map<String, Boolean> given = new LinkedHashMap<>();
+    given.put("--ips", !ips.isEmpty());
+    given.put("--nproc_per_node", nprocPerNode != null);
+    return given(given);
+  }
+
+  private static List<String> given(Map<String, Boolean> options) {
+    return options.entrySet().stream().filter(Map.Entry::getValue).map(Map.Entry::getKey).toList();
+  }
+}

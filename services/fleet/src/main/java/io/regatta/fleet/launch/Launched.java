@@ -1,0 +1,123 @@
+package io.regatta.fleet.launch;
+
+import io.regatta.core.error.RegattaException.InvalidInput;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+
+/** A process of the job that has been started, and its log. Owned by the launcher's thread; the log may have a thread of its own. */
+final class Launched {
+
+  private final LaunchPlan.Planned planned;
+  private final Path log;
+  private final Process process;
+  private final Thread echo;
+
+  private Launched(LaunchPlan.Planned planned, Path log, Process process, Thread echo) {
+    this.planned = planned;
+    this.log = log;
+    this.process = process;
+    this.echo = echo;
+  }
+
+  /** A terminal sends Ctrl-C to all that it shows: it is the launcher that ends the others, in its order. */
+  private static final List<String> WITHOUT_CTRL_C = List.of("sh", "-c", "trap '' INT; exec \"$@\"", "sh");
+
+  /**
+   * Starts it. What it prints goes into its log, which is begun anew, and also to {@code echo} unless that is null.
+   *
+   * @param logs a directory that is there
+   */
+  static Launched start(LaunchPlan.Planned planned, List<String> command, Path logs, OutputStream echo) {
+    Path log = logs.resolve(planned.role().log + "." + planned.local());
+    List<String> shielded = Stream.concat(WITHOUT_CTRL_C.stream(), command.stream()).toList();
+    ProcessBuilder builder = new ProcessBuilder(shielded).redirectErrorStream(true).redirectInput(
+        ProcessBuilder.Redirect.from(Path.of("/dev/null").toFile()));
+    builder.environment().keySet().removeIf(Launched::isNotForChildren);
+    builder.environment().putAll(planned.environment());
+    builder.environment().put(LauncherLink.VARIABLE, Long.toString(ProcessHandle.current().pid()));
+    try {
+      Files.deleteIfExists(log);
+      if (echo == null) {
+        builder.redirectOutput(log.toFile());
+      }
+      Process process = builder.start();
+      return new Launched(planned, log, process, echo == null ? null : echo(process.getInputStream(), log, echo, planned));
+    } catch (IOException e) {
+      throw new InvalidInput(planned.name() + " cannot be started with its log in " + log + ": " + e.getMessage());
+    }
+  }
+
+  /** Proxies, because no data goes through one, and parts in other jobs. */
+  private static boolean isNotForChildren(String variable) {
+    return variable.equalsIgnoreCase("http_proxy") || variable.equalsIgnoreCase("https_proxy")
+        || variable.startsWith("PADDLE_") || variable.equals("TRAINING_ROLE") || variable.equals("POD_IP");
+  }
+
+  private static Thread echo(InputStream output, Path log, OutputStream echo, LaunchPlan.Planned planned) throws IOException {
+    OutputStream file = Files.newOutputStream(log, StandardOpenOption.CREATE, StandardOpenOption.APPEND);
+    Thread thread = new Thread(() -> {
+      byte[] bytes = new byte[8192];
+      try (output; file) {
+        for (int n = output.read(bytes); n >= 0; n = output.read(bytes)) {
+          file.write(bytes, 0, n);
+          echo.write(bytes, 0, n);
+          echo.flush();
+        }
+      } catch (IOException ended) {
+        // The process has ended, or nobody reads what is echoed: its log has what could be written.
+      }
+    }, "regatta-echo-of-" + planned.name().replace(' ', '-'));
+    thread.setDaemon(true);
+    thread.start();
+    return thread;
+  }
+
+  LaunchPlan.Planned planned() {
+    return planned;
+  }
+
+  String name() {
+    return planned.name();
+  }
+
+  Path log() {
+    return log;
+  }
+
+  Process process() {
+    return process;
+  }
+
+  /** Asks it to end in order. */
+  void terminate() {
+    process.destroy();
+  }
+
+  void kill() {
+    process.destroyForcibly();
+  }
+
+  /** How it ended, in words; only behind its end. */
+  String ending() {
+    int status = process.exitValue();
+    return status > 128 && status < 160 ? "was ended by signal " + (status - 128) : "exited with status " + status;
+  }
+
+  /** Waits until all that an ended process has printed is in its log, for a second at most. */
+  void awaitLog() {
+    if (echo != null) {
+      try {
+        echo.join(TimeUnit.SECONDS.toMillis(1));
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+      }
+    }
+  }
+}

@@ -1,0 +1,146 @@
+package io.regatta.fleet.launch;
+
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.node.address.HostPort;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+
+/** The processes of a job with parameter servers, and their variables, which are those of Fleet's role maker. */
+final class ParameterServerPlan {
+
+  private static final String LOOPBACK = "127.0.0.1";
+  /** Where trainers without a port are announced, behind the servers of their machine. */
+  private static final int FIRST_PORT = 6170;
+
+  private final LaunchOptions options;
+  private final int shards;
+  private final ThisMachine machine;
+
+  ParameterServerPlan(LaunchOptions options, int shards, ThisMachine machine) {
+    this.options = options;
+    this.shards = shards;
+    this.machine = machine;
+  }
+
+  LaunchPlan plan(String why) {
+    List<String> servers = servers();
+    List<String> workers = workers(servers.size());
+    String http = httpEndpoint(servers.get(0));
+    Map<String, String> shared = new LinkedHashMap<>();
+    shared.put("PADDLE_PSERVERS_IP_PORT_LIST", String.join(",", servers));
+    shared.put("PADDLE_TRAINER_ENDPOINTS", String.join(",", workers));
+    shared.put("PADDLE_TRAINERS_NUM", Integer.toString(workers.size()));
+    shared.put("PADDLE_WITH_GLOO", "0");
+    shared.put("PADDLE_GLOO_RENDEZVOUS", "3");
+    shared.put("PADDLE_GLOO_HTTP_ENDPOINT", http);
+    List<LaunchPlan.Planned> all = new ArrayList<>();
+    for (int i : here(servers, "--servers")) {
+      HostPort at = HostPort.parse(servers.get(i), "--servers");
+      Map<String, String> variables = new LinkedHashMap<>(shared);
+      variables.put("TRAINING_ROLE", "PSERVER");
+      variables.put("POD_IP", at.host());
+      variables.put("PADDLE_PORT", Integer.toString(at.port()));
+      all.add(new LaunchPlan.Planned(LaunchedRole.SERVER, count(all, LaunchedRole.SERVER), variables));
+    }
+    for (int i : here(workers, "--workers")) {
+      int local = count(all, LaunchedRole.WORKER);
+      Map<String, String> variables = new LinkedHashMap<>(shared);
+      variables.put("TRAINING_ROLE", "TRAINER");
+      variables.put("PADDLE_TRAINER_ID", Integer.toString(i));
+      variables.putAll(GpuVariables.of(options.gpus(), local));
+      all.add(new LaunchPlan.Planned(LaunchedRole.WORKER, local, variables));
+    }
+    if (all.isEmpty()) {
+      machine.of(Stream.concat(servers.stream(), workers.stream()).map(ParameterServerPlan::host).toList(),
+          "--servers and --workers");
+    }
+    return new LaunchPlan(false, why, all, workers);
+  }
+
+  private static int count(List<LaunchPlan.Planned> all, LaunchedRole role) {
+    return (int) all.stream().filter(process -> process.role() == role).count();
+  }
+
+  private List<String> servers() {
+    Integer count = options.serverNum();
+    if (options.servers().isEmpty() && count == null) {
+      throw new InvalidInput("The setting of Parameter-Server must has server_num or servers.");
+    }
+    if (options.servers().isEmpty()) {
+      return IntStream.range(0, count).mapToObj(i -> LOOPBACK + ":" + serverPort(i)).toList();
+    }
+    if (count != null && count != options.servers().size()) {
+      throw new InvalidInput("The server_num and servers doesn't match. Expect servers endpoints num epual to server_num, "
+          + "but received servers enpoint num: " + options.servers().size() + " and server_num " + count);
+    }
+    for (int i : here(options.servers(), "--servers")) {
+      HostPort at = HostPort.parse(options.servers().get(i), "--servers");
+      for (int shard = 0; shard < shards; shard++) {
+        machine.ports().exactly(at.host(), at.port() + shard, "server " + i);
+      }
+    }
+    return options.servers();
+  }
+
+  private int serverPort(int i) {
+    if (options.startPort() == null) {
+      return machine.ports().any(LOOPBACK, shards);
+    }
+    int port = options.startPort() + i * shards;
+    for (int shard = 0; shard < shards; shard++) {
+      machine.ports().exactly(LOOPBACK, port + shard, "server " + i);
+    }
+    return port;
+  }
+
+  private List<String> workers(int servers) {
+    Integer count = options.workerNum();
+    if (options.workers().isEmpty() && count == null) {
+      throw new InvalidInput("The setting of Parameter-Server must has worker_num or workers.");
+    }
+    if (options.workers().isEmpty()) {
+      if (!options.servers().isEmpty() && options.servers().stream().anyMatch(server -> !machine.has(host(server)))) {
+        throw new InvalidInput("--worker_num counts the trainers of this machine alone, but --servers names others as well: "
+            + "name the trainers of all with --workers");
+      }
+      return IntStream.range(0, count).mapToObj(i -> LOOPBACK + ":" + machine.ports().any(LOOPBACK, 1)).toList();
+    }
+    if (count != null && count != options.workers().size()) {
+      throw new InvalidInput("The worker_num and workers doesn't match. Expect workers endpoints num epual to worker_num, "
+          + "but received workers enpoint num: " + options.workers().size() + " and worker_num " + count);
+    }
+    List<String> workers = new ArrayList<>();
+    Map<String, Integer> onHost = new LinkedHashMap<>();
+    for (String worker : options.workers()) {
+      workers.add(worker.contains(":") ? worker
+          : worker + ":" + (FIRST_PORT + servers + onHost.merge(worker, 1, Integer::sum) - 1));
+    }
+    return workers;
+  }
+
+  /** Numbers of the places that are on this machine; there may be none of one role. */
+  private List<Integer> here(List<String> places, String option) {
+    return IntStream.range(0, places.size()).filter(i -> machine.has(host(places.get(i)))).boxed().toList();
+  }
+
+  private static String host(String place) {
+    return place.contains(":") ? place.substring(0, place.lastIndexOf(':')) : place;
+  }
+
+  /** A bare port is one of the first server's machine, and the same on every machine that starts a part of the job. */
+  private String httpEndpoint(String firstServer) {
+    String given = options.httpPort();
+    if (given.contains(":")) {
+      return HostPort.parse(given, "--http_port").toString();
+    }
+    if (!given.isEmpty()) {
+      return HostPort.parse(host(firstServer) + ":" + given, "--http_port").toString();
+    }
+    return host(firstServer) + ":" + (machine.has(host(firstServer)) ? machine.ports().any(host(firstServer), 1)
+        : HostPort.parse(firstServer, "--servers").port());
+  }
+}

@@ -1,0 +1,147 @@
+package io.regatta.fleet.launch;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.fleet.role.RoleEnvironment;
+import io.regatta.node.testing.FreePorts;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** Options of a launch, and the processes with the variables that follow; these are read back as the processes read them. */
+class LaunchPlanTest {
+
+  private final ReservedPorts ports = new ReservedPorts();
+
+  @AfterEach
+  void release() {
+    ports.close();
+  }
+
+  /** Options as on a command line: {@code name=value} each. */
+  private static LaunchOptions options(String... given) {
+    Map<String, String> by = new java.util.HashMap<>();
+    for (String each : given) {
+      by.put(each.substring(0, each.indexOf('=')), each.substring(each.indexOf('=') + 1));
+    }
+    return new LaunchOptions(number(by.get("server_num")), number(by.get("worker_num")), LaunchOptions.list(by.get("servers")),
+        LaunchOptions.list(by.get("workers")), LaunchOptions.list(by.get("ips")), number(by.get("nproc_per_node")),
+        LaunchOptions.gpus(by.get("gpus")), by.getOrDefault("host", ""), number(by.get("start_port")),
+        by.getOrDefault("http_port", ""), "log", "", 0, "job.yaml", List.of("--max-steps", "5"));
+  }
+
+  private static Integer number(String text) {
+    return text == null ? null : Integer.valueOf(text);
+  }
+
+  private LaunchPlan plan(int shards, String... given) {
+    LaunchOptions options = options(given);
+    return LaunchPlan.of(options, shards, new ThisMachine(options.host(), ports), 0);
+  }
+
+  private static List<RoleEnvironment> read(LaunchPlan plan) {
+    return plan.processes().stream().map(process -> RoleEnvironment.read(process.environment())).toList();
+  }
+
+  @Test
+  void servers_and_workers_of_one_machine_read_back_what_they_are() {
+    LaunchPlan plan = plan(1, "server_num=2", "worker_num=3");
+    assertThat(plan.collective()).isFalse();
+    assertThat(plan.processes()).extracting(LaunchPlan.Planned::name).containsExactly("server 0", "server 1", "worker 0",
+        "worker 1", "worker 2");
+    List<RoleEnvironment> roles = read(plan);
+    assertThat(roles).extracting(role -> role.value("fleet.role") + " " + role.value("fleet.id")).containsExactly("pserver 0",
+        "pserver 1", "trainer 0", "trainer 1", "trainer 2");
+    assertThat(roles).extracting(role -> role.value("fleet.server_endpoints")).hasSize(5).containsOnly(
+        roles.get(0).value("fleet.server_endpoints"));
+    assertThat(roles).allSatisfy(role -> assertThat(role.value("trainers")).isEqualTo("3"));
+    assertThat(plan.why()).isEqualTo("Run parameter-server mode. pserver arguments:['--worker_num', '--server_num'], GPU count:0");
+  }
+
+  @Test
+  void each_shard_of_a_server_has_a_port_and_servers_follow_each_other_from_a_start_port() {
+    int start = FreePorts.one();
+    List<String> endpoints = List.of(read(plan(2, "server_num=2", "worker_num=1", "start_port=" + start)).get(0)
+        .value("fleet.server_endpoints").split(","));
+    assertThat(endpoints).containsExactly("127.0.0.1:" + start, "127.0.0.1:" + (start + 2));
+  }
+
+  @Test
+  void of_lists_each_machine_starts_its_own() {
+    String[] job = {"servers=10.9.9.1:6170, 10.9.9.2:6170", "workers=10.9.9.1,10.9.9.1,10.9.9.2", "http_port=6767"};
+    List<String> second = new ArrayList<>(List.of(job));
+    second.add("host=10.9.9.2");
+    assertThatThrownBy(() -> plan(1, job)).isInstanceOf(InvalidInput.class).hasMessageContaining("Can't find your local ip")
+        .hasMessageContaining("--host");
+    assertThatThrownBy(() -> plan(1, second.toArray(String[]::new))).isInstanceOf(InvalidInput.class)
+        .hasMessageContaining("server 1 cannot have port 6170 on 10.9.9.2"); // which is none of this machine's addresses
+  }
+
+  @Test
+  void workers_without_ports_are_announced_behind_the_servers() {
+    LaunchPlan plan = plan(1, "servers=127.0.0.1:" + FreePorts.one(), "workers=127.0.0.1,10.9.9.9,127.0.0.1");
+    assertThat(plan.endpoints()).containsExactly("127.0.0.1:6171", "10.9.9.9:6171", "127.0.0.1:6172");
+    assertThat(plan.of(LaunchedRole.WORKER)).extracting(worker -> worker.environment().get("PADDLE_TRAINER_ID"))
+        .containsExactly("0", "2");
+  }
+
+  @Test
+  void collective_trainers_read_back_their_ranks_and_each_gets_a_gpu_in_turn() {
+    LaunchPlan plan = plan(1, "nproc_per_node=3", "gpus=4,6");
+    assertThat(plan.collective()).isTrue();
+    List<RoleEnvironment> roles = read(plan);
+    assertThat(roles).extracting(role -> role.value("mode") + " " + role.value("fleet.id")).containsExactly("collective 0",
+        "collective 1", "collective 2");
+    assertThat(plan.processes()).extracting(process -> process.environment().get("CUDA_VISIBLE_DEVICES"))
+        .containsExactly("4", "6", "4");
+    assertThat(plan.processes()).extracting(process -> process.environment().get("FLAGS_selected_gpus"))
+        .containsExactly("4", "6", "4");
+  }
+
+  @Test
+  void several_machines_count_ranks_through() {
+    LaunchPlan plan = plan(1, "ips=10.9.9.1,127.0.0.1", "nproc_per_node=2", "start_port=" + FreePorts.one());
+    assertThat(plan.endpoints()).hasSize(4);
+    assertThat(plan.processes()).extracting(process -> process.environment().get("PADDLE_TRAINER_ID")).containsExactly("2", "3");
+  }
+
+  @Test
+  void contradictions_are_one_line() {
+    assertThatThrownBy(() -> plan(1, "server_num=1", "nproc_per_node=2")).isInstanceOf(InvalidInput.class)
+        .hasMessageStartingWith("Only one mode(Collective or Parameter-Server) can be selected at the same time");
+    assertThatThrownBy(() -> plan(1, "worker_num=1")).isInstanceOf(InvalidInput.class)
+        .hasMessage("The setting of Parameter-Server must has server_num or servers.");
+    assertThatThrownBy(() -> plan(1, "server_num=1")).isInstanceOf(InvalidInput.class)
+        .hasMessage("The setting of Parameter-Server must has worker_num or workers.");
+    assertThatThrownBy(() -> plan(1, "server_num=2", "servers=127.0.0.1:1", "worker_num=1")).isInstanceOf(InvalidInput.class)
+        .hasMessageStartingWith("The server_num and servers doesn't match.");
+    assertThatThrownBy(() -> plan(1)).isInstanceOf(InvalidInput.class).hasMessageContaining("there is no GPU");
+    assertThatThrownBy(() -> options("gpus=0,x")).isInstanceOf(InvalidInput.class).hasMessageContaining("--gpus");
+    assertThatThrownBy(() -> options("server_num=0")).isInstanceOf(InvalidInput.class).hasMessageContaining("--server_num");
+    assertThatThrownBy(() -> options("servers=a:1,a:1")).isInstanceOf(InvalidInput.class).hasMessageContaining("twice");
+  }
+
+  @Test
+  void the_block_of_options_is_sorted_and_shows_what_was_not_given() {
+    assertThat(options("worker_num=2", "server_num=1", "gpus=0,1").block()).isEqualTo("""
+        -----------  Configuration Arguments -----------
+        gpus: 0,1
+        http_port: None
+        ips: 127.0.0.1
+        log_dir: log
+        max_restart: 0
+        nproc_per_node: None
+        server_num: 1
+        servers:
+        start_port: None
+        training_script: job.yaml
+        training_script_args: ['--max-steps', '5']
+        worker_num: 2
+        workers:
+        ------------------------------------------------""");
+  }
+}
