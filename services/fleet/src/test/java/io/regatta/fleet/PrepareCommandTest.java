@@ -42,6 +42,12 @@ class PrepareCommandTest {
     assertThat(job.failure()).contains("job wide-and-deep: ", "300 training rows in 2 files", "asked for are 200000 training rows",
         "--data (data.dir)", "set seed and settings.train_rows, test_rows and train_files to what is there");
     assertThat(job.err().lines()).as("nothing has started").containsExactly(job.failure());
+    assertThat(job.failure()).contains("data.test_files: [test.tsv]");
+    CommandLineRun named = CommandLineRun.regatta("train", "--local", Checkout.file("configs/wide-and-deep.yaml").toString(),
+        "--data", dir.resolve("data").toString(), "--set", "output=", "--set", "data.test_files=test.tsv", "--set", "settings.hidden=4",
+        "--set", "batch_size=50", "--set", "epochs=1");
+    assertThat(named.status()).as(named.err()).isZero();
+    assertThat(named.out()).contains("6 steps, 300 examples");
     assertThat(CriteoGenerator.ensure(dir.resolve("data"), made.size())).as("it is all there").isEqualTo(made);
 
     assertThat(generate("--rows", "400", "--overwrite").status()).isZero();

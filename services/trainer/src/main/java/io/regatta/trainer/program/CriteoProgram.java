@@ -106,7 +106,8 @@ abstract class CriteoProgram implements TrainingProgram, Servable {
     if (given == null) {
       checkGenerated(job);
       CriteoGenerator.Size size = size(job, job.settingsAs(CriteoSettings.class));
-      Inputs.refuseOthers(job, CriteoGenerator.others(Loading.directory(job), size), "settings.train_rows, test_rows and train_files");
+      Inputs.refuseOthers(job, CriteoGenerator.others(Loading.directory(job), size),
+          "settings.train_rows, test_rows and train_files", test(job));
       return;
     }
     given.present(job, "train* and " + test(job) + ", packed (.gz) or not", "files of other names are given in "

@@ -59,11 +59,13 @@ record Inputs(List<Path> train, List<Path> test) {
    *
    * @param others what is there instead, in words; null: nothing
    * @param keys of the job that say how much is generated
+   * @param test name of the test file, which, named, stands for all that is there
    */
-  static void refuseOthers(JobConfig job, String others, String keys) {
+  static void refuseOthers(JobConfig job, String others, String keys, String test) {
     if (others != null) {
-      throw new InvalidInput("job " + job.job() + ": " + others + ". What is there is not replaced: give another "
-          + "directory with --data (data.dir), or set seed and " + keys + " to what is there, or delete it");
+      throw new InvalidInput("job " + job.job() + ": " + others + ". What is there is not replaced: to train on it, name its "
+          + "test file (data.test_files: [" + test + "]), or set seed and " + keys + " to what is there; else give another "
+          + "directory with --data (data.dir), or delete it");
     }
   }
 

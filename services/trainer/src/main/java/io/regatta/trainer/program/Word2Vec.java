@@ -49,7 +49,7 @@ public final class Word2Vec implements TrainingProgram {
     Inputs given = given(job);
     if (given == null) {
       Inputs.refuseOthers(job, GeneratedText.others(Loading.directory(job), size(job, settings)),
-          "settings.train_lines, test_lines and train_files");
+          "settings.train_lines, test_lines and train_files", TEST);
       return;
     }
     given.present(job, "train.txt and test.txt, or their parts, packed (.gz) or not", "files of other names are given in "
