@@ -6,16 +6,19 @@ import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
  * Members of an elastic group who live, and some of whom cannot reach each other, so that generations in which both are come to
- * nothing. Nobody can tell from here which end of such a pair is at fault. So it is the fewest who must go for the others to go
- * on: one after the other who is in most pairs, which is whom the majority cannot reach, or who reaches nobody; of several the
- * one that more of the others have named, and then the one that came later. Greedy, so of many pairs not always the fewest.
+ * nothing. Nobody can tell from here which end of such a pair is at fault, and not all that is said is so: a member that gives a
+ * generation up may look unreachable to others for a moment. So it is the one who has been in most of what was said over several
+ * generations in a row that must go, which is whom the majority cannot reach, or who reaches nobody; of several the one that more has
+ * been said of by others, and then the one that came later. One at a time: then the rest try again.
  * Owned by the group's {@link Succession}, on its thread.
  */
 final class Severed {
@@ -38,9 +41,12 @@ final class Severed {
     }
   }
 
-  /** Since the last generation formed, and in all attempts in a row. */
+  /** Who must go, and whom it cannot reach. */
+  record Excess(long incarnation, Set<Long> others) {}
+
+  /** Since the last generation formed; and in how many attempts of those in a row. */
   private final Set<Pair> latest = new LinkedHashSet<>();
-  private final Set<Pair> said = new LinkedHashSet<>();
+  private final Map<Pair, Integer> said = new LinkedHashMap<>();
   private int attempts;
 
   /** A member that has completed nothing in the generation that ends, says so of others. */
@@ -51,44 +57,43 @@ final class Severed {
   /**
    * The next generation is to form of these.
    *
-   * @return those who must go for it, each with those whom it cannot reach; nobody as long as it is to be tried with all
+   * @return who must go for it; nobody as long as it is to be tried with all
    */
-  Map<Long, Set<Long>> excess(Set<Long> members) {
+  Optional<Excess> excess(Set<Long> members) {
     latest.removeIf(pair -> !members.contains(pair.by) || !members.contains(pair.to));
-    said.removeIf(pair -> !members.contains(pair.by) || !members.contains(pair.to));
+    said.keySet().removeIf(pair -> !members.contains(pair.by) || !members.contains(pair.to));
     if (latest.isEmpty()) {
-      said.clear();
-      attempts = 0;
-      return Map.of();
+      forget();
+      return Optional.empty();
     }
-    said.addAll(latest);
+    latest.forEach(pair -> said.merge(pair, 1, Integer::sum));
     latest.clear();
     attempts++;
-    return attempts < ATTEMPTS ? Map.of() : cut();
-  }
-
-  private Map<Long, Set<Long>> cut() {
-    Map<Long, Set<Long>> gone = new LinkedHashMap<>();
-    while (!said.isEmpty()) {
-      long worst = said.stream().flatMap(pair -> Stream.of(pair.by, pair.to)).max(Comparator
-          .comparingInt((Long of) -> partners(of).size())
-          .thenComparingLong(of -> said.stream().filter(pair -> pair.to == of).count())
-          .thenComparingLong(of -> of)).orElseThrow();
-      gone.put(worst, partners(worst));
-      said.removeIf(pair -> pair.has(worst));
+    if (attempts < ATTEMPTS) {
+      return Optional.empty();
     }
-    attempts = 0;
-    return gone;
+    long worst = said.keySet().stream().flatMap(pair -> Stream.of(pair.by, pair.to)).max(Comparator
+        .comparingInt((Long of) -> times(pair -> pair.has(of)))
+        .thenComparingInt(of -> times(pair -> pair.to == of))
+        .thenComparingLong(of -> of)).orElseThrow();
+    Set<Long> others = said.keySet().stream().filter(pair -> pair.has(worst)).map(pair -> pair.other(worst))
+        .collect(Collectors.toCollection(TreeSet::new));
+    forget();
+    return Optional.of(new Excess(worst, others));
   }
 
-  private Set<Long> partners(long incarnation) {
-    return said.stream().filter(pair -> pair.has(incarnation)).map(pair -> pair.other(incarnation))
-        .collect(Collectors.toCollection(TreeSet::new));
+  private int times(Predicate<Pair> of) {
+    return said.entrySet().stream().filter(entry -> of.test(entry.getKey())).mapToInt(Map.Entry::getValue).sum();
+  }
+
+  private void forget() {
+    said.clear();
+    attempts = 0;
   }
 
   /** Who cannot reach whom, in the attempts so far; empty if the last generation did not come to nothing. */
   List<Pair> pairs() {
-    return List.copyOf(said);
+    return List.copyOf(said.keySet());
   }
 
   int attempts() {

@@ -6,9 +6,7 @@ import io.regatta.core.error.RegattaException.Conflict;
 import io.regatta.protocol.rendezvous.JoinReply;
 import io.regatta.protocol.rendezvous.JoinRequest;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.function.BiConsumer;
 import java.util.stream.Collectors;
 import org.slf4j.Logger;
@@ -115,7 +113,7 @@ final class Succession {
     if (!rules.isReady(group.holders(), lobby, now)) {
       return;
     }
-    Map<Long, Set<Long>> excess = severed.excess(lobby.guests().stream().map(guest -> guest.request().getIncarnation())
+    Optional<Severed.Excess> excess = severed.excess(lobby.guests().stream().map(guest -> guest.request().getIncarnation())
         .collect(Collectors.toSet()));
     if (excess.isEmpty()) {
       if (severed.attempts() > 0) {
@@ -124,13 +122,13 @@ final class Succession {
                 .map(pair -> describe(pair.by(), now) + " cannot reach " + describe(pair.to(), now)).collect(Collectors.joining("; ")));
       }
       form(now);
-    } else {
-      excess.forEach((incarnation, others) -> holder(incarnation).ifPresent(holder -> group.lose(holder, "it and "
-          + others.stream().map(other -> describe(other, now)).collect(Collectors.joining(" and ")) + " live and cannot reach each "
-          + "other, and " + Severed.ATTEMPTS + " generations with both came to nothing; look at the network between them", now)));
-      group.changed();
-      formNext(now);
+      return;
     }
+    holder(excess.get().incarnation()).ifPresent(holder -> group.lose(holder, "it and " + excess.get().others().stream()
+        .map(other -> describe(other, now)).collect(Collectors.joining(" and ")) + " live and cannot reach each other, and "
+        + Severed.ATTEMPTS + " generations with both came to nothing; look at the network between them", now));
+    group.changed();
+    formNext(now);
   }
 
   private void form(long now) {

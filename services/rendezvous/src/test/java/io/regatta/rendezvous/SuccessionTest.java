@@ -182,13 +182,28 @@ class SuccessionTest {
       attempt(a, d);
     }
     attempt(a);
-    for (int attempt = 0; attempt < Severed.ATTEMPTS - 1; attempt++) {
-      attempt(d, a);
+    for (int attempt = 0; attempt < Severed.ATTEMPTS; attempt++) {
       assertThat(a.join.value).isNotNull();
+      a.again(d);
+      b.again();
+      c.again();
+      d.again(a);
     }
-    attempt(a, d);
     assertThat(a.others()).containsExactly("a", "b", "c");
     assertThat(d.join.error).isInstanceOf(StaleGeneration.class);
+  }
+
+  /** A member that gives a generation up breaks its streams: others may take it for unreachable once. */
+  @Test
+  void whatIsSaidOnceEndsNobody() {
+    for (int attempt = 0; attempt < Severed.ATTEMPTS; attempt++) {
+      a.again(attempt == 0 ? new One[] {b, d} : new One[] {d});
+      b.again(attempt == 0 ? new One[] {c, d} : new One[] {d});
+      c.again();
+      d.again();
+    }
+    assertThat(d.join.error).isInstanceOf(StaleGeneration.class);
+    assertThat(a.others()).containsExactly("a", "b", "c");
   }
 
   @Test
