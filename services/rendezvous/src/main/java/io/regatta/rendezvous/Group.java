@@ -2,7 +2,6 @@ package io.regatta.rendezvous;
 
 import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.Conflict;
-import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.Overloaded;
 import io.regatta.core.error.RegattaException.StaleGeneration;
 import io.regatta.core.exchange.Wait;
@@ -11,14 +10,12 @@ import io.regatta.protocol.rendezvous.JoinReply;
 import io.regatta.protocol.rendezvous.JoinRequest;
 import io.regatta.protocol.rendezvous.OpenGather;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Collection;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.function.BiConsumer;
 import java.util.function.LongSupplier;
-import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -43,8 +40,7 @@ final class Group {
   private final RendezvousConfig config;
   private final Issuer issuer;
   private final LongSupplier clock;
-  /** Empty until the group has formed; then by rank, none null. */
-  private Holder[] holders = {};
+  private final Seats seats;
   private final Lobby lobby;
   private final Set<Watcher> watchers = new LinkedHashSet<>();
   private final Gathers gathers;
@@ -62,6 +58,7 @@ final class Group {
     this.issuer = issuer;
     this.clock = clock;
     this.generation = issuer.openingGeneration(clock.getAsLong());
+    this.seats = new Seats(name, worldSize, elastic != null, config, clock);
     this.lobby = new Lobby(name, worldSize);
     this.succession = elastic == null ? null : new Succession(this, elastic, lobby, issuer, config);
     this.gathers = new Gathers(this, config.limits(), issuer, clock);
@@ -86,7 +83,7 @@ final class Group {
   }
 
   List<Holder> holders() {
-    return Arrays.asList(holders);
+    return seats.all();
   }
 
   /**
@@ -104,8 +101,9 @@ final class Group {
     if (succession != null) {
       return succession.join(request, now, now + timeoutMillis, done);
     }
-    if (holders.length > 0) {
-      Holder holder = seat(freeRank(request, now), request, now);
+    if (!holders().isEmpty()) {
+      Holder holder = new Holder(seats.free(request, now), issuer.nextIncarnation(), request, now);
+      seats.take(holder);
       LOG.info("{}: rank {} is {} now, incarnation {}", name, holder.rank, holder.name(), holder.incarnation);
       changed();
       done.accept(reply(holder), null);
@@ -124,7 +122,7 @@ final class Group {
 
   /** The next generation of an elastic group has formed; its members are answered after this. */
   void seat(Holder[] next) {
-    holders = next;
+    seats.take(next);
     gathers.close(new StaleGeneration("generation " + generation + " of group " + name + " is over, and its gathers with it"));
     LOG.info("{}: generation {} has {} of at most {} members", name, generation + 1, next.length, worldSize);
     changed();
@@ -132,37 +130,16 @@ final class Group {
 
   private void form(long now) {
     List<Lobby.Guest> guests = lobby.seatAll();
-    holders = new Holder[worldSize];
+    Holder[] seated = new Holder[worldSize];
     for (int rank = 0; rank < worldSize; rank++) {
-      seat(rank, guests.get(rank).request(), now);
+      seated[rank] = new Holder(rank, issuer.nextIncarnation(), guests.get(rank).request(), now);
     }
-    Holder[] seated = holders.clone();
+    seats.take(seated.clone());
     LOG.info("{}: formed with {} members, generation {}", name, worldSize, generation + 1);
     changed();
     for (int rank = 0; rank < worldSize; rank++) {
       guests.get(rank).done().accept(reply(seated[rank]), null);
     }
-  }
-
-  private Holder seat(int rank, JoinRequest request, long now) {
-    Holder holder = new Holder(rank, issuer.nextIncarnation(), request, now);
-    holders[rank] = holder;
-    return holder;
-  }
-
-  private int freeRank(JoinRequest request, long now) {
-    if (request.getRank() < 0) {
-      return Stream.of(holders).filter(h -> !h.active()).findFirst().map(h -> h.rank).orElseThrow(() ->
-          new Conflict("group " + name + " is full: all " + worldSize + " ranks are held; this member "
-              + "cannot join before one of them leaves"));
-    }
-    Holder holder = holders[request.getRank()];
-    if (holder.active()) {
-      throw new Conflict("rank " + holder.rank + " of group " + name + " is held: " + holder.describe(now)
-          + "; take another rank, or wait until the holder has left or its lease of "
-          + Holder.seconds(config.leaseMs()) + " has ended");
-    }
-    return holder.rank;
   }
 
   JoinReply reply(Holder holder) {
@@ -176,7 +153,7 @@ final class Group {
    * @param ended in an elastic group: what it was for is done
    */
   void leave(int rank, long incarnation, boolean ended) {
-    if (isHeldBy(rank, incarnation) && holders[rank].state == Holder.State.LEFT) {
+    if (seats.hasLeft(rank, incarnation)) {
       return;
     }
     Holder holder = requireActive(rank, incarnation);
@@ -229,47 +206,15 @@ final class Group {
     };
   }
 
-  /**
-   * The holder that speaks, its lease renewed; or {@code StaleGeneration} saying what became of it. A member of an elastic
-   * group may not have heard yet that it has another rank.
-   */
+  /** See {@link Seats#requireActive}. */
   Holder requireActive(int saidRank, long incarnation) {
-    int rank = elastic == null ? saidRank : holders().stream().filter(h -> h.incarnation == incarnation)
-        .mapToInt(h -> h.rank).findFirst().orElse(saidRank);
-    if (elastic != null && rank >= holders.length) {
-      throw new StaleGeneration("incarnation " + incarnation + " is not in group " + name + ", whose generation " + generation
-          + " has " + holders.length + " members. Join again to get a new incarnation");
-    }
-    if (rank < 0 || rank >= worldSize) {
-      throw new InvalidInput("rank " + rank + " is not in group " + name + " of world size " + worldSize);
-    }
-    if (!isHeldBy(rank, incarnation)) {
-      String holder = holders.length == 0 ? "nobody yet, the group is still forming"
-          : "incarnation " + holders[rank].incarnation + ", " + holders[rank].describe(clock.getAsLong());
-      throw new StaleGeneration("incarnation " + incarnation + " does not hold rank " + rank + " of group " + name
-          + "; its holder is " + holder + ". Join again to get a new incarnation");
-    }
-    Holder holder = holders[rank];
-    if (!holder.active()) {
-      throw new StaleGeneration(holder.describe(clock.getAsLong()) + " of group " + name
-          + (holder.state == Holder.State.LEFT ? " has left" : " was declared lost: " + holder.lostFor())
-          + ". Join again to get a new incarnation");
-    }
-    if (holder.isAsked()) {
-      LOG.info("{}: {} lives, though {} cannot reach it", name, holder.describe(clock.getAsLong()), holder.askedBy());
-    }
-    holder.seen(clock.getAsLong());
-    return holder;
-  }
-
-  private boolean isHeldBy(int rank, long incarnation) {
-    return rank >= 0 && rank < holders.length && holders[rank].incarnation == incarnation;
+    return seats.requireActive(saidRank, incarnation, generation);
   }
 
   /** Ends everything whose time has come: leases first, for a loss may complete a gather that would time out. */
   void expire(long now) {
     boolean anyLost = false;
-    for (Holder holder : holders) {
+    for (Holder holder : holders()) {
       String why = !holder.active() ? null : now - holder.lastSeenMillis > config.leaseMs()
           ? "no heartbeat within " + Holder.seconds(config.leaseMs()) : succession == null ? null : succession.lost(holder, now);
       if (why != null) {
@@ -300,7 +245,7 @@ final class Group {
 
   /** Adds to leases, and to the times that members have to answer, what the rendezvous itself did not run. */
   void grantBack(long leaseMillis, long answerMillis) {
-    Stream.of(holders).filter(Holder::active).forEach(holder -> holder.grantBack(leaseMillis, answerMillis));
+    seats.active().forEach(holder -> holder.grantBack(leaseMillis, answerMillis));
   }
 
   void changed() {
@@ -316,7 +261,7 @@ final class Group {
 
   /** Whether nobody is left to serve: no member is active and nobody waits to join. */
   boolean isEmpty() {
-    return lobby.size() == 0 && Stream.of(holders).noneMatch(Holder::active);
+    return lobby.size() == 0 && seats.active().findAny().isEmpty();
   }
 
   /** Nobody is left: fails what still waits, and ends the watches. */
@@ -340,12 +285,12 @@ final class Group {
 
   GroupView view() {
     GroupView.Builder view = GroupView.newBuilder().setGroup(name).setGeneration(generation)
-        .setWorldSize(elastic == null || holders.length == 0 ? worldSize : holders.length);
+        .setWorldSize(elastic == null || holders().isEmpty() ? worldSize : holders().size());
     if (succession != null) {
       succession.newcomers().forEach(request -> view.addWaiting(request.getMember() + " at " + request.getEndpoint()));
-      Stream.of(holders).filter(Holder::isAsked).forEach(holder -> view.addAsked(holder.incarnation));
+      seats.active().filter(Holder::isAsked).forEach(holder -> view.addAsked(holder.incarnation));
     }
-    Stream.of(holders).map(Holder::toMember).forEach(view::addMembers);
+    holders().stream().map(Holder::toMember).forEach(view::addMembers);
     return view.build();
   }
 

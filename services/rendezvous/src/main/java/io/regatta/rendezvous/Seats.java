@@ -1,0 +1,112 @@
+package io.regatta.rendezvous;
+
+import io.regatta.core.error.RegattaException.Conflict;
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.error.RegattaException.StaleGeneration;
+import io.regatta.protocol.rendezvous.JoinRequest;
+import java.util.Arrays;
+import java.util.List;
+import java.util.function.LongSupplier;
+import java.util.stream.Stream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Who holds which rank of a {@link Group}. Part of it, on its thread. */
+final class Seats {
+  private static final Logger LOG = LoggerFactory.getLogger(Seats.class);
+
+  private final String group;
+  /** Of an elastic group the largest. */
+  private final int worldSize;
+  private final boolean elastic;
+  private final RendezvousConfig config;
+  private final LongSupplier clock;
+  /** Empty until the group has formed; then by rank, none null. */
+  private Holder[] holders = {};
+
+  Seats(String group, int worldSize, boolean elastic, RendezvousConfig config, LongSupplier clock) {
+    this.group = group;
+    this.worldSize = worldSize;
+    this.elastic = elastic;
+    this.config = config;
+    this.clock = clock;
+  }
+
+  /** By rank; empty until the group has formed. */
+  List<Holder> all() {
+    return Arrays.asList(holders);
+  }
+
+  Stream<Holder> active() {
+    return Stream.of(holders).filter(Holder::active);
+  }
+
+  /** Those who hold ranks 0, 1, ... from now on. */
+  void take(Holder[] next) {
+    holders = next;
+  }
+
+  /** Its rank goes to this one. */
+  void take(Holder next) {
+    holders[next.rank] = next;
+  }
+
+  /** The rank that a newcomer to a group of one size gets. */
+  int free(JoinRequest request, long now) {
+    if (request.getRank() < 0) {
+      return Stream.of(holders).filter(h -> !h.active()).findFirst().map(h -> h.rank).orElseThrow(() ->
+          new Conflict("group " + group + " is full: all " + worldSize + " ranks are held; this member "
+              + "cannot join before one of them leaves"));
+    }
+    Holder holder = holders[request.getRank()];
+    if (holder.active()) {
+      throw new Conflict("rank " + holder.rank + " of group " + group + " is held: " + holder.describe(now)
+          + "; take another rank, or wait until the holder has left or its lease of "
+          + Holder.seconds(config.leaseMs()) + " has ended");
+    }
+    return holder.rank;
+  }
+
+  /** Whether this one has left already, so that it need not be told that it is not here. */
+  boolean hasLeft(int rank, long incarnation) {
+    return isHeldBy(rank, incarnation) && holders[rank].state == Holder.State.LEFT;
+  }
+
+  private boolean isHeldBy(int rank, long incarnation) {
+    return rank >= 0 && rank < holders.length && holders[rank].incarnation == incarnation;
+  }
+
+  /**
+   * The holder that speaks, its lease renewed; or {@code StaleGeneration} saying what became of it. A member of an elastic
+   * group may not have heard yet that it has another rank.
+   */
+  Holder requireActive(int saidRank, long incarnation, long generation) {
+    int rank = !elastic ? saidRank : Stream.of(holders).filter(h -> h.incarnation == incarnation)
+        .mapToInt(h -> h.rank).findFirst().orElse(saidRank);
+    if (elastic && rank >= holders.length) {
+      throw new StaleGeneration("incarnation " + incarnation + " is not in group " + group + ", whose generation " + generation
+          + " has " + holders.length + " members. Join again to get a new incarnation");
+    }
+    if (rank < 0 || rank >= worldSize) {
+      throw new InvalidInput("rank " + rank + " is not in group " + group + " of world size " + worldSize);
+    }
+    long now = clock.getAsLong();
+    if (!isHeldBy(rank, incarnation)) {
+      String holder = holders.length == 0 ? "nobody yet, the group is still forming"
+          : "incarnation " + holders[rank].incarnation + ", " + holders[rank].describe(now);
+      throw new StaleGeneration("incarnation " + incarnation + " does not hold rank " + rank + " of group " + group
+          + "; its holder is " + holder + ". Join again to get a new incarnation");
+    }
+    Holder holder = holders[rank];
+    if (!holder.active()) {
+      throw new StaleGeneration(holder.describe(now) + " of group " + group
+          + (holder.state == Holder.State.LEFT ? " has left" : " was declared lost: " + holder.lostFor())
+          + ". Join again to get a new incarnation");
+    }
+    if (holder.isAsked()) {
+      LOG.info("{}: {} lives, though {} cannot reach it", group, holder.describe(now), holder.askedBy());
+    }
+    holder.seen(now);
+    return holder;
+  }
+}
