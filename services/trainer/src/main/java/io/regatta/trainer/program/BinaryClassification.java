@@ -1,10 +1,8 @@
 package io.regatta.trainer.program;
 
-import ai.djl.Model;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
 import ai.djl.nn.Block;
-import ai.djl.training.DefaultTrainingConfig;
 import ai.djl.training.dataset.Batch;
 import io.regatta.core.metrics.BinaryMetrics;
 import io.regatta.core.metrics.LastBatches;
@@ -17,13 +15,11 @@ import io.regatta.trainer.Worker;
 import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.data.BatchWithIds;
 import io.regatta.trainer.data.Layout;
-import io.regatta.trainer.data.SlotArrays;
 import io.regatta.trainer.data.SlotDataset;
 import io.regatta.trainer.data.SlotSource;
 import io.regatta.trainer.djl.FleetTrainer;
+import io.regatta.trainer.program.DatasetRun.Losses;
 import io.regatta.trainer.result.Figures;
-import java.nio.file.Path;
-import java.util.Locale;
 import java.util.Map;
 
 /**
@@ -39,13 +35,13 @@ final class BinaryClassification {
 
   private final Worker worker;
   private final JobConfig job;
-  private final String name;
+  private final DatasetRun frame;
   private final BinaryHead head;
 
   BinaryClassification(Worker worker, String name, BinaryHead head) {
     this.worker = worker;
     this.job = worker.job();
-    this.name = name;
+    this.frame = new DatasetRun(worker, name, TEST_BATCH);
     this.head = head;
   }
 
@@ -56,33 +52,23 @@ final class BinaryClassification {
    * @param testSource all of the test data
    */
   void run(Block block, SlotDataset train, SlotSource<?> testSource) throws Exception {
-    DefaultTrainingConfig config = Loading.config(worker, head.loss("loss"));
-    Layout layout = train.layout();
-    try (train;
-        SlotDataset test = Loading.test(worker, testSource, TEST_BATCH);
-        Model model = Model.newInstance(name, worker.device())) {
-      model.setBlock(block);
-      try (FleetTrainer trainer = worker.distributedTrainer(model, config)) {
-        trainer.initialize(SlotArrays.shapes(layout, job.batchSize()));
-        Pass last = train(trainer, train, layout);
-        double[] lossAndCount = worker.allReduce(new double[] {last.loss, last.examples}, ReduceOp.SUM);
-        worker.report("loss", lossAndCount[0] / lossAndCount[1]);
-        worker.report("train_auc", worker.global(last.metrics).auc());
-        worker.report("batch_auc", worker.global(last.lastBatches.together()).auc());
-        coverage(last.coverage);
-        worker.settle(trainer); // the test sees what all have learned, in every mode
-        BinaryMetrics metrics = test(trainer, test);
-        worker.report("auc", metrics.auc());
-        worker.report("accuracy", metrics.accuracy());
-        worker.report("logloss", metrics.logloss());
-        worker.report("mae", metrics.mae());
-        worker.report("rmse", metrics.rmse());
-        worker.report("calibration", metrics.calibration());
-        if (!job.output().isBlank()) {
-          worker.save(trainer, Path.of(job.output()));
-        }
-      }
-    }
+    frame.run(block, head.loss("loss"), train, testSource, this::trainAndTest);
+  }
+
+  private void trainAndTest(FleetTrainer trainer, SlotDataset train, SlotDataset test) throws Exception {
+    Pass last = train(trainer, train, train.layout());
+    worker.report("loss", last.losses.mean(worker).orElse(Double.NaN));
+    worker.report("train_auc", worker.global(last.metrics).auc());
+    worker.report("batch_auc", worker.global(last.lastBatches.together()).auc());
+    coverage(last.coverage);
+    worker.settle(trainer); // the test sees what all have learned, in every mode
+    BinaryMetrics metrics = test(trainer, test);
+    worker.report("auc", metrics.auc());
+    worker.report("accuracy", metrics.accuracy());
+    worker.report("logloss", metrics.logloss());
+    worker.report("mae", metrics.mae());
+    worker.report("rmse", metrics.rmse());
+    worker.report("calibration", metrics.calibration());
   }
 
   /** Trains; returns what was seen in the last pass. */
@@ -93,12 +79,10 @@ final class BinaryClassification {
     for (int epoch = 0; epoch < job.epochs(); epoch++) {
       Pass pass = new Pass(layout);
       whole = whole.plus(worker.trainFromDataset(trainer, train, pass, SHOWN_BATCHES, false));
-      last = pass.examples > 0 ? pass : last; // no batches: max_steps was reached earlier
+      last = pass.losses.isEmpty() ? last : pass; // no batches: max_steps was reached earlier
     }
     worker.progress().end();
-    worker.progress().line(whole.timeLine());
-    worker.progress().line(String.format(Locale.ROOT, "waited for readers: %.2f s of %.1f s", train.waitedSeconds(),
-        whole.seconds()));
+    frame.timeLines(whole, train);
     return last;
   }
 
@@ -117,8 +101,7 @@ final class BinaryClassification {
     private final BinaryMetrics metrics = new BinaryMetrics(SHOWN_BUCKETS);
     private final LastBatches lastBatches = new LastBatches(SHOWN_BATCHES, SHOWN_BUCKETS);
     private final SlotCoverage coverage;
-    private double loss;
-    private double examples;
+    private final Losses losses = new Losses();
 
     Pass(Layout layout) {
       coverage = new SlotCoverage(layout.widths(), layout.emptyIds());
@@ -132,8 +115,7 @@ final class BinaryClassification {
       if (batch instanceof BatchWithIds known) {
         coverage.add(known.positions(), known.ids());
       }
-      loss += (double) batchLoss * batch.getSize();
-      examples += batch.getSize();
+      losses.add(batchLoss, batch);
     }
 
     @Override
@@ -145,16 +127,10 @@ final class BinaryClassification {
 
   /** Metrics over the whole test data: every replica takes its part, everybody gets the same. */
   private BinaryMetrics test(FleetTrainer trainer, SlotDataset test) throws Exception {
-    Progress progress = worker.progress();
-    Loading.begin(worker, "test", test);
     BinaryMetrics mine = new BinaryMetrics(BinaryMetrics.BUCKETS);
-    for (Batch batch : trainer.iterateDataset(test)) {
-      try (batch) {
-        add(mine, trainer.evaluate(batch.getData()).singletonOrThrow(), batch);
-        progress.advance(batch.getSize());
-      }
-    }
+    frame.test(trainer, test, (outputs, batch) -> add(mine, outputs, batch));
     BinaryMetrics all = worker.global(mine);
+    Progress progress = worker.progress();
     progress.metric("auc", all.auc());
     progress.metric("accuracy", all.accuracy());
     progress.metric("logloss", all.logloss());

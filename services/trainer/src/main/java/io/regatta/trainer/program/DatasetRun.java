@@ -1,0 +1,116 @@
+package io.regatta.trainer.program;
+
+import ai.djl.Model;
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDList;
+import ai.djl.nn.Block;
+import ai.djl.training.DefaultTrainingConfig;
+import ai.djl.training.dataset.Batch;
+import ai.djl.training.loss.Loss;
+import io.regatta.trainer.ReduceOp;
+import io.regatta.trainer.TrainingReport;
+import io.regatta.trainer.Worker;
+import io.regatta.trainer.config.JobConfig;
+import io.regatta.trainer.data.SlotArrays;
+import io.regatta.trainer.data.SlotDataset;
+import io.regatta.trainer.data.SlotSource;
+import io.regatta.trainer.djl.FleetTrainer;
+import java.nio.file.Path;
+import java.util.Locale;
+import java.util.OptionalDouble;
+import java.util.function.BiConsumer;
+
+/**
+ * The frame of a program that trains a block on one data set and tests it on another: data, model and trainer are opened and
+ * closed, and what has been trained is saved. What it trains and measures is the program's. One per replica, on its model thread.
+ */
+final class DatasetRun {
+
+  /** What lies within. */
+  interface Body {
+    void run(FleetTrainer trainer, SlotDataset train, SlotDataset test) throws Exception;
+  }
+
+  /** The loss of this replica's examples. */
+  static final class Losses {
+    private double sum;
+    private double examples;
+
+    /** @param loss of the batch, the mean of its examples' */
+    void add(float loss, Batch batch) {
+      sum += (double) loss * batch.getSize();
+      examples += batch.getSize();
+    }
+
+    /** Whether there are none. */
+    boolean isEmpty() {
+      return examples == 0;
+    }
+
+    /** The mean over all replicas' examples; empty if nobody has any. All call it. */
+    OptionalDouble mean(Worker worker) {
+      double[] all = worker.allReduce(new double[] {sum, examples}, ReduceOp.SUM);
+      return all[1] == 0 ? OptionalDouble.empty() : OptionalDouble.of(all[0] / all[1]);
+    }
+  }
+
+  private final Worker worker;
+  private final JobConfig job;
+  private final String name;
+  private final int testBatch;
+
+  /**
+   * @param name of the model
+   * @param testBatch examples of a batch in tests
+   */
+  DatasetRun(Worker worker, String name, int testBatch) {
+    this.worker = worker;
+    this.job = worker.job();
+    this.name = name;
+    this.testBatch = testBatch;
+  }
+
+  /**
+   * The whole run.
+   *
+   * @param train this replica's part of the training data; closed at the end
+   * @param testSource all of the test data
+   */
+  void run(Block block, Loss loss, SlotDataset train, SlotSource<?> testSource, Body body) throws Exception {
+    DefaultTrainingConfig config = Loading.config(worker, loss);
+    try (train;
+        SlotDataset test = Loading.test(worker, testSource, testBatch);
+        Model model = Model.newInstance(name, worker.device())) {
+      model.setBlock(block);
+      try (FleetTrainer trainer = worker.distributedTrainer(model, config)) {
+        trainer.initialize(SlotArrays.shapes(train.layout(), job.batchSize()));
+        body.run(trainer, train, test);
+        if (!job.output().isBlank()) {
+          worker.save(trainer, Path.of(job.output()));
+        }
+      }
+    }
+  }
+
+  /** Says how long all passes have taken, and how much of that readers were waited for. */
+  void timeLines(TrainingReport whole, SlotDataset train) {
+    worker.progress().line(whole.timeLine());
+    worker.progress().line(String.format(Locale.ROOT, "waited for readers: %.2f s of %.1f s", train.waitedSeconds(),
+        whole.seconds()));
+  }
+
+  /**
+   * Shows this replica's part of the test data to the block; the caller ends the progress.
+   *
+   * @param seen gets the outputs, which are closed behind it, and the batch
+   */
+  void test(FleetTrainer trainer, SlotDataset test, BiConsumer<NDArray, Batch> seen) throws Exception {
+    Loading.begin(worker, "test", test);
+    for (Batch batch : trainer.iterateDataset(test)) {
+      try (batch; NDList outputs = trainer.evaluate(batch.getData())) {
+        seen.accept(outputs.singletonOrThrow(), batch);
+        worker.progress().advance(batch.getSize());
+      }
+    }
+  }
+}
