@@ -55,7 +55,7 @@ public final class CollectivePort {
   private final AtomicBoolean closing = new AtomicBoolean();
   private final Promise<Void> ended = Promise.promise();
   private String deployment;
-  private boolean closed;
+  private volatile boolean closed;
 
   private CollectivePort(Vertx vertx, String host, CollectiveOptions options, Waits waits) {
     this.vertx = vertx;
@@ -185,6 +185,11 @@ public final class CollectivePort {
         })
         .onFailure(e -> to.unreachable(rank, new PeerLost(to.where() + ": " + to.ranks().name(rank) + " cannot be reached: " + e.getMessage()
             + "; join again, with those who are left", e)));
+  }
+
+  /** Whether nothing can be formed here any more: it was closed, or who has deployed it is being undeployed. */
+  public boolean isClosed() {
+    return closed;
   }
 
   /** Ends all that is formed here, and listens no more. */

@@ -21,6 +21,12 @@ public interface Seat {
    */
   Future<String> ended();
 
+  /**
+   * Completes, naming them, when members of the current generation have left or are lost: it cannot be formed any more, nor used. Not
+   * if members only form the next one.
+   */
+  Future<String> gone();
+
   /** Completes, naming them, when there are newcomers whom the next generation could take in. Until then all goes on. */
   Future<String> newcomers();
 
@@ -40,8 +46,8 @@ public interface Seat {
 
   /**
    * Ends the current generation for this member, and all others, and waits for the next one, which forms when all members
-   * who live have called this and there are enough of them. Afterwards {@link #membership}, {@link #ended} and
-   * {@link #newcomers} are those of the new generation.
+   * who live have called this and there are enough of them. Afterwards {@link #membership}, {@link #ended},
+   * {@link #gone} and {@link #newcomers} are those of the new generation.
    *
    * @return fails with {@code PeerLost} at the timeout, naming who is missing, and with {@code StaleGeneration} if this
    *     member was declared lost; the seat is given up then

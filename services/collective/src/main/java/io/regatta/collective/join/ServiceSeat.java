@@ -108,6 +108,9 @@ final class ServiceSeat extends Tenure {
           .map(ServiceSeat::described).toList();
       isOver("generation " + membership().generation() + " of group " + joining.group() + " is over: "
           + (gone.isEmpty() ? "a member forms the next one" : gone.toString()));
+      if (!gone.isEmpty()) {
+        areGone(gone.toString());
+      }
     } else if (view.getWaitingCount() > 0) {
       hasNewcomers("newcomers of group " + joining.group() + ": " + view.getWaitingList());
     }

@@ -209,6 +209,10 @@ final class StoreSeat extends Tenure {
           + seated.stream().filter(entry -> roll.member(entry.id()).isEmpty())
               .map(entry -> "rank " + entry.rank() + " (" + entry + (roll.isWaiting(entry.id())
                   ? ") forms the next one" : ") has left or is lost")).toList());
+      List<Entry> gone = seated.stream().filter(entry -> roll.member(entry.id()).isEmpty() && !roll.isWaiting(entry.id())).toList();
+      if (!gone.isEmpty()) {
+        areGone(gone.toString());
+      }
     }
     if (!roll.newcomers().isEmpty()) {
       hasNewcomers("newcomers of group " + roll.group() + ": " + roll.newcomers());

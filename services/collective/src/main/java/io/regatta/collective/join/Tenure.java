@@ -7,19 +7,22 @@ import io.vertx.core.Promise;
 import io.vertx.core.internal.ContextInternal;
 
 /**
- * What a seat tells of the generation that it is in: of each one once that it is over, and once that there are newcomers. Changed on
+ * What a seat tells of the generation that it is in: of each one once that it is over, that members are gone, and
+ * that there are newcomers. Changed on
  * the seat's context only.
  */
 abstract class Tenure implements Seat {
   private final ContextInternal context;
   private volatile Membership membership;
   private volatile Promise<String> ended;
+  private volatile Promise<String> gone;
   private volatile Promise<String> newcomers;
 
   /** No generation yet. */
   Tenure(ContextInternal context) {
     this.context = context;
     ended = context.promise();
+    gone = context.promise();
     newcomers = context.promise();
   }
 
@@ -30,12 +33,17 @@ abstract class Tenure implements Seat {
   /** A generation has formed. */
   final void begins(Membership formed) {
     ended = context.promise();
+    gone = context.promise();
     newcomers = context.promise();
     membership = formed;
   }
 
   final void isOver(String why) {
     ended.tryComplete(why);
+  }
+
+  final void areGone(String who) {
+    gone.tryComplete(who);
   }
 
   final void hasNewcomers(String who) {
@@ -45,6 +53,7 @@ abstract class Tenure implements Seat {
   /** The seat is given up. */
   final void fail(Throwable why) {
     ended.tryFail(why);
+    gone.tryFail(why);
     newcomers.tryFail(why);
   }
 
@@ -56,6 +65,11 @@ abstract class Tenure implements Seat {
   @Override
   public final Future<String> ended() {
     return ended.future();
+  }
+
+  @Override
+  public final Future<String> gone() {
+    return gone.future();
   }
 
   @Override

@@ -75,6 +75,7 @@ class ServiceRendezvousTest {
     long before = seats.get(0).membership().generation();
     get(seats.get(2).leave());
     assertThat(get(seats.get(0).ended())).contains("c at c:1").contains("has left");
+    assertThat(get(seats.get(0).gone())).contains("c at c:1");
     Future<Membership> first = seats.get(0).reform(LONG);
     get(seats.get(1).ended());
     Future<Membership> second = seats.get(1).reform(LONG);
@@ -86,6 +87,7 @@ class ServiceRendezvousTest {
     assertThat(seats.get(0).ended().isComplete()).isFalse();
     seats.get(0).reform(LONG);
     assertThat(get(seats.get(1).ended())).contains("forms the next one");
+    assertThat(seats.get(1).gone().isComplete()).isFalse();
     assertThat(get(seats.get(1).reform(LONG)).endpoints()).contains("e:1").hasSize(3);
     assertThat(get(newcomer).membership().rank()).isEqualTo(2);
 

@@ -98,6 +98,7 @@ class StoreRendezvousTest {
     get(gone.leave());
     for (Seat seat : rest) {
       assertThat(get(seat.ended())).contains("is over").contains("rank 0").contains("has left or is lost");
+      assertThat(get(seat.gone())).contains(gone.membership().endpoints().get(0));
     }
     long before = rest.get(0).membership().generation();
     rest.stream().map(s -> s.reform(LONG)).toList().forEach(re -> get(re));
@@ -110,6 +111,7 @@ class StoreRendezvousTest {
     assertThat(rest.get(0).ended().isComplete()).isFalse();
     Future<Membership> first = rest.get(0).reform(LONG);
     assertThat(get(rest.get(1).ended())).contains("forms the next one");
+    assertThat(rest.get(1).gone().isComplete()).isFalse();
     Future<Membership> second = rest.get(1).reform(LONG);
     get(first);
     get(second);

@@ -14,7 +14,6 @@ import io.regatta.node.directory.Directory;
 import io.regatta.protocol.RendezvousClient;
 import io.regatta.protocol.rendezvous.GatherReply;
 import io.regatta.protocol.rendezvous.GroupView;
-import io.regatta.protocol.rendezvous.GroupsReply;
 import io.regatta.protocol.rendezvous.JoinReply;
 import io.regatta.protocol.rendezvous.JoinRequest;
 import io.regatta.protocol.rendezvous.Member;
@@ -40,8 +39,6 @@ import org.slf4j.LoggerFactory;
 public final class Membership {
 
   private static final Logger LOG = LoggerFactory.getLogger(Membership.class);
-  /** Heartbeats per lease: so many must be lost in a row before the rendezvous gives a member up. */
-  private static final int BEATS_PER_LEASE = 4;
   /** How long leaving may take: a frozen rendezvous finds out by the lease. */
   private static final long LEAVE_MILLIS = 1000;
 
@@ -50,16 +47,12 @@ public final class Membership {
   private final Directory.Instance rendezvous;
   private final String group;
   private final String kind;
-  private final LongSupplier lastStep;
-  private final Consumer<GroupView> changed;
   private final Consumer<RegattaException> givenUp;
   private final RendezvousClient calls;
   private final RendezvousClient beats;
+  private final Heart heart;
   private int rank = -1;
   private long incarnation;
-  private long generation;
-  /** Of the last view that was told. */
-  private long viewed;
   private long leaseMillis;
   private List<String> endpoints = List.of();
   /** Of the members, by rank. */
@@ -68,10 +61,6 @@ public final class Membership {
   private JoinRequest elastic;
   /** The join under way there. */
   private PatientJoin joining;
-  private long heart = -1;
-  private boolean beating;
-  private boolean complained;
-  private boolean seated;
   /** Left, or taken away: a join that is answered after that gives no seat. */
   private boolean over;
   /** Giving up of a seat that came too late. */
@@ -93,11 +82,10 @@ public final class Membership {
     this.rendezvous = rendezvous;
     this.group = group;
     this.kind = kind;
-    this.lastStep = lastStep;
-    this.changed = changed;
     this.givenUp = givenUp;
     calls = new RendezvousClient(vertx, rendezvous.host(), rendezvous.controlPort());
     beats = new RendezvousClient(vertx, rendezvous.host(), rendezvous.controlPort());
+    heart = new Heart(vertx, beats, group, kind, lastStep, changed, this::refused);
   }
 
   /**
@@ -154,70 +142,27 @@ public final class Membership {
       tooLate = left(beats, reply.getRank(), reply.getIncarnation(), false);
       throw new Cancelled(kind + " " + reply.getRank() + " has left group " + group + " while it joined");
     }
-    vertx.cancelTimer(heart);
     rank = reply.getRank();
     incarnation = reply.getIncarnation();
     GroupView view = reply.getView();
-    generation = view.getGeneration();
-    viewed = generation;
     leaseMillis = reply.getLeaseMs();
     endpoints = view.getMembersList().stream().map(Member::getEndpoint).toList();
     incarnations = view.getMembersList().stream().map(Member::getIncarnation).toList();
-    seated = true;
-    heart = vertx.setPeriodic(Math.max(1, reply.getLeaseMs() / BEATS_PER_LEASE), id -> beat());
+    heart.begin(reply);
     return null;
-  }
-
-  /** One at a time: those that a slow rendezvous has not answered must not pile up. */
-  private void beat() {
-    if (!beating) {
-      beatNow();
-    }
   }
 
   /** Gives a sign of life out of turn: the rendezvous has asked for one, or may have. */
   public void answer() {
-    if (seated) {
-      beatNow();
+    if (heart.isAlive()) {
+      heart.beat();
     }
   }
 
-  private void beatNow() {
-    beating = true;
-    beats.heartbeat(group, rank, incarnation, lastStep.getAsLong()).onComplete(beat -> {
-      beating = false;
-      if (!seated) {
-        return;
-      }
-      if (beat.succeeded()) {
-        generation = Math.max(generation, beat.result());
-        complained = false;
-        if (generation > viewed) {
-          look();
-        }
-      } else if (beat.cause() instanceof StaleGeneration || beat.cause() instanceof NotOwner) {
-        over = true;
-        end();
-        giveUpJoining((RegattaException) beat.cause());
-        givenUp.accept((RegattaException) beat.cause());
-      } else if (!complained) {
-        complained = true;
-        LOG.warn("{} {} of group {}: no answer to a heartbeat, it goes on and tries again: {}", kind, rank, group,
-            beat.cause().getMessage());
-      }
-    });
-  }
-
-  /** A look that fails is repeated after the next heartbeat: its generation is still newer. */
-  private void look() {
-    beats.groups(group).map(GroupsReply::getGroupsList)
-        .onFailure(e -> LOG.debug("{} {} of group {}: no view of the group: {}", kind, rank, group, e.toString()))
-        .onSuccess(views -> {
-          if (seated && !views.isEmpty() && views.get(0).getGeneration() > viewed) {
-            viewed = views.get(0).getGeneration();
-            changed.accept(views.get(0));
-          }
-        });
+  private void refused(RegattaException why) {
+    over = true;
+    giveUpJoining(why);
+    givenUp.accept(why);
   }
 
   /** This member's rank, once joined. */
@@ -232,7 +177,7 @@ public final class Membership {
 
   /** The latest generation of the group that a reply has told. */
   public long generation() {
-    return generation;
+    return heart.generation();
   }
 
   /** After how many milliseconds without a heartbeat the rendezvous declares a member lost; known once joined. */
@@ -280,9 +225,9 @@ public final class Membership {
    * @param ended of a member of an elastic group: what the group was for is done, so that newcomers are refused from now on
    */
   public Future<Void> leave(boolean ended) {
-    Future<Void> left = seated ? left(calls, rank, incarnation, ended) : Future.succeededFuture();
+    Future<Void> left = heart.isAlive() ? left(calls, rank, incarnation, ended) : Future.succeededFuture();
     over = true;
-    end();
+    heart.end();
     giveUpJoining(new Cancelled(kind + " has left group " + group + " while it joined"));
     return left.transform(done -> calls.close()).transform(done -> tooLate).eventually(beats::close).otherwiseEmpty();
   }
@@ -304,10 +249,5 @@ public final class Membership {
     } else {
       LOG.warn("{} {} could not leave group {}, its lease will end it: {}", kind, rank, group, e.getMessage());
     }
-  }
-
-  private void end() {
-    seated = false;
-    vertx.cancelTimer(heart);
   }
 }

@@ -1,8 +1,5 @@
 package io.regatta.trainer.djl;
 
-import io.regatta.core.reduce.DistinctIds;
-import io.regatta.core.reduce.SlotPooling;
-import io.regatta.core.reduce.SparseGradients;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
@@ -16,10 +13,12 @@ import io.regatta.core.init.InitializerSpec;
 import io.regatta.core.model.SparseTableSpec;
 import io.regatta.core.model.TableLife;
 import io.regatta.core.optim.OptimizerSpec;
+import io.regatta.core.reduce.DistinctIds;
+import io.regatta.core.reduce.SlotPooling;
+import io.regatta.core.reduce.SparseGradients;
 import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.config.TableConfig;
 import java.nio.FloatBuffer;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
@@ -35,9 +34,6 @@ import java.util.Objects;
  * model's block through {@code getChildren()}, which is how the trainer finds it.
  */
 public final class DistributedEmbedding extends AbstractBlock {
-
-  /** One forward pass whose gradient is still to be read. */
-  private record Pending(DistinctIds ids, float[] values, NDArray rows, float[] clicks) {}
 
   /** What a trainer lends the block. */
   interface Step {
@@ -63,7 +59,7 @@ public final class DistributedEmbedding extends AbstractBlock {
   /** Null: each place of the input is a slot. */
   private final SlotPooling pooling;
   private final HostCopy host = new HostCopy();
-  private final List<Pending> pending = new ArrayList<>();
+  private final RowGradients gradients;
   private RowSource source;
   /** Null without a trainer. */
   private Step step;
@@ -87,6 +83,7 @@ public final class DistributedEmbedding extends AbstractBlock {
     columns = b.columns;
     inputIndex = b.inputIndex;
     pooling = b.slots == null ? null : new SlotPooling(b.slots);
+    gradients = new RowGradients(table, dim, pooling, host);
   }
 
   public static Builder builder() {
@@ -149,7 +146,7 @@ public final class DistributedEmbedding extends AbstractBlock {
           + "attach a RowSource");
     }
     float[] factors = factors(inputs);
-    DistinctIds known = step == null ? distinct(ids, columns) : step.distinct(ids, columns);
+    DistinctIds known = step == null ? IdColumns.distinct(ids, columns) : step.distinct(ids, columns);
     float[] values = source.rows(table, dim, known.ids(), training);
     NDManager scope = training && step != null ? step.scope() : ids.getManager();
     NDArray rows = scope.create(outputShape(ids.getShape()), DataType.FLOAT32);
@@ -163,7 +160,7 @@ public final class DistributedEmbedding extends AbstractBlock {
     rows.set(host.slice(n));
     if (training) {
       rows.setRequiresGradient(true);
-      pending.add(new Pending(known, factors, rows, counts == 0 ? null : step.clicks(table)));
+      gradients.add(known, factors, rows, counts == 0 ? null : step.clicks(table));
     }
     return new NDList(rows);
   }
@@ -181,16 +178,7 @@ public final class DistributedEmbedding extends AbstractBlock {
       throw new InvalidInput("DistributedEmbedding of table " + table + ": the values have the shape "
           + inputs.get(1).getShape() + ", but the ids " + inputs.get(0).getShape());
     }
-    float[] all = inputs.get(1).toFloatArray();
-    if (columns == null) {
-      return all;
-    }
-    int[] from = places(inputs.get(0), all.length, columns);
-    float[] some = new float[from.length];
-    for (int i = 0; i < some.length; i++) {
-      some[i] = all[from[i]];
-    }
-    return some;
+    return IdColumns.some(inputs.get(0), inputs.get(1).toFloatArray(), columns);
   }
 
   private void gather(DistinctIds known, float[] values, FloatBuffer out) {
@@ -216,91 +204,14 @@ public final class DistributedEmbedding extends AbstractBlock {
     return new Shape(ids.get(0), pooling.slots(), dim);
   }
 
-  /** The distinct ids of these columns of an array {@code [batch, columns]}, or, if null, of all of it. */
-  static DistinctIds distinct(NDArray ids, int[] columns) {
-    long[] all = longs(ids);
-    if (columns == null) {
-      return DistinctIds.of(all);
-    }
-    int[] from = places(ids, all.length, columns);
-    long[] some = new long[from.length];
-    for (int i = 0; i < some.length; i++) {
-      some[i] = all[from[i]];
-    }
-    return DistinctIds.of(some);
-  }
-
-  /** Where in the array of so many elements these columns are, example after example. */
-  private static int[] places(NDArray ids, int elements, int[] columns) {
-    int batch = (int) ids.getShape().get(0);
-    int width = batch == 0 ? 0 : elements / batch;
-    int[] places = new int[batch * columns.length];
-    for (int i = 0; i < places.length; i++) {
-      int column = columns[i % columns.length];
-      if (column >= width) {
-        throw new InvalidInput("DistributedEmbedding takes column " + column + " of ids that have " + width
-            + " columns, counted from 0; mend optColumns");
-      }
-      places[i] = i / columns.length * width + column;
-    }
-    return places;
-  }
-
-  /** Ids of an int64 or int32 array, row-major. */
-  static long[] longs(NDArray ids) {
-    return switch (ids.getDataType()) {
-      case INT64 -> ids.toLongArray();
-      case INT32 -> {
-        int[] narrow = ids.toIntArray();
-        long[] wide = new long[narrow.length];
-        for (int i = 0; i < narrow.length; i++) {
-          wide[i] = narrow[i];
-        }
-        yield wide;
-      }
-      default -> throw new InvalidInput("DistributedEmbedding takes ids as int64 or int32, not "
-          + ids.getDataType() + "; a float32 cannot hold ids above 2^24 exactly");
-    };
-  }
-
   /** Hands the gradients of this step's forward passes to the collector, and forgets them. */
   void takeGradients(SparseGradients out) {
-    for (Pending p : pending) {
-      try (NDArray gradient = p.rows().getGradient()) {
-        FloatBuffer read = host.read(gradient);
-        float[] sums = pooling == null ? p.ids().sum(read, dim) : pooling.spread(p.ids(), read, dim, p.values());
-        out.add(table, dim + counts, counts, p.ids(), counts == 0 ? sums : withCounts(p, sums));
-      }
-    }
-    pending.clear();
-  }
-
-  /** Behind each gradient: in how many places of the batch its id stands, and the clicks of these places' examples. */
-  private float[] withCounts(Pending p, float[] sums) {
-    int width = dim + counts;
-    float[] out = new float[p.ids().size() * width];
-    for (int i = 0; i < p.ids().size(); i++) {
-      System.arraycopy(sums, i * dim, out, i * width, dim);
-    }
-    int[] position = p.ids().position();
-    if (p.clicks().length == 0 || position.length % p.clicks().length != 0) {
-      throw new InvalidInput("table " + table + " has statistics, but its " + position.length + " places for ids do not "
-          + "belong to " + p.clicks().length + " labels; give the clicks of each example with trainer.setClicks");
-    }
-    int places = position.length / p.clicks().length;
-    for (int i = 0; i < position.length; i++) {
-      if (position[i] >= 0) {
-        int at = position[i] * width + dim;
-        out[at]++;
-        out[at + 1] += p.clicks()[i / places];
-      }
-    }
-    return out;
+    gradients.take(counts, out);
   }
 
   /** Forgets forward passes that no step followed. */
   void forget() {
-    pending.clear();
+    gradients.forget();
   }
 
   @Override

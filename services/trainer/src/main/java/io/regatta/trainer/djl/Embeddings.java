@@ -104,7 +104,7 @@ final class Embeddings {
   /** The distinct ids of an array; remembered from {@link #wish} if it is the same one. */
   private DistinctIds distinct(NDArray ids, int[] columns) {
     DistinctIds same = remembered(ids, columns);
-    return same != null ? same : DistributedEmbedding.distinct(ids, columns);
+    return same != null ? same : IdColumns.distinct(ids, columns);
   }
 
   private DistinctIds remembered(NDArray ids, int[] columns) {
@@ -150,7 +150,7 @@ final class Embeddings {
     DistinctIds distinct = remembered(ids, columns);
     if (distinct == null) {
       DistinctIds read = columns == null && batch instanceof BatchWithIds b ? b.distinct(ids) : null;
-      distinct = read != null ? read : DistributedEmbedding.distinct(ids, columns);
+      distinct = read != null ? read : IdColumns.distinct(ids, columns);
       known.add(new Known(ids, columns, distinct));
     }
     return distinct;

@@ -99,8 +99,8 @@ public final class FleetTrainer extends Trainer {
   private float[] clicksGiven;
   /** Of the last pass with steps, once a pass has none left by {@code max_steps}; null before. */
   private Map<String, Float> lastEvaluations;
-  /** Kept at the close; null before. */
-  private Map<String, float[]> frozen;
+  /** Null before {@link #initialize}. */
+  private FrozenValues frozen;
   private boolean closed;
 
   /**
@@ -135,6 +135,7 @@ public final class FleetTrainer extends Trainer {
     float[] drawn = Engines.seeded(session.job().seed(), () -> {
       super.initialize(shapes);
       dense = new DenseParameters(getModel().getBlock(), host);
+      frozen = new FrozenValues(dense);
       return dense.read();
     });
     List<SparseTableSpec> tables = session.job().over(embeddings.tables(sparseOptimizer()));
@@ -145,9 +146,9 @@ public final class FleetTrainer extends Trainer {
     Enrolment.Registered registered = Enrolment.register(replica, strategy, model, drawn);
     client = registered.client();
     boolean given = session.elastic().map(rank -> rank.keeps(
-        new RankState(session.ownShards(), replica.group().steps(), new RunningMeans(this)))).orElse(false);
-    if (!given) {
-      takeFrozen(registered.start());
+        new RankState(session.ownShards(), replica.group().steps(), frozen))).orElse(false);
+    if (!given) { // all ranks begin with those of the one that took the snapshot
+      frozen.take(Kept.of(registered.start()).frozen());
     }
     exchange = Enrolment.exchange(replica, strategy, client, optimizer.spec(), times);
     exchange.onJoined(this::snapshotOfOthersStep);
@@ -219,16 +220,6 @@ public final class FleetTrainer extends Trainer {
     ElasticPasses passes = session.elastic().map(ElasticRank::passes).orElse(null);
     return passes == null || !passes.isUnderWay() ? new Kept(frozenValues(), -1, new long[0])
         : new Kept(frozenValues(), passes.pass(), passes.ledger());
-  }
-
-  /** Running means of a snapshot, as far as this model has the same; all ranks begin with those of the one that took it. */
-  private void takeFrozen(StartingPoint start) {
-    Map<String, float[]> kept = Kept.of(start).frozen();
-    if (!kept.isEmpty()) {
-      Map<String, float[]> values = new HashMap<>(dense.frozenValues());
-      values.replaceAll((name, own) -> kept.containsKey(name) && kept.get(name).length == own.length ? kept.get(name) : own);
-      dense.writeFrozen(values);
-    }
   }
 
   /**
@@ -709,7 +700,7 @@ public final class FleetTrainer extends Trainer {
   /** Values of the parameters that are not trained (such as running means), by name: this replica's own. */
   public Map<String, float[]> frozenValues() {
     initialized();
-    return frozen != null ? frozen : dense.frozenValues();
+    return frozen.values();
   }
 
   /** Whether {@link #close} has been called: the model may be closed as well then. */
@@ -772,46 +763,8 @@ public final class FleetTrainer extends Trainer {
    * it; in the others nothing. Works on a closed trainer too.
    */
   public void averageFrozen() {
-    if (exchange == null || !exchange.averages()) {
-      return;
-    }
-    Map<String, float[]> own = frozenValues();
-    float[] flat = new float[own.values().stream().mapToInt(v -> v.length).sum()];
-    int off = 0;
-    for (float[] value : own.values()) {
-      System.arraycopy(value, 0, flat, off, value.length);
-      off += value.length;
-    }
-    exchange.average(flat);
-    off = 0;
-    for (float[] value : own.values()) {
-      System.arraycopy(flat, off, value, 0, value.length);
-      off += value.length;
-    }
-    if (!closed) {
-      dense.writeFrozen(own);
-    }
-  }
-
-  /** The parameters that are not trained, set to these values. */
-  private void setFrozen(Map<String, float[]> values) {
-    if (closed) {
-      frozen = values;
-    } else {
-      dense.writeFrozen(values);
-    }
-  }
-
-  /** Running means as a part of a rank's state. */
-  private record RunningMeans(FleetTrainer of) implements RankState.Frozen {
-    @Override
-    public Map<String, float[]> values() {
-      return of.frozen != null ? of.frozen : of.dense.frozenValues();
-    }
-
-    @Override
-    public void set(Map<String, float[]> values) {
-      of.setFrozen(values);
+    if (exchange != null && exchange.averages()) {
+      frozen.average(exchange::average);
     }
   }
 
@@ -844,7 +797,7 @@ public final class FleetTrainer extends Trainer {
       graphs.close();
     }
     if (dense != null) {
-      frozen = dense.frozenValues(); // for a model that is saved after its program has closed it
+      frozen.close(); // for a model that is saved after its program has closed it
       dense.close();
     }
     super.close();

@@ -19,8 +19,10 @@ import io.regatta.node.directory.Directory;
 import io.regatta.protocol.stream.StreamOptions;
 import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.session.ElasticPeers;
+import io.vertx.core.AsyncResult;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
+import io.vertx.core.Promise;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
@@ -91,18 +93,33 @@ final class ElasticMesh implements ElasticPeers {
     newcomers = false;
     collectives = null;
     seat.newcomers().onSuccess(who -> newcomers = place == ranks);
-    return port.form(ranks).<Void>map(formed -> {
-      collectives = formed;
-      seat.ended().onComplete(end -> {
-        if (end.failed() && end.cause() instanceof StaleGeneration) {
-          lost.accept(end.cause());
-        }
-        if (place == ranks && !ending && !closing) { // at the end everybody leaves
-          formed.close();
-        }
-      });
-      return null;
+    Promise<Void> forming = Promise.promise();
+    seat.gone().onSuccess(who -> context.runOnContext(v -> forming.tryFail( // who would wait for their streams until patience ends
+        new PeerLost(ranks + " cannot be formed any more: " + who))));
+    port.form(ranks).onComplete(end -> context.runOnContext(v -> formed(ranks, end, forming)));
+    return forming.future();
+  }
+
+  private void formed(Membership ranks, AsyncResult<Collectives> end, Promise<Void> forming) {
+    if (end.failed()) {
+      forming.tryFail(end.cause());
+      return;
+    }
+    Collectives formed = end.result();
+    if (forming.future().isComplete()) {
+      formed.close();
+      return;
+    }
+    collectives = formed;
+    seat.ended().onComplete(over -> {
+      if (over.failed() && over.cause() instanceof StaleGeneration) {
+        lost.accept(over.cause());
+      }
+      if (place == ranks && !ending && !closing) { // at the end everybody leaves
+        formed.close();
+      }
     });
+    forming.complete();
   }
 
   Membership place() {
@@ -167,7 +184,7 @@ final class ElasticMesh implements ElasticPeers {
   public CompletableFuture<Void> reform(boolean inVain) {
     CompletableFuture<Void> formed = new CompletableFuture<>();
     context.runOnContext(v -> {
-      if (closing) {
+      if (closing || port.isClosed()) {
         formed.completeExceptionally(new Cancelled(place + ": this trainer is giving its seat up"));
         return;
       }

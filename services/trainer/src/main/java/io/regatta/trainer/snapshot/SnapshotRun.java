@@ -20,7 +20,6 @@ import io.regatta.trainer.session.TrainerSession;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -53,12 +52,9 @@ public final class SnapshotRun implements AutoCloseable {
   private final ExecutorService finisher;
   private final long pushesPerStep;
   private final SnapshotCounts counts;
-  private final Supplier<Kept> kept;
+  private final TrainersFiles trainersFiles;
   /** Of the one that is being written; completes normally with whether it is there. */
   private CompletableFuture<Boolean> underWay = CompletableFuture.completedFuture(true);
-  /** What the ranks have handed over for the next one, and why that could not be written; null: nothing. */
-  private Path ranks;
-  private IOException ranksFailure;
   /** Whether that is a base or a delta. */
   private boolean noted;
   /** The last base or delta, which the next delta is relative to; empty: the next one must be a base. */
@@ -81,9 +77,9 @@ public final class SnapshotRun implements AutoCloseable {
     this.run = run;
     this.pushesPerStep = pushesPerStep;
     this.counts = counts;
-    this.kept = kept;
     config = session.job().snapshots();
     root = StartingPoint.root(session.job());
+    trainersFiles = new TrainersFiles(session, root, writer(), kept);
     finisher = Executors.newSingleThreadExecutor(task -> {
       Thread thread = new Thread(task, "regatta-snapshot-" + spec.job());
       thread.setDaemon(true);
@@ -97,19 +93,7 @@ public final class SnapshotRun implements AutoCloseable {
    * @param own of this rank
    */
   public void handedOver(Map<String, float[]> own) {
-    ranks = root.resolve(RankTensors.FILE + "." + run + "-rank" + session.trainer().rank() + "-" + session.trainer().incarnation()
-        + ".part");
-    ranksFailure = null;
-    try {
-      Files.createDirectories(root);
-    } catch (IOException e) {
-      ranksFailure = e;
-    }
-    try {
-      RankTensors.handOver(session, own, ranksFailure == null ? ranks : null);
-    } catch (IOException e) {
-      ranksFailure = e;
-    }
+    trainersFiles.handedOver(own);
   }
 
   /** The same of a rank that takes none. */
@@ -119,30 +103,6 @@ public final class SnapshotRun implements AutoCloseable {
     } catch (IOException e) {
       throw new IllegalStateException("nothing was to be written", e);
     }
-  }
-
-  /** Into the snapshot that is being made. */
-  private List<FileEntry> trainersFiles(Path dir) throws IOException {
-    List<FileEntry> files = new ArrayList<>(kept.get().write(dir));
-    if (ranks != null) {
-      if (ranksFailure != null) {
-        throw ranksFailure;
-      }
-      Files.move(ranks, dir.resolve(RankTensors.FILE));
-      files.add(FileEntry.ofTensors(dir.resolve(RankTensors.FILE), RankTensors.FILE));
-    }
-    return files;
-  }
-
-  private void dropHandedOver() {
-    try {
-      if (ranks != null) {
-        Files.deleteIfExists(ranks);
-      }
-    } catch (IOException e) {
-      LOG.warn("{} could not be removed: {}", ranks, e.toString());
-    }
-    ranks = null;
   }
 
   /**
@@ -183,7 +143,7 @@ public final class SnapshotRun implements AutoCloseable {
     }
     if (isNoted(kind) && Snapshots.find(root.resolve(name)).isPresent()) {
       LOG.info("{} of job {} is there, and no step has been made since", root.resolve(name), spec.job());
-      dropHandedOver();
+      trainersFiles.drop();
       return; // in its own place it would be a delta of itself
     }
     take(name, kind, steps, -1, false, inSync(after));
@@ -192,6 +152,11 @@ public final class SnapshotRun implements AutoCloseable {
   /** Within a pass, one rank's place is everybody's only where all make the same steps. */
   private DataCursor inSync(DataCursor place) {
     return spec.mode() == Mode.SYNC ? place : null;
+  }
+
+  /** Told from other runs, and from lives of this rank, by. */
+  private String writer() {
+    return run + "-rank" + session.trainer().rank() + "-" + session.trainer().incarnation();
   }
 
   private static String name(String prefix, long steps) {
@@ -218,16 +183,15 @@ public final class SnapshotRun implements AutoCloseable {
     if (noted) {
       last = "";
     }
-    SnapshotDirectory dir = SnapshotDirectory.of(root.resolve(name), run + "-rank" + session.trainer().rank() + "-"
-        + session.trainer().incarnation());
+    SnapshotDirectory dir = SnapshotDirectory.of(root.resolve(name), writer());
     TrainerSession.Saving saving;
-    List<FileEntry> trainersFiles;
+    List<FileEntry> own;
     long begin = System.nanoTime();
     try {
       checkOwn(root.resolve(name));
       parentChecksum = delta ? ManifestFile.checksum(root.resolve(parent)) : "";
       dir.begin();
-      trainersFiles = trainersFiles(dir.part());
+      own = trainersFiles.write(dir.part());
       long pushes = steps * pushesPerStep;
       saving = session.await(what, session.save(new TrainerSession.SaveOrder(dir.part(), pushes, kind)));
     } catch (Cancelled e) {
@@ -237,7 +201,7 @@ public final class SnapshotRun implements AutoCloseable {
       discard(dir);
       return;
     } finally {
-      dropHandedOver();
+      trainersFiles.drop();
     }
     JsonObject cursor = after != null ? JsonObject.mapFrom(after) : new JsonObject();
     underWay = saving.written().handleAsync((files, e) -> {
@@ -245,9 +209,9 @@ public final class SnapshotRun implements AutoCloseable {
         if (e != null) {
           throw e;
         }
-        Manifest manifest = manifest(dir, kind, steps, pass, fuzzy, parent, parentChecksum, cursor, files, trainersFiles);
+        Manifest manifest = manifest(dir, kind, steps, pass, fuzzy, parent, parentChecksum, cursor, files, own);
         dir.publish(manifest.toJson(), false);
-        long bytes = Stream.concat(files.stream(), trainersFiles.stream()).mapToLong(FileEntry::bytes).sum();
+        long bytes = Stream.concat(files.stream(), own.stream()).mapToLong(FileEntry::bytes).sum();
         counts.taken(steps, bytes, System.nanoTime() - begin);
         removeOlder();
         LOG.info("{}: {}, {} bytes", what, kind.label(), bytes);
@@ -309,7 +273,7 @@ public final class SnapshotRun implements AutoCloseable {
   }
 
   private Manifest manifest(SnapshotDirectory dir, SnapshotKind kind, long steps, int pass, boolean fuzzy, String parent,
-      String parentChecksum, JsonObject cursor, List<FileEntry> files, List<FileEntry> trainersFiles) throws IOException {
+      String parentChecksum, JsonObject cursor, List<FileEntry> files, List<FileEntry> own) throws IOException {
     long version = 0;
     Map<Integer, Manifest.Trainer> trainers = new TreeMap<>();
     for (int s = 0; s < files.size(); s++) {
@@ -328,7 +292,7 @@ public final class SnapshotRun implements AutoCloseable {
       trainers.put(rank, trainers.get(0).as(rank));
     }
     return new Manifest(spec.job(), run, spec.mode().name().toLowerCase(Locale.ROOT), kind, steps, pass, version, fuzzy, parent,
-        parentChecksum, ModelLayout.of(spec), List.copyOf(trainers.values()), files, trainersFiles);
+        parentChecksum, ModelLayout.of(spec), List.copyOf(trainers.values()), files, own);
   }
 
   /** In sync mode all are where the round is; in the others each is where its pushes are, as far as a shard has them. */
