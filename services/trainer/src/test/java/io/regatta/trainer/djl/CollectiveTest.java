@@ -38,6 +38,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.DisabledIfSystemProperty;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -267,6 +268,7 @@ class CollectiveTest {
 
   /** Each rank trains a branch of its own, and the other one in the next pass. Nobody waits for a gradient that does not come. */
   @Test
+  @DisabledIfSystemProperty(named = "ai.djl.default_engine", matches = "PyTorch", disabledReason = "has no mark of fresh gradients")
   void ranksWithDifferentAndChangingSetsOfGradientsNameThem() {
     Map<Integer, float[]> ends = new ConcurrentHashMap<>();
     Map<String, float[]> before = new ConcurrentHashMap<>();
