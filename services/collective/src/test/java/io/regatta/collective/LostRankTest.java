@@ -127,7 +127,7 @@ class LostRankTest {
   @EnumSource(Transport.class)
   void a_rank_that_never_forms_the_generation_is_named_by_all_others(Transport transport) {
     for (int r = 0; r < 3; r++) {
-      listen(vertx, transport, 1500);
+      listen(vertx, transport, r == 2 ? 500 : 1500); // first who has not opened the stream: a reset may overtake its reason
     }
     List<String> endpoints = ports.stream().map(CollectivePort::endpoint).toList();
     List<Future<Collectives>> formed = new ArrayList<>();
@@ -140,7 +140,7 @@ class LostRankTest {
     }
     // which comes now, too late: it is told at once
     assertThatThrownBy(() -> get(ports.get(1).form(new Membership("census", 1, 1, endpoints)))).isInstanceOf(PeerLost.class)
-        .hasMessageContaining("ranks [1] have not said within 2500 ms that they form it");
+        .hasMessageContaining("ranks [1] have not said within 1500 ms that they form it");
     assertThat(get(waits.list())).isEmpty();
     ports.remove(0);
     assertThat(LocalGroup.form(2, ports)).extracting(Collectives::worldSize).containsOnly(2);
