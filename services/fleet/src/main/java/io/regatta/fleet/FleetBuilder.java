@@ -1,6 +1,7 @@
 package io.regatta.fleet;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.fleet.launch.LauncherLink;
 import io.regatta.node.Sections;
 import io.regatta.node.process.BadArguments;
 import io.regatta.trainer.config.JobConfig;
@@ -110,7 +111,10 @@ public final class FleetBuilder {
     } catch (CommandLine.ParameterException e) {
       throw new InvalidInput(BadArguments.words(e));
     }
-    given.settings.takeRole(environment);
+    LauncherLink.follow(System.getenv());
+    if (!fleet.containsKey("role") && !given.place.hasRole()) {
+      RoleLines.log(given.settings.takeRole(environment));
+    }
     Place place = given.place.load(given.settings, given.job.readyTimeout(), null,
         sections.copy().mergeIn(new JsonObject().put(Sections.FLEET, fleet), true));
     given.job.file(jobFile);

@@ -29,6 +29,11 @@ final class FleetOptions {
   @Mixin
   private ClusterOptions cluster;
 
+  /** Whether {@code --role} was given: then all of the part comes from options and files. */
+  boolean hasRole() {
+    return role != null;
+  }
+
   /**
    * @param settings {@code -conf} and {@code --set}
    * @param readyTimeout seconds, null: as configured

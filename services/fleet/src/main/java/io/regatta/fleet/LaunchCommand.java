@@ -1,13 +1,19 @@
 package io.regatta.fleet;
 
+import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.fleet.launch.LaunchOptions;
 import io.regatta.fleet.launch.Launches;
-import io.regatta.node.settings.Settings;
-import io.vertx.core.json.JsonObject;
+import io.regatta.node.process.BadArguments;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.stream.Stream;
+import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Unmatched;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -86,11 +92,10 @@ final class LaunchCommand implements Callable<Integer> {
   @Override
   public Integer call() {
     boolean old = "launch_ps".equals(name());
-    boolean counts = old && servers == null && workers == null;
-    LaunchOptions options = new LaunchOptions(counts && serverNum == null ? Integer.valueOf(OLD_COUNT) : serverNum,
-        counts && workerNum == null ? Integer.valueOf(OLD_COUNT) : workerNum, LaunchOptions.list(servers),
+    LaunchOptions options = new LaunchOptions(old && servers == null && serverNum == null ? Integer.valueOf(OLD_COUNT) : serverNum,
+        old && workers == null && workerNum == null ? Integer.valueOf(OLD_COUNT) : workerNum, LaunchOptions.list(servers),
         LaunchOptions.list(workers), old ? List.of() : LaunchOptions.list(ips), nprocPerNode, LaunchOptions.gpus(gpus), host,
-        startPort, httpPort, logDir != null ? logDir : old ? "logs" : "log", jobId, 0, program, arguments);
+        startPort, httpPort, logDir != null ? logDir : old ? "logs" : "log", jobId, program, arguments);
     boolean quiet = "False".equalsIgnoreCase(printConfig);
     return Launches.run(options, shards(), Regatta.class.getName(), quiet, spec.commandLine().getOut());
   }
@@ -101,9 +106,30 @@ final class LaunchCommand implements Callable<Integer> {
     return typed.isEmpty() ? "" : typed.get(0);
   }
 
-  /** Shards of each server as the job's file says, beside what its own arguments say; a program in code has one. */
+  /** What a job file's arguments may be, as far as it matters here. */
+  @Command(name = "run")
+  private static final class JobArguments {
+    @Mixin
+    private SettingsOptions settings;
+
+    @Mixin
+    private JobOptions job;
+
+    @Unmatched
+    private List<String> others = new ArrayList<>();
+  }
+
+  /** Shards of each server as the job's file and its arguments say; a program in code has one. */
   private int shards() {
-    return program.matches(".*\\.(yaml|yml|json)") ? JobFile.load(Path.of(program), List.of(), List.<Settings.Option>of(),
-        List.of(), new JsonObject()).shards() : 1;
+    if (!program.matches(".*\\.(yaml|yml|json)") || !Files.isReadable(Path.of(program))) {
+      return 1; // what is not there is refused with its own words
+    }
+    JobArguments given = new JobArguments();
+    try {
+      new CommandLine(given).parseArgs(Stream.concat(Stream.of(program), arguments.stream()).toArray(String[]::new));
+    } catch (CommandLine.ParameterException e) {
+      throw new InvalidInput(BadArguments.words(e));
+    }
+    return given.job.load(given.settings, null).shards();
   }
 }

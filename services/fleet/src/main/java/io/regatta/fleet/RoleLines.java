@@ -2,9 +2,13 @@ package io.regatta.fleet;
 
 import io.regatta.fleet.role.RoleEnvironment;
 import java.io.PrintWriter;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** What the environment says about a process's part in a job, for its user. Stateless. */
 final class RoleLines {
+
+  private static final Logger LOG = LoggerFactory.getLogger(RoleLines.class);
 
   private RoleLines() {}
 
@@ -15,6 +19,14 @@ final class RoleLines {
           + "led to");
     }
     role.notes().forEach(note -> Regatta.say(out, note));
+  }
+
+  /** The same in the log, for a program that starts Regatta itself. */
+  static void log(RoleEnvironment role) {
+    if (role.isGiven()) {
+      LOG.info("part in the job from the environment, {}", role.source());
+    }
+    role.notes().forEach(LOG::warn);
   }
 
   /** Every variable that is set, and what it led to. */

@@ -40,7 +40,9 @@ final class RunCommand implements Callable<Integer> {
   public Integer call() {
     PrintWriter out = spec.commandLine().getOut();
     ResultFile.at(result);
-    RoleLines.say(settings.takeRole(System.getenv()), out);
+    if (!place.hasRole()) {
+      RoleLines.say(settings.takeRole(System.getenv()), out);
+    }
     Place here = place.load(settings, job.readyTimeout(), result, new JsonObject());
     JobConfig config = job.given() ? job.load(settings, regatta.program()) : null;
     try (Fleet fleet = Fleet.of(here, config, line -> Regatta.say(out, line))) {

@@ -69,8 +69,8 @@ class LaunchProcessesTest {
 
   @Test
   void all_workers_end_well_then_servers_are_ended_and_the_status_is_zero() throws Exception {
-    JavaProcess launch = regatta("launch", "--server_num=2", "--worker_num", "2", job("shards: 2\n"), "--result",
-        dir.resolve("r.json").toString());
+    JavaProcess launch = regatta("launch", "--server_num=2", "--worker_num", "2", job(""), "--shards", "2",
+        "--result", dir.resolve("r.json").toString());
     assertThat(launch.status(SECONDS)).as(launch.output()).isZero();
     assertThat(launch.output()).contains("-----------  Configuration Arguments -----------", "server_num: 2",
         "Local server start 2 processes.", "TRAINING_ROLE                     PSERVER", "Local worker start 2 processes.",

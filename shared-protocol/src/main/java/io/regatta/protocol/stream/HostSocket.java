@@ -12,6 +12,7 @@ import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -31,6 +32,9 @@ public final class HostSocket {
   private static final Pattern NAMESPACE = Pattern.compile("net:\\[(\\d+)]");
   /** What fits into the kernel's address, with the zero behind it. */
   private static final int LONGEST = 107;
+  private static final String UID = "unix:uid";
+  /** Whether a directory of somebody else has been named. */
+  private static final AtomicBoolean SAID = new AtomicBoolean();
 
   private final HttpServer server;
   private final Path path;
@@ -80,10 +84,19 @@ public final class HostSocket {
   /** Found out once, when first asked for. */
   private static final class Places {
     private static final String NAMESPACE_ID = namespace();
+    /** The user's number, null if the system does not say. */
+    private static final Object USER = user();
     /** Null: none of these sockets here. */
-    private static final String DIRECTORY = NAMESPACE_ID == null ? null
-        : Path.of(System.getProperty("java.io.tmpdir"), "regatta-" + System.getProperty("user.name")
-            .replaceAll("[^0-9A-Za-z.]", "_")).toAbsolutePath().toString();
+    private static final String DIRECTORY = NAMESPACE_ID == null || USER == null ? null
+        : Path.of(System.getProperty("java.io.tmpdir"), "regatta-" + USER).toAbsolutePath().toString();
+
+    private static Object user() {
+      try {
+        return Files.getAttribute(Path.of("/proc/self"), UID);
+      } catch (IOException | UnsupportedOperationException | IllegalArgumentException | SecurityException e) {
+        return null;
+      }
+    }
 
     private static String namespace() {
       try {
@@ -105,18 +118,42 @@ public final class HostSocket {
         // Another process of this user was faster; it is checked below.
       }
     }
-    String owner = Files.getOwner(directory, LinkOption.NOFOLLOW_LINKS).getName();
-    if (!owner.equals(System.getProperty("user.name")) || !PosixFilePermissions.toString(
-        Files.getPosixFilePermissions(directory, LinkOption.NOFOLLOW_LINKS)).equals("rwx------")) {
+    if (!isOwn(directory)) {
       throw new IOException(directory + " is not a directory of this user alone");
     }
   }
 
-  /** Lets requests in progress end, for so long at most, and stops listening. */
+  private static boolean isOwn(Path directory) throws IOException {
+    boolean own = Files.isDirectory(directory, LinkOption.NOFOLLOW_LINKS)
+        && Files.getAttribute(directory, UID, LinkOption.NOFOLLOW_LINKS).equals(Places.USER) && PosixFilePermissions.toString(
+            Files.getPosixFilePermissions(directory, LinkOption.NOFOLLOW_LINKS)).equals("rwx------");
+    if (!own && Files.exists(directory, LinkOption.NOFOLLOW_LINKS) && SAID.compareAndSet(false, true)) {
+      LOG.warn("{} is not a directory of this user alone, so tensors between processes of this machine go over TCP: remove it",
+          directory);
+    }
+    return own;
+  }
+
+  /**
+   * Where a service that listens at a port has its socket, if it has one that can be trusted: who else could put a socket there
+   * could pass himself off as the service.
+   *
+   * @return null: none
+   */
+  static Future<SocketAddress> find(Vertx vertx, String host, int port) {
+    SocketAddress address = address(host, port);
+    return address == null ? Future.succeededFuture() : vertx.executeBlocking(() -> {
+      Path path = Path.of(address.path());
+      return Files.exists(path, LinkOption.NOFOLLOW_LINKS) && isOwn(path.getParent()) ? address : null;
+    }, false).otherwiseEmpty();
+  }
+
+  /** Listens no more, and lets requests in progress end, for so long at most. */
   public Future<Void> shutdown(Vertx vertx, long millis) {
-    return server.shutdown(millis, TimeUnit.MILLISECONDS).transform(closed -> vertx.<Void>executeBlocking(() -> {
+    // The file first: the port, and with it the name, may be somebody else's before the last request has ended.
+    return vertx.<Void>executeBlocking(() -> {
       Files.deleteIfExists(path);
       return null;
-    }, false)).otherwiseEmpty();
+    }, false).transform(deleted -> server.shutdown(millis, TimeUnit.MILLISECONDS)).otherwiseEmpty();
   }
 }

@@ -12,7 +12,6 @@ import io.vertx.core.http.HttpConnection;
 import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.PoolOptions;
 import io.vertx.core.http.RequestOptions;
-import io.vertx.core.net.SocketAddress;
 import java.io.FileNotFoundException;
 import java.net.ConnectException;
 import java.util.HashMap;
@@ -62,7 +61,7 @@ public final class TensorStreamClient {
         // Until the peer speaks HTTP/2: a frozen one accepts the connection, and that is all.
         .setConnectTimeout(options.connectTimeoutMillis())
         .putHeader("content-type", "application/grpc").putHeader("te", "trailers");
-    return request(request, HostSocket.address(host, port)).compose(r -> {
+    return request(request, host, port).compose(r -> {
       r.setChunked(true);
       Connection connection = connection(context, r.connection(), peer);
       ClientTensorStream stream = new ClientTensorStream(this, context, r, connection.liveness, peer, options);
@@ -73,14 +72,13 @@ public final class TensorStreamClient {
   }
 
   /** Over the socket that a service of this machine has beside its port, or else over TCP. */
-  private Future<HttpClientRequest> request(RequestOptions options, SocketAddress local) {
-    if (local == null || !this.options.transport().isUnixAllowed()) {
-      return client.request(options);
+  private Future<HttpClientRequest> request(RequestOptions request, String host, int port) {
+    if (!options.transport().isUnixAllowed()) {
+      return client.request(request);
     }
-    return vertx.fileSystem().exists(local.path()).compose(there -> there
-        ? client.request(new RequestOptions(options).setServer(local)).recover(e -> isNobody(e) ? client.request(options)
-            : Future.failedFuture(e))
-        : client.request(options));
+    return HostSocket.find(vertx, host, port).compose(local -> local == null ? client.request(request)
+        : client.request(new RequestOptions(request).setServer(local)).recover(e -> isNobody(e) ? client.request(request)
+            : Future.failedFuture(e)));
   }
 
   /** A socket whose process was killed refuses; one that is frozen does not answer, and does not over TCP either. */

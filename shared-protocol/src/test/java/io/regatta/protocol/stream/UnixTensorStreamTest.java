@@ -60,6 +60,19 @@ class UnixTensorStreamTest extends TensorStreamContract {
   }
 
   @Test
+  void a_directory_that_others_can_write_to_is_not_trusted() throws Exception {
+    Promise<TensorStream> taken = Promise.promise();
+    HttpServer server = loop.serve(PATH, options, taken::tryComplete);
+    Path directory = Path.of(HostSocket.address("127.0.0.1", server.actualPort()).path()).getParent();
+    Files.setPosixFilePermissions(directory, PosixFilePermissions.fromString("rwxrwxrwx"));
+    try {
+      assertThat(opensOverTcp(server, taken, options)).isTrue();
+    } finally {
+      Files.setPosixFilePermissions(directory, PosixFilePermissions.fromString("rwx------"));
+    }
+  }
+
+  @Test
   void what_a_killed_process_has_left_is_passed_over_and_replaced() throws Exception {
     Promise<TensorStream> taken = Promise.promise();
     HttpServer server = loop.serve(PATH, options.withTransport(Transport.GRPC), taken::tryComplete);

@@ -24,13 +24,12 @@ import java.util.TreeMap;
  * @param httpPort port, or {@code host:port}, of the HTTP store that is announced to programs; empty: any free one
  * @param logDir directory of the processes' logs
  * @param jobId name for log lines; may be empty
- * @param maxRestart how often a collective job is started again after a failure
  * @param program what is run: a job file, a jar, or one .java file
  * @param arguments its arguments
  */
 public record LaunchOptions(Integer serverNum, Integer workerNum, List<String> servers, List<String> workers,
     List<String> ips, Integer nprocPerNode, GpuAssignment gpus, String host, Integer startPort, String httpPort, String logDir,
-    String jobId, int maxRestart, String program, List<String> arguments) {
+    String jobId, String program, List<String> arguments) {
 
   public LaunchOptions {
     servers = List.copyOf(servers);
@@ -40,10 +39,7 @@ public record LaunchOptions(Integer serverNum, Integer workerNum, List<String> s
     atLeast("--server_num", serverNum, 1);
     atLeast("--worker_num", workerNum, 1);
     atLeast("--nproc_per_node", nprocPerNode, 1);
-    atLeast("--max_restart", maxRestart, 0);
-    if (startPort != null) {
-      HostPort.check("--start_port", startPort);
-    }
+    atLeast("--start_port", startPort, 1);
     servers.forEach(server -> HostPort.parse(server, "--servers"));
     workers.stream().filter(worker -> worker.contains(":")).forEach(worker -> HostPort.parse(worker, "--workers"));
     unique("--servers", servers);
@@ -95,7 +91,6 @@ public record LaunchOptions(Integer serverNum, Integer workerNum, List<String> s
     lines.put("http_port", httpPort.isEmpty() ? "None" : httpPort);
     lines.put("ips", ips.isEmpty() ? "127.0.0.1" : String.join(",", ips));
     lines.put("log_dir", logDir);
-    lines.put("max_restart", Integer.toString(maxRestart));
     lines.put("nproc_per_node", none(nprocPerNode));
     lines.put("server_num", none(serverNum));
     lines.put("servers", String.join(",", servers));

@@ -6,13 +6,14 @@ import java.io.InputStream;
 import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 /** A process of the job that has been started, and its log. Owned by the launcher's thread; the log may have a thread of its own. */
 final class Launched {
+
+  private static final long KILL_SECONDS = 2;
 
   private final LaunchPlan.Planned planned;
   private final Path log;
@@ -43,12 +44,13 @@ final class Launched {
     builder.environment().putAll(planned.environment());
     builder.environment().put(LauncherLink.VARIABLE, Long.toString(ProcessHandle.current().pid()));
     try {
-      Files.deleteIfExists(log);
+      OutputStream file = Files.newOutputStream(log); // before it starts: what has started must not be forgotten
       if (echo == null) {
-        builder.redirectOutput(log.toFile());
+        file.close();
+        builder.redirectOutput(ProcessBuilder.Redirect.appendTo(log.toFile()));
       }
       Process process = builder.start();
-      return new Launched(planned, log, process, echo == null ? null : echo(process.getInputStream(), log, echo, planned));
+      return new Launched(planned, log, process, echo == null ? null : echo(process.getInputStream(), file, echo, planned));
     } catch (IOException e) {
       throw new InvalidInput(planned.name() + " cannot be started with its log in " + log + ": " + e.getMessage());
     }
@@ -60,8 +62,7 @@ final class Launched {
         || variable.startsWith("PADDLE_") || variable.equals("TRAINING_ROLE") || variable.equals("POD_IP");
   }
 
-  private static Thread echo(InputStream output, Path log, OutputStream echo, LaunchPlan.Planned planned) throws IOException {
-    OutputStream file = Files.newOutputStream(log, StandardOpenOption.CREATE, StandardOpenOption.APPEND);
+  private static Thread echo(InputStream output, OutputStream file, OutputStream echo, LaunchPlan.Planned planned) {
     Thread thread = new Thread(() -> {
       byte[] bytes = new byte[8192];
       try (output; file) {
@@ -100,8 +101,13 @@ final class Launched {
     process.destroy();
   }
 
+  /** Ends it at once, and waits until it has gone. */
   void kill() {
-    process.destroyForcibly();
+    try {
+      process.destroyForcibly().waitFor(KILL_SECONDS, TimeUnit.SECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
   }
 
   /** How it ended, in words; only behind its end. */

@@ -186,6 +186,7 @@ public final class Launcher {
       say("regatta: " + process.name() + " does not end, and is killed");
       process.kill();
     }
+    process.awaitLog();
   }
 
   private void say(String line) {

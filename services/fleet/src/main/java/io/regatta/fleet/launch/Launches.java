@@ -1,8 +1,9 @@
 package io.regatta.fleet.launch;
 
 import io.regatta.core.error.RegattaException.Cancelled;
+import io.regatta.core.error.RegattaException.InvalidInput;
+import java.io.File;
 import java.io.PrintWriter;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -29,7 +30,7 @@ public final class Launches {
   public static int run(LaunchOptions options, int shards, String main, boolean quiet, PrintWriter out) {
     try (ReservedPorts ports = new ReservedPorts()) {
       List<String> command = ChildCommand.of(options.program(), options.arguments(), main);
-      LaunchPlan plan = LaunchPlan.of(options, shards, new ThisMachine(options.host(), ports), gpus());
+      LaunchPlan plan = LaunchPlan.of(options, shards, new ThisMachine(options.host(), ports), gpus(options));
       if (!quiet) {
         out.println(options.block());
       }
@@ -55,12 +56,25 @@ public final class Launches {
     }
   }
 
-  /** NVIDIA's, as the system lists them: the engine that could tell would have to be started for it. */
-  private static int gpus() {
-    int count = 0;
-    while (Files.exists(Path.of("/dev/nvidia" + count))) {
-      count++;
+  /**
+   * NVIDIA's that this process may use: those that it was given, or else those that the system lists. The engine that could
+   * tell would have to be started for it.
+   *
+   * @throws InvalidInput if {@code --gpus} names one that it was not given
+   */
+  private static int gpus(LaunchOptions options) {
+    String visible = System.getenv("CUDA_VISIBLE_DEVICES");
+    if (visible != null) {
+      List<String> given = LaunchOptions.list(visible);
+      for (int gpu : options.gpus().gpus()) {
+        if (!given.contains(Integer.toString(gpu))) {
+          throw new InvalidInput("--gpus names " + gpu + ", but CUDA_VISIBLE_DEVICES gives this process " + (given.isEmpty()
+              ? "none" : String.join(",", given)));
+        }
+      }
+      return given.size();
     }
-    return count;
+    String[] devices = new File("/dev").list((directory, name) -> name.matches("nvidia\\d+"));
+    return devices == null ? 0 : devices.length;
   }
 }

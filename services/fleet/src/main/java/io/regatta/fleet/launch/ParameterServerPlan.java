@@ -36,7 +36,9 @@ final class ParameterServerPlan {
     shared.put("PADDLE_TRAINERS_NUM", Integer.toString(workers.size()));
     shared.put("PADDLE_WITH_GLOO", "0");
     shared.put("PADDLE_GLOO_RENDEZVOUS", "3");
-    shared.put("PADDLE_GLOO_HTTP_ENDPOINT", http);
+    if (!http.isEmpty()) {
+      shared.put("PADDLE_GLOO_HTTP_ENDPOINT", http);
+    }
     List<LaunchPlan.Planned> all = new ArrayList<>();
     for (int i : here(servers, "--servers")) {
       HostPort at = HostPort.parse(servers.get(i), "--servers");
@@ -44,6 +46,9 @@ final class ParameterServerPlan {
       variables.put("TRAINING_ROLE", "PSERVER");
       variables.put("POD_IP", at.host());
       variables.put("PADDLE_PORT", Integer.toString(at.port()));
+      if (i == 0 && !http.isEmpty()) { // which hosts the rendezvous, and with it the store
+        variables.put("REGATTA_RENDEZVOUS_HTTP_GLOO_PORT", Integer.toString(HostPort.parse(http, "--http_port").port()));
+      }
       all.add(new LaunchPlan.Planned(LaunchedRole.SERVER, count(all, LaunchedRole.SERVER), variables));
     }
     for (int i : here(workers, "--workers")) {
@@ -140,7 +145,8 @@ final class ParameterServerPlan {
     if (!given.isEmpty()) {
       return HostPort.parse(host(firstServer) + ":" + given, "--http_port").toString();
     }
-    return host(firstServer) + ":" + (machine.has(host(firstServer)) ? machine.ports().any(host(firstServer), 1)
-        : HostPort.parse(firstServer, "--servers").port());
+    // Machines of one job have to say the same: without --http_port they have no store.
+    return options.servers().stream().allMatch(server -> machine.has(host(server))) ? host(firstServer) + ":"
+        + machine.ports().any(host(firstServer), 1) : "";
   }
 }

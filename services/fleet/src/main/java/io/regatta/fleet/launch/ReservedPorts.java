@@ -56,7 +56,7 @@ public final class ReservedPorts implements AutoCloseable {
   public void exactly(String host, int port, String what) {
     try {
       held.add(bound(host, port));
-    } catch (IOException e) {
+    } catch (IOException | IllegalArgumentException e) {
       throw new InvalidInput(what + " cannot have port " + port + " on " + host + ": " + e.getMessage()
           + ". Somebody else listens there, or the address is none of this machine");
     }

@@ -89,8 +89,10 @@ public record RoleEnvironment(String source, List<Settings.Option> options, List
     String source() {
       Map<String, List<String>> given = new LinkedHashMap<>();
       given.put("PADDLE_INIT_*", variables.beginningWith("PADDLE_INIT_"));
-      given.put("PADDLE_PSERVER_IPS", variables.set("PADDLE_PSERVER_IPS"));
-      given.put("TRAINING_ROLE", variables.set("TRAINING_ROLE", "PADDLE_PSERVERS_IP_PORT_LIST"));
+      given.put("PADDLE_PSERVER_IPS", variables.set("PADDLE_PSERVER_IPS", "PADDLE_PSERVER_PORT", "PADDLE_TRAINERS",
+          "PADDLE_CURRENT_IP"));
+      boolean among = variables.has("PADDLE_TRAINER_ENDPOINTS") && !variables.has("PADDLE_PSERVERS_IP_PORT_LIST");
+      given.put("TRAINING_ROLE", among ? List.of() : variables.set("TRAINING_ROLE", "PADDLE_PSERVERS_IP_PORT_LIST"));
       given.values().removeIf(List::isEmpty);
       if (given.size() > 1) {
         throw new InvalidInput("the environment gives this process its part in " + given.size() + " ways at once: " + given
@@ -110,6 +112,10 @@ public record RoleEnvironment(String source, List<Settings.Option> options, List
       }
       if (variables.has("PADDLE_TRAINER_ENDPOINTS")) {
         return RoleMakerVariables.collective(variables, found) ? "PaddlePaddle Fleet, collective (PADDLE_TRAINER_ENDPOINTS)" : "";
+      }
+      for (String name : variables.set("PADDLE_TRAINER_ID", "PADDLE_TRAINERS_NUM", "PADDLE_TRAINING_ROLE")) {
+        found.reading(name, variables.text(name), "none: neither servers nor trainers' endpoints are given");
+        found.note(name + " is set, but neither PADDLE_PSERVERS_IP_PORT_LIST nor PADDLE_TRAINER_ENDPOINTS is: it has no effect");
       }
       return SchedulerVariables.read(variables, found);
     }

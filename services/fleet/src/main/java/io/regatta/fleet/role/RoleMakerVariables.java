@@ -69,9 +69,10 @@ final class RoleMakerVariables {
     found.key(ROLE, "PSERVER", "fleet.role", "pserver");
     String host = variables.required(IP);
     int port = variables.required(PORT, 1);
-    int index = servers.indexOf(host + ":" + port);
+    HostPort own = new HostPort(host, port);
+    int index = servers.stream().map(server -> HostPort.parse(server, SERVERS)).toList().indexOf(own);
     if (index < 0) {
-      throw new InvalidInput(IP + " and " + PORT + " say that this server is " + host + ":" + port + ", which is none of "
+      throw new InvalidInput(IP + " and " + PORT + " say that this server is " + own + ", which is none of "
           + SERVERS + " = " + String.join(",", servers) + ", please check your environment.");
     }
     found.key(IP, host, "node.host", host);

@@ -10,21 +10,21 @@ import java.util.regex.Pattern;
 final class SchedulerVariables {
 
   /** Pods of a stateful set, or of an indexed job, end in their number. */
-  private static final Pattern NUMBERED = Pattern.compile(".+-(\\d{1,9})");
+  private static final Pattern NUMBERED = Pattern.compile(".+-(\\d{1,4})"); // five digits may be a random suffix
 
   private SchedulerVariables() {}
 
   /** @return whose variables they are, empty if there are none */
   static String read(Variables variables, Findings found) {
-    if (variables.has("OMPI_COMM_WORLD_RANK")) {
+    if (several(variables, "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE")) {
       rankOf(variables, found, "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE");
       return "Open MPI";
     }
-    if (variables.has("PMI_RANK")) {
+    if (several(variables, "PMI_RANK", "PMI_SIZE")) {
       rankOf(variables, found, "PMI_RANK", "PMI_SIZE");
       return "MPI";
     }
-    if (variables.has("SLURM_PROCID")) {
+    if (several(variables, "SLURM_PROCID", "SLURM_NTASKS")) {
       rankOf(variables, found, "SLURM_PROCID", "SLURM_NTASKS");
       return "Slurm";
     }
@@ -40,6 +40,11 @@ final class SchedulerVariables {
       return "Kubernetes";
     }
     return "";
+  }
+
+  /** A process alone, as of a shell within a reservation, has no part in anything. */
+  private static boolean several(Variables variables, String rank, String size) {
+    return variables.has(rank) && variables.has(size) && variables.number(size, 1, 1) > 1;
   }
 
   private static void rankOf(Variables variables, Findings found, String rank, String size) {

@@ -31,7 +31,7 @@ class LaunchPlanTest {
     return new LaunchOptions(number(by.get("server_num")), number(by.get("worker_num")), LaunchOptions.list(by.get("servers")),
         LaunchOptions.list(by.get("workers")), LaunchOptions.list(by.get("ips")), number(by.get("nproc_per_node")),
         LaunchOptions.gpus(by.get("gpus")), by.getOrDefault("host", ""), number(by.get("start_port")),
-        by.getOrDefault("http_port", ""), "log", "", 0, "job.yaml", List.of("--max-steps", "5"));
+        by.getOrDefault("http_port", ""), "log", "", "job.yaml", List.of("--max-steps", "5"));
   }
 
   private static Integer number(String text) {
@@ -133,7 +133,6 @@ class LaunchPlanTest {
         http_port: None
         ips: 127.0.0.1
         log_dir: log
-        max_restart: 0
         nproc_per_node: None
         server_num: 1
         servers:

@@ -86,6 +86,20 @@ class RoleEnvironmentTest {
   }
 
   @Test
+  void what_lacks_its_other_half_is_said_or_refused() {
+    assertThat(keys("TRAINING_ROLE=TRAINER;PADDLE_TRAINER_ENDPOINTS=a:1,b:2;PADDLE_TRAINER_ID=1")).contains("fleet.id=1",
+        "mode=collective"); // a wrapper's role does not make them train alone
+    RoleEnvironment half = RoleEnvironment.read(environment("PADDLE_TRAINER_ID=1;PADDLE_TRAINERS_NUM=2"));
+    assertThat(half.isGiven()).isFalse();
+    assertThat(half.notes()).hasSize(2).first().asString().contains("PADDLE_TRAINER_ID is set, but neither");
+    assertThat(keys("SLURM_PROCID=0;SLURM_NTASKS=1")).isEmpty();
+    assertThat(keys("SLURM_PROCID=0")).isEmpty();
+    assertThat(keys("POD_NAME=trainer-24578")).isEmpty();
+    assertThat(keys("PADDLE_PSERVERS_IP_PORT_LIST=[::1]:6170;PADDLE_TRAINERS_NUM=1;TRAINING_ROLE=PSERVER;POD_IP=::1;PADDLE_PORT=6170"))
+        .contains("fleet.id=0");
+  }
+
+  @Test
   void a_proxy_is_named_and_no_part() {
     RoleEnvironment role = RoleEnvironment.read(environment(FLEET + ";TRAINING_ROLE=TRAINER;PADDLE_TRAINER_ID=0;"
         + "http_proxy=http://proxy:3128"));
@@ -114,6 +128,7 @@ class RoleEnvironmentTest {
       PADDLE_PSERVERS_IP_PORT_LIST=a:1;PADDLE_TRAINERS_NUM=2;TRAINING_ROLE=PSERVER;POD_IP=b;PADDLE_PORT=1 | say that this server is b:1, which is none of PADDLE_PSERVERS_IP_PORT_LIST = a:1
       PADDLE_PSERVERS_IP_PORT_LIST=a:1,a:1;PADDLE_TRAINERS_NUM=2;TRAINING_ROLE=TRAINER | PADDLE_PSERVERS_IP_PORT_LIST has an endpoint twice
       PADDLE_PSERVERS_IP_PORT_LIST=a;PADDLE_TRAINERS_NUM=2;TRAINING_ROLE=TRAINER | PADDLE_PSERVERS_IP_PORT_LIST
+      PADDLE_TRAINING_ROLE=PSERVER;PADDLE_TRAINERS=2;PADDLE_CURRENT_IP=a | Can not find PADDLE_PSERVER_IPS, please check your environment.
       PADDLE_PSERVER_IPS=a;PADDLE_TRAINERS=1;PADDLE_TRAINING_ROLE=BOSS | PADDLE_TRAINING_ROLE should be one of [TRAINER, PSERVER], but is BOSS
       PADDLE_PSERVER_IPS=a;PADDLE_TRAINERS=1;PADDLE_TRAINING_ROLE=PSERVER;PADDLE_CURRENT_IP=b | PADDLE_CURRENT_IP says that this server is b
       PADDLE_INIT_PSERVER=a | PADDLE_INIT_PSERVER is none of the variables PADDLE_INIT_*
