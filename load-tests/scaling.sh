@@ -3,15 +3,15 @@
 # that train side by side and do not, and of one alone; each process with one compute thread, on generated 32 x 32 images. The three
 # follow each other in every round. Markdown on standard output.
 #   load-tests/scaling.sh [ROUNDS]        (default: 3)
-# Environment: STEPS (measured, default 12) behind WARM (default 4), BATCH (8).
+# Environment: STEPS (measured, default 12) behind WARM (default 24: before, HotSpot still compiles beside the steps), BATCH (32, the job's).
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
 regatta=$here/../regatta
 rounds=${1:-3}
 steps=${STEPS:-12}
-warm=${WARM:-4}
-batch=${BATCH:-8}
+warm=${WARM:-24}
+batch=${BATCH:-32}
 port=${PORT:-17390}
 
 dir=$(mktemp -d)
