@@ -98,7 +98,15 @@ final class CallsUnderWay {
     VectorMemory.Vector vector = memory.take((int) call.getLength(), wire, mesh.where());
     made = call.getNumber() + 1;
     begin(new CollectiveRun(mesh, call, aggregated(vector.tensor().size(), Math.max(1, call.getChunkBytes() / wire.bytes())),
-        vector.tensor(), Operation.ALL_REDUCE, op)).onComplete(done -> memory.giveBack(vector));
+        vector.tensor(), Operation.ALL_REDUCE, op)).onComplete(done -> {
+          memory.giveBack(vector);
+          mesh.link(0).pump(); // which may have been held back for want of it
+        });
+  }
+
+  /** Whether an aggregator has memory for one more call. */
+  boolean hasRoom() {
+    return memory.hasRoom();
   }
 
   private Future<Void> begin(CollectiveRun run) {

@@ -105,7 +105,7 @@ final class Link {
 
   private boolean mayRead() {
     Pending next = receives.peek();
-    return next == null ? leads() : next.isReady();
+    return next == null ? leads() && owner.hasRoom() : next.isReady();
   }
 
   /** Whether a message from the peer, if no call needs it, is the beginning of one: an aggregator hears of calls by rank 0. */

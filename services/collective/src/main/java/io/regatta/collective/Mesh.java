@@ -206,6 +206,11 @@ final class Mesh {
     return ranks.isAggregator();
   }
 
+  /** See {@link CallsUnderWay#hasRoom}. */
+  boolean hasRoom() {
+    return calls.hasRoom();
+  }
+
   /** Rank 0 has made this call; see {@link CallsUnderWay#follow}. */
   void follow(CollectiveCall call) {
     calls.follow(call);

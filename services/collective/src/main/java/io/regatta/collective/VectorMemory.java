@@ -20,31 +20,40 @@ final class VectorMemory {
   /** In use, and spare. */
   private long usedBytes;
   private long spareBytes;
+  /** The longest vector so far: the next one may be as long. */
+  private long longestBytes;
   private boolean closed;
 
   /** @param memory null if it is the garbage collector's */
   record Vector(Tensor tensor, long bytes, ByteBuf memory) {}
 
-  /** @param limitBytes of what is in use and spare together */
+  /** @param limitBytes of one vector; and of what is in use and spare together, as far as {@link #hasRoom} is asked before */
   VectorMemory(long limitBytes) {
     this.limitBytes = limitBytes;
   }
 
+  /** Whether there is room for another vector as long as any so far; always if none is in use. */
+  boolean hasRoom() {
+    return usedBytes == 0 || usedBytes + longestBytes <= limitBytes;
+  }
+
   /**
-   * A vector of so many elements, which hold anything.
+   * A vector of so many elements, which hold anything. Beside others it passes the limit if it is longer than any before, whose
+   * length nobody could know; at most by its own.
    *
    * @param where for messages
-   * @throws Overloaded beyond the limit
+   * @throws Overloaded if it is longer than the limit
    */
   Vector take(int elements, WireType wire, String where) {
     long bytes = (long) elements * (wire == WireType.INT64 ? Long.BYTES : Float.BYTES);
-    if (usedBytes + bytes > limitBytes) {
-      throw new Overloaded(where + ": the ranks have calls of " + (usedBytes + bytes) + " bytes under way, but the aggregator holds "
-          + limitBytes + " (gradient_aggregator.limits.bytes); raise that, or make fewer calls at a time");
+    if (bytes > limitBytes) {
+      throw new Overloaded(where + ": the ranks have made a call of " + bytes + " bytes, but the aggregator holds " + limitBytes
+          + " (gradient_aggregator.limits.bytes); raise that, or make calls of fewer elements (collective.bucket_bytes)");
     }
     Vector vector = wire == WireType.INT64 ? new Vector(Tensor.of(new long[elements]), bytes, null)
         : floats(memory((int) bytes), (int) bytes, wire);
     usedBytes += bytes;
+    longestBytes = Math.max(longestBytes, bytes);
     return vector;
   }
 

@@ -34,7 +34,7 @@ public record AggregatorConfig(
       int openRounds,
 
       @Setting(value = "1073741824", unit = "bytes", doc = "Gradients held of one job towards one shard, until the "
-          + "shard has acknowledged them; of a collective job, those that are being summed.")
+          + "shard has acknowledged them; of a collective job, those that are being summed: further calls wait.")
       long bytes) {
 
     public Limits {

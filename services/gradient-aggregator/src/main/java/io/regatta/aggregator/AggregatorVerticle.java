@@ -109,7 +109,16 @@ public final class AggregatorVerticle extends VerticleBase {
 
   private Map<String, Handler<TensorStream>> paths() {
     return Map.of(StreamPaths.GRADIENT_AGGREGATOR, stream -> ShardStreamSession.serve(stream, endpoint, options),
-        StreamPaths.COLLECTIVE, stream -> collectives.accept(stream));
+        StreamPaths.COLLECTIVE, this::toCollectives);
+  }
+
+  /** Between listening and readiness a fixed port, or one of the life before, may be known already: whoever comes tries again. */
+  private void toCollectives(TensorStream stream) {
+    if (collectives == null) {
+      stream.fail(new PeerLost("the aggregator at " + node.host() + ":" + config.port() + " is starting"));
+    } else {
+      collectives.accept(stream);
+    }
   }
 
   private void measure() {
