@@ -114,12 +114,13 @@ final class Elastic {
   }
 
   /**
-   * Whether all have come who live, there are enough, and it is no use to wait for more. Once a member is at its end any number is
-   * enough: the others are there as well or have left.
+   * Whether all have come who live, there are enough, and it is no use to wait for more.
+   *
+   * @param runOver a member has come to its end, whatever has become of it: any number is enough then, for nobody is let in any more,
+   *     and the others are at their end as well or have left
    */
-  boolean isReady(List<Holder> holders, Lobby lobby, long now) {
-    boolean ending = lobby.guests().stream().anyMatch(guest -> guest.request().getIncarnation() != 0 && guest.request().getEnding());
-    return (ending || lobby.size() >= min) && (lobby.size() <= max || holders.isEmpty()) && pending(holders, lobby).isEmpty()
+  boolean isReady(List<Holder> holders, Lobby lobby, boolean runOver, long now) {
+    return (runOver || lobby.size() >= min) && (lobby.size() <= max || holders.isEmpty()) && pending(holders, lobby).isEmpty()
         && (lobby.size() >= max || now - lobby.lastCameMillis() >= settleMillis
             || lobby.guests().stream().anyMatch(guest -> guest.request().getIncarnation() != 0));
   }

@@ -193,14 +193,15 @@ final class Group {
     Holder follower = holders().stream().filter(holder -> incarnation != 0 && holder.incarnation == incarnation).findFirst()
         .orElse(null);
     if (follower != null) {
-      follower.follows();
+      follower.followsBy();
     }
     return () -> {
       watchers.remove(watcher);
       if (follower != null) {
-        follower.followsNoMore();
+        long now = clock.getAsLong();
+        follower.followsNoMore(now);
         if (succession != null) {
-          succession.streamBroke(follower, clock.getAsLong());
+          succession.streamBroke(follower, now);
         }
       }
     };

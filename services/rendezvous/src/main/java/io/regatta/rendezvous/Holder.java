@@ -25,9 +25,9 @@ final class Holder {
   /** When and for whom it was asked for a sign of life; 0: it was not, or has given one. */
   private long askedMillis;
   private String askedBy = "";
-  /** Streams by which it follows the group, and whether there was one. */
+  /** Streams by which it follows the group, and when the last one broke; 0: none has. */
   private int streams;
-  private boolean hadStream;
+  private long brokeMillis;
 
   /** @param join by which it came */
   Holder(int rank, long incarnation, JoinRequest join, long nowMillis) {
@@ -81,20 +81,29 @@ final class Holder {
   void grantBack(long leaseMillis, long answerMillis) {
     lastSeenMillis += leaseMillis;
     askedMillis += isAsked() ? answerMillis : 0;
+    brokeMillis += brokeMillis > 0 ? leaseMillis : 0;
   }
 
-  void follows() {
+  void followsBy() {
     streams++;
-    hadStream = true;
   }
 
-  void followsNoMore() {
+  void followsNoMore(long nowMillis) {
     streams--;
+    brokeMillis = nowMillis;
   }
 
-  /** Whether it has followed the group, and does not any more. */
-  boolean hasLostStream() {
-    return hadStream && streams == 0;
+  /** Whether it can be asked. */
+  boolean follows() {
+    return streams > 0;
+  }
+
+  /**
+   * Whether it has followed the group, and does not any more, and may be dead. One that has given signs of life for longer
+   * than this without a stream lives without one.
+   */
+  boolean hasLostStream(long forMillis) {
+    return brokeMillis > 0 && streams == 0 && lastSeenMillis - brokeMillis <= forMillis;
   }
 
   Member toMember() {

@@ -78,12 +78,12 @@ final class Seats {
 
   /**
    * The holder that speaks, its lease renewed; or {@code StaleGeneration} saying what became of it. A member of an elastic
-   * group may not have heard yet that it has another rank.
+   * group may not have heard yet that it has another rank, and one that is lost none that it knows of.
    */
   Holder requireActive(int saidRank, long incarnation, long generation) {
     int rank = !elastic ? saidRank : Stream.of(holders).filter(h -> h.incarnation == incarnation)
         .mapToInt(h -> h.rank).findFirst().orElse(saidRank);
-    if (elastic && rank >= holders.length) {
+    if (elastic && (rank < 0 || rank >= holders.length)) {
       throw new StaleGeneration("incarnation " + incarnation + " is not in group " + group + ", whose generation " + generation
           + " has " + holders.length + " members. Join again to get a new incarnation");
     }

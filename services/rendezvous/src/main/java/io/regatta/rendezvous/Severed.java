@@ -16,9 +16,10 @@ import java.util.stream.Stream;
 /**
  * Members of an elastic group who live, and some of whom cannot reach each other, so that generations in which both are come to
  * nothing. Nobody can tell from here which end of such a pair is at fault, and not all that is said is so: a member that gives a
- * generation up may look unreachable to others for a moment. So it is the one who has been in most of what was said over several
- * generations in a row that must go, which is whom the majority cannot reach, or who reaches nobody; of several the one that more has
- * been said of by others, and then the one that came later. One at a time: then the rest try again.
+ * generation up may look unreachable to others for a moment. So nobody must go but who has been at an end of something said in each of
+ * several generations in a row; of those the one who has been in most of it, which is whom the majority cannot reach, or who reaches
+ * nobody; of several the one that more has been said of by others, and then the one that came later. One at a time: then the rest try
+ * again.
  * Owned by the group's {@link Succession}, on its thread.
  */
 final class Severed {
@@ -44,10 +45,12 @@ final class Severed {
   /** Who must go, and whom it cannot reach. */
   record Excess(long incarnation, Set<Long> others) {}
 
-  /** Since the last generation formed; and in how many attempts of those in a row. */
+  /** Since the last generation formed. */
   private final Set<Pair> latest = new LinkedHashSet<>();
+  /** In how many attempts in a row until the latest one each has been at an end of what was said. */
+  private final Map<Long, Integer> inARow = new LinkedHashMap<>();
+  /** In how many of those each pair was said: of one of its ends at least. */
   private final Map<Pair, Integer> said = new LinkedHashMap<>();
-  private int attempts;
 
   /** A member that has completed nothing in the generation that ends, says so of others. */
   void says(long by, Collection<Long> unreachable) {
@@ -61,18 +64,17 @@ final class Severed {
    */
   Optional<Excess> excess(Set<Long> members) {
     latest.removeIf(pair -> !members.contains(pair.by) || !members.contains(pair.to));
-    said.keySet().removeIf(pair -> !members.contains(pair.by) || !members.contains(pair.to));
-    if (latest.isEmpty()) {
-      forget();
-      return Optional.empty();
-    }
+    Set<Long> named = latest.stream().flatMap(pair -> Stream.of(pair.by, pair.to)).collect(Collectors.toCollection(TreeSet::new));
+    inARow.keySet().retainAll(named);
+    said.keySet().removeIf(pair -> !members.contains(pair.by) || !members.contains(pair.to)
+        || !inARow.containsKey(pair.by) && !inARow.containsKey(pair.to));
+    named.forEach(of -> inARow.merge(of, 1, Integer::sum));
     latest.forEach(pair -> said.merge(pair, 1, Integer::sum));
     latest.clear();
-    attempts++;
-    if (attempts < ATTEMPTS) {
+    if (attempts() < ATTEMPTS) {
       return Optional.empty();
     }
-    long worst = said.keySet().stream().flatMap(pair -> Stream.of(pair.by, pair.to)).max(Comparator
+    long worst = named.stream().filter(of -> inARow.get(of) == ATTEMPTS).max(Comparator
         .comparingInt((Long of) -> times(pair -> pair.has(of)))
         .thenComparingInt(of -> times(pair -> pair.to == of))
         .thenComparingLong(of -> of)).orElseThrow();
@@ -88,15 +90,16 @@ final class Severed {
 
   private void forget() {
     said.clear();
-    attempts = 0;
+    inARow.clear();
   }
 
-  /** Who cannot reach whom, in the attempts so far; empty if the last generation did not come to nothing. */
+  /** Who cannot reach whom, in the latest attempts; empty if the last generation did not come to nothing. */
   List<Pair> pairs() {
     return List.copyOf(said.keySet());
   }
 
+  /** How many attempts in a row have come to nothing with the same one in what was said. */
   int attempts() {
-    return attempts;
+    return inARow.values().stream().mapToInt(Integer::intValue).max().orElse(0);
   }
 }

@@ -77,10 +77,14 @@ final class Succession {
 
   // ---- signs of life
 
-  /** Those whom a member cannot reach are asked, and those from whom the rendezvous itself has been cut off at the same time. */
+  /**
+   * Those whom a member cannot reach are asked, and those from whom the rendezvous itself has been cut off at the same time. Who
+   * follows the group over no stream, and lives without one, cannot be asked: its lease says what has become of it.
+   */
   private void ask(Holder by, List<Long> unreachable, long now) {
     List<Holder> accused = group.holders().stream()
-        .filter(holder -> holder.active() && !holder.isAsked() && holder != by && unreachable.contains(holder.incarnation)).toList();
+        .filter(holder -> holder.active() && !holder.isAsked() && holder != by && unreachable.contains(holder.incarnation)
+            && (holder.follows() || holder.hasLostStream(config.answerMs()))).toList();
     if (accused.isEmpty()) {
       return;
     }
@@ -93,7 +97,7 @@ final class Succession {
 
   /** Where some are thought dead, one whose stream to the rendezvous has broken may be as well. */
   void streamBroke(Holder holder, long now) {
-    if (holder.active() && holder.hasLostStream() && !holder.isAsked() && !lobby.holds(holder.incarnation)
+    if (holder.active() && holder.hasLostStream(config.answerMs()) && !holder.isAsked() && !lobby.holds(holder.incarnation)
         && group.holders().stream().anyMatch(Holder::isAsked)) {
       holder.ask("the rendezvous, whose stream to it broke,", now);
     }
@@ -110,7 +114,7 @@ final class Succession {
   /** Forms the next generation, if it is time. */
   void formNext(long now) {
     lobby.guests().forEach(guest -> rules.refusal(guest, group.holders(), lobby, now).ifPresent(why -> lobby.refuse(guest, why)));
-    if (!rules.isReady(group.holders(), lobby, now)) {
+    if (!rules.isReady(group.holders(), lobby, runOver, now)) {
       return;
     }
     Optional<Severed.Excess> excess = severed.excess(lobby.guests().stream().map(guest -> guest.request().getIncarnation())

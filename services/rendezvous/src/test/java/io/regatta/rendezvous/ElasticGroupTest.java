@@ -149,6 +149,16 @@ class ElasticGroupTest {
   }
 
   @Test
+  void whoIsLeftBehindTheEndFormsBelowTheMinimum_thoughWhoSaidSoIsGone() {
+    List<Answer<JoinReply>> first = List.of(join("a", -1, 0), join("b", -1, 0), join("c", -1, 0), join("d", -1, 0));
+    Answer<JoinReply> a = atTheEnd(first.get(0));
+    beat(15_000, first.subList(1, 2)); // all others are killed; b does not know yet that it is at its end
+    assertThat(a.error).isInstanceOf(StaleGeneration.class);
+    Answer<JoinReply> b = again(first.get(1));
+    assertThat(endpoints(b.value)).containsExactly("b:1");
+  }
+
+  @Test
   void whoWaitsInVainIsToldForWhom() {
     Answer<JoinReply> a = join("a", -1, 0);
     g.pass(20_000);

@@ -10,6 +10,7 @@ import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.constraints.IntRange;
 import net.jqwik.api.constraints.Size;
+import org.junit.jupiter.api.Test;
 
 class SeveredTest {
 
@@ -31,5 +32,29 @@ class SeveredTest {
       assertThat(pair / 6 == pair % 6 || !members.contains((long) pair / 6) || !members.contains((long) pair % 6)).isTrue();
     }
     assertThat(severed.pairs()).isEmpty();
+  }
+
+  /** Each time another pair, as when members that give a generation up look unreachable to others. */
+  @Test
+  void whoIsNotInWhatIsSaidEachTimeNeedNotGo() {
+    Severed severed = new Severed();
+    long[][] pairs = {{0, 1}, {2, 3}, {0, 2}, {1, 3}};
+    for (int attempt = 0; attempt < 10 * Severed.ATTEMPTS; attempt++) {
+      long[] pair = pairs[attempt % pairs.length];
+      severed.says(pair[0], List.of(pair[1]));
+      assertThat(severed.excess(Set.of(0L, 1L, 2L, 3L))).isEmpty();
+    }
+  }
+
+  /** Nobody says it twice, and it is the same one each time. */
+  @Test
+  void whomAnotherCannotReachEachTimeMustGo() {
+    Severed severed = new Severed();
+    for (long by = 1; by < Severed.ATTEMPTS; by++) {
+      severed.says(by, List.of(0L));
+      assertThat(severed.excess(Set.of(0L, 1L, 2L, 3L))).isEmpty();
+    }
+    severed.says(0, List.of(3L));
+    assertThat(severed.excess(Set.of(0L, 1L, 2L, 3L))).hasValueSatisfying(who -> assertThat(who.incarnation()).isZero());
   }
 }

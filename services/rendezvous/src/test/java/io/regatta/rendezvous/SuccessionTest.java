@@ -134,6 +134,48 @@ class SuccessionTest {
   }
 
   @Test
+  void whoNeverFollowedTheGroupCannotBeAsked_andIsLeftToItsLease() {
+    g.groups.leave("g", 3, d.incarnation);
+    One e = new One("e");
+    a.again();
+    b.again();
+    c.again();
+    e.incarnation = e.join.value.getIncarnation();
+    a.again(e);
+    b.again();
+    c.again();
+    g.pass(4 * ANSWER);
+    e.beat();
+    e.again();
+    assertThat(a.others()).containsExactly("a", "b", "c", "e");
+  }
+
+  @Test
+  void whoLivesOnWithoutAStreamCannotBeAskedEither() {
+    d.stream.run();
+    g.pass(2 * ANSWER);
+    d.beat();
+    a.again(d);
+    b.again();
+    c.again();
+    g.pass(4 * ANSWER);
+    d.beat();
+    d.again();
+    assertThat(a.others()).containsExactly("a", "b", "c", "d");
+  }
+
+  @Test
+  void whoIsLostHearsSo_whateverHasFormedSince() {
+    a.again(d);
+    b.again();
+    c.again();
+    g.pass(ANSWER + 2 * VirtualGroups.TICK);
+    assertThat(a.others()).containsExactly("a", "b", "c");
+    assertThatThrownBy(d::again).as("it joins with the rank that it wants: any").isInstanceOf(StaleGeneration.class)
+        .hasMessageContaining("Join again");
+  }
+
+  @Test
   void whileTheRendezvousStandsStillNobodysTimeToAnswerPasses() {
     a.again(c);
     g.freeze(4 * ANSWER);

@@ -176,13 +176,12 @@ record Roll(String group, int min, int max, long formed, long generation, List<E
 
   /**
    * Whether the next generation can form: no member of the last one is still to come, there are enough, and it is no use
-   * to wait for more.
+   * to wait for more. Once the group has ended any number is enough, for nobody is let in any more.
    *
    * @param settled nobody has come for a while
-   * @param ending whether who asks, one of those who wait, has come to its end: any number is enough then
    */
-  boolean isReady(boolean settled, boolean ending) {
-    return members.isEmpty() && (ending || waiting.size() >= min)
+  boolean isReady(boolean settled) {
+    return members.isEmpty() && (ended || waiting.size() >= min)
         && (waiting.size() >= max || settled || waiting.stream().anyMatch(entry -> !entry.isNew()));
   }
 

@@ -3,8 +3,10 @@ package io.regatta.collective.join;
 import io.regatta.collective.Joining;
 import io.regatta.collective.Membership;
 import io.regatta.collective.Seat;
+import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.Conflict;
+import io.regatta.core.error.RegattaException.StaleGeneration;
 import io.regatta.node.Node;
 import io.regatta.node.directory.Directory;
 import io.regatta.protocol.RendezvousClient;
@@ -29,9 +31,12 @@ import org.slf4j.LoggerFactory;
  */
 final class ServiceSeat extends Tenure {
   private static final Logger LOG = LoggerFactory.getLogger(ServiceSeat.class);
-  /** Shorter than a rendezvous waits for an answer; of one that is gone it is the longer time, so that nobody storms it. */
+  /**
+   * A watch that breaks is begun again sooner than a rendezvous gives a member up that it has asked; and where it breaks at once,
+   * ever later, so that nobody storms a rendezvous that is gone.
+   */
   private static final long WATCH_SOON_MILLIS = 100;
-  private static final long WATCH_AGAIN_MILLIS = 1000;
+  private static final long WATCH_LATEST_MILLIS = 1000;
 
   private final Vertx vertx;
   private final Joining joining;
@@ -41,7 +46,10 @@ final class ServiceSeat extends Tenure {
   private boolean forming = true;
   /** The last view that came while the generation formed: it may be newer than that, on a connection of its own. */
   private GroupView early;
+  private long watchAgainMillis = WATCH_SOON_MILLIS;
   private boolean closed;
+  /** Why it is closed, once it is. */
+  private Throwable reason;
 
   ServiceSeat(Node node, Directory.Instance service, Joining joining, Consumer<ServiceSeat> over) {
     super((ContextInternal) node.vertx().getOrCreateContext());
@@ -79,16 +87,16 @@ final class ServiceSeat extends Tenure {
     if (closed) {
       return;
     }
-    boolean[] any = new boolean[1];
     Watch watch = watcher.watch(joining.group(), seat.incarnation(), view -> {
-      any[0] = true;
+      watchAgainMillis = WATCH_SOON_MILLIS;
       seen(view);
     });
     watch.ended().onComplete(done -> {
       if (!closed) {
         LOG.debug("the watch on group {} broke and is begun again: {}", joining.group(), done.cause());
         seat.answer();
-        vertx.setTimer(any[0] ? WATCH_SOON_MILLIS : WATCH_AGAIN_MILLIS, id -> watch());
+        vertx.setTimer(watchAgainMillis, id -> watch());
+        watchAgainMillis = Math.min(2 * watchAgainMillis, WATCH_LATEST_MILLIS);
       }
     });
   }
@@ -138,15 +146,22 @@ final class ServiceSeat extends Tenure {
     return formed.future();
   }
 
-  private Cancelled given() {
-    return new Cancelled(joining.member() + " has given its seat in group " + joining.group() + " up");
+  /** For who asks for more of a seat that is closed: as it was closed for. */
+  private RegattaException given() {
+    String given = joining.member() + " has given its seat in group " + joining.group() + " up: " + reason.getMessage();
+    return reason instanceof StaleGeneration ? new StaleGeneration(given) : new Cancelled(given);
+  }
+
+  private void close(Throwable why) {
+    closed = true;
+    reason = why;
+    fail(why);
+    over.accept(this);
   }
 
   private void end(Throwable why) {
     if (!closed) {
-      closed = true;
-      fail(why);
-      over.accept(this);
+      close(why);
       seat.leave().eventually(watcher::close).onFailure(e -> LOG.debug("group {}: {}", joining.group(), e.toString()));
     }
   }
@@ -159,10 +174,7 @@ final class ServiceSeat extends Tenure {
         left.complete();
         return;
       }
-      closed = true;
-      Cancelled why = new Cancelled(joining.member() + " has left group " + joining.group());
-      fail(why);
-      over.accept(this);
+      close(new Cancelled(joining.member() + " has left group " + joining.group()));
       seat.leave(ended).eventually(watcher::close).otherwiseEmpty().onComplete(left);
     });
     return left.future();

@@ -164,7 +164,7 @@ final class StoreSeat extends Tenure {
       return withdrawn(seen, roll.late(joining));
     }
     if (roll.isWaiting(id)) {
-      return roll.isReady(wait.isSettled(), wait.ending()) ? change(seen, roll.form(System.currentTimeMillis())) : expire(seen);
+      return roll.isReady(wait.isSettled()) ? change(seen, roll.form(System.currentTimeMillis())) : expire(seen);
     }
     if (membership() != null) {
       return Future.failedFuture(lost());

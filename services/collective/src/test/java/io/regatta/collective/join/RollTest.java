@@ -41,7 +41,7 @@ class RollTest {
         roll = roll.reform(roll.members().get(random.nextInt(roll.members().size())).id());
       }
       roll = Roll.decode(roll.encode());
-      if (roll.isReady(random.nextBoolean(), false)) {
+      if (roll.isReady(random.nextBoolean())) {
         List<Entry> waiting = roll.waiting();
         roll = roll.form(0);
         assertThat(roll.isWhole()).isTrue();
@@ -64,7 +64,7 @@ class RollTest {
     for (int wanted : List.of(-1, 2, -1, 0)) {
       roll = roll.enter("id" + roll.waiting().size(), joining("g", 4, 4, wanted));
     }
-    assertThat(roll.isReady(false, false)).isTrue();
+    assertThat(roll.isReady(false)).isTrue();
     assertThat(roll.form(77).members()).extracting(Entry::id).containsExactly("id3", "id0", "id1", "id2");
     assertThat(roll.form(77).generation()).isEqualTo(77);
   }
@@ -90,17 +90,17 @@ class RollTest {
       roll = roll.enter(id, joining("g", 2, 4, -1));
       steps.add(roll);
     }
-    assertThat(steps.get(1).isReady(true, false)).as("below the minimum").isFalse();
-    assertThat(roll.isReady(false, false)).isFalse();
-    assertThat(roll.isReady(true, false)).isTrue();
+    assertThat(steps.get(1).isReady(true)).as("below the minimum").isFalse();
+    assertThat(roll.isReady(false)).isFalse();
+    assertThat(roll.isReady(true)).isTrue();
     Roll broken = roll.form(5).without(List.of("a")).reform("b");
-    assertThat(broken.isReady(true, false)).as("c has still to come").isFalse();
+    assertThat(broken.isReady(true)).as("c has still to come").isFalse();
     assertThat(broken.missing()).contains("of generation 7 of group g these have not come").contains("rank 2 m-1 at h:1");
-    assertThat(broken.reform("c").isReady(false, false)).isTrue();
+    assertThat(broken.reform("c").isReady(false)).isTrue();
     Roll last = broken.without(List.of("c"));
-    assertThat(last.isReady(true, false)).as("one of at least two").isFalse();
-    assertThat(last.isReady(false, true)).as("at the end").isTrue();
-    assertThat(broken.isReady(true, true)).as("c lives, and has still to come").isFalse();
+    assertThat(last.isReady(true)).as("one of at least two").isFalse();
+    assertThat(last.end().isReady(false)).as("another, who is gone, was at its end").isTrue();
+    assertThat(broken.end().isReady(true)).as("c lives, and has still to come").isFalse();
     assertThat(broken.reform("c").form(0).members()).extracting(Entry::id).containsExactly("c", "b");
   }
 

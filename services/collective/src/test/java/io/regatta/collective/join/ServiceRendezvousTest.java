@@ -10,6 +10,7 @@ import io.regatta.collective.Seat;
 import io.regatta.collective.Seat.Reform;
 import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.Conflict;
+import io.regatta.core.error.RegattaException.StaleGeneration;
 import io.regatta.node.Node;
 import io.regatta.node.admin.Waits;
 import io.regatta.node.directory.Directory;
@@ -110,6 +111,19 @@ class ServiceRendezvousTest {
     Future<Membership> next = seats.get(1).reform(LONG);
     assertThat(get(seats.get(2).reform(LONG)).endpoints()).doesNotContain("a:1").hasSize(2);
     get(next);
+  }
+
+  @Test
+  void whoAsksForMoreOfASeatThatIsLostIsToldWhy() {
+    List<Seat> seats = List.of(join("a"), join("b"), join("c")).stream().map(seat -> get(seat)).toList();
+    RendezvousClient client = new RendezvousClient(vertx, "127.0.0.1", rendezvousAt().controlPort());
+    Seat seat = seats.get(0);
+    int rank = seat.membership().rank();
+    get(client.leave("g", rank, view(client).getMembers(rank).getIncarnation()));
+    assertThatThrownBy(() -> get(seat.reform(LONG))).isInstanceOf(StaleGeneration.class);
+    assertThatThrownBy(() -> get(seat.reform(LONG))).isInstanceOf(StaleGeneration.class)
+        .hasMessageContaining("has given its seat in group g up").hasMessageContaining("has left. Join again");
+    get(client.close());
   }
 
   private static Reform lacking(int rank) {

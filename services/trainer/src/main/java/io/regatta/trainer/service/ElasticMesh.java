@@ -94,8 +94,12 @@ final class ElasticMesh implements ElasticPeers {
     collectives = null;
     seat.newcomers().onSuccess(who -> newcomers = place == ranks);
     Promise<Void> forming = Promise.promise();
-    seat.gone().onSuccess(who -> context.runOnContext(v -> forming.tryFail( // who would wait for their streams until patience ends
-        new PeerLost(ranks + " cannot be formed any more: " + who))));
+    seat.gone().onComplete(who -> context.runOnContext(v -> { // who would wait for their streams until patience ends
+      if (who.failed() && who.cause() instanceof StaleGeneration) {
+        lost.accept(who.cause());
+      }
+      forming.tryFail(who.failed() ? who.cause() : new PeerLost(ranks + " cannot be formed any more: " + who.result()));
+    }));
     port.form(ranks).onComplete(end -> context.runOnContext(v -> formed(ranks, end, forming)));
     return forming.future();
   }
@@ -112,9 +116,6 @@ final class ElasticMesh implements ElasticPeers {
     }
     collectives = formed;
     seat.ended().onComplete(over -> {
-      if (over.failed() && over.cause() instanceof StaleGeneration) {
-        lost.accept(over.cause());
-      }
       if (place == ranks && !ending && !closing) { // at the end everybody leaves
         formed.close();
       }
