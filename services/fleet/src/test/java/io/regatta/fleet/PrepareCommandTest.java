@@ -52,6 +52,24 @@ class PrepareCommandTest {
 
     assertThat(generate("--rows", "400", "--overwrite").status()).isZero();
     assertThat(GeneratedCriteo.in(dir.resolve("data")).size()).isEqualTo(new CriteoGenerator.Size(1, 400, 50, 2));
+    nobodyTrainsOnTheBeginning(made);
+  }
+
+  /** Of data as one leaves them who is killed before all files are there. */
+  private void nobodyTrainsOnTheBeginning(GeneratedCriteo made) throws IOException {
+    Path data = dir.resolve("data");
+    Files.writeString(data.resolve("criteo.unfinished"), "{\"version\":" + made.version() + ",\"size\":{\"seed\":5,"
+        + "\"trainRows\":300,\"testRows\":50,\"trainFiles\":2},\"files\":[]}");
+    Files.delete(data.resolve(GeneratedCriteo.NAME));
+    String job = Checkout.file("configs/wide-and-deep.yaml").toString();
+    CommandLineRun other = CommandLineRun.regatta("simulate", job, "--data", data.toString());
+    assertThat(other.status()).isEqualTo(2);
+    assertThat(other.failure()).contains("the beginning of generated data of 300 training rows", "set seed and settings.train_rows")
+        .doesNotContain("data.test_files");
+    CommandLineRun named = CommandLineRun.regatta("train", "--local", job, "--data", data.toString(), "--set", "output=", "--set",
+        "data.test_files=test.tsv");
+    assertThat(named.status()).isEqualTo(2);
+    assertThat(named.failure()).contains(data.toString(), "not complete", "data.files");
   }
 
   @Test

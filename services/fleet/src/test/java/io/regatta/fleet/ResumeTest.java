@@ -233,6 +233,8 @@ class ResumeTest {
     assertThat(damaged.failure().lines()).hasSize(3).allMatch(line -> line.contains(base + " is damaged"));
     assertThat(damaged.failure()).contains("step-000000030 is relative to step-000000010, which is not whole");
     assertThat(damaged.out()).contains(first + " is whole: a model", "2 of 5 are whole");
+    Files.delete(first.resolve("step-000000010/manifest.json"));
+    assertThat(checkpoint("verify", first).failure()).contains(first + "/step-000000010 has no manifest.json");
   }
 
   @Test

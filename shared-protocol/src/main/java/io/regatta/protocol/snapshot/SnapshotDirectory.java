@@ -3,42 +3,26 @@ package io.regatta.protocol.snapshot;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.channels.FileChannel;
-import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.nio.file.SimpleFileVisitor;
 import java.nio.file.StandardCopyOption;
-import java.nio.file.attribute.BasicFileAttributes;
-import java.time.Duration;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * A snapshot's directory from its beginning to its name. It is written as {@code NAME.WRITER.part}: files first, each synced,
  * then the manifest; then all is read again and compared with the manifest, and the directory is renamed. Whoever dies on the
- * way leaves a {@code .part}, which nobody takes for a snapshot and the next attempt, or {@link #removeLeft}, removes. Made by one writer at a time (a
- * job's lowest trainer); one that was taken for dead, and goes on, finds its own removed and fails. Servers add their files to
- * {@link #part}.
+ * way leaves a {@code .part}, which nobody takes for a snapshot and the next attempt, or {@link SnapshotRemoval#left},
+ * removes. Made by one writer at a time (a job's lowest trainer); one that was taken for dead, and goes on, finds its own
+ * removed and fails. Servers add their files to {@link #part}.
  */
 public final class SnapshotDirectory {
 
-  private static final Logger LOG = LoggerFactory.getLogger(SnapshotDirectory.class);
   static final String PART = ".part";
   static final String REPLACED = ".replaced";
-  /** A snapshot's directory, or a model's file, that somebody has begun: behind its name who, a run's rank, say. */
-  private static final String WRITER = "\\.(new|(?:(?<run>[0-9a-f]{16})-)?rank\\d+(?:--?\\d+)?)\\.part";
-  private static final Pattern BEGUN = Pattern.compile(".+" + WRITER);
-  /** What somebody is writing changes within this time. */
-  private static final Duration WRITTEN_WITHIN = Duration.ofHours(1);
 
   private final Path target;
   private final Path part;
@@ -66,53 +50,14 @@ public final class SnapshotDirectory {
   /** Begins it; what earlier attempts, of any writer, have left is removed. */
   public SnapshotDirectory begin() throws IOException {
     Files.createDirectories(target.getParent());
-    Pattern earlier = Pattern.compile(Pattern.quote(target.getFileName().toString()) + WRITER);
+    Pattern earlier = Pattern.compile(Pattern.quote(target.getFileName().toString()) + SnapshotRemoval.WRITER);
     try (Stream<Path> entries = Files.list(target.getParent())) {
       for (Path left : entries.filter(e -> earlier.matcher(e.getFileName().toString()).matches()).toList()) {
-        delete(left);
+        SnapshotRemoval.delete(left);
       }
     }
     Files.createDirectories(part);
     return this;
-  }
-
-  /**
-   * Removes what writers that were killed have left in a directory, under whatever name: what a life of this run before this one
-   * began, at once; of others what has not changed for an hour, for they may be alive.
-   *
-   * @param run that goes on, and writes nothing yet; empty: none does
-   */
-  public static void removeLeft(Path root, String run) throws IOException {
-    try (Stream<Path> entries = Files.list(root)) {
-      for (Path entry : entries.toList()) {
-        Matcher begun = BEGUN.matcher(entry.getFileName().toString());
-        if (begun.matches() && (run.equals(begun.group("run")) || isOld(entry))) {
-          LOG.info("{} is removed: whoever began it has ended", entry);
-          delete(entry);
-        }
-      }
-    } catch (NoSuchFileException e) {
-      // there is nothing
-    } catch (UncheckedIOException e) { // of the stream
-      throw e.getCause();
-    }
-  }
-
-  /** Neither it nor what is in it has changed for long. */
-  private static boolean isOld(Path begun) throws IOException {
-    Instant since = Instant.now().minus(WRITTEN_WITHIN);
-    try (Stream<Path> all = Files.walk(begun)) {
-      for (Path path : all.toList()) {
-        if (Files.getLastModifiedTime(path).toInstant().isAfter(since)) {
-          return false;
-        }
-      }
-      return true;
-    } catch (NoSuchFileException e) {
-      return false; // it has just got its name
-    } catch (UncheckedIOException e) { // of the stream
-      return false;
-    }
   }
 
   /** Where files are written until all are there. */
@@ -140,17 +85,17 @@ public final class SnapshotDirectory {
     }
     Path old = target.resolveSibling(target.getFileName() + REPLACED);
     if (Files.exists(target)) { // else what is there by that name, if anything is, is the last one of this name
-      delete(old);
+      SnapshotRemoval.remove(old, "");
       Files.move(target, old, StandardCopyOption.ATOMIC_MOVE);
     }
     Files.move(part, target, StandardCopyOption.ATOMIC_MOVE);
     sync(target.getParent());
-    delete(old);
+    SnapshotRemoval.remove(old, "");
   }
 
   /** Removes what has been written. */
   public void discard() throws IOException {
-    delete(part);
+    SnapshotRemoval.delete(part);
   }
 
   /** Has the disk take a directory's entries. */
@@ -194,33 +139,5 @@ public final class SnapshotDirectory {
     } catch (ClassCastException | NullPointerException e) {
       throw new InvalidInput(dir.resolve(ManifestFile.NAME) + " cannot be understood: it lists no files", e);
     }
-  }
-
-  /** Others may be removing or still writing there: what has gone meanwhile is gone. */
-  static void delete(Path dir) throws IOException {
-    Files.walkFileTree(dir, new SimpleFileVisitor<>() {
-      @Override
-      public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) throws IOException {
-        Files.deleteIfExists(file);
-        return FileVisitResult.CONTINUE;
-      }
-
-      @Override
-      public FileVisitResult visitFileFailed(Path file, IOException e) throws IOException {
-        if (e instanceof NoSuchFileException) {
-          return FileVisitResult.CONTINUE;
-        }
-        throw e;
-      }
-
-      @Override
-      public FileVisitResult postVisitDirectory(Path visited, IOException e) throws IOException {
-        if (e != null) {
-          throw e;
-        }
-        Files.deleteIfExists(visited);
-        return FileVisitResult.CONTINUE;
-      }
-    });
   }
 }

@@ -21,6 +21,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
@@ -33,6 +34,9 @@ import org.slf4j.LoggerFactory;
 public final class Snapshots {
 
   private static final Logger LOG = LoggerFactory.getLogger(Snapshots.class);
+  /** Files that every snapshot, and every model, has one of; {@link ShardFileWriter#name} and {@link ModelFiles#DENSE}. */
+  private static final Pattern NEVER_ALONE = Pattern.compile("shard-\\d{5,}-of-\\d{5,}\\.safetensors|"
+      + Pattern.quote(ModelFiles.DENSE));
 
   private Snapshots() {}
 
@@ -94,8 +98,8 @@ public final class Snapshots {
   }
 
   /**
-   * The directories with a manifest: this one, and all within it but for those that are being made, in the order of
-   * their names. They may be damaged, and a manifest may be something else's.
+   * The directories with a manifest, or with files that a manifest should be beside: this one, and all within it but for those that
+   * are being made, in the order of their names. They may be damaged, and a manifest may be something else's.
    */
   public static List<Path> all(Path root) throws IOException {
     List<Path> all = new ArrayList<>();
@@ -107,6 +111,15 @@ public final class Snapshots {
         }
         if (Files.exists(dir.resolve(ManifestFile.NAME))) {
           all.add(dir);
+        }
+        return FileVisitResult.CONTINUE;
+      }
+
+      @Override
+      public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) {
+        if (NEVER_ALONE.matcher(file.getFileName().toString()).matches()
+            && !Files.exists(file.resolveSibling(ManifestFile.NAME)) && !all.contains(file.getParent())) {
+          all.add(file.getParent());
         }
         return FileVisitResult.CONTINUE;
       }
@@ -191,9 +204,8 @@ public final class Snapshots {
 
   /** Whoever was putting another in its place died in between: it is still what there is of its name. */
   private static boolean isLeftAlone(Path dir) {
-    String name = dir.getFileName().toString();
-    return name.endsWith(SnapshotDirectory.REPLACED)
-        && !Files.exists(dir.resolveSibling(name.substring(0, name.length() - SnapshotDirectory.REPLACED.length())));
+    Path by = SnapshotRemoval.replacedBy(dir);
+    return by != null && !Files.exists(by);
   }
 
   private static boolean isBeingMade(Path dir) {
@@ -220,8 +232,7 @@ public final class Snapshots {
     }
     for (Found f : all) {
       if (!needed.contains(f.dir())) {
-        Files.deleteIfExists(f.dir().resolve(ManifestFile.NAME)); // first: what is half removed is no snapshot
-        SnapshotDirectory.delete(f.dir());
+        SnapshotRemoval.remove(f.dir(), run);
       }
     }
   }

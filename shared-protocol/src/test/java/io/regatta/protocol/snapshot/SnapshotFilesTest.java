@@ -9,6 +9,7 @@ import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
 import java.time.Duration;
@@ -199,11 +200,62 @@ class SnapshotFilesTest {
         Files.writeString(users, "x"), living)) {
       Files.setLastModifiedTime(path, before);
     }
-    SnapshotDirectory.removeLeft(dir, run);
+    SnapshotRemoval.left(dir, run);
     try (Stream<Path> entries = Files.list(dir)) {
       assertThat(entries).containsExactlyInAnyOrder(living, users);
     }
-    SnapshotDirectory.removeLeft(dir.resolve("nothing"), run);
+    SnapshotRemoval.left(dir.resolve("nothing"), run);
+  }
+
+  /** What is removed is never seen by half, and who is killed while removing leaves what the next start takes. */
+  @Test
+  void what_was_not_removed_to_its_end_is_removed_at_the_next_start() throws IOException {
+    WrittenSnapshot parameters = WrittenSnapshot.random(1, 5);
+    parameters.write(dir.resolve("step-1"), 1, SnapshotKind.FULL, "", 1, Map.of());
+    parameters.write(dir.resolve("step-2"), 1, SnapshotKind.FULL, "", 2, Map.of());
+    Path replaced = dir.resolve("step-2.replaced"); // of one killed behind both renames
+    parameters.write(replaced, 1, SnapshotKind.FULL, "", 2, Map.of());
+    Path users = Files.createDirectories(dir.resolve("notes.replaced"));
+    Path removed = dir.resolve("step-1." + parameters.run + "-removed.part");
+    Files.move(dir.resolve("step-1"), removed);
+    Files.delete(removed.resolve(ManifestFile.NAME));
+    SnapshotRemoval.left(dir, parameters.run);
+    assertThat(removed).doesNotExist();
+    assertThat(replaced).as("somebody may be removing it").exists();
+    try (Stream<Path> all = Files.walk(replaced)) {
+      for (Path path : all.toList()) {
+        Files.setLastModifiedTime(path, FileTime.from(Instant.now().minus(Duration.ofHours(2))));
+      }
+    }
+    SnapshotRemoval.left(dir, "");
+    try (Stream<Path> entries = Files.list(dir)) {
+      assertThat(entries).containsExactlyInAnyOrder(dir.resolve("step-2"), users);
+    }
+  }
+
+  /** Behind a link it can be seen what happens first: the name goes, and nothing that had it is there by half. */
+  @Test
+  void what_is_no_longer_kept_loses_its_name_first() throws IOException {
+    WrittenSnapshot parameters = WrittenSnapshot.random(1, 5);
+    Path elsewhere = Files.createDirectory(dir.resolve("elsewhere")).resolve("s");
+    parameters.write(elsewhere, 1, SnapshotKind.FULL, "", 1, Map.of());
+    Path link = Files.createSymbolicLink(dir.resolve("step-1"), elsewhere);
+    parameters.write(dir.resolve("step-2"), 1, SnapshotKind.FULL, "", 2, Map.of());
+    Snapshots.retain(dir, parameters.run, 1);
+    assertThat(Files.exists(link, LinkOption.NOFOLLOW_LINKS)).isFalse();
+    SnapshotDirectory.verify(elsewhere);
+  }
+
+  @Test
+  void files_without_their_manifest_are_among_what_is_looked_at() throws IOException {
+    WrittenSnapshot parameters = WrittenSnapshot.random(1, 5);
+    parameters.write(dir.resolve("step-1"), 2, SnapshotKind.FULL, "", 1, Map.of());
+    parameters.write(dir.resolve("step-2"), 1, SnapshotKind.FULL, "", 2, Map.of());
+    Files.delete(dir.resolve("step-1").resolve(ManifestFile.NAME));
+    Files.writeString(Files.createDirectory(dir.resolve("model")).resolve(ModelFiles.DENSE), "x");
+    Files.writeString(Files.createDirectory(dir.resolve("others")).resolve("model.safetensors"), "x");
+    SnapshotDirectory.of(dir.resolve("step-3")).begin();
+    assertThat(Snapshots.all(dir)).containsExactly(dir.resolve("model"), dir.resolve("step-1"), dir.resolve("step-2"));
   }
 
   /** Whoever dies between the two renames of a replacement leaves the former one under another name. */

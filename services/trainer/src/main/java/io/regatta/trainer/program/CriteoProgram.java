@@ -107,7 +107,7 @@ abstract class CriteoProgram implements TrainingProgram, Servable {
       checkGenerated(job);
       CriteoGenerator.Size size = size(job, job.settingsAs(CriteoSettings.class));
       Inputs.refuseOthers(job, CriteoGenerator.others(Loading.directory(job), size),
-          "settings.train_rows, test_rows and train_files", test(job));
+          "settings.train_rows, test_rows and train_files", CriteoGenerator.isBegun(Loading.directory(job)) ? null : test(job));
       return;
     }
     given.present(job, "train* and " + test(job) + ", packed (.gz) or not", "files of other names are given in "
@@ -138,7 +138,8 @@ abstract class CriteoProgram implements TrainingProgram, Servable {
 
   /** Files that are the user's own; null if data are to be generated. */
   private static Inputs given(JobConfig job) {
-    return Inputs.given(job, directory -> DataFiles.withPrefix(directory, "train"), test(job), CriteoGenerator::owns);
+    return Inputs.given(job, directory -> DataFiles.withPrefix(directory, "train"), test(job), CriteoGenerator::owns,
+        CriteoGenerator::isBegun);
   }
 
   /** Name of the test file where the job names none. */

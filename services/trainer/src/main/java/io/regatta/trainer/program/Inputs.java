@@ -22,15 +22,23 @@ record Inputs(List<Path> train, List<Path> test) {
    * @param train finds the training files in the data directory
    * @param test name of the test file
    * @param generated whether what is in the directory was generated
+   * @param begun whether it was, and may not be complete
    * @return null if data are to be generated: the job names none, and the directory is not there, or empty, or the
    *     generator's
+   * @throws InvalidInput if the training files would be those of data that are only begun: some may be missing
    */
-  static Inputs given(JobConfig job, Function<Path, List<Path>> train, String test, Predicate<Path> generated) {
+  static Inputs given(JobConfig job, Function<Path, List<Path>> train, String test, Predicate<Path> generated,
+      Predicate<Path> begun) {
     Path directory = Loading.directory(job);
     List<String> files = job.data().files();
     boolean named = !files.isEmpty() || !job.data().testFiles().isEmpty();
     if (!named && (generated.test(directory) || DataFiles.isEmpty(directory))) {
       return null;
+    }
+    if (files.isEmpty() && begun.test(directory)) {
+      throw new InvalidInput("job " + job.job() + ": " + directory.toAbsolutePath() + " holds generated data that are not complete: "
+          + "start again what was making them (without data.test_files, if that was a job), name training files in data.files, or give "
+          + "another directory with --data (data.dir)");
     }
     return new Inputs(files.isEmpty() ? train.apply(directory) : Loading.files(directory, files, ""),
         Loading.files(directory, job.data().testFiles(), test));
@@ -59,13 +67,13 @@ record Inputs(List<Path> train, List<Path> test) {
    *
    * @param others what is there instead, in words; null: nothing
    * @param keys of the job that say how much is generated
-   * @param test name of the test file, which, named, stands for all that is there
+   * @param test name of the test file, which, named, stands for all that is there; null: what is there is not to be trained on
    */
   static void refuseOthers(JobConfig job, String others, String keys, String test) {
     if (others != null) {
-      throw new InvalidInput("job " + job.job() + ": " + others + ". What is there is not replaced: to train on it, name its "
-          + "test file (data.test_files: [" + test + "]), or set seed and " + keys + " to what is there; else give another "
-          + "directory with --data (data.dir), or delete it");
+      throw new InvalidInput("job " + job.job() + ": " + others + ". What is there is not replaced: to train on it, "
+          + (test == null ? "" : "name its test file (data.test_files: [" + test + "]), or ") + "set seed and " + keys
+          + " to what is there; else give another directory with --data (data.dir), or delete it");
     }
   }
 

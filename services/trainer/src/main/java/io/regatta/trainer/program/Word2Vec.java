@@ -49,7 +49,7 @@ public final class Word2Vec implements TrainingProgram {
     Inputs given = given(job);
     if (given == null) {
       Inputs.refuseOthers(job, GeneratedText.others(Loading.directory(job), size(job, settings)),
-          "settings.train_lines, test_lines and train_files", TEST);
+          "settings.train_lines, test_lines and train_files", GeneratedText.isBegun(Loading.directory(job)) ? null : TEST);
       return;
     }
     given.present(job, "train.txt and test.txt, or their parts, packed (.gz) or not", "files of other names are given in "
@@ -135,7 +135,7 @@ public final class Word2Vec implements TrainingProgram {
 
   /** Files that are the user's own; null if text is to be generated. */
   private static Inputs given(JobConfig job) {
-    return Inputs.given(job, directory -> DataFiles.parts(directory, TRAIN), TEST, GeneratedText::owns);
+    return Inputs.given(job, directory -> DataFiles.parts(directory, TRAIN), TEST, GeneratedText::owns, GeneratedText::isBegun);
   }
 
   private static GeneratedText.Size size(JobConfig job, Word2VecSettings settings) {

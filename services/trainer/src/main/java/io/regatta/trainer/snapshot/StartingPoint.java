@@ -5,6 +5,7 @@ import io.regatta.protocol.snapshot.Manifest;
 import io.regatta.protocol.snapshot.ManifestFile;
 import io.regatta.protocol.snapshot.PaddleTables;
 import io.regatta.protocol.snapshot.SnapshotDirectory;
+import io.regatta.protocol.snapshot.SnapshotRemoval;
 import io.regatta.protocol.snapshot.Snapshots;
 import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.data.DataCursor;
@@ -149,7 +150,7 @@ public record StartingPoint(Path dir, Manifest manifest, boolean resume) {
    */
   public void removeLeft(JobConfig job) {
     try {
-      SnapshotDirectory.removeLeft(root(job), resume ? manifest.run() : "");
+      SnapshotRemoval.left(root(job), resume ? manifest.run() : "");
     } catch (IOException e) {
       LOG.warn("what killed runs have left in {} could not be removed: {}", root(job), e.toString());
     }

@@ -25,6 +25,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongConsumer;
+import java.util.regex.Pattern;
 
 /**
  * The files of one generated data set while they are written, see {@link CriteoGenerator}: blocks of rows are made,
@@ -36,6 +37,8 @@ final class CriteoFiles {
   private static final int THREADS_MAX = 8;
   private static final int TEST_STREAM = -1;
   private static final long REPORT_MILLIS = 100;
+  private static final String TEST = "test.tsv";
+  private static final Pattern TRAIN = Pattern.compile("train-\\d{3,}\\.tsv");
 
   /** A block of rows as text, with the true probabilities and labels. */
   private record Block(byte[] text, double[] probabilities, boolean[] labels) {}
@@ -76,6 +79,15 @@ final class CriteoFiles {
     });
   }
 
+  private static String trainName(int file) {
+    return String.format(Locale.ROOT, "train-%03d.tsv", file);
+  }
+
+  /** Whether a file of some generated data set has this name. */
+  static boolean isName(String name) {
+    return name.equals(TEST) || TRAIN.matcher(name).matches();
+  }
+
   /** The probabilities with which the labels of the test file were drawn, row by row. */
   static double[] testProbabilities(CriteoGenerator.Size size) {
     CriteoTeacher teacher = new CriteoTeacher(size.seed());
@@ -95,12 +107,11 @@ final class CriteoFiles {
       for (int file = 0; file < size.trainFiles(); file++) {
         int from = (int) ((long) size.trainRows() * file / size.trainFiles());
         int to = (int) ((long) size.trainRows() * (file + 1) / size.trainFiles());
-        String name = String.format(Locale.ROOT, "train-%03d.tsv", file);
+        String name = trainName(file);
         int stream = file;
         writing.add(writers.submit(() -> write(name, known.intact(directory, name), stream, to - from, null)));
       }
-      String name = "test.tsv";
-      writing.add(writers.submit(() -> write(name, known.intact(directory, name), TEST_STREAM, size.testRows(), truth)));
+      writing.add(writers.submit(() -> write(TEST, known.intact(directory, TEST), TEST_STREAM, size.testRows(), truth)));
       List<GeneratedCriteo.File> files = new ArrayList<>();
       for (Future<GeneratedCriteo.File> file : writing) {
         files.add(await(file, made));

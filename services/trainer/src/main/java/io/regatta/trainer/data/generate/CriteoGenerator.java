@@ -4,6 +4,7 @@ import io.regatta.core.error.RegattaException.InvalidInput;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.util.List;
 import java.util.function.LongConsumer;
 import java.util.stream.Stream;
@@ -97,17 +98,34 @@ public final class CriteoGenerator {
     try {
       checkOurs(directory);
       Files.createDirectories(directory);
-      GeneratedCriteo there = GeneratedCriteo.in(directory);
-      UnfinishedCriteo begun = UnfinishedCriteo.in(directory);
-      UnfinishedCriteo anew = new UnfinishedCriteo(VERSION, size, List.of());
-      anew.write(directory);
-      Files.deleteIfExists(directory.resolve(GeneratedCriteo.NAME)); // before its files
-      for (GeneratedCriteo.File file : there != null ? there.files() : begun != null ? begun.files() : anew.files()) {
-        Files.deleteIfExists(directory.resolve(file.name()));
+      if (owns(directory)) {
+        removeFiles(directory);
       }
-      return make(directory, anew, made);
+      return make(directory, new UnfinishedCriteo(VERSION, size, List.of()), made);
     } catch (IOException e) {
       throw unwritable(directory, e);
+    }
+  }
+
+  /**
+   * Removes generated files by their names: descriptions list only some of those that were begun. Until all are gone the mark tells
+   * of the data that they are of, so that whoever is killed in between leaves no file of theirs among others.
+   */
+  private static void removeFiles(Path directory) throws IOException {
+    Path description = directory.resolve(GeneratedCriteo.NAME);
+    GeneratedCriteo there = GeneratedCriteo.in(directory);
+    if (there != null) {
+      new UnfinishedCriteo(there.version(), there.size(), there.files()).write(directory);
+    } else if (Files.exists(description)) { // and cannot be read; the directory stays the generator's
+      Files.move(description, directory.resolve(UnfinishedCriteo.NAME), StandardCopyOption.REPLACE_EXISTING);
+    }
+    Files.deleteIfExists(description); // before its files
+    List<Path> files;
+    try (Stream<Path> entries = Files.list(directory)) {
+      files = entries.filter(file -> CriteoFiles.isName(file.getFileName().toString())).toList();
+    }
+    for (Path file : files) {
+      Files.deleteIfExists(file);
     }
   }
 
@@ -166,6 +184,11 @@ public final class CriteoGenerator {
   /** Whether the files in {@code directory} are the generator's, complete or not. */
   public static boolean owns(Path directory) {
     return Files.exists(directory.resolve(GeneratedCriteo.NAME)) || Files.exists(directory.resolve(UnfinishedCriteo.NAME));
+  }
+
+  /** Whether data in {@code directory} are generated, and not known to be complete. */
+  public static boolean isBegun(Path directory) {
+    return owns(directory) && GeneratedCriteo.in(directory) == null;
   }
 
   /** The probabilities with which the labels of the test file were drawn, row by row. */

@@ -121,6 +121,11 @@ public record GeneratedText(int version, Size size, double bestPerplexity) {
     return Files.exists(directory.resolve(NAME)) || Files.exists(directory.resolve(MARK));
   }
 
+  /** Whether text in {@code directory} is generated, and not known to be complete. */
+  public static boolean isBegun(Path directory) {
+    return owns(directory) && in(directory) == null;
+  }
+
   /** The description in {@code directory}, or null if there is none that can be read. */
   public static GeneratedText in(Path directory) {
     return read(directory.resolve(NAME), GeneratedText.class);

@@ -132,6 +132,40 @@ class CriteoGeneratorTest {
         .hasMessageContaining("cannot be read");
   }
 
+  /** Files are written side by side: the mark lists those up to the first that is not whole, the disk has later ones. */
+  @Test
+  void noFileOfWhatIsReplacedStaysWhicheverTheMarkLists() throws Exception {
+    GeneratedCriteo made = CriteoGenerator.ensure(dir, new Size(7, 2_000, 500, 5));
+    Files.delete(dir.resolve("train-000.tsv"));
+    Files.delete(dir.resolve(GeneratedCriteo.NAME));
+    new UnfinishedCriteo(made.version(), made.size(), List.of()).write(dir);
+    Path mine = Files.writeString(dir.resolve("train-notes.txt"), "mine");
+    Size other = new Size(8, 1_000, 500, 2);
+    CriteoGenerator.replace(dir, other, rows -> {});
+    assertThat(names(dir)).containsExactly("criteo.json", "test.tsv", "train-000.tsv", "train-001.tsv", "train-notes.txt");
+    assertThat(mine).hasContent("mine");
+  }
+
+  /** A directory in a file's place cannot be deleted while something is in it: replacing ends there, as if it was killed. */
+  @Test
+  void whoeverIsKilledWhileReplacingLeavesTheBeginningOfTheOldData() throws Exception {
+    Size size = new Size(7, 2_000, 500, 3);
+    GeneratedCriteo made = CriteoGenerator.ensure(dir, size);
+    Path inTheWay = Files.createDirectories(dir.resolve("train-777.tsv/x"));
+    Size other = new Size(8, 1_000, 500, 1);
+    assertThatThrownBy(() -> CriteoGenerator.replace(dir, other, rows -> {})).isInstanceOf(InvalidInput.class);
+    assertThat(CriteoGenerator.isBegun(dir)).isTrue();
+    assertThatThrownBy(() -> CriteoGenerator.ensure(dir, other)).isInstanceOf(InvalidInput.class)
+        .hasMessageContaining("the beginning of generated data of 2000 training rows in 3 files");
+    Files.delete(inTheWay);
+    CriteoGenerator.replace(dir, other, rows -> {});
+    assertThat(names(dir)).containsExactly("criteo.json", "test.tsv", "train-000.tsv");
+
+    Files.writeString(dir.resolve(GeneratedCriteo.NAME), "{");
+    CriteoGenerator.replace(dir, size, rows -> {});
+    assertThat(GeneratedCriteo.in(dir)).isEqualTo(made);
+  }
+
   @Test
   void whatAnEarlierAttemptHasFinishedIsKept() throws Exception {
     Size size = new Size(7, 30_000, 1_000, 3);
