@@ -176,5 +176,16 @@ class CollectiveTrainingTest {
     List<RunResult> four = run(4, keys[0], keys[1], keys[2], "max_steps=100", from);
     assertThat(four).allMatch(r -> r.parametersHash().equals(four.get(0).parametersHash()) && r.steps() == 100);
     assertThat(four.get(0).accuracy()).isGreaterThan(0.9);
+    assertThatThrownBy(() -> run(1, keys[0], keys[1], keys[2], from)).hasStackTraceContaining("with dgc on 2 ranks")
+        .hasStackTraceContaining("one rank alone");
+    assertThatThrownBy(() -> run(2, keys[0], from)).hasStackTraceContaining("this one has no dgc");
+  }
+
+  /** A rank alone has its momentum in the optimizer, ranks that compress in what they send. */
+  @Test
+  void a_snapshot_of_one_rank_is_not_gone_on_with_by_ranks_that_compress() {
+    run(1, "output=", "snapshots.dir=" + dir.resolve("alone"), "snapshots.every_steps=2", "max_steps=2");
+    assertThatThrownBy(() -> run(2, "output=", "collective.dgc=true", "max_steps=4", "resume=" + dir.resolve("alone")))
+        .hasStackTraceContaining("of one rank, which sends nothing");
   }
 }

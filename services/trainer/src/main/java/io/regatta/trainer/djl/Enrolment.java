@@ -23,6 +23,7 @@ import io.regatta.trainer.data.DataCursor;
 import io.regatta.trainer.session.ElasticRank;
 import io.regatta.trainer.session.TrainerSession;
 import io.regatta.trainer.snapshot.Kept;
+import io.regatta.trainer.snapshot.RankTensors;
 import io.regatta.trainer.snapshot.StartingPoint;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -82,6 +83,7 @@ public final class Enrolment {
     String operation = "registration with the shards";
     Registered all = replica.group().collective(session, replica.replica(), operation, model, models -> {
       StartingPoint start = StartingPoint.of(session.job());
+      refuseOtherCompression(session, strategy, start);
       if (session.trainer().rank() == 0 && session.job().hasPlace() && isBeginning(session)) {
         start.removeLeft(session.job()); // nobody trains before this rank has come to the end of this
       }
@@ -165,6 +167,25 @@ public final class Enrolment {
       throw new InvalidInput("an elastic job goes on from a snapshot that was taken behind a pass (snapshots.every_pass), or by an "
           + "elastic job, but " + start.dir() + " was taken within a pass of another one; name another snapshot, or leave out "
           + "collective.min_trainers");
+    }
+  }
+
+  /** What dgc keeps for each rank has no place in a run without it, where the momentum is in the update rule. */
+  private static void refuseOtherCompression(TrainerSession session, Strategy strategy, StartingPoint start) {
+    boolean compresses = communication(session, strategy) instanceof DgcConfigs;
+    if (!start.resume() || compresses == RankTensors.areIn(start)) {
+      return;
+    }
+    String from = "job " + session.job().job() + ": " + start.dir() + " was taken by a run ";
+    int before = start.manifest().trainers().size();
+    if (!compresses) {
+      throw new InvalidInput(from + "with dgc on " + before + " ranks, and has what these had not sent yet, but "
+          + (session.worldSize() == 1 ? "one rank alone sends nothing" : "this one has no dgc") + "; go on with dgc and at least two "
+          + "trainers, or begin anew from it with init_from");
+    }
+    if (!start.manifest().model().optimizer().equalsIgnoreCase(OptimizerSpec.Kind.SGD.name())) {
+      throw new InvalidInput(from + (before == 1 ? "of one rank, which sends nothing" : "without dgc") + ", and with dgc the momentum is "
+          + "each rank's own; go on " + (before == 1 ? "with one trainer" : "without dgc") + ", or begin anew from it with init_from");
     }
   }
 

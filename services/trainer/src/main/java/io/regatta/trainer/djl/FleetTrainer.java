@@ -180,12 +180,7 @@ public final class FleetTrainer extends Trainer {
       snapshots = snapshotRun();
     }
     if (start.resume()) {
-      Map<String, float[]> kept = exchange.kept();
-      RankTensors.of(start, rank, session.worldSize()).forEach((name, values) -> {
-        if (kept.containsKey(name)) {
-          System.arraycopy(values, 0, kept.get(name), 0, values.length);
-        }
-      });
+      RankTensors.restore(start, rank, session.worldSize(), exchange.kept());
       drawAnew();
     }
   }

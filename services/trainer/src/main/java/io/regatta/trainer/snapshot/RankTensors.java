@@ -15,6 +15,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /**
  * Tensors of which each rank has its own (what deep gradient compression has not sent yet): how they come to the one rank that takes
@@ -100,22 +101,38 @@ public final class RankTensors {
     return its;
   }
 
+  /** Whether there are any in the snapshot that a run goes on from. */
+  public static boolean areIn(StartingPoint start) {
+    return entry(start).isPresent();
+  }
+
+  private static Optional<FileEntry> entry(StartingPoint start) {
+    return start.resume() ? start.manifest().trainersFiles().stream().filter(file -> file.file().equals(FILE)).findFirst()
+        : Optional.empty();
+  }
+
   /**
-   * What a rank of a run that goes on gets of a snapshot: tensors by name; none if the snapshot has none. Blocks on files.
+   * Gives a rank of a run that goes on what the snapshot has for it, if it has anything. Blocks on files.
    *
-   * @throws InvalidInput if the file is damaged
+   * @param own of that rank, by name
+   * @throws InvalidInput if the file is damaged, or has something that the rank has no place for
    */
-  public static Map<String, float[]> of(StartingPoint start, int rank, int ranks) {
-    if (!start.resume()) {
-      return Map.of();
-    }
-    try {
-      for (FileEntry file : start.manifest().trainersFiles()) {
-        if (file.file().equals(FILE)) {
-          return read(start.dir(), file, rank, ranks);
-        }
+  public static void restore(StartingPoint start, int rank, int ranks, Map<String, float[]> own) {
+    of(start, rank, ranks).forEach((name, values) -> {
+      float[] to = own.get(name);
+      if (to == null || to.length != values.length) {
+        throw new InvalidInput(start.dir() + " has for each rank " + values.length + " elements of " + name + ", of which this run "
+            + (to == null ? "keeps none" : "keeps " + to.length) + "; go on with the model, optimizer and strategy that it was taken "
+            + "with, or begin anew from it with init_from");
       }
-      return Map.of();
+      System.arraycopy(values, 0, to, 0, values.length);
+    });
+  }
+
+  private static Map<String, float[]> of(StartingPoint start, int rank, int ranks) {
+    Optional<FileEntry> file = entry(start);
+    try {
+      return file.isPresent() ? read(start.dir(), file.get(), rank, ranks) : Map.of();
     } catch (IOException e) {
       throw new InvalidInput(start.dir().resolve(FILE) + " cannot be read: " + e, e);
     }
