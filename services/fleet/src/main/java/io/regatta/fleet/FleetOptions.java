@@ -22,8 +22,8 @@ final class FleetOptions {
   @Option(names = {"--id", "--rank"}, paramLabel = "N", description = "rank of a trainer, index of a server")
   private String id;
 
-  @Option(names = {"--gpus", "--selected_gpus"}, paramLabel = "N,...", description = "GPUs of this machine: the trainer of rank r has "
-      + "the one at place r mod their number")
+  @Option(names = {"--gpus", "--selected_gpus"}, paramLabel = "N,...", description = "GPUs of this machine: in the order of their ranks "
+      + "each of its trainers has the next one, in turn")
   private String gpus;
 
   @Mixin

@@ -57,8 +57,8 @@ final class SimulateCommand implements Callable<Integer> {
       description = "Hazelcast address of the simulation, so that 'regatta status --seeds HOST:PORT' finds it")
   private String cluster;
 
-  @Option(names = {"--gpus", "--selected_gpus"}, paramLabel = "N,...", description = "GPUs of this machine: the trainer of rank r has "
-      + "the one at place r mod their number")
+  @Option(names = {"--gpus", "--selected_gpus"}, paramLabel = "N,...", description = "GPUs of this machine: in the order of their ranks "
+      + "each of its trainers has the next one, in turn")
   private String gpus;
 
   @Option(names = "--result", paramLabel = "FILE", description = "writes the run's figures there, as JSON")

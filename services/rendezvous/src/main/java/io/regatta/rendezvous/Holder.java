@@ -17,6 +17,7 @@ final class Holder {
   final long incarnation;
   final String member;
   final String endpoint;
+  private final String host;
   State state = State.ACTIVE;
   long lastStep = -1;
   long lastSeenMillis;
@@ -36,6 +37,7 @@ final class Holder {
     this.incarnation = incarnation;
     this.member = join.getMember();
     this.endpoint = join.getEndpoint();
+    this.host = join.getHost();
     this.lastSeenMillis = nowMillis;
   }
 
@@ -108,7 +110,7 @@ final class Holder {
 
   Member toMember() {
     return Member.newBuilder().setRank(rank).setIncarnation(incarnation).setMember(member).setEndpoint(endpoint)
-        .setState(state.name().toLowerCase(Locale.ROOT)).setLastStep(lastStep).build();
+        .setHost(host).setState(state.name().toLowerCase(Locale.ROOT)).setLastStep(lastStep).build();
   }
 
   /** For messages: {@code trainer-2 at 10.0.0.7:4711}. */

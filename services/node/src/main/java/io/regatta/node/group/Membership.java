@@ -55,6 +55,7 @@ public final class Membership {
   private long incarnation;
   private long leaseMillis;
   private List<String> endpoints = List.of();
+  private List<String> hosts = List.of();
   /** Of the members, by rank. */
   private List<Long> incarnations = List.of();
   /** How this member joined an elastic group. */
@@ -99,7 +100,8 @@ public final class Membership {
   public Future<Void> join(String who, int worldSize, int wanted, String member, String endpoint, Duration timeout) {
     Waits.Handle wait = node.waits().begin(who, "join of group " + group, "the rendezvous at " + rendezvous.endpoint(),
         () -> missing(""));
-    return calls.join(group, worldSize, wanted, member, endpoint, timeout.toMillis())
+    return calls.join(JoinRequest.newBuilder().setGroup(group).setWorldSize(worldSize).setRank(wanted).setMember(member)
+        .setEndpoint(endpoint).setHost(node.host()).setTimeoutMs(timeout.toMillis()).build())
         .onComplete(done -> wait.close())
         .map(this::joined);
   }
@@ -147,6 +149,7 @@ public final class Membership {
     GroupView view = reply.getView();
     leaseMillis = reply.getLeaseMs();
     endpoints = view.getMembersList().stream().map(Member::getEndpoint).toList();
+    hosts = view.getMembersList().stream().map(Member::getHost).toList();
     incarnations = view.getMembersList().stream().map(Member::getIncarnation).toList();
     heart.begin(reply);
     return null;
@@ -188,6 +191,11 @@ public final class Membership {
   /** What the members announced when the group was joined, by rank. */
   public List<String> endpoints() {
     return endpoints;
+  }
+
+  /** The host that each member named when the group was joined, by rank. */
+  public List<String> hosts() {
+    return hosts;
   }
 
   /** All active members' payloads in rank order, when all have given theirs. A key is used once. */

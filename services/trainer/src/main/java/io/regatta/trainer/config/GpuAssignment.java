@@ -39,6 +39,15 @@ public record GpuAssignment(List<Integer> gpus) {
     return text(gpus);
   }
 
+  /**
+   * How many trainers of lower ranks are on a trainer's host.
+   *
+   * @param hosts by rank, as each trainer names its own
+   */
+  public static int localRank(List<String> hosts, int rank) {
+    return (int) hosts.subList(0, rank).stream().filter(hosts.get(rank)::equals).count();
+  }
+
   /** Whose the trainer is; empty if nothing is assigned. */
   public OptionalInt of(int localRank) {
     return gpus.isEmpty() ? OptionalInt.empty() : OptionalInt.of(gpus.get(localRank % gpus.size()));

@@ -24,7 +24,7 @@ public record TrainerConfig(
         + "the others in each mode.")
     long stepDelayMs,
 
-    @Setting(doc = "GPUs of this machine for its trainers, e.g. 0,1: the trainer of rank r has the one at place r mod their number, as "
+    @Setting(doc = "GPUs of this machine for its trainers, e.g. 0,1: in the order of their ranks each has the next one, in turn, as "
         + "its gpu:0. In collective mode it trains there unless device is cpu; with servers the job's device decides. Empty: "
         + "device alone says.")
     List<Integer> gpus,

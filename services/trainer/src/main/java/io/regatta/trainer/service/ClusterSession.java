@@ -17,6 +17,7 @@ import io.regatta.node.admin.Waits;
 import io.regatta.node.directory.Directory;
 import io.regatta.node.group.Membership;
 import io.regatta.protocol.Float64s;
+import io.regatta.trainer.config.GpuAssignment;
 import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.config.Strategy;
 import io.regatta.trainer.data.Layout;
@@ -109,6 +110,11 @@ final class ClusterSession implements OwnedSession {
   @Override
   public int worldSize() {
     return job.trainers();
+  }
+
+  @Override
+  public int localRank() {
+    return GpuAssignment.localRank(group.hosts(), trainer.rank());
   }
 
   @Override

@@ -1,9 +1,12 @@
 package io.regatta.trainer.service;
 
+import io.regatta.collective.Membership;
 import io.regatta.core.error.RegattaException;
 import io.regatta.core.exchange.Wait.Peer;
 import io.regatta.node.Node;
+import io.regatta.node.address.HostPort;
 import io.regatta.node.admin.Waits;
+import io.regatta.trainer.config.GpuAssignment;
 import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.session.Awaiting;
 import io.regatta.trainer.session.ElasticRankSession;
@@ -31,6 +34,13 @@ final class ElasticSession extends ElasticRankSession implements OwnedSession {
     this.stepDelayMillis = stepDelayMillis;
     this.mesh = mesh;
     this.processIds = processIds;
+  }
+
+  @Override
+  public int localRank() {
+    Membership place = mesh.place();
+    return GpuAssignment.localRank(place.endpoints().stream().map(of -> HostPort.parse(of, "endpoint").host()).toList(),
+        place.rank());
   }
 
   @Override

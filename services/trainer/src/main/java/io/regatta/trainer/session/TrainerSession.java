@@ -39,6 +39,11 @@ public interface TrainerSession {
 
   int worldSize();
 
+  /** How many trainers of lower ranks are on this one's host; if hosts are not known, all trainers are taken to be on one. */
+  default int localRank() {
+    return trainer().rank();
+  }
+
   /** Control ports of the servers by index; empty in local mode. */
   List<String> serverEndpoints();
 

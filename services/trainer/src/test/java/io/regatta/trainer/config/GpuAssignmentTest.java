@@ -7,6 +7,7 @@ import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.exchange.Mode;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 class GpuAssignmentTest {
@@ -21,6 +22,13 @@ class GpuAssignmentTest {
     assertThat(GpuAssignment.NONE.of(3)).isEmpty();
     assertThat(gpus.environment(1)).isEqualTo(Map.of("CUDA_VISIBLE_DEVICES", "5"));
     assertThat(GpuAssignment.NONE.environment(1)).isEmpty();
+  }
+
+  @Test
+  void ranksOfOneHostAreCountedThere() {
+    List<String> dealtInTurn = List.of("a", "b", "a", "b");
+    assertThat(IntStream.range(0, 4).map(rank -> GpuAssignment.localRank(dealtInTurn, rank))).containsExactly(0, 0, 1, 1);
+    assertThat(IntStream.range(0, 3).map(rank -> GpuAssignment.localRank(List.of("", "", ""), rank))).containsExactly(0, 1, 2);
   }
 
   @Test
