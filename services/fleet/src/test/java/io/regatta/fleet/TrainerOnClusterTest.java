@@ -418,7 +418,7 @@ class TrainerOnClusterTest {
       get(vertx.deployVerticle(trainer));
       RunResult result = get(trainer.result());
       assertThat(log.lines()).singleElement(as(STRING)).matches("trainer 1 of job cluster is lost at step 204 \\(no "
-          + "heartbeat for 1\\.\\d s\\); trainer 0 at step \\d+ goes on with 1 of 2 trainers");
+          + "heartbeat for 1\\.\\d s\\); trainer 0( at step \\d+)? goes on with 1 of 2 trainers"); // on a slow machine its first step comes later
       assertThat(result.trainersAtEnd()).isEqualTo(1);
       assertThat(result.toString()).contains("only 1 of 2 trainers reached the end");
     } finally {
