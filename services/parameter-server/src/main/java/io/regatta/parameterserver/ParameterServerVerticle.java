@@ -139,7 +139,7 @@ public final class ParameterServerVerticle extends VerticleBase {
   /** Before there is one, the port may be known from the life before: whoever comes tries again. */
   private void toFirstShard(TensorStream stream) {
     if (first == null) {
-      stream.fail(new PeerLost("the parameter server at " + node.host() + ":" + port() + " is starting"));
+      stream.fail(new PeerLost("the parameter server on " + node.host() + " is starting"));
     } else {
       first.serve(stream);
     }
