@@ -102,6 +102,20 @@ class TableLifeTest {
     assertThat(results.get(1)).isEqualTo(results.get(0));
   }
 
+  /** A day's job that is tried with a few steps: its passes without examples must not let the rows go. */
+  @Test
+  void passes_without_examples_are_no_days() {
+    List<String> results = new ArrayList<>();
+    for (int epochs : new int[] {1, 4}) {
+      JobConfig job = Jobs.wideAndDeep(dir, "mode=sync", "epochs=" + epochs, "max_steps=3", "settings.train_rows=2000",
+          "shrink_each_pass=true", "servers=1", "tables.embedding.life.statistics=true",
+          "tables.embedding.life.shrink_unseen_days=1", "output=");
+      RunResult run = LocalCluster.run(LocalCluster.Options.of(job).withoutHazelcast().withProgress(Progress.none())).get(0);
+      results.add(run.metrics().get("rows_removed") + " " + run.parametersHash());
+    }
+    assertThat(results.get(1)).isEqualTo(results.get(0));
+  }
+
   /** One pass: an id that all examples share among a few, and in the second slot on the first day one that is new. */
   private static void day(Worker worker, FleetTrainer trainer, boolean rare) throws Exception {
     int examples = BATCH * BATCHES;

@@ -263,13 +263,22 @@ final class ReplicaWorker implements Worker {
     examplesOfEpochs = of.examples();
   }
 
-  /** @param examples of this replica, in the pass */
+  /**
+   * A pass in which nobody had an example, behind {@code max_steps} or the place where a run goes on, is no day and no moment.
+   *
+   * @param examples of this replica, in the pass
+   */
   private void endOfPass(FleetTrainer of, long examples) {
     int pass = passes++;
-    if (job().shrinkEachPass()) {
+    boolean day = job().shrinkEachPass();
+    boolean moment = job().snapshots().everyPass();
+    if (!day && !moment || combine("examples of the pass", new double[] {examples}, ReduceOp.SUM)[0] == 0) {
+      return;
+    }
+    if (day) {
       endOfDay(of); // before the snapshot: the job of the next day begins with rows that have aged
     }
-    if (job().snapshots().everyPass() && combine("examples of the pass", new double[] {examples}, ReduceOp.SUM)[0] > 0) {
+    if (moment) {
       snapshot(of, "snapshot of pass " + pass, first -> first.passed(pass));
     }
   }

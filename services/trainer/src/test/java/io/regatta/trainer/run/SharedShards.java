@@ -28,6 +28,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -81,7 +82,25 @@ public final class SharedShards implements AutoCloseable {
       });
       results.add(result);
     }
-    return results.stream().map(CompletableFuture::join).toList();
+    try {
+      return results.stream().map(CompletableFuture::join).toList();
+    } catch (CompletionException e) {
+      throw cause(e);
+    }
+  }
+
+  /** Of several ranks that failed, not one that was only told of another's failure. */
+  private CompletionException cause(CompletionException first) {
+    for (CompletableFuture<RunResult> result : results) {
+      try {
+        result.join();
+      } catch (CompletionException e) {
+        if (!(e.getCause() instanceof Cancelled)) {
+          return e;
+        }
+      }
+    }
+    return first;
   }
 
   /** Floats that the ranks of a collective job have summed. */
