@@ -58,6 +58,7 @@ class BadInputTest {
       simulate JOB -conf DIR                          | is a directory
       simulate JOB -conf NOWHERE                      | no such file
       train JOB --rendezvous-endpoint a:1             | with a fixed rendezvous at a:1 they are not looked up: give their endpoints, too
+      train JOB --local --set init_from=nowhere       | nowhere does not exist; name a snapshot, or a directory that holds some
       simulate JOB --set program_jar=DIR              | is a directory; give the path of the jar
       simulate JOB --frobnicate                       | regatta: there is no option '--frobnicate' (regatta simulate --help lists what there is)
       simulate JOB --mod geo                          | there is no option '--mod', did you mean '--mode'?

@@ -10,6 +10,7 @@ import io.regatta.protocol.snapshot.Snapshots;
 import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.data.DataCursor;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -123,9 +124,15 @@ public record StartingPoint(Path dir, Manifest manifest, boolean resume) {
     if (Snapshots.isSnapshot(dir)) {
       return dir.toAbsolutePath();
     }
-    return Snapshots.latest(dir).map(Snapshots.Found::dir).orElseThrow(() -> new InvalidInput(key + ": "
-        + dir + " is not a snapshot, and holds none; a snapshot is a directory with a " + ManifestFile.NAME
-        + " that regatta checkpoint inspect shows")).toAbsolutePath();
+    if (!Files.isDirectory(dir)) {
+      throw new InvalidInput(key + ": " + dir + (Files.exists(dir) ? " is no directory" : " does not exist")
+          + "; name a snapshot, or a directory that holds some");
+    }
+    return Snapshots.latest(dir).map(Snapshots.Found::dir).orElseThrow(() -> new InvalidInput(key + ": " + dir
+        + (Files.exists(dir.resolve(ManifestFile.NAME)) ? " is a model: it has values only, without the optimizer's and the rows' "
+            + "state that a run begins with. Have the job take snapshots (snapshots.every_pass, every_steps), and name one of those"
+            : " is not a snapshot, and holds none; a snapshot is a directory with a " + ManifestFile.NAME
+            + " that regatta checkpoint inspect shows"))).toAbsolutePath();
   }
 
   /**
