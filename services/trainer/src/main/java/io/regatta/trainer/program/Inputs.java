@@ -32,7 +32,8 @@ record Inputs(List<Path> train, List<Path> test) {
     Path directory = Loading.directory(job);
     List<String> files = job.data().files();
     boolean named = !files.isEmpty() || !job.data().testFiles().isEmpty();
-    if (!named && (generated.test(directory) || DataFiles.isEmpty(directory))) {
+    // Asked twice: another trainer may begin to generate between the two questions.
+    if (!named && (generated.test(directory) || DataFiles.isEmpty(directory) || generated.test(directory))) {
       return null;
     }
     if (files.isEmpty() && begun.test(directory)) {
