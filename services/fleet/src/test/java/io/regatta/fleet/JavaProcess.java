@@ -7,6 +7,7 @@ import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
@@ -46,6 +47,22 @@ final class JavaProcess implements AutoCloseable {
         "-XX:TieredStopAtLevel=1"));
     command.addAll(List.of(args));
     return command;
+  }
+
+  /**
+   * Regatta's command line from this class path, without the JVM options that the script and the jars give; signals have their
+   * default effect.
+   *
+   * @param directory where it runs, and its temporary directory
+   * @param variables beside those of this process
+   */
+  static JavaProcess regatta(Path directory, Map<String, String> variables, String... args) {
+    List<String> command = new ArrayList<>(List.of("env", "--default-signal=INT,TERM"));
+    variables.forEach((name, value) -> command.add(name + "=" + value));
+    command.addAll(java("-Xmx256m", "-Djava.io.tmpdir=" + directory, "-cp", System.getProperty("java.class.path"),
+        Regatta.class.getName()));
+    command.addAll(List.of(args));
+    return start((variables.isEmpty() ? "" : variables + " ") + String.join(" ", args), directory, command);
   }
 
   static JavaProcess start(String name, Path directory, List<String> command) {

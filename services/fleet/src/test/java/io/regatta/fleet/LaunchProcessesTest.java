@@ -9,6 +9,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -32,11 +33,7 @@ class LaunchProcessesTest {
   }
 
   private JavaProcess regatta(String... args) {
-    List<String> command = new ArrayList<>(List.of("env", "--default-signal=INT,TERM"));
-    command.addAll(JavaProcess.java("-Xmx256m", "-Djava.io.tmpdir=" + dir, "-cp", System.getProperty("java.class.path"),
-        Regatta.class.getName()));
-    command.addAll(List.of(args));
-    JavaProcess process = JavaProcess.start(String.join(" ", args), dir, command);
+    JavaProcess process = JavaProcess.regatta(dir, Map.of(), args);
     processes.add(process);
     return process;
   }

@@ -31,12 +31,7 @@ class RoleProcessesTest {
   }
 
   private JavaProcess start(Map<String, String> variables, String... args) {
-    List<String> command = new ArrayList<>(List.of("env", "--default-signal=INT,TERM"));
-    variables.forEach((name, value) -> command.add(name + "=" + value));
-    command.addAll(JavaProcess.java("-Xmx256m", "-Djava.io.tmpdir=" + dir, "-cp", System.getProperty("java.class.path"),
-        Regatta.class.getName()));
-    command.addAll(List.of(args));
-    JavaProcess process = JavaProcess.start(variables + " " + String.join(" ", args), dir, command);
+    JavaProcess process = JavaProcess.regatta(dir, variables, args);
     processes.add(process);
     return process;
   }

@@ -40,13 +40,8 @@ class RunCommandTest {
     return java(all.toArray(String[]::new));
   }
 
-  /** Without the JVM options that the script and the jars give. */
   private JavaProcess java(String... args) {
-    List<String> command = new ArrayList<>(List.of("env", "--default-signal=INT,TERM"));
-    command.addAll(JavaProcess.java("-Xmx256m", "-Djava.io.tmpdir=" + dir, "-cp", System.getProperty("java.class.path"),
-        Regatta.class.getName()));
-    command.addAll(List.of(args));
-    JavaProcess process = JavaProcess.start(String.join(" ", args), dir, command);
+    JavaProcess process = JavaProcess.regatta(dir, Map.of(), args);
     processes.add(process);
     return process;
   }
