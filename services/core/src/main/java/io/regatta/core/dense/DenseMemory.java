@@ -17,18 +17,21 @@ public final class DenseMemory implements DenseValues {
   /** Null for direct memory. */
   private float[] array;
   private ByteBuffer direct;
+  /** By which the elements are multiplied as they are read. */
+  private float factor;
   private boolean takenBack;
   private float[] scratch;
 
-  private DenseMemory(int size, float[] array, ByteBuffer direct) {
+  private DenseMemory(int size, float[] array, ByteBuffer direct, float factor) {
     this.size = size;
     this.array = array;
     this.direct = direct;
+    this.factor = factor;
   }
 
   /** An array as it is, not a copy; null for null. */
   public static DenseMemory of(float[] flat) {
-    return flat == null ? null : new DenseMemory(flat.length, flat, null);
+    return flat == null ? null : new DenseMemory(flat.length, flat, null, 1);
   }
 
   /**
@@ -42,12 +45,20 @@ public final class DenseMemory implements DenseValues {
       throw new InvalidInput("a dense vector in a buffer of " + direct.remaining() + " bytes, direct: "
           + direct.isDirect() + "; give a direct buffer with 4 bytes for each element, or an array");
     }
-    return new DenseMemory(direct.remaining() / Float.BYTES, null, direct.slice().order(ByteOrder.LITTLE_ENDIAN));
+    return new DenseMemory(direct.remaining() / Float.BYTES, null, direct.slice().order(ByteOrder.LITTLE_ENDIAN), 1);
   }
 
   /** The same memory for one call, which can be ended by {@link #takeBack}. */
   public DenseMemory lend() {
-    return new DenseMemory(size, array, direct);
+    return new DenseMemory(size, array, direct, factor);
+  }
+
+  /**
+   * The same memory, whose elements are multiplied when they are read: block by block, as they are used, which spares a pass over
+   * all of them. To be read only; {@link #direct} gives nothing, since what lies there is not multiplied.
+   */
+  public DenseMemory times(float by) {
+    return new DenseMemory(size, array, direct, factor * by);
   }
 
   /**
@@ -58,6 +69,7 @@ public final class DenseMemory implements DenseValues {
     if (!takenBack) {
       array = toArray();
       direct = null;
+      factor = 1;
       takenBack = true;
     }
   }
@@ -67,9 +79,9 @@ public final class DenseMemory implements DenseValues {
     return size;
   }
 
-  /** The array behind it, or null if it is direct memory. */
+  /** The array behind it, or null if it is direct memory, or not what lies there ({@link #times}). */
   public float[] array() {
-    return array;
+    return factor == 1 ? array : null;
   }
 
   /** The part of a shard, as a vector of its own in this memory. */
@@ -88,30 +100,39 @@ public final class DenseMemory implements DenseValues {
 
   @Override
   public void copy(int from, int n, ByteBuffer to) {
-    if (array != null) {
+    if (factor != 1) {
+      DenseValues.super.copy(from, n, to);
+    } else if (array != null) {
       LittleEndian.put(array, from, n, to);
     } else {
-      to.put(direct(from, n));
+      to.put(bytes(from, n));
     }
+  }
+
+  private ByteBuffer bytes(int from, int n) {
+    return direct.slice(from * Float.BYTES, n * Float.BYTES).order(ByteOrder.LITTLE_ENDIAN);
   }
 
   @Override
   public ByteBuffer direct(int from, int n) {
-    return array != null ? null : direct.slice(from * Float.BYTES, n * Float.BYTES).order(ByteOrder.LITTLE_ENDIAN);
+    return array != null || factor != 1 ? null : bytes(from, n);
   }
 
   @Override
   public int together(int from) {
-    return array != null ? 0 : size - from;
+    return array != null || factor != 1 ? 0 : size - from;
   }
 
   @Override
   public int nonFinite() {
-    if (array != null) {
+    if (array != null && factor == 1) {
       return NonFinite.find(array);
     }
-    FloatBuffer all = direct.asFloatBuffer();
-    return NonFinite.isFinite(size, (from, to, n) -> all.get(from, to, 0, n)) ? -1 : DenseValues.super.nonFinite();
+    FloatBuffer all = array != null ? FloatBuffer.wrap(array) : direct.asFloatBuffer();
+    return NonFinite.isFinite(size, (from, to, n) -> {
+      all.get(from, to, 0, n);
+      multiply(to, 0, n);
+    }) ? -1 : DenseValues.super.nonFinite();
   }
 
   @Override
@@ -125,7 +146,29 @@ public final class DenseMemory implements DenseValues {
     if (array != null) {
       System.arraycopy(array, from, to, at, n);
     } else {
-      LittleEndian.get(direct(from, n), to, at, n);
+      LittleEndian.get(bytes(from, n), to, at, n);
+    }
+    multiply(to, at, n);
+  }
+
+  private void multiply(float[] v, int at, int n) {
+    if (factor == 1) {
+      return;
+    }
+    if (at == 0) {
+      multiply(v, n);
+      return;
+    }
+    for (int i = at; i < at + n; i++) {
+      v[i] *= factor;
+    }
+  }
+
+  /** From index 0 on: with any other the loop is not vectorized. */
+  private void multiply(float[] v, int n) {
+    float by = factor;
+    for (int i = 0; i < n; i++) {
+      v[i] *= by;
     }
   }
 
@@ -133,7 +176,7 @@ public final class DenseMemory implements DenseValues {
     if (array != null) {
       System.arraycopy(from, first, array, at, n);
     } else {
-      LittleEndian.put(from, first, n, direct(at, n));
+      LittleEndian.put(from, first, n, bytes(at, n));
     }
   }
 

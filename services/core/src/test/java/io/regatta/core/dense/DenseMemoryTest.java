@@ -35,11 +35,18 @@ class DenseMemoryTest {
   @Property(tries = 200)
   void slicesAreReadAndWrittenWhereTheyLie(@ForAll @IntRange(min = 1, max = 5) int shards,
       @ForAll @IntRange(min = 1, max = 20_000) int a, @ForAll @IntRange(min = 1, max = 50) int b,
-      @ForAll @IntRange(min = 1, max = 700) int rows, @ForAll boolean direct, @ForAll @IntRange(min = 1, max = 9000) int cut) {
+      @ForAll @IntRange(min = 1, max = 700) int rows, @ForAll boolean direct, @ForAll @IntRange(min = 1, max = 9000) int cut,
+      @ForAll boolean times) {
     DensePartition partition = DensePartition.of(List.of(new DenseVariable("a", List.of(a)),
         new DenseVariable("b", List.of(b)), new DenseVariable("c", List.of(rows, 3))), shards, 64);
-    float[] flat = ramp(partition.numel());
-    DenseMemory from = direct ? DenseMemory.of(bytes(flat).order(ByteOrder.BIG_ENDIAN)) : DenseMemory.of(flat);
+    float[] lying = ramp(partition.numel());
+    float by = times ? 0.3f : 1;
+    float[] flat = lying.clone();
+    for (int i = 0; i < flat.length; i++) {
+      flat[i] *= by;
+    }
+    DenseMemory memory = direct ? DenseMemory.of(bytes(lying).order(ByteOrder.BIG_ENDIAN)) : DenseMemory.of(lying);
+    DenseMemory from = times ? memory.times(by) : memory;
     float[] copied = new float[flat.length];
     DenseMemory to = direct ? DenseMemory.of(bytes(copied)) : DenseMemory.of(copied);
     for (int s = 0; s < shards; s++) {
@@ -55,11 +62,25 @@ class DenseMemoryTest {
         assertThat(piece.flip()).isEqualTo(wire.slice(at * Float.BYTES, n * Float.BYTES));
         ByteBuffer where = slice.direct(at, n);
         assertThat(where == null || where.equals(piece)).isTrue();
-        assertThat(direct && shards == 1 ? where : piece).isNotNull();
+        assertThat(direct && shards == 1 && !times ? where : piece).isNotNull();
         sink.put(piece);
       }
     }
     assertThat(to.toArray()).isEqualTo(flat);
+    from.takeBack();
+    lying[0] = -1;
+    assertThat(from.toArray()).isEqualTo(flat);
+  }
+
+  @Test
+  void whatIsMultipliedOnReadingIsFiniteOrNotAsItIsRead() {
+    float[] v = new float[20_000];
+    v[17_000] = Float.MAX_VALUE;
+    for (DenseMemory m : List.of(DenseMemory.of(v), DenseMemory.of(bytes(v)))) {
+      assertThat(m.times(0.5f).nonFinite()).isEqualTo(-1);
+      assertThat(m.times(2).nonFinite()).isEqualTo(17_000);
+      assertThat(m.times(2).at(17_000)).isEqualTo(Float.POSITIVE_INFINITY);
+    }
   }
 
   @Test

@@ -150,10 +150,18 @@ final class CollectiveExchange extends OwnCopyExchange {
         weight = floats.get(numel + WEIGHT);
         unused.all(floats, numel + VARIABLES, floats.get(numel + STEPPING), steps.made());
       }
-      Scaling.scale(floats, bucket.from(), bucket.to(), weight == 0 ? 0 : 1 / weight);
     }
     sums.stepped();
-    return update(weight * fullBatch, mine.dense());
+    return update(weight * fullBatch, mean(floats, mine.dense(), weight));
+  }
+
+  /** The sum over the ranks divided by their weights: as it is read, if there is no doubt that it holds what the sum holds. */
+  private DenseMemory mean(FloatBuffer floats, DenseMemory gradient, double weight) {
+    if (weight >= 1) {
+      return gradient.times((float) (1 / weight));
+    }
+    Scaling.scale(floats, 0, numel, weight == 0 ? 0 : 1 / weight);
+    return gradient;
   }
 
   /** Takes part in the steps of the others without examples, and makes their updates, until none steps. */
