@@ -47,18 +47,11 @@ public final class AllReduceDriver {
     AllReduceResult result = new AllReduceResult(sizes, ranks);
     try {
       for (int n : ranks) {
-        RegattaGroup regatta = new RegattaGroup(RegattaGroup.PROCESSES, n);
-        contenders.add(regatta);
-        sizes.forEach(regatta::check);
-        RegattaGroup unix = new RegattaGroup(RegattaGroup.UNIX, n);
-        contenders.add(unix);
-        sizes.forEach(unix::check);
-        RegattaGroup aggregated = new RegattaGroup(RegattaGroup.AGGREGATED, n);
-        contenders.add(aggregated);
-        sizes.forEach(aggregated::check);
-        RegattaGroup byHand = new RegattaGroup(RegattaGroup.HANDOVER, n);
-        contenders.add(byHand);
-        sizes.forEach(byHand::check);
+        for (String kind : RegattaGroup.KINDS) {
+          RegattaGroup group = new RegattaGroup(kind, n);
+          contenders.add(group);
+          sizes.forEach(group::check);
+        }
         add(contenders, OpenMpiGroup.find(OpenMpiGroup.TCP, n), "OPENMPI", MpiProgram.MISSING);
         add(contenders, OpenMpiGroup.find(OpenMpiGroup.SHARED_MEMORY, n), "OPENMPI", MpiProgram.MISSING);
         add(contenders, GlooGroup.find(n), "GLOO", GlooGroup.MISSING);

@@ -11,12 +11,18 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.ToDoubleFunction;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 /** What the all-reduce driver has measured. For one thread. */
 public final class AllReduceResult {
   private static final int MB = 1 << 20;
-  private static final List<String> KINDS = List.of(RegattaGroup.PROCESSES, RegattaGroup.AGGREGATED, RegattaGroup.HANDOVER, OpenMpiGroup.TCP,
-      OpenMpiGroup.SHARED_MEMORY, GlooGroup.GLOO);
+  private static final List<String> KINDS = Stream.concat(RegattaGroup.KINDS.stream(),
+      Stream.of(OpenMpiGroup.TCP, OpenMpiGroup.SHARED_MEMORY, GlooGroup.GLOO)).toList();
+  private static final List<List<String>> RATIOS = List.of(
+      List.of(RegattaGroup.PROCESSES, GlooGroup.GLOO), List.of(RegattaGroup.PROCESSES, OpenMpiGroup.TCP),
+      List.of(RegattaGroup.UNIX, OpenMpiGroup.TCP), List.of(RegattaGroup.SHARED, GlooGroup.GLOO),
+      List.of(RegattaGroup.SHARED, OpenMpiGroup.TCP), List.of(RegattaGroup.SHARED, OpenMpiGroup.SHARED_MEMORY),
+      List.of(RegattaGroup.AGGREGATED, RegattaGroup.PROCESSES), List.of(RegattaGroup.HANDOVER, OpenMpiGroup.SHARED_MEMORY));
 
   private final List<Integer> sizes;
   private final List<Integer> ranks;
@@ -50,7 +56,7 @@ public final class AllReduceResult {
   }
 
   private static String wanted(String one, String other, int n, int bytes) {
-    if (n != 2) {
+    if (n != 2 || !one.equals(RegattaGroup.PROCESSES) && !one.equals(RegattaGroup.HANDOVER)) {
       return "";
     }
     return switch (other) {
@@ -67,11 +73,11 @@ public final class AllReduceResult {
     Table cpu = table("CPU s/GB", Calls::cpuPerGb);
     Table ratios = new Table("ratio of", "to", "ranks", "bytes", "time", "wanted");
     for (int n : ranks) {
-      for (String[] pair : new String[][] {{RegattaGroup.PROCESSES, GlooGroup.GLOO},
-          {RegattaGroup.PROCESSES, OpenMpiGroup.TCP}, {RegattaGroup.AGGREGATED, RegattaGroup.PROCESSES},
-          {RegattaGroup.HANDOVER, OpenMpiGroup.SHARED_MEMORY}}) {
+      for (List<String> pair : RATIOS) {
+        String one = pair.get(0);
+        String other = pair.get(1);
         for (int bytes : sizes) {
-          ratios.row(pair[0], pair[1], n, size(bytes), ratio(pair[0], pair[1], n, bytes), wanted(pair[0], pair[1], n, bytes));
+          ratios.row(one, other, n, size(bytes), ratio(one, other, n, bytes), wanted(one, other, n, bytes));
         }
       }
     }

@@ -12,8 +12,12 @@ import java.util.List;
 final class RegattaGroup implements Contender {
   static final String PROCESSES = "regatta";
   static final String UNIX = "regatta-unix";
+  static final String SHARED = "regatta-shared";
   static final String HANDOVER = "regatta-handover";
   static final String AGGREGATED = "regatta-aggregated";
+
+  /** All. */
+  static final List<String> KINDS = List.of(PROCESSES, UNIX, SHARED, AGGREGATED, HANDOVER);
 
   private final String kind;
   private final int ranks;
@@ -37,14 +41,22 @@ final class RegattaGroup implements Contender {
       for (int r = 0; r < ranks; r += here) {
         workers.add(WorkerProcess.start("allreduce " + kind + " rank " + r,
             new JsonObject().put("driver", "allreduce").put("here", here)
-                .put("transport", (kind.equals(HANDOVER) ? Transport.AUTO : kind.equals(UNIX) ? Transport.GRPC_UNIX
-                    : Transport.GRPC).name())));
+                .put("transport", transport().name())));
       }
       form(null);
     } catch (IOException | RuntimeException e) {
       close();
       throw e;
     }
+  }
+
+  private Transport transport() {
+    return switch (kind) {
+      case HANDOVER -> Transport.AUTO;
+      case UNIX -> Transport.GRPC_UNIX;
+      case SHARED -> Transport.GRPC_SHARED;
+      default -> Transport.GRPC;
+    };
   }
 
   /** Forms the group anew. @param choices table as text; null for the one that is shipped */

@@ -42,6 +42,11 @@ public final class DenseResult {
       new Demand(Peers.REGATTA, Peers.NETTY, "GB/s", RATE, ""),
       new Demand(Peers.REGATTA, Peers.LINK, "GB/s", RATE, ""),
       new Demand(Peers.REGATTA, Peers.LINK, "CPU s/GB", CPU, ""),
+      new Demand(Peers.SHARED, Peers.GRPC_JAVA, "GB/s", RATE, ""),
+      new Demand(Peers.SHARED, OPENMPI, "GB/s", RATE, ""),
+      new Demand(Peers.SHARED, Peers.NETTY, "CPU s/GB", CPU, ""),
+      new Demand(Peers.SHARED, Peers.REGATTA, "GB/s", RATE, ""),
+      new Demand(Peers.SHARED, Peers.REGATTA, "CPU s/GB", CPU, ""),
       new Demand(Peers.HANDOVER, Peers.REGATTA, "GB/s", RATE, "≥ 1.5"),
       new Demand(Peers.HANDOVER, Peers.REGATTA, "CPU s/GB", CPU, "≤ 0.5"),
       new Demand(Peers.HANDOVER, Peers.MEMCPY, "GB/s", RATE, ""));

@@ -13,6 +13,7 @@ final class Peers {
 
   static final String REGATTA = "regatta";
   static final String LINK = "regatta-link";
+  static final String SHARED = "regatta-shared";
   static final String HANDOVER = "regatta-handover";
   static final String GRPC_JAVA = "grpc-java";
   static final String NETSOCKET = "vertx-netsocket";
@@ -25,6 +26,7 @@ final class Peers {
   static {
     KINDS.put(REGATTA, () -> new RegattaPeer(Transport.GRPC));
     KINDS.put("regatta-unix", () -> new RegattaPeer(Transport.GRPC_UNIX));
+    KINDS.put(SHARED, () -> new RegattaPeer(Transport.GRPC_SHARED));
     KINDS.put(LINK, LinkPeer::new);
     KINDS.put("regatta-plain", () -> new RegattaPeer(Transport.GRPC_PLAIN));
     KINDS.put(HANDOVER, () -> new RegattaPeer(Transport.AUTO));

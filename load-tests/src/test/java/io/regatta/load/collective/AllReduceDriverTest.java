@@ -14,7 +14,7 @@ class AllReduceDriverTest {
   void a_short_run_has_a_figure_of_every_round_and_no_process_stays() throws Exception {
     List<ProcessHandle> before = ProcessHandle.current().children().toList();
     AllReduceResult result = AllReduceDriver.run(new Scale(2, 0.01, 0.01), List.of(4096, 300_000), List.of(2));
-    for (String kind : List.of(RegattaGroup.PROCESSES, RegattaGroup.HANDOVER)) {
+    for (String kind : List.of(RegattaGroup.PROCESSES, RegattaGroup.SHARED, RegattaGroup.HANDOVER)) {
       assertThat(result.samples(kind, 2, 300_000)).hasSize(2).allSatisfy(calls -> {
         assertThat(calls.micros()).isBetween(1.0, 10e6);
         assertThat(calls.gigabytes()).isPositive();

@@ -71,7 +71,8 @@ class CollectivesTest {
   }
 
   @ParameterizedTest
-  @CsvSource({"1, AUTO", "2, AUTO", "3, AUTO", "4, AUTO", "2, GRPC", "3, GRPC", "4, GRPC", "3, GRPC_PLAIN"})
+  @CsvSource({"1, AUTO", "2, AUTO", "3, AUTO", "4, AUTO", "2, GRPC", "3, GRPC", "4, GRPC", "3, GRPC_PLAIN", "2, GRPC_SHARED",
+      "4, GRPC_SHARED"})
   void all_operations_in_arrays_and_in_direct_memory(int size, Transport transport) {
     try (LocalGroup group = new LocalGroup(VERTX, size, transport)) {
       for (int n : new int[] {0, 1, 1000, 30_001, 150_001}) {

@@ -33,11 +33,13 @@ public final class DataLane {
   /** What may wait in the socket's queue: enough for a flush of some frames, not for whole tensors. */
   private static final WriteBufferWaterMark WATER = new WriteBufferWaterMark(256 << 10, 1 << 20);
 
+  private final HttpConnection connection;
   private final ChannelHandlerContext context;
   private final Http2ConnectionHandler http2;
   private final DataTap tap;
 
-  private DataLane(ChannelHandlerContext context, Http2ConnectionHandler http2, DataTap tap) {
+  private DataLane(HttpConnection connection, ChannelHandlerContext context, Http2ConnectionHandler http2, DataTap tap) {
+    this.connection = connection;
     this.context = context;
     this.http2 = http2;
     this.tap = tap;
@@ -65,6 +67,11 @@ public final class DataLane {
     pipeline.addBefore(pipeline.context(http2).name(), NAME, tap);
     // Not the default of Netty 4.2, whose buffers cost more: the socket's bytes are read into these, and sent from them.
     channel.config().setAllocator(DirectMemory.ALLOCATOR).setWriteBufferWaterMark(WATER);
+    connection.pingHandler(ping -> {
+      if (ping.length() == Long.BYTES && ping.getLong(0) == DataTap.BELL) {
+        tap.rung();
+      }
+    });
     connection.ping(Buffer.buffer(8).appendLong(data)).onFailure(e -> ready.tryComplete(false));
     channel.closeFuture().addListener(closed -> ready.tryComplete(false));
     return ready.future();
@@ -76,7 +83,7 @@ public final class DataLane {
     if (channel != null && channel.pipeline().get(NAME) instanceof DataTap tap && tap.ready()) {
       Http2ConnectionHandler http2 = channel.pipeline().get(Http2ConnectionHandler.class);
       if (http2 != null) {
-        return new DataLane(channel.pipeline().context(http2), http2, tap);
+        return new DataLane(connection, channel.pipeline().context(http2), http2, tap);
       }
     }
     return null;
@@ -122,6 +129,6 @@ public final class DataLane {
     Http2Stream stream = http2.connection().stream(streamId);
     ContextInternal of = (ContextInternal) owner;
     return stream == null || !of.isEventLoopContext() || of.nettyEventLoop() != context.channel().eventLoop() ? null
-        : new DataStream(of, queueBytes, context, http2, tap, stream, sink);
+        : new DataStream(of, queueBytes, connection, context, http2, tap, stream, sink);
   }
 }

@@ -10,6 +10,8 @@ import io.netty.handler.codec.http2.Http2Stream;
 import io.vertx.core.Future;
 import io.vertx.core.Handler;
 import io.vertx.core.Promise;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.http.HttpConnection;
 import io.vertx.core.internal.ContextInternal;
 import java.nio.channels.ClosedChannelException;
 
@@ -18,8 +20,11 @@ import java.nio.channels.ClosedChannelException;
  * and the sink and the drain handler are called on the context that opened it, which is of that loop.
  */
 public final class DataStream {
+  private static final Buffer BELL = Buffer.buffer(Long.BYTES).appendLong(DataTap.BELL);
+
   private final ContextInternal context;
   private final int queueBytes;
+  private final HttpConnection connection;
   private final ChannelHandlerContext ctx;
   private final Http2ConnectionHandler http2;
   private final DataTap tap;
@@ -28,10 +33,11 @@ public final class DataStream {
   private long pending;
   private boolean full;
 
-  DataStream(ContextInternal context, int queueBytes, ChannelHandlerContext ctx, Http2ConnectionHandler http2,
-      DataTap tap, Http2Stream stream, DataSink sink) {
+  DataStream(ContextInternal context, int queueBytes, HttpConnection connection, ChannelHandlerContext ctx,
+      Http2ConnectionHandler http2, DataTap tap, Http2Stream stream, DataSink sink) {
     this.context = context;
     this.queueBytes = queueBytes;
+    this.connection = connection;
     this.ctx = ctx;
     this.http2 = http2;
     this.tap = tap;
@@ -104,6 +110,19 @@ public final class DataStream {
   /** The sink has done with so many bytes; as many more may be sent by the peer. */
   public void consumed(int bytes) {
     tap.consumed(ctx, stream, bytes);
+  }
+
+  /**
+   * Tells the peer that what one of the streams of this connection waits for, which is no data, may be there. It is told of that even
+   * while it reads nothing of those streams: by a PING, for messages on a stream are read in their order.
+   */
+  public void ring() {
+    connection.ping(BELL);
+  }
+
+  /** Calls this once, when the peer next rings. */
+  public void onRing(Runnable waits) {
+    tap.onRing(() -> context.dispatch(v -> waits.run()));
   }
 
   /** The sink takes nothing more: what still comes is read and dropped. */

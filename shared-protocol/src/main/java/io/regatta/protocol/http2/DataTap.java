@@ -13,6 +13,8 @@ import io.netty.handler.codec.http2.Http2FrameTypes;
 import io.netty.handler.codec.http2.Http2Stream;
 import io.netty.util.collection.IntObjectHashMap;
 import io.netty.util.collection.IntObjectMap;
+import java.util.ArrayList;
+import java.util.List;
 
 /**
  * Reads a connection's bytes in front of its HTTP/2 handler and hands the content of DATA frames on registered streams
@@ -27,6 +29,9 @@ final class DataTap extends ChannelInboundHandlerAdapter {
   private static final int FLAG_PADDED = 8;
   private static final int MAX_EMPTY = 2;
 
+  /** Data of the PING that says: look again for what you wait for. Anything but the data of other PINGs; random. */
+  static final long BELL = 0x6e1f_52a9_c07d_4b38L;
+
   private enum State {
     /** Until the boundary between two frames is known. */
     SEARCHING,
@@ -37,6 +42,8 @@ final class DataTap extends ChannelInboundHandlerAdapter {
   private final int maxFrameBytes;
   private final FrameBoundary boundary;
   private final Runnable found;
+  /** Called when the peer rings. */
+  private final List<Runnable> waiting = new ArrayList<>();
   private final IntObjectMap<DataSink> sinks = new IntObjectHashMap<>();
   private final ByteBuf header = Unpooled.buffer(FRAME_HEADER_LENGTH, FRAME_HEADER_LENGTH);
   private State state = State.SEARCHING;
@@ -63,6 +70,18 @@ final class DataTap extends ChannelInboundHandlerAdapter {
     this.maxFrameBytes = maxFrameBytes;
     this.boundary = new FrameBoundary(ping);
     this.found = found;
+  }
+
+  /** Calls this once, when the peer next rings. */
+  void onRing(Runnable waits) {
+    waiting.add(waits);
+  }
+
+  /** The peer has rung. */
+  void rung() {
+    List<Runnable> woken = List.copyOf(waiting);
+    waiting.clear();
+    woken.forEach(Runnable::run);
   }
 
   boolean ready() {

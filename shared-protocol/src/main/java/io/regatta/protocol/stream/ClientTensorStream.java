@@ -46,6 +46,7 @@ final class ClientTensorStream extends HttpTensorStream {
     response = answer;
     String type = answer.getHeader("content-type");
     if (answer.statusCode() == 200 && type != null && type.startsWith("application/grpc")) {
+      memory().peer(answer.getHeader(SharedPayloads.HEADER));
       read(answer);
       return;
     }

@@ -1,18 +1,16 @@
 package io.regatta.protocol.stream;
 
+import io.regatta.protocol.memory.UserDirectory;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.http.HttpServer;
 import io.vertx.core.net.SocketAddress;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -32,9 +30,6 @@ public final class HostSocket {
   private static final Pattern NAMESPACE = Pattern.compile("net:\\[(\\d+)]");
   /** What fits into the kernel's address, with the zero behind it. */
   private static final int LONGEST = 107;
-  private static final String UID = "unix:uid";
-  /** Whether a directory of somebody else has been named. */
-  private static final AtomicBoolean SAID = new AtomicBoolean();
 
   private final HttpServer server;
   private final Path path;
@@ -58,7 +53,7 @@ public final class HostSocket {
     }
     Path path = Path.of(address.path());
     return vertx.<Void>executeBlocking(() -> {
-      own(path.getParent());
+      Places.DIRECTORY.make();
       Files.deleteIfExists(path); // of a process that was killed: the port is ours now
       return null;
     }, false).compose(v -> server.get().listen(address)).map(listening -> new HostSocket(listening, path)).recover(e -> {
@@ -73,30 +68,19 @@ public final class HostSocket {
    * @return null if there can be none
    */
   static SocketAddress address(String host, int port) {
-    String directory = Places.DIRECTORY;
-    if (directory == null) {
+    if (Places.DIRECTORY == null) {
       return null;
     }
-    String path = directory + "/" + Places.NAMESPACE_ID + "-" + host.replaceAll("[^0-9A-Za-z.]", "_") + "-" + port;
+    String path = Places.DIRECTORY.path() + "/" + Places.NAMESPACE_ID + "-" + host.replaceAll("[^0-9A-Za-z.]", "_") + "-" + port;
     return path.getBytes(StandardCharsets.UTF_8).length > LONGEST ? null : SocketAddress.domainSocketAddress(path);
   }
 
   /** Found out once, when first asked for. */
   private static final class Places {
     private static final String NAMESPACE_ID = namespace();
-    /** The user's number, null if the system does not say. */
-    private static final Object USER = user();
     /** Null: none of these sockets here. */
-    private static final String DIRECTORY = NAMESPACE_ID == null || USER == null ? null
-        : Path.of(System.getProperty("java.io.tmpdir"), "regatta-" + USER).toAbsolutePath().toString();
-
-    private static Object user() {
-      try {
-        return Files.getAttribute(Path.of("/proc/self"), UID);
-      } catch (IOException | UnsupportedOperationException | IllegalArgumentException | SecurityException e) {
-        return null;
-      }
-    }
+    private static final UserDirectory DIRECTORY = NAMESPACE_ID == null ? null
+        : UserDirectory.in(Path.of(System.getProperty("java.io.tmpdir")));
 
     private static String namespace() {
       try {
@@ -106,32 +90,6 @@ public final class HostSocket {
         return null;
       }
     }
-  }
-
-  /** Makes the directory, and refuses one that somebody else could put sockets into. */
-  private static void own(Path directory) throws IOException {
-    if (!Files.isDirectory(directory, LinkOption.NOFOLLOW_LINKS)) {
-      Files.createDirectories(directory.getParent());
-      try {
-        Files.createDirectory(directory, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
-      } catch (FileAlreadyExistsException another) {
-        // Another process of this user was faster; it is checked below.
-      }
-    }
-    if (!isOwn(directory)) {
-      throw new IOException(directory + " is not a directory of this user alone");
-    }
-  }
-
-  private static boolean isOwn(Path directory) throws IOException {
-    boolean own = Files.isDirectory(directory, LinkOption.NOFOLLOW_LINKS)
-        && Files.getAttribute(directory, UID, LinkOption.NOFOLLOW_LINKS).equals(Places.USER) && PosixFilePermissions.toString(
-            Files.getPosixFilePermissions(directory, LinkOption.NOFOLLOW_LINKS)).equals("rwx------");
-    if (!own && Files.exists(directory, LinkOption.NOFOLLOW_LINKS) && SAID.compareAndSet(false, true)) {
-      LOG.warn("{} is not a directory of this user alone, so tensors between processes of this machine go over TCP: remove it",
-          directory);
-    }
-    return own;
   }
 
   /**
@@ -144,7 +102,7 @@ public final class HostSocket {
     SocketAddress address = address(host, port);
     return address == null ? Future.succeededFuture() : vertx.executeBlocking(() -> {
       Path path = Path.of(address.path());
-      return Files.exists(path, LinkOption.NOFOLLOW_LINKS) && isOwn(path.getParent()) ? address : null;
+      return Files.exists(path, LinkOption.NOFOLLOW_LINKS) && Places.DIRECTORY.isOwn() ? address : null;
     }, false).otherwiseEmpty();
   }
 

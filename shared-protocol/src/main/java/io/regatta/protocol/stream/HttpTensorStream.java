@@ -12,6 +12,7 @@ import io.vertx.core.Handler;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpConnection;
 import io.vertx.core.internal.buffer.BufferInternal;
+import io.vertx.core.net.SocketAddress;
 import io.vertx.core.streams.ReadStream;
 import io.vertx.core.streams.WriteStream;
 import java.util.ArrayDeque;
@@ -29,6 +30,8 @@ abstract class HttpTensorStream extends StreamEnd {
   private final HttpConnection connection;
   private final int queueBytes;
   private final TensorFrameDecoder decoder;
+  private final SharedPayloads memory;
+  private final SharedPayloads.Receiver receiving;
   private final ArrayDeque<ByteBuf> received = new ArrayDeque<>();
   /** Null where the bytes go through Vert.x. */
   private DataStream lane;
@@ -36,12 +39,37 @@ abstract class HttpTensorStream extends StreamEnd {
   private ReadStream<Buffer> source;
   /** Ended or broken: it must not be paused or resumed any more. */
   private boolean sourceGone;
+  private Handler<Void> drain = v -> { };
 
   HttpTensorStream(Context context, HttpConnection connection, String peer, StreamOptions options) {
     super(context, peer);
     this.connection = connection;
     queueBytes = Math.min(MAX_QUEUE_BYTES, options.initialWindowBytes());
     decoder = new TensorFrameDecoder(options.maxMessageBytes());
+    memory = new SharedPayloads(this, isUnix(connection.localAddress()) || isUnix(connection.remoteAddress()), options);
+    receiving = memory.new Receiver();
+  }
+
+  private static boolean isUnix(SocketAddress address) {
+    return address != null && address.isDomainSocket();
+  }
+
+  /** Payloads that do not go over the socket. */
+  final SharedPayloads memory() {
+    return memory;
+  }
+
+  /** Calls the drain handler when the peer next rings. */
+  final void drainAtRing() {
+    lane.onRing(() -> {
+      memory.rung();
+      drain.handle(null);
+    });
+  }
+
+  /** Tells the peer, who may read nothing of this stream now, that there is room for what it sends. */
+  final void ring() {
+    lane.ring();
   }
 
   /** Takes the way past Vert.x if there is one; the stream is open, and nothing of it has been read. */
@@ -98,8 +126,8 @@ abstract class HttpTensorStream extends StreamEnd {
     ByteBuf bytes = received.poll();
     int before = bytes.readableBytes();
     try {
-      decoder.feed(bytes, to);
-      return before - bytes.readableBytes();
+      decoder.feed(bytes, receiving.to(to));
+      return before - bytes.readableBytes() + receiving.takeRead();
     } finally {
       consumed(before - bytes.readableBytes());
       if (bytes.isReadable()) {
@@ -126,6 +154,7 @@ abstract class HttpTensorStream extends StreamEnd {
 
   @Override
   final void readNoMore() {
+    memory.close();
     if (lane != null) {
       lane.stopReading();
     }
@@ -154,13 +183,14 @@ abstract class HttpTensorStream extends StreamEnd {
   }
 
   @Override
-  public Future<Void> send(TensorFrame frame) {
+  public Future<Void> send(TensorFrame wanted) {
     if (failure() != null) {
       return Future.failedFuture(failure());
     }
     if (sinkEnded()) {
       return Future.failedFuture(new PeerLost("the tensor stream with " + peer() + " has ended; open a new one"));
     }
+    TensorFrame frame = memory.place(wanted);
     Future<Void> written = lane == null ? sink().write(TensorFrameEncoder.encode(frame))
         : lane.write(Unpooled.wrappedBuffer(TensorFrameEncoder.head(frame)), Unpooled.wrappedBuffer(frame.payload()));
     return written.recover(e -> Future.failedFuture(
@@ -169,11 +199,12 @@ abstract class HttpTensorStream extends StreamEnd {
 
   @Override
   public boolean writeQueueFull() {
-    return failure() == null && !sinkEnded() && (lane == null ? sink().writeQueueFull() : lane.writeQueueFull());
+    return failure() == null && !sinkEnded() && ((lane == null ? sink().writeQueueFull() : lane.writeQueueFull()) || memory.isFull());
   }
 
   @Override
-  public TensorStream drainHandler(Handler<Void> drain) {
+  public TensorStream drainHandler(Handler<Void> handler) {
+    drain = handler;
     if (lane != null) {
       lane.drainHandler(drain);
     } else if (!sinkEnded()) {

@@ -20,6 +20,10 @@ final class ServerTensorStream extends HttpTensorStream {
     super(context, request.connection(), String.valueOf(request.remoteAddress()), options);
     response = request.response();
     response.putHeader("content-type", "application/grpc");
+    memory().peer(request.getHeader(SharedPayloads.HEADER));
+    if (memory().isAllowed()) {
+      response.putHeader(SharedPayloads.HEADER, SharedPayloads.HEADER_VALUE);
+    }
     response.exceptionHandler(this::broken);
     response.closeHandler(v -> broken(new PeerLost("the connection with " + peer() + " was closed")));
     if (request.getHeader("content-length") == null) { // with one, the HTTP/2 handler wants to count what comes

@@ -77,8 +77,13 @@ public final class TensorStreamClient {
       return client.request(request);
     }
     return HostSocket.find(vertx, host, port).compose(local -> local == null ? client.request(request)
-        : client.request(new RequestOptions(request).setServer(local)).recover(e -> isNobody(e) ? client.request(request)
+        : client.request(local(request).setServer(local)).recover(e -> isNobody(e) ? client.request(request)
             : Future.failedFuture(e)));
+  }
+
+  private RequestOptions local(RequestOptions request) {
+    RequestOptions local = new RequestOptions(request);
+    return options.transport().isSharedMemoryAllowed() ? local.putHeader(SharedPayloads.HEADER, SharedPayloads.HEADER_VALUE) : local;
   }
 
   /** A socket whose process was killed refuses; one that is frozen does not answer, and does not over TCP either. */

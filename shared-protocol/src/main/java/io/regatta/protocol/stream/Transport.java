@@ -2,17 +2,24 @@ package io.regatta.protocol.stream;
 
 /** The ways for tensors between two services. What they mean is the same on each, and so are limits and windows. */
 public enum Transport {
-  /** By hand within one JVM, {@link #GRPC_UNIX} otherwise. */
+  /** By hand within one JVM, {@link #GRPC_SHARED} otherwise. */
   AUTO,
   /** gRPC over HTTP/2 on TCP, past the copies of Vert.x and Netty where the connection allows it. */
   GRPC,
   /** As {@link #GRPC}, but on a Unix domain socket between processes of one machine, see {@link HostSocket}. */
   GRPC_UNIX,
+  /** As {@link #GRPC_UNIX}, and long payloads in memory that both processes see, see {@link SharedPayloads}. */
+  GRPC_SHARED,
   /** gRPC over HTTP/2 by the public interfaces of Vert.x alone: the fallback, for comparison and for doubt. */
   GRPC_PLAIN;
 
   /** Whether services of one machine may meet on a Unix domain socket. */
   boolean isUnixAllowed() {
-    return this == AUTO || this == GRPC_UNIX;
+    return this == AUTO || this == GRPC_UNIX || this == GRPC_SHARED;
+  }
+
+  /** Whether processes of one machine, on such a socket, may share memory for payloads. */
+  boolean isSharedMemoryAllowed() {
+    return this == AUTO || this == GRPC_SHARED;
   }
 }

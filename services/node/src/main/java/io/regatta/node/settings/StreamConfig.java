@@ -40,9 +40,10 @@ public record StreamConfig(
     @Setting(value = "10000", unit = "ms", doc = "Limit for opening a connection.")
     int connectTimeoutMs,
 
-    @Setting(value = "auto", doc = "Ways for tensors: `auto` (by hand within one JVM, otherwise `grpc_unix`), `grpc_unix` "
-        + "(gRPC, over a Unix domain socket between processes of one machine), `grpc` (over TCP), or `grpc_plain` (without the "
-        + "fast path past Vert.x). Both ends must allow a way.")
+    @Setting(value = "auto", doc = "Ways for tensors: `auto` (by hand within one JVM, otherwise `grpc_shared`), `grpc_shared` "
+        + "(`grpc_unix`, with long payloads in memory that both processes see), `grpc_unix` (gRPC, over a Unix "
+        + "domain socket between processes of one machine), `grpc` (over TCP), or `grpc_plain` (without the fast path past "
+        + "Vert.x). Both ends must allow a way.")
     Transport transport) {
 
   public StreamConfig {

@@ -1,0 +1,226 @@
+package io.regatta.protocol.memory;
+
+import java.io.IOException;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.MappedByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.FileAttribute;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.security.SecureRandom;
+import java.util.HexFormat;
+import java.util.Set;
+
+/**
+ * Memory of a fixed size that a process writes blocks of bytes into, and another one of the same user and machine reads them
+ * from, in that order: what the one copies in, the other one uses where it lies. Which block is meant is told by other means, a
+ * stream between the two, which also tells a writer that has found no room that there is some again. It is a file in
+ * memory ({@code /dev/shm}) that nobody but its user can open, and which has no name any more as soon as both ends have it; its
+ * memory goes back when both have dropped it and their collectors have noticed.
+ *
+ * <p>Each end is owned by one thread at a time. Positions count all bytes ever written; a block never wraps around the end, and
+ * begins at a multiple of 64.
+ */
+public abstract sealed class SharedRing {
+  /** Of the counters, at the beginning. */
+  private static final int HEAD_BYTES = 4096;
+  private static final int LINE_BYTES = 64;
+  private static final int CONSUMED_AT = 0;
+  private static final int TAKEN_AT = 2 * LINE_BYTES;
+  private static final int WANTED_AT = 4 * LINE_BYTES;
+  private static final VarHandle LONG = MethodHandles.byteBufferViewVarHandle(long[].class, ByteOrder.nativeOrder());
+  private static final int NAME_BYTES = 16;
+  /** Null where there is no file system in memory. */
+  private static final UserDirectory DIRECTORY = Files.isDirectory(Path.of("/dev/shm")) ? UserDirectory.in(Path.of("/dev/shm")) : null;
+
+  private final MappedByteBuffer memory;
+  final ByteBuffer blocks;
+
+  private SharedRing(MappedByteBuffer memory) {
+    this.memory = memory;
+    blocks = memory.slice(HEAD_BYTES, memory.capacity() - HEAD_BYTES);
+  }
+
+  /** Bytes for blocks. */
+  public final int capacity() {
+    return blocks.capacity();
+  }
+
+  final long get(int at) {
+    return (long) LONG.getVolatile(memory, at);
+  }
+
+  final void set(int at, long value) {
+    LONG.setVolatile(memory, at, value);
+  }
+
+  final ByteBuffer slice(long position, int bytes) {
+    return blocks.slice((int) (position % capacity()), bytes);
+  }
+
+  private static UserDirectory directory() throws IOException {
+    if (DIRECTORY == null) {
+      throw new IOException("there is no /dev/shm");
+    }
+    return DIRECTORY;
+  }
+
+  /**
+   * The end that writes. Makes it, with all of its memory there: a system that has not enough says so now, and not by ending the
+   * process at a later write. Blocks.
+   *
+   * @param capacity a multiple of 64
+   * @throws IOException if there can be none here
+   */
+  public static Writer create(int capacity) throws IOException {
+    directory().make();
+    byte[] random = new byte[NAME_BYTES];
+    new SecureRandom().nextBytes(random);
+    Path path = directory().path().resolve(HexFormat.of().formatHex(random));
+    FileAttribute<?> own = PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------"));
+    try (FileChannel file = FileChannel.open(path, Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.READ,
+        StandardOpenOption.WRITE), own)) {
+      ByteBuffer zeros = ByteBuffer.allocate(HEAD_BYTES + capacity);
+      while (zeros.hasRemaining()) {
+        file.write(zeros);
+      }
+      return new Writer(file.map(FileChannel.MapMode.READ_WRITE, 0, HEAD_BYTES + capacity), path);
+    } catch (IOException | RuntimeException | Error e) {
+      Files.deleteIfExists(path);
+      throw e;
+    }
+  }
+
+  /**
+   * The end that reads, and takes the memory's name away. Blocks.
+   *
+   * @param name {@link Writer#name} of one that has been made on this machine by this user
+   * @throws IOException if it is not here
+   */
+  public static Reader open(String name) throws IOException {
+    if (!name.matches("[0-9a-f]{" + 2 * NAME_BYTES + "}") || !directory().isOwn()) {
+      throw new IOException("no shared memory of this user is called " + name);
+    }
+    Path path = directory().path().resolve(name);
+    try (FileChannel file = FileChannel.open(path, StandardOpenOption.READ, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS)) {
+      long size = file.size();
+      if (size <= HEAD_BYTES || size > Integer.MAX_VALUE || (size - HEAD_BYTES) % LINE_BYTES != 0) {
+        throw new IOException(path + " has " + size + " bytes and is no shared memory of Regatta's");
+      }
+      Reader reader = new Reader(file.map(FileChannel.MapMode.READ_WRITE, 0, size));
+      Files.deleteIfExists(path);
+      return reader;
+    }
+  }
+
+  /** Writes blocks. */
+  public static final class Writer extends SharedRing {
+    private final Path path;
+    /** Of the next block, if it does not have to begin anew at the beginning. */
+    private long produced;
+
+    private Writer(MappedByteBuffer memory, Path path) {
+      super(memory);
+      this.path = path;
+    }
+
+    /** For {@link SharedRing#open}. */
+    public String name() {
+      return path.getFileName().toString();
+    }
+
+    /** Whether the other end is there; before, nothing that is written would be read. */
+    public boolean isTaken() {
+      return get(TAKEN_AT) != 0;
+    }
+
+    /**
+     * Whether a block of so many bytes has room. If not, the reader will say when it has taken blocks away ({@link
+     * Reader#release}): ask again then.
+     *
+     * @param bytes at most {@link #capacity}
+     */
+    public boolean hasRoom(int bytes) {
+      if (fits(bytes)) {
+        return true;
+      }
+      set(WANTED_AT, 1);
+      return fits(bytes); // for what has been taken away before that was seen
+    }
+
+    private boolean fits(int bytes) {
+      return begin(bytes) + bytes - get(CONSUMED_AT) <= capacity();
+    }
+
+    private long begin(int bytes) {
+      long at = produced % capacity();
+      return at + bytes <= capacity() ? produced : produced + capacity() - at;
+    }
+
+    /** The position of the next block, for which there is room. */
+    public long next(int bytes) {
+      return begin(bytes);
+    }
+
+    /** The memory of the next block. It counts as written; the message that tells the reader must follow what is put there. */
+    public ByteBuffer write(int bytes) {
+      long at = begin(bytes);
+      produced = at + (bytes + LINE_BYTES - 1) / LINE_BYTES * LINE_BYTES;
+      return slice(at, bytes);
+    }
+
+    /** Takes the name away if no reader has. Blocks. */
+    public void close() throws IOException {
+      Files.deleteIfExists(path);
+    }
+  }
+
+  /** Reads blocks. */
+  public static final class Reader extends SharedRing {
+
+    private Reader(MappedByteBuffer memory) {
+      super(memory);
+    }
+
+    /** From now on the writer may use it. */
+    public void take() {
+      set(TAKEN_AT, 1);
+    }
+
+    /**
+     * A block that the writer has told of.
+     *
+     * @throws IllegalArgumentException if there cannot be any
+     */
+    public ByteBuffer read(long position, int bytes) {
+      long consumed = get(CONSUMED_AT);
+      if (position < consumed || bytes < 0 || position % LINE_BYTES != 0 || position + bytes - consumed > capacity()
+          || position % capacity() + bytes > capacity()) {
+        throw new IllegalArgumentException("a block of " + bytes + " bytes at " + position + " of shared memory of " + capacity()
+            + " bytes, of which all before " + consumed + " have been taken away");
+      }
+      VarHandle.acquireFence();
+      return slice(position, bytes);
+    }
+
+    /**
+     * Takes a block away, and all before it.
+     *
+     * @return whether the writer waits, and must be told
+     */
+    public boolean release(long position, int bytes) {
+      set(CONSUMED_AT, position + (bytes + LINE_BYTES - 1) / LINE_BYTES * LINE_BYTES);
+      if (get(WANTED_AT) == 0) {
+        return false;
+      }
+      set(WANTED_AT, 0);
+      return true;
+    }
+  }
+}

@@ -1,0 +1,231 @@
+package io.regatta.protocol.stream;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.regatta.protocol.memory.SharedRing;
+import io.regatta.protocol.tensor.Kind;
+import io.regatta.protocol.tensor.TensorMessage;
+import io.vertx.grpc.common.GrpcStatus;
+import java.nio.ByteBuffer;
+import java.nio.channels.ClosedByInterruptException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The payloads of a tensor stream between two processes of one machine, on a Unix domain socket, as far as they do not go over that:
+ * in memory that both have mapped, one {@link SharedRing} for each direction. The sender copies a payload there, and its message
+ * says where; the receiver is given it where it lies. A ring is made when the first payload is sent that is long enough for it,
+ * and used from when the peer has it; until then, and where there can be none, payloads go over the socket. Both ends say by a
+ * header of the request and of the answer that they can do this. Owned by the stream's context.
+ */
+final class SharedPayloads {
+  /** Of request and answer: the end that sends it can read shared memory. */
+  static final String HEADER = "regatta-shared-memory";
+  static final String HEADER_VALUE = "1";
+  private static final Logger LOG = LoggerFactory.getLogger(SharedPayloads.class);
+  /** Some messages of the usual size, and little enough to stay in a processor's cache. */
+  static final int CAPACITY = 4 << 20;
+  /** What is longer might have to wait for room that never comes. */
+  private static final int MAX_BYTES = CAPACITY / 2;
+  /** What is shorter costs the socket little more than the message itself. */
+  private static final int MIN_BYTES = 32 << 10;
+
+  private final HttpTensorStream stream;
+  /** Of this end. */
+  private final boolean allowed;
+  private final int chunkBytes;
+  private final int maxMessageBytes;
+  private boolean peerAllows;
+  /** Null until it has been made. */
+  private SharedRing.Writer out;
+  /** Null until it has been taken. */
+  private SharedRing.Reader in;
+  private boolean offered;
+  /** The peer has it. */
+  private boolean taken;
+  private boolean waiting;
+  private boolean over;
+
+  SharedPayloads(HttpTensorStream stream, boolean isUnix, StreamOptions options) {
+    this.stream = stream;
+    allowed = isUnix && options.transport().isSharedMemoryAllowed();
+    chunkBytes = Math.min(options.chunkBytes(), MAX_BYTES);
+    maxMessageBytes = options.maxMessageBytes();
+  }
+
+  /** Whether this end can do it, on this connection. */
+  boolean isAllowed() {
+    return allowed;
+  }
+
+  /** What the peer has said. */
+  void peer(String header) {
+    peerAllows = HEADER_VALUE.equals(header);
+  }
+
+  /** Whether the peer has memory that this end writes to. */
+  boolean isTaken() {
+    if (!taken && out != null) {
+      taken = out.isTaken();
+    }
+    return taken;
+  }
+
+  /** Whether the sender should wait: there is no room for a chunk; it is told when there is. */
+  boolean isFull() {
+    boolean full = isTaken() && !out.hasRoom(chunkBytes);
+    if (full && !waiting) {
+      waiting = true;
+      stream.drainAtRing();
+    }
+    return full;
+  }
+
+  /** The peer has rung: there may be room. */
+  void rung() {
+    waiting = false;
+  }
+
+  /** What goes over the socket for this frame: without its payload, if there is room for that in shared memory. */
+  TensorFrame place(TensorFrame frame) {
+    int bytes = frame.payload().remaining();
+    if (!allowed || bytes < MIN_BYTES || bytes > MAX_BYTES) {
+      return frame;
+    }
+    if (!isTaken()) {
+      offer();
+      return frame;
+    }
+    if (!out.hasRoom(bytes)) {
+      return frame;
+    }
+    long at = out.next(bytes);
+    out.write(bytes).put(frame.payload().duplicate());
+    return TensorFrame.of(frame.header().toBuilder().clearPayload().setSharedAt(at).setSharedBytes(bytes).build());
+  }
+
+  private void offer() {
+    if (offered || over || !peerAllows || !stream.hasLane()) {
+      return;
+    }
+    offered = true;
+    stream.context().executeBlocking(() -> SharedRing.create(CAPACITY), false).onSuccess(ring -> {
+      out = ring;
+      if (over) {
+        forget();
+      } else {
+        stream.send(TensorFrame.of(TensorMessage.newBuilder().setKind(Kind.SHARED_MEMORY).setTable(ring.name()).build()));
+      }
+    }).onFailure(e -> {
+      if (!(e instanceof ClosedByInterruptException)) { // by the end of this Vert.x
+        LOG.warn("payloads to {}, on this machine, go over a socket, for there is no memory to share: {}", stream.peer(), e.toString());
+      }
+    });
+  }
+
+  private void take(String name) {
+    if (over || !allowed || in != null || !stream.hasLane()) {
+      return;
+    }
+    stream.context().executeBlocking(() -> SharedRing.open(name), false).onSuccess(ring -> {
+      if (!over) {
+        in = ring;
+        ring.take();
+      }
+    }).onFailure(e -> LOG.debug("memory of {} cannot be shared: {}", stream.peer(), e.toString()));
+  }
+
+  /** Nothing more is read. */
+  void close() {
+    if (!over) {
+      over = true;
+      in = null;
+      forget();
+    }
+  }
+
+  /** Takes the name away that the peer has not seen. */
+  private void forget() {
+    SharedRing.Writer made = out;
+    if (made != null && !isTaken()) {
+      out = null;
+      stream.context().<Void>executeBlocking(() -> {
+        made.close();
+        return null;
+      }, false).onFailure(e -> LOG.debug("shared memory {} stays: {}", made.name(), e.toString()));
+    }
+  }
+
+  /** Takes what stands in frames about shared memory, and gives the others on, with their payloads. */
+  final class Receiver implements FrameReceiver {
+    private FrameReceiver to;
+    /** The frame is not for the receiver. */
+    private boolean ours;
+    private int read;
+
+    /** Who gets the next bytes' frames. */
+    Receiver to(FrameReceiver next) {
+      to = next;
+      return this;
+    }
+
+    /** Bytes that have been read from shared memory since the last call. */
+    int takeRead() {
+      int bytes = read;
+      read = 0;
+      return bytes;
+    }
+
+    @Override
+    public void begin(TensorMessage header, int payloadBytes) {
+      ours = header.getKind() == Kind.SHARED_MEMORY;
+      if ((ours || header.hasSharedAt()) && (!allowed || payloadBytes > 0)) {
+        throw new WireException(GrpcStatus.INVALID_ARGUMENT, "a message of kind " + header.getKind() + " with " + payloadBytes
+            + " bytes that tells of shared memory, where there " + (allowed ? "are none" : "is no such memory"));
+      }
+      if (ours) {
+        take(header.getTable());
+      } else if (header.hasSharedAt()) {
+        shared(header);
+      } else {
+        to.begin(header, payloadBytes);
+      }
+    }
+
+    private void shared(TensorMessage header) {
+      long at = header.getSharedAt();
+      int bytes = header.getSharedBytes();
+      ByteBuffer payload;
+      try {
+        if (in == null || bytes > maxMessageBytes) {
+          throw new IllegalArgumentException(in == null ? "no memory has been taken" : bytes + " bytes are more than stream.max_message_bytes");
+        }
+        payload = in.read(at, bytes);
+      } catch (IllegalArgumentException e) {
+        throw new WireException(GrpcStatus.INVALID_ARGUMENT, "a message whose payload is not in shared memory: " + e.getMessage());
+      }
+      SharedRing.Reader from = in;
+      try {
+        to.begin(header, bytes);
+        to.payload(Unpooled.wrappedBuffer(payload));
+      } finally {
+        read += bytes;
+        if (from.release(at, bytes)) {
+          stream.ring();
+        }
+      }
+    }
+
+    @Override
+    public void payload(ByteBuf bytes) {
+      to.payload(bytes);
+    }
+
+    @Override
+    public void end() {
+      if (!ours) {
+        to.end();
+      }
+    }
+  }
+}
