@@ -86,6 +86,11 @@ public final class BadLines {
     return skipped.get();
   }
 
+  /** Whether anybody hears of the next bad line, beyond that there is one more: it fails, or is logged. */
+  public boolean isTold() {
+    return policy == Policy.FAIL || logged && skipped.get() < LOGGED_MAX;
+  }
+
   /** Reports a bad line, as below. */
   public boolean report(Line line, String column, String problem) {
     return report(line.file(), line.number(), column, problem);

@@ -1,7 +1,9 @@
 package io.regatta.trainer.prepare;
 
+import io.regatta.trainer.data.file.Ascii;
 import io.regatta.trainer.data.file.DataFiles;
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -15,6 +17,8 @@ import java.util.List;
  * @param name what messages call the file
  */
 record Piece(Path file, long from, long to, String name) {
+
+  private static final int BLOCK_BYTES = 1 << 18;
 
   /**
    * Cuts files, one behind the other, into parts of about as many bytes; a part may be empty if there are few lines.
@@ -44,6 +48,29 @@ record Piece(Path file, long from, long to, String name) {
       all.add(pieces);
     }
     return all;
+  }
+
+  /**
+   * Lines of the file before the first of this piece. Reads all that is before it, a few gigabytes in a second: for messages.
+   *
+   * @param cancel is asked now and then whether to go on, of no more bytes
+   */
+  long linesBefore(Preparation.ReadBytes cancel) throws IOException {
+    if (from == 0) {
+      return 0;
+    }
+    long lines = 1; // which holds the byte before the piece, and ends in it or in another piece
+    byte[] block = new byte[BLOCK_BYTES];
+    try (InputStream in = Files.newInputStream(file)) {
+      int n;
+      for (long left = from - 1; left > 0 && (n = in.read(block, 0, (int) Math.min(block.length, left))) >= 0; left -= n) {
+        for (int at = Ascii.find((byte) '\n', block, 0, n); at < n; at = Ascii.find((byte) '\n', block, at + 1, n)) {
+          lines++;
+        }
+        cancel.done(0);
+      }
+    }
+    return lines;
   }
 
   private static long share(long total, int part, int parts) {

@@ -1,12 +1,10 @@
 package io.regatta.trainer.prepare;
 
-import com.fasterxml.jackson.databind.ObjectMapper;
 import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.file.WholeFile;
 import io.regatta.trainer.Progress;
-import io.regatta.trainer.data.file.DataFiles;
 import java.io.BufferedOutputStream;
 import java.io.FileOutputStream;
 import java.io.IOException;
@@ -32,20 +30,18 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.regex.Pattern;
 import java.util.stream.IntStream;
-import java.util.stream.Stream;
 
 /**
- * Makes parts {@code NAME-00000}, {@code NAME-00001} … of text files, side by side (packed ones are unpacked beside them first): each is written under another name,
- * synced, and renamed. {@code NAME.parts.json}, written first, says of what they are made: when the same preparation is
- * started again, parts that are there are kept. What a part holds depends on the files, their number and the options alone.
+ * Makes parts {@code NAME-00000}, {@code NAME-00001} … of text files, side by side (packed ones are unpacked beside
+ * them first): each is written under another name, synced, and renamed. {@code NAME.parts.json} ({@link PartsDescription}), written
+ * first, says of what they are made: when the same preparation is started again, parts that are there are kept. One that fails
+ * before any is there leaves nothing. What a part holds depends on the files, their number and the options alone.
  * Runs on the caller's thread and {@code threads} of its own, named {@code regatta-prepare-I}; {@link #close} from any thread
  * ends it.
  */
 public final class Preparation implements AutoCloseable {
 
-  private static final ObjectMapper JSON = new ObjectMapper();
   private static final int BUFFER_BYTES = 1 << 18;
   private static final long REPORT_MILLIS = 100;
   private static final long MEGABYTE = 1_000_000;
@@ -75,10 +71,6 @@ public final class Preparation implements AutoCloseable {
     public static String nameOf(Path file) {
       return PlainInput.unpackedName(file);
     }
-
-    private Path description() {
-      return directory.resolve(name + ".parts.json");
-    }
   }
 
   /** How a part comes of its pieces. Called by several threads, each for another part. */
@@ -92,15 +84,10 @@ public final class Preparation implements AutoCloseable {
     void done(long bytes);
   }
 
-  /** What the description says; equal ones make equal parts. */
-  record Description(String command, Map<String, String> options, List<Input> inputs, int parts) {}
-
-  /** A file, and how to see whether it is still the same. */
-  record Input(String file, long bytes, long modifiedMillis) {}
-
   private final Output output;
   private final List<Path> files;
-  private final Description description;
+  private final String command;
+  private final PartsDescription description;
   private final Content content;
   private final AtomicLong bytes = new AtomicLong();
   private final CompletableFuture<Void> ended = new CompletableFuture<>();
@@ -110,13 +97,9 @@ public final class Preparation implements AutoCloseable {
     this.output = output;
     this.files = List.copyOf(files);
     this.content = content;
+    this.command = command;
     try {
-      List<Input> inputs = new ArrayList<>();
-      for (Path file : this.files) {
-        inputs.add(new Input(DataFiles.name(file.toAbsolutePath().normalize()), Files.size(DataFiles.readable(file)),
-            Files.getLastModifiedTime(file).toMillis()));
-      }
-      description = new Description(command, options, inputs, output.parts());
+      description = PartsDescription.of(command, options, this.files, output);
     } catch (IOException e) {
       throw failed(e);
     }
@@ -160,13 +143,12 @@ public final class Preparation implements AutoCloseable {
 
   private int runLocked(Progress progress) {
     try {
-      begin();
+      description.begin();
       List<Integer> missing = IntStream.range(0, output.parts()).filter(part -> !Files.exists(output.part(part))).boxed().toList();
       List<PlainInput> inputs = IntStream.range(0, files.size())
           .mapToObj(i -> PlainInput.of(files.get(i), output.unpacked(i))).toList();
       if (!missing.isEmpty()) {
-        unpack(inputs.stream().filter(PlainInput::isMissing).toList(), progress);
-        make(missing, Piece.parts(inputs, output.parts()), progress);
+        makeAll(missing, inputs, progress);
       }
       for (PlainInput input : inputs) {
         input.remove();
@@ -177,6 +159,15 @@ public final class Preparation implements AutoCloseable {
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw stopped();
+    }
+  }
+
+  private void makeAll(List<Integer> missing, List<PlainInput> inputs, Progress progress) throws IOException, InterruptedException {
+    try {
+      unpack(inputs.stream().filter(PlainInput::isMissing).toList(), progress);
+      make(missing, Piece.parts(inputs, output.parts()), progress);
+    } catch (InvalidInput e) {
+      throw description.leave(inputs, e);
     }
   }
 
@@ -206,7 +197,7 @@ public final class Preparation implements AutoCloseable {
         return null;
       });
     }
-    sideBySide(description.command(), total, tasks, progress);
+    sideBySide(command, total, tasks, progress);
   }
 
   /** Does all; the first failure, or the end, ends those under way. */
@@ -218,7 +209,7 @@ public final class Preparation implements AutoCloseable {
         task -> new Thread(task, "regatta-prepare-" + number.getAndIncrement()));
     boolean done = false;
     try {
-      await(all.stream().<Future<?>>map(threads::submit).toList(), progress);
+      await(all.stream().<Future<?>>map(task -> threads.submit(() -> orEndAll(task))).toList(), progress);
       done = true;
     } finally {
       if (!done) {
@@ -230,7 +221,20 @@ public final class Preparation implements AutoCloseable {
     progress.end();
   }
 
+  /** What fails ends the others before its thread begins the next of them. */
+  private Void orEndAll(Callable<Void> task) throws Exception {
+    done(0);
+    try {
+      return task.call();
+    } catch (Exception | Error e) {
+      closed = true;
+      throw e;
+    }
+  }
+
+  /** Throws the failure that has ended the others, rather than what they say of their end. */
   private void await(List<Future<?>> tasks, Progress progress) throws InterruptedException {
+    Throwable failure = null;
     long shown = 0;
     for (Future<?> task : tasks) {
       for (boolean done = false; !done; ) {
@@ -240,47 +244,17 @@ public final class Preparation implements AutoCloseable {
         } catch (TimeoutException e) {
           // goes on below
         } catch (ExecutionException e) {
-          throw e.getCause() instanceof RegattaException known ? known
-              : e.getCause() instanceof IOException io ? failed(io) : new IllegalStateException(e.getCause());
+          done = true;
+          failure = failure == null || failure instanceof Cancelled ? e.getCause() : failure;
         }
         long now = bytes.get() / MEGABYTE;
         progress.advance(now - shown);
         shown = now;
       }
     }
-  }
-
-  /** Sees that the place is free, or holds parts of the same. */
-  private void begin() throws IOException {
-    Path file = output.description();
-    if (Files.exists(file)) {
-      if (!description.equals(read(file))) {
-        throw new InvalidInput(file.toAbsolutePath() + " tells of another preparation: of other files, options or parts. Choose "
-            + "another directory with --to or another name with --name, or remove it and its parts");
-      }
-      return;
-    }
-    for (Path path : there(Pattern.quote(output.name()) + "-[0-9]{5}")) {
-      throw new InvalidInput(path.toAbsolutePath() + " is there already, and nothing tells of what it is a part. Choose "
-          + "another directory with --to or another name with --name, or remove it");
-    }
-    for (Path unpacked : there(Pattern.quote("." + output.name()) + "\\.unpacked-[0-9]{5}")) {
-      Files.delete(unpacked); // of a preparation that ended early, of files as they were then
-    }
-    WholeFile.write(file, part -> JSON.writerWithDefaultPrettyPrinter().writeValue(part.toFile(), description));
-  }
-
-  private List<Path> there(String names) throws IOException {
-    try (Stream<Path> all = Files.list(output.directory())) {
-      return all.filter(path -> path.getFileName().toString().matches(names)).toList();
-    }
-  }
-
-  private static Description read(Path file) {
-    try {
-      return JSON.readValue(file.toFile(), Description.class);
-    } catch (IOException damaged) {
-      return null;
+    if (failure != null) {
+      throw failure instanceof RegattaException known ? known
+          : failure instanceof IOException io ? failed(io) : new IllegalStateException(failure);
     }
   }
 
@@ -303,7 +277,7 @@ public final class Preparation implements AutoCloseable {
   }
 
   private Cancelled stopped() {
-    return new Cancelled(description.command() + " into " + output.directory().toAbsolutePath() + " was stopped; start it "
+    return new Cancelled(command + " into " + output.directory().toAbsolutePath() + " was stopped; start it "
         + "again and it goes on with the parts that are missing");
   }
 

@@ -74,7 +74,7 @@ public final class Preparations {
    * Examples in the Criteo format, normalised and hashed as {@link CriteoFormat} does.
    *
    * @param idSpace ids are in [0, idSpace)
-   * @param badLines what to do with lines that do not fit; those of a file are numbered from the beginning of their piece
+   * @param badLines what to do with lines that do not fit
    */
   public static Preparation criteo(List<Path> files, Preparation.Output output, long idSpace, Format format,
       BadLines badLines) {
@@ -89,6 +89,7 @@ public final class Preparations {
       OutputStream out, Preparation.ReadBytes read) throws IOException {
     SlotBatch row = SlotBatch.allocate(CriteoFormat.LAYOUT, 1);
     StringBuilder text = new StringBuilder();
+    BadLines unheard = new BadLines(BadLines.Policy.SKIP, false);
     for (Piece piece : pieces) {
       try (PieceReader reader = new PieceReader(piece)) {
         LineBlocks lines = reader.lines();
@@ -96,11 +97,15 @@ public final class Preparations {
         long number = 0;
         while (reader.next()) {
           number++;
-          Line line = new Line(place(piece), number, lines.block(), lines.from(), lines.to());
-          if (line.to() > line.from() && criteo.parse(line, row, 0, badLines)) {
-            text.setLength(0);
-            format.write(row, text);
-            out.write(text.append('\n').toString().getBytes(StandardCharsets.US_ASCII));
+          Line line = new Line(piece.name(), number, lines.block(), lines.from(), lines.to());
+          if (line.to() > line.from()) {
+            if (criteo.parse(line, row, 0, unheard)) {
+              text.setLength(0);
+              format.write(row, text);
+              out.write(text.append('\n').toString().getBytes(StandardCharsets.US_ASCII));
+            } else {
+              criteo.parse(inFile(piece, line, badLines, read), row, 0, badLines);
+            }
           }
           read.done(lines.offset() - before);
           before = lines.offset();
@@ -109,8 +114,9 @@ public final class Preparations {
     }
   }
 
-  /** What lines are counted from: a file, or the first line that begins behind some byte of it. */
-  private static String place(Piece piece) {
-    return piece.from() == 0 ? piece.name() : piece.name() + " from byte " + piece.from();
+  /** A bad line under its number in the file, which is counted only if somebody is told: what is before the piece is others' to read. */
+  private static Line inFile(Piece piece, Line line, BadLines badLines, Preparation.ReadBytes read) throws IOException {
+    return !badLines.isTold() ? line
+        : new Line(line.file(), piece.linesBefore(read) + line.number(), line.bytes(), line.from(), line.to());
   }
 }

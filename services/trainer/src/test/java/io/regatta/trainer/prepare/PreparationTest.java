@@ -162,12 +162,8 @@ class PreparationTest {
     try (OutputStream to = new GZIPOutputStream(Files.newOutputStream(bad))) {
       to.write("no line of Criteo's\n".getBytes(StandardCharsets.US_ASCII));
     }
-    assertThatThrownBy(() -> {
-      try (Preparation p = Preparations.criteo(List.of(bad), new Preparation.Output(dir.resolve("bad"), "t", 1, 1), 1000,
-          Preparations.Format.SLOTS, new BadLines(BadLines.Policy.FAIL))) {
-        p.run(Progress.none());
-      }
-    }).isInstanceOf(InvalidInput.class).hasMessageContaining("bad.gz, line 1");
+    assertThatThrownBy(() -> criteo(bad, dir.resolve("bad"), 1, new BadLines(BadLines.Policy.FAIL)))
+        .isInstanceOf(InvalidInput.class).hasMessageContaining("bad.gz, line 1");
   }
 
   @Test
@@ -247,18 +243,73 @@ class PreparationTest {
   @Test
   void aBadLineIsNamedOrLeftOut() throws IOException {
     Path in = Files.writeString(dir.resolve("in"), criteo("1", "5", "ab") + "\n" + criteo("2", "5", "ab") + "\n");
-    assertThatThrownBy(() -> {
-      try (Preparation p = Preparations.criteo(List.of(in), new Preparation.Output(dir.resolve("a"), "t", 1, 1), 1000,
-          Preparations.Format.SLOTS, new BadLines(BadLines.Policy.FAIL))) {
-        p.run(Progress.none());
-      }
-    }).isInstanceOf(InvalidInput.class).hasMessageContaining("in, line 2, column 1 (label)");
+    assertThatThrownBy(() -> criteo(in, dir.resolve("a"), 1, new BadLines(BadLines.Policy.FAIL)))
+        .isInstanceOf(InvalidInput.class).hasMessageContaining("in, line 2, column 1 (label)");
     BadLines skip = new BadLines(BadLines.Policy.SKIP);
-    try (Preparation p = Preparations.criteo(List.of(in), new Preparation.Output(dir.resolve("b"), "t", 1, 1), 1000,
-        Preparations.Format.SLOTS, skip)) {
-      p.run(Progress.none());
-    }
+    criteo(in, dir.resolve("b"), 1, skip);
     assertThat(parts(dir.resolve("b"), 1).get(0).lines()).hasSize(1);
     assertThat(skip.skipped()).isEqualTo(1);
+  }
+
+  private static void criteo(Path in, Path to, int parts, BadLines badLines) {
+    try (Preparation p = Preparations.criteo(List.of(in), new Preparation.Output(to, "t", parts, 1), 1000,
+        Preparations.Format.SLOTS, badLines)) {
+      p.run(Progress.none());
+    }
+  }
+
+  /** Of lines of many lengths, empty ones too, in packed and in plain files, cut into many parts. */
+  @Property(tries = 30)
+  void aBadLineHasItsNumberInTheFileWhicheverPartItIsIn(@ForAll @IntRange(min = 1, max = 9) int parts,
+      @ForAll @IntRange(min = 1, max = 60) int bad, @ForAll boolean packed, @ForAll Random random) throws IOException {
+    Path scratch = Files.createTempDirectory("bad-line");
+    try {
+      StringBuilder text = new StringBuilder();
+      for (int line = 1; line <= 60; line++) {
+        String good = random.nextInt(5) == 0 ? "" : criteo("1", "5", "v".repeat(random.nextInt(9)));
+        text.append(line == bad ? criteo("2", "5", "v") : good).append(random.nextBoolean() ? "\n" : "\r\n");
+      }
+      Path in = scratch.resolve(packed ? "in.gz" : "in");
+      try (OutputStream to = packed ? new GZIPOutputStream(Files.newOutputStream(in)) : Files.newOutputStream(in)) {
+        to.write(text.toString().getBytes(StandardCharsets.US_ASCII));
+      }
+      assertThatThrownBy(() -> criteo(in, scratch.resolve("out"), parts, BadLines.ofCommand(BadLines.Policy.FAIL, "skip")))
+          .isInstanceOf(InvalidInput.class).hasMessageStartingWith(in + ", line " + bad + ", column 1 (label): ");
+      boolean first = !Files.exists(scratch.resolve("out").resolve("t-00000"));
+      if (first) {
+        assertThat(names(scratch.resolve("out"))).as("nothing is left").isEmpty();
+      }
+      BadLines skip = new BadLines(BadLines.Policy.SKIP, false);
+      criteo(in, scratch.resolve("out"), parts, skip);
+      assertThat(skip.skipped()).isEqualTo(1);
+      assertThat(String.join("", parts(scratch.resolve("out"), parts)).lines())
+          .hasSize((int) text.toString().lines().filter(line -> line.startsWith("1")).count());
+    } finally {
+      try (Stream<Path> all = Files.walk(scratch)) {
+        for (Path path : all.sorted(Comparator.reverseOrder()).toList()) {
+          Files.delete(path);
+        }
+      }
+    }
+  }
+
+  /** The user mends the file, and starts the same command again. */
+  @Test
+  void whatEndedAtABadLineIsNotInTheWayOfTheMendedFile() throws IOException {
+    String good = criteo("1", "5", "ab") + "\n";
+    Path in = Files.writeString(dir.resolve("in"), "no line of Criteo's\n" + good.repeat(40));
+    Path out = dir.resolve("out");
+    BadLines fail = BadLines.ofCommand(BadLines.Policy.FAIL, "skip");
+    assertThatThrownBy(() -> criteo(in, out, 2, fail)).isInstanceOf(InvalidInput.class).hasMessageContaining("in, line 1, ");
+    assertThat(names(out)).isEmpty();
+    Files.writeString(in, good.repeat(40) + "no line of Criteo's\n");
+    assertThatThrownBy(() -> criteo(in, out, 2, fail)).isInstanceOf(InvalidInput.class).hasMessageContaining("in, line 41, ")
+        .hasMessageContaining("1 of 2 parts are made").hasMessageContaining("remove t-* and t.parts.json in " + out);
+    assertThat(names(out)).containsExactly("t-00000", "t.parts.json");
+    Files.delete(out.resolve("t-00000"));
+    Files.delete(out.resolve("t.parts.json"));
+    Files.writeString(in, good.repeat(40));
+    criteo(in, out, 2, fail);
+    assertThat(String.join("", parts(out, 2)).lines()).hasSize(40);
   }
 }
