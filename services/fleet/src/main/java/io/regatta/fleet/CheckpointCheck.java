@@ -2,6 +2,7 @@ package io.regatta.fleet;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.protocol.snapshot.ManifestFile;
+import io.regatta.protocol.snapshot.SnapshotChain;
 import io.regatta.protocol.snapshot.SnapshotDirectory;
 import io.regatta.protocol.snapshot.Snapshots;
 import io.vertx.core.json.JsonObject;
@@ -95,7 +96,7 @@ final class CheckpointCheck {
         return ofFiles(dir);
       }
       List<String> all = new ArrayList<>();
-      for (Snapshots.Found member : Snapshots.chain(dir)) {
+      for (Snapshots.Found member : SnapshotChain.of(dir)) {
         String its = ofFiles(member.dir());
         if (!its.isEmpty()) {
           boolean own = member.dir().equals(dir.toAbsolutePath().normalize());

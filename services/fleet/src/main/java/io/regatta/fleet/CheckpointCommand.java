@@ -64,11 +64,16 @@ final class CheckpointCommand implements Runnable {
   /** What becomes what. */
   static final class Rewritten {
 
-    @Parameters(index = "0", paramLabel = "DIR", description = "a snapshot; what a delta is relative to lies beside it")
+    @Parameters(index = "0", paramLabel = "DIR", description = "a snapshot (what a delta is relative to lies beside it), or a "
+        + "directory of snapshots: the last one")
     private Path dir;
 
     @Parameters(index = "1", paramLabel = "TO", description = "a new directory")
     private Path to;
+
+    private Path from(CommandSpec spec) {
+      return NamedSnapshot.of("checkpoint " + spec.name(), dir, spec.commandLine().getOut());
+    }
   }
 
   /** {@code inspect}. */
@@ -122,7 +127,8 @@ final class CheckpointCommand implements Runnable {
 
   /** {@code reshard}. */
   @Command(name = "reshard", mixinStandardHelpOptions = true,
-      description = "Writes a snapshot over another number of shards. Jobs read any number of them; this saves reading.")
+      description = "Writes a snapshot over another number of shards, a delta with all that it is relative to as a whole one. "
+          + "Jobs read any number of shards; this saves reading.")
   static final class Reshard implements Callable<Integer> {
 
     @Spec
@@ -140,7 +146,7 @@ final class CheckpointCommand implements Runnable {
         throw new InvalidInput("--shards must be at least 1, not " + shards);
       }
       return done(() -> {
-        SnapshotRewrite.snapshot(files.dir, files.to, shards);
+        SnapshotRewrite.snapshot(files.from(spec), files.to, shards);
         written(spec, files.to);
       });
     }
@@ -160,7 +166,7 @@ final class CheckpointCommand implements Runnable {
     @Override
     public Integer call() {
       return done(() -> {
-        SnapshotRewrite.snapshot(files.dir, files.to, 0);
+        SnapshotRewrite.snapshot(files.from(spec), files.to, 0);
         written(spec, files.to);
       });
     }
@@ -180,7 +186,7 @@ final class CheckpointCommand implements Runnable {
     @Override
     public Integer call() {
       return done(() -> {
-        SnapshotRewrite.model(files.dir, files.to);
+        SnapshotRewrite.model(files.from(spec), files.to);
         written(spec, files.to);
       });
     }

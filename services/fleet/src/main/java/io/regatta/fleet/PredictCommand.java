@@ -31,7 +31,8 @@ final class PredictCommand implements Callable<Integer> {
   @Option(names = "--model", required = true, paramLabel = "DIR", description = "the model, as a run saved it (output)")
   private Path model;
 
-  @Option(names = "--snapshot", paramLabel = "DIR", description = "a later snapshot, whose values are to be used")
+  @Option(names = "--snapshot", paramLabel = "DIR", description = "a later snapshot, whose values are to be used, or a "
+      + "directory of snapshots: the last one")
   private Path snapshot;
 
   @Option(names = "--batch", paramLabel = "N", defaultValue = "1024",
@@ -53,7 +54,7 @@ final class PredictCommand implements Callable<Integer> {
     PrintWriter out = spec.commandLine().getOut();
     try (Predictor predictor = Predictor.load(model, null, format)) {
       if (snapshot != null) {
-        predictor.take(snapshot);
+        predictor.take(NamedSnapshot.of("--snapshot", snapshot, spec.commandLine().getErr()));
       }
       for (String file : files) {
         predict(predictor.examples(List.of(file.equals("-") ? standardInput() : DataFiles.path(file))), predictor, out);

@@ -199,6 +199,9 @@ class ResumeTest {
         .hasMessageContaining("exported from a snapshot");
 
     Path merged = dir.resolve("merged");
+    CommandLineRun ofDirectory = checkpoint("merge", dir.resolve("first"), dir.resolve("merged-last"));
+    assertThat(ofDirectory.out()).contains("the last snapshot in " + dir.resolve("first") + " is step-000000030, step 30");
+    assertThat(Manifest.read(dir.resolve("merged-last")).step()).isEqualTo(30);
     assertThat(checkpoint("merge", last, merged).failure()).isEmpty();
     CommandLineRun reshard = CommandLineRun.regatta("checkpoint", "reshard", merged.toString(), dir.resolve("five").toString(),
         "--shards", "5");
@@ -235,6 +238,12 @@ class ResumeTest {
     assertThat(damaged.out()).contains(first + " is whole: a model", "2 of 5 are whole");
     Files.delete(first.resolve("step-000000010/manifest.json"));
     assertThat(checkpoint("verify", first).failure()).contains(first + "/step-000000010 has no manifest.json");
+    Files.move(first.resolve("step-000000010"), first.resolveSibling("base-of-first"));
+    assertThat(checkpoint("verify", first).failure().lines()).hasSize(2).anyMatch(line -> line.startsWith(
+        "regatta: " + first + "/step-000000020 is a delta relative to step-000000010, which is not there. "));
+    assertThatThrownBy(() -> run("first", "snapshots.every_steps=10", "max_steps=40", "resume=auto")).isInstanceOf(InvalidInput.class)
+        .hasMessageContainingAll("step-000000030 is a delta, through step-000000020 relative to step-000000010, which is not there",
+            "No whole one is before it in " + first);
   }
 
   @Test

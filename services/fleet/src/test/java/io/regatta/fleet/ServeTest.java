@@ -179,6 +179,10 @@ class ServeTest {
     assertThat(predict.failure()).isEmpty();
     assertThat(predict.out().lines().map(Float::parseFloat).toList()).hasSize(64);
     assertThat(Float.parseFloat(predict.out().lines().toList().get(5))).isCloseTo(early[5], within(1e-6f));
+    CommandLineRun last = CommandLineRun.regatta("predict", "--model", model.toString(), "--snapshot", later.toString(),
+        test.toString());
+    assertThat(last.err()).contains("the last snapshot in " + later + " is step-000000030, step 30");
+    assertThat(Float.parseFloat(last.out().lines().toList().get(5))).isCloseTo(end[5], within(1e-6f));
     CommandLineRun slip = CommandLineRun.regatta("predict", "--model", later.toString(), dir.resolve("none.tsv").toString());
     assertThat(slip.status()).isEqualTo(2);
     assertThat(slip.failure()).contains(dir.resolve("none.tsv") + " does not exist").as("which it has not").doesNotContain("--data");

@@ -33,7 +33,7 @@ public final class SnapshotReader implements AutoCloseable {
   private final List<List<SafetensorsFile>> files = new ArrayList<>();
 
   private SnapshotReader(Path dir) {
-    chain = Snapshots.chain(dir);
+    chain = SnapshotChain.of(dir);
   }
 
   /**

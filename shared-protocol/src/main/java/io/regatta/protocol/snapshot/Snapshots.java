@@ -23,13 +23,15 @@ import java.util.Set;
 import java.util.function.Consumer;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The snapshots in a directory: which are there, in which order, which one is the last, what a delta is relative to, and
- * which are no longer kept. One that is being made is none; see {@link SnapshotDirectory}. Stateless; blocks on files.
+ * The snapshots in a directory: which are there, in which order, which one is the last, and which are no longer kept; what a
+ * delta is relative to knows {@link SnapshotChain}. One that is being made is none; see {@link SnapshotDirectory}. Stateless;
+ * blocks on files.
  */
 public final class Snapshots {
 
@@ -170,6 +172,28 @@ public final class Snapshots {
   }
 
   /**
+   * The snapshot that a user names: the directory itself, or the {@link #latest} of those in it.
+   *
+   * @param key what it is named by, for messages: {@code resume}, {@code --snapshot}
+   * @return by its absolute path
+   * @throws InvalidInput if it is none, and holds none, or it is not known which one is the last
+   */
+  public static Found named(String key, Path dir) throws IOException {
+    if (isSnapshot(dir)) {
+      return Found.in(dir.toAbsolutePath());
+    }
+    if (!Files.isDirectory(dir)) {
+      throw new InvalidInput(key + ": " + dir + (Files.exists(dir) ? " is no directory" : " does not exist")
+          + "; name a snapshot, or a directory that holds some");
+    }
+    return latest(dir.toAbsolutePath()).orElseThrow(() -> new InvalidInput(key + ": " + dir
+        + (Files.exists(dir.resolve(ManifestFile.NAME)) ? " is a model: it has values only, without the optimizer's and the rows' "
+            + "state, which are in snapshots. Have the job take some (snapshots.every_pass, every_steps), and name one of those"
+            : " is not a snapshot, and holds none; a snapshot is a directory with a " + ManifestFile.NAME
+            + " that regatta checkpoint inspect shows")));
+  }
+
+  /**
    * The whole snapshots in a directory, and in the directories in it (one for the job of each day, say): of the run that began
    * last the one with the most steps first.
    *
@@ -215,17 +239,19 @@ public final class Snapshots {
 
   /**
    * Of a run's snapshots, removes all but the last {@code keep} of each kind, where deltas count with bases, and those that these
-   * are relative to; the oldest first.
+   * are relative to; the oldest first. One behind a pass stands for one that was taken after the pass's last step, too.
    */
   public static void retain(Path root, String run, int keep) throws IOException {
     List<Found> all = list(root).stream().filter(f -> f.manifest().run().equals(run)).toList();
     Map<SnapshotKind, List<Found>> kinds = all.stream().collect(Collectors.groupingBy(
         f -> f.manifest().kind() == SnapshotKind.DELTA ? SnapshotKind.BASE : f.manifest().kind()));
+    kinds.replaceAll((kind, of) -> IntStream.range(0, of.size())
+        .filter(i -> i == of.size() - 1 || !isWithin(of.get(i).manifest(), of.get(i + 1).manifest())).mapToObj(of::get).toList());
     Set<Path> needed = new HashSet<>();
     for (Found kept : kinds.values().stream().flatMap(of -> of.subList(Math.max(0, of.size() - keep), of.size()).stream()).toList()) {
       needed.add(kept.dir());
       try {
-        chain(kept.dir()).forEach(f -> needed.add(f.dir()));
+        SnapshotChain.of(kept.dir()).forEach(f -> needed.add(f.dir()));
       } catch (InvalidInput e) { // nothing that is still there helps it
         LOG.warn("{} is of no use any more: {}", kept.dir(), e.getMessage());
       }
@@ -237,32 +263,8 @@ public final class Snapshots {
     }
   }
 
-  /**
-   * A snapshot and what it is relative to, oldest first: one that is whole by itself, then deltas.
-   *
-   * @throws InvalidInput if one is missing, or is not the one that was there when the delta was taken
-   */
-  public static List<Found> chain(Path dir) {
-    List<Found> chain = new ArrayList<>();
-    Set<Path> seen = new HashSet<>();
-    Path at = dir.toAbsolutePath().normalize();
-    while (true) {
-      Found older = Found.in(at);
-      if (!seen.add(at) || !chain.isEmpty() && !isParent(older, chain.get(0).manifest())) {
-        throw new InvalidInput(chain.get(0).dir() + " is a delta, but " + at + " is not what it is relative to: it was replaced "
-            + "by a snapshot of another time or run; use another one");
-      }
-      chain.add(0, older);
-      if (older.manifest().kind() != SnapshotKind.DELTA) {
-        return chain;
-      }
-      at = at.resolveSibling(older.manifest().parent());
-    }
-  }
-
-  private static boolean isParent(Found older, Manifest delta) {
-    Manifest m = older.manifest();
-    return m.run().equals(delta.run()) && older.checksum().equals(delta.parentChecksum())
-        && m.model().equals(delta.model().over(m.model().shards()));
+  /** Whether the next one is of the same step, and behind the pass that this one was taken within. */
+  private static boolean isWithin(Manifest snapshot, Manifest next) {
+    return snapshot.step() == next.step() && snapshot.pass() < next.pass();
   }
 }

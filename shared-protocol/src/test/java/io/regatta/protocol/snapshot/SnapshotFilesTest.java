@@ -307,6 +307,70 @@ class SnapshotFilesTest {
     assertThat(Snapshots.list(dir)).hasSize(2);
   }
 
+  /** A job with every_steps and every_pass: the last step of a pass is the end of the pass, which has all of it. */
+  @Test
+  void one_behind_a_pass_counts_once_with_the_one_after_its_last_step() throws IOException {
+    WrittenSnapshot within = WrittenSnapshot.random(1, 5);
+    WrittenSnapshot behind = WrittenSnapshot.random(1, 5);
+    behind.pass = 0;
+    within.write(dir.resolve("step-025"), 1, SnapshotKind.FULL, "", 25, Map.of());
+    within.write(dir.resolve("step-050"), 1, SnapshotKind.FULL, "", 50, Map.of());
+    Snapshots.retain(dir, within.run, 2);
+    assertThat(names()).containsExactly("step-025", "step-050");
+    behind.write(dir.resolve("pass-000"), 1, SnapshotKind.FULL, "", 50, Map.of());
+    Snapshots.retain(dir, within.run, 2);
+    assertThat(names()).as("two moments").containsExactly("step-025", "pass-000");
+
+    within.write(dir.resolve("batch-050"), 1, SnapshotKind.BATCH, "", 50, Map.of()); // another kind, which counts by itself
+    within.write(dir.resolve("step-075"), 1, SnapshotKind.BASE, "", 75, Map.of());
+    within.write(dir.resolve("step-100"), 1, SnapshotKind.DELTA, "step-075", 100, Map.of());
+    behind.pass = 1;
+    behind.write(dir.resolve("pass-001"), 1, SnapshotKind.DELTA, "step-100", 100, Map.of());
+    Snapshots.retain(dir, within.run, 1);
+    assertThat(names()).as("of one moment, but the delta behind the pass is relative to the one before")
+        .containsExactly("batch-050", "pass-000", "step-075", "step-100", "pass-001");
+  }
+
+  /** In the order of their steps. */
+  private List<String> names() throws IOException {
+    return Snapshots.list(dir).stream().map(found -> found.dir().getFileName().toString()).toList();
+  }
+
+  @Test
+  void a_delta_says_itself_that_what_it_is_relative_to_is_not_there() throws IOException {
+    WrittenSnapshot parameters = WrittenSnapshot.random(1, 5);
+    parameters.write(dir.resolve("step-425"), 1, SnapshotKind.BASE, "", 425, Map.of());
+    parameters.write(dir.resolve("step-450"), 1, SnapshotKind.DELTA, "step-425", 450, Map.of());
+    parameters.write(dir.resolve("step-475"), 1, SnapshotKind.DELTA, "step-450", 475, Map.of());
+    SnapshotRemoval.remove(dir.resolve("step-425"), "");
+    assertThatThrownBy(() -> SnapshotReader.open(dir.resolve("step-450"))).isInstanceOf(InvalidInput.class)
+        .hasMessageStartingWith(dir.resolve("step-450") + " is a delta relative to step-425, which is not there. ")
+        .hasMessageContaining("put step-425 back beside it, or take a snapshot that needs no other");
+    assertThatThrownBy(() -> SnapshotReader.open(dir.resolve("step-475"))).isInstanceOf(InvalidInput.class)
+        .hasMessageStartingWith(dir.resolve("step-475") + " is a delta, through step-450 relative to step-425, which is not there. ");
+    Files.createDirectory(dir.resolve("step-425"));
+    assertThatThrownBy(() -> SnapshotReader.open(dir.resolve("step-450"))).isInstanceOf(InvalidInput.class)
+        .hasMessageContaining("relative to step-425, which cannot be read: " + dir.resolve("step-425") + " has no manifest.json");
+  }
+
+  @Test
+  void a_directory_that_is_named_means_the_last_one_in_it() throws IOException {
+    WrittenSnapshot parameters = WrittenSnapshot.random(1, 5);
+    parameters.write(dir.resolve("step-2"), 1, SnapshotKind.FULL, "", 2, Map.of());
+    parameters.write(dir.resolve("step-1"), 1, SnapshotKind.FULL, "", 1, Map.of());
+    assertThat(Snapshots.named("resume", dir).dir()).isEqualTo(dir.resolve("step-2"));
+    assertThat(Snapshots.named("resume", dir.resolve("step-1")).dir()).isEqualTo(dir.resolve("step-1"));
+    Path model = Files.createDirectory(dir.resolve("model"));
+    ManifestFile.write(model.resolve(ManifestFile.NAME), new JsonObject().put("kind", "model").put("files", new JsonArray()));
+    assertThatThrownBy(() -> Snapshots.named("--snapshot", model)).isInstanceOf(InvalidInput.class)
+        .hasMessageStartingWith("--snapshot: " + model + " is a model: it has values only");
+    Path empty = Files.createDirectory(dir.resolve("empty"));
+    assertThatThrownBy(() -> Snapshots.named("--snapshot", empty)).isInstanceOf(InvalidInput.class)
+        .hasMessageContaining("is not a snapshot, and holds none");
+    assertThatThrownBy(() -> Snapshots.named("--snapshot", dir.resolve("none"))).isInstanceOf(InvalidInput.class)
+        .hasMessageContaining("none does not exist; name a snapshot, or a directory that holds some");
+  }
+
   @Test
   void a_damaged_manifest_is_told_of_and_does_not_hide_the_others() throws IOException {
     WrittenSnapshot parameters = WrittenSnapshot.random(1, 5);

@@ -27,6 +27,8 @@ final class WrittenSnapshot {
   final Map<String, Map<Long, float[]>> tables = new TreeMap<>(Map.of(EMB.name(), new TreeMap<>(), WIDE.name(), new TreeMap<>()));
   /** Whose it is. */
   String run = "00000000000000a1";
+  /** Behind which it is; -1: none. */
+  int pass = -1;
   /** By slot + 1, then by variable. */
   final List<Map<String, float[]>> dense = new ArrayList<>();
 
@@ -76,7 +78,7 @@ final class WrittenSnapshot {
     }
     Manifest.Trainer trainer = new Manifest.Trainer(0, 12, step, List.of(step), new JsonObject());
     String parentChecksum = parent.isEmpty() ? "" : ManifestFile.checksum(dir.resolveSibling(parent));
-    out.publish(new Manifest("job", run, "sync", kind, step, -1, step, false, parent, parentChecksum, layout, List.of(trainer),
+    out.publish(new Manifest("job", run, "sync", kind, step, pass, step, false, parent, parentChecksum, layout, List.of(trainer),
         files).toJson(), true);
   }
 

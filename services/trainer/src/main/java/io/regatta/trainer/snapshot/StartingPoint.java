@@ -2,15 +2,14 @@ package io.regatta.trainer.snapshot;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.protocol.snapshot.Manifest;
-import io.regatta.protocol.snapshot.ManifestFile;
 import io.regatta.protocol.snapshot.PaddleTables;
+import io.regatta.protocol.snapshot.SnapshotChain;
 import io.regatta.protocol.snapshot.SnapshotDirectory;
 import io.regatta.protocol.snapshot.SnapshotRemoval;
 import io.regatta.protocol.snapshot.Snapshots;
 import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.data.DataCursor;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -48,11 +47,10 @@ public record StartingPoint(Path dir, Manifest manifest, boolean resume) {
       if (job.resume().equals(AUTO)) {
         var latest = Snapshots.latest(root(job));
         if (latest.isPresent()) {
-          return new StartingPoint(latest.get().dir(), latest.get().manifest(), true);
+          return at(latest.get(), true);
         }
       } else if (!job.resume().isBlank()) {
-        Path dir = snapshot("resume", Path.of(job.resume()));
-        return new StartingPoint(dir, Manifest.read(dir), true);
+        return at(Snapshots.named("resume", Path.of(job.resume())), true);
       }
       if (job.initFrom().isBlank()) {
         return none();
@@ -61,10 +59,20 @@ public record StartingPoint(Path dir, Manifest manifest, boolean resume) {
       if (PaddleTables.isThere(from)) {
         return new StartingPoint(from, null, false);
       }
-      Path dir = snapshot("init_from", from);
-      return new StartingPoint(dir, Manifest.read(dir), false);
+      return at(Snapshots.named("init_from", from), false);
     } catch (IOException e) {
       throw new InvalidInput("job " + job.job() + ": what it is to begin with cannot be read: " + e, e);
+    }
+  }
+
+  /** A snapshot with all that it is relative to. */
+  private static StartingPoint at(Snapshots.Found found, boolean resume) {
+    StartingPoint start = new StartingPoint(found.dir(), found.manifest(), resume);
+    try {
+      SnapshotChain.of(found.dir());
+      return start;
+    } catch (InvalidInput e) {
+      throw start.withWayOn(e);
     }
   }
 
@@ -110,29 +118,13 @@ public record StartingPoint(Path dir, Manifest manifest, boolean resume) {
 
   private static boolean isWhole(Path dir) {
     try {
-      for (Snapshots.Found member : Snapshots.chain(dir)) {
+      for (Snapshots.Found member : SnapshotChain.of(dir)) {
         SnapshotDirectory.verify(member.dir());
       }
       return true;
     } catch (IOException | InvalidInput e) {
       return false;
     }
-  }
-
-  /** A snapshot, or the last one of those in a directory. */
-  private static Path snapshot(String key, Path dir) throws IOException {
-    if (Snapshots.isSnapshot(dir)) {
-      return dir.toAbsolutePath();
-    }
-    if (!Files.isDirectory(dir)) {
-      throw new InvalidInput(key + ": " + dir + (Files.exists(dir) ? " is no directory" : " does not exist")
-          + "; name a snapshot, or a directory that holds some");
-    }
-    return Snapshots.latest(dir).map(Snapshots.Found::dir).orElseThrow(() -> new InvalidInput(key + ": " + dir
-        + (Files.exists(dir.resolve(ManifestFile.NAME)) ? " is a model: it has values only, without the optimizer's and the rows' "
-            + "state that a run begins with. Have the job take snapshots (snapshots.every_pass, every_steps), and name one of those"
-            : " is not a snapshot, and holds none; a snapshot is a directory with a " + ManifestFile.NAME
-            + " that regatta checkpoint inspect shows"))).toAbsolutePath();
   }
 
   /**
