@@ -76,8 +76,7 @@ final class CheckpointPage {
     line(out, "dense", m.model().dense().size() + " variables, " + dense + " elements, " + m.model().optimizer() + " with "
         + m.model().slots() + " slots");
     for (TableLayout t : m.model().tables()) {
-      line(out, "table", t.name() + ": " + t.dim() + " values, " + t.optimizer() + " with " + t.slots() + " slots, "
-          + t.statistics() + " statistics");
+      line(out, "table", t.name() + ": " + t.words());
     }
     for (Manifest.Trainer t : m.trainers()) {
       line(out, "trainer " + t.rank(), t.steps() + " steps");

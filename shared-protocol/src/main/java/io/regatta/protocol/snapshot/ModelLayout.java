@@ -10,8 +10,11 @@ import io.regatta.core.optim.OptimizerSpec;
 import io.regatta.core.table.RowLayout;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 
 /**
  * What a job's parameters consist of and how they are cut over shards: enough to find every one of them in the files.
@@ -58,6 +61,60 @@ public record ModelLayout(String digest, long seed, int shards, int minBlock, St
     return tables.stream().filter(t -> t.name().equals(name)).findFirst()
         .orElseThrow(() -> new InvalidInput("the snapshot has no table '" + name + "', it has "
             + tables.stream().map(TableLayout::name).toList()));
+  }
+
+  /**
+   * The first thing of this, which a snapshot has, that is another one in a job, and how many more are, in words that go on from
+   * "it has"; null: it fits.
+   *
+   * @param exactly whether the optimizers, and tables of all names, must be the same, too
+   */
+  String difference(ModelLayout job, boolean exactly) {
+    if (!dense.equals(job.dense)) {
+      return first("variable", shapes(), job.shapes());
+    }
+    if (exactly && !optimizer.equals(job.optimizer)) {
+      return "dense optimizer " + optimizer + " where the job has " + job.optimizer;
+    }
+    Map<String, String> its = rows(exactly);
+    Map<String, String> wanted = job.rows(exactly);
+    if (!exactly) {
+      its.keySet().retainAll(wanted.keySet());
+      wanted.keySet().retainAll(its.keySet());
+    }
+    return exactly && tables.equals(job.tables) || !exactly && its.equals(wanted) ? null : first("table", its, wanted);
+  }
+
+  private Map<String, String> shapes() {
+    Map<String, String> shapes = new LinkedHashMap<>();
+    dense.forEach(v -> shapes.put(v.name(), "shape " + v.shape()));
+    return shapes;
+  }
+
+  private Map<String, String> rows(boolean exactly) {
+    Map<String, String> rows = new LinkedHashMap<>();
+    tables.forEach(t -> rows.put(t.name(), exactly ? t.words() : "rows of " + t.dim() + " values"));
+    return rows;
+  }
+
+  /** @param saved what each is like, by name; they are not all the same, or not in the same order */
+  private static String first(String kind, Map<String, String> saved, Map<String, String> job) {
+    List<String> all = new ArrayList<>();
+    job.forEach((name, wanted) -> {
+      String its = saved.get(name);
+      if (its == null) {
+        all.add("no " + kind + " " + name + ", which the job has with " + wanted);
+      } else if (!its.equals(wanted)) {
+        all.add(kind + " " + name + " with " + its + " where the job has " + wanted);
+      }
+    });
+    saved.forEach((name, its) -> {
+      if (!job.containsKey(name)) {
+        all.add(kind + " " + name + " with " + its + ", which the job has not");
+      }
+    });
+    return all.isEmpty() ? "its " + kind + "s in another order" : all.get(0)
+        + (all.size() == 1 ? "" : " (and " + (all.size() - 1) + " more that differ)");
   }
 
   /** Name of a dense part's values, or (slot ≥ 0) of what the optimizer keeps for it. */

@@ -70,24 +70,11 @@ public final class ShardRestorer {
   }
 
   private void checkModel(ModelLayout saved, Path dir) {
-    String difference = null;
-    if (!saved.dense().equals(job.dense())) {
-      difference = "dense variables " + saved.dense() + " instead of " + job.dense();
-    } else if (resume && !saved.optimizer().equals(job.optimizer())) {
-      difference = "dense optimizer " + saved.optimizer() + " instead of " + job.optimizer();
-    } else if (resume && !saved.tables().equals(job.tables())) {
-      difference = "tables " + saved.tables() + " instead of " + job.tables();
-    }
-    for (TableLayout t : job.tables()) {
-      for (TableLayout old : saved.tables()) {
-        if (old.name().equals(t.name()) && old.dim() != t.dim()) {
-          difference = "table " + t.name() + " with rows of " + old.dim() + " values instead of " + t.dim();
-        }
-      }
-    }
+    String difference = saved.difference(job, resume);
     if (difference != null) {
-      throw new InvalidInput("snapshot " + dir + " does not fit job " + spec.job() + ": it has " + difference
-          + (resume ? "; train the same model with the same optimizer, or begin anew from it with init_from" : ""));
+      throw new InvalidInput("snapshot " + dir + " does not fit job " + spec.job() + ": it has " + difference + (resume
+          ? "; train the same model with the same optimizer, or begin anew from it with init_from"
+          : "; give the job the settings (settings, tables) that it was trained with, or leave init_from out"));
     }
   }
 

@@ -17,6 +17,11 @@ public record TableLayout(String name, int dim, String optimizer, int slots, int
     return dim * (1 + slots) + statistics;
   }
 
+  /** In words that go on from "a table with". */
+  public String words() {
+    return "rows of " + dim + " values, " + optimizer + " with " + slots + " slots, " + statistics + " statistics";
+  }
+
   /** Floats of the optimizer's. */
   int slotFloats() {
     return dim * slots;
