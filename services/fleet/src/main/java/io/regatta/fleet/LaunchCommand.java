@@ -91,6 +91,7 @@ final class LaunchCommand implements Callable<Integer> {
 
   @Override
   public Integer call() {
+    refuseBehindTheProgram();
     boolean old = "launch_ps".equals(name());
     LaunchOptions options = new LaunchOptions(old && servers == null && serverNum == null ? Integer.valueOf(OLD_COUNT) : serverNum,
         old && workers == null && workerNum == null ? Integer.valueOf(OLD_COUNT) : workerNum, LaunchOptions.list(servers),
@@ -104,6 +105,22 @@ final class LaunchCommand implements Callable<Integer> {
   private String name() {
     List<String> typed = spec.root().commandLine().getParseResult().originalArgs();
     return typed.isEmpty() ? "" : typed.get(0);
+  }
+
+  /** What follows a job file is for {@code regatta run}, whose processes would end with "no such option", each in its log. */
+  private void refuseBehindTheProgram() {
+    CommandSpec run = spec.root().subcommands().get("run").getCommandSpec();
+    for (String argument : isJobFile() ? arguments : List.<String>of()) {
+      String option = argument.split("=", 2)[0];
+      if (option.startsWith("-") && spec.findOption(option) != null && run.findOption(option) == null) {
+        throw new InvalidInput(option + " stands behind " + program + ", where what 'regatta run' takes stands; launch's own options "
+            + "stand before the program: regatta " + spec.name() + " " + option + " ... " + program);
+      }
+    }
+  }
+
+  private boolean isJobFile() {
+    return program.matches(".*\\.(yaml|yml|json)");
   }
 
   /** What a job file's arguments may be, as far as it matters here. */
@@ -121,7 +138,7 @@ final class LaunchCommand implements Callable<Integer> {
 
   /** Shards of each server as the job's file and its arguments say; a program in code has one. */
   private int shards() {
-    if (!program.matches(".*\\.(yaml|yml|json)") || !Files.isReadable(Path.of(program))) {
+    if (!isJobFile() || !Files.isReadable(Path.of(program))) {
       return 1; // what is not there is refused with its own words
     }
     JobArguments given = new JobArguments();

@@ -96,6 +96,8 @@ class BadInputTest {
       simulate JOB --cluster 127.0.0.1                | --cluster: expected host:port, got "127.0.0.1"
       frobnicate                                      | frobnicate
       simulat JOB                                     | did you mean 'simulate'
+      launch JOB --server_num 2                       | --server_num stands behind JOB, where what 'regatta run' takes stands; launch's own options stand before the program: regatta launch --server_num ... JOB
+      launch JOB --max-steps 5 --nproc_per_node=2     | --nproc_per_node stands behind JOB
       simulate JOB --slow 9=5                         | --slow 9=5
       """)
   void is_named(String command, String wanted) {
@@ -103,7 +105,7 @@ class BadInputTest {
     CommandLineRun run = CommandLineRun.regatta(command.strip().replace("JOB", job.toString()).replace("DIR", dir.toString()).split(" +"));
     assertThat(run.status()).as(run.err()).isEqualTo(2);
     assertThat(run.failure().lines()).hasSize(1);
-    assertThat(run.failure()).contains(wanted);
+    assertThat(run.failure()).contains(wanted.replace("JOB", job.toString()));
     threads.assertNone();
   }
 
