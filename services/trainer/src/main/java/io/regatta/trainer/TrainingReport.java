@@ -41,6 +41,18 @@ public record TrainingReport(long steps, long examples, double seconds, double l
         pushSeconds * percent, Math.max(0, other) * percent);
   }
 
+  /**
+   * What {@code read} of {@link #timeLine} is made of, in one line.
+   *
+   * @param waitedSeconds of it that readers were waited for, which more or faster ones could save
+   */
+  public String readLine(double waitedSeconds) {
+    double percent = seconds > 0 ? 100 / seconds : 0;
+    return String.format(java.util.Locale.ROOT,
+        "of read, %.0f %% waited for readers (%.2f s of %.1f s), %.0f %% made arrays of their batches, behind the engine's step before",
+        waitedSeconds * percent, waitedSeconds, seconds, Math.max(0, readSeconds - waitedSeconds) * percent);
+  }
+
   public double examplesPerSecond() {
     return seconds > 0 ? examples / seconds : 0;
   }

@@ -16,7 +16,6 @@ import io.regatta.trainer.data.SlotDataset;
 import io.regatta.trainer.data.SlotSource;
 import io.regatta.trainer.djl.FleetTrainer;
 import java.nio.file.Path;
-import java.util.Locale;
 import java.util.OptionalDouble;
 import java.util.function.BiConsumer;
 
@@ -95,8 +94,7 @@ final class DatasetRun {
   /** Says how long all passes have taken, and how much of that readers were waited for. */
   void timeLines(TrainingReport whole, SlotDataset train) {
     worker.progress().line(whole.timeLine());
-    worker.progress().line(String.format(Locale.ROOT, "waited for readers: %.2f s of %.1f s", train.waitedSeconds(),
-        whole.seconds()));
+    worker.progress().line(whole.readLine(train.waitedSeconds()));
   }
 
   /**
