@@ -23,6 +23,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.BiFunction;
+import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -102,6 +103,7 @@ public final class ServiceMain<R extends Record> {
   private final String service;
   private final Called called;
   private final Class<R> configClass;
+  private final Consumer<R> check;
   private final BiFunction<Node, R, ? extends Deployable> verticle;
   private final PrintStream out;
   private final PrintStream err;
@@ -110,12 +112,13 @@ public final class ServiceMain<R extends Record> {
   private final Promise<Void> ended = Promise.promise();
   private volatile Node.Starting starting;
 
-  ServiceMain(Called called, Class<R> configClass, BiFunction<Node, R, ? extends Deployable> verticle,
+  ServiceMain(Called called, Class<R> configClass, Consumer<R> check, BiFunction<Node, R, ? extends Deployable> verticle,
       PrintStream out, PrintStream err, Shorthand... shorthands) {
     this.shorthands = Stream.concat(COMMON.stream(), Stream.of(shorthands)).toList();
     this.called = called;
     this.service = called.service();
     this.configClass = configClass;
+    this.check = check;
     this.verticle = verticle;
     this.out = out;
     this.err = err;
@@ -130,7 +133,17 @@ public final class ServiceMain<R extends Record> {
    */
   public static <R extends Record> void run(String[] args, Called called, Class<R> configClass,
       BiFunction<Node, R, ? extends Deployable> verticle, Shorthand... shorthands) {
-    ServiceMain<R> main = new ServiceMain<>(called, configClass, verticle, System.out, System.err, shorthands);
+    run(args, called, configClass, own -> {}, verticle, shorthands);
+  }
+
+  /**
+   * The same of a service whose section can be looked at before there is a node, which takes seconds.
+   *
+   * @param check refuses, by {@code InvalidInput}, what cannot be served; may block
+   */
+  public static <R extends Record> void run(String[] args, Called called, Class<R> configClass, Consumer<R> check,
+      BiFunction<Node, R, ? extends Deployable> verticle, Shorthand... shorthands) {
+    ServiceMain<R> main = new ServiceMain<>(called, configClass, check, verticle, System.out, System.err, shorthands);
     int status;
     try (Interrupt interrupt = Interrupt.closes(main::stop)) {
       status = main.execute(args);
@@ -223,6 +236,7 @@ public final class ServiceMain<R extends Record> {
     if (NEED_OTHERS.contains(service)) {
       config.requireOthers("");
     }
+    check.accept(own);
     starting = Node.begin(config, service);
     if (stopRequested.future().isComplete()) {
       starting.cancel();

@@ -94,19 +94,33 @@ class ServiceMainTest {
 
   private int execute(String... args) {
     BiFunction<Node, EchoConfig, Deployable> verticle = Echo::new;
-    return new ServiceMain<>(ECHO, EchoConfig.class, verticle, new PrintStream(out, true, UTF_8),
+    return new ServiceMain<>(ECHO, EchoConfig.class, own -> {}, verticle, new PrintStream(out, true, UTF_8),
         new PrintStream(err, true, UTF_8)).execute(args);
   }
 
   @Test
   void anOptionOfOneServiceStandsForItsKey() {
-    ServiceMain<EchoConfig> main = new ServiceMain<>(ECHO, EchoConfig.class, Echo::new,
+    ServiceMain<EchoConfig> main = new ServiceMain<>(ECHO, EchoConfig.class, own -> {}, Echo::new,
         new PrintStream(out, true, UTF_8), new PrintStream(err, true, UTF_8),
         new ServiceMain.Shorthand("--word", "WORD", "echo.word", "what to say"));
     assertThat(main.execute("--word", "ahoy", "--show-config")).as(err.toString(UTF_8)).isZero();
     assertThat(out.toString(UTF_8)).containsPattern("echo.word.*ahoy");
     assertThat(main.execute("--help")).isZero();
     assertThat(out.toString(UTF_8)).contains("--word=WORD", "Usage: echo ", "Says a word.");
+  }
+
+  @Test
+  void whatCannotBeServedIsRefusedBeforeANodeStarts() {
+    LeftoverThreads threads = LeftoverThreads.snapshot();
+    BiFunction<Node, EchoConfig, Deployable> verticle = (node, own) -> {
+      throw new AssertionError("it has started");
+    };
+    ServiceMain<EchoConfig> main = new ServiceMain<>(ECHO, EchoConfig.class, own -> {
+      throw new InvalidInput("there is no word " + own.word());
+    }, verticle, new PrintStream(out, true, UTF_8), new PrintStream(err, true, UTF_8));
+    assertThat(main.execute("--set", "echo.word=ahoy")).isEqualTo(2);
+    assertThat(err.toString(UTF_8).strip()).isEqualTo("echo: there is no word ahoy");
+    threads.assertNone();
   }
 
   private void refused(int status, String part, String... args) {
@@ -155,7 +169,8 @@ class ServiceMainTest {
   }
 
   private ServiceMain<EchoConfig> main(String service) {
-    return new ServiceMain<>(new ServiceMain.Called(service, service, ""), EchoConfig.class, Echo::new, new PrintStream(out, true, UTF_8),
+    return new ServiceMain<>(new ServiceMain.Called(service, service, ""), EchoConfig.class, own -> {}, Echo::new,
+        new PrintStream(out, true, UTF_8),
         new PrintStream(err, true, UTF_8));
   }
 

@@ -91,6 +91,15 @@ public final class Predictor implements AutoCloseable {
     source = new Source(dir, model.run(), model.step(), -1);
   }
 
+  /**
+   * Sees, without reading it, whether there is a model to load.
+   *
+   * @throws InvalidInput if the directory is not there, or holds none that says of which program it is
+   */
+  public static void check(Path dir) {
+    ServedModel.manifest(dir);
+  }
+
   /** A model of a program on the class path. Blocks until it is in memory. */
   public static Predictor load(Path dir) {
     return load(dir, null);

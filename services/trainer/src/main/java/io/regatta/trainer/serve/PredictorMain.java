@@ -2,6 +2,7 @@ package io.regatta.trainer.serve;
 
 import io.regatta.node.ServiceMain;
 import io.regatta.node.directory.Directory;
+import java.nio.file.Path;
 
 /** A model as a service in a process of its own. */
 public final class PredictorMain {
@@ -21,7 +22,7 @@ public final class PredictorMain {
    */
   public static void run(String command, String[] args) {
     ServiceMain.run(args, new ServiceMain.Called(Directory.PREDICTOR, command, DESCRIPTION), PredictorConfig.class,
-        (node, config) -> new PredictorVerticle(node, config, null),
+        config -> Predictor.check(Path.of(config.model())), (node, config) -> new PredictorVerticle(node, config, null),
         new ServiceMain.Shorthand("--model", "DIR", "predictor.model", "the model, as a run saved it"),
         new ServiceMain.Shorthand("--follow", "DIR", "predictor.follow", "snapshots to take over as they come"),
         new ServiceMain.Shorthand("--port", "N", "predictor.port", "port of HTTP and gRPC"));

@@ -8,6 +8,8 @@ import io.regatta.node.address.ServicePort;
 import io.regatta.node.admin.Hosted;
 import io.regatta.node.directory.Directory;
 import io.regatta.node.directory.Registration;
+import io.regatta.protocol.snapshot.FileEntry;
+import io.regatta.protocol.snapshot.SnapshotDirectory;
 import io.regatta.trainer.Servable;
 import io.vertx.core.Future;
 import io.vertx.core.VerticleBase;
@@ -15,6 +17,7 @@ import io.vertx.core.WorkerExecutor;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.UUID;
 import org.slf4j.Logger;
@@ -64,7 +67,7 @@ public final class PredictorVerticle extends VerticleBase {
   public Future<?> start() {
     hosted = node.starting(Directory.PREDICTOR);
     files = vertx.createSharedWorkerExecutor("regatta-predictor-files-" + UUID.randomUUID(), 1, READ_NANOS_MAX);
-    return files.executeBlocking(() -> Predictor.load(Path.of(config.model()), program))
+    return files.executeBlocking(this::load)
         .compose(loaded -> {
           predictor = loaded;
           follower = config.follow().isBlank() ? null : new SnapshotFollower(predictor, Path.of(config.follow()));
@@ -90,6 +93,22 @@ public final class PredictorVerticle extends VerticleBase {
         })
         .onFailure(e -> hosted.failed(e))
         .recover(e -> stop().transform(stopped -> Future.failedFuture(e)));
+  }
+
+  /** Which takes long of a large model, so that its user is told what is going on. */
+  private Predictor load() {
+    Path dir = Path.of(config.model()).toAbsolutePath();
+    long bytes = SnapshotDirectory.files(dir).stream().mapToLong(FileEntry::bytes).sum();
+    LOG.info("model {} is being read, {} bytes", dir, bytes);
+    long begin = System.nanoTime();
+    Predictor loaded = Predictor.load(Path.of(config.model()), program);
+    LOG.info("model {} is in memory after {} s, step {}", dir, seconds(begin), loaded.source().step());
+    return loaded;
+  }
+
+  /** Since then, for the log. */
+  static String seconds(long beginNanos) {
+    return String.format(Locale.ROOT, "%.1f", (System.nanoTime() - beginNanos) / 1e9);
   }
 
   /** Not while the last look goes on: a snapshot may take longer to read than to come. */

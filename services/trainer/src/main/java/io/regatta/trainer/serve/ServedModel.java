@@ -71,16 +71,7 @@ final class ServedModel implements AutoCloseable {
    *     format
    */
   static ServedModel load(Path dir, Servable given, DataConfig.Format format) throws IOException {
-    JsonObject manifest = ManifestFile.read(dir);
-    if (!"model".equals(manifest.getString("kind"))) {
-      throw new InvalidInput(dir + " is a snapshot, which has no word of the program; name the model's directory that the run "
-          + "saved (output)");
-    }
-    if (!manifest.containsKey("program")) {
-      throw new InvalidInput("model " + dir + " was exported from a snapshot, which does not know the program, its settings, nor "
-          + "what an id without a row has: load the model that the run saved (output), and take over the snapshot, or follow "
-          + "its directory");
-    }
+    JsonObject manifest = manifest(dir);
     SnapshotDirectory.verify(dir);
     JobConfig job = JobConfig.of(new JsonObject().put("job", manifest.getString("job"))
         .put("program", manifest.getString("program", "")).put("settings", manifest.getJsonObject("settings", new JsonObject()))
@@ -96,6 +87,25 @@ final class ServedModel implements AutoCloseable {
       served.close();
       throw e;
     }
+  }
+
+  /**
+   * What a directory says of the model in it.
+   *
+   * @throws InvalidInput if it holds none that a run has saved
+   */
+  static JsonObject manifest(Path dir) {
+    JsonObject manifest = ManifestFile.read(dir);
+    if (!"model".equals(manifest.getString("kind"))) {
+      throw new InvalidInput(dir + " is a snapshot, which has no word of the program; name the model's directory that the run "
+          + "saved (output)");
+    }
+    if (!manifest.containsKey("program")) {
+      throw new InvalidInput("model " + dir + " was exported from a snapshot, which does not know the program, its settings, nor "
+          + "what an id without a row has: load the model that the run saved (output), and take over the snapshot, or follow "
+          + "its directory");
+    }
+    return manifest;
   }
 
   /** The tables' section of the job, as far as the network depends on it. */

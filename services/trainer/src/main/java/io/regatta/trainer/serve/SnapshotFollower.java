@@ -98,6 +98,7 @@ final class SnapshotFollower {
 
   private boolean take(Found found, List<Found> newestFirst, Set<String> said) {
     Manifest snapshot = found.manifest();
+    long begin = System.nanoTime();
     try {
       predictor.take(found.dir());
     } catch (InvalidInput e) {
@@ -117,7 +118,7 @@ final class SnapshotFollower {
       }
       return false;
     }
-    LOG.info("took snapshot {} over, step {}", found.dir(), snapshot.step());
+    LOG.info("took snapshot {} over, step {}, in {} s", found.dir(), snapshot.step(), PredictorVerticle.seconds(begin));
     gone = 0;
     boolean goesOn = isChained(snapshot) && chain != null && snapshot.run().equals(chain.run());
     stride = snapshot.step() - (goesOn ? chain.step() : newestFirst.stream().map(Found::manifest)

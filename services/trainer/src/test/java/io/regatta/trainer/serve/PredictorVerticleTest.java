@@ -1,7 +1,9 @@
 package io.regatta.trainer.serve;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.node.Node;
 import io.regatta.node.NodeConfig;
 import io.regatta.node.process.Blocking;
@@ -27,6 +29,16 @@ class PredictorVerticleTest {
   static void train() {
     ServedJob.train(dir, "model", 2, new JsonObject());
     ServedJob.train(dir, "snapshots", 8, new JsonObject().put("every_steps", 4));
+  }
+
+  /** Asked before a node starts. */
+  @Test
+  void what_is_no_model_is_known_without_reading_it() {
+    Predictor.check(dir.resolve("model"));
+    assertThatThrownBy(() -> Predictor.check(dir.resolve("none"))).isInstanceOf(InvalidInput.class)
+        .hasMessageContaining(dir.resolve("none") + " does not exist");
+    assertThatThrownBy(() -> Predictor.check(dir.resolve("snapshots/step-000000004"))).isInstanceOf(InvalidInput.class)
+        .hasMessageContaining("is a snapshot, which has no word of the program");
   }
 
   @Test
