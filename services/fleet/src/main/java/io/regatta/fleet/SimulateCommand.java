@@ -79,10 +79,7 @@ final class SimulateCommand implements Callable<Integer> {
       job.checkLocal(more);
     }
     JobConfig config = job.load(settings, regatta.program());
-    Regatta.say(out, "starting " + (local ? "one trainer with tables in process" : parts(config)) + ", mode "
-        + mode(config));
-    Map<Integer, Long> delays = delays(config);
-    RunResult run = local ? train(config) : simulate(config, delays);
+    RunResult run = local ? train(config) : simulate(config, delays(config));
     Regatta.say(out, run);
     if (result != null) {
       Regatta.say(out, "Result written to " + result.toAbsolutePath());
@@ -90,8 +87,16 @@ final class SimulateCommand implements Callable<Integer> {
     return Regatta.DONE;
   }
 
+  /** What can be known beforehand has been. */
+  private void starting(String parts, JobConfig config) {
+    Regatta.say(spec.commandLine().getOut(), "starting " + parts + ", mode " + mode(config));
+  }
+
   private RunResult train(JobConfig config) {
-    try (Fleet fleet = Fleet.of(place(settings, job.readyTimeout(), null, result, gpus, Fleet.role(Role.LOCAL)), config)) {
+    Place here = place(settings, job.readyTimeout(), null, result, gpus, Fleet.role(Role.LOCAL));
+    JobCheck.alone(config, regatta.program());
+    starting("one trainer with tables in process", config);
+    try (Fleet fleet = Fleet.of(here, config)) {
       return fleet.train(regatta.program());
     }
   }
@@ -132,6 +137,7 @@ final class SimulateCommand implements Callable<Integer> {
     LocalCluster.Options options = LocalCluster.Options.of(config, place(settings, job.readyTimeout(), cluster, result, gpus,
         new JsonObject()));
     JobCheck.distributed(config, regatta.program());
+    starting(parts(config), config);
     LocalCluster running = LocalCluster.start(options.withProgram(regatta.program()).withFaults(Faults.slow(delays)));
     try (Interrupt interrupt = Interrupt.closes(running::close)) {
       List<RunResult> all = Blocking.get(running.results());

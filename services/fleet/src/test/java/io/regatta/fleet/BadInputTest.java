@@ -202,6 +202,33 @@ class BadInputTest {
     }
   }
 
+  /** In training data, and in test data, of which one would learn behind the training. */
+  @ParameterizedTest
+  @CsvSource(delimiter = '|', quoteCharacter = '~', textBlock = """
+      train.txt | auto | expected 40 tab-separated columns, found 'click:1 dense_feature:0.5 1:737395'. No line so far is in the format criteo, and this one looks like slots: see that data.format
+      test.tsv  | auto | looks like slots
+      test.tsv  | csv  | train.txt, line 1: expected a column named label, found
+      none      | csv  | which looks like criteo: see that data.format (csv) says how the file is written
+      """)
+  void data_in_another_format_are_named_before_anything_starts(String wrong, String format, String wanted) throws IOException {
+    String criteo = "1" + "\t5".repeat(39) + "\n";
+    String slots = "click:1 dense_feature:0.5 1:737395\n";
+    Path data = Files.createDirectory(dir.resolve("data"));
+    for (String file : List.of("train.txt", "test.tsv")) {
+      Files.writeString(data.resolve(file), file.equals(wrong) ? slots : criteo);
+    }
+    try (LogLines log = LogLines.of("io.regatta")) {
+      CommandLineRun run = CommandLineRun.regatta("simulate", Checkout.file("configs/ctr-dnn.yaml").toString(), "--data",
+          data.toString(), "--output", dir.resolve("model").toString(), "--set", "data.format=" + format, "--set",
+          "data.test_files=test.tsv");
+      assertThat(run.status()).as(run.err()).isEqualTo(2);
+      assertThat(run.failure().lines()).hasSize(1);
+      assertThat(run.failure()).contains("line 1", wanted);
+      assertThat(run.out()).doesNotContain("starting");
+      assertThat(log.lines()).as("nothing has started").isEmpty();
+    }
+  }
+
   @Test
   void a_file_and_a_directory_in_each_others_place_are_named_as_such() throws IOException {
     String config = Checkout.file("configs/fit-a-line.yaml").toString();

@@ -27,8 +27,8 @@ public final class BadLines {
   private final String skipping;
   /** What says how lines are written; empty: nothing does. */
   private final String format;
-  /** There are lines whose format is what somebody has said, and none of them has fitted yet. */
-  private volatile boolean formatDoubtful;
+  /** There are lines whose format, of this name, is what somebody has said, and none of them has fitted yet; empty: none are. */
+  private volatile String doubtful = "";
   private volatile boolean formatFits;
   private final AtomicLong skipped = new AtomicLong();
 
@@ -68,16 +68,20 @@ public final class BadLines {
     return new BadLines(Policy.FAIL, false, "", format);
   }
 
-  /** Lines are to come whose format may be another than was said. */
-  void doubtFormat() {
-    formatDoubtful = !formatFits && !format.isEmpty();
+  /**
+   * Lines are to come whose format may be another than was said.
+   *
+   * @param expected name of what was
+   */
+  void doubtFormat(String expected) {
+    doubtful = formatFits || format.isEmpty() ? "" : expected;
   }
 
   /** A line has fitted: those that do not are bad by themselves. */
   void good() {
     if (!formatFits) {
       formatFits = true;
-      formatDoubtful = false;
+      doubtful = "";
     }
   }
 
@@ -93,7 +97,7 @@ public final class BadLines {
 
   /** Reports a bad line, as below. */
   public boolean report(Line line, String column, String problem) {
-    return report(line.file(), line.number(), column, problem);
+    return report(place(line.file(), line.number(), column, problem), "line", line);
   }
 
   /**
@@ -106,28 +110,45 @@ public final class BadLines {
    * @throws InvalidInput if the policy is to fail
    */
   public boolean report(String file, long line, String column, String problem) {
-    return report(file + ", line " + line + ", " + column + ": " + problem, "line");
+    return report(place(file, line, column, problem), "line", null);
+  }
+
+  private static String place(String file, long line, String column, String problem) {
+    return file + ", line " + line + ", " + column + ": " + problem;
   }
 
   /** Reports a file that is an example as a whole; as above. */
   public boolean reportFile(String file, String problem) {
-    return report(file + " " + problem, "file");
+    return report(file + " " + problem, "file", null);
   }
 
-  private boolean report(String text, String what) {
-    String doubt = !formatDoubtful ? ""
-        : "o line so far is in the format: see that " + format + " says how they are written";
+  /** @param line null: not known */
+  private boolean report(String text, String what, Line line) {
     if (policy == Policy.FAIL) {
+      String doubt = doubt(line);
       String mend = skipping.isEmpty() ? "" : "end the " + what + ", or leave such " + what + "s out with " + skipping;
       throw new InvalidInput(text + (doubt.isEmpty() ? mend.isEmpty() ? "" : ". M" + mend
           : ". N" + doubt + (mend.isEmpty() ? "" : "; else m" + mend)));
     }
     long count = skipped.incrementAndGet();
     if (logged && count <= LOGGED_MAX) {
+      String doubt = count < LOGGED_MAX ? "" : doubt(line);
       LOG.warn("skipped: {}{}", text, count < LOGGED_MAX ? "" : " (further ones are counted, not logged"
           + (doubt.isEmpty() ? ")" : "; n" + doubt + ")"));
     }
     return false;
+  }
+
+  /** What is behind an N or n; empty: the format is not in doubt. */
+  private String doubt(Line line) {
+    String expected = doubtful;
+    if (expected.isEmpty()) {
+      return "";
+    }
+    String likely = line == null ? "" : LikelyFormat.of(line.text());
+    return "o line so far is in the format " + expected
+        + (likely.isEmpty() || likely.equals(expected) ? "" : ", and this one looks like " + likely)
+        + ": see that " + format + " says how they are written";
   }
 
   /** Logs how many lines a reading of a whole file has left out, if any: those since {@code before} were skipped. */

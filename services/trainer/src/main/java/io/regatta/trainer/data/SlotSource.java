@@ -31,11 +31,18 @@ public interface SlotSource<R> {
 
   /** The cursor behind so many more of its records; it is closed if that fails. */
   static <R> Cursor<R> passOver(Cursor<R> cursor, long records) {
-    try {
+    moveOrClose(cursor, () -> {
       for (long passed = 0; passed < records && cursor.next() != null; passed++) {
         // What was read before.
       }
-      return cursor;
+    });
+    return cursor;
+  }
+
+  /** Moves a cursor that nobody has yet: if that fails nobody gets it, and so nobody else closes it. */
+  static void moveOrClose(Cursor<?> cursor, Runnable move) {
+    try {
+      move.run();
     } catch (RuntimeException | Error e) {
       try {
         cursor.close();

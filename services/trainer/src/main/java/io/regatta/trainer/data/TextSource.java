@@ -38,7 +38,7 @@ public final class TextSource implements FileSource<Line> {
     this.command = command;
     this.badLines = badLines;
     this.files.forEach(DataFiles::readable);
-    badLines.doubtFormat();
+    badLines.doubtFormat(format.name());
   }
 
   @Override

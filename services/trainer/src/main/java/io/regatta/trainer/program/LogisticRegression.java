@@ -57,6 +57,8 @@ public final class LogisticRegression implements TrainingProgram, Servable {
     Stream.of(files.train(), files.test()).flatMap(List::stream).forEach(file -> Loading.present(job,
         "LibSVM files (a9a and a9a.t, or those that data.files and data.test_files name)", "many data sets are at "
             + "https://www.csie.ntu.edu.tw/~cjlin/libsvmtools/datasets/binary.html", file));
+    FirstExamples.check(job, files.train(), (of, badLines) -> examples(job, of, badLines));
+    FirstExamples.check(job, files.test(), (of, badLines) -> examples(job, of, badLines));
   }
 
   private static Inputs inputs(JobConfig job) {

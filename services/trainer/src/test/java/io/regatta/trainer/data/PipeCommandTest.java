@@ -72,8 +72,9 @@ class PipeCommandTest {
   void whereNoLineHasBeenGoodTheFormatIsDoubtedFirst() throws Exception {
     Path file = Files.writeString(dir.resolve("a.txt"), "id:7 label:1\nid:8 label:0\n");
     assertThatThrownBy(() -> ids("cat -", file)).isInstanceOf(InvalidInput.class)
-        .hasMessageContaining("line 1").hasMessageContaining("No line so far is in the format: see that data.format (behind a "
-            + "pipe_command multislot, where it is not set) says how they are written; else mend the line, or leave such lines out");
+        .hasMessageContaining("line 1").hasMessageContaining("No line so far is in the format multislot, and this one looks like slots: "
+            + "see that data.format (behind a pipe_command multislot, where it is not set) says how they are written; else "
+            + "mend the line, or leave such lines out");
   }
 
   @Test

@@ -99,6 +99,9 @@ public final class CriteoFormat implements LineFormat {
     for (int column = 0; column < COLUMNS; column++) {
       int to = Ascii.find((byte) '\t', bytes, from, line.to());
       boolean last = to == line.to();
+      if (last && column == 0) {
+        return bad(line, column, COLUMNS + " tab-separated columns", from, to, badLines);
+      }
       if (last != (column == COLUMNS - 1)) {
         return badLines.report(line, columnName(column),
             last ? "the line ends here, expected " + COLUMNS + " tab-separated columns"

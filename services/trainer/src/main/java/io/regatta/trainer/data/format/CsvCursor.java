@@ -6,6 +6,7 @@ import de.siegmar.fastcsv.reader.CsvReader;
 import de.siegmar.fastcsv.reader.CsvRecord;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.trainer.data.DataCursor;
+import io.regatta.trainer.data.LikelyFormat;
 import io.regatta.trainer.data.SlotSource;
 import io.regatta.trainer.data.Slots;
 import io.regatta.trainer.data.file.CountedInput;
@@ -29,6 +30,7 @@ import java.util.List;
  */
 final class CsvCursor implements SlotSource.Cursor<CsvSource.Row> {
 
+  private static final int SHOWN_MAX = 400;
   private static final char BYTE_ORDER_MARK = '\uFEFF';
 
   private final FileQueue queue;
@@ -52,21 +54,7 @@ final class CsvCursor implements SlotSource.Cursor<CsvSource.Row> {
     this.queue = queue;
     this.slots = slots;
     if (start.file() >= 0) {
-      try {
-        seek(start);
-      } catch (RuntimeException | Error e) {
-        abandon(e);
-        throw e;
-      }
-    }
-  }
-
-  /** Nobody gets this cursor, and so nobody closes it. */
-  private void abandon(Throwable why) {
-    try {
-      close();
-    } catch (RuntimeException e) {
-      why.addSuppressed(e);
+      SlotSource.moveOrClose(this, () -> seek(start));
     }
   }
 
@@ -179,8 +167,12 @@ final class CsvCursor implements SlotSource.Cursor<CsvSource.Row> {
     for (int i = 0; i < columns.length; i++) {
       columns[i] = names.indexOf(slots.get(i).name());
       if (columns[i] < 0) {
-        throw new InvalidInput(file.toAbsolutePath() + ", line 1: expected a column named " + slots.get(i).name()
-            + ", found " + names);
+        String found = names.toString();
+        String likely = LikelyFormat.of(String.join(",", next.getFields()));
+        throw new InvalidInput(file.toAbsolutePath() + ", line 1: expected a column named " + slots.get(i).name() + ", found "
+            + (found.length() > SHOWN_MAX ? found.substring(0, SHOWN_MAX) + "..." : found)
+            + (likely.isEmpty() || likely.equals("csv") ? "" : ", which looks like " + likely) + ": see that data.format (csv) says how "
+            + "the file is written, and that its first row names the columns");
       }
     }
   }
