@@ -40,7 +40,7 @@ public final class LineCursor implements SlotSource.Cursor<Line> {
     this.queue = queue;
     this.command = command;
     if (start != null && start.file() >= 0) {
-      seek(start);
+      SlotSource.moveOrClose(this, () -> seek(start));
     }
   }
 
@@ -74,20 +74,7 @@ public final class LineCursor implements SlotSource.Cursor<Line> {
         lines = start.records();
       }
     } catch (IOException e) {
-      abandon(e);
       throw DataFiles.unreadable(path, e);
-    } catch (RuntimeException | Error e) {
-      abandon(e);
-      throw e;
-    }
-  }
-
-  /** Nobody gets this cursor, and so nobody closes it. */
-  private void abandon(Throwable why) {
-    try {
-      close();
-    } catch (RuntimeException e) {
-      why.addSuppressed(e);
     }
   }
 

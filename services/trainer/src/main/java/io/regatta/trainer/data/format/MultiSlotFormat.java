@@ -1,16 +1,12 @@
 package io.regatta.trainer.data.format;
 
-import io.regatta.core.reduce.DistinctIds;
 import io.regatta.trainer.data.BadLines;
-import io.regatta.trainer.data.Layout;
 import io.regatta.trainer.data.Line;
-import io.regatta.trainer.data.LineFormat;
 import io.regatta.trainer.data.SlotBatch;
 import io.regatta.trainer.data.Slots;
 import io.regatta.trainer.data.Slots.Kind;
 import io.regatta.trainer.data.Slots.Slot;
 import io.regatta.trainer.data.file.Ascii;
-import java.util.Arrays;
 
 /**
  * PaddlePaddle's MultiSlot text: for every slot, in order, the number of its values and the values, all separated by blanks
@@ -18,15 +14,13 @@ import java.util.Arrays;
  * PaddlePaddle's InMemory feed. A slot without values is an error there and here: the data's generator pads it. Immutable,
  * any thread.
  */
-public final class MultiSlotFormat implements LineFormat {
+public final class MultiSlotFormat extends SlotLineFormat {
 
   private static final int NUMBER_DIGITS_MAX = 9;
 
-  private final Slots slots;
-
   /** @param slots of every line, in order */
   public MultiSlotFormat(Slots slots) {
-    this.slots = slots;
+    super(slots);
   }
 
   @Override
@@ -35,15 +29,10 @@ public final class MultiSlotFormat implements LineFormat {
   }
 
   @Override
-  public Layout layout() {
-    return slots.layout();
-  }
-
-  @Override
   public boolean parse(Line line, SlotBatch into, int row, BadLines badLines) {
     byte[] bytes = line.bytes();
-    int columns = slots.layout().columns();
-    Arrays.fill(into.ids(), row * columns, (row + 1) * columns, DistinctIds.PADDING);
+    clear(into, row);
+    int[] taken = new int[slots.size()];
     int at = Ascii.skipBlanks(bytes, line.from(), line.to());
     for (int number = 0; number < slots.size(); number++) {
       Slot slot = slots.get(number);
@@ -53,31 +42,13 @@ public final class MultiSlotFormat implements LineFormat {
       if (wrong != null) {
         return bad(line, slot, at, wrong, badLines);
       }
-      int ids = 0;
       for (int value = 0; value < values; value++) {
         at = Ascii.skipBlanks(bytes, end, line.to());
         end = Ascii.endOfToken(bytes, at, line.to());
-        if (at == end) {
-          return bad(line, slot, at, "the line ends after " + value + " of " + values + " values", badLines);
-        }
-        if (slot.kind() != Kind.IDS) {
-          float parsed = Ascii.number(bytes, at, end);
-          if (Float.isNaN(parsed)) {
-            return bad(line, slot, at, BadLines.expected("a number", line.text(at, end)), badLines);
-          }
-          if (slot.kind() == Kind.LABEL) {
-            if (!slots.takesLabel(parsed)) {
-              return bad(line, slot, at, BadLines.expected(Slots.BINARY, line.text(at, end)), badLines);
-            }
-            into.labels()[row] = parsed;
-          } else {
-            into.dense()[row * slots.layout().dense() + slot.offset() + value] = parsed;
-          }
-        } else {
-          if (!SlotIds.valid(bytes, at, end)) {
-            return bad(line, slot, at, BadLines.expected(SlotIds.EXPECTED, line.text(at, end)), badLines);
-          }
-          ids += SlotIds.put(Ascii.id(bytes, at, end), into.ids(), row * columns + slot.offset() + ids);
+        wrong = at == end ? "the line ends after " + value + " of " + values + " values"
+            : put(line, at, end, number, into, row, taken);
+        if (wrong != null) {
+          return bad(line, slot, at, wrong, badLines);
         }
       }
       at = Ascii.skipBlanks(bytes, end, line.to());
@@ -105,9 +76,5 @@ public final class MultiSlotFormat implements LineFormat {
           + ": give the slot more room";
     }
     return values == slot.width() ? null : "expected " + slot.width() + " values, found " + values;
-  }
-
-  private static boolean bad(Line line, Slot slot, int at, String problem, BadLines badLines) {
-    return badLines.report(line, "character " + (at - line.from() + 1) + " (slot " + slot.name() + ")", problem);
   }
 }

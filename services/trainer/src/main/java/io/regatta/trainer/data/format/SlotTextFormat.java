@@ -1,10 +1,7 @@
 package io.regatta.trainer.data.format;
 
-import io.regatta.core.reduce.DistinctIds;
 import io.regatta.trainer.data.BadLines;
-import io.regatta.trainer.data.Layout;
 import io.regatta.trainer.data.Line;
-import io.regatta.trainer.data.LineFormat;
 import io.regatta.trainer.data.SlotBatch;
 import io.regatta.trainer.data.Slots;
 import io.regatta.trainer.data.Slots.Kind;
@@ -18,14 +15,13 @@ import java.util.Arrays;
  * ({@code click:0 dense_feature:0.05 dense_feature:0.6 1:737395 2:210498}). A slot that is missing has no ids (or only 0),
  * or is all zeros if it is dense; names that no slot has are passed over; the label must be there. Immutable, any thread.
  */
-public final class SlotTextFormat implements LineFormat {
+public final class SlotTextFormat extends SlotLineFormat {
 
-  private final Slots slots;
   private final byte[][] names;
 
   /** @param slots by name; their order is that of the features */
   public SlotTextFormat(Slots slots) {
-    this.slots = slots;
+    super(slots);
     names = new byte[slots.size()][];
     for (int i = 0; i < names.length; i++) {
       names[i] = slots.get(i).name().getBytes(StandardCharsets.UTF_8);
@@ -38,17 +34,9 @@ public final class SlotTextFormat implements LineFormat {
   }
 
   @Override
-  public Layout layout() {
-    return slots.layout();
-  }
-
-  @Override
   public boolean parse(Line line, SlotBatch into, int row, BadLines badLines) {
     byte[] bytes = line.bytes();
-    int columns = slots.layout().columns();
-    int dense = slots.layout().dense();
-    Arrays.fill(into.ids(), row * columns, (row + 1) * columns, DistinctIds.PADDING);
-    Arrays.fill(into.dense(), row * dense, (row + 1) * dense, 0f);
+    clear(into, row);
     int[] taken = new int[names.length];
     int number = 0;
     int end;
@@ -68,40 +56,12 @@ public final class SlotTextFormat implements LineFormat {
       Slot slot = slots.get(found);
       String wrong = taken[found] == slot.width()
           ? "expected at most " + values(slot.width()) + ", found more"
-          : set(line, colon + 1, end, found, into, row, taken);
+          : put(line, colon + 1, end, found, into, row, taken);
       if (wrong != null) {
-        return badLines.report(line, "character " + (at - line.from() + 1) + " (slot " + slot.name() + ")", wrong);
+        return bad(line, slot, at, wrong, badLines);
       }
     }
     return complete(line, taken, badLines);
-  }
-
-  /** Puts a value where it belongs; returns what is wrong with it, or null. */
-  private String set(Line line, int from, int to, int number, SlotBatch into, int row, int[] taken) {
-    byte[] bytes = line.bytes();
-    Slot slot = slots.get(number);
-    if (slot.kind() == Kind.IDS) {
-      if (!SlotIds.valid(bytes, from, to)) {
-        return BadLines.expected(SlotIds.EXPECTED, line.text(from, to));
-      }
-      taken[number] += SlotIds.put(Ascii.id(bytes, from, to), into.ids(),
-          row * slots.layout().columns() + slot.offset() + taken[number]);
-      return null;
-    }
-    float value = Ascii.number(bytes, from, to);
-    if (Float.isNaN(value)) {
-      return BadLines.expected("a number", line.text(from, to));
-    }
-    if (slot.kind() == Kind.LABEL) {
-      if (!slots.takesLabel(value)) {
-        return BadLines.expected(Slots.BINARY, line.text(from, to));
-      }
-      into.labels()[row] = value;
-    } else {
-      into.dense()[row * slots.layout().dense() + slot.offset() + taken[number]] = value;
-    }
-    taken[number]++;
-    return null;
   }
 
   /** A dense slot is there in full or not at all, the label always. */
