@@ -35,7 +35,12 @@ public final class ParameterServerControl {
 
   /** The server's shards. */
   public Future<ShardMapReply> shardMap() {
-    return calls.call(ParameterServerGrpcClient.ShardMap, ShardMapRequest.getDefaultInstance());
+    return shardMap(ShardMapRequest.getDefaultInstance());
+  }
+
+  /** The same, telling the server what its asker knows of the servers. */
+  public Future<ShardMapReply> shardMap(ShardMapRequest known) {
+    return calls.call(ParameterServerGrpcClient.ShardMap, known);
   }
 
   /** What runs there; {@code job} empty for all. */

@@ -145,13 +145,8 @@ public final class Fleet implements AutoCloseable {
 
   /** Runs this process's service until {@link #close}, Ctrl-C or SIGTERM. The calling thread waits. */
   public void runServer() {
-    ServerProcess process = ServerProcess.start(place, job, ready);
-    server = process;
-    try (Interrupt interrupt = Interrupt.closes(process::close)) {
-      Blocking.get(process.ended());
-    } finally {
-      Blocking.get(process.close());
-    }
+    server = ServerProcess.start(place, job, ready);
+    server.serve();
   }
 
   /**

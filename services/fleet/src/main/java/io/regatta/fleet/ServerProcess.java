@@ -7,6 +7,8 @@ import io.regatta.node.Node;
 import io.regatta.node.NodeConfig;
 import io.regatta.node.ServiceProcess;
 import io.regatta.node.directory.Directory;
+import io.regatta.node.process.Blocking;
+import io.regatta.node.process.Interrupt;
 import io.regatta.parameterserver.ParameterServerConfig;
 import io.regatta.parameterserver.ParameterServerVerticle;
 import io.regatta.rendezvous.RendezvousConfig;
@@ -42,6 +44,26 @@ final class ServerProcess {
       place.node().requireOthers("");
     }
     return new ServerProcess(place.node(), service, verticle, ready);
+  }
+
+  /**
+   * A parameter server at a fixed port that is told by trainers which of the servers it is, with a rendezvous at its port.
+   *
+   * @param trainers of each job that it takes; 0: any number
+   */
+  static ServerProcess announced(NodeConfig node, ParameterServerConfig server, RendezvousConfig rendezvous, int trainers,
+      Consumer<String> ready) {
+    return new ServerProcess(node, Directory.PARAMETER_SERVER, n -> ParameterServerVerticle.announced(n, server,
+        new RendezvousService(n, rendezvous), trainers), ready);
+  }
+
+  /** Serves until {@link #close}, Ctrl-C or SIGTERM. The calling thread waits. */
+  void serve() {
+    try (Interrupt interrupt = Interrupt.closes(this::close)) {
+      Blocking.get(ended());
+    } finally {
+      Blocking.get(close());
+    }
   }
 
   /** Completes when the service was closed, fails when it could not start. */

@@ -25,7 +25,7 @@ final class ServiceCommand implements Callable<Integer> {
 
   static void addAll(CommandLine commandLine) {
     ServiceRoles.descriptions().forEach((name, description) -> {
-      CommandLine service = new CommandLine(new ServiceCommand());
+      CommandLine service = new CommandLine(name.equals("pserver") ? new PserverCommand() : new ServiceCommand());
       service.getCommandSpec().usageMessage().description(description);
       commandLine.addSubcommand(name, service);
     });

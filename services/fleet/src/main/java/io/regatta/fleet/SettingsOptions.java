@@ -34,7 +34,12 @@ final class SettingsOptions {
    * @return what they say
    */
   RoleEnvironment takeRole(Map<String, String> environment) {
-    role = RoleEnvironment.read(environment);
+    return take(RoleEnvironment.read(environment));
+  }
+
+  /** The same with what has been read already. */
+  RoleEnvironment take(RoleEnvironment read) {
+    role = read;
     return role;
   }
 

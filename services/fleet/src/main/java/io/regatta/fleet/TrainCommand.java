@@ -1,10 +1,10 @@
 package io.regatta.fleet;
 
+import io.regatta.fleet.role.RoleEnvironment;
 import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.result.ResultFile;
 import java.io.PrintWriter;
 import java.nio.file.Path;
-import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -15,7 +15,11 @@ import picocli.CommandLine.Spec;
 
 /** Trains one rank of a job on services that run elsewhere, or the whole job in process with {@code --local}. */
 @Command(name = "train", mixinStandardHelpOptions = true,
-    description = "Trains one rank of a job against running services, or all of it here with --local.")
+    description = "Trains one rank of a job against running services, or all of it here with --local.",
+    footer = {"", "Alone: regatta train --local configs/ctr-dnn.yaml",
+        "Against servers of v2's kind: regatta train --pservers=10.0.0.1,10.0.0.2 --trainer_id=0 "
+            + "--num_gradient_servers=2 configs/word2vec.yaml",
+        "Against services of a cluster: regatta train --seeds 10.0.0.1:5701 configs/wide-and-deep.yaml"})
 final class TrainCommand implements Callable<Integer> {
 
   @ParentCommand
@@ -33,6 +37,9 @@ final class TrainCommand implements Callable<Integer> {
   @Mixin
   private FleetOptions place;
 
+  @Mixin
+  private InitOptions init;
+
   @Option(names = "--local", description = "one trainer, tables in process, no services")
   private boolean local;
 
@@ -44,10 +51,10 @@ final class TrainCommand implements Callable<Integer> {
     PrintWriter out = spec.commandLine().getOut();
     ResultFile.at(result);
     if (local) {
-      job.checkLocal(List.of());
-    }
-    if (!local) {
-      RoleLines.say(settings.takeRole(System.getenv()).as("trainer", "regatta train"), out);
+      job.checkLocal(init.ofOthers());
+      settings.take(RoleEnvironment.alone(init.given()));
+    } else {
+      RoleLines.say(settings.take(RoleEnvironment.read(System.getenv(), init.given())).as("trainer", "regatta train"), out);
     }
     JobConfig config = job.load(settings, regatta.program());
     Place here = place.load(settings, job.readyTimeout(), result, Fleet.role(local ? Role.LOCAL : Role.TRAINER));

@@ -9,6 +9,7 @@ import ai.djl.training.DefaultTrainingConfig;
 import ai.djl.training.loss.Loss;
 import ai.djl.training.optimizer.Optimizer;
 import ai.djl.training.tracker.Tracker;
+import io.regatta.aggregator.AggregatorMain;
 import io.regatta.node.testing.FreePorts;
 import io.regatta.node.testing.LeftoverThreads;
 import io.regatta.trainer.TrainingProgram;
@@ -321,11 +322,11 @@ class BadInputTest {
 
   @Test
   void a_service_calls_itself_as_its_user_did() throws Exception {
-    List<String> command = JavaProcess.java("-cp", System.getProperty("java.class.path"), Regatta.class.getName(), "pserver",
+    List<String> command = JavaProcess.java("-cp", System.getProperty("java.class.path"), Regatta.class.getName(), "aggregator",
         "--help");
     try (JavaProcess process = JavaProcess.start("help", dir, command)) {
       assertThat(process.status(60)).as(process.output()).isZero();
-      assertThat(process.output()).contains("Usage: regatta pserver", "Runs a parameter server with its shards.",
+      assertThat(process.output()).contains("Usage: regatta aggregator", AggregatorMain.DESCRIPTION,
           "--seeds=HOST:PORT");
     }
   }

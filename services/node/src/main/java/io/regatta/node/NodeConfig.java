@@ -69,6 +69,11 @@ public record NodeConfig(
     return new NodeConfig(cluster, admin, host, seconds, longWaitSeconds, eventLoops, vertxMetrics);
   }
 
+  /** The same on another host, see {@code host}. */
+  public NodeConfig withHost(String other) {
+    return new NodeConfig(cluster, admin, other, readyTimeoutSeconds, longWaitSeconds, eventLoops, vertxMetrics);
+  }
+
   /** The same with another cluster section. */
   public NodeConfig withCluster(ClusterConfig other) {
     return new NodeConfig(other, admin, host, readyTimeoutSeconds, longWaitSeconds, eventLoops, vertxMetrics);

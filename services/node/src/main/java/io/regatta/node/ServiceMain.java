@@ -166,7 +166,8 @@ public final class ServiceMain<R extends Record> {
   int execute(String... args) {
     Options options = new Options();
     CommandLine commandLine = new CommandLine(options).setCommandName(called.command());
-    commandLine.getCommandSpec().usageMessage().description(called.description());
+    commandLine.getCommandSpec().usageMessage().description(called.description())
+        .footer("", "For example: " + called.command() + " -conf " + service + ".yaml");
     shorthands.forEach(s -> commandLine.getCommandSpec().addOption(s.spec()));
     try {
       commandLine.parseArgs(args);

@@ -1,5 +1,6 @@
 package io.regatta.parameterserver;
 
+import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.node.Node;
 import io.regatta.node.address.PortGuest;
@@ -48,6 +49,8 @@ public final class ParameterServerVerticle extends VerticleBase {
   private final Node node;
   private final ParameterServerConfig config;
   private final PortGuest guest;
+  /** Null: the index is configured, or given by the rendezvous. */
+  private final AnnouncedSeat announced;
   private final String id = UUID.randomUUID().toString();
   private final List<ParameterShardVerticle> others = new ArrayList<>();
   private final List<Future<String>> deployments = new ArrayList<>();
@@ -67,9 +70,24 @@ public final class ParameterServerVerticle extends VerticleBase {
 
   /** The same, whose control port serves a guest as well; null: none. */
   public ParameterServerVerticle(Node node, ParameterServerConfig config, PortGuest guest) {
+    this(node, config, guest, null);
+  }
+
+  private ParameterServerVerticle(Node node, ParameterServerConfig config, PortGuest guest, AnnouncedSeat announced) {
     this.node = node;
     this.config = config;
     this.guest = guest;
+    this.announced = announced;
+  }
+
+  /**
+   * A server that is not told its index: trainers that know the servers in order tell it when they first come, and its start
+   * completes then. It needs a configured port, a directory of fixed endpoints, and a guest at whom they meet if it is the first.
+   *
+   * @param trainers of each job that it takes; 0: any number
+   */
+  public static ParameterServerVerticle announced(Node node, ParameterServerConfig config, PortGuest guest, int trainers) {
+    return new ParameterServerVerticle(node, config, guest, new AnnouncedSeat(node.directory(), config.port(), trainers));
   }
 
   /** The control port, once started. */
@@ -87,7 +105,8 @@ public final class ParameterServerVerticle extends VerticleBase {
     hosted = node.starting(Directory.PARAMETER_SERVER + (config.index() < 0 ? "" : " " + config.index()));
     return listen()
         .compose(v -> guest == null ? Future.succeededFuture() : guest.listens(port()))
-        .compose(v -> ServerSeat.take(node, config, id, node.host() + ":" + port(), hosted::lacks))
+        .compose(v -> announced != null ? announced.seat()
+            : ServerSeat.take(node, config, id, node.host() + ":" + port(), hosted::lacks))
         .compose(this::onThisLoop)
         .compose(taken -> {
           seat = taken;
@@ -102,8 +121,8 @@ public final class ParameterServerVerticle extends VerticleBase {
           registration = registered;
           hosted.serves();
           registered.lost().onSuccess(hosted::lacks);
-          LOG.info("parameter server {} of {} serves {} shard(s), control port {}", seat.index(), config.servers(),
-              config.shards(), port());
+          LOG.info("parameter server {} of {} serves {} shard(s), control port {}", seat.index(),
+              announced == null ? config.servers() : announced.servers(), config.shards(), port());
         })
         .onFailure(e -> hosted.failed(e))
         .recover(e -> undeployOthers().transform(undeployed -> stop()).transform(stopped -> Future.failedFuture(e)));
@@ -185,6 +204,13 @@ public final class ParameterServerVerticle extends VerticleBase {
     /** Answers when the shards listen, so that one who comes early need not ask again. */
     @Override
     public Future<ShardMapReply> shardMap(ShardMapRequest request) {
+      try {
+        if (announced != null) {
+          announced.told(request);
+        }
+      } catch (RegattaException e) {
+        return Future.failedFuture(ErrorMapping.toStatus(e));
+      }
       return shardMap.future();
     }
 

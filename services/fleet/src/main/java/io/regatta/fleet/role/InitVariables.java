@@ -1,7 +1,10 @@
 package io.regatta.fleet.role;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Locale;
+import java.util.Map;
 import java.util.Set;
 
 /**
@@ -16,6 +19,13 @@ final class InitVariables {
       "NUM_GRADIENT_SERVERS", "TRAINER_ID", "PSERVERS");
 
   private InitVariables() {}
+
+  /** The environment with options that stand for variables of this kind: {@code --trainer_id} for {@code PADDLE_INIT_TRAINER_ID}. */
+  static Variables with(Map<String, String> environment, Map<String, String> arguments) {
+    Map<String, String> options = new HashMap<>();
+    arguments.keySet().forEach(name -> options.put(name, "--" + name.substring(PREFIX.length()).toLowerCase(Locale.ROOT)));
+    return new Variables(environment, arguments, options);
+  }
 
   static void read(Variables variables, Findings found) {
     for (String name : variables.beginningWith(PREFIX)) {
@@ -38,11 +48,24 @@ final class InitVariables {
         sparse + " of the shards");
     int trainers = variables.number(PREFIX + "NUM_GRADIENT_SERVERS", 1, 1);
     found.key(PREFIX + "NUM_GRADIENT_SERVERS", variables.text(PREFIX + "NUM_GRADIENT_SERVERS", "not set"), "trainers", trainers);
-    int id = Variables.within(PREFIX + "TRAINER_ID", variables.number(PREFIX + "TRAINER_ID", 0, 0), trainers,
+    int id = variables.within(PREFIX + "TRAINER_ID", variables.number(PREFIX + "TRAINER_ID", 0, 0), trainers,
         PREFIX + "NUM_GRADIENT_SERVERS");
     found.key(PREFIX + "TRAINER_ID", variables.text(PREFIX + "TRAINER_ID", "not set"), "fleet.id", id);
-    int threads = variables.number(PREFIX + "TRAINER_COUNT", 1, 1);
-    found.key(PREFIX + "TRAINER_COUNT", variables.text(PREFIX + "TRAINER_COUNT", "not set"), "threads", threads);
+    found.key(PREFIX + "TRAINER_COUNT", variables.text(PREFIX + "TRAINER_COUNT", "not set"), "threads",
+        variables.number(PREFIX + "TRAINER_COUNT", 1, 1));
+    device(variables, found);
+  }
+
+  /** What holds for a trainer that is alone as well. */
+  static void alone(Variables variables, Findings found) {
+    if (variables.has(PREFIX + "TRAINER_COUNT")) {
+      found.key(PREFIX + "TRAINER_COUNT", variables.text(PREFIX + "TRAINER_COUNT"), "threads",
+          variables.number(PREFIX + "TRAINER_COUNT", 1, 1));
+    }
+    device(variables, found);
+  }
+
+  private static void device(Variables variables, Findings found) {
     if (variables.has(PREFIX + "USE_GPU")) {
       found.key(PREFIX + "USE_GPU", variables.text(PREFIX + "USE_GPU"), "device", variables.flag(PREFIX + "USE_GPU")
           ? "gpu:0" : "cpu");

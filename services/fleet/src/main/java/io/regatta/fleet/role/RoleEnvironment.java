@@ -43,10 +43,28 @@ public record RoleEnvironment(String source, List<Settings.Option> options, List
    * @throws InvalidInput for a variable that is missing or wrong, which it names, with what was read
    */
   public static RoleEnvironment read(Map<String, String> environment) {
-    Reader reader = new Reader(new Variables(environment));
+    return read(environment, Map.of());
+  }
+
+  /**
+   * The same for a command with options in the words of v2's {@code paddle.init}, which go before the environment.
+   *
+   * @param arguments their values by the names of their variables, {@code PADDLE_INIT_*}
+   */
+  public static RoleEnvironment read(Map<String, String> environment, Map<String, String> arguments) {
+    Reader reader = new Reader(InitVariables.with(environment, arguments));
     String source = reader.source();
+    reader.barrier();
     reader.proxies();
     return new RoleEnvironment(source, reader.found.options(), reader.found.readings(), reader.found.notes());
+  }
+
+  /** What such options say to a process that trains alone: threads and device. */
+  public static RoleEnvironment alone(Map<String, String> arguments) {
+    Variables variables = InitVariables.with(Map.of(), arguments);
+    Findings found = new Findings(variables::called);
+    InitVariables.alone(variables, found);
+    return new RoleEnvironment("", found.options(), found.readings(), found.notes());
   }
 
   /** Whether the environment gives this process a part. */
@@ -80,10 +98,11 @@ public record RoleEnvironment(String source, List<Settings.Option> options, List
   private static final class Reader {
 
     private final Variables variables;
-    private final Findings found = new Findings();
+    private final Findings found;
 
     Reader(Variables variables) {
       this.variables = variables;
+      found = new Findings(variables::called);
     }
 
     String source() {
@@ -96,8 +115,7 @@ public record RoleEnvironment(String source, List<Settings.Option> options, List
       given.values().removeIf(List::isEmpty);
       if (given.size() > 1) {
         throw new InvalidInput("the environment gives this process its part in " + given.size() + " ways at once: " + given
-            .values().stream().map(names -> String.join(", ", names)).collect(Collectors.joining(" and "))
-            + ". Unset those of all but one");
+            .values().stream().map(this::called).collect(Collectors.joining(" and ")) + ". Unset those of all but one");
       }
       if (given.containsKey("PADDLE_INIT_*")) {
         InitVariables.read(variables, found);
@@ -113,11 +131,27 @@ public record RoleEnvironment(String source, List<Settings.Option> options, List
       if (variables.has("PADDLE_TRAINER_ENDPOINTS")) {
         return RoleMakerVariables.collective(variables, found) ? "PaddlePaddle Fleet, collective (PADDLE_TRAINER_ENDPOINTS)" : "";
       }
+      if (variables.has("PADDLE_MASTER")) {
+        MasterVariables.read(variables, found);
+        return "PaddlePaddle launch, collective (PADDLE_MASTER)";
+      }
       for (String name : variables.set("PADDLE_TRAINER_ID", "PADDLE_TRAINERS_NUM", "PADDLE_TRAINING_ROLE")) {
         found.reading(name, variables.text(name), "none: neither servers nor trainers' endpoints are given");
         found.note(name + " is set, but neither PADDLE_PSERVERS_IP_PORT_LIST nor PADDLE_TRAINER_ENDPOINTS is: it has no effect");
       }
       return SchedulerVariables.read(variables, found);
+    }
+
+    private String called(List<String> names) {
+      return names.stream().map(variables::called).collect(Collectors.joining(", "));
+    }
+
+    /** Said when there is a part: what Paddle's launchers would look at. */
+    void barrier() {
+      if (variables.has("FLAGS_LAUNCH_BARRIER")) {
+        found.reading("FLAGS_LAUNCH_BARRIER", variables.text("FLAGS_LAUNCH_BARRIER"), "none: a trainer waits for its servers in any "
+            + "case, for --ready-timeout at most");
+      }
     }
 
     /** Data never goes through one; gRPC clients of other makes do look at them, so it is said. */

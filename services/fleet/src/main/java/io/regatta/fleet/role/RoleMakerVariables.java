@@ -53,7 +53,7 @@ final class RoleMakerVariables {
 
   private static void trainer(Variables variables, Findings found, int trainers) {
     found.key(ROLE, "TRAINER", "fleet.role", "trainer");
-    int id = Variables.within(ID, variables.required(ID, 0), trainers, TRAINERS);
+    int id = variables.within(ID, variables.required(ID, 0), trainers, TRAINERS);
     found.key(ID, Integer.toString(id), "fleet.id", id);
     if (variables.has(TRAINER_ENDPOINTS)) {
       List<String> endpoints = variables.endpoints(TRAINER_ENDPOINTS);
@@ -89,7 +89,7 @@ final class RoleMakerVariables {
     }
     int count = variables.number(TRAINERS, 1, endpoints.size());
     sameCount(endpoints, count);
-    int id = Variables.within(ID, variables.number(ID, 0, 0), count, TRAINER_ENDPOINTS);
+    int id = variables.within(ID, variables.number(ID, 0, 0), count, TRAINER_ENDPOINTS);
     if (count == 1) {
       found.reading(TRAINER_ENDPOINTS, endpoints.get(0), "none: a single trainer is not distributed");
       return false;

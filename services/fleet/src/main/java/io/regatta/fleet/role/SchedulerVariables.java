@@ -49,7 +49,7 @@ final class SchedulerVariables {
 
   private static void rankOf(Variables variables, Findings found, String rank, String size) {
     int count = variables.required(size, 1);
-    int id = Variables.within(rank, variables.required(rank, 0), count, size);
+    int id = variables.within(rank, variables.required(rank, 0), count, size);
     found.key(rank, Integer.toString(id), "fleet.id", id);
     found.implied(rank, "fleet.role", "trainer");
     found.key(size, Integer.toString(count), "trainers", count);

@@ -30,7 +30,7 @@ final class TranspilerVariables {
     switch (role) {
       case "TRAINER" -> {
         found.key(ROLE, role, "fleet.role", "trainer");
-        int id = Variables.within(ID, variables.number(ID, 0, 0), trainers, TRAINERS);
+        int id = variables.within(ID, variables.number(ID, 0, 0), trainers, TRAINERS);
         found.key(ID, variables.text(ID, "0"), "fleet.id", id);
       }
       case "PSERVER" -> {

@@ -3,6 +3,7 @@ package io.regatta.fleet.role;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.node.address.HostPort;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -10,15 +11,30 @@ import java.util.stream.Stream;
 
 /**
  * Typed access to environment variables. Blank ones count as unset, and spaces around values and list items are dropped:
- * people copy them out of documents. Errors name the variable and what was read. Immutable.
+ * people copy them out of documents. Errors name the variable, or the option
+ * that stands for it, and what was read. Immutable.
  */
 final class Variables {
 
   private static final String CHECK = ", please check your environment.";
-  private final Map<String, String> environment;
+  private final Map<String, String> values = new HashMap<>();
+  /** Options that stand for variables, by these. */
+  private final Map<String, String> options;
 
-  Variables(Map<String, String> environment) {
-    this.environment = Map.copyOf(environment);
+  /**
+   * @param environment variables by name
+   * @param arguments values of options that stand for variables, and go before them, by the variables' names
+   * @param options the names of those options, by the variables'
+   */
+  Variables(Map<String, String> environment, Map<String, String> arguments, Map<String, String> options) {
+    values.putAll(environment);
+    values.putAll(arguments);
+    this.options = Map.copyOf(options);
+  }
+
+  /** What its user calls it: the option that stands for it, if that was given. */
+  String called(String name) {
+    return options.getOrDefault(name, name);
   }
 
   boolean has(String name) {
@@ -31,12 +47,12 @@ final class Variables {
   }
 
   List<String> beginningWith(String prefix) {
-    return environment.keySet().stream().filter(name -> name.startsWith(prefix) && has(name)).sorted().toList();
+    return values.keySet().stream().filter(name -> name.startsWith(prefix) && has(name)).sorted().toList();
   }
 
   /** Null: unset. */
   String text(String name) {
-    String value = environment.get(name);
+    String value = values.get(name);
     return value == null || value.isBlank() ? null : value.strip();
   }
 
@@ -48,7 +64,7 @@ final class Variables {
   String required(String name) {
     String value = text(name);
     if (value == null) {
-      throw new InvalidInput("Can not find " + name + CHECK);
+      throw new InvalidInput("Can not find " + called(name) + CHECK);
     }
     return value;
   }
@@ -62,7 +78,7 @@ final class Variables {
     return value == null ? otherwise : number(name, value, least);
   }
 
-  private static int number(String name, String value, int least) {
+  private int number(String name, String value, int least) {
     try {
       int number = Integer.parseInt(value);
       if (number >= least) {
@@ -71,7 +87,7 @@ final class Variables {
     } catch (NumberFormatException e) {
       // said below
     }
-    throw new InvalidInput(name + " must be a whole number of at least " + least + ", but is \"" + value + "\"" + CHECK);
+    throw new InvalidInput(called(name) + " must be a whole number of at least " + least + ", but is \"" + value + "\"" + CHECK);
   }
 
   /** As Python and shells write it: true, false, 1, 0, yes, no, on, off. */
@@ -80,7 +96,7 @@ final class Variables {
     return switch (value.toLowerCase(Locale.ROOT)) {
       case "true", "1", "yes", "on" -> true;
       case "false", "0", "no", "off", "none" -> false;
-      default -> throw new InvalidInput(name + " must be True or False, but is \"" + value + "\"" + CHECK);
+      default -> throw new InvalidInput(called(name) + " must be True or False, but is \"" + value + "\"" + CHECK);
     };
   }
 
@@ -93,7 +109,7 @@ final class Variables {
       }
     }
     if (items.isEmpty()) {
-      throw new InvalidInput(name + " must be a comma-separated list, but is \"" + value + "\"" + CHECK);
+      throw new InvalidInput(called(name) + " must be a comma-separated list, but is \"" + value + "\"" + CHECK);
     }
     return items;
   }
@@ -111,10 +127,10 @@ final class Variables {
   }
 
   /** A place among so many. */
-  static int within(String name, int number, int count, String countName) {
+  int within(String name, int number, int count, String countName) {
     if (number >= count) {
-      throw new InvalidInput(name + " is " + number + ", but " + countName + " says that there are " + count + ": from 0 to "
-          + (count - 1) + CHECK);
+      throw new InvalidInput(called(name) + " is " + number + ", but " + called(countName) + " says that there are " + count
+          + ": from 0 to " + (count - 1) + CHECK);
     }
     return number;
   }

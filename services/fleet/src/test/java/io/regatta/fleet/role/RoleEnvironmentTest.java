@@ -62,6 +62,25 @@ class RoleEnvironmentTest {
   }
 
   @Test
+  void arguments_in_the_words_of_v2_go_before_its_variables_and_are_what_messages_name() {
+    Map<String, String> variables = environment("PADDLE_INIT_PSERVERS=10.0.0.1;PADDLE_INIT_TRAINER_ID=0;PADDLE_INIT_NUM_GRADIENT_SERVERS=2");
+    RoleEnvironment role = RoleEnvironment.read(variables, Map.of("PADDLE_INIT_TRAINER_ID", "1"));
+    assertThat(role.value("fleet.id")).isEqualTo("1");
+    assertThat(role.options()).extracting(Settings.Option::name).contains("--trainer_id", "environment variable PADDLE_INIT_PSERVERS");
+    assertThatThrownBy(() -> RoleEnvironment.read(variables, Map.of("PADDLE_INIT_TRAINER_ID", "2"))).isInstanceOf(InvalidInput.class)
+        .hasMessageContaining("--trainer_id is 2, but PADDLE_INIT_NUM_GRADIENT_SERVERS says that there are 2");
+    assertThatThrownBy(() -> RoleEnvironment.read(environment("TRAINING_ROLE=TRAINER"), Map.of("PADDLE_INIT_PSERVERS", "a")))
+        .isInstanceOf(InvalidInput.class).hasMessageContaining("in 2 ways at once: --pservers and TRAINING_ROLE");
+    assertThat(RoleEnvironment.alone(Map.of("PADDLE_INIT_TRAINER_COUNT", "3")).value("threads")).isEqualTo("3");
+  }
+
+  @Test
+  void a_trainer_that_knows_the_meeting_place_alone() {
+    assertThat(keys("PADDLE_MASTER=10.0.0.1:6379;PADDLE_NNODES=1:2;PADDLE_LOCAL_SIZE=2")).isEqualTo("collective.min_trainers=2 "
+        + "fleet.rendezvous_endpoint=10.0.0.1:6379 fleet.role=trainer mode=collective servers=0 trainers=4");
+  }
+
+  @Test
   void a_collective_trainer() {
     assertThat(keys("PADDLE_TRAINER_ENDPOINTS=10.0.0.1:6170,10.0.0.2:6170;PADDLE_TRAINER_ID=1;"
         + "PADDLE_CURRENT_ENDPOINT=10.0.0.2:6170;PADDLE_TRAINERS_NUM=2")).isEqualTo("fleet.id=1 fleet.role=trainer "
@@ -140,6 +159,9 @@ class RoleEnvironmentTest {
       PADDLE_TRAINER_ENDPOINTS=a:1,b:2;PADDLE_CURRENT_ENDPOINT=b:2 | PADDLE_CURRENT_ENDPOINT is b:2, but PADDLE_TRAINER_ID 0
       PADDLE_TRAINER_ENDPOINTS=a:1,b:2;PADDLE_WITH_GLOO=1 | gloo initialized error, please check arguments
       PADDLE_TRAINER_ENDPOINTS=a:1,b:2;PADDLE_WITH_GLOO=1;PADDLE_GLOO_RENDEZVOUS=3 | PADDLE_GLOO_HTTP_ENDPOINT must be set
+      PADDLE_MASTER=a:1;PADDLE_NNODES=3:2 | PADDLE_NNODES must be a number of machines, or a range like 2:4, but is "3:2"
+      PADDLE_MASTER=a;PADDLE_NNODES=2 | PADDLE_MASTER
+      PADDLE_MASTER=a:1;PADDLE_NNODES=2;PADDLE_TRAINER_ID=2 | PADDLE_TRAINER_ID is 2, but PADDLE_NNODES says that there are 2
       OMPI_COMM_WORLD_RANK=3;OMPI_COMM_WORLD_SIZE=3 | OMPI_COMM_WORLD_RANK is 3, but OMPI_COMM_WORLD_SIZE says that there are 3
       """)
   void what_is_wrong_is_named(String variables, String message) {

@@ -5,6 +5,7 @@ import com.hazelcast.config.Config;
 import com.hazelcast.config.JoinConfig;
 import com.hazelcast.config.NetworkConfig;
 import com.hazelcast.core.HazelcastInstance;
+import com.hazelcast.instance.BuildInfoProvider;
 import io.regatta.node.address.HostPort;
 import io.vertx.core.Completable;
 import io.vertx.core.Promise;
@@ -65,6 +66,11 @@ public final class HazelcastMember extends HazelcastClusterManager {
     if (event.getMembers().stream().anyMatch(member -> !member.isLiteMember())) {
       super.memberRemoved(event);
     }
+  }
+
+  /** Hazelcast's version. */
+  public static String version() {
+    return BuildInfoProvider.getBuildInfo().getVersion();
   }
 
   /** The address that the Hazelcast member under a Vertx announces; empty if there is none. */

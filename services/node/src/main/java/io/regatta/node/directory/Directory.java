@@ -104,6 +104,15 @@ public interface Directory {
     return list(RENDEZVOUS).mapEmpty();
   }
 
+  /**
+   * Takes in where the instances of a service are, as somebody has said who knows. A directory that asks a store knows it better,
+   * and passes over it.
+   *
+   * @param endpoints comma-separated {@code host:port}, in index order
+   */
+  default void learn(String service, String endpoints) {
+  }
+
   /** Ends waits and removes the registrations made through this object. */
   Future<Void> close();
 }

@@ -6,25 +6,23 @@ import io.regatta.node.admin.Waits;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 
 /**
- * A directory read from configuration: every endpoint is known beforehand, nothing is published. Immutable but for its
- * open waits; any thread.
+ * A directory read from configuration: every endpoint is known beforehand, nothing is published. What
+ * it is told later goes before that. Any thread.
  */
 public final class FixedDirectory extends WaitingDirectory {
 
-  private final Map<String, List<Instance>> instances;
+  private final Map<String, List<Instance>> instances = new ConcurrentHashMap<>();
 
   /** @param endpoints service name to comma-separated {@code host:port}, in index order */
   public FixedDirectory(Vertx vertx, Waits waits, Map<String, String> endpoints) {
     super(vertx, waits);
-    Map<String, List<Instance>> parsed = new LinkedHashMap<>();
-    endpoints.forEach((service, list) -> parsed.put(service, parse(service, list)));
-    this.instances = Map.copyOf(parsed);
+    endpoints.forEach(this::learn);
   }
 
   /**
@@ -40,6 +38,11 @@ public final class FixedDirectory extends WaitingDirectory {
       out.add(new Instance(service, service + "-" + out.size(), out.size(), at.host(), at.port(), 0, Map.of()));
     }
     return List.copyOf(out);
+  }
+
+  @Override
+  public void learn(String service, String endpoints) {
+    instances.put(service, parse(service, endpoints));
   }
 
   /** Checks that the configuration says the same where it says anything; nothing is published. */

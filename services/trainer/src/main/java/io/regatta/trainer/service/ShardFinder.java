@@ -5,6 +5,7 @@ import io.regatta.node.directory.Directory;
 import io.regatta.protocol.ParameterServerControl;
 import io.regatta.protocol.parameterserver.Shard;
 import io.regatta.protocol.parameterserver.ShardMapReply;
+import io.regatta.protocol.parameterserver.ShardMapRequest;
 import io.regatta.trainer.config.JobConfig;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
@@ -49,7 +50,7 @@ final class ShardFinder {
       return processIds(List.of()).map(processIds -> new Found(List.of(), List.of(), processIds));
     }
     return directory.await(Directory.PARAMETER_SERVER, job.servers(), timeout, who).compose(servers -> {
-      List<Future<ShardMapReply>> maps = servers.stream().map(this::shardMap).toList();
+      List<Future<ShardMapReply>> maps = servers.stream().map(server -> shardMap(server, servers)).toList();
       return Future.all(maps).compose(all -> processIds(servers)
           .map(processIds -> new Found(servers, shards(servers, all.list(), who), processIds)));
     });
@@ -77,9 +78,11 @@ final class ShardFinder {
     }
   }
 
-  private Future<ShardMapReply> shardMap(Directory.Instance server) {
+  /** Also tells the server which of them it is: one that was started without knowing takes that place. */
+  private Future<ShardMapReply> shardMap(Directory.Instance server, List<Directory.Instance> servers) {
     ParameterServerControl control = new ParameterServerControl(vertx, server.host(), server.controlPort());
-    return control.shardMap().eventually(control::close);
+    return control.shardMap(ShardMapRequest.newBuilder().addAllServers(servers.stream().map(Directory.Instance::endpoint).toList())
+        .setServerIndex(server.index()).setTrainers(job.trainers()).build()).eventually(control::close);
   }
 
   private static List<Shard> shards(List<Directory.Instance> servers, List<ShardMapReply> maps, String who) {

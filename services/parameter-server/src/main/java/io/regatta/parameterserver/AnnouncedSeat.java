@@ -1,0 +1,91 @@
+package io.regatta.parameterserver;
+
+import io.regatta.core.error.RegattaException.Conflict;
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.node.address.HostPort;
+import io.regatta.node.directory.Directory;
+import io.regatta.protocol.parameterserver.ShardMapRequest;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import java.util.List;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The place of a server that was not told which of how many it is, as PaddlePaddle's v2 starts them: trainers know the servers
+ * in order, so the first one that asks for the shards says it, and where the rendezvous is, at the first server. Whoever
+ * says otherwise later is refused; the server keeps its place as long as it lives. Owned by the control port's event loop.
+ */
+final class AnnouncedSeat {
+
+  private static final Logger LOG = LoggerFactory.getLogger(AnnouncedSeat.class);
+
+  private final Directory directory;
+  private final int port;
+  private final int trainers;
+  private final Promise<ServerSeat> seat = Promise.promise();
+  /** Null: nobody has come yet. */
+  private List<String> servers;
+  private int index;
+
+  /**
+   * @param directory learns where servers and rendezvous are
+   * @param port the control port
+   * @param trainers of each job that this server takes; 0: any number
+   */
+  AnnouncedSeat(Directory directory, int port, int trainers) {
+    this.directory = directory;
+    this.port = port;
+    this.trainers = trainers;
+  }
+
+  /** Completes when a trainer has said it. */
+  Future<ServerSeat> seat() {
+    return seat.future();
+  }
+
+  /** Number of all servers; 0: not known yet. */
+  int servers() {
+    return servers == null ? 0 : servers.size();
+  }
+
+  /**
+   * Somebody asks for the shards, and may say what he knows.
+   *
+   * @throws Conflict if others have said otherwise, or this server was started for another number of trainers
+   * @throws InvalidInput if what he says cannot be
+   */
+  void told(ShardMapRequest known) {
+    if (known.getServersCount() == 0) {
+      return;
+    }
+    if (trainers > 0 && known.getTrainers() != trainers) {
+      throw new Conflict("the parameter server at port " + port + " was started for " + trainers
+          + " trainers (--num_gradient_servers), but this trainer's job has " + known.getTrainers()
+          + ": say the same number on both sides");
+    }
+    if (servers == null) {
+      take(known);
+    } else if (known.getServerIndex() != index || known.getServersCount() != servers.size()) {
+      throw new Conflict("the parameter server at port " + port + " is server " + index + " of " + String.join(",", servers)
+          + ", as the first trainer said, but this one says that it is server " + known.getServerIndex() + " of "
+          + String.join(",", known.getServersList()) + ": give all trainers the same --pservers, in the same order, and start the "
+          + "servers again if the first one was wrong");
+    }
+  }
+
+  private void take(ShardMapRequest known) {
+    List<String> list = List.copyOf(known.getServersList());
+    int place = known.getServerIndex();
+    if (place < 0 || place >= list.size() || HostPort.parse(list.get(place), "servers").port() != port) {
+      throw new InvalidInput("a trainer says that this is server " + place + " of " + String.join(",", list) + ", but it is the one "
+          + "at port " + port);
+    }
+    servers = list;
+    index = place;
+    directory.learn(Directory.RENDEZVOUS, list.get(0));
+    directory.learn(Directory.PARAMETER_SERVER, String.join(",", list));
+    LOG.info("a trainer says that this is server {} of {}", place, String.join(",", list));
+    seat.complete(new ServerSeat(place, System.currentTimeMillis(), null));
+  }
+}
