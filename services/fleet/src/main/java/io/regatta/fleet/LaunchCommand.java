@@ -2,8 +2,12 @@ package io.regatta.fleet;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.fleet.launch.LaunchOptions;
+import io.regatta.fleet.launch.LaunchedJob;
 import io.regatta.fleet.launch.Launches;
+import io.regatta.fleet.launch.Meeting;
+import io.regatta.fleet.launch.RemoteLaunch;
 import io.regatta.node.process.BadArguments;
+import io.regatta.trainer.config.JobConfig;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -28,7 +32,9 @@ import picocli.CommandLine.Spec;
     footer = {"", "Two servers and two trainers:   regatta launch --server_num 2 --worker_num 2 configs/ctr-dnn.yaml",
         "Four that exchange directly:    regatta launch --nproc_per_node 4 configs/resnet50.yaml",
         "The same on two machines:       regatta launch --ips 10.0.0.1,10.0.0.2 --nproc_per_node 2 configs/resnet50.yaml",
-        "What follows the program is its own: a job file takes the options of 'regatta run'."})
+        "Machines that are not named:   regatta launch --master 10.0.0.1:6379 --nnodes 2:4 --nproc_per_node 2 configs/lenet.yaml",
+        "Over ssh:                       regatta launch --hosts machines --job_dispatch_package workspace job.yaml",
+        "What follows the program is its own: a job file takes the options of the command run."})
 final class LaunchCommand implements Callable<Integer> {
 
   private static final int OLD_COUNT = 2;
@@ -57,6 +63,25 @@ final class LaunchCommand implements Callable<Integer> {
       description = "trainers of a collective job on each machine; without it one for each of --gpus, or one")
   private Integer nprocPerNode;
 
+  @Option(names = "--master", paramLabel = "HOST:PORT",
+      description = "where the machines of a collective job meet that are not named; one of them has this address")
+  private String master;
+
+  @Option(names = "--nnodes", paramLabel = "N[:M]", description = "machines that meet; of a range the job trains from N on, and others "
+      + "may come and go")
+  private String nnodes;
+
+  @Option(names = "--rank", paramLabel = "N", description = "number of this machine, from 0, which has the meeting place; without it as "
+      + "they come")
+  private Integer rank;
+
+  @Option(names = {"--max_restart", "--max-restart"}, paramLabel = "N",
+      description = "how often a trainer that fails is started again, if the others go on without it: elastic jobs (3)")
+  private Integer maxRestart;
+
+  @Mixin
+  private RemoteLaunchOptions remote;
+
   @Option(names = {"--gpus", "--devices", "--selected_gpus"}, paramLabel = "N,...",
       description = "GPUs to give to the trainers, one each, in turn")
   private String gpus;
@@ -83,6 +108,9 @@ final class LaunchCommand implements Callable<Integer> {
       description = "whether the options are printed")
   private String printConfig;
 
+  @Unmatched
+  private List<String> others = new ArrayList<>();
+
   @Parameters(index = "0", paramLabel = "PROGRAM", description = "a job file, a jar with a main class, or a .java file")
   private String program;
 
@@ -95,10 +123,17 @@ final class LaunchCommand implements Callable<Integer> {
     boolean old = "launch_ps".equals(name());
     LaunchOptions options = new LaunchOptions(old && servers == null && serverNum == null ? Integer.valueOf(OLD_COUNT) : serverNum,
         old && workers == null && workerNum == null ? Integer.valueOf(OLD_COUNT) : workerNum, LaunchOptions.list(servers),
-        LaunchOptions.list(workers), old ? List.of() : LaunchOptions.list(ips), nprocPerNode, LaunchOptions.gpus(gpus), host,
-        startPort, httpPort, logDir != null ? logDir : old ? "logs" : "log", jobId, program, arguments);
+        LaunchOptions.list(workers), old ? List.of() : LaunchOptions.list(ips), nprocPerNode, old ? Meeting.NONE : meeting(),
+        LaunchOptions.gpus(gpus), host, startPort(), httpPort, logDir != null ? logDir : old ? "logs" : "log", jobId, program,
+        Stream.concat(others.stream(), arguments.stream()).toList());
     boolean quiet = "False".equalsIgnoreCase(printConfig);
-    return Launches.run(options, shards(), Regatta.class.getName(), quiet, spec.commandLine().getOut());
+    if (remote.isGiven()) {
+      return new RemoteLaunch(options, remote.options(), spec.commandLine().getOut()).run(job(remote.directory()), quiet);
+    }
+    if (!others.isEmpty()) { // which only the processes of other machines are passed
+      throw new CommandLine.UnmatchedArgumentException(spec.commandLine(), others);
+    }
+    return Launches.run(options, job(Path.of("")), Regatta.class.getName(), quiet, spec.commandLine().getOut());
   }
 
   /** By which name it was called. */
@@ -136,17 +171,48 @@ final class LaunchCommand implements Callable<Integer> {
     private List<String> others = new ArrayList<>();
   }
 
-  /** Shards of each server as the job's file and its arguments say; a program in code has one. */
-  private int shards() {
-    if (!isJobFile() || !Files.isReadable(Path.of(program))) {
-      return 1; // what is not there is refused with its own words
+  /** PaddlePaddle's launcher takes these from its environment as well. */
+  private Meeting meeting() {
+    String place = master == null ? System.getenv("PADDLE_MASTER") : master;
+    boolean met = place != null && !place.isBlank();
+    return Meeting.of(place, met && nnodes == null ? System.getenv("PADDLE_NNODES") : nnodes,
+        met && rank == null ? number("PADDLE_RANK") : rank, maxRestart == null ? number("PADDLE_MAX_RESTART") : maxRestart);
+  }
+
+  private Integer startPort() {
+    return startPort == null ? number("FLAGS_START_PORT") : startPort;
+  }
+
+  /** Null: not set. */
+  private static Integer number(String variable) {
+    String text = System.getenv(variable);
+    if (text == null || text.isBlank()) {
+      return null;
+    }
+    try {
+      return Integer.valueOf(text.strip());
+    } catch (NumberFormatException e) {
+      throw new InvalidInput(variable + " must be a whole number, but is \"" + text + "\", please check your environment.");
+    }
+  }
+
+  /**
+   * What the job's file and its arguments say; of a program in code nothing is known.
+   *
+   * @param directory in which the program's path begins; null: one of another machine
+   */
+  private LaunchedJob job(Path directory) {
+    Path file = directory == null ? null : directory.resolve(program);
+    if (file == null || !isJobFile() || !Files.isReadable(file)) {
+      return LaunchedJob.UNKNOWN; // what is not there is refused with its own words
     }
     JobArguments given = new JobArguments();
     try {
-      new CommandLine(given).parseArgs(Stream.concat(Stream.of(program), arguments.stream()).toArray(String[]::new));
+      new CommandLine(given).parseArgs(Stream.concat(Stream.of(file.toString()), arguments.stream()).toArray(String[]::new));
     } catch (CommandLine.ParameterException e) {
       throw new InvalidInput(BadArguments.words(e));
     }
-    return given.job.load(given.settings, null).shards();
+    JobConfig config = given.job.load(given.settings, null);
+    return new LaunchedJob(config.shards(), config.isElastic());
   }
 }

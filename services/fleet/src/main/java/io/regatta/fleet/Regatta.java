@@ -27,7 +27,7 @@ import picocli.CommandLine.ParameterException;
     description = "Distributed training of DJL models on the JVM.",
     subcommands = {SimulateCommand.class, TrainCommand.class, RunCommand.class, ParityCommand.class, StatusCommand.class,
         CheckpointCommand.class, PrepareCommand.class, PredictCommand.class, EnvCommand.class, LaunchCommand.class,
-        VersionCommand.class, CommandLine.HelpCommand.class},
+        MeetingPlaceCommand.class, VersionCommand.class, CompletionCommand.class, CommandLine.HelpCommand.class},
     footer = {"", "First steps: regatta simulate configs/wide-and-deep.yaml"})
 public final class Regatta implements Runnable {
 
@@ -58,12 +58,7 @@ public final class Regatta implements Runnable {
    */
   static int execute(TrainingProgram program, String... args) {
     LauncherLink.follow(System.getenv());
-    CommandLine commandLine = new CommandLine(new Regatta(program));
-    ServiceCommand.addAll(commandLine);
-    commandLine.getSubcommands().get("launch").setStopAtPositional(true); // what follows the program is the program's
-    commandLine.setCaseInsensitiveEnumValuesAllowed(true)
-        .setParameterExceptionHandler(Regatta::badArguments)
-        .setExecutionExceptionHandler((e, failed, parsed) -> report(e, failed.getErr()));
+    CommandLine commandLine = commandLine(program);
     boolean command = args.length == 0 || commandLine.getSubcommands().containsKey(args[0])
         || commandLine.getCommandSpec().findOption(args[0]) != null;
     if (command && (args.length > 0 || program == null)) {
@@ -75,6 +70,17 @@ public final class Regatta implements Runnable {
       return BAD_INPUT;
     }
     return commandLine.execute(withRun(args));
+  }
+
+  /** All commands, with what their help ends with. */
+  static CommandLine commandLine(TrainingProgram program) {
+    CommandLine commandLine = new CommandLine(new Regatta(program));
+    ServiceCommand.addAll(commandLine);
+    commandLine.getSubcommands().get("launch").setStopAtPositional(true); // what follows the program is the program's
+    CommandExamples.addTo(commandLine);
+    return commandLine.setCaseInsensitiveEnumValuesAllowed(true)
+        .setParameterExceptionHandler(Regatta::badArguments)
+        .setExecutionExceptionHandler((e, failed, parsed) -> report(e, failed.getErr()));
   }
 
   /** A command that comes too late or is misspelt, in words; null if there is none. */

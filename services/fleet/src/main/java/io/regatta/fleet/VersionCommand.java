@@ -5,7 +5,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Spec;
 
-@Command(name = "version", mixinStandardHelpOptions = true, description = "Prints the version.")
+@Command(name = "version", mixinStandardHelpOptions = true, description = "Prints the versions of all parts, the engine's native library, and what the machine has.")
 final class VersionCommand implements Callable<Integer> {
 
   @Spec
@@ -13,8 +13,7 @@ final class VersionCommand implements Callable<Integer> {
 
   @Override
   public Integer call() {
-    spec.commandLine().getOut().println(Version.text());
-    spec.commandLine().getOut().flush();
+    Installation.lines().forEach(line -> Regatta.say(spec.commandLine().getOut(), line));
     return Regatta.DONE;
   }
 }

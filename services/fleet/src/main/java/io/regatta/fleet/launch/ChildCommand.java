@@ -49,6 +49,14 @@ final class ChildCommand {
     return command;
   }
 
+  /** Regatta's command line on this Java, with this class path. */
+  static List<String> regatta(String main, String... arguments) {
+    List<String> command = new ArrayList<>(java());
+    command.addAll(List.of("-cp", System.getProperty("java.class.path"), main));
+    command.addAll(List.of(arguments));
+    return command;
+  }
+
   private static List<String> java() {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());

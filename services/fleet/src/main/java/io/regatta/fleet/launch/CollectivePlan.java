@@ -13,9 +13,9 @@ final class CollectivePlan {
   private static final int FIRST_PORT = 6070;
 
   private final LaunchOptions options;
-  private final ThisMachine machine;
+  private final Machines machine;
 
-  CollectivePlan(LaunchOptions options, ThisMachine machine) {
+  CollectivePlan(LaunchOptions options, Machines machine) {
     this.options = options;
     this.machine = machine;
   }
@@ -43,16 +43,16 @@ final class CollectivePlan {
         all.add(new LaunchPlan.Planned(LaunchedRole.WORKER, all.size(), variables));
       }
     }
-    return new LaunchPlan(true, why, all, endpoints);
+    return new LaunchPlan(true, why, all, endpoints, endpoints.size(), 0);
   }
 
   private int port(List<String> nodes, String node, int i) {
-    if (nodes.size() == 1 && options.startPort() == null) {
-      return machine.ports().any(node, 1);
+    if (nodes.size() == 1 && options.startPort() == null && machine.holdsPorts()) {
+      return machine.anyPort(node, 1);
     }
     int port = (options.startPort() == null ? FIRST_PORT : options.startPort()) + i;
     if (machine.has(node)) {
-      machine.ports().exactly(node, port, "trainer " + i + " of " + node);
+      machine.exactPort(node, port, "trainer " + i + " of " + node);
     }
     return port;
   }

@@ -18,6 +18,7 @@ import java.util.TreeMap;
  * @param workers {@code host} or {@code host:port} of every trainer, of all machines; empty: {@code workerNum} here
  * @param ips machines of a collective job, in the order of its ranks; empty: this one alone
  * @param nprocPerNode trainers of a collective job on each machine; null: one for each of {@code gpus}, or one
+ * @param meeting how machines of a collective job come together that are not named
  * @param gpus what the trainers of this machine get, by their number on it
  * @param host this machine's address, where the lists leave it open; empty: looked for among its own
  * @param startPort first of the ports to use; null: any free ones on one machine, the usual ones on several
@@ -28,8 +29,8 @@ import java.util.TreeMap;
  * @param arguments its arguments
  */
 public record LaunchOptions(Integer serverNum, Integer workerNum, List<String> servers, List<String> workers,
-    List<String> ips, Integer nprocPerNode, GpuAssignment gpus, String host, Integer startPort, String httpPort, String logDir,
-    String jobId, String program, List<String> arguments) {
+    List<String> ips, Integer nprocPerNode, Meeting meeting, GpuAssignment gpus, String host, Integer startPort, String httpPort,
+    String logDir, String jobId, String program, List<String> arguments) {
 
   public LaunchOptions {
     servers = List.copyOf(servers);
@@ -45,6 +46,15 @@ public record LaunchOptions(Integer serverNum, Integer workerNum, List<String> s
     unique("--servers", servers);
     unique("--workers", workers.stream().filter(worker -> worker.contains(":")).toList());
     unique("--ips", ips);
+    if (!meeting.master().isEmpty() && !ips.isEmpty()) {
+      throw new InvalidInput("--master and --ips: machines meet, or are named; give one of the two");
+    }
+  }
+
+  /** The same for other machines. */
+  LaunchOptions on(List<String> newServers, List<String> newWorkers, List<String> newIps) {
+    return new LaunchOptions(null, null, newServers, newWorkers, newIps, nprocPerNode, meeting, gpus, host, startPort,
+        httpPort, logDir, jobId, program, arguments);
   }
 
   private static void atLeast(String option, Integer value, int least) {
@@ -91,6 +101,10 @@ public record LaunchOptions(Integer serverNum, Integer workerNum, List<String> s
     lines.put("http_port", httpPort.isEmpty() ? "None" : httpPort);
     lines.put("ips", ips.isEmpty() ? "127.0.0.1" : String.join(",", ips));
     lines.put("log_dir", logDir);
+    lines.put("master", meeting.master().isEmpty() ? "None" : meeting.master());
+    lines.put("max_restart", Integer.toString(meeting.maxRestart()));
+    lines.put("nnodes", meeting.nodes());
+    lines.put("rank", Integer.toString(meeting.rank()));
     lines.put("nproc_per_node", none(nprocPerNode));
     lines.put("server_num", none(serverNum));
     lines.put("servers", String.join(",", servers));
@@ -123,6 +137,7 @@ public record LaunchOptions(Integer serverNum, Integer workerNum, List<String> s
     Map<String, Boolean> given = new LinkedHashMap<>();
     given.put("--ips", !ips.isEmpty());
     given.put("--nproc_per_node", nprocPerNode != null);
+    given.put("--master", !meeting.master().isEmpty());
     return given(given);
   }
 

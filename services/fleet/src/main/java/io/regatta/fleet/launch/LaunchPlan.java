@@ -10,10 +10,14 @@ import java.util.Map;
  *
  * @param collective whether trainers exchange among themselves; otherwise there are parameter servers
  * @param why the line that says how the mode was chosen
- * @param processes servers before workers, each in the order of its numbers
- * @param endpoints of all trainers of the job, in the order of their ranks
+ * @param processes the master, servers, workers, each in the order of its numbers
+ * @param endpoints of all trainers of the job, in the order of their ranks; or the master's, if only that is known
+ * @param trainers of the job, at most
+ * @param restarts how often a trainer that fails is started again
  */
-record LaunchPlan(boolean collective, String why, List<Planned> processes, List<String> endpoints) {
+record LaunchPlan(boolean collective, String why, List<Planned> processes, List<String> endpoints, int trainers, int restarts) {
+
+  private static final String LOOPBACK = "127.0.0.1";
 
   /**
    * One process.
@@ -40,12 +44,12 @@ record LaunchPlan(boolean collective, String why, List<Planned> processes, List<
   /**
    * Chooses the mode and lists the processes.
    *
-   * @param shards shards of a server, each of which has a port
+   * @param job what is known of the program
    * @param machine addresses and ports of this machine
    * @param gpus number of GPUs that can be used here
    * @throws InvalidInput for options that contradict each other or leave something open
    */
-  static LaunchPlan of(LaunchOptions options, int shards, ThisMachine machine, int gpus) {
+  static LaunchPlan of(LaunchOptions options, LaunchedJob job, Machines machine, int gpus) {
     List<String> servers = options.parameterServerOptions();
     List<String> collective = options.collectiveOptions();
     if (!servers.isEmpty() && !collective.isEmpty()) {
@@ -53,19 +57,31 @@ record LaunchPlan(boolean collective, String why, List<Planned> processes, List<
           + "one configuration was received: " + String.join(", ", servers) + " and " + String.join(", ", collective));
     }
     if (!servers.isEmpty()) {
-      return new ParameterServerPlan(options, shards, machine).plan("Run parameter-server mode. pserver arguments:"
+      return new ParameterServerPlan(options, job.shards(), machine).plan("Run parameter-server mode. pserver arguments:"
           + quoted(servers) + ", GPU count:" + gpus);
     }
     if (!collective.isEmpty()) {
-      return new CollectivePlan(options, machine).plan("Run collective mode. gpu arguments:" + quoted(collective)
-          + ", GPU count:" + gpus);
+      return collective(options, job, machine, "Run collective mode. gpu arguments:" + quoted(collective) + ", GPU count:" + gpus);
     }
     if (gpus > 0) {
-      return new CollectivePlan(options, machine).plan("Not found distinct arguments and there are " + gpus
+      return collective(options, job, machine, "Not found distinct arguments and there are " + gpus
           + " GPUs. Default use collective mode");
     }
     throw new InvalidInput("Not found distinct arguments and there is no GPU, so this would be parameter-server mode. The "
         + "setting of Parameter-Server must has server_num or servers.");
+  }
+
+  /** Trainers of an elastic job meet at a place that outlives each of them, also on one machine. */
+  private static LaunchPlan collective(LaunchOptions options, LaunchedJob job, Machines machine, String why) {
+    Meeting meeting = options.meeting();
+    boolean elastic = meeting.isRange() || job.elastic();
+    if (!meeting.master().isEmpty()) {
+      return new MeetingPlan(options, meeting, machine).plan(why, elastic);
+    }
+    if (elastic && options.ips().isEmpty() && machine.holdsPorts()) {
+      return new MeetingPlan(options, meeting.at(LOOPBACK + ":" + machine.anyPort(LOOPBACK, 1)), machine).plan(why, true);
+    }
+    return new CollectivePlan(options, machine).plan(why);
   }
 
   private static String quoted(List<String> names) {

@@ -6,6 +6,7 @@ import java.io.InputStream;
 import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
@@ -18,10 +19,12 @@ final class Launched {
   private final LaunchPlan.Planned planned;
   private final Path log;
   private final Process process;
+  private final boolean endsWithInput;
   private final Thread echo;
 
-  private Launched(LaunchPlan.Planned planned, Path log, Process process, Thread echo) {
+  private Launched(LaunchPlan.Planned planned, Path log, Process process, boolean endsWithInput, Thread echo) {
     this.planned = planned;
+    this.endsWithInput = endsWithInput;
     this.log = log;
     this.process = process;
     this.echo = echo;
@@ -31,26 +34,31 @@ final class Launched {
   private static final List<String> WITHOUT_CTRL_C = List.of("sh", "-c", "trap '' INT; exec \"$@\"", "sh");
 
   /**
-   * Starts it. What it prints goes into its log, which is begun anew, and also to {@code echo} unless that is null.
+   * Starts it. What it prints goes into its log, and also to {@code echo} unless that is null.
    *
    * @param logs a directory that is there
+   * @param again whether its log goes on; else it is begun anew
    */
-  static Launched start(LaunchPlan.Planned planned, List<String> command, Path logs, OutputStream echo) {
+  static Launched start(LaunchPlan.Planned planned, Call call, Path logs, OutputStream echo, boolean again) {
     Path log = logs.resolve(planned.role().log + "." + planned.local());
-    List<String> shielded = Stream.concat(WITHOUT_CTRL_C.stream(), command.stream()).toList();
-    ProcessBuilder builder = new ProcessBuilder(shielded).redirectErrorStream(true).redirectInput(
-        ProcessBuilder.Redirect.from(Path.of("/dev/null").toFile()));
+    List<String> shielded = Stream.concat(WITHOUT_CTRL_C.stream(), call.command().stream()).toList();
+    ProcessBuilder builder = new ProcessBuilder(shielded).redirectErrorStream(true);
+    if (!call.endsWithInput()) {
+      builder.redirectInput(ProcessBuilder.Redirect.from(Path.of("/dev/null").toFile()));
+    }
     builder.environment().keySet().removeIf(Launched::isNotForChildren);
-    builder.environment().putAll(planned.environment());
+    builder.environment().putAll(call.environment());
     builder.environment().put(LauncherLink.VARIABLE, Long.toString(ProcessHandle.current().pid()));
     try {
-      OutputStream file = Files.newOutputStream(log); // before it starts: what has started must not be forgotten
+      OutputStream file = again ? Files.newOutputStream(log, StandardOpenOption.APPEND)
+          : Files.newOutputStream(log); // before it starts: what has started must not be forgotten
       if (echo == null) {
         file.close();
         builder.redirectOutput(ProcessBuilder.Redirect.appendTo(log.toFile()));
       }
       Process process = builder.start();
-      return new Launched(planned, log, process, echo == null ? null : echo(process.getInputStream(), file, echo, planned));
+      return new Launched(planned, log, process, call.endsWithInput(),
+          echo == null ? null : echo(process.getInputStream(), file, echo, planned));
     } catch (IOException e) {
       throw new InvalidInput(planned.name() + " cannot be started with its log in " + log + ": " + e.getMessage());
     }
@@ -98,7 +106,15 @@ final class Launched {
 
   /** Asks it to end in order. */
   void terminate() {
-    process.destroy();
+    if (!endsWithInput) {
+      process.destroy();
+      return;
+    }
+    try {
+      process.getOutputStream().close();
+    } catch (IOException e) {
+      process.destroy();
+    }
   }
 
   /** Ends it at once, and waits until it has gone. */

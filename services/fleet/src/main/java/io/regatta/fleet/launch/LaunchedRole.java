@@ -1,7 +1,8 @@
 package io.regatta.fleet.launch;
 
-/** What a launched process does. */
+/** What a launched process does, in the order in which they are started. */
 enum LaunchedRole {
+  MASTER("master", "masterlog"),
   SERVER("server", "serverlog"),
   WORKER("worker", "workerlog");
 

@@ -8,10 +8,13 @@ import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 
 /**
  * Starts the processes of a job on this machine and watches them until the last has ended. With parameter servers the job is
@@ -23,27 +26,30 @@ public final class Launcher {
   /** What a process may take to end in order when it is asked to; it promises to do so within four seconds. */
   private static final long GRACE_MILLIS = 8000;
   private static final int TAIL_LINES = 20;
+  private static final int BAD_INPUT = 2;
 
   /** What the main thread waits for: a process that has ended, or a signal. */
   private record Event(Launched ended, boolean signal) {}
 
   private final LaunchPlan plan;
-  private final List<String> command;
+  private final Function<LaunchPlan.Planned, Call> calls;
   private final Path logs;
   private final PrintWriter out;
   private final OutputStream echo;
   private final BlockingQueue<Event> events = new LinkedBlockingQueue<>();
   private final List<Launched> running = new ArrayList<>();
+  private final Map<String, Integer> restarts = new HashMap<>();
   private volatile boolean interrupted;
   private volatile boolean impatient;
 
   /**
+   * @param calls how each process is called
    * @param out for the launcher's own lines
    * @param echo gets what the first worker prints
    */
-  Launcher(LaunchPlan plan, List<String> command, Path logs, PrintWriter out, OutputStream echo) {
+  Launcher(LaunchPlan plan, Function<LaunchPlan.Planned, Call> calls, Path logs, PrintWriter out, OutputStream echo) {
     this.plan = plan;
-    this.command = List.copyOf(command);
+    this.calls = calls;
     this.logs = logs;
     this.out = out;
     this.echo = echo;
@@ -62,6 +68,7 @@ public final class Launcher {
   void start() {
     prepareLogs();
     try {
+      plan.of(LaunchedRole.MASTER).forEach(master -> start(master, false));
       startAll(LaunchedRole.SERVER);
       startAll(LaunchedRole.WORKER);
     } catch (RuntimeException e) {
@@ -108,10 +115,15 @@ public final class Launcher {
         + "environment info (Only For Debug): ");
     say(EnvironmentTable.of(all.get(0).environment()));
     for (LaunchPlan.Planned each : all) {
-      Launched started = Launched.start(each, command, logs, role == LaunchedRole.WORKER && each.local() == 0 ? echo : null);
-      running.add(started);
-      started.process().onExit().thenRun(() -> events.add(new Event(started, false)));
+      start(each, false);
     }
+  }
+
+  private void start(LaunchPlan.Planned each, boolean again) {
+    Launched started = Launched.start(each, calls.apply(each), logs, each.role() == LaunchedRole.WORKER && each.local() == 0 ? echo
+        : null, again);
+    running.add(started);
+    started.process().onExit().thenRun(() -> events.add(new Event(started, false)));
   }
 
   private boolean watch() {
@@ -124,7 +136,10 @@ public final class Launcher {
       Launched ended = event.ended();
       running.remove(ended);
       ended.awaitLog();
-      boolean early = workers && ended.planned().role() == LaunchedRole.SERVER;
+      boolean early = workers && ended.planned().role() != LaunchedRole.WORKER;
+      if (!early && startsAgain(ended)) {
+        continue;
+      }
       if (ended.process().exitValue() != 0 || early) {
         failed(ended);
         return false;
@@ -133,7 +148,10 @@ public final class Launcher {
         break;
       }
     }
-    if (!running.isEmpty()) {
+    if (plan.of(LaunchedRole.SERVER).isEmpty()) {
+      end(new ArrayList<>(running)); // the master, if it is here: it waits until those of other machines have left
+      running.clear();
+    } else if (!running.isEmpty()) {
       say("all workers exit, going to finish parameter server");
       end(new ArrayList<>(running));
       running.clear();
@@ -142,10 +160,25 @@ public final class Launcher {
     return true;
   }
 
+  /** A trainer that fails is started again as often as the plan says; what it says of its input would be the same. */
+  private boolean startsAgain(Launched ended) {
+    int status = ended.process().exitValue();
+    int before = restarts.getOrDefault(ended.name(), 0);
+    if (status == 0 || status == BAD_INPUT || before >= plan.restarts()) {
+      return false;
+    }
+    restarts.put(ended.name(), before + 1);
+    say("regatta: " + ended.name() + " " + ended.ending() + ", and is started again: " + (before + 1) + " of " + plan.restarts()
+        + " times (--max_restart)");
+    start(ended.planned(), true);
+    return true;
+  }
+
   private void failed(Launched ended) {
     if (plan.collective()) {
-      say("ABORT!!! Out of all " + plan.endpoints().size() + " trainers, the trainer process with rank=["
-          + ended.planned().environment().get("PADDLE_TRAINER_ID") + "] was aborted. Please check its log.");
+      say("ABORT!!! Out of all " + plan.trainers() + " trainers, the trainer process with rank=["
+          + ended.planned().environment().getOrDefault("PADDLE_TRAINER_ID", Integer.toString(ended.planned().local()))
+          + "] was aborted. Please check its log.");
     }
     say("regatta: " + ended.name() + " " + ended.ending() + ": the others are stopped. The end of " + ended.log() + ":");
     LogTail.of(ended.log(), TAIL_LINES).forEach(line -> say("  " + line));
@@ -162,7 +195,7 @@ public final class Launcher {
 
   /** Ends workers, then servers: each gets a signal to end in order, and after a while, or at a second signal to us, another. */
   private void end(List<Launched> processes) {
-    for (LaunchedRole role : List.of(LaunchedRole.WORKER, LaunchedRole.SERVER)) {
+    for (LaunchedRole role : List.of(LaunchedRole.WORKER, LaunchedRole.SERVER, LaunchedRole.MASTER)) {
       List<Launched> some = processes.stream().filter(process -> process.planned().role() == role).toList();
       some.forEach(Launched::terminate);
       long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(GRACE_MILLIS);

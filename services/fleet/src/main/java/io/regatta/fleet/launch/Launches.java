@@ -2,11 +2,12 @@ package io.regatta.fleet.launch;
 
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.InvalidInput;
-import java.io.File;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
 import sun.misc.Signal;
 
 /** A launch from its options to its exit status. Called by the main thread. */
@@ -22,43 +23,53 @@ public final class Launches {
   /**
    * Plans the processes, starts them and stays with them.
    *
-   * @param shards shards of each server
+   * @param job what is known of the program
    * @param main class of Regatta's command line, which runs job files
    * @param quiet whether the options are not printed
    * @return exit status: 0 done, 1 a process failed, 130 after Ctrl-C, 143 after SIGTERM
    */
-  public static int run(LaunchOptions options, int shards, String main, boolean quiet, PrintWriter out) {
+  public static int run(LaunchOptions options, LaunchedJob job, String main, boolean quiet, PrintWriter out) {
     try (ReservedPorts ports = new ReservedPorts()) {
       List<String> command = ChildCommand.of(options.program(), options.arguments(), main);
-      LaunchPlan plan = LaunchPlan.of(options, shards, new ThisMachine(options.host(), ports), gpus(options));
-      if (!quiet) {
-        out.println(options.block());
-      }
-      out.println((options.jobId().isEmpty() ? "" : options.jobId() + ": ") + plan.why());
+      LaunchPlan plan = LaunchPlan.of(options, job, new ThisMachine(options.host(), ports), gpus(options));
+      return stay(plan, process -> call(process, command, main), options, quiet, out);
+    }
+  }
+
+  private static Call call(LaunchPlan.Planned process, List<String> command, String main) {
+    return process.role() == LaunchedRole.MASTER
+        ? new Call(ChildCommand.regatta(main, "meeting-place", process.environment().get("PADDLE_MASTER")), Map.of(), true)
+        : new Call(command, process.environment(), false);
+  }
+
+  /** Says what is to be started, starts it, and stays until it has ended, for what reason ever. */
+  static int stay(LaunchPlan plan, Function<LaunchPlan.Planned, Call> calls, LaunchOptions options, boolean quiet, PrintWriter out) {
+    if (!quiet) {
+      out.println(options.block());
+    }
+    out.println((options.jobId().isEmpty() ? "" : options.jobId() + ": ") + plan.why());
+    out.flush();
+    Launcher launcher = new Launcher(plan, calls, Path.of(options.logDir()), out, System.out);
+    AtomicInteger signal = new AtomicInteger();
+    for (Signal each : List.of(INTERRUPT, new Signal("TERM"), new Signal("HUP"))) {
+      Signal.handle(each, caught -> {
+        signal.compareAndSet(0, caught.getNumber());
+        launcher.interrupt();
+      });
+    }
+    launcher.start();
+    try {
+      return launcher.await() ? DONE : FAILED;
+    } catch (Cancelled stopped) {
+      out.println("regatta: stopped by " + (signal.get() == INTERRUPT.getNumber() ? "Ctrl-C" : "signal " + signal)
+          + ", all processes have ended");
       out.flush();
-      Launcher launcher = new Launcher(plan, command, Path.of(options.logDir()), out, System.out);
-      AtomicInteger signal = new AtomicInteger();
-      for (Signal each : List.of(INTERRUPT, new Signal("TERM"), new Signal("HUP"))) {
-        Signal.handle(each, caught -> {
-          signal.compareAndSet(0, caught.getNumber());
-          launcher.interrupt();
-        });
-      }
-      launcher.start();
-      try {
-        return launcher.await() ? DONE : FAILED;
-      } catch (Cancelled stopped) {
-        out.println("regatta: stopped by " + (signal.get() == INTERRUPT.getNumber() ? "Ctrl-C" : "signal " + signal)
-            + ", all processes have ended");
-        out.flush();
-        return SIGNALLED + signal.get();
-      }
+      return SIGNALLED + signal.get();
     }
   }
 
   /**
-   * NVIDIA's that this process may use: those that it was given, or else those that the system lists. The engine that could
-   * tell would have to be started for it.
+   * NVIDIA's that this process may use: those that it was given, or else those that the system lists.
    *
    * @throws InvalidInput if {@code --gpus} names one that it was not given
    */
@@ -74,7 +85,6 @@ public final class Launches {
       }
       return given.size();
     }
-    String[] devices = new File("/dev").list((directory, name) -> name.matches("nvidia\\d+"));
-    return devices == null ? 0 : devices.length;
+    return Gpus.all().size();
   }
 }

@@ -18,9 +18,9 @@ final class ParameterServerPlan {
 
   private final LaunchOptions options;
   private final int shards;
-  private final ThisMachine machine;
+  private final Machines machine;
 
-  ParameterServerPlan(LaunchOptions options, int shards, ThisMachine machine) {
+  ParameterServerPlan(LaunchOptions options, int shards, Machines machine) {
     this.options = options;
     this.shards = shards;
     this.machine = machine;
@@ -63,7 +63,7 @@ final class ParameterServerPlan {
       machine.of(Stream.concat(servers.stream(), workers.stream()).map(ParameterServerPlan::host).toList(),
           "--servers and --workers");
     }
-    return new LaunchPlan(false, why, all, workers);
+    return new LaunchPlan(false, why, all, workers, workers.size(), 0);
   }
 
   private static int count(List<LaunchPlan.Planned> all, LaunchedRole role) {
@@ -85,7 +85,7 @@ final class ParameterServerPlan {
     for (int i : here(options.servers(), "--servers")) {
       HostPort at = HostPort.parse(options.servers().get(i), "--servers");
       for (int shard = 0; shard < shards; shard++) {
-        machine.ports().exactly(at.host(), at.port() + shard, "server " + i);
+        machine.exactPort(at.host(), at.port() + shard, "server " + i);
       }
     }
     return options.servers();
@@ -93,11 +93,11 @@ final class ParameterServerPlan {
 
   private int serverPort(int i) {
     if (options.startPort() == null) {
-      return machine.ports().any(LOOPBACK, shards);
+      return machine.anyPort(LOOPBACK, shards);
     }
     int port = options.startPort() + i * shards;
     for (int shard = 0; shard < shards; shard++) {
-      machine.ports().exactly(LOOPBACK, port + shard, "server " + i);
+      machine.exactPort(LOOPBACK, port + shard, "server " + i);
     }
     return port;
   }
@@ -112,7 +112,7 @@ final class ParameterServerPlan {
         throw new InvalidInput("--worker_num counts the trainers of this machine alone, but --servers names others as well: "
             + "name the trainers of all with --workers");
       }
-      return IntStream.range(0, count).mapToObj(i -> LOOPBACK + ":" + machine.ports().any(LOOPBACK, 1)).toList();
+      return IntStream.range(0, count).mapToObj(i -> LOOPBACK + ":" + machine.anyPort(LOOPBACK, 1)).toList();
     }
     if (count != null && count != options.workers().size()) {
       throw new InvalidInput("The worker_num and workers doesn't match. Expect workers endpoints num epual to worker_num, "
@@ -146,7 +146,7 @@ final class ParameterServerPlan {
       return HostPort.parse(host(firstServer) + ":" + given, "--http_port").toString();
     }
     // Machines of one job have to say the same: without --http_port they have no store.
-    return options.servers().stream().allMatch(server -> machine.has(host(server))) ? host(firstServer) + ":"
-        + machine.ports().any(host(firstServer), 1) : "";
+    return machine.holdsPorts() && options.servers().stream().allMatch(server -> machine.has(host(server))) ? host(firstServer) + ":"
+        + machine.anyPort(host(firstServer), 1) : "";
   }
 }

@@ -5,7 +5,6 @@ import java.net.InetAddress;
 import java.net.NetworkInterface;
 import java.net.SocketException;
 import java.net.UnknownHostException;
-import java.util.List;
 
 /**
  * Which of a job's places are on this machine, and its ports. Owned by the launcher's thread; looks names up, so it may block.
@@ -13,10 +12,10 @@ import java.util.List;
  * @param host this machine's own name for itself in the job's lists; empty: any of its addresses
  * @param ports what is held for processes to come
  */
-record ThisMachine(String host, ReservedPorts ports) {
+record ThisMachine(String host, ReservedPorts ports) implements Machines {
 
-  /** Whether a place of the job is here. */
-  boolean has(String place) {
+  @Override
+  public boolean has(String place) {
     if (!host.isEmpty()) {
       return host.equals(place);
     }
@@ -34,17 +33,23 @@ record ThisMachine(String host, ReservedPorts ports) {
     }
   }
 
-  /**
-   * The numbers of the places that are here.
-   *
-   * @throws InvalidInput if none is
-   */
-  List<Integer> of(List<String> places, String option) {
-    List<Integer> here = java.util.stream.IntStream.range(0, places.size()).filter(i -> has(places.get(i))).boxed().toList();
-    if (here.isEmpty()) {
-      throw new InvalidInput("Can't find your local ip " + (host.isEmpty() ? "" : "{" + host + "} ") + "in " + option + " = "
-          + String.join(",", places) + ": start this command on those machines, or say which of them this is with --host");
-    }
-    return here;
+  @Override
+  public boolean holdsPorts() {
+    return true;
+  }
+
+  @Override
+  public int anyPort(String at, int count) {
+    return ports.any(at, count);
+  }
+
+  @Override
+  public void exactPort(String at, int port, String what) {
+    ports.exactly(at, port, what);
+  }
+
+  @Override
+  public String elsewhere() {
+    return host.isEmpty() ? "" : "{" + host + "} ";
   }
 }

@@ -30,7 +30,7 @@ class LaunchPlanTest {
     }
     return new LaunchOptions(number(by.get("server_num")), number(by.get("worker_num")), LaunchOptions.list(by.get("servers")),
         LaunchOptions.list(by.get("workers")), LaunchOptions.list(by.get("ips")), number(by.get("nproc_per_node")),
-        LaunchOptions.gpus(by.get("gpus")), by.getOrDefault("host", ""), number(by.get("start_port")),
+        Meeting.of(by.get("master"), by.get("nnodes"), number(by.get("rank")), number(by.get("max_restart"))), LaunchOptions.gpus(by.get("gpus")), by.getOrDefault("host", ""), number(by.get("start_port")),
         by.getOrDefault("http_port", ""), "log", "", "job.yaml", List.of("--max-steps", "5"));
   }
 
@@ -40,7 +40,7 @@ class LaunchPlanTest {
 
   private LaunchPlan plan(int shards, String... given) {
     LaunchOptions options = options(given);
-    return LaunchPlan.of(options, shards, new ThisMachine(options.host(), ports), 0);
+    return LaunchPlan.of(options, new LaunchedJob(shards, false), new ThisMachine(options.host(), ports), 0);
   }
 
   private static List<RoleEnvironment> read(LaunchPlan plan) {
@@ -110,6 +110,35 @@ class LaunchPlanTest {
   }
 
   @Test
+  void machines_that_meet_count_ranks_through_and_the_first_has_the_meeting_place() {
+    String master = "127.0.0.1:" + FreePorts.one();
+    LaunchPlan first = plan(1, "master=" + master, "nnodes=2", "rank=0", "nproc_per_node=2");
+    assertThat(first.processes()).extracting(LaunchPlan.Planned::name).containsExactly("master 0", "worker 0", "worker 1");
+    assertThat(first.restarts()).as("not elastic").isZero();
+    LaunchPlan second = plan(1, "master=" + master, "nnodes=2", "rank=1", "nproc_per_node=2");
+    assertThat(read(second)).extracting(role -> role.value("fleet.id") + " of " + role.value("trainers") + " at "
+        + role.value("fleet.rendezvous_endpoint")).containsExactly("2 of 4 at " + master, "3 of 4 at " + master);
+  }
+
+  @Test
+  void of_a_range_of_machines_ranks_are_open_and_trainers_are_started_again() {
+    LaunchPlan plan = plan(1, "master=127.0.0.1:" + FreePorts.one(), "nnodes=1:3", "rank=2", "nproc_per_node=2", "max_restart=5");
+    assertThat(plan.restarts()).isEqualTo(5);
+    assertThat(read(plan)).hasSize(2).allSatisfy(role -> {
+      assertThat(role.value("fleet.id")).isNull();
+      assertThat(role.value("trainers") + " " + role.value("collective.min_trainers")).isEqualTo("6 2");
+    });
+  }
+
+  @Test
+  void trainers_of_an_elastic_job_meet_at_a_place_of_its_own_on_one_machine_as_well() {
+    LaunchOptions options = options("nproc_per_node=2");
+    LaunchPlan plan = LaunchPlan.of(options, new LaunchedJob(1, true), new ThisMachine("", ports), 0);
+    assertThat(plan.processes()).extracting(LaunchPlan.Planned::name).containsExactly("master 0", "worker 0", "worker 1");
+    assertThat(plan.restarts()).isEqualTo(3);
+  }
+
+  @Test
   void contradictions_are_one_line() {
     assertThatThrownBy(() -> plan(1, "server_num=1", "nproc_per_node=2")).isInstanceOf(InvalidInput.class)
         .hasMessageStartingWith("Only one mode(Collective or Parameter-Server) can be selected at the same time");
@@ -121,6 +150,11 @@ class LaunchPlanTest {
         .hasMessageStartingWith("The server_num and servers doesn't match.");
     assertThatThrownBy(() -> plan(1)).isInstanceOf(InvalidInput.class).hasMessageContaining("there is no GPU");
     assertThatThrownBy(() -> options("gpus=0,x")).isInstanceOf(InvalidInput.class).hasMessageContaining("--gpus");
+    assertThatThrownBy(() -> options("nnodes=2")).isInstanceOf(InvalidInput.class).hasMessageContaining("needs --master");
+    assertThatThrownBy(() -> options("nnodes=4:2", "master=a:1")).isInstanceOf(InvalidInput.class).hasMessageContaining("--nnodes");
+    assertThatThrownBy(() -> options("nnodes=2", "rank=2", "master=a:1")).isInstanceOf(InvalidInput.class)
+        .hasMessageContaining("--rank is 2");
+    assertThatThrownBy(() -> options("ips=a", "master=a:1")).isInstanceOf(InvalidInput.class).hasMessageContaining("--master and --ips");
     assertThatThrownBy(() -> options("server_num=0")).isInstanceOf(InvalidInput.class).hasMessageContaining("--server_num");
     assertThatThrownBy(() -> options("servers=a:1,a:1")).isInstanceOf(InvalidInput.class).hasMessageContaining("twice");
   }
@@ -133,7 +167,11 @@ class LaunchPlanTest {
         http_port: None
         ips: 127.0.0.1
         log_dir: log
+        master: None
+        max_restart: 3
+        nnodes: 1
         nproc_per_node: None
+        rank: -1
         server_num: 1
         servers:
         start_port: None

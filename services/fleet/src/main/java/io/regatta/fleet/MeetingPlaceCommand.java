@@ -1,0 +1,67 @@
+package io.regatta.fleet;
+
+import io.regatta.node.Node;
+import io.regatta.node.ServiceProcess;
+import io.regatta.node.directory.Directory;
+import io.regatta.node.process.Blocking;
+import io.regatta.node.process.Interrupt;
+import io.regatta.node.settings.Settings;
+import io.regatta.rendezvous.RendezvousVerticle;
+import io.vertx.core.Promise;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.util.List;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/**
+ * The rendezvous of a launched job, which its launcher ends by closing this process's standard input: then it stays until the trainers
+ * of other machines have left, too.
+ */
+@Command(name = "meeting-place", hidden = true, description = "The rendezvous of a launched job.")
+final class MeetingPlaceCommand implements Callable<Integer> {
+
+  /** How long the last ones of the job may take to leave. */
+  private static final long OTHERS_MILLIS = 6000;
+
+  @Spec
+  private CommandSpec spec;
+
+  @Parameters(index = "0", paramLabel = "HOST:PORT")
+  private String endpoint;
+
+  @Override
+  public Integer call() {
+    Place place = Place.load(null, List.of(new Settings.Option("--master", "fleet.rendezvous_endpoint", endpoint)), List.of(),
+        Fleet.role(Role.RENDEZVOUS));
+    Node.Starting starting = Node.begin(place.node(), Directory.RENDEZVOUS);
+    try (Interrupt interrupt = Interrupt.closes(starting::close)) {
+      Node node = Blocking.get(starting.future());
+      RendezvousVerticle verticle = new RendezvousVerticle(node, place.rendezvous());
+      Blocking.get(ServiceProcess.deploy(node, Directory.RENDEZVOUS, verticle, line -> Regatta.say(spec.commandLine().getOut(), line)));
+      Blocking.get(inputEnds().future());
+      Blocking.get(verticle.idle(OTHERS_MILLIS));
+      return Regatta.DONE;
+    } finally {
+      Blocking.get(starting.close());
+    }
+  }
+
+  private static Promise<Void> inputEnds() {
+    Promise<Void> ended = Promise.promise();
+    Thread reader = new Thread(() -> {
+      try {
+        System.in.transferTo(OutputStream.nullOutputStream());
+      } catch (IOException e) {
+        // as good as its end
+      }
+      ended.complete();
+    }, "regatta-input");
+    reader.setDaemon(true);
+    reader.start();
+    return ended;
+  }
+}

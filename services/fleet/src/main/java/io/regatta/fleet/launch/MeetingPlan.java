@@ -1,0 +1,64 @@
+package io.regatta.fleet.launch;
+
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.node.address.HostPort;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * The processes of a collective job on one of the machines that meet at a master: its trainers, and on the master's machine the
+ * meeting place, which outlives every trainer. Their variables are those of PaddlePaddle's {@code launch}.
+ */
+final class MeetingPlan {
+
+  private final LaunchOptions options;
+  private final Meeting meeting;
+  private final Machines machine;
+
+  MeetingPlan(LaunchOptions options, Meeting meeting, Machines machine) {
+    this.options = options;
+    this.meeting = meeting;
+    this.machine = machine;
+  }
+
+  /** @param elastic whether the job goes on without trainers that are lost */
+  LaunchPlan plan(String why, boolean elastic) {
+    int each = options.nprocPerNode() != null ? options.nprocPerNode() : Math.max(1, options.gpus().gpus().size());
+    Map<String, String> shared = new LinkedHashMap<>();
+    shared.put("PADDLE_MASTER", meeting.master());
+    shared.put("PADDLE_NNODES", meeting.nodes());
+    shared.put("PADDLE_LOCAL_SIZE", Integer.toString(each));
+    List<LaunchPlan.Planned> all = new ArrayList<>();
+    if (hosts()) {
+      all.add(new LaunchPlan.Planned(LaunchedRole.MASTER, 0, Map.of("PADDLE_MASTER", meeting.master())));
+    }
+    for (int i = 0; i < each; i++) {
+      Map<String, String> variables = new LinkedHashMap<>(shared);
+      if (meeting.rank() >= 0 && !elastic) { // who is started again takes the rank that is free
+        variables.put("PADDLE_TRAINER_ID", Integer.toString(meeting.rank() * each + i));
+      }
+      variables.putAll(GpuVariables.of(options.gpus(), i));
+      all.add(new LaunchPlan.Planned(LaunchedRole.WORKER, i, variables));
+    }
+    return new LaunchPlan(true, why, all, List.of(meeting.master()), meeting.most() * each, elastic ? meeting.maxRestart() : 0);
+  }
+
+  /** Of a machine that was given no rank the one that comes first at the master's address has the meeting place. */
+  private boolean hosts() {
+    HostPort master = HostPort.parse(meeting.master(), "--master");
+    if (meeting.rank() > 0 || meeting.rank() < 0 && !machine.has(master.host())) {
+      return false;
+    }
+    try {
+      machine.exactPort(master.host(), master.port(), "the master");
+      return true;
+    } catch (InvalidInput taken) {
+      if (meeting.rank() == 0) {
+        throw taken;
+      }
+      return false;
+    }
+  }
+}

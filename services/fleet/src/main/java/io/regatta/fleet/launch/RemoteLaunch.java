@@ -1,0 +1,152 @@
+package io.regatta.fleet.launch;
+
+import io.regatta.core.error.RegattaException;
+import io.regatta.core.error.RegattaException.InvalidInput;
+import java.io.PrintWriter;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * A launch whose processes run on other machines, over ssh: workspaces are copied, each machine is told its number, and
+ * a process here, an ssh, stands for each of the job. Logs stay in the workspaces, and come here. Used by the main thread.
+ */
+public final class RemoteLaunch {
+
+  private static final int FIRST_PORT = 6170;
+  private final LaunchOptions options;
+  private final RemoteOptions remote;
+  private final PrintWriter out;
+  private final List<RemoteHost> hosts;
+  private final Ssh ssh;
+
+  /** @throws InvalidInput for options that contradict each other, or a file of hosts that says nothing */
+  public RemoteLaunch(LaunchOptions options, RemoteOptions remote, PrintWriter out) {
+    if (!options.servers().isEmpty() || !options.workers().isEmpty() || !options.ips().isEmpty()
+        || !options.meeting().master().isEmpty()) {
+      throw new InvalidInput("--hosts names the machines: leave out --servers, --workers, --ips and --master; --server_num, "
+          + "--worker_num and --nproc_per_node are numbers on each of them");
+    }
+    if (!options.program().matches(".*\\.(yaml|yml|json)") || Path.of(options.program()).isAbsolute()) {
+      throw new InvalidInput("program " + options.program() + ": with --hosts it is a job file (.yaml, .yml, .json) by its path in the "
+          + "workspace; programs of its own lie in the workspace's lib");
+    }
+    this.options = options;
+    this.remote = remote;
+    this.out = out;
+    hosts = RemoteHost.read(remote.hosts());
+    ssh = new Ssh(remote.ssh());
+  }
+
+  /** Copies, starts, stays, and brings the logs; gives the exit status, see {@link Launches#run}. */
+  public int run(LaunchedJob job, boolean quiet) {
+    LaunchPlan plan = LaunchPlan.of(named(job.shards()), job, new AllMachines(), 0);
+    for (RemoteHost host : hosts) {
+      prepare(host);
+    }
+    try {
+      return Launches.stay(plan, this::call, options, quiet, out);
+    } finally {
+      hosts.forEach(this::fetch);
+    }
+  }
+
+  /** Machines by their names, as if the command were given on each of them. */
+  private LaunchOptions named(int shards) {
+    List<String> all = hosts.stream().map(RemoteHost::host).toList();
+    if (isCollective()) {
+      return options.on(List.of(), List.of(), all);
+    }
+    int first = options.startPort() == null ? FIRST_PORT : options.startPort();
+    List<String> servers = new ArrayList<>();
+    List<String> workers = new ArrayList<>();
+    for (String host : all) {
+      for (int i = 0; i < each(options.serverNum()); i++) {
+        servers.add(host + ":" + (first + i * shards));
+      }
+      for (int i = 0; i < each(options.workerNum()); i++) {
+        workers.add(host);
+      }
+    }
+    return options.on(servers, workers, List.of());
+  }
+
+  private boolean isCollective() {
+    return options.nprocPerNode() != null;
+  }
+
+  private static int each(Integer number) {
+    return number == null ? 1 : number;
+  }
+
+  private void prepare(RemoteHost host) {
+    String workspace = remote.workspaceOf(host);
+    say("host " + host.number() + ", " + host.login() + ": " + (remote.dispatchPackage() == null ? "workspace " + workspace
+        : remote.dispatchPackage() + " is copied to " + workspace));
+    if (remote.dispatchPackage() != null) {
+      ssh.run(host, "mkdir -p " + Ssh.quoted(workspace), null, "workspace " + workspace + " cannot be made on " + host.login());
+      ssh.send(remote.dispatchPackage(), host, workspace);
+    }
+    StringBuilder nodes = new StringBuilder().append(host.number()).append('\n');
+    hosts.forEach(each -> nodes.append(each.number()).append(' ').append(each.host()).append('\n'));
+    ssh.run(host, "cd " + Ssh.quoted(workspace) + " && cat > nodefile", nodes.toString().getBytes(StandardCharsets.UTF_8),
+        "nodefile cannot be written in workspace " + workspace + " of " + host.login());
+  }
+
+  private Call call(LaunchPlan.Planned process) {
+    boolean server = process.role() == LaunchedRole.SERVER;
+    int each = isCollective() ? options.nprocPerNode() : each(server ? options.serverNum() : options.workerNum());
+    RemoteHost host = hosts.get(process.local() / each);
+    int number = process.local() % each;
+    List<String> arguments = new ArrayList<>(List.of("run", options.program()));
+    arguments.addAll(options.arguments());
+    String log = (server ? "server.log" : "train.log") + (number == 0 ? "" : "." + number);
+    return new Call(ssh.command(host, RemoteScript.of(remote.workspaceOf(host), log, process.environment(), remote.regatta(),
+        arguments)), Map.of(), true);
+  }
+
+  private void fetch(RemoteHost host) {
+    Path to = Path.of(options.logDir(), "nodes", host.number() + "-" + host.host());
+    try {
+      ssh.fetch(host, remote.workspaceOf(host) + "/log", to);
+      say("logs of host " + host.number() + ", " + host.login() + ", are in " + to);
+    } catch (RegattaException e) {
+      say("regatta: " + e.getMessage());
+    }
+  }
+
+  private void say(String line) {
+    out.println(line);
+    out.flush();
+  }
+
+  /** All that the file names; who listens where is seen there. */
+  private static final class AllMachines implements Machines {
+    @Override
+    public boolean has(String place) {
+      return true;
+    }
+
+    @Override
+    public boolean holdsPorts() {
+      return false;
+    }
+
+    @Override
+    public int anyPort(String host, int count) {
+      throw new IllegalStateException("a port of " + host + " cannot be chosen from here");
+    }
+
+    @Override
+    public void exactPort(String host, int port, String what) {
+      // the process says so if it is taken
+    }
+
+    @Override
+    public String elsewhere() {
+      return "";
+    }
+  }
+}

@@ -1,0 +1,130 @@
+package io.regatta.fleet.launch;
+
+import io.regatta.core.error.RegattaException.Cancelled;
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.error.RegattaException.PeerLost;
+import java.io.File;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Stream;
+
+/**
+ * The user's own ssh, with his keys and configuration, and what runs through it: scripts for sh, and directories, by rsync where it is
+ * installed, else as tar archives. Blocking; the launcher's thread.
+ */
+final class Ssh {
+
+  /** What ssh itself ends with when it does not get through. */
+  private static final int UNREACHABLE = 255;
+  private final List<String> words;
+
+  /** @param command {@code ssh}, maybe with options */
+  Ssh(String command) {
+    words = List.of(command.strip().split("\\s+"));
+  }
+
+  /** A word that sh takes as it is. */
+  static String quoted(String word) {
+    return "'" + word.replace("'", "'\\''") + "'";
+  }
+
+  private List<String> words(RemoteHost host) {
+    List<String> command = new ArrayList<>(words);
+    command.addAll(List.of("-T", "-o", "BatchMode=yes", "-o", "ServerAliveInterval=15"));
+    if (host.port() > 0) {
+      command.addAll(List.of("-p", Integer.toString(host.port())));
+    }
+    return command;
+  }
+
+  /** The command that has a host's sh run a script; its end and its output are the script's. */
+  List<String> command(RemoteHost host, String script) {
+    List<String> command = words(host);
+    command.addAll(List.of(host.login(), "sh -c " + quoted(script)));
+    return command;
+  }
+
+  /** Has a host's sh run a script that reads these bytes. */
+  void run(RemoteHost host, String script, byte[] input, String what) {
+    await(host, what, List.of(new ProcessBuilder(command(host, script))), input);
+  }
+
+  /** Puts what is in a directory into one of the host, which is there. Files that only that one has stay. */
+  void send(Path directory, RemoteHost host, String to) {
+    String what = "the workspace " + directory + " cannot be copied to " + host.login() + ":" + to;
+    if (isInstalled("rsync")) {
+      await(host, what, List.of(new ProcessBuilder("rsync", "-a", "--exclude=/log", "--exclude=/nodefile", "-e",
+          String.join(" ", words(host)), directory + "/", host.login() + ":" + to + "/")), null);
+    } else {
+      await(host, what, List.of(new ProcessBuilder("tar", "-C", directory.toString(), "--exclude=./log", "--exclude=./nodefile",
+          "-cf", "-", "."), new ProcessBuilder(command(host, "tar -C " + quoted(to) + " -xf -"))), null);
+    }
+  }
+
+  /** Gets what is in a directory of a host. */
+  void fetch(RemoteHost host, String from, Path directory) {
+    try {
+      Files.createDirectories(directory);
+    } catch (IOException e) {
+      throw new InvalidInput(directory + " cannot be made: " + e.getMessage());
+    }
+    await(host, "the logs of " + host.login() + " in " + from + " cannot be brought here",
+        List.of(new ProcessBuilder(command(host, "tar -C " + quoted(from) + " -cf - .")),
+            new ProcessBuilder("tar", "-C", directory.toString(), "-xf", "-")), null);
+  }
+
+  private static boolean isInstalled(String program) {
+    return Stream.of(System.getenv().getOrDefault("PATH", "").split(File.pathSeparator))
+        .anyMatch(directory -> Files.isExecutable(Path.of(directory, program)));
+  }
+
+  /** Runs a chain of commands to its end. */
+  private static void await(RemoteHost host, String what, List<ProcessBuilder> chain, byte[] input) {
+    try {
+      Path errors = Files.createTempFile("regatta-ssh", ".log");
+      try {
+        chain.forEach(command -> command.redirectError(ProcessBuilder.Redirect.appendTo(errors.toFile())));
+        ProcessBuilder last = chain.get(chain.size() - 1);
+        last.redirectOutput(ProcessBuilder.Redirect.appendTo(errors.toFile()));
+        if (input == null) {
+          chain.get(0).redirectInput(ProcessBuilder.Redirect.from(new File("/dev/null")));
+        }
+        List<Process> running = ProcessBuilder.startPipeline(chain);
+        if (input != null) {
+          try (OutputStream in = running.get(0).getOutputStream()) {
+            in.write(input);
+          } catch (IOException ended) {
+            // it says why by its status
+          }
+        }
+        for (Process process : running) {
+          check(host, what, process.waitFor(), errors);
+        }
+      } finally {
+        Files.delete(errors);
+      }
+    } catch (IOException e) {
+      throw new InvalidInput(what + ": " + e.getMessage());
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new Cancelled(what + ": the launcher was interrupted");
+    }
+  }
+
+  private static void check(RemoteHost host, String what, int status, Path errors) throws IOException {
+    if (status == 0) {
+      return;
+    }
+    String said = Files.readString(errors, StandardCharsets.UTF_8).strip().replaceAll("\\s*\\R\\s*", "; ");
+    if (status == UNREACHABLE) {
+      throw new PeerLost("host " + host.login() + (host.port() > 0 ? ":" + host.port() : "") + " cannot be reached over ssh: " + said
+          + ". It must take a login without a password (keys, or an agent)");
+    }
+    throw new InvalidInput(what + ": status " + status + (said.isEmpty() ? "" : ", " + said));
+  }
+}
