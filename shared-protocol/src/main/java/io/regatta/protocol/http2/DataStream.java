@@ -122,7 +122,12 @@ public final class DataStream {
 
   /** Calls this once, when the peer next rings. */
   public void onRing(Runnable waits) {
-    tap.onRing(() -> context.dispatch(v -> waits.run()));
+    tap.onRing(stream.id(), () -> context.dispatch(v -> waits.run()));
+  }
+
+  /** Calls this when the stream has ended both ways; what has come before may still wait to be read. */
+  public void onEnd(Runnable ended) {
+    tap.onEnd(stream.id(), () -> context.dispatch(v -> ended.run()));
   }
 
   /** The sink takes nothing more: what still comes is read and dropped. */

@@ -7,13 +7,13 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.handler.codec.http2.Http2ConnectionAdapter;
 import io.netty.handler.codec.http2.Http2ConnectionHandler;
 import io.netty.handler.codec.http2.Http2Exception;
 import io.netty.handler.codec.http2.Http2FrameTypes;
 import io.netty.handler.codec.http2.Http2Stream;
 import io.netty.util.collection.IntObjectHashMap;
 import io.netty.util.collection.IntObjectMap;
-import java.util.ArrayList;
 import java.util.List;
 
 /**
@@ -43,7 +43,9 @@ final class DataTap extends ChannelInboundHandlerAdapter {
   private final FrameBoundary boundary;
   private final Runnable found;
   /** Called when the peer rings. */
-  private final List<Runnable> waiting = new ArrayList<>();
+  private final IntObjectMap<Runnable> waiting = new IntObjectHashMap<>();
+  /** Of streams: what is done when they have ended both ways. */
+  private final IntObjectMap<Runnable> ending = new IntObjectHashMap<>();
   private final IntObjectMap<DataSink> sinks = new IntObjectHashMap<>();
   private final ByteBuf header = Unpooled.buffer(FRAME_HEADER_LENGTH, FRAME_HEADER_LENGTH);
   private State state = State.SEARCHING;
@@ -70,18 +72,37 @@ final class DataTap extends ChannelInboundHandlerAdapter {
     this.maxFrameBytes = maxFrameBytes;
     this.boundary = new FrameBoundary(ping);
     this.found = found;
+    http2.connection().addListener(new Http2ConnectionAdapter() {
+      @Override
+      public void onStreamClosed(Http2Stream closed) {
+        ended(closed.id());
+      }
+    });
   }
 
-  /** Calls this once, when the peer next rings. */
-  void onRing(Runnable waits) {
-    waiting.add(waits);
+  /** Calls this once, when the peer next rings, unless the stream has ended before. */
+  void onRing(int streamId, Runnable waits) {
+    waiting.put(streamId, waits);
   }
 
   /** The peer has rung. */
   void rung() {
-    List<Runnable> woken = List.copyOf(waiting);
+    List<Runnable> woken = List.copyOf(waiting.values());
     waiting.clear();
     woken.forEach(Runnable::run);
+  }
+
+  /** Calls this when the stream has ended both ways, however it has. */
+  void onEnd(int streamId, Runnable ended) {
+    ending.put(streamId, ended);
+  }
+
+  private void ended(int streamId) {
+    waiting.remove(streamId);
+    Runnable told = ending.remove(streamId);
+    if (told != null) {
+      told.run();
+    }
   }
 
   boolean ready() {

@@ -7,6 +7,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.MappedByteBuffer;
 import java.nio.channels.FileChannel;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
@@ -16,6 +17,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.security.SecureRandom;
 import java.util.HexFormat;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
  * Memory of a fixed size that a process writes blocks of bytes into, and another one of the same user and machine reads them
@@ -36,6 +38,15 @@ public abstract sealed class SharedRing {
   private static final int WANTED_AT = 4 * LINE_BYTES;
   private static final VarHandle LONG = MethodHandles.byteBufferViewVarHandle(long[].class, ByteOrder.nativeOrder());
   private static final int NAME_BYTES = 16;
+  private static final String NAME = "[0-9a-f]{" + 2 * NAME_BYTES + "}";
+  private static final int ZEROS = 64 << 10;
+  /** What a peer may ask this process to map. */
+  private static final int MAX_BYTES = 64 << 20;
+  /** What is left to others of the memory for such files; a container has 64 MiB by default. */
+  private static final int RESERVE_BYTES = 16 << 20;
+  /** A reader takes memory within moments, or not at all. */
+  private static final long UNTAKEN_MILLIS = 60_000;
+  private static final AtomicBoolean SWEPT = new AtomicBoolean();
   /** Null where there is no file system in memory. */
   private static final UserDirectory DIRECTORY = Files.isDirectory(Path.of("/dev/shm")) ? UserDirectory.in(Path.of("/dev/shm")) : null;
 
@@ -80,20 +91,41 @@ public abstract sealed class SharedRing {
    */
   public static Writer create(int capacity) throws IOException {
     directory().make();
+    if (SWEPT.compareAndSet(false, true)) {
+      sweep(System.currentTimeMillis() - UNTAKEN_MILLIS);
+    }
+    if (Files.getFileStore(directory().path()).getUsableSpace() < RESERVE_BYTES) {
+      throw new IOException("there are less than " + (RESERVE_BYTES >> 20) + " MiB left in /dev/shm");
+    }
     byte[] random = new byte[NAME_BYTES];
     new SecureRandom().nextBytes(random);
     Path path = directory().path().resolve(HexFormat.of().formatHex(random));
     FileAttribute<?> own = PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------"));
     try (FileChannel file = FileChannel.open(path, Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.READ,
         StandardOpenOption.WRITE), own)) {
-      ByteBuffer zeros = ByteBuffer.allocate(HEAD_BYTES + capacity);
-      while (zeros.hasRemaining()) {
-        file.write(zeros);
+      ByteBuffer zeros = ByteBuffer.allocate(ZEROS);
+      for (long left = HEAD_BYTES + capacity; left > 0; ) {
+        left -= file.write(zeros.clear().limit((int) Math.min(ZEROS, left)));
       }
       return new Writer(file.map(FileChannel.MapMode.READ_WRITE, 0, HEAD_BYTES + capacity), path);
     } catch (IOException | RuntimeException | Error e) {
       Files.deleteIfExists(path);
       throw e;
+    }
+  }
+
+  /**
+   * Takes the names of old memory away, which killed processes have left. One that waits for its reader may be among them, and will
+   * wait in vain: to its writer that is memory like any other that nobody has taken.
+   */
+  private static void sweep(long before) throws IOException {
+    try (DirectoryStream<Path> files = Files.newDirectoryStream(directory().path())) {
+      for (Path file : files) {
+        if (file.getFileName().toString().matches(NAME) && Files.exists(file)
+            && Files.getLastModifiedTime(file).toMillis() < before) {
+          Files.deleteIfExists(file);
+        }
+      }
     }
   }
 
@@ -104,13 +136,13 @@ public abstract sealed class SharedRing {
    * @throws IOException if it is not here
    */
   public static Reader open(String name) throws IOException {
-    if (!name.matches("[0-9a-f]{" + 2 * NAME_BYTES + "}") || !directory().isOwn()) {
+    if (!name.matches(NAME) || !directory().isOwn()) {
       throw new IOException("no shared memory of this user is called " + name);
     }
     Path path = directory().path().resolve(name);
     try (FileChannel file = FileChannel.open(path, StandardOpenOption.READ, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS)) {
       long size = file.size();
-      if (size <= HEAD_BYTES || size > Integer.MAX_VALUE || (size - HEAD_BYTES) % LINE_BYTES != 0) {
+      if (size <= HEAD_BYTES || size > MAX_BYTES || (size - HEAD_BYTES) % LINE_BYTES != 0) {
         throw new IOException(path + " has " + size + " bytes and is no shared memory of Regatta's");
       }
       Reader reader = new Reader(file.map(FileChannel.MapMode.READ_WRITE, 0, size));
@@ -175,7 +207,7 @@ public abstract sealed class SharedRing {
       return slice(at, bytes);
     }
 
-    /** Takes the name away if no reader has. Blocks. */
+    /** Takes the name away if no reader has; in memory, so that it takes some microseconds. */
     public void close() throws IOException {
       Files.deleteIfExists(path);
     }
@@ -200,7 +232,7 @@ public abstract sealed class SharedRing {
      */
     public ByteBuffer read(long position, int bytes) {
       long consumed = get(CONSUMED_AT);
-      if (position < consumed || bytes < 0 || position % LINE_BYTES != 0 || position + bytes - consumed > capacity()
+      if (position < consumed || bytes < 0 || position % LINE_BYTES != 0 || position - consumed > capacity() - bytes
           || position % capacity() + bytes > capacity()) {
         throw new IllegalArgumentException("a block of " + bytes + " bytes at " + position + " of shared memory of " + capacity()
             + " bytes, of which all before " + consumed + " have been taken away");

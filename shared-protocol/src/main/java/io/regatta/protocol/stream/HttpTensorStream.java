@@ -77,6 +77,9 @@ abstract class HttpTensorStream extends StreamEnd {
     DataLane way = DataLane.of(connection);
     if (way != null) {
       lane = way.open(context(), streamId, queueBytes, this::piece);
+      if (lane != null && memory.isAllowed()) {
+        lane.onEnd(memory::sent);
+      }
     }
   }
 

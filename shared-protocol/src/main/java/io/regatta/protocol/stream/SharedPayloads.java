@@ -5,9 +5,14 @@ import io.netty.buffer.Unpooled;
 import io.regatta.protocol.memory.SharedRing;
 import io.regatta.protocol.tensor.Kind;
 import io.regatta.protocol.tensor.TensorMessage;
+import io.vertx.core.Future;
 import io.vertx.grpc.common.GrpcStatus;
+import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.ClosedByInterruptException;
+import java.util.concurrent.Callable;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -29,6 +34,9 @@ final class SharedPayloads {
   private static final int MAX_BYTES = CAPACITY / 2;
   /** What is shorter costs the socket little more than the message itself. */
   private static final int MIN_BYTES = 32 << 10;
+  /** A peer that has another file system in memory never takes any. */
+  private static final long UNTAKEN_MILLIS = 10_000;
+  private static final AtomicBoolean SAID = new AtomicBoolean();
 
   private final HttpTensorStream stream;
   /** Of this end. */
@@ -44,7 +52,10 @@ final class SharedPayloads {
   /** The peer has it. */
   private boolean taken;
   private boolean waiting;
-  private boolean over;
+  /** The peer has offered some. */
+  private boolean taking;
+  /** Also looked at where memory is made. */
+  private volatile boolean over;
 
   SharedPayloads(HttpTensorStream stream, boolean isUnix, StreamOptions options) {
     this.stream = stream;
@@ -65,10 +76,8 @@ final class SharedPayloads {
 
   /** Whether the peer has memory that this end writes to. */
   boolean isTaken() {
-    if (!taken && out != null) {
-      taken = out.isTaken();
-    }
-    return taken;
+    taken |= out != null && out.isTaken();
+    return taken && out != null;
   }
 
   /** Whether the sender should wait: there is no room for a chunk; it is told when there is. */
@@ -109,25 +118,46 @@ final class SharedPayloads {
       return;
     }
     offered = true;
-    stream.context().executeBlocking(() -> SharedRing.create(CAPACITY), false).onSuccess(ring -> {
+    blocking(() -> {
+      SharedRing.Writer ring = SharedRing.create(CAPACITY);
+      if (over) {
+        ring.close();
+      }
+      return ring;
+    }).onSuccess(ring -> {
       out = ring;
       if (over) {
         forget();
-      } else {
-        stream.send(TensorFrame.of(TensorMessage.newBuilder().setKind(Kind.SHARED_MEMORY).setTable(ring.name()).build()));
+        return;
       }
+      stream.send(TensorFrame.of(TensorMessage.newBuilder().setKind(Kind.SHARED_MEMORY).setTable(ring.name()).build()));
+      stream.context().owner().setTimer(UNTAKEN_MILLIS, id -> forget());
     }).onFailure(e -> {
-      if (!(e instanceof ClosedByInterruptException)) { // by the end of this Vert.x
+      if (!isEnd(e) && SAID.compareAndSet(false, true)) {
         LOG.warn("payloads to {}, on this machine, go over a socket, for there is no memory to share: {}", stream.peer(), e.toString());
       }
     });
   }
 
+  /** By the end of this Vert.x. */
+  private static boolean isEnd(Throwable e) {
+    return e instanceof ClosedByInterruptException || e instanceof RejectedExecutionException;
+  }
+
+  private <T> Future<T> blocking(Callable<T> call) {
+    try {
+      return stream.context().executeBlocking(call, false);
+    } catch (RejectedExecutionException e) {
+      return Future.failedFuture(e);
+    }
+  }
+
   private void take(String name) {
-    if (over || !allowed || in != null || !stream.hasLane()) {
+    if (over || !allowed || taking || !stream.hasLane()) {
       return;
     }
-    stream.context().executeBlocking(() -> SharedRing.open(name), false).onSuccess(ring -> {
+    taking = true;
+    blocking(() -> SharedRing.open(name)).onSuccess(ring -> {
       if (!over) {
         in = ring;
         ring.take();
@@ -144,15 +174,23 @@ final class SharedPayloads {
     }
   }
 
-  /** Takes the name away that the peer has not seen. */
+  /** Nothing more is written. */
+  void sent() {
+    forget();
+    out = null;
+  }
+
+  /** Gives memory up that the peer has not taken, with its name. */
   private void forget() {
     SharedRing.Writer made = out;
-    if (made != null && !isTaken()) {
-      out = null;
-      stream.context().<Void>executeBlocking(() -> {
-        made.close();
-        return null;
-      }, false).onFailure(e -> LOG.debug("shared memory {} stays: {}", made.name(), e.toString()));
+    if (made == null || isTaken()) {
+      return;
+    }
+    out = null;
+    try {
+      made.close();
+    } catch (IOException e) {
+      LOG.debug("shared memory {} stays: {}", made.name(), e.toString());
     }
   }
 

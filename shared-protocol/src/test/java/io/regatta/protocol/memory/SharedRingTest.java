@@ -14,11 +14,8 @@ import net.jqwik.api.Property;
 import net.jqwik.api.constraints.IntRange;
 import net.jqwik.api.constraints.Size;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.condition.EnabledOnOs;
-import org.junit.jupiter.api.condition.OS;
 
 /** Both ends in one process, each with a mapping of its own. */
-@EnabledOnOs(OS.LINUX)
 class SharedRingTest {
   private static final int CAPACITY = 1 << 12;
 
