@@ -100,7 +100,7 @@ final class PrepareCommand implements Runnable {
     PrintWriter out = spec.commandLine().getOut();
     parts.run(Preparations.criteo(parts.files(), parts.output(), idSpace, format, badLines), out);
     if (badLines.skipped() > 0) {
-      Regatta.say(out, badLines.skipped() + " bad lines left out");
+      Regatta.say(out, badLines.skipped() + (badLines.skipped() == 1 ? " bad line" : " bad lines") + " left out");
     }
     return Regatta.DONE;
   }

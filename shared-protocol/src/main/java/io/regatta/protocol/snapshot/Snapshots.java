@@ -194,16 +194,17 @@ public final class Snapshots {
   }
 
   /**
-   * The whole snapshots in a directory, and in the directories in it (one for the job of each day, say): of the run that began
-   * last the one with the most steps first.
+   * The whole snapshots in a directory, and in the directories in it (one for the job of each day, say, which may hold its model,
+   * too): of the run that began last the one with the most steps first.
    *
    * @param skipped see {@link #list(Path, Consumer)}
    */
   public static List<Found> within(Path root, Consumer<String> skipped) throws IOException {
     List<Found> all = new ArrayList<>(list(root, skipped));
+    Set<Path> snapshots = all.stream().map(Found::dir).collect(Collectors.toSet());
     try (Stream<Path> entries = Files.list(root)) {
       for (Path dir : entries.filter(Files::isDirectory).sorted().toList()) {
-        if (!isBeingMade(dir) && !Files.exists(dir.resolve(ManifestFile.NAME))) {
+        if (!isBeingMade(dir) && !snapshots.contains(dir)) {
           all.addAll(listOther(dir, skipped));
         }
       }

@@ -278,6 +278,7 @@ class SnapshotFilesTest {
     WrittenSnapshot today = WrittenSnapshot.random(2, 50);
     today.run = "00000000000000b2"; // later than that of the other
     today.write(dir.resolve("day2/step-010"), 2, SnapshotKind.FULL, "", 10, Map.of());
+    ManifestFile.write(dir.resolve("day2").resolve(ManifestFile.NAME), new JsonObject().put("kind", "model")); // the job's output
     assertThat(Snapshots.latest(dir)).isEmpty();
     assertThat(Snapshots.within(dir, skipped -> {})).extracting(Snapshots.Found::dir)
         .containsExactly(dir.resolve("day2/step-010"), dir.resolve("day1/step-300"));
