@@ -35,7 +35,7 @@ final class ControlCall<Q, A> {
 
   Future<Void> start(Q message) {
     if (!cancelled) {
-      calls.request(method).onFailure(this::lost).onSuccess(r -> {
+      calls.request(method).onFailure(e -> ended.tryFail(calls.unconnected(method, e))).onSuccess(r -> {
         request = r;
         if (cancelled) {
           r.cancel();
@@ -71,7 +71,7 @@ final class ControlCall<Q, A> {
     GrpcStatus status = answer.status() == null ? GrpcStatus.UNKNOWN : answer.status();
     return ErrorMapping.exception(status, message == null || message.isEmpty()
         ? calls.peer() + " answered " + method.methodName() + " with status " + status.name() + " and no message"
-        : ErrorMapping.decode(message));
+        : ErrorMapping.decode(message), calls.peer());
   }
 
   private void lost(Throwable cause) {

@@ -1,6 +1,10 @@
 package io.regatta.protocol;
 
+import io.regatta.core.error.RegattaException;
+import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.PeerLost;
+import io.regatta.protocol.security.ConnectFailure;
+import io.regatta.protocol.security.Token;
 import io.regatta.protocol.stream.Liveness;
 import io.regatta.protocol.stream.StreamOptions;
 import io.vertx.core.Future;
@@ -30,7 +34,9 @@ final class UnaryCalls {
 
   private final Vertx vertx;
   private final ContextInternal context;
-  private final GrpcClient client;
+  private GrpcClient client;
+  /** Of the certificates that the client shows. */
+  private Object shown;
   private final SocketAddress address;
   private final String peer;
   private final StreamOptions options;
@@ -41,7 +47,7 @@ final class UnaryCalls {
    * A client that connects at its first call.
    *
    * @param peer for messages, e.g. {@code rendezvous at 10.0.0.7:36000}
-   * @param options of which the times for connecting and for signs of life are used
+   * @param options of which the times for connecting and for signs of life, TLS and token are used
    */
   UnaryCalls(Vertx vertx, String host, int port, String peer, StreamOptions options) {
     this.vertx = vertx;
@@ -49,9 +55,14 @@ final class UnaryCalls {
     this.options = options;
     context = (ContextInternal) vertx.getOrCreateContext();
     address = SocketAddress.inetSocketAddress(port, host);
-    client = GrpcClient.client(vertx, new GrpcClientOptions().setMaxMessageSize(MAX_MESSAGE_BYTES),
-        new HttpClientOptions().setProtocolVersion(HttpVersion.HTTP_2).setHttp2ClearTextUpgrade(false)
-            .setConnectTimeout(options.connectTimeoutMillis()));
+    client = client();
+  }
+
+  private GrpcClient client() {
+    shown = options.security().version();
+    return GrpcClient.client(vertx, new GrpcClientOptions().setMaxMessageSize(MAX_MESSAGE_BYTES),
+        options.security().client(new HttpClientOptions().setProtocolVersion(HttpVersion.HTTP_2).setHttp2ClearTextUpgrade(false)
+            .setConnectTimeout(options.connectTimeoutMillis())));
   }
 
   /** One request, one answer. */
@@ -95,19 +106,38 @@ final class UnaryCalls {
 
   /** A request that nothing has been sent of; on the owner's context. */
   <Q, A> Future<GrpcClientRequest<Q, A>> request(ServiceMethod<A, Q> method) {
+    if (connection == null && shown != options.security().version()) {
+      client.close(); // nothing goes on there
+      client = client();
+    }
     Future<GrpcClientRequest<Q, A>> request = Future.succeededFuture().compose(v -> client.request(address, method)); // or it throws
     return request.timeout(options.connectTimeoutMillis(), TimeUnit.MILLISECONDS)
-        .onSuccess(r -> watch(r.connection()))
+        .onSuccess(r -> {
+          watch(r.connection());
+          if (!options.security().token().isNone()) {
+            r.headers().set(Token.HEADER, options.security().token().headerValue());
+          }
+        })
         .onFailure(e -> request.onSuccess(GrpcClientRequest::cancel)); // It came too late.
   }
 
   private void watch(HttpConnection c) {
     if (connection != c) {
       Liveness watch = Liveness.watch(vertx, c, peer, options);
-      c.closeHandler(v -> watch.stop());
+      c.closeHandler(v -> {
+        watch.stop();
+        connection = connection == c ? null : connection;
+      });
       connection = c;
       liveness = watch;
     }
+  }
+
+  /** Why there is no connection to send a request on. */
+  RegattaException unconnected(ServiceMethod<?, ?> method, Throwable cause) {
+    InvalidInput refused = ConnectFailure.refusal(peer, cause, options.security());
+    return refused != null ? refused : lost(method, (cause.getMessage() == null ? cause.toString() : cause.getMessage())
+        + ConnectFailure.hint(cause, options.security()), cause);
   }
 
   PeerLost lost(ServiceMethod<?, ?> method, String why, Throwable cause) {

@@ -24,6 +24,7 @@ import io.regatta.core.exchange.SparseIds;
 import io.regatta.core.exchange.SparseRows;
 import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.shard.ParameterShard;
+import io.regatta.protocol.security.PeerSecurity;
 import io.regatta.protocol.stream.FreezableProxy;
 import io.regatta.protocol.stream.Loop;
 import io.regatta.protocol.stream.StreamOptions;
@@ -60,8 +61,12 @@ abstract class ShardLinkContract {
   private HttpServer server;
 
   ShardLinkContract(Transport transport) {
+    this(transport, PeerSecurity.NONE);
+  }
+
+  ShardLinkContract(Transport transport, PeerSecurity security) {
     options = StreamOptions.defaults().withChunkBytes(1024).withLimits(8192, 1 << 20, 16).withPing(50, 500)
-        .withTransport(transport);
+        .withTransport(transport).withSecurity(security);
   }
 
   @BeforeEach

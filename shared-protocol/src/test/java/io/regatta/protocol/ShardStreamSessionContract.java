@@ -18,6 +18,7 @@ import io.regatta.core.exchange.Pulled;
 import io.regatta.core.exchange.Push;
 import io.regatta.core.exchange.PushAck;
 import io.regatta.core.optim.OptimizerSpec;
+import io.regatta.protocol.security.PeerSecurity;
 import io.regatta.protocol.stream.Loop;
 import io.regatta.protocol.stream.StreamOptions;
 import io.regatta.protocol.stream.TensorFrame;
@@ -49,8 +50,12 @@ abstract class ShardStreamSessionContract {
   private final StreamOptions options;
 
   ShardStreamSessionContract(Transport transport) {
+    this(transport, PeerSecurity.NONE);
+  }
+
+  ShardStreamSessionContract(Transport transport, PeerSecurity security) {
     options = StreamOptions.defaults().withWindows(65_535, 1 << 20).withChunkBytes(32 << 10)
-        .withLimits(64 << 10, 1 << 20, 4).withTransport(transport);
+        .withLimits(64 << 10, 1 << 20, 4).withTransport(transport).withSecurity(security);
   }
 
   /** A shard whose answers the test gives, or gives beforehand. Its fields are read by the test between events. */

@@ -35,9 +35,9 @@ final class AggregatorPort extends VerticleBase {
   public Future<?> start() {
     StreamOptions streams = StreamOptions.defaults();
     Map<String, Handler<TensorStream>> paths = Map.of(StreamPaths.COLLECTIVE, opened -> sums.accept(opened));
-    return ServicePort.listenForStreams(vertx, () -> TensorStreamServer.create(vertx, streams).requestHandler(
+    return ServicePort.listenForStreams(vertx, at -> TensorStreamServer.create(vertx, at).requestHandler(
         TensorStreamServer.handler(vertx, paths, r -> r.response().setStatusCode(404).end(), streams)),
-        "127.0.0.1", 0, "an aggregator", "port", streams).onSuccess(listening -> {
+        "127.0.0.1", 0, "an aggregator", "port", streams, "127.0.0.1").onSuccess(listening -> {
           port = listening;
           sums = new CollectiveAggregator(context, "127.0.0.1:" + port.port(), CollectiveOptions.defaults(), new Waits(), 1, MAX_BYTES);
         });

@@ -26,7 +26,7 @@ final class DenseClient implements Task {
   /** @param setup {@code ports}: one for each task; none if the kind is one process */
   DenseClient(JsonObject setup) throws Exception {
     String kind = setup.getString("kind");
-    peer = Peers.named(kind);
+    peer = Peers.named(kind, setup.getString("certificates"));
     applies = !kind.equals(Peers.MEMCPY);
     JsonArray ports = setup.getJsonArray("ports");
     for (DenseTask task : DenseTask.all(setup)) {

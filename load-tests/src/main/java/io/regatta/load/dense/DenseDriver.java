@@ -72,8 +72,12 @@ public final class DenseDriver {
 
   /** The processes of one kind, for all these tasks. */
   static WorkerPair start(String kind, List<DenseTask> tasks) throws IOException {
-    return WorkerPair.start(new JsonObject().put("driver", "dense").put("kind", kind)
-        .put("tasks", new JsonArray(tasks.stream().map(DenseTask::json).toList())), Peers.oneProcess(kind));
+    JsonObject setup = new JsonObject().put("driver", "dense").put("kind", kind)
+        .put("tasks", new JsonArray(tasks.stream().map(DenseTask::json).toList()));
+    if (kind.equals(Peers.TLS)) {
+      setup.put("certificates", Secured.directory().toString());
+    }
+    return WorkerPair.start(setup, Peers.oneProcess(kind));
   }
 
   private static void add(Map<DenseResult.Key, List<Sample>> samples, DenseResult.Key key, Sample sample) {

@@ -47,6 +47,8 @@ public final class DenseResult {
       new Demand(Peers.SHARED, Peers.NETTY, "CPU s/GB", CPU, ""),
       new Demand(Peers.SHARED, Peers.REGATTA, "GB/s", RATE, ""),
       new Demand(Peers.SHARED, Peers.REGATTA, "CPU s/GB", CPU, ""),
+      new Demand(Peers.TLS, Peers.REGATTA, "GB/s", RATE, ""),
+      new Demand(Peers.TLS, Peers.REGATTA, "CPU s/GB", CPU, ""),
       new Demand(Peers.HANDOVER, Peers.REGATTA, "GB/s", RATE, "≥ 1.5"),
       new Demand(Peers.HANDOVER, Peers.REGATTA, "CPU s/GB", CPU, "≤ 0.5"),
       new Demand(Peers.HANDOVER, Peers.MEMCPY, "GB/s", RATE, ""));

@@ -10,7 +10,7 @@ final class DenseServer implements Task {
   private final JsonArray ports = new JsonArray();
 
   DenseServer(JsonObject setup) throws Exception {
-    peer = Peers.named(setup.getString("kind"));
+    peer = Peers.named(setup.getString("kind"), setup.getString("certificates"));
     for (DenseTask task : DenseTask.all(setup)) {
       ports.add(peer.serve(task));
     }

@@ -2,16 +2,21 @@ package io.regatta.load.dense;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.protocol.stream.Transport;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.function.Supplier;
+import java.util.function.Function;
 
 /** The kinds by name. Stateless. */
 final class Peers {
 
   static final String REGATTA = "regatta";
+  /** With mutual TLS and a token. */
+  static final String TLS = "regatta-tls";
   static final String LINK = "regatta-link";
   static final String SHARED = "regatta-shared";
   static final String HANDOVER = "regatta-handover";
@@ -20,20 +25,21 @@ final class Peers {
   static final String NETTY = "netty-tcp";
   static final String MEMCPY = "memcpy";
 
-  private static final Map<String, Supplier<Peer>> KINDS = new LinkedHashMap<>();
+  private static final Map<String, Function<Path, Peer>> KINDS = new LinkedHashMap<>();
   private static final Set<String> ONE_PROCESS = Set.of(HANDOVER, MEMCPY);
 
   static {
-    KINDS.put(REGATTA, () -> new RegattaPeer(Transport.GRPC));
-    KINDS.put("regatta-unix", () -> new RegattaPeer(Transport.GRPC_UNIX));
-    KINDS.put(SHARED, () -> new RegattaPeer(Transport.GRPC_SHARED));
-    KINDS.put(LINK, LinkPeer::new);
-    KINDS.put("regatta-plain", () -> new RegattaPeer(Transport.GRPC_PLAIN));
-    KINDS.put(HANDOVER, () -> new RegattaPeer(Transport.AUTO));
-    KINDS.put(GRPC_JAVA, GrpcJavaPeer::new);
-    KINDS.put(NETSOCKET, NetSocketPeer::new);
-    KINDS.put(NETTY, NettyPeer::new);
-    KINDS.put(MEMCPY, MemcpyPeer::new);
+    KINDS.put(REGATTA, none -> new RegattaPeer(Transport.GRPC, null));
+    KINDS.put(TLS, certificates -> new RegattaPeer(Transport.GRPC, certificates));
+    KINDS.put("regatta-unix", none -> new RegattaPeer(Transport.GRPC_UNIX, null));
+    KINDS.put(SHARED, none -> new RegattaPeer(Transport.GRPC_SHARED, null));
+    KINDS.put(LINK, none -> new LinkPeer());
+    KINDS.put("regatta-plain", none -> new RegattaPeer(Transport.GRPC_PLAIN, null));
+    KINDS.put(HANDOVER, none -> new RegattaPeer(Transport.AUTO, null));
+    KINDS.put(GRPC_JAVA, none -> new GrpcJavaPeer());
+    KINDS.put(NETSOCKET, none -> new NetSocketPeer());
+    KINDS.put(NETTY, none -> new NettyPeer());
+    KINDS.put(MEMCPY, none -> new MemcpyPeer());
   }
 
   private Peers() {}
@@ -42,12 +48,17 @@ final class Peers {
     return List.copyOf(KINDS.keySet());
   }
 
-  static Peer named(String kind) {
-    Supplier<Peer> peer = KINDS.get(kind);
+  /** @param certificates directory of those of this run; null: its own, if the kind wants some */
+  static Peer named(String kind, String certificates) {
+    Function<Path, Peer> peer = KINDS.get(kind);
     if (peer == null) {
       throw new InvalidInput("there is no kind '" + kind + "'; there are " + names());
     }
-    return peer.get();
+    try {
+      return peer.apply(certificates != null ? Path.of(certificates) : kind.equals(TLS) ? Secured.directory() : null);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
   }
 
   /** Whether server and client are one process. */

@@ -4,28 +4,36 @@ import io.regatta.core.dense.DenseMemory;
 import io.regatta.load.run.ClientTrainer;
 import io.regatta.load.run.Loop;
 import io.regatta.load.run.ParameterServers;
+import io.regatta.node.NodeConfig;
 import io.regatta.node.process.PlainVertx;
+import io.regatta.protocol.security.PeerSecurity;
 import io.regatta.protocol.stream.StreamOptions;
 import io.regatta.protocol.stream.Transport;
 import io.vertx.core.Vertx;
+import java.nio.file.Path;
 import java.util.List;
 
 /** Regatta as it is used: a parameter server, and a trainer's client from and to an engine's memory. */
 final class RegattaPeer implements Peer {
   private final Transport transport;
+  private final NodeConfig node;
+  private final PeerSecurity security;
   private final Vertx vertx = Vertx.vertx(PlainVertx.options());
 
-  RegattaPeer(Transport transport) {
+  /** @param certificates directory of those to use; null: no TLS and no token */
+  RegattaPeer(Transport transport, Path certificates) {
     this.transport = transport;
+    node = Secured.node(certificates);
+    security = node.security();
   }
 
   private StreamOptions options(DenseTask task) {
-    return task.options().withTransport(transport);
+    return task.options().withTransport(transport).withSecurity(security);
   }
 
   @Override
   public int serve(DenseTask task) throws Exception {
-    return ParameterServers.start(vertx, options(task));
+    return ParameterServers.start(vertx, options(task), node);
   }
 
   @Override

@@ -49,7 +49,7 @@ public final class ClientTrainer {
    */
   public static ClientTrainer open(Loop loop, Vertx vertx, int port, StreamOptions options, ModelSpec model,
       float[] dense) throws Exception {
-    ParameterServerControl control = new ParameterServerControl(vertx, "127.0.0.1", port);
+    ParameterServerControl control = new ParameterServerControl(vertx, "127.0.0.1", port, options);
     Shard shard = loop.call(() -> control.shardMap().eventually(control::close)).getShards(0);
     TensorStreamClient streams = new TensorStreamClient(vertx, options);
     Supplier<Future<GrpcShardLink>> open = () -> streams.open(shard.getHost(), shard.getPort(),

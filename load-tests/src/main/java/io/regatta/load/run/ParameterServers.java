@@ -1,6 +1,7 @@
 package io.regatta.load.run;
 
 import io.regatta.node.Node;
+import io.regatta.node.NodeConfig;
 import io.regatta.node.admin.Waits;
 import io.regatta.node.directory.FixedDirectory;
 import io.regatta.node.settings.StreamConfig;
@@ -16,11 +17,25 @@ import java.util.Map;
  */
 public final class ParameterServers {
 
+  private static final String ROLE = "load test";
+
   private ParameterServers() {}
 
   /** Starts one on a node of its own, everything but its streams by default; returns its control port. Blocks. */
   public static int start(Vertx vertx, StreamOptions options) throws Exception {
-    Node node = Node.embedded(vertx, new FixedDirectory(vertx, new Waits(), Map.of()), "load test");
+    return start(vertx, options, Node.embedded(vertx, directory(vertx), ROLE));
+  }
+
+  /** The same on a node with these settings. */
+  public static int start(Vertx vertx, StreamOptions options, NodeConfig config) throws Exception {
+    return start(vertx, options, Loop.await(Node.embedded(vertx, directory(vertx), config, ROLE)));
+  }
+
+  private static FixedDirectory directory(Vertx vertx) {
+    return new FixedDirectory(vertx, new Waits(), Map.of());
+  }
+
+  private static int start(Vertx vertx, StreamOptions options, Node node) throws Exception {
     ParameterServerConfig defaults = ParameterServerConfig.defaults();
     ParameterServerVerticle server = new ParameterServerVerticle(node,
         new ParameterServerConfig(0, 1, 1, 0, defaults.limits(), config(options)));

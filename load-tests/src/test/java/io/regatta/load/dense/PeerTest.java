@@ -18,7 +18,7 @@ class PeerTest {
   @MethodSource("kinds")
   void pushes_are_applied_whole_and_in_place(String kind) throws Exception {
     DenseTask task = new DenseTask(1_000_003, 64 << 10); // no whole number of chunks
-    try (Peer peer = Peers.named(kind)) {
+    try (Peer peer = Peers.named(kind, null)) {
       Peer.Client client = peer.connect(peer.serve(task), task);
       client.pull();
       task.check(client.values(), 0);

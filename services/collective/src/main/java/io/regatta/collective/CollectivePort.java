@@ -4,6 +4,7 @@ import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.error.RegattaException.StaleGeneration;
+import io.regatta.node.Node;
 import io.regatta.node.address.HostPort;
 import io.regatta.node.address.ServicePort;
 import io.regatta.node.admin.Waits;
@@ -44,6 +45,7 @@ public final class CollectivePort {
   private static final long PROCESS = ThreadLocalRandom.current().nextLong(1, Long.MAX_VALUE);
 
   private final Vertx vertx;
+  private final String bind;
   private final String host;
   private final CollectiveOptions options;
   private final Waits waits;
@@ -57,8 +59,9 @@ public final class CollectivePort {
   private String deployment;
   private volatile boolean closed;
 
-  private CollectivePort(Vertx vertx, String host, CollectiveOptions options, Waits waits) {
+  private CollectivePort(Vertx vertx, String bind, String host, CollectiveOptions options, Waits waits) {
     this.vertx = vertx;
+    this.bind = bind;
     this.host = host;
     this.options = options;
     this.waits = waits;
@@ -71,10 +74,19 @@ public final class CollectivePort {
    * @param waits where calls under way are shown, e.g. {@code node.waits()}
    */
   public static Future<CollectivePort> listen(Vertx vertx, String host, CollectiveOptions options, Waits waits) {
-    CollectivePort port = new CollectivePort(vertx, host, options, waits);
-    return vertx.deployVerticle(port.new Owner()).map(id -> {
-      port.deployment = id;
-      return port;
+    return new CollectivePort(vertx, host, host, options, waits).deploy();
+  }
+
+  /** The same for a rank on a node: where the node listens and is reached, with its TLS and its token. */
+  public static Future<CollectivePort> listen(Node node, CollectiveOptions options) {
+    return new CollectivePort(node.vertx(), node.bind(), node.host(), options.withStream(node.streams(options.stream())),
+        node.waits()).deploy();
+  }
+
+  private Future<CollectivePort> deploy() {
+    return vertx.deployVerticle(new Owner()).map(id -> {
+      deployment = id;
+      return this;
     });
   }
 
@@ -96,9 +108,9 @@ public final class CollectivePort {
     generations = new Generations(context, options, waits);
     StreamOptions stream = options.stream();
     Map<String, Handler<TensorStream>> paths = Map.of(StreamPaths.COLLECTIVE, opened -> arrivals.accept(opened));
-    return ServicePort.listenForStreams(vertx, () -> TensorStreamServer.create(vertx, stream).requestHandler(
+    return ServicePort.listenForStreams(vertx, at -> TensorStreamServer.create(vertx, at).requestHandler(
         TensorStreamServer.handler(vertx, paths, r -> r.response().setStatusCode(404).end(), stream)),
-        host, 0, "collective calls", "port", stream).onSuccess(listening -> {
+        bind, 0, "collective calls", "port", stream, host).onSuccess(listening -> {
           port = listening;
           arrivals = new Arrivals(vertx, endpoint(), generations.patienceMillis(), generations.workspace(), generations::of);
           local = LocalStreams.serve(context, host, port.port(), paths, stream);

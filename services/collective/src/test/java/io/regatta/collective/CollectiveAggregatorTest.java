@@ -71,9 +71,9 @@ class CollectiveAggregatorTest {
     @Override
     public Future<?> start() {
       Map<String, Handler<TensorStream>> paths = Map.of(StreamPaths.COLLECTIVE, opened -> sums.accept(opened));
-      return ServicePort.listenForStreams(vertx, () -> TensorStreamServer.create(vertx, streams).requestHandler(
+      return ServicePort.listenForStreams(vertx, at -> TensorStreamServer.create(vertx, at).requestHandler(
           TensorStreamServer.handler(vertx, paths, r -> r.response().setStatusCode(404).end(), streams)),
-          "127.0.0.1", 0, "an aggregator", "port", streams).onSuccess(listening -> {
+          "127.0.0.1", 0, "an aggregator", "port", streams, "127.0.0.1").onSuccess(listening -> {
             port = listening;
             sums = new CollectiveAggregator(context, endpoint(), CollectiveOptions.defaults().withStream(streams), new Waits(), 4,
                 maxBytes);

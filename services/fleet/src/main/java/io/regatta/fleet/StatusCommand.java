@@ -129,12 +129,14 @@ final class StatusCommand implements Callable<Integer> {
   }
 
   private Future<StatusReply> server(Node node, Directory.Instance server) {
-    ParameterServerControl control = new ParameterServerControl(node.vertx(), server.host(), server.controlPort());
+    ParameterServerControl control = new ParameterServerControl(node.vertx(), server.host(), server.controlPort(),
+        node.control());
     return limited(control.status(job)).eventually(control::close);
   }
 
   private static Future<GroupsReply> groups(Node node, Directory.Instance rendezvous) {
-    RendezvousClient client = new RendezvousClient(node.vertx(), rendezvous.host(), rendezvous.controlPort());
+    RendezvousClient client = new RendezvousClient(node.vertx(), rendezvous.host(), rendezvous.controlPort(),
+        node.control());
     return limited(client.groups()).eventually(client::close);
   }
 

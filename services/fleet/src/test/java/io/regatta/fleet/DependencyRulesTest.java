@@ -16,7 +16,11 @@ import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.lang.ArchRule;
 import com.tngtech.archunit.library.dependencies.SliceAssignment;
 import com.tngtech.archunit.library.dependencies.SliceIdentifier;
+import io.regatta.protocol.ParameterServerControl;
+import io.regatta.protocol.RendezvousClient;
 import io.regatta.trainer.TrainingProgram;
+import io.vertx.core.Vertx;
+import io.vertx.core.http.HttpServerOptions;
 import java.util.concurrent.ConcurrentMap;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -156,6 +160,17 @@ class DependencyRulesTest {
   void services_close_no_vertx() {
     ArchRule rule = noClasses().that(VERTICLES)
         .should().callMethod("io.vertx.core.Vertx", "close").allowEmptyShould(true);
+    rule.check(regatta);
+  }
+
+  /** What a process serves and calls has its TLS and its token: nothing goes round them. */
+  @Test
+  void ports_and_calls_have_the_tls_and_the_token_of_their_process() {
+    ArchRule rule = noClasses().that().resideOutsideOfPackages("io.regatta.protocol.security..", "io.regatta.load..")
+        .should().callMethod(Vertx.class, "createHttpServer", HttpServerOptions.class)
+        .orShould().callMethod(Vertx.class, "createHttpServer")
+        .orShould().callConstructor(RendezvousClient.class, Vertx.class, String.class, int.class)
+        .orShould().callConstructor(ParameterServerControl.class, Vertx.class, String.class, int.class);
     rule.check(regatta);
   }
 

@@ -67,7 +67,7 @@ public final class AggregatorVerticle extends VerticleBase {
   public AggregatorVerticle(Node node, AggregatorConfig config) {
     this.node = node;
     this.config = config;
-    this.options = config.stream().options();
+    this.options = node.streams(config.stream().options());
   }
 
   /** The port that it serves on, once started. */
@@ -78,10 +78,10 @@ public final class AggregatorVerticle extends VerticleBase {
   @Override
   public Future<?> start() {
     hosted = node.starting(Directory.GRADIENT_AGGREGATOR);
-    uplink = new Uplink(vertx, context, node.directory(), config);
+    uplink = new Uplink(vertx, context, node.directory(), config, options);
     endpoint = new AggregatorEndpoint(uplink);
-    return ServicePort.listenForStreams(vertx, this::server, node.host(), config.port(), "the aggregator",
-            "gradient_aggregator.port", options)
+    return ServicePort.listenForStreams(vertx, this::server, node.bind(), config.port(), "the aggregator",
+            "gradient_aggregator.port", options, node.host())
         .compose(listening -> {
           port = listening;
           collectives = new CollectiveAggregator(context, node.host() + ":" + port(), CollectiveOptions.defaults()
@@ -102,8 +102,8 @@ public final class AggregatorVerticle extends VerticleBase {
         .recover(e -> stop().transform(stopped -> Future.failedFuture(e)));
   }
 
-  private HttpServer server() {
-    return TensorStreamServer.create(vertx, options)
+  private HttpServer server(StreamOptions at) {
+    return TensorStreamServer.create(vertx, at)
         .requestHandler(TensorStreamServer.handler(vertx, paths(), GrpcServer.server(vertx), options));
   }
 

@@ -7,6 +7,7 @@ import io.regatta.node.directory.Directory.Instance;
 import io.regatta.protocol.ParameterServerControl;
 import io.regatta.protocol.parameterserver.Shard;
 import io.regatta.protocol.parameterserver.ShardMapReply;
+import io.regatta.protocol.stream.StreamOptions;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import java.util.Comparator;
@@ -24,11 +25,14 @@ final class ShardAddresses {
 
   private final Vertx vertx;
   private final Directory directory;
+  private final StreamOptions calls;
   private final long lookupMillis;
   /** The round of questions under way; null: none. */
   private Future<Answers> asking;
 
-  ShardAddresses(Vertx vertx, Directory directory, long lookupMillis) {
+  /** @param calls what calls to the servers are made with */
+  ShardAddresses(Vertx vertx, Directory directory, StreamOptions calls, long lookupMillis) {
+    this.calls = calls;
     this.vertx = vertx;
     this.directory = directory;
     this.lookupMillis = lookupMillis;
@@ -63,7 +67,7 @@ final class ShardAddresses {
   }
 
   private Future<List<Shard>> shards(Instance server) {
-    ParameterServerControl control = new ParameterServerControl(vertx, server.host(), server.controlPort());
+    ParameterServerControl control = new ParameterServerControl(vertx, server.host(), server.controlPort(), calls);
     return control.shardMap().timeout(lookupMillis, TimeUnit.MILLISECONDS)
         .map(ShardMapReply::getShardsList)
         .otherwise(List.of())

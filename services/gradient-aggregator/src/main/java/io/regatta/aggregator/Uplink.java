@@ -18,17 +18,20 @@ final class Uplink {
   private final Directory directory;
   private final AggregatorConfig config;
   private final StreamOptions options;
+  private final StreamOptions calls;
   private final TensorStreamClient client;
   private final ShardAddresses addresses;
 
-  Uplink(Vertx vertx, Context context, Directory directory, AggregatorConfig config) {
+  /** @param options of streams, with the TLS and the token of the process */
+  Uplink(Vertx vertx, Context context, Directory directory, AggregatorConfig config, StreamOptions options) {
     this.vertx = vertx;
     this.context = context;
     this.directory = directory;
     this.config = config;
-    options = config.stream().options();
+    this.options = options;
+    calls = StreamOptions.defaults().withSecurity(options.security());
     client = new TensorStreamClient(vertx, options);
-    addresses = new ShardAddresses(vertx, directory, config.lookupMs());
+    addresses = new ShardAddresses(vertx, directory, calls, config.lookupMs());
   }
 
   /** A connection to one shard for one job; not open yet. */
@@ -43,7 +46,7 @@ final class Uplink {
 
   /** A watch on a job's group; not started yet. */
   GroupWatch watch(String job, GroupWatch.Follower follower) {
-    return new GroupWatch(vertx, directory, job, "the aggregator", config.retryMs(), follower);
+    return new GroupWatch(vertx, directory, calls, job, "the aggregator", config.retryMs(), follower);
   }
 
   AggregatorConfig.Limits limits() {

@@ -18,6 +18,7 @@ import io.regatta.node.settings.StreamConfig;
 import io.regatta.node.testing.BlockedLoopGuard;
 import io.regatta.protocol.ShardStreamHandler.Origin;
 import io.regatta.protocol.parameterserver.Shard;
+import io.regatta.protocol.stream.StreamOptions;
 import io.vertx.core.Future;
 import io.vertx.core.net.NetServer;
 import java.util.ArrayList;
@@ -48,7 +49,7 @@ class RegistrationTest {
     AggregatorConfig config = new AggregatorConfig(0, 100, LOOKUP_MILLIS, new AggregatorConfig.Limits(1, 64, 1 << 20),
         StreamConfig.defaults());
     return get(cluster.on(() -> Future.succeededFuture(new AggregatorEndpoint(new Uplink(cluster.vertx,
-        cluster.vertx.getOrCreateContext(), cluster.directory, config)))));
+        cluster.vertx.getOrCreateContext(), cluster.directory, config, config.stream().options())))));
   }
 
   private static Future<Long> register(RunningCluster cluster, AggregatorEndpoint endpoint, Origin from) {
@@ -95,7 +96,7 @@ class RegistrationTest {
           .listen(0, "127.0.0.1"));
       get(cluster.directory.register(new Directory.Instance(Directory.PARAMETER_SERVER, "frozen", 1, "127.0.0.1",
           frozen.actualPort(), 1, Map.of())));
-      ShardAddresses addresses = new ShardAddresses(cluster.vertx, cluster.directory, LOOKUP_MILLIS);
+      ShardAddresses addresses = new ShardAddresses(cluster.vertx, cluster.directory, StreamOptions.defaults(), LOOKUP_MILLIS);
       List<Future<Shard>> found = new ArrayList<>();
       get(cluster.on(() -> {
         for (int i = 0; i < 8 * RunningCluster.SHARDS; i++) {
@@ -118,7 +119,7 @@ class RegistrationTest {
           frozen.actualPort(), 1, Map.of())));
       Directory.Instance late = get(other.directory.list(Directory.PARAMETER_SERVER)).get(0);
       long incarnation = other.shards().get(0).getIncarnation();
-      ShardAddresses addresses = new ShardAddresses(cluster.vertx, cluster.directory, LOOKUP_MILLIS);
+      ShardAddresses addresses = new ShardAddresses(cluster.vertx, cluster.directory, StreamOptions.defaults(), LOOKUP_MILLIS);
       Future<Shard> early = cluster.on(() -> addresses.find(0, 0));
       get(cluster.vertx.timer(LOOKUP_MILLIS / 5, TimeUnit.MILLISECONDS));
       get(cluster.directory.register(late));

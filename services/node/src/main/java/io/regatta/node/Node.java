@@ -1,6 +1,7 @@
 package io.regatta.node;
 
 import io.micrometer.core.instrument.MeterRegistry;
+import io.regatta.core.error.RegattaException;
 import io.regatta.node.address.PublishedAddress;
 import io.regatta.node.admin.Hosted;
 import io.regatta.node.admin.Insight;
@@ -14,6 +15,8 @@ import io.regatta.node.directory.Directory;
 import io.regatta.node.directory.FixedDirectory;
 import io.regatta.node.directory.HazelcastDirectory;
 import io.regatta.node.directory.WaitingDirectory;
+import io.regatta.protocol.security.PeerSecurity;
+import io.regatta.protocol.stream.StreamOptions;
 import io.vertx.core.Closeable;
 import io.vertx.core.Deployable;
 import io.vertx.core.Future;
@@ -37,6 +40,8 @@ public final class Node {
 
   private static final Logger LOG = LoggerFactory.getLogger(Node.class);
   private static final String LOOPBACK = "127.0.0.1";
+  /** The role of who serves nobody. */
+  private static final String CLIENT = "client";
   private static final long LONG_WAIT_CHECK_MILLIS = 1000;
 
   private final NodeConfig config;
@@ -47,6 +52,7 @@ public final class Node {
   private final String host;
   private final Insight insight;
   private final long longWaitTimer;
+  private final NodeSecurity security;
   private final Set<Start> starting = ConcurrentHashMap.newKeySet();
   private final AtomicBoolean closing = new AtomicBoolean();
   private final Promise<Void> closed = Promise.promise();
@@ -66,6 +72,10 @@ public final class Node {
     this.longWaitTimer = vertx.setPeriodic(LONG_WAIT_CHECK_MILLIS,
         id -> insight.waits().logLong(System.currentTimeMillis())
             .onFailure(e -> LOG.warn("{}: cannot list the waits: {}", role(), e.toString())));
+    this.security = new NodeSecurity(insight.security(), vertx, config.tls().pollMs(), role());
+    if (!role().equals(CLIENT)) {
+      security.sayWhoMayCall(role(), bind());
+    }
   }
 
   /**
@@ -104,13 +114,19 @@ public final class Node {
   }
 
   private static Insight insight(NodeConfig config, String role) {
-    return new Insight(config.admin(), config.host(), config.longWaitSeconds(), role);
+    return new Insight(config.admin(), config.security(), config.host(), config.bind(), config.longWaitSeconds(), role);
   }
 
   /** As {@link #start}, for callers that may have to stop while the cluster is still being joined. */
   public static Starting begin(NodeConfig config, String role) {
     Starting starting = new Starting();
-    Insight insight = insight(config, role);
+    Insight insight;
+    try {
+      insight = insight(config, role);
+    } catch (RegattaException e) {
+      starting.promise.fail(e);
+      return starting;
+    }
     MeterRegistry vertxMetrics = config.vertxMetrics() ? insight.metrics() : null;
     Future<Node> node;
     if (config.cluster().directory() == DirectoryKind.FIXED) {
@@ -118,7 +134,7 @@ public final class Node {
     } else {
       MemberKind kind = config.cluster().member();
       boolean lite = kind == MemberKind.LITE
-          || kind == MemberKind.AUTO && (role.startsWith(Directory.TRAINER) || role.equals("client"));
+          || kind == MemberKind.AUTO && (role.startsWith(Directory.TRAINER) || role.equals(CLIENT));
       Hosted.Service join = insight.hosted().starting("cluster " + config.cluster().name());
       join.lacks("is being joined");
       starting.joining = ClusteredVertx.begin(new ClusteredVertx.Joining(config.cluster(),
@@ -156,7 +172,7 @@ public final class Node {
    */
   private static String fixedAddress(NodeConfig config, String role) {
     ClusterConfig cluster = config.cluster();
-    return config.host().isBlank() && !role.equals("client") && cluster.meetingPlace() != null
+    return config.host().isBlank() && !role.equals(CLIENT) && cluster.meetingPlace() != null
         ? PublishedAddress.toward(cluster.address(), cluster.meetingPlace()).address()
         : PublishedAddress.choose(cluster.address(), cluster.seedMembers()).address();
   }
@@ -196,7 +212,12 @@ public final class Node {
    * @param directory null: the node makes, and closes, the one that the configuration describes, over this Vertx
    */
   public static Future<Node> embedded(Vertx vertx, Directory directory, NodeConfig config, String role) {
-    Insight insight = insight(config, role);
+    Insight insight;
+    try {
+      insight = insight(config, role);
+    } catch (RegattaException e) {
+      return Future.failedFuture(e);
+    }
     return closingOnFailure(onThread(() -> {
       boolean fixed = config.cluster().directory() == DirectoryKind.FIXED && HazelcastMember.address(vertx).isEmpty();
       String host = insight.open(fixed ? fixedAddress(config, role) : address(vertx));
@@ -236,9 +257,29 @@ public final class Node {
     return directory;
   }
 
-  /** The address that services bind to and announce. */
+  /** The address that services announce. */
   public String host() {
     return host;
+  }
+
+  /** The address that services bind to. */
+  public String bind() {
+    return config.bind().isBlank() ? host : config.bind();
+  }
+
+  /** TLS and token, with which this process serves and calls. */
+  public PeerSecurity security() {
+    return security.peers();
+  }
+
+  /** Sizes and limits of streams, with this process's TLS and token. */
+  public StreamOptions streams(StreamOptions options) {
+    return options.withSecurity(security());
+  }
+
+  /** What control calls to other processes are made with. */
+  public StreamOptions control() {
+    return streams(StreamOptions.defaults());
   }
 
   /** This node's own registry; {@code /metrics} shows it. */
@@ -285,6 +326,7 @@ public final class Node {
       return closed.future();
     }
     vertx.cancelTimer(longWaitTimer);
+    security.close();
     endWaits();
     insight.closeAdmin()
         .transform(done -> undeployOwn())

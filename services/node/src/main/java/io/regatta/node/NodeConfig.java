@@ -3,8 +3,15 @@ package io.regatta.node;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.node.admin.AdminConfig;
 import io.regatta.node.cluster.ClusterConfig;
+import io.regatta.node.settings.Secret;
 import io.regatta.node.settings.Setting;
 import io.regatta.node.settings.Settings;
+import io.regatta.protocol.security.PeerSecurity;
+import io.regatta.protocol.security.Token;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
 import java.time.Duration;
 
 /** What every process is configured with alike: the section {@code node} of every service. Immutable. */
@@ -15,8 +22,8 @@ public record NodeConfig(
     @Setting(doc = "The admin server.")
     AdminConfig admin,
 
-    @Setting(doc = "Host that services bind to and announce; empty: the address chosen for the cluster, or, with fixed "
-        + "endpoints, that of the interface which routes to the rendezvous.")
+    @Setting(doc = "Host that services announce, and bind to unless bind says otherwise; empty: the address chosen for the "
+        + "cluster, or, with fixed endpoints, that of the interface which routes to the rendezvous.")
     String host,
 
     @Setting(value = "120", unit = "s", doc = "How long to wait for other services, and a trainer for the others of its job, before giving up.")
@@ -29,12 +36,36 @@ public record NodeConfig(
     int eventLoops,
 
     @Setting(value = "false", doc = "Whether /metrics shows Vert.x's own metrics as well (HTTP, pools, event bus).")
-    boolean vertxMetrics) {
+    boolean vertxMetrics,
+
+    @Setting(doc = "Address that services bind to where it is another than host, e.g. 0.0.0.0 in a container whose ports are published "
+        + "under the machine's address; empty: host.")
+    String bind,
+
+    @Setting(doc = "TLS on all ports but those of Hazelcast and the event bus.")
+    TlsConfig tls,
+
+    @Setting(doc = "The job's token, without which no call is served: 16 or more characters, the same for all processes. In the "
+        + "environment or a file, never on a command line. Empty: that of token_file, if there is one.")
+    Secret token,
+
+    @Setting(doc = "File that holds the token, alone; read at the start.")
+    String tokenFile) {
 
   public NodeConfig {
     atLeast(1, "ready_timeout_seconds", readyTimeoutSeconds);
     atLeast(1, "long_wait_seconds", longWaitSeconds);
     atLeast(0, "event_loops", eventLoops);
+    if (!token.isBlank() && !tokenFile.isBlank()) {
+      throw new InvalidInput("token and token_file are given: give one");
+    }
+  }
+
+  /** Without TLS and token. */
+  public NodeConfig(ClusterConfig cluster, AdminConfig admin, String host, int readyTimeoutSeconds, int longWaitSeconds,
+      int eventLoops, boolean vertxMetrics) {
+    this(cluster, admin, host, readyTimeoutSeconds, longWaitSeconds, eventLoops, vertxMetrics,
+        "", Settings.defaults(TlsConfig.class), Secret.NONE, "");
   }
 
   private static void atLeast(int least, String key, int value) {
@@ -66,7 +97,8 @@ public record NodeConfig(
 
   /** The same with another time to wait for others, s. */
   public NodeConfig withReadyTimeout(int seconds) {
-    return new NodeConfig(cluster, admin, host, seconds, longWaitSeconds, eventLoops, vertxMetrics);
+    return new NodeConfig(cluster, admin, host, seconds, longWaitSeconds, eventLoops, vertxMetrics, bind, tls, token,
+        tokenFile);
   }
 
   /** The same on another host, see {@code host}. */
@@ -76,6 +108,34 @@ public record NodeConfig(
 
   /** The same with another cluster section. */
   public NodeConfig withCluster(ClusterConfig other) {
-    return new NodeConfig(other, admin, host, readyTimeoutSeconds, longWaitSeconds, eventLoops, vertxMetrics);
+    return new NodeConfig(other, admin, host, readyTimeoutSeconds, longWaitSeconds, eventLoops, vertxMetrics, bind, tls, token,
+        tokenFile);
+  }
+
+  /** The same with this TLS and the token of this file. */
+  public NodeConfig withSecurity(TlsConfig otherTls, String otherTokenFile) {
+    return new NodeConfig(cluster, admin, host, readyTimeoutSeconds, longWaitSeconds, eventLoops, vertxMetrics, bind, otherTls,
+        Secret.NONE, otherTokenFile);
+  }
+
+  /**
+   * Certificates and token, read from their files. Blocks for the time of that.
+   *
+   * @throws InvalidInput one line that says what is wrong with which file
+   */
+  public PeerSecurity security() {
+    return PeerSecurity.of(tls.files(), secret());
+  }
+
+  private Token secret() {
+    if (tokenFile.isBlank()) {
+      return token.isBlank() ? Token.NONE : Token.of(token.text().strip(), "node.token");
+    }
+    try {
+      return Token.of(Files.readString(Path.of(tokenFile)).strip(), "node.token_file " + tokenFile);
+    } catch (IOException e) {
+      throw new InvalidInput("node.token_file " + Path.of(tokenFile).toAbsolutePath() + " cannot be read: "
+          + (e instanceof NoSuchFileException ? "no such file" : e.getMessage()), e);
+    }
   }
 }

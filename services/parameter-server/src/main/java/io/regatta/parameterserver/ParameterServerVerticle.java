@@ -130,7 +130,7 @@ public final class ParameterServerVerticle extends VerticleBase {
 
   /** Opens the port for control calls, the first shard's once there is one, and the guest's. */
   private Future<Void> listen() {
-    StreamOptions options = config.stream().options();
+    StreamOptions options = node.streams(config.stream().options());
     calls = GrpcServer.server(vertx);
     new Control().bind(calls);
     HealthService.create(vertx)
@@ -139,8 +139,8 @@ public final class ParameterServerVerticle extends VerticleBase {
         .bind(calls);
     paths = Map.of(StreamPaths.PARAMETER_SHARD, this::toFirstShard);
     Handler<HttpServerRequest> all = TensorStreamServer.handler(vertx, paths, withGuest(), options);
-    return ServicePort.listenForStreams(vertx, () -> TensorStreamServer.create(vertx, options).requestHandler(all), node.host(),
-        config.port(), "the parameter server", PORT_KEY, options).map(listening -> {
+    return ServicePort.listenForStreams(vertx, at -> TensorStreamServer.create(vertx, at).requestHandler(all), node.bind(),
+        config.port(), "the parameter server", PORT_KEY, options, node.host()).map(listening -> {
           port = listening;
           LOG.info("Server listening on {}:{} selected port: {}", node.host(), port(), port()); // in words that users look for
           return null;

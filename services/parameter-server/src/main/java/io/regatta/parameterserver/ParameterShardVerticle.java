@@ -46,13 +46,13 @@ final class ParameterShardVerticle extends VerticleBase {
   @Override
   public Future<?> start() {
     shard = new ShardService(node, context, config, index, incarnation);
-    StreamOptions options = config.stream().options();
+    StreamOptions options = node.streams(config.stream().options());
     GrpcServer calls = GrpcServer.server(vertx);
     shard.bind(calls);
     Map<String, Handler<TensorStream>> paths = Map.of(StreamPaths.PARAMETER_SHARD, shard::serve);
-    return ServicePort.listenForStreams(vertx, () -> TensorStreamServer.create(vertx, options)
-            .requestHandler(TensorStreamServer.handler(vertx, paths, calls, options)), node.host(), wantedPort,
-            "shard " + index, ParameterServerVerticle.PORT_KEY, options)
+    return ServicePort.listenForStreams(vertx, at -> TensorStreamServer.create(vertx, at)
+            .requestHandler(TensorStreamServer.handler(vertx, paths, calls, options)), node.bind(), wantedPort,
+            "shard " + index, ParameterServerVerticle.PORT_KEY, options, node.host())
         .onFailure(e -> shard.stop()) // a verticle that did not start is not stopped; its server says why
         .onSuccess(listening -> {
           port = listening;

@@ -63,7 +63,7 @@ record ServerSeat(int index, long incarnation, Membership group) {
 
   /** Another process that now listens on that port is not the one that is asked for. */
   private static Future<Boolean> answers(Node node, Directory.Instance other) {
-    ParameterServerControl control = new ParameterServerControl(node.vertx(), other.host(), other.controlPort());
+    ParameterServerControl control = new ParameterServerControl(node.vertx(), other.host(), other.controlPort(), node.control());
     return control.shardMap().timeout(ANSWER_MILLIS, TimeUnit.MILLISECONDS)
         .map(map -> map.getServerIndex() == other.index()
             && map.getShardsList().stream().allMatch(shard -> shard.getIncarnation() == other.incarnation()))

@@ -82,7 +82,7 @@ final class ShardService {
     this.context = context;
     this.index = index;
     this.incarnation = incarnation;
-    options = config.stream().options();
+    options = node.streams(config.stream().options());
     shard = new ParameterShard(index, config.limits().core(), System::currentTimeMillis,
         task -> context.runOnContext(v -> task.run()));
     hosted = node.starting("shard " + index);
@@ -122,7 +122,7 @@ final class ShardService {
     GroupWatch watch = watches.get(job);
     if (here && watch == null) {
       LOG.info("shard {}: job {} begins", index, job);
-      GroupWatch begun = new GroupWatch(vertx, node.directory(), job, "shard " + index, WATCH_RETRY_MILLIS,
+      GroupWatch begun = new GroupWatch(vertx, node.directory(), node.control(), job, "shard " + index, WATCH_RETRY_MILLIS,
           new ShardFollower(shard, index, job, () -> jobChanged(job), () -> streams.containsValue(job)));
       watches.put(job, begun);
       begun.start();

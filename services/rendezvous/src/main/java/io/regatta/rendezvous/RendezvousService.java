@@ -115,14 +115,18 @@ public final class RendezvousService implements PortGuest {
   /** Those that have ports, one after the other. */
   private Future<Void> httpStores() {
     HttpStoreConfig http = config.http();
+    if (http.open() && (http.glooPort() != HttpStoreConfig.OFF || http.launchPort() != HttpStoreConfig.OFF)
+        && (node.security().hasTls() || !node.security().token().isNone())) {
+      LOG.warn("the key-value servers of rendezvous.http on {} are open (rendezvous.http.open): without TLS, without a token", node.host());
+    }
     return Future.<Void>succeededFuture()
         .compose(v -> http.glooPort() == HttpStoreConfig.OFF ? Future.succeededFuture()
-            : KeyValueServer.gloo(vertx, node.host(), http, clock).onSuccess(server -> {
+            : KeyValueServer.gloo(vertx, node.bind(), http, clock, node.security()).onSuccess(server -> {
               httpStores.add(server);
               glooPort = server.port();
             }))
         .compose(v -> http.launchPort() == HttpStoreConfig.OFF ? Future.succeededFuture()
-            : KeyValueServer.launch(vertx, node.host(), http, clock).onSuccess(server -> {
+            : KeyValueServer.launch(vertx, node.bind(), http, clock, node.security()).onSuccess(server -> {
               httpStores.add(server);
               launchPort = server.port();
             }))
@@ -141,7 +145,7 @@ public final class RendezvousService implements PortGuest {
 
   /** Another process that now listens on that port is not the one that is asked for. */
   private Future<Boolean> answers(Directory.Instance other) {
-    RendezvousClient client = new RendezvousClient(vertx, other.host(), other.controlPort());
+    RendezvousClient client = new RendezvousClient(vertx, other.host(), other.controlPort(), node.control());
     return client.groups().timeout(ANSWER_MILLIS, TimeUnit.MILLISECONDS)
         .map(reply -> reply.getIncarnation() == other.incarnation())
         .eventually(client::close);

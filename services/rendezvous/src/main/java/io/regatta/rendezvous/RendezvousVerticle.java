@@ -42,8 +42,8 @@ public final class RendezvousVerticle extends VerticleBase {
     Handler<HttpServerRequest> calls = service.begin(context);
     HttpServerOptions options = new HttpServerOptions().setTcpKeepAlive(true)
         .setInitialSettings(new Http2Settings().setMaxConcurrentStreams(STREAMS_PER_CONNECTION));
-    return ServicePort.listen(vertx, () -> Liveness.guard(vertx, vertx.createHttpServer(options),
-            StreamOptions.defaults()).requestHandler(calls), node.host(), config.port(), "the rendezvous",
+    return ServicePort.listen(vertx, () -> Liveness.guard(vertx, node.security().server(vertx, options),
+            StreamOptions.defaults()).requestHandler(node.security().guard(calls)), node.bind(), config.port(), "the rendezvous",
             "rendezvous.port")
         .onFailure(service::failed)
         .compose(listening -> {

@@ -10,6 +10,7 @@ import io.regatta.node.directory.HazelcastDirectory;
 import io.regatta.node.group.GroupWatch;
 import io.regatta.node.testing.BlockedLoopGuard;
 import io.regatta.protocol.rendezvous.JoinReply;
+import io.regatta.protocol.stream.StreamOptions;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.net.NetClient;
@@ -63,8 +64,8 @@ class GroupWatchTest {
       JoinReply member = get(first.join("job", 1, 0));
       Told known = new Told();
       Told never = new Told();
-      GroupWatch watch = new GroupWatch(first.vertx, first.directory, "job", "test", 10, known);
-      GroupWatch other = new GroupWatch(first.vertx, first.directory, "never joined", "test", 10, never);
+      GroupWatch watch = new GroupWatch(first.vertx, first.directory, StreamOptions.defaults(), "job", "test", 10, known);
+      GroupWatch other = new GroupWatch(first.vertx, first.directory, StreamOptions.defaults(), "never joined", "test", 10, never);
       first.vertx.runOnContext(v -> {
         watch.start();
         other.start();
@@ -107,7 +108,7 @@ class GroupWatchTest {
       get(directory.registerSole(new Directory.Instance(Directory.RENDEZVOUS, "older", 0, "127.0.0.1",
           proxy.actualPort(), 1, Map.of()), holder -> Future.succeededFuture(false), ""));
       Told told = new Told();
-      GroupWatch watch = new GroupWatch(older.vertx, directory, "job", "test", 10, told);
+      GroupWatch watch = new GroupWatch(older.vertx, directory, StreamOptions.defaults(), "job", "test", 10, told);
       older.vertx.runOnContext(v -> watch.start());
       get(told.viewed.future());
       get(directory.registerSole(newcomer, holder -> Future.succeededFuture(false), ""));
@@ -131,7 +132,7 @@ class GroupWatchTest {
       get(older.directory.register(get(newer.directory.list(Directory.RENDEZVOUS)).get(0)));
       assertThat(get(older.directory.list(Directory.RENDEZVOUS))).hasSize(2);
       Told told = new Told();
-      GroupWatch watch = new GroupWatch(older.vertx, older.directory, "job", "test", 10, told);
+      GroupWatch watch = new GroupWatch(older.vertx, older.directory, StreamOptions.defaults(), "job", "test", 10, told);
       older.vertx.runOnContext(v -> watch.start());
       get(told.viewed.future());
       older.vertx.runOnContext(v -> watch.close());

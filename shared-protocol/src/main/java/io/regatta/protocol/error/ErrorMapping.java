@@ -71,6 +71,15 @@ public final class ErrorMapping {
     };
   }
 
+  /**
+   * The same for the answer of a named peer: one that refuses a call for its token does not know under which address it was called.
+   *
+   * @param peer e.g. {@code rendezvous at 10.0.0.7:36000}
+   */
+  public static RegattaException exception(GrpcStatus status, String message, String peer) {
+    return exception(status, status == GrpcStatus.UNAUTHENTICATED && message != null ? peer + " " + message : message);
+  }
+
   /** Any failure as one of ours; what is not ours already is indeterminate. */
   public static RegattaException regatta(Throwable failure) {
     Throwable cause = failure;

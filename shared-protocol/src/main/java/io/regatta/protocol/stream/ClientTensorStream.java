@@ -90,7 +90,7 @@ final class ClientTensorStream extends HttpTensorStream {
       return null;
     }
     return ErrorMapping.exception(code, message == null || message.isEmpty()
-        ? peer() + " ended the tensor stream with status " + status + " and no message" : ErrorMapping.decode(message));
+        ? peer() + " ended the tensor stream with status " + status + " and no message" : ErrorMapping.decode(message), peer());
   }
 
   private static GrpcStatus parse(String status) {

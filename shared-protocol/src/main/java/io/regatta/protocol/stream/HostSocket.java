@@ -11,7 +11,7 @@ import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Supplier;
+import java.util.function.Function;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.slf4j.Logger;
@@ -22,7 +22,8 @@ import org.slf4j.LoggerFactory;
  * the same HTTP/2 for two thirds of the CPU time that TCP takes over loopback. Both ends derive the path of the socket from
  * the port's address, the network namespace and the user, so nobody has to be told; a process in another namespace or
  * container, or of another user, finds none and uses TCP. Only Linux says which namespace a process is in; elsewhere there
- * are none of these sockets. The directory is the user's alone.
+ * are none of these sockets. The directory is the user's alone: who can connect could read the key of the process's certificate as
+ * well, so there is no TLS here; the token is wanted as everywhere.
  */
 public final class HostSocket {
 
@@ -42,10 +43,10 @@ public final class HostSocket {
   /**
    * Listens beside a port that this process listens on.
    *
-   * @param server as for the port, with its handlers set
+   * @param server makes one as for the port, with its handlers set, from the options for this socket
    * @return null if there can be none here, which a line of the debug log explains; never fails
    */
-  public static Future<HostSocket> listen(Vertx vertx, Supplier<HttpServer> server, String host, int port,
+  public static Future<HostSocket> listen(Vertx vertx, Function<StreamOptions, HttpServer> server, String host, int port,
       StreamOptions options) {
     SocketAddress address = options.transport().isUnixAllowed() ? address(host, port) : null;
     if (address == null) {
@@ -56,10 +57,11 @@ public final class HostSocket {
       Places.DIRECTORY.make();
       Files.deleteIfExists(path); // of a process that was killed: the port is ours now
       return null;
-    }, false).compose(v -> server.get().listen(address)).map(listening -> new HostSocket(listening, path)).recover(e -> {
-      LOG.debug("no Unix domain socket beside {}:{}, TCP alone: {}", host, port, e.toString());
-      return Future.succeededFuture();
-    });
+    }, false).compose(v -> server.apply(options.onHostSocket()).listen(address)).map(listening -> new HostSocket(listening, path))
+        .recover(e -> {
+          LOG.debug("no Unix domain socket beside {}:{}, TCP alone: {}", host, port, e.toString());
+          return Future.succeededFuture();
+        });
   }
 
   /**

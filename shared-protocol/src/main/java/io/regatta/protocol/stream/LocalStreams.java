@@ -74,6 +74,9 @@ public final class LocalStreams {
   static Future<TensorStream> open(Context opener, StreamOptions options, String host, int port, String path,
       Map<LocalStreams, Connection> connections) {
     LocalStreams service = options.transport() == Transport.AUTO ? SERVICES.get(host + ":" + port) : null;
+    if (service != null && !service.options.security().token().equals(options.security().token())) {
+      return null; // which is refused there
+    }
     Handler<TensorStream> taker = service == null ? null : service.paths.get(path);
     if (taker == null) {
       return null;

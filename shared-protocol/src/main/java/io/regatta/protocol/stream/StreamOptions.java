@@ -2,6 +2,7 @@ package io.regatta.protocol.stream;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.protocol.http2.DataLane;
+import io.regatta.protocol.security.PeerSecurity;
 import io.vertx.core.Future;
 import io.vertx.core.http.Http2Settings;
 import io.vertx.core.http.HttpClientOptions;
@@ -28,10 +29,11 @@ import io.vertx.core.http.HttpVersion;
  *     most
  * @param connectTimeoutMillis limit for a connection to be there and to speak HTTP/2
  * @param transport which ways may be taken; both ends must allow one for it to be
+ * @param security TLS and the token with which peers are called and served
  */
 public record StreamOptions(int chunkBytes, int maxMessageBytes, long maxRequestBytes, int maxRequests,
     int initialWindowBytes, int connectionWindowBytes, int maxFrameBytes, long pingIntervalMillis,
-    long pingTimeoutMillis, int connectTimeoutMillis, Transport transport) {
+    long pingTimeoutMillis, int connectTimeoutMillis, Transport transport, PeerSecurity security) {
 
   private static final int MAX_CONCURRENT_STREAMS = 10_000;
   /** What every HTTP/2 peer accepts, and many do no more. */
@@ -50,6 +52,14 @@ public record StreamOptions(int chunkBytes, int maxMessageBytes, long maxRequest
     check(pingIntervalMillis >= 0, "ping_interval_millis", pingIntervalMillis, "at least 0");
     check(pingTimeoutMillis >= 1, "ping_timeout_millis", pingTimeoutMillis, "at least 1");
     check(connectTimeoutMillis >= 1, "connect_timeout_millis", connectTimeoutMillis, "at least 1");
+  }
+
+  /** Without TLS and token. */
+  public StreamOptions(int chunkBytes, int maxMessageBytes, long maxRequestBytes, int maxRequests, int initialWindowBytes,
+      int connectionWindowBytes, int maxFrameBytes, long pingIntervalMillis, long pingTimeoutMillis, int connectTimeoutMillis,
+      Transport transport) {
+    this(chunkBytes, maxMessageBytes, maxRequestBytes, maxRequests, initialWindowBytes, connectionWindowBytes, maxFrameBytes,
+        pingIntervalMillis, pingTimeoutMillis, connectTimeoutMillis, transport, PeerSecurity.NONE);
   }
 
   private static void check(boolean condition, String key, long value, String must) {
@@ -71,39 +81,50 @@ public record StreamOptions(int chunkBytes, int maxMessageBytes, long maxRequest
   public StreamOptions withChunkBytes(int bytes) {
     return new StreamOptions(bytes, Math.max(maxMessageBytes, bytes + 4096), maxRequestBytes, maxRequests,
         initialWindowBytes, connectionWindowBytes, maxFrameBytes, pingIntervalMillis, pingTimeoutMillis,
-        connectTimeoutMillis, transport);
+        connectTimeoutMillis, transport, security);
   }
 
   /** The same with other limits per message and per request, and for requests in progress. */
   public StreamOptions withLimits(int messageBytes, long requestBytes, int requests) {
     return new StreamOptions(Math.min(chunkBytes, messageBytes - 4096), messageBytes, requestBytes, requests,
         initialWindowBytes, connectionWindowBytes, maxFrameBytes, pingIntervalMillis, pingTimeoutMillis,
-        connectTimeoutMillis, transport);
+        connectTimeoutMillis, transport, security);
   }
 
   /** The same with other flow-control windows. */
   public StreamOptions withWindows(int stream, int connection) {
     return new StreamOptions(chunkBytes, maxMessageBytes, maxRequestBytes, maxRequests, stream, connection,
-        maxFrameBytes, pingIntervalMillis, pingTimeoutMillis, connectTimeoutMillis, transport);
+        maxFrameBytes, pingIntervalMillis, pingTimeoutMillis, connectTimeoutMillis, transport, security);
   }
 
   /** The same with other HTTP/2 frames. */
   public StreamOptions withMaxFrameBytes(int bytes) {
     return new StreamOptions(chunkBytes, maxMessageBytes, maxRequestBytes, maxRequests, initialWindowBytes,
-        connectionWindowBytes, bytes, pingIntervalMillis, pingTimeoutMillis, connectTimeoutMillis, transport);
+        connectionWindowBytes, bytes, pingIntervalMillis, pingTimeoutMillis, connectTimeoutMillis, transport, security);
   }
 
   /** The same with other times for signs of life. */
   public StreamOptions withPing(long intervalMillis, long timeoutMillis) {
     return new StreamOptions(chunkBytes, maxMessageBytes, maxRequestBytes, maxRequests, initialWindowBytes,
         connectionWindowBytes, maxFrameBytes, intervalMillis, timeoutMillis, connectTimeoutMillis,
-        transport);
+        transport, security);
   }
 
   /** The same by other ways. */
   public StreamOptions withTransport(Transport ways) {
     return new StreamOptions(chunkBytes, maxMessageBytes, maxRequestBytes, maxRequests, initialWindowBytes,
-        connectionWindowBytes, maxFrameBytes, pingIntervalMillis, pingTimeoutMillis, connectTimeoutMillis, ways);
+        connectionWindowBytes, maxFrameBytes, pingIntervalMillis, pingTimeoutMillis, connectTimeoutMillis, ways, security);
+  }
+
+  /** The same with this TLS and token. */
+  public StreamOptions withSecurity(PeerSecurity other) {
+    return new StreamOptions(chunkBytes, maxMessageBytes, maxRequestBytes, maxRequests, initialWindowBytes,
+        connectionWindowBytes, maxFrameBytes, pingIntervalMillis, pingTimeoutMillis, connectTimeoutMillis, transport, other);
+  }
+
+  /** For a socket that nobody but this user can open, see {@link HostSocket}: the token as everywhere, and no TLS. */
+  public StreamOptions onHostSocket() {
+    return withSecurity(security.withoutTls());
   }
 
   /** Installs what tensor streams need to go past Vert.x, if they may; completes when it is known whether they will. */

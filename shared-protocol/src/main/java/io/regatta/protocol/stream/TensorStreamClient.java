@@ -1,12 +1,15 @@
 package io.regatta.protocol.stream;
 
 import io.netty.channel.ConnectTimeoutException;
+import io.regatta.core.error.RegattaException;
+import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.PeerLost;
+import io.regatta.protocol.security.ConnectFailure;
+import io.regatta.protocol.security.Token;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
-import io.vertx.core.http.HttpClient;
-import io.vertx.core.http.HttpClientOptions;
+import io.vertx.core.http.HttpClientAgent;
 import io.vertx.core.http.HttpClientRequest;
 import io.vertx.core.http.HttpConnection;
 import io.vertx.core.http.HttpMethod;
@@ -26,21 +29,20 @@ import java.util.Map;
 public final class TensorStreamClient {
   private final Vertx vertx;
   private final StreamOptions options;
-  private final HttpClient client;
+  private final HttpClientAgent client;
   private final Map<HttpConnection, Connection> connections = new HashMap<>();
   private final Map<LocalStreams, LocalStreams.Connection> handovers = new HashMap<>();
+  /** Of the certificates that the client shows. */
+  private Object shown;
 
   /** @param lane completes when it is known whether streams can go past Vert.x */
   private record Connection(Liveness liveness, Future<Boolean> lane) {}
 
   public TensorStreamClient(Vertx vertx, StreamOptions options) {
-    this(vertx, options, options.clientOptions());
-  }
-
-  TensorStreamClient(Vertx vertx, StreamOptions options, HttpClientOptions http) {
     this.vertx = vertx;
     this.options = options;
-    client = vertx.createHttpClient(http, new PoolOptions().setHttp2MaxSize(1));
+    shown = options.security().version();
+    client = vertx.createHttpClient(options.security().client(options.clientOptions()), new PoolOptions().setHttp2MaxSize(1));
   }
 
   /**
@@ -48,7 +50,8 @@ public final class TensorStreamClient {
    * says so through the stream's exception handler.
    *
    * @param path full method name, e.g. {@code /regatta.ParameterShard/Exchange}
-   * @return fails with {@link PeerLost} if there is no connection within the time set for it
+   * @return fails with {@link PeerLost} if there is no connection within the time set for it, with {@code InvalidInput} if the TLS of
+   *     the two does not match
    */
   public Future<TensorStream> open(String host, int port, String path) {
     Context context = vertx.getOrCreateContext();
@@ -61,23 +64,34 @@ public final class TensorStreamClient {
         // Until the peer speaks HTTP/2: a frozen one accepts the connection, and that is all.
         .setConnectTimeout(options.connectTimeoutMillis())
         .putHeader("content-type", "application/grpc").putHeader("te", "trailers");
+    if (!options.security().token().isNone()) {
+      request.putHeader(Token.HEADER, options.security().token().headerValue());
+    }
     return request(request, host, port).compose(r -> {
       r.setChunked(true);
       Connection connection = connection(context, r.connection(), peer);
       ClientTensorStream stream = new ClientTensorStream(this, context, r, connection.liveness, peer, options);
       return connection.lane.compose(v -> r.sendHead()).map(v -> stream.open());
-    }).recover(e -> Future.failedFuture(
-        new PeerLost("cannot open a tensor stream to " + peer + path + ": "
-            + (e.getMessage() == null ? e.toString() : e.getMessage()), e)));
+    }).recover(e -> Future.failedFuture(lost(peer, path, e)));
+  }
+
+  private RegattaException lost(String peer, String path, Throwable e) {
+    InvalidInput refused = ConnectFailure.refusal(peer, e, options.security());
+    return refused != null ? refused : new PeerLost("cannot open a tensor stream to " + peer + path + ": "
+        + (e.getMessage() == null ? e.toString() : e.getMessage()) + ConnectFailure.hint(e, options.security()), e);
   }
 
   /** Over the socket that a service of this machine has beside its port, or else over TCP. */
   private Future<HttpClientRequest> request(RequestOptions request, String host, int port) {
+    if (shown != options.security().version()) {
+      shown = options.security().version();
+      options.security().renew(client, true);
+    }
     if (!options.transport().isUnixAllowed()) {
       return client.request(request);
     }
     return HostSocket.find(vertx, host, port).compose(local -> local == null ? client.request(request)
-        : client.request(local(request).setServer(local)).recover(e -> isNobody(e) ? client.request(request)
+        : client.request(local(request).setServer(local).setSsl(false)).recover(e -> isNobody(e) ? client.request(request)
             : Future.failedFuture(e)));
   }
 

@@ -15,17 +15,18 @@ public final class TensorStreamServer {
 
   /**
    * An HTTP server with the options' windows and frame sizes, which closes connections whose peer gives no sign of life;
-   * it has no request handler yet and does not listen. Its connection handler is taken.
+   * it has no request handler yet and does not listen. Its connection handler is taken. With TLS if the options have it.
    */
   public static HttpServer create(Vertx vertx, StreamOptions options) {
-    return vertx.createHttpServer(options.serverOptions()).connectionHandler(connection -> {
+    return options.security().server(vertx, options.serverOptions()).connectionHandler(connection -> {
       Liveness.guard(vertx, connection, options);
       options.lane(connection);
     });
   }
 
   /**
-   * Sends requests to one of these paths to its stream handler, all others on to the control calls.
+   * Sends requests to one of these paths to its stream handler, all others on to the control calls. Those without the options' token
+   * are refused.
    *
    * @param streams full method name, e.g. {@code /regatta.ParameterShard/Exchange}, to the one who takes the stream; it
    *     sets the stream's handlers, the one for frames last
@@ -34,14 +35,14 @@ public final class TensorStreamServer {
   public static Handler<HttpServerRequest> handler(Vertx vertx, Map<String, Handler<TensorStream>> streams,
       Handler<HttpServerRequest> control, StreamOptions options) {
     Map<String, Handler<TensorStream>> paths = Map.copyOf(streams);
-    return request -> {
+    return options.security().guard(request -> {
       Handler<TensorStream> taker = paths.get(request.path());
       if (taker != null && isGrpc(request)) {
         taker.handle(new ServerTensorStream(vertx.getOrCreateContext(), request, options));
       } else {
         control.handle(request);
       }
-    };
+    });
   }
 
   private static boolean isGrpc(HttpServerRequest request) {

@@ -8,6 +8,7 @@ import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.Overloaded;
 import io.regatta.core.error.RegattaException.PeerLost;
+import io.regatta.protocol.security.PeerSecurity;
 import io.regatta.protocol.tensor.TensorMessage;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
@@ -23,6 +24,10 @@ abstract class HttpStreamContract extends TensorStreamContract {
 
   HttpStreamContract(Transport transport) {
     super(transport);
+  }
+
+  HttpStreamContract(Transport transport, PeerSecurity security) {
+    super(transport, security);
   }
 
   @Test

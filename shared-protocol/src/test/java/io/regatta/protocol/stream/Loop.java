@@ -13,6 +13,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 import java.util.function.Supplier;
 
 /** A Vert.x with one event loop in use, servers on free ports, and a test thread that waits for what happens there. */
@@ -25,9 +26,9 @@ public final class Loop implements AutoCloseable {
   /** Serves tensor streams on a free port. */
   public HttpServer serve(String path, StreamOptions options, Handler<TensorStream> taker) throws Exception {
     return get(on(() -> {
-      Supplier<HttpServer> server = () -> TensorStreamServer.create(vertx, options).requestHandler(TensorStreamServer.handler(
+      Function<StreamOptions, HttpServer> server = at -> TensorStreamServer.create(vertx, at).requestHandler(TensorStreamServer.handler(
           vertx, Map.of(path, taker), r -> r.response().setStatusCode(404).end(), options));
-      return server.get().listen(0, "127.0.0.1").onSuccess(s -> local.add(
+      return server.apply(options).listen(0, "127.0.0.1").onSuccess(s -> local.add(
           LocalStreams.serve(context, "127.0.0.1", s.actualPort(), Map.of(path, taker), options)))
           .compose(s -> HostSocket.listen(vertx, server, "127.0.0.1", s.actualPort(), options).map(socket -> {
             if (socket != null) {

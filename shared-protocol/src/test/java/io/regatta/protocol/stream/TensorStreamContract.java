@@ -9,6 +9,7 @@ import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.Overloaded;
 import io.regatta.core.error.RegattaException.PeerLost;
+import io.regatta.protocol.security.PeerSecurity;
 import io.regatta.protocol.tensor.Kind;
 import io.regatta.protocol.tensor.TensorMessage;
 import io.vertx.core.Handler;
@@ -27,7 +28,11 @@ abstract class TensorStreamContract {
   final StreamOptions options;
 
   TensorStreamContract(Transport transport) {
-    options = StreamOptions.defaults().withTransport(transport);
+    this(transport, PeerSecurity.NONE);
+  }
+
+  TensorStreamContract(Transport transport, PeerSecurity security) {
+    options = StreamOptions.defaults().withTransport(transport).withSecurity(security);
   }
 
   @AfterEach

@@ -6,19 +6,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.protocol.tensor.TensorMessage;
+import io.regatta.protocol.testing.Certificates;
 import io.vertx.core.Promise;
 import io.vertx.core.http.HttpServer;
-import io.vertx.core.net.PfxOptions;
 import java.nio.ByteBuffer;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Random;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -27,9 +22,6 @@ class TlsStreamTest {
   private static final String PATH = "/regatta.Test/Exchange";
   private static final int CHUNK = 64 << 10;
   private static final int CHUNKS = 24;
-
-  @TempDir
-  static Path directory;
 
   private final Loop loop = new Loop();
   private final List<TensorStream> streams = new ArrayList<>();
@@ -40,13 +32,17 @@ class TlsStreamTest {
     loop.close();
   }
 
+  /** On the socket of one user there is no TLS, and the token is wanted. */
   @ParameterizedTest
-  @EnumSource(names = {"GRPC", "GRPC_PLAIN"})
+  @EnumSource(names = {"GRPC", "GRPC_PLAIN", "GRPC_UNIX"})
   void a_tensor_comes_back_bit_by_bit(Transport transport) throws Exception {
-    StreamOptions options = StreamOptions.defaults().withWindows(256 << 10, 512 << 10).withTransport(transport);
-    HttpServer server = serve(options);
-    TensorStreamClient client = new TensorStreamClient(loop.vertx, options,
-        options.clientOptions().setSsl(true).setUseAlpn(true).setTrustAll(true).setVerifyHost(false));
+    StreamOptions options = StreamOptions.defaults().withWindows(256 << 10, 512 << 10).withTransport(transport)
+        .withSecurity(Certificates.ofThisJvm());
+    HttpServer server = loop.serve(PATH, options, s -> {
+      streams.add(s);
+      s.exceptionHandler(lost::complete).handler(s::send);
+    });
+    TensorStreamClient client = new TensorStreamClient(loop.vertx, options);
     byte[] tensor = new byte[CHUNK * CHUNKS]; // several windows
     new Random(1).nextBytes(tensor);
     byte[] echo = new byte[tensor.length];
@@ -66,36 +62,10 @@ class TlsStreamTest {
     })));
     get(echoed.future());
     assertThat(echo).isEqualTo(tensor);
-    assertThat(loop.onLane(stream)).isEqualTo(transport == Transport.GRPC);
-    assertThat(loop.onLane(streams.get(0))).isEqualTo(transport == Transport.GRPC);
+    assertThat(loop.onLane(stream)).isEqualTo(transport != Transport.GRPC_PLAIN);
+    assertThat(loop.onLane(streams.get(0))).isEqualTo(transport != Transport.GRPC_PLAIN);
+    assertThat(loop.sockets()).isEqualTo(transport == Transport.GRPC_UNIX ? 1 : 0);
     get(loop.on(client::close));
     assertThat(get(lost.future())).isInstanceOf(PeerLost.class);
-  }
-
-  private HttpServer serve(StreamOptions options) throws Exception {
-    PfxOptions key = new PfxOptions().setPath(store().toString()).setPassword("password");
-    return get(loop.on(() -> loop.vertx
-        .createHttpServer(options.serverOptions().setSsl(true).setUseAlpn(true).setKeyCertOptions(key))
-        .connectionHandler(options::lane)
-        .requestHandler(TensorStreamServer.handler(loop.vertx, Map.of(PATH, s -> {
-          streams.add(s);
-          s.exceptionHandler(lost::complete).handler(s::send);
-        }), r -> r.response().setStatusCode(404).end(), options))
-        .listen(0, "127.0.0.1")));
-  }
-
-  /** A self-signed one, made by the JDK's own tool. */
-  @BeforeAll
-  static void certificate() throws Exception {
-    Process keytool = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "keytool").toString(),
-        "-genkeypair", "-alias", "test", "-keyalg", "EC", "-dname", "CN=localhost", "-validity", "2",
-        "-storetype", "PKCS12", "-keystore", store().toString(), "-storepass", "password")
-        .redirectErrorStream(true).redirectOutput(directory.resolve("log").toFile()).start();
-    assertThat(keytool.waitFor(60, TimeUnit.SECONDS)).isTrue();
-    assertThat(store()).exists();
-  }
-
-  private static Path store() {
-    return directory.resolve("key.p12");
   }
 }

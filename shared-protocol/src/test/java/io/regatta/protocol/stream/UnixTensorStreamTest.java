@@ -83,7 +83,7 @@ class UnixTensorStreamTest extends TensorStreamContract {
     get(killed.close());
     assertThat(file).exists();
     assertThat(opensOverTcp(server, taken, options)).isTrue();
-    HostSocket socket = get(loop.on(() -> HostSocket.listen(loop.vertx, () -> loop.vertx.createHttpServer()
+    HostSocket socket = get(loop.on(() -> HostSocket.listen(loop.vertx, at -> loop.vertx.createHttpServer()
         .requestHandler(r -> { }), "127.0.0.1", server.actualPort(), options)));
     assertThat(socket).isNotNull();
     get(socket.shutdown(loop.vertx, 0));

@@ -57,7 +57,7 @@ final class ServiceSeat extends Tenure {
     this.joining = joining;
     this.over = over;
     this.seat = new io.regatta.node.group.Membership(node, service, joining.group(), "rank", () -> -1, this::seen, this::end);
-    this.watcher = new RendezvousClient(vertx, service.host(), service.controlPort());
+    this.watcher = new RendezvousClient(vertx, service.host(), service.controlPort(), node.control());
   }
 
   Future<Seat> join() {

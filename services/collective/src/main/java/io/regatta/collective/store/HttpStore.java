@@ -6,10 +6,13 @@ import io.regatta.core.error.RegattaException.Overloaded;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.node.address.HostPort;
 import io.regatta.node.address.SeedProbe;
+import io.regatta.protocol.security.ConnectFailure;
+import io.regatta.protocol.security.PeerSecurity;
+import io.regatta.protocol.security.Token;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
-import io.vertx.core.http.HttpClient;
+import io.vertx.core.http.HttpClientAgent;
 import io.vertx.core.http.HttpClientOptions;
 import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.PoolOptions;
@@ -45,15 +48,19 @@ public final class HttpStore extends PolledStore {
   /** Which of the two. */
   private enum Protocol { GLOO, LAUNCH }
 
-  private final HttpClient http;
+  private final HttpClientAgent http;
+  private final PeerSecurity security;
+  private volatile Object shown;
   private final HostPort server;
   private final Protocol protocol;
   private final String prefix;
 
-  private HttpStore(Vertx vertx, HostPort server, Protocol protocol, String prefix) {
+  private HttpStore(Vertx vertx, HostPort server, PeerSecurity security, Protocol protocol, String prefix) {
     super(vertx, FIRST_POLL_MILLIS, POLL_MILLIS);
-    this.http = vertx.createHttpClient(new HttpClientOptions().setKeepAlive(false)
-        .setConnectTimeout((int) REQUEST_MILLIS),
+    this.security = security;
+    this.shown = security.version();
+    this.http = vertx.createHttpClient(security.client(new HttpClientOptions().setKeepAlive(false)
+        .setConnectTimeout((int) REQUEST_MILLIS)),
         new PoolOptions().setHttp1MaxSize(CONNECTIONS).setMaxWaitQueueSize(WAITING_REQUESTS));
     this.server = server;
     this.protocol = protocol;
@@ -67,7 +74,16 @@ public final class HttpStore extends PolledStore {
    * @param scope PaddlePaddle's workers take {@code JOB_worker}, where the job's id may be empty
    */
   public static HttpStore gloo(Vertx vertx, HostPort server, String scope) {
-    return new HttpStore(vertx, server, Protocol.GLOO, "/" + encode(scope) + "/");
+    return gloo(vertx, server, scope, PeerSecurity.NONE);
+  }
+
+  /**
+   * The same at a rendezvous with TLS or a token.
+   *
+   * @param security e.g. {@code node.security()}
+   */
+  public static HttpStore gloo(Vertx vertx, HostPort server, String scope, PeerSecurity security) {
+    return new HttpStore(vertx, server, security, Protocol.GLOO, "/" + encode(scope) + "/");
   }
 
   /**
@@ -76,7 +92,16 @@ public final class HttpStore extends PolledStore {
    * @param scope e.g. the job's id
    */
   public static HttpStore launch(Vertx vertx, HostPort server, String scope) {
-    return new HttpStore(vertx, server, Protocol.LAUNCH, "/" + encode(scope) + "/");
+    return launch(vertx, server, scope, PeerSecurity.NONE);
+  }
+
+  /**
+   * The same at a rendezvous with TLS or a token.
+   *
+   * @param security e.g. {@code node.security()}
+   */
+  public static HttpStore launch(Vertx vertx, HostPort server, String scope, PeerSecurity security) {
+    return new HttpStore(vertx, server, security, Protocol.LAUNCH, "/" + encode(scope) + "/");
   }
 
   private static String encode(String text) {
@@ -177,6 +202,13 @@ public final class HttpStore extends PolledStore {
     }
     RequestOptions options = new RequestOptions().setMethod(method).setHost(server.host()).setPort(server.port())
         .setURI(path(key)).setTimeout(REQUEST_MILLIS);
+    if (!security.token().isNone()) {
+      options.putHeader(Token.HEADER, security.token().headerValue());
+    }
+    if (shown != security.version()) {
+      shown = security.version();
+      security.renew(http, false);
+    }
     return http.request(options)
         .compose(request -> {
           headers.forEach(request::putHeader);
@@ -185,8 +217,13 @@ public final class HttpStore extends PolledStore {
         .compose(response -> response.body()
             .map(body -> new Answer(response.statusCode(), response.getHeader("ETag"), body)))
         .timeout(2 * REQUEST_MILLIS, TimeUnit.MILLISECONDS)
-        .recover(e -> Future.failedFuture(e instanceof RegattaException ? e
-            : new PeerLost(this + " did not answer " + method + " " + path(key) + ": " + SeedProbe.reason(e), e)));
+        .recover(e -> Future.failedFuture(e instanceof RegattaException ? e : lost(method, key, e)));
+  }
+
+  private RegattaException lost(HttpMethod method, String key, Throwable e) {
+    InvalidInput refused = ConnectFailure.refusal(toString(), e, security);
+    return refused != null ? refused : new PeerLost(this + " did not answer " + method + " " + path(key) + ": "
+        + SeedProbe.reason(e) + ConnectFailure.hint(e, security), e);
   }
 
   private static boolean isText(byte[] value) {
@@ -205,7 +242,7 @@ public final class HttpStore extends PolledStore {
     String text = this + " answered " + method + " " + path(key) + " with " + answer.status + " "
         + answer.body.toString().strip();
     return Future.failedFuture(answer.status == 507 || answer.status == 413 ? new Overloaded(text)
-        : new InvalidInput(text + "; is it the server of another protocol?"));
+        : new InvalidInput(answer.status == 401 ? text : text + "; is it the server of another protocol?"));
   }
 
   @Override
@@ -215,6 +252,6 @@ public final class HttpStore extends PolledStore {
 
   @Override
   public String toString() {
-    return "store at http://" + server + prefix;
+    return "store at " + (security.hasTls() ? "https://" : "http://") + server + prefix;
   }
 }

@@ -8,6 +8,7 @@ import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.node.address.HostPort;
 import io.regatta.node.testing.FreePorts;
+import io.regatta.protocol.security.PeerSecurity;
 import io.regatta.rendezvous.http.HttpStoreConfig;
 import io.regatta.rendezvous.http.KeyValueServer;
 import io.vertx.core.http.HttpServer;
@@ -31,7 +32,7 @@ class HttpStoreTest {
     @Override
     Store client() {
       if (server == null) {
-        server = new HostPort("127.0.0.1", get(KeyValueServer.gloo(vertx, "127.0.0.1", config(), () -> 0)).port());
+        server = new HostPort("127.0.0.1", get(KeyValueServer.gloo(vertx, "127.0.0.1", config(), () -> 0, PeerSecurity.NONE)).port());
       }
       return HttpStore.gloo(vertx, server, "_worker");
     }
@@ -53,7 +54,7 @@ class HttpStoreTest {
           .hasMessageContaining("connection refused").hasMessageContaining("127.0.0.1:" + port);
       var waiting = store.await("0", Duration.ofSeconds(20));
       HttpStoreConfig late = new HttpStoreConfig(port, -1, Map.of(), 10, 10, 100, 60);
-      get(KeyValueServer.gloo(vertx, "127.0.0.1", late, () -> 0));
+      get(KeyValueServer.gloo(vertx, "127.0.0.1", late, () -> 0, PeerSecurity.NONE));
       get(store.set("0", new byte[] {7}));
       assertThat(get(waiting)).containsExactly(7);
       get(store.close());
@@ -78,7 +79,7 @@ class HttpStoreTest {
     @Override
     Store client() {
       if (server == null) {
-        server = new HostPort("127.0.0.1", get(KeyValueServer.launch(vertx, "127.0.0.1", config(), () -> 0)).port());
+        server = new HostPort("127.0.0.1", get(KeyValueServer.launch(vertx, "127.0.0.1", config(), () -> 0, PeerSecurity.NONE)).port());
       }
       return HttpStore.launch(vertx, server, "job");
     }

@@ -121,11 +121,15 @@ public record PublishedAddress(String address, String reason) {
    * @param one {@code host:port}; empty: it publishes nothing
    */
   public static boolean loopbackApart(String one, String other) {
-    return !one.isEmpty() && !other.isEmpty() && isLoopback(one) != isLoopback(other);
+    return !one.isEmpty() && !other.isEmpty() && isLoopbackEndpoint(one) != isLoopbackEndpoint(other);
   }
 
-  private static boolean isLoopback(String endpoint) {
-    String host = endpoint.substring(0, Math.max(0, endpoint.lastIndexOf(':'))).replace("[", "").replace("]", "");
+  private static boolean isLoopbackEndpoint(String endpoint) {
+    return isLoopback(endpoint.substring(0, Math.max(0, endpoint.lastIndexOf(':'))).replace("[", "").replace("]", ""));
+  }
+
+  /** Whether a host is of this machine alone, for all that its text tells: names are not resolved. */
+  public static boolean isLoopback(String host) {
     return host.equals("localhost") || host.startsWith("127.") || host.equals("::1") || host.equals("0:0:0:0:0:0:0:1");
   }
 

@@ -9,6 +9,7 @@ import io.vertx.core.http.HttpServer;
 import io.vertx.core.shareddata.LocalMap;
 import java.net.BindException;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 import java.util.function.Supplier;
 
 /**
@@ -57,18 +58,23 @@ public final class ServicePort {
     return bind(vertx, server, host, port, BIND_TRIES)
         .map(listening -> new ServicePort(vertx, listening, release, null))
         .onFailure(e -> release.run())
-        .recover(e -> Future.failedFuture(taken(service, place, e.getMessage(), key, e)));
+        .recover(e -> Future.failedFuture(e instanceof InvalidInput ? e : taken(service, place, e.getMessage(), key, e)));
   }
 
-  /** As {@link #listen}, for a service that takes tensor streams: from this machine on a Unix domain socket as well. */
-  public static Future<ServicePort> listenForStreams(Vertx vertx, Supplier<HttpServer> server, String host, int port,
-      String service, String key, StreamOptions options) {
-    return listen(vertx, server, host, port, service, key).compose(tcp -> HostSocket.listen(vertx, server, host, tcp.port(),
-        options).map(socket -> new ServicePort(vertx, tcp.server, tcp.release, socket)));
+  /**
+   * As {@link #listen}, for a service that takes tensor streams: from this machine on a Unix domain socket as well.
+   *
+   * @param server makes the server from the options for its port, or for its socket
+   * @param published under which clients know the port; the socket is called after it
+   */
+  public static Future<ServicePort> listenForStreams(Vertx vertx, Function<StreamOptions, HttpServer> server, String host,
+      int port, String service, String key, StreamOptions options, String published) {
+    return listen(vertx, () -> server.apply(options), host, port, service, key).compose(tcp -> HostSocket.listen(vertx, server,
+        published, tcp.port(), options).map(socket -> new ServicePort(vertx, tcp.server, tcp.release, socket)));
   }
 
   private static Future<HttpServer> bind(Vertx vertx, Supplier<HttpServer> server, String host, int port, int tries) {
-    return server.get().listen(port, host).recover(e -> inUse(e) && tries > 1
+    return Future.succeededFuture().compose(v -> server.get().listen(port, host)).recover(e -> inUse(e) && tries > 1
         ? vertx.timer(BIND_RETRY_MILLIS, TimeUnit.MILLISECONDS).compose(v -> bind(vertx, server, host, port, tries - 1))
         : Future.failedFuture(e));
   }

@@ -12,7 +12,7 @@ public record AdminConfig(
     @Setting(value = "0", doc = "Port of the admin server; 0: any free one, printed in the ready line.")
     int port,
 
-    @Setting(doc = "Address to bind the admin server to; empty: the node's host.")
+    @Setting(doc = "Address to bind the admin server to; empty: that of the services.")
     String host,
 
     @Setting(value = "2000", unit = "ms", doc = "How long an event loop, and the directory, may take to answer before /health says DOWN.")

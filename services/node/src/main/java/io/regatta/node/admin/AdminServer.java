@@ -8,18 +8,21 @@ import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
 import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.HttpServer;
+import io.vertx.core.http.HttpServerOptions;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.net.BindException;
 import java.util.List;
 import java.util.stream.Collectors;
+import javax.net.ssl.SSLPeerUnverifiedException;
 
 /**
  * One port for people and monitoring: {@code /health}, {@code /ready}, {@code /metrics} (Prometheus text),
  * {@code /why} (JSON, or plain sentences for {@code Accept: text/plain}). Owned by its node's {@link Insight}; runs on
  * the one event loop of a small Vertx of its own, so that it answers before there is a cluster and when the services'
- * loops are blocked, and renders metrics on a worker thread.
+ * loops are blocked, and renders metrics on a worker thread. Probes of schedulers have neither certificate nor token:
+ * {@code /health} and {@code /ready} are open to them, over TLS where the process has it.
  */
 final class AdminServer {
 
@@ -38,7 +41,11 @@ final class AdminServer {
         .setWorkerPoolSize(1).setInternalBlockingPoolSize(1));
     AdminServer admin = new AdminServer(own, insight);
     Promise<AdminServer> promise = Promise.promise();
-    admin.server = own.createHttpServer().requestHandler(admin::handle);
+    try {
+      admin.server = insight.security().askingServer(own, new HttpServerOptions()).requestHandler(admin::handle);
+    } catch (InvalidInput e) {
+      return admin.close().transform(closed -> Future.failedFuture(e));
+    }
     admin.server.listen(port, host).onComplete(listening -> {
       if (listening.succeeded()) {
         promise.complete(admin);
@@ -73,6 +80,14 @@ final class AdminServer {
       answer(request, 405, "text/plain", "only GET\n");
       return;
     }
+    boolean probe = "/health".equals(request.path()) || "/ready".equals(request.path());
+    if (!probe && !insight.security().admits(request)) {
+      return;
+    }
+    if (!probe && insight.security().isMutual() && !hasCertificate(request)) {
+      answer(request, 403, "text/plain", "only /health and /ready are open to clients without a certificate\n");
+      return;
+    }
     switch (request.path()) {
       case "/health" -> insight.health().look().onSuccess(checks -> checked(request, checks))
           .onFailure(e -> answer(request, 500, "text/plain", "cannot look: " + e + "\n"));
@@ -84,6 +99,15 @@ final class AdminServer {
           .onSuccess(list -> why(request, list))
           .onFailure(e -> answer(request, 500, "text/plain", "cannot list the waits: " + e + "\n"));
       default -> answer(request, 404, "text/plain", "here are /health, /ready, /metrics and /why\n");
+    }
+  }
+
+  /** The handshake has checked what was shown. */
+  private static boolean hasCertificate(HttpServerRequest request) {
+    try {
+      return request.sslSession() != null && request.sslSession().getPeerCertificates().length > 0;
+    } catch (SSLPeerUnverifiedException none) {
+      return false;
     }
   }
 

@@ -9,6 +9,7 @@ import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import io.regatta.node.address.HostPort;
 import io.regatta.node.address.PublishedAddress;
 import io.regatta.node.process.Blocking;
+import io.regatta.protocol.security.PeerSecurity;
 import io.vertx.core.Future;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
@@ -24,7 +25,9 @@ public final class Insight {
   private static final Logger LOG = LoggerFactory.getLogger(Insight.class);
 
   private final AdminConfig config;
+  private final PeerSecurity security;
   private final String configuredHost;
+  private final String configuredBind;
   private final String role;
   private final PrometheusMeterRegistry metrics = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
   private final Waits waits;
@@ -35,13 +38,18 @@ public final class Insight {
   /**
    * Nothing is open yet.
    *
+   * @param security TLS and token of the process
    * @param host of the node, as configured; blank: the address chosen for the cluster
+   * @param bind where services listen, as configured; blank: the host
    * @param longWaitSeconds after which a wait is logged, s
    * @param role what this process is, for messages
    */
-  public Insight(AdminConfig config, String host, int longWaitSeconds, String role) {
+  public Insight(AdminConfig config, PeerSecurity security, String host, String bind, int longWaitSeconds,
+      String role) {
     this.config = config;
+    this.security = security;
     this.configuredHost = host;
+    this.configuredBind = bind;
     this.role = role;
     this.waits = new Waits(longWaitSeconds);
     this.health = new Health(hosted, config.healthTimeoutMs());
@@ -59,6 +67,11 @@ public final class Insight {
   /** The services of this process. */
   public Hosted hosted() {
     return hosted;
+  }
+
+  /** TLS and token of the process. */
+  public PeerSecurity security() {
+    return security;
   }
 
   Health health() {
@@ -84,16 +97,19 @@ public final class Insight {
    * @throws io.regatta.core.error.RegattaException.InvalidInput if a host is none of this machine, or the port is taken
    */
   public String open(String address) {
-    String host = configuredHost.isBlank() ? address : PublishedAddress.bindable("node.host", configuredHost);
+    String bind = configuredBind.isBlank() ? "" : PublishedAddress.bindable("node.bind", configuredBind);
+    String host = configuredHost.isBlank() ? address
+        : bind.isEmpty() ? PublishedAddress.bindable("node.host", configuredHost) : configuredHost;
     new JvmMemoryMetrics().bindTo(metrics);
     new JvmThreadMetrics().bindTo(metrics);
     new ProcessorMetrics().bindTo(metrics);
     new UptimeMetrics().bindTo(metrics);
     if (config.enabled()) {
-      String adminHost = config.host().isBlank() ? host
+      String adminHost = config.host().isBlank() ? bind.isEmpty() ? host : bind
           : PublishedAddress.bindable("node.admin.host", config.host());
       admin = Blocking.get(AdminServer.start(adminHost, config.port(), this));
-      LOG.info("{} answers /health, /ready, /why and /metrics at http://{}", role, new HostPort(adminHost, port()));
+      LOG.info("{} answers /health, /ready, /why and /metrics at {}://{}", role, security.hasTls() ? "https" : "http",
+          new HostPort(adminHost, port()));
     }
     return host;
   }

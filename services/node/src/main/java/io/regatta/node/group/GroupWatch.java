@@ -8,6 +8,7 @@ import io.regatta.node.directory.Directory.Instance;
 import io.regatta.protocol.RendezvousClient;
 import io.regatta.protocol.rendezvous.GroupView;
 import io.regatta.protocol.rendezvous.Member;
+import io.regatta.protocol.stream.StreamOptions;
 import io.vertx.core.AsyncResult;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
@@ -56,6 +57,7 @@ public final class GroupWatch {
 
   private final Vertx vertx;
   private final Directory directory;
+  private final StreamOptions calls;
   private final String job;
   private final String who;
   private final long retryMillis;
@@ -71,8 +73,15 @@ public final class GroupWatch {
   private boolean complained;
   private boolean closed;
 
-  /** @param who who follows, for the log, e.g. {@code shard 0} */
-  public GroupWatch(Vertx vertx, Directory directory, String job, String who, long retryMillis, Follower follower) {
+  /**
+   * A watch that has not begun.
+   *
+   * @param calls what calls to the rendezvous are made with
+   * @param who who follows, for the log, e.g. {@code shard 0}
+   */
+  public GroupWatch(Vertx vertx, Directory directory, StreamOptions calls, String job, String who, long retryMillis,
+      Follower follower) {
+    this.calls = calls;
     this.vertx = vertx;
     this.directory = directory;
     this.job = job;
@@ -123,7 +132,7 @@ public final class GroupWatch {
 
   private Future<Void> follow(Instance rendezvous) {
     closeClient();
-    client = new RendezvousClient(vertx, rendezvous.host(), rendezvous.controlPort());
+    client = new RendezvousClient(vertx, rendezvous.host(), rendezvous.controlPort(), calls);
     return client.watch(job, view -> seen(rendezvous, view)).ended();
   }
 

@@ -84,8 +84,8 @@ public final class Membership {
     this.group = group;
     this.kind = kind;
     this.givenUp = givenUp;
-    calls = new RendezvousClient(vertx, rendezvous.host(), rendezvous.controlPort());
-    beats = new RendezvousClient(vertx, rendezvous.host(), rendezvous.controlPort());
+    calls = new RendezvousClient(vertx, rendezvous.host(), rendezvous.controlPort(), node.control());
+    beats = new RendezvousClient(vertx, rendezvous.host(), rendezvous.controlPort(), node.control());
     heart = new Heart(vertx, beats, group, kind, lastStep, changed, this::refused);
   }
 

@@ -142,7 +142,7 @@ public final class Effective {
       Object at = at(entry.key());
       lines.add(at == null
           ? new Line(entry.key(), entry.defaultValue(), "default")
-          : new Line(entry.key(), at.toString(), origin(entry.key())));
+          : new Line(entry.key(), entry.isSecret() ? new Secret(at.toString()).toString() : at.toString(), origin(entry.key())));
     }
     return lines;
   }

@@ -30,7 +30,7 @@ public final class Schema {
 
   record MapOf(Shape value) implements Shape {}
 
-  /** A number, boolean, string, enum, path; {@code Object.class}: anything. */
+  /** A number, boolean, string, secret, enum, path; {@code Object.class}: anything. */
   record Leaf(Class<?> type) implements Shape {}
 
   /** A key of a section; {@code setting} is null where the component has no annotation. */
@@ -49,7 +49,12 @@ public final class Schema {
    *
    * @param key dotted path; {@code []} stands for a list's element, {@code <name>} for a map's key
    */
-  public record Entry(String key, String type, String unit, String defaultValue, boolean required, String doc) {}
+  public record Entry(String key, String type, String unit, String defaultValue, boolean required, String doc) {
+
+    boolean isSecret() {
+      return type.equals(typeName(new Leaf(Secret.class)));
+    }
+  }
 
   private final Section root;
   private final Schema other;
@@ -144,7 +149,8 @@ public final class Schema {
         describe(value, path + ".<name>.", out);
       } else {
         Setting s = key.setting();
-        boolean bare = shape instanceof Leaf leaf && leaf.type() != String.class && leaf.type() != Object.class;
+        boolean bare = shape instanceof Leaf leaf && leaf.type() != String.class && leaf.type() != Object.class
+            && leaf.type() != Secret.class;
         boolean required = key.required() || (bare && key.defaultText().isEmpty());
         out.add(new Entry(path, typeName(shape), s == null ? "" : s.unit(), key.defaultText(), required,
             s == null ? "" : s.doc()));
@@ -210,7 +216,7 @@ public final class Schema {
         return new ListOf(new Leaf(Object.class));
       }
       if (c.isEnum() || c == int.class || c == long.class || c == float.class || c == double.class
-          || c == boolean.class || c == String.class || c == Path.class || c == Object.class) {
+          || c == boolean.class || c == String.class || c == Secret.class || c == Path.class || c == Object.class) {
         return new Leaf(c);
       }
     }

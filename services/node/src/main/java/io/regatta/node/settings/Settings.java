@@ -195,6 +195,9 @@ public final class Settings {
       map.forEach((name, item) -> object.put(name.toString(), jsonValue(item)));
       return object;
     }
+    if (value instanceof Secret secret) {
+      return secret.text();
+    }
     return value instanceof Enum<?> constant ? Schema.enumText(constant) : value instanceof Path ? value.toString()
         : value;
   }

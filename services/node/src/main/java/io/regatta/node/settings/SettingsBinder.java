@@ -189,6 +189,9 @@ final class SettingsBinder {
       if (leaf.type() == String.class) {
         return "";
       }
+      if (leaf.type() == Secret.class) {
+        return Secret.NONE;
+      }
       if (leaf.type() == Path.class) {
         return Path.of("");
       }
@@ -247,6 +250,9 @@ final class SettingsBinder {
     if (type == Object.class) {
       return raw instanceof JsonObject o ? o.getMap() : raw instanceof JsonArray a ? a.getList() : raw;
     }
+    if (type == Secret.class) {
+      return secret(raw, path);
+    }
     if (raw == null || raw instanceof JsonObject || raw instanceof JsonArray) {
       throw mistyped(leaf, raw, path);
     }
@@ -285,6 +291,18 @@ final class SettingsBinder {
       }
     }
     throw mistyped(leaf, raw, path);
+  }
+
+  private Secret secret(Object raw, String path) {
+    String from = origin.apply(path);
+    if (from != null && (from.startsWith("--") || from.startsWith("system property"))) {
+      throw new InvalidInput("key '" + path + "' (" + from + ") is a secret, and everybody on this machine can read command lines: "
+          + "put it into a file, or into environment variable " + Variables.of(path));
+    }
+    if (raw instanceof JsonObject || raw instanceof JsonArray) {
+      throw new InvalidInput("key '" + path + "': expected a text" + from(from));
+    }
+    return new Secret(raw.toString());
   }
 
   private InvalidInput mistyped(Shape shape, Object raw, String path) {

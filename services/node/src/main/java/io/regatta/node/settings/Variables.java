@@ -15,6 +15,11 @@ final class Variables {
 
   private Variables() {}
 
+  /** The variable of a key. */
+  static String of(String path) {
+    return PREFIX + path.replace('.', '_').toUpperCase(Locale.ROOT);
+  }
+
   /**
    * @param knownPaths keys that a variable may stand for
    * @param path the key that this one would stand for
@@ -26,7 +31,7 @@ final class Variables {
           + "enableServiceLinks: false into the pod's spec, or unset it");
     }
     return new InvalidInput(said + SettingsBinder.nearest(knownPaths, path)
-        .map(key -> "; the nearest known variable is " + PREFIX + key.replace('.', '_').toUpperCase(Locale.ROOT)).orElse("")
+        .map(key -> "; the nearest known variable is " + of(key)).orElse("")
         + "; unset it, or call it " + PREFIX + "APP_... if it is a program's own");
   }
 }

@@ -30,7 +30,11 @@ public record HttpStoreConfig(
 
     @Setting(value = "3600", unit = "s", doc = "A scope of gloo's or a key of launch's that nobody asks for this long is "
         + "forgotten; PaddlePaddle's clients wait as long for each other.")
-    int idleSeconds) {
+    int idleSeconds,
+
+    @Setting(value = "false", doc = "Whether these servers take everybody's requests although the process has TLS or a token, which "
+        + "PaddlePaddle's clients cannot give: for a private network.")
+    boolean open) {
 
   /** No server is started on this port. */
   public static final int OFF = -1;
@@ -44,6 +48,12 @@ public record HttpStoreConfig(
     positive("http.value_bytes", valueBytes);
     positive("http.store_bytes", storeBytes);
     positive("http.idle_seconds", idleSeconds);
+  }
+
+  /** With TLS and token where the process has them. */
+  public HttpStoreConfig(int glooPort, int launchPort, Map<String, Integer> glooSizes, int keys, int valueBytes, long storeBytes,
+      int idleSeconds) {
+    this(glooPort, launchPort, glooSizes, keys, valueBytes, storeBytes, idleSeconds, false);
   }
 
   /** Everything by default: no server. */

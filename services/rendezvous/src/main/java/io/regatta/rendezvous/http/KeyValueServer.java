@@ -7,6 +7,7 @@ import io.netty.channel.ChannelPromise;
 import io.netty.handler.codec.http.HttpResponse;
 import io.netty.handler.codec.http.HttpVersion;
 import io.regatta.node.address.ServicePort;
+import io.regatta.protocol.security.PeerSecurity;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
@@ -24,7 +25,8 @@ import org.slf4j.LoggerFactory;
 /**
  * One of PaddlePaddle's two key-value servers: a port, and the {@link KeyValues} behind it, which it owns. On the event
  * loop of the verticle that starts it. As the servers that it stands for it speaks HTTP/1.0: one request, one answer with
- * {@code Content-Length}, and the connection is closed.
+ * {@code Content-Length}, and the connection is closed. PaddlePaddle's clients speak no TLS and know no token: where the process
+ * has one of these they are shut out, unless {@code rendezvous.http.open} says otherwise.
  */
 public final class KeyValueServer {
   private static final Logger LOG = LoggerFactory.getLogger(KeyValueServer.class);
@@ -35,22 +37,26 @@ public final class KeyValueServer {
 
   private final KeyValues values;
   private final int maxBodyBytes;
+  private final PeerSecurity security;
   private ServicePort port;
 
-  private KeyValueServer(KeyValues values, int maxBodyBytes) {
+  private KeyValueServer(KeyValues values, int maxBodyBytes, PeerSecurity security) {
+    this.security = security;
     this.values = values;
     this.maxBodyBytes = maxBodyBytes;
   }
 
   /** For gloo's clients, on {@code gloo_port}. Completes when it listens. */
-  public static Future<KeyValueServer> gloo(Vertx vertx, String host, HttpStoreConfig config, LongSupplier clock) {
-    return new KeyValueServer(new GlooKeyValues(config, clock), config.valueBytes())
+  public static Future<KeyValueServer> gloo(Vertx vertx, String host, HttpStoreConfig config, LongSupplier clock,
+      PeerSecurity security) {
+    return new KeyValueServer(new GlooKeyValues(config, clock), config.valueBytes(), config.open() ? PeerSecurity.NONE : security)
         .listen(vertx, host, config.glooPort(), "rendezvous.http.gloo_port");
   }
 
   /** For launch's clients, on {@code launch_port}. Completes when it listens. */
-  public static Future<KeyValueServer> launch(Vertx vertx, String host, HttpStoreConfig config, LongSupplier clock) {
-    return new KeyValueServer(new LaunchKeyValues(config, clock), config.valueBytes())
+  public static Future<KeyValueServer> launch(Vertx vertx, String host, HttpStoreConfig config, LongSupplier clock,
+      PeerSecurity security) {
+    return new KeyValueServer(new LaunchKeyValues(config, clock), config.valueBytes(), config.open() ? PeerSecurity.NONE : security)
         .listen(vertx, host, config.launchPort(), "rendezvous.http.launch_port");
   }
 
@@ -65,7 +71,8 @@ public final class KeyValueServer {
   }
 
   private HttpServer server(Vertx vertx, HttpServerOptions options) {
-    return vertx.createHttpServer(options).connectionHandler(KeyValueServer::speakOldHttp).requestHandler(this::serve);
+    return security.server(vertx, options).connectionHandler(KeyValueServer::speakOldHttp)
+        .requestHandler(security.guard(this::serve));
   }
 
   /** Answers have the version of the protocol, not that of the request. */

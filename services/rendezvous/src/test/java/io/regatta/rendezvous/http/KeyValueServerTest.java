@@ -5,6 +5,7 @@ import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.regatta.node.testing.BlockedLoopGuard;
+import io.regatta.protocol.security.PeerSecurity;
 import io.vertx.core.Vertx;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -36,8 +37,8 @@ class KeyValueServerTest {
   @BeforeEach
   void start() {
     HttpStoreConfig config = new HttpStoreConfig(0, 0, Map.of("sized_worker", 2), 4, 1000, 1500, 3600);
-    gloo = get(KeyValueServer.gloo(vertx, "127.0.0.1", config, clock::get)).port();
-    launch = get(KeyValueServer.launch(vertx, "127.0.0.1", config, clock::get)).port();
+    gloo = get(KeyValueServer.gloo(vertx, "127.0.0.1", config, clock::get, PeerSecurity.NONE)).port();
+    launch = get(KeyValueServer.launch(vertx, "127.0.0.1", config, clock::get, PeerSecurity.NONE)).port();
   }
 
   @AfterEach

@@ -7,6 +7,7 @@ import io.regatta.protocol.error.ErrorMapping;
 import io.regatta.protocol.prediction.PredictReply;
 import io.regatta.protocol.prediction.PredictRequest;
 import io.regatta.protocol.prediction.PredictionGrpcService;
+import io.regatta.protocol.security.PeerSecurity;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
@@ -46,6 +47,7 @@ final class PredictionEndpoint {
   private static final int IDLE_SECONDS = 120;
 
   private final Vertx vertx;
+  private final PeerSecurity security;
   private final Predictor predictor;
   private final int maxBytes;
   private final long bodyMillis;
@@ -59,7 +61,8 @@ final class PredictionEndpoint {
    *
    * @param bodyMillis how long a request's body may take to come
    */
-  PredictionEndpoint(Vertx vertx, Predictor predictor, int maxBytes, long bodyMillis) {
+  PredictionEndpoint(Vertx vertx, PeerSecurity security, Predictor predictor, int maxBytes, long bodyMillis) {
+    this.security = security;
     this.vertx = vertx;
     this.predictor = predictor;
     this.maxBytes = maxBytes;
@@ -81,14 +84,14 @@ final class PredictionEndpoint {
     GrpcServer grpc = GrpcServer.server(vertx, new GrpcServerOptions().setMaxMessageSize(maxBytes));
     grpc.callHandler(PredictionGrpcService.Predict, this::call);
     HttpServerOptions options = new HttpServerOptions().setIdleTimeout(IDLE_SECONDS).setIdleTimeoutUnit(TimeUnit.SECONDS);
-    return vertx.createHttpServer(options).requestHandler(request -> {
+    return security.server(vertx, options).requestHandler(security.guard(request -> {
       String type = request.getHeader("content-type");
       if (type != null && type.startsWith("application/grpc")) {
         grpc.handle(request);
       } else {
         http(request);
       }
-    });
+    }));
   }
 
   /** Bytes have come of a request, and are there until it is answered; false: there is no room for them. */

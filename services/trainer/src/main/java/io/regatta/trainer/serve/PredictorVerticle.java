@@ -74,8 +74,9 @@ public final class PredictorVerticle extends VerticleBase {
           return look();
         })
         .compose(newest -> {
-          endpoint = new PredictionEndpoint(vertx, predictor, config.maxRequestBytes(), PredictionEndpoint.BODY_MILLIS);
-          return ServicePort.listen(vertx, endpoint::server, node.host(), config.port(), "the predictor", "predictor.port");
+          endpoint = new PredictionEndpoint(vertx, node.security(), predictor, config.maxRequestBytes(),
+              PredictionEndpoint.BODY_MILLIS);
+          return ServicePort.listen(vertx, endpoint::server, node.bind(), config.port(), "the predictor", "predictor.port");
         })
         .compose(listening -> {
           port = listening;

@@ -93,7 +93,7 @@ final class ClusterSession implements OwnedSession {
     where = "job " + job.job();
     trace = StepTrace.of(job.trace(), trainer.rank(), job.trainers());
     own = new OwnShards(1, trace);
-    peers = new WaitPeers(node.vertx(), job, "trainer " + trainer().rank(), found,
+    peers = new WaitPeers(node, job, "trainer " + trainer().rank(), found,
         group::missing, this::client);
   }
 
@@ -205,8 +205,8 @@ final class ClusterSession implements OwnedSession {
       return OwnedSession.super.exchange(key, layout, outgoing);
     }
     return peers.gathering(key, onLoop(() -> {
-      transfer = new ExampleTransfer(node.vertx(), node.host(), connections.options(), name(), trainer().rank(), key, layout,
-          outgoing);
+      transfer = new ExampleTransfer(node.vertx(), node.bind(), node.host(), connections.options(), name(),
+          trainer().rank(), key, layout, outgoing);
       return transfer.run(mine -> group.gather(key, Float64s.bytes(mine).toByteArray())
           .map(all -> all.stream().map(Float64s::values).toList()));
     }));
@@ -228,7 +228,7 @@ final class ClusterSession implements OwnedSession {
   }
 
   private ShardSnapshots snapshots() {
-    return new ShardSnapshots(node.vertx(), job.job(), found.shards());
+    return new ShardSnapshots(node, job.job(), found.shards());
   }
 
   @Override

@@ -78,7 +78,7 @@ final class ElasticMesh implements ElasticPeers {
     ServiceRendezvous rendezvous = new ServiceRendezvous(node, service);
     CollectiveOptions options = CollectiveOptions.defaults().withStream(streams)
         .withFailureTimeout(job.collective().failureTimeoutMs());
-    return CollectivePort.listen(node.vertx(), node.host(), options, node.waits()).compose(port -> {
+    return CollectivePort.listen(node, options).compose(port -> {
       Joining joining = new Joining(job.job(), job.collective().minTrainers(), job.trainers(), wanted, member, port.endpoint(),
           node.config().readyTimeout(), Joining.SETTLE);
       return rendezvous.join(joining).map(seat -> new ElasticMesh(context, rendezvous, port, seat, lost, placed))

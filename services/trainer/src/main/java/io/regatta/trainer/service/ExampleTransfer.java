@@ -42,6 +42,7 @@ final class ExampleTransfer {
 
   private final Vertx vertx;
   private final Context context;
+  private final String bind;
   private final String host;
   private final StreamOptions options;
   private final String name;
@@ -77,15 +78,17 @@ final class ExampleTransfer {
   }
 
   /**
-   * @param host on which this trainer listens
+   * @param bind on which this trainer listens
+   * @param host under which the others reach it
    * @param name of this trainer, for messages
    * @param key of the exchange, the same for all
    * @param outgoing parcels by rank; each is forgotten when it has been sent
    */
-  ExampleTransfer(Vertx vertx, String host, StreamOptions options, String name, int rank, String key, Layout layout,
+  ExampleTransfer(Vertx vertx, String bind, String host, StreamOptions options, String name, int rank, String key, Layout layout,
       List<List<Parcel>> outgoing) {
     this.vertx = vertx;
     this.context = vertx.getOrCreateContext();
+    this.bind = bind;
     this.host = host;
     this.options = options;
     this.name = name;
@@ -107,9 +110,9 @@ final class ExampleTransfer {
    */
   Future<List<List<Parcel>>> run(Function<double[], Future<List<double[]>>> gather) {
     client = new TensorStreamClient(vertx, options);
-    port = ServicePort.listenForStreams(vertx, () -> TensorStreamServer.create(vertx, options).requestHandler(TensorStreamServer.handler(vertx,
+    port = ServicePort.listenForStreams(vertx, at -> TensorStreamServer.create(vertx, at).requestHandler(TensorStreamServer.handler(vertx,
             Map.of(StreamPaths.TRAINER, this::accept), r -> r.response().setStatusCode(404).end(), options)),
-            host, 0, name, "port", options);
+            bind, 0, name, "port", options, host);
     port.compose(listening -> over ? Future.<List<double[]>>failedFuture(name + " has given the exchange up")
             : gather.apply(address(listening.port())))
         .onSuccess(this::connect)

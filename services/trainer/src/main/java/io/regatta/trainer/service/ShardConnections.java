@@ -107,7 +107,7 @@ final class ShardConnections {
   }
 
   private Future<Long> digest(Shard shard, String name) {
-    ParameterServerControl control = new ParameterServerControl(vertx, shard.getHost(), shard.getPort());
+    ParameterServerControl control = new ParameterServerControl(vertx, shard.getHost(), shard.getPort(), node.control());
     return control.digest(name).eventually(control::close);
   }
 

@@ -1,6 +1,7 @@
 package io.regatta.trainer.service;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.node.Node;
 import io.regatta.node.directory.Directory;
 import io.regatta.protocol.ParameterServerControl;
 import io.regatta.protocol.parameterserver.Shard;
@@ -8,7 +9,6 @@ import io.regatta.protocol.parameterserver.ShardMapReply;
 import io.regatta.protocol.parameterserver.ShardMapRequest;
 import io.regatta.trainer.config.JobConfig;
 import io.vertx.core.Future;
-import io.vertx.core.Vertx;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -32,14 +32,14 @@ final class ShardFinder {
     }
   }
 
-  private final Vertx vertx;
+  private final Node node;
   private final Directory directory;
   private final JobConfig job;
   private final Duration timeout;
 
-  ShardFinder(Vertx vertx, Directory directory, JobConfig job, Duration timeout) {
-    this.vertx = vertx;
-    this.directory = directory;
+  ShardFinder(Node node, JobConfig job, Duration timeout) {
+    this.node = node;
+    this.directory = node.directory();
     this.job = job;
     this.timeout = timeout;
   }
@@ -80,7 +80,8 @@ final class ShardFinder {
 
   /** Also tells the server which of them it is: one that was started without knowing takes that place. */
   private Future<ShardMapReply> shardMap(Directory.Instance server, List<Directory.Instance> servers) {
-    ParameterServerControl control = new ParameterServerControl(vertx, server.host(), server.controlPort());
+    ParameterServerControl control = new ParameterServerControl(node.vertx(), server.host(), server.controlPort(),
+        node.control());
     return control.shardMap(ShardMapRequest.newBuilder().addAllServers(servers.stream().map(Directory.Instance::endpoint).toList())
         .setServerIndex(server.index()).setTrainers(job.trainers()).build()).eventually(control::close);
   }

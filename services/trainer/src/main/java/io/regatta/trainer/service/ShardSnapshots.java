@@ -1,5 +1,6 @@
 package io.regatta.trainer.service;
 
+import io.regatta.node.Node;
 import io.regatta.protocol.ParameterServerControl;
 import io.regatta.protocol.parameterserver.RestoreRequest;
 import io.regatta.protocol.parameterserver.SaveRequest;
@@ -9,7 +10,6 @@ import io.regatta.trainer.session.TrainerSession.RestoreOrder;
 import io.regatta.trainer.session.TrainerSession.SaveOrder;
 import io.regatta.trainer.session.TrainerSession.Saving;
 import io.vertx.core.Future;
-import io.vertx.core.Vertx;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -21,12 +21,12 @@ import java.util.function.Function;
  */
 final class ShardSnapshots {
 
-  private final Vertx vertx;
+  private final Node node;
   private final String job;
   private final List<Shard> shards;
 
-  ShardSnapshots(Vertx vertx, String job, List<Shard> shards) {
-    this.vertx = vertx;
+  ShardSnapshots(Node node, String job, List<Shard> shards) {
+    this.node = node;
     this.job = job;
     this.shards = shards;
   }
@@ -53,7 +53,8 @@ final class ShardSnapshots {
   private <T> Future<List<T>> all(Function<ParameterServerControl, Future<T>> call) {
     List<Future<T>> answers = new ArrayList<>();
     for (Shard shard : shards) {
-      ParameterServerControl control = new ParameterServerControl(vertx, shard.getHost(), shard.getPort());
+      ParameterServerControl control = new ParameterServerControl(node.vertx(), shard.getHost(), shard.getPort(),
+          node.control());
       answers.add(call.apply(control).eventually(control::close));
     }
     return Future.join(answers).map(done -> new ArrayList<>(done.<T>list()));

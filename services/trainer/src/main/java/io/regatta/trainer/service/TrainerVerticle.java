@@ -127,7 +127,7 @@ public final class TrainerVerticle extends VerticleBase implements FiniteService
 
   /** The job's servers; a trainer that is given up meanwhile waits for them no longer. */
   private Future<ShardFinder.Found> servers(Duration timeout) {
-    new ShardFinder(vertx, node.directory(), job, timeout).find(name())
+    new ShardFinder(node, job, timeout).find(name())
         .onSuccess(servers::tryComplete).onFailure(servers::tryFail);
     return servers.future();
   }
@@ -135,7 +135,7 @@ public final class TrainerVerticle extends VerticleBase implements FiniteService
   private Future<Void> join(Directory.Instance rendezvous) {
     String member = "trainer with pid " + ProcessHandle.current().pid() + " on " + node.host();
     if (job.isElastic()) {
-      return ElasticMesh.open(node, context, rendezvous, config.stream().options(), job, config.rank(), member,
+      return ElasticMesh.open(node, context, rendezvous, node.streams(config.stream().options()), job, config.rank(), member,
           e -> givenUp(e.getMessage()), this::placed).onSuccess(opened -> mesh = opened).<Void>mapEmpty().recover(this::notJoined);
     }
     others = new OtherTrainers(job, () -> group.rank(), this::lastStep);
@@ -179,7 +179,7 @@ public final class TrainerVerticle extends VerticleBase implements FiniteService
       LOG.info("{}: joined, {} of {} to {} trainers exchange gradients among themselves", name(), mesh.worldSize(),
           job.collective().minTrainers(), job.trainers());
     } else {
-      connections = new ShardConnections(node, job, group::generation, this::lastStep, config.stream().options());
+      connections = new ShardConnections(node, job, group::generation, this::lastStep, node.streams(config.stream().options()));
       session = new ClusterSession(node, context, job, config.stepDelayMs(), group, others, found, connections);
     }
     if (mesh == null && job.servers() == 0) {

@@ -2,6 +2,7 @@ package io.regatta.trainer.service;
 
 import io.regatta.core.client.ParameterClient;
 import io.regatta.core.exchange.Wait.Peer;
+import io.regatta.node.Node;
 import io.regatta.node.directory.Directory;
 import io.regatta.protocol.ParameterServerControl;
 import io.regatta.protocol.parameterserver.ParkedCall;
@@ -9,7 +10,6 @@ import io.regatta.protocol.parameterserver.ShardStatus;
 import io.regatta.protocol.parameterserver.StatusReply;
 import io.regatta.trainer.config.JobConfig;
 import io.vertx.core.Future;
-import io.vertx.core.Vertx;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.LinkedHashMap;
@@ -37,7 +37,7 @@ final class WaitPeers {
   /** How long another process may take to say for whom it waits; then what this rank knows itself is shown. */
   private static final long ASK_MILLIS = 1000;
 
-  private final Vertx vertx;
+  private final Node node;
   private final JobConfig job;
   private final String self;
   private final ShardFinder.Found found;
@@ -50,9 +50,9 @@ final class WaitPeers {
    * @param self this rank as the shards name it, e.g. {@code trainer 1}
    * @param missing the members for whom the gather of this key still waits
    */
-  WaitPeers(Vertx vertx, JobConfig job, String self, ShardFinder.Found found,
+  WaitPeers(Node node, JobConfig job, String self, ShardFinder.Found found,
       Function<String, Future<List<Peer>>> missing, Supplier<Optional<ParameterClient>> client) {
-    this.vertx = vertx;
+    this.node = node;
     this.job = job;
     this.self = self;
     this.found = found;
@@ -105,7 +105,8 @@ final class WaitPeers {
 
   /** Because of whom a server's shards hold back what they owe this rank; nobody if it does not say. */
   private Future<List<Peer>> behind(Directory.Instance server, SortedMap<Integer, String> shards) {
-    ParameterServerControl control = new ParameterServerControl(vertx, server.host(), server.controlPort());
+    ParameterServerControl control = new ParameterServerControl(node.vertx(), server.host(), server.controlPort(),
+        node.control());
     return control.status(job.job()).timeout(ASK_MILLIS, TimeUnit.MILLISECONDS)
         .eventually(control::close)
         .map(status -> behind(status, shards))

@@ -3,6 +3,7 @@ package io.regatta.trainer.serve;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.regatta.node.process.Blocking;
+import io.regatta.protocol.security.PeerSecurity;
 import io.vertx.core.Vertx;
 import io.vertx.core.http.HttpServer;
 import io.vertx.core.json.JsonObject;
@@ -50,7 +51,7 @@ class PredictionEndpointTest {
   }
 
   private PredictionEndpoint serve(Predictor predictor, long bodyMillis) {
-    PredictionEndpoint endpoint = new PredictionEndpoint(vertx, predictor, MAX_BYTES, bodyMillis);
+    PredictionEndpoint endpoint = new PredictionEndpoint(vertx, PeerSecurity.NONE, predictor, MAX_BYTES, bodyMillis);
     HttpServer server = Blocking.get(endpoint.server().listen(0, "127.0.0.1"));
     port = server.actualPort();
     return endpoint;

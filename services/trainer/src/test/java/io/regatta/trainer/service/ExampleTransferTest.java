@@ -69,7 +69,7 @@ class ExampleTransferTest {
       Promise<List<List<Parcel>>> result = Promise.promise();
       Promise<Void> begun = Promise.promise();
       loop.runOnContext(v -> {
-        ExampleTransfer transfer = new ExampleTransfer(vertx, "127.0.0.1", OPTIONS, "trainer " + self, self, "shuffle-0",
+        ExampleTransfer transfer = new ExampleTransfer(vertx, "127.0.0.1", "127.0.0.1", OPTIONS, "trainer " + self, self, "shuffle-0",
             LAYOUT, outgoing);
         transfers.add(transfer);
         transfer.run(mine -> gather(mine, ranks)).onComplete(result);
@@ -118,7 +118,7 @@ class ExampleTransferTest {
   void aTrainerThatGivesUpBeforeItListensTellsNobody() throws Exception {
     Promise<List<List<Parcel>>> result = Promise.promise();
     vertx.getOrCreateContext().runOnContext(v -> {
-      ExampleTransfer transfer = new ExampleTransfer(vertx, "127.0.0.1", OPTIONS, "trainer 0", 0, "shuffle-0", LAYOUT,
+      ExampleTransfer transfer = new ExampleTransfer(vertx, "127.0.0.1", "127.0.0.1", OPTIONS, "trainer 0", 0, "shuffle-0", LAYOUT,
           List.of(List.of(), List.of()));
       transfer.abort(new Cancelled("trainer 0 is being stopped"));
       transfer.run(mine -> gather(mine, 2)).onComplete(result);

@@ -1,0 +1,38 @@
+package io.regatta.fleet;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.regatta.protocol.testing.Certificates;
+import io.regatta.protocol.testing.Certificates.Pem;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** {@code regatta launch} with mutual TLS and a token: what it starts has them from the environment, and nobody shows the token. */
+class SecuredLaunchTest {
+
+  private static final int SECONDS = 90;
+  private static final String TOKEN = "the-token-that-is-in-no-log";
+
+  @TempDir
+  Path dir;
+
+  @Test
+  void the_processes_of_a_job_have_certificates_and_token_from_the_environment() throws Exception {
+    Pem pem = new Certificates(dir).issue("ca", "node");
+    String job = Files.writeString(dir.resolve("job.yaml"),
+        "job: line\nprogram: io.regatta.fleet.LineProgram\nbatch_size: 8\ncompute_threads: 1\n").toString();
+    Map<String, String> environment = Map.of("REGATTA_NODE_TLS_CERTIFICATE", pem.certificate().toString(), "REGATTA_NODE_TLS_KEY",
+        pem.key().toString(), "REGATTA_NODE_TLS_CA", pem.ca().toString(), "REGATTA_NODE_TOKEN", TOKEN);
+    try (JavaProcess launch = JavaProcess.regatta(dir, environment, "launch", "--server_num=1", "--worker_num=1", job)) {
+      assertThat(launch.status(SECONDS)).as(launch.output()).isZero();
+      assertThat(launch.output()).doesNotContain(TOKEN);
+      for (String name : new String[] {"serverlog.0", "workerlog.0"}) {
+        assertThat(Files.readString(dir.resolve("log").resolve(name))).contains("mutual TLS, certificate of CN=node", "a token")
+            .doesNotContain(TOKEN);
+      }
+    }
+  }
+}

@@ -1,0 +1,39 @@
+package io.regatta.node.settings;
+
+/**
+ * A text that must not be seen: it is shown nowhere, and a command line, which everybody on the machine can read, does not give
+ * it. Immutable.
+ */
+public final class Secret {
+  public static final Secret NONE = new Secret("");
+
+  private final String text;
+
+  public Secret(String text) {
+    this.text = text;
+  }
+
+  public boolean isBlank() {
+    return text.isBlank();
+  }
+
+  /** What nobody should see. */
+  public String text() {
+    return text;
+  }
+
+  @Override
+  public boolean equals(Object other) {
+    return other instanceof Secret secret && text.equals(secret.text);
+  }
+
+  @Override
+  public int hashCode() {
+    return 0; // it tells nothing
+  }
+
+  @Override
+  public String toString() {
+    return isBlank() ? "" : "(secret)";
+  }
+}

@@ -1,0 +1,161 @@
+package io.regatta.node;
+
+import static io.regatta.node.testing.Nodes.get;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.node.settings.Effective;
+import io.regatta.node.settings.Schema;
+import io.regatta.node.settings.Settings;
+import io.regatta.node.settings.Settings.Sources;
+import io.regatta.protocol.security.PeerSecurity;
+import io.regatta.protocol.security.TlsFiles;
+import io.regatta.protocol.security.Token;
+import io.regatta.protocol.testing.Certificates;
+import io.regatta.protocol.testing.Certificates.Pem;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import io.vertx.core.http.HttpClient;
+import io.vertx.core.http.HttpClientOptions;
+import io.vertx.core.http.HttpClientResponse;
+import io.vertx.core.http.HttpMethod;
+import io.vertx.core.json.JsonObject;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.slf4j.LoggerFactory;
+
+/** TLS and token of a node: how they are configured, who may look at its admin port, and what is said where they are missing. */
+class NodeSecurityTest {
+  private static final String SECRET = "this-token-is-to-be-seen-nowhere";
+
+  @TempDir
+  Path dir;
+  private final Vertx vertx = Vertx.vertx();
+
+  @AfterEach
+  void close() {
+    get(vertx.close());
+  }
+
+  private Effective load(Map<String, String> environment, Map<String, String> properties, List<String> overrides) {
+    return get(Settings.load(vertx, Schema.sections(Map.of(Sections.NODE, NodeConfig.class)),
+        new Sources(null, environment, properties, overrides, new JsonObject(), List.of())));
+  }
+
+  private static NodeConfig bind(Effective effective) {
+    return (NodeConfig) effective.bindSections().get(Sections.NODE);
+  }
+
+  @Test
+  void a_token_comes_from_the_environment_or_a_file_and_is_not_shown() throws Exception {
+    Effective given = load(Map.of("REGATTA_NODE_TOKEN", SECRET), Map.of(), List.of());
+    assertThat(bind(given).security().token()).isEqualTo(Token.of(SECRET, "a test"));
+    assertThat(given.lines().toString()).contains("node.token = (secret)  (environment variable REGATTA_NODE_TOKEN)")
+        .doesNotContain(SECRET);
+    assertThat(bind(given).toString()).doesNotContain(SECRET);
+    Path file = Files.writeString(dir.resolve("token"), SECRET + "\n");
+    assertThat(bind(load(Map.of(), Map.of(), List.of("node.token_file=" + file))).security().token())
+        .isEqualTo(Token.of(SECRET, "a test"));
+    assertThat(NodeConfig.defaults().security()).isSameAs(PeerSecurity.NONE);
+  }
+
+  @Test
+  void a_token_on_a_command_line_is_refused() {
+    assertThatThrownBy(() -> bind(load(Map.of(), Map.of(), List.of("node.token=" + SECRET)))).isInstanceOf(InvalidInput.class)
+        .hasMessageContaining("key 'node.token' (--set node.token)").hasMessageContaining("REGATTA_NODE_TOKEN")
+        .hasMessageNotContaining(SECRET);
+    assertThatThrownBy(() -> bind(load(Map.of(), Map.of("regatta.node.token", SECRET), List.of())))
+        .isInstanceOf(InvalidInput.class).hasMessageContaining("command line").hasMessageNotContaining(SECRET);
+  }
+
+  @Test
+  void what_does_not_go_together_is_refused_in_one_line() {
+    refused("'node.tls'", "node.tls.certificate=a.crt");
+    refused("ca is not", "node.tls.certificate=a.crt", "node.tls.key=a.key");
+    refused("poll_ms", "node.tls.poll_ms=-1");
+    assertThatThrownBy(() -> bind(load(Map.of("REGATTA_NODE_TOKEN", "a"), Map.of(), List.of("node.token_file=f"))))
+        .isInstanceOf(InvalidInput.class).hasMessageContaining("token and token_file are given");
+    NodeConfig missing = bind(load(Map.of(), Map.of(), List.of("node.token_file=" + dir.resolve("none"))));
+    assertThatThrownBy(missing::security).hasMessageContaining("node.token_file").hasMessageContaining("no such file");
+    assertThatThrownBy(() -> get(Node.start(missing, "server"))).isInstanceOf(InvalidInput.class)
+        .hasMessageContaining("node.token_file");
+  }
+
+  private void refused(String words, String... overrides) {
+    assertThatThrownBy(() -> bind(load(Map.of(), Map.of(), List.of(overrides)))).isInstanceOf(InvalidInput.class)
+        .hasMessageContaining(words).message().doesNotContain("\n");
+  }
+
+  @Test
+  void the_admin_port_shows_health_to_everybody_and_the_rest_to_those_with_certificate_and_token() throws Exception {
+    Pem pem = new Certificates(dir).issue("ca", "node");
+    Path token = Files.writeString(dir.resolve("token"), SECRET);
+    NodeConfig config = NodeConfig.defaults().withSecurity(new TlsConfig(pem.certificate().toString(), pem.key().toString(),
+        pem.ca().toString(), true, true, 0), token.toString());
+    Node node = get(Node.embedded(vertx, null, config, "server"));
+    PeerSecurity probe = PeerSecurity.of(new TlsFiles(null, null, pem.ca(), true, true), Token.NONE);
+    PeerSecurity peer = PeerSecurity.of(pem.files(), Token.NONE);
+    String shown = "Bearer " + SECRET;
+    assertThat(status(node, probe, "/ready", null)).as("nothing is hosted yet, which a probe may know").isEqualTo(503);
+    assertThat(status(node, probe, "/health", null)).isEqualTo(200);
+    assertThat(status(node, probe, "/metrics", null)).isEqualTo(401);
+    assertThat(status(node, probe, "/metrics", shown)).isEqualTo(403);
+    assertThat(status(node, peer, "/metrics", null)).isEqualTo(401);
+    assertThat(status(node, peer, "/why", shown)).isEqualTo(200);
+    assertThatThrownBy(() -> status(node, PeerSecurity.NONE, "/health", null)).isNotNull();
+    get(node.close());
+  }
+
+  private int status(Node node, PeerSecurity client, String path, String authorization) {
+    HttpClient http = vertx.createHttpClient(client.client(new HttpClientOptions()));
+    Future<HttpClientResponse> answer = http.request(HttpMethod.GET, node.adminPort(), "127.0.0.1", path).compose(r -> {
+      if (authorization != null) {
+        r.putHeader(Token.HEADER, authorization);
+      }
+      return r.send();
+    });
+    return get(answer).statusCode();
+  }
+
+  /** A client's certificate is enough to call others; a port cannot be opened with it. */
+  @Test
+  void a_port_needs_a_certificate() {
+    Pem pem = new Certificates(dir).issue("ca", "node");
+    NodeConfig config = NodeConfig.defaults().withSecurity(new TlsConfig("", "", pem.ca().toString(), true, true, 0), "");
+    assertThatThrownBy(() -> get(Node.embedded(vertx, null, config, "server"))).isInstanceOf(InvalidInput.class)
+        .hasMessageContaining("node.tls.certificate and node.tls.key are missing");
+  }
+
+  @Test
+  void one_line_warns_of_a_port_that_others_reach_without_tls_or_token() {
+    Logger logger = (Logger) LoggerFactory.getLogger(NodeSecurity.class);
+    ListAppender<ILoggingEvent> lines = new ListAppender<>();
+    lines.start();
+    logger.addAppender(lines);
+    try {
+      NodeSecurity open = new NodeSecurity(PeerSecurity.NONE, vertx, 0, "server");
+      open.sayWhoMayCall("server", "127.0.0.1");
+      open.sayWhoMayCall("server", "localhost");
+      assertThat(lines.list).isEmpty();
+      open.sayWhoMayCall("server", "10.0.0.7");
+      assertThat(lines.list).singleElement().asString().contains("WARN", "server listens on 10.0.0.7", "without TLS and without a token",
+          "node.tls, node.token");
+      lines.list.clear();
+      new NodeSecurity(PeerSecurity.of(null, Token.of(SECRET, "a test")), vertx, 0, "server").sayWhoMayCall("server", "10.0.0.7");
+      assertThat(lines.list).filteredOn(line -> line.getLevel().toString().equals("WARN")).singleElement().asString()
+          .contains("without TLS:");
+      assertThat(lines.list.toString()).doesNotContain(SECRET);
+    } finally {
+      logger.detachAppender(lines);
+    }
+  }
+}

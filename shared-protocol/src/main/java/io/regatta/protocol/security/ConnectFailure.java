@@ -1,0 +1,116 @@
+package io.regatta.protocol.security;
+
+import io.netty.handler.codec.http2.Http2Exception;
+import io.netty.handler.ssl.NotSslRecordException;
+import io.regatta.core.error.RegattaException.InvalidInput;
+import java.nio.channels.ClosedChannelException;
+import java.security.cert.CertPathValidatorException;
+import java.security.cert.CertPathValidatorException.BasicReason;
+import java.security.cert.CertificateException;
+import java.security.cert.CertificateExpiredException;
+import java.security.cert.CertificateNotYetValidException;
+import javax.net.ssl.SSLException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * What a connection that did not come about has to do with TLS, in words for its user: who refused whom, and what to do. What no
+ * second try will mend is {@link InvalidInput}. Stateless, any thread.
+ */
+public final class ConnectFailure {
+  private static final Logger LOG = LoggerFactory.getLogger(ConnectFailure.class);
+  private static final Seldom LINES = new Seldom();
+  private static final String ALERT = "Received fatal alert: ";
+  private static final String CLOSED = "Connection was closed";
+  private static final String CUT = "Connection closed while";
+
+  private ConnectFailure() {}
+
+  /**
+   * Why a peer could not be connected to, if no second try will mend it.
+   *
+   * @param peer e.g. {@code parameter server at 10.0.0.7:36000}
+   * @return null if it has nothing to do with TLS, for all that is known
+   */
+  public static InvalidInput refusal(String peer, Throwable failure, PeerSecurity security) {
+    if (!security.hasTls() || isClosed(failure)) {
+      return null;
+    }
+    String tls = null;
+    for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+      String said = said(cause, String.valueOf(cause.getMessage()));
+      tls = said != null ? said : tls; // the innermost knows best
+    }
+    return tls != null ? new InvalidInput("no TLS with " + peer + ": " + tls, failure) : null;
+  }
+
+  /**
+   * What TLS may have to do with a connection that was closed as soon as it was there: who refuses a certificate does so behind the
+   * handshake, and in no words.
+   *
+   * @return to be put behind the message; empty if it has nothing to do with it
+   */
+  public static String hint(Throwable failure, PeerSecurity security) {
+    if (!isClosed(failure)) {
+      return "";
+    } else if (failure instanceof SSLException) {
+      return " (in the TLS handshake: does it speak TLS? node.tls)";
+    } else if (!security.hasTls()) {
+      return " (if it speaks TLS, this process must, too: node.tls)";
+    }
+    return security.isMutual() ? " (right behind the TLS handshake: if it is not shutting down, it refuses this process's certificate, "
+        + "which is missing, has expired or is of a CA that it does not trust; node.tls.certificate here, node.tls.ca there)"
+        : " (right behind the TLS handshake: if it is not shutting down, it wants a certificate of this process; node.tls.certificate "
+        + "and node.tls.key)";
+  }
+
+  private static String said(Throwable cause, String text) {
+    if (cause instanceof NotSslRecordException || text.contains("not an SSL/TLS record")) {
+      return "it does not speak TLS, and this process does; give both sides the same node.tls";
+    } else if (cause instanceof CertificateExpiredException || isExpired(cause)) {
+      return "its certificate has expired: renew it there (" + text + ")";
+    } else if (cause instanceof CertificateNotYetValidException) {
+      return "its certificate is not valid yet: look at the clocks of both machines (" + text + ")";
+    } else if (text.contains("subject alternative") || text.contains("No name matching")) {
+      return "its certificate is another host's: put the host or address into its subject alternative names, or take "
+          + "node.tls.verify_host: false, which trusts all that node.tls.ca has signed (" + text + ")";
+    } else if (text.contains("unable to find valid certification path") || text.contains("Path does not chain")) {
+      return "its certificate is not signed by a CA of node.tls.ca here: give all processes of the job certificates of one CA";
+    } else if (text.startsWith(ALERT)) {
+      return "it refuses this process (" + text.substring(ALERT.length()) + "): it wants a certificate that is valid and of a CA that "
+          + "it trusts (node.tls.certificate and node.tls.key here, node.tls.ca there)";
+    } else if (cause instanceof SSLException || cause instanceof CertificateException) {
+      return text;
+    }
+    return null;
+  }
+
+  private static boolean isExpired(Throwable cause) {
+    return cause instanceof CertPathValidatorException path && path.getReason() == BasicReason.EXPIRED;
+  }
+
+  private static boolean isClosed(Throwable failure) {
+    for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+      if (cause instanceof ClosedChannelException || isCut(cause)) {
+        return true;
+      }
+    }
+    return failure instanceof Http2Exception || CLOSED.equals(failure.getMessage());
+  }
+
+  private static boolean isCut(Throwable cause) {
+    return cause instanceof SSLException && String.valueOf(cause.getMessage()).startsWith(CUT);
+  }
+
+  /** A client that was not let in: its own words tell its user, this line the one who runs the server. */
+  static void ofClient(Throwable failure) {
+    if (isClosed(failure)) {
+      return; // who only looked whether somebody listens
+    }
+    if (LINES.now()) {
+      LOG.warn("a client was refused in the TLS handshake: {}", failure.getMessage());
+    } else {
+      LOG.debug("a client was refused in the TLS handshake", failure);
+    }
+  }
+}

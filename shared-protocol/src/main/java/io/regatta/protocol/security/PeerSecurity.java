@@ -1,0 +1,200 @@
+package io.regatta.protocol.security;
+
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.vertx.core.Future;
+import io.vertx.core.Handler;
+import io.vertx.core.Vertx;
+import io.vertx.core.http.ClientAuth;
+import io.vertx.core.http.HttpClientAgent;
+import io.vertx.core.http.HttpClientOptions;
+import io.vertx.core.http.HttpServer;
+import io.vertx.core.http.HttpServerOptions;
+import io.vertx.core.http.HttpServerRequest;
+import io.vertx.core.http.HttpVersion;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.WeakHashMap;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * What keeps the ports of a process to those who may call: TLS, and the job's token. All servers and clients of the process
+ * are made with it. Certificates may be replaced on disk: {@link #reload} has servers that listen, and clients that connect
+ * next, show the new ones; connections that are there go on. Thread-safe.
+ */
+public final class PeerSecurity {
+  /** Anybody may call, and everything can be read on its way. */
+  public static final PeerSecurity NONE = new PeerSecurity(null, null, Token.NONE);
+
+  private static final Logger LOG = LoggerFactory.getLogger(PeerSecurity.class);
+
+  /** Null: no TLS. */
+  private final TlsFiles files;
+  private final Token token;
+  private final TokenGuard guard;
+  /** Servers with TLS, as long as somebody holds them, and whom they let in; also the lock of what follows. */
+  private final Map<HttpServer, Clients> servers = new WeakHashMap<>();
+  private volatile TlsMaterial material;
+  /** What was wrong with the files when they were last looked at, and whether that has been said. */
+  private String trouble;
+  private boolean complained;
+
+  private record Clients(ClientAuth auth, boolean alpn) {}
+
+  private PeerSecurity(TlsFiles files, TlsMaterial material, Token token) {
+    this.files = files;
+    this.material = material;
+    this.token = token;
+    this.guard = new TokenGuard(token);
+  }
+
+  /**
+   * Reads the certificates. Blocks for the time of that.
+   *
+   * @param files null: no TLS
+   * @throws InvalidInput one line that says what is wrong with which file
+   */
+  public static PeerSecurity of(TlsFiles files, Token token) {
+    return files == null && token.isNone() ? NONE
+        : new PeerSecurity(files, files == null ? null : TlsMaterial.read(files), token);
+  }
+
+  /** The same without TLS, for what never leaves the kernel. */
+  public PeerSecurity withoutTls() {
+    return files == null ? this : new PeerSecurity(null, null, token);
+  }
+
+  public boolean hasTls() {
+    return files != null;
+  }
+
+  /** Whether whoever calls must have a certificate. */
+  public boolean isMutual() {
+    return files != null && files.mutual();
+  }
+
+  public Token token() {
+    return token;
+  }
+
+  /** A server whose clients must have a certificate if TLS is mutual; it has no handlers yet and does not listen. */
+  public HttpServer server(Vertx vertx, HttpServerOptions options) {
+    return server(vertx, options, isMutual() ? ClientAuth.REQUIRED : ClientAuth.NONE);
+  }
+
+  /** The same for a port at which some calls are open to clients without a certificate: it has to look at each call. */
+  public HttpServer askingServer(Vertx vertx, HttpServerOptions options) {
+    return server(vertx, options, isMutual() ? ClientAuth.REQUEST : ClientAuth.NONE);
+  }
+
+  private HttpServer server(Vertx vertx, HttpServerOptions options, ClientAuth clients) {
+    TlsMaterial now = material;
+    if (now == null) {
+      return vertx.createHttpServer(options);
+    }
+    if (!now.hasCertificate()) {
+      throw new InvalidInput("this process opens a port with TLS, but node.tls.certificate and node.tls.key are missing: give "
+          + "its certificate");
+    }
+    options.setUseAlpn(options.isHttp2ClearTextEnabled()); // who takes HTTP/2 without TLS takes it with it
+    options.setSsl(true).setKeyCertOptions(now.identity()).setTrustOptions(now.trust());
+    options.setEnabledSecureTransportProtocols(TlsMaterial.PROTOCOLS);
+    HttpServer server = vertx.createHttpServer(options.setClientAuth(clients));
+    server.exceptionHandler(ConnectFailure::ofClient);
+    synchronized (servers) {
+      servers.put(server, new Clients(clients, options.isUseAlpn()));
+    }
+    return server;
+  }
+
+  /** Adds what a client needs to be let in; the token comes with each call. */
+  public HttpClientOptions client(HttpClientOptions options) {
+    TlsMaterial now = material;
+    if (now != null) {
+      options.setSsl(true).setUseAlpn(speaksHttp2(options)).setTrustOptions(now.trust()).setVerifyHost(files.verifyHost());
+      options.setEnabledSecureTransportProtocols(TlsMaterial.PROTOCOLS);
+      if (now.hasCertificate()) {
+        options.setKeyCertOptions(now.identity());
+      }
+    }
+    return options;
+  }
+
+  private static boolean speaksHttp2(HttpClientOptions options) {
+    return options.getProtocolVersion() == HttpVersion.HTTP_2;
+  }
+
+  /** Something else after each change of the certificates; null without TLS. */
+  public Object version() {
+    return material;
+  }
+
+  /** Has a client show the certificate of now to whom it connects from now on. */
+  public void renew(HttpClientAgent client, boolean alpn) {
+    TlsMaterial now = material;
+    if (now != null) {
+      client.updateSSLOptions(now.client(alpn)).onFailure(e -> LOG.warn("the new certificate cannot be used: {}", e.toString()));
+    }
+  }
+
+  /** Calls of those who show the token; others are told what is missing. */
+  public Handler<HttpServerRequest> guard(Handler<HttpServerRequest> calls) {
+    return guard.before(calls);
+  }
+
+  /** For one call: true if its sender has shown the token; otherwise it is refused, and has been answered. */
+  public boolean admits(HttpServerRequest request) {
+    return guard.admits(request);
+  }
+
+  /**
+   * Looks whether the files have changed, and if so has all servers that listen use them. Files that do not fit each other yet are
+   * left alone; if that lasts until the next look, one line says so, and what was there before is used on. Blocks while it reads.
+   *
+   * @return completes when all servers use what is there; never fails
+   */
+  public Future<Void> reload() {
+    if (files == null) {
+      return Future.succeededFuture();
+    }
+    TlsMaterial read;
+    try {
+      read = TlsMaterial.read(files);
+    } catch (InvalidInput e) {
+      complain(e.getMessage());
+      return Future.succeededFuture();
+    }
+    List<Future<Boolean>> updates = new ArrayList<>();
+    synchronized (servers) {
+      trouble = null;
+      complained = false;
+      if (read.same(material)) {
+        return Future.succeededFuture();
+      }
+      material = read;
+      servers.forEach((server, clients) -> updates.add(Future.succeededFuture()
+          .compose(v -> server.updateSSLOptions(read.server(clients.auth, clients.alpn))) // one that has closed throws
+          .onFailure(e -> LOG.debug("a server does not take the new certificate: {}", e.toString()))));
+    }
+    LOG.info("the files of node.tls have changed: new connections use the {}", read);
+    return Future.join(updates).<Void>mapEmpty().otherwiseEmpty();
+  }
+
+  private void complain(String what) {
+    boolean say;
+    synchronized (servers) {
+      say = what.equals(trouble) && !complained;
+      complained |= say;
+      trouble = what;
+    }
+    if (say) {
+      LOG.warn("{}; what was read before is used on", what);
+    }
+  }
+
+  @Override
+  public String toString() {
+    return (files == null ? "no TLS" : (files.mutual() ? "mutual TLS, " : "TLS, ") + material) + ", " + token;
+  }
+}

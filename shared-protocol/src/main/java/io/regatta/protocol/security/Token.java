@@ -1,0 +1,71 @@
+package io.regatta.protocol.security;
+
+import io.regatta.core.error.RegattaException.InvalidInput;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+
+/**
+ * What the processes of a job know and nobody else: whoever calls shows it, as {@code authorization: Bearer TOKEN}. Its text is
+ * in no log and no message. Immutable.
+ */
+public final class Token {
+  /** The header, in HTTP/2's spelling. */
+  public static final String HEADER = "authorization";
+  /** Nobody need show anything. */
+  public static final Token NONE = new Token(null);
+
+  private static final String SCHEME = "Bearer ";
+  private static final int LEAST = 16;
+  private static final int MOST = 4096;
+
+  /** Null: none. */
+  private final byte[] secret;
+
+  private Token(byte[] secret) {
+    this.secret = secret;
+  }
+
+  /**
+   * A token of this text.
+   *
+   * @param from where it was read, for the message
+   * @throws InvalidInput if it is too short to be no guess, or cannot stand in a header
+   */
+  public static Token of(String text, String from) {
+    if (text.length() < LEAST || text.length() > MOST || !text.chars().allMatch(c -> c > ' ' && c <= '~')) {
+      throw new InvalidInput(from + ": a token has " + LEAST + " to " + MOST + " printable ASCII characters without a space; take a "
+          + "random one, e.g. that of `openssl rand -hex 32`");
+    }
+    return new Token(text.getBytes(StandardCharsets.US_ASCII));
+  }
+
+  public boolean isNone() {
+    return secret == null;
+  }
+
+  /** The header's value; not to be called of none. */
+  public String headerValue() {
+    return SCHEME + new String(secret, StandardCharsets.US_ASCII);
+  }
+
+  /** Whether a header shows this token. The time that it takes tells nothing about the token but its length. */
+  public boolean isShownBy(String header) {
+    return isNone() || header != null && header.regionMatches(true, 0, SCHEME, 0, SCHEME.length())
+        && MessageDigest.isEqual(secret, header.substring(SCHEME.length()).strip().getBytes(StandardCharsets.UTF_8));
+  }
+
+  @Override
+  public boolean equals(Object other) {
+    return other instanceof Token token && isNone() == token.isNone() && (isNone() || MessageDigest.isEqual(secret, token.secret));
+  }
+
+  @Override
+  public int hashCode() {
+    return isNone() ? 0 : 1; // it tells nothing
+  }
+
+  @Override
+  public String toString() {
+    return isNone() ? "no token" : "a token";
+  }
+}

@@ -1,0 +1,65 @@
+package io.regatta.protocol.security;
+
+import io.regatta.protocol.error.ErrorMapping;
+import io.vertx.core.Handler;
+import io.vertx.core.http.HttpServerRequest;
+import io.vertx.core.http.HttpServerResponse;
+import io.vertx.core.http.HttpVersion;
+import io.vertx.grpc.common.GrpcStatus;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Stands before the calls of a port, and refuses those that do not show the job's token. Any thread. */
+final class TokenGuard {
+  private static final Logger LOG = LoggerFactory.getLogger(TokenGuard.class);
+  /** Probes of schedulers can show nothing, and learn nothing but whether the service is ready. */
+  private static final String HEALTH = "/grpc.health.v1.Health/";
+  private static final String ADVICE = ": set node.token_file or REGATTA_NODE_TOKEN to the token of the job";
+
+  private final Token token;
+  private final Seldom lines = new Seldom();
+
+  TokenGuard(Token token) {
+    this.token = token;
+  }
+
+  Handler<HttpServerRequest> before(Handler<HttpServerRequest> calls) {
+    return token.isNone() ? calls : request -> {
+      String path = request.path();
+      if (path != null && path.startsWith(HEALTH) || admits(request)) {
+        calls.handle(request);
+      }
+    };
+  }
+
+  /** False: it has been refused. */
+  boolean admits(HttpServerRequest request) {
+    String shown = request.getHeader(Token.HEADER);
+    if (token.isShownBy(shown)) {
+      return true;
+    }
+    String why = shown == null ? "a call without the job's token" : "a call with another token than the job's";
+    if (lines.now()) {
+      LOG.warn("refused {}: {} from {}", why, request.path(), request.remoteAddress());
+    }
+    refuse(request, "refuses " + why + ADVICE);
+    return false;
+  }
+
+  private static void refuse(HttpServerRequest request, String why) {
+    String type = request.getHeader("content-type");
+    HttpServerResponse response = request.response();
+    if (type != null && type.startsWith("application/grpc")) {
+      response.putHeader("content-type", "application/grpc")
+          .putHeader("grpc-status", Integer.toString(GrpcStatus.UNAUTHENTICATED.code))
+          .putHeader("grpc-message", ErrorMapping.encode(why)).end();
+      return;
+    }
+    response.setStatusCode(401).putHeader("www-authenticate", "Bearer").putHeader("content-type", "text/plain; charset=utf-8")
+        .end("this port " + why + "\n").onComplete(sent -> {
+          if (request.version() != HttpVersion.HTTP_2) {
+            request.connection().close(); // a body that comes behind is read by nobody
+          }
+        });
+  }
+}

@@ -1,0 +1,247 @@
+package io.regatta.protocol.security;
+
+import static io.regatta.protocol.stream.Loop.get;
+import static java.nio.file.StandardCopyOption.REPLACE_EXISTING;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.regatta.core.error.RegattaException;
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.error.RegattaException.PeerLost;
+import io.regatta.protocol.RendezvousClient;
+import io.regatta.protocol.stream.Loop;
+import io.regatta.protocol.stream.StreamOptions;
+import io.regatta.protocol.stream.TensorFrame;
+import io.regatta.protocol.stream.TensorStreamClient;
+import io.regatta.protocol.stream.Transport;
+import io.regatta.protocol.tensor.TensorMessage;
+import io.regatta.protocol.testing.Certificates;
+import io.regatta.protocol.testing.Certificates.Pem;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import io.vertx.core.http.HttpClientOptions;
+import io.vertx.core.http.HttpClientResponse;
+import io.vertx.core.http.HttpMethod;
+import io.vertx.core.http.HttpServer;
+import io.vertx.core.http.HttpServerOptions;
+import io.vertx.core.net.PemKeyCertOptions;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.function.UnaryOperator;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Who is not let in, and what its user is told: under which address, why, and what to do. */
+class RefusedTest {
+  private static final String PATH = "/regatta.Test/Exchange";
+  private static final Token TOKEN = Token.of("the-right-token-of-this-job", "a test");
+
+  @TempDir
+  static Path directory;
+  private static Certificates certificates;
+  private static Pem node;
+  private static Pem stranger;
+
+  private final Loop loop = new Loop();
+
+  @BeforeAll
+  static void make() {
+    certificates = new Certificates(directory);
+    node = certificates.issue("ca", "node");
+    stranger = certificates.issue("strangers", "stranger");
+  }
+
+  @AfterEach
+  void close() throws Exception {
+    loop.close();
+  }
+
+  private static PeerSecurity mutual(Pem pem) {
+    return PeerSecurity.of(pem.files(), TOKEN);
+  }
+
+  private static PeerSecurity withoutCertificate(Pem pem) {
+    return PeerSecurity.of(new TlsFiles(null, null, pem.ca(), true, true), TOKEN);
+  }
+
+  private static StreamOptions options(PeerSecurity security) {
+    return StreamOptions.defaults().withTransport(Transport.GRPC).withSecurity(security);
+  }
+
+  private int serve(PeerSecurity security) throws Exception {
+    return loop.serve(PATH, options(security), s -> s.handler(s::send)).actualPort();
+  }
+
+  /** As {@link #serve}, by somebody who does not look at the certificate himself. */
+  private int serve(Pem pem) throws Exception {
+    return get(loop.vertx.createHttpServer(new HttpServerOptions().setSsl(true).setUseAlpn(true).setKeyCertOptions(
+        new PemKeyCertOptions().addCertPath(pem.certificate().toString()).addKeyPath(pem.key().toString())))
+        .requestHandler(r -> r.response().end()).listen(0, "127.0.0.1")).actualPort();
+  }
+
+  /** What the user of a stream is told; a control call of the same client tells the same. */
+  private RegattaException refused(int port, PeerSecurity client) throws Exception {
+    RegattaException stream = stream(port, client);
+    RendezvousClient calls = new RendezvousClient(loop.vertx, "127.0.0.1", port, options(client));
+    assertThatThrownBy(() -> get(calls.groups())).hasSameClassAs(stream).hasMessageContaining("127.0.0.1:" + port);
+    return stream;
+  }
+
+  private RegattaException stream(int port, PeerSecurity client) throws Exception {
+    Promise<RegattaException> failed = Promise.promise();
+    try {
+      loop.open(port, PATH, options(client), s -> {
+        s.exceptionHandler(failed::complete).handler(f -> failed.fail("an answer"));
+        s.send(TensorFrame.of(TensorMessage.getDefaultInstance()));
+      });
+    } catch (RegattaException e) {
+      return e;
+    }
+    return get(failed.future());
+  }
+
+  @Test
+  void who_has_certificate_and_token_is_let_in() throws Exception {
+    int port = serve(mutual(node));
+    Promise<TensorFrame> echo = Promise.promise();
+    loop.open(port, PATH, options(mutual(node)), s -> {
+      s.exceptionHandler(echo::tryFail).handler(echo::complete);
+      s.send(TensorFrame.of(TensorMessage.getDefaultInstance()));
+    });
+    assertThat(get(echo.future())).isNotNull();
+  }
+
+  @Test
+  void a_server_of_another_ca() throws Exception {
+    int port = serve(mutual(stranger));
+    assertThat(refused(port, mutual(node))).isInstanceOf(InvalidInput.class).hasMessageContaining("127.0.0.1:" + port)
+        .hasMessageContaining("not signed by a CA of node.tls.ca here");
+  }
+
+  @Test
+  void a_server_whose_certificate_has_expired() throws Exception {
+    int port = serve(certificates.issueExpired("ca", "expired"));
+    assertThat(refused(port, mutual(node))).isInstanceOf(InvalidInput.class).hasMessageContaining("127.0.0.1:" + port)
+        .hasMessageContaining("its certificate has expired: renew it there");
+  }
+
+  @Test
+  void a_server_whose_certificate_is_another_hosts_unless_the_ca_is_enough() throws Exception {
+    Pem other = certificates.issueFor("elsewhere.example", "ca", "elsewhere");
+    int port = serve(mutual(other));
+    assertThat(refused(port, mutual(node))).isInstanceOf(InvalidInput.class).hasMessageContaining("127.0.0.1:" + port)
+        .hasMessageContaining("subject alternative names").hasMessageContaining("node.tls.verify_host: false");
+    PeerSecurity byCa = PeerSecurity.of(new TlsFiles(node.certificate(), node.key(), node.ca(), true, false), TOKEN);
+    loop.open(port, PATH, options(byCa), s -> { });
+  }
+
+  @Test
+  void a_client_without_a_certificate() throws Exception {
+    int port = serve(mutual(node));
+    assertThat(refused(port, withoutCertificate(node))).isInstanceOf(PeerLost.class).hasMessageContaining("127.0.0.1:" + port)
+        .hasMessageContaining("refuses this process's certificate").hasMessageContaining("node.tls.certificate here");
+  }
+
+  @Test
+  void a_client_of_another_ca() throws Exception {
+    int port = serve(mutual(node));
+    PeerSecurity client = PeerSecurity.of(new TlsFiles(stranger.certificate(), stranger.key(), node.ca(), true, true), TOKEN);
+    assertThat(refused(port, client)).isInstanceOf(PeerLost.class).hasMessageContaining("127.0.0.1:" + port)
+        .hasMessageContaining("of a CA that it does not trust");
+  }
+
+  @Test
+  void no_token_and_a_wrong_one() throws Exception {
+    int port = serve(mutual(node));
+    assertThat(refused(port, PeerSecurity.of(node.files(), Token.NONE))).isInstanceOf(InvalidInput.class)
+        .hasMessageContaining("127.0.0.1:" + port).hasMessageContaining("refuses a call without the job's token")
+        .hasMessageContaining("node.token_file or REGATTA_NODE_TOKEN");
+    String secret = "another-token-than-the-right-one";
+    assertThat(refused(port, PeerSecurity.of(node.files(), Token.of(secret, "a test")))).isInstanceOf(InvalidInput.class)
+        .hasMessageContaining("127.0.0.1:" + port).hasMessageContaining("another token than the job's")
+        .hasMessageNotContaining(secret);
+  }
+
+  @Test
+  void a_token_is_wanted_on_the_socket_of_this_machine_and_by_hand() throws Exception {
+    for (Transport transport : new Transport[] {Transport.GRPC_UNIX, Transport.AUTO}) {
+      UnaryOperator<StreamOptions> way = o -> o.withTransport(transport);
+      int port = loop.serve(PATH, way.apply(options(PeerSecurity.of(null, TOKEN))), s -> s.handler(s::send)).actualPort();
+      Promise<RegattaException> failed = Promise.promise();
+      loop.open(port, PATH, way.apply(options(PeerSecurity.NONE)), s -> {
+        s.exceptionHandler(failed::complete).handler(f -> failed.fail("an answer"));
+        s.send(TensorFrame.of(TensorMessage.getDefaultInstance()));
+      });
+      assertThat(get(failed.future())).isInstanceOf(InvalidInput.class).hasMessageContaining("without the job's token");
+    }
+  }
+
+  @Test
+  void one_side_speaks_tls_and_the_other_does_not() throws Exception {
+    int tls = serve(mutual(node));
+    assertThat(refused(tls, PeerSecurity.NONE)).hasMessageContaining("127.0.0.1:" + tls).hasMessageContaining("node.tls");
+    int plain = serve(PeerSecurity.NONE);
+    assertThat(refused(plain, mutual(node))).hasMessageContaining("127.0.0.1:" + plain).hasMessageContaining("TLS");
+  }
+
+  @Test
+  void an_http_client_is_told_with_401_and_a_health_probe_is_let_through() throws Exception {
+    HttpServer server = get(loop.vertx.createHttpServer().requestHandler(PeerSecurity.of(null, TOKEN).guard(r -> r.response().end("in")))
+        .listen(0, "127.0.0.1"));
+    HttpClientResponse none = get(request(server, "/predict", null));
+    assertThat(none.statusCode()).isEqualTo(401);
+    assertThat(none.getHeader("www-authenticate")).isEqualTo("Bearer");
+    assertThat(get(request(server, "/predict", "Bearer another-token")).statusCode()).isEqualTo(401);
+    assertThat(get(request(server, "/predict", "bearer the-right-token-of-this-job")).statusCode()).isEqualTo(200);
+    assertThat(get(request(server, "/grpc.health.v1.Health/Check", null)).statusCode()).isEqualTo(200);
+  }
+
+  private Future<HttpClientResponse> request(HttpServer server, String path, String authorization) {
+    return loop.vertx.createHttpClient(new HttpClientOptions()).request(HttpMethod.GET, server.actualPort(), "127.0.0.1", path)
+        .compose(r -> {
+          if (authorization != null) {
+            r.putHeader(Token.HEADER, authorization);
+          }
+          return r.send();
+        });
+  }
+
+  @Test
+  void new_files_are_shown_to_who_connects_next_and_old_ones_are_no_longer_trusted() throws Exception {
+    Path certificate = Files.copy(node.certificate(), directory.resolve("now.crt"));
+    Path key = Files.copy(node.key(), directory.resolve("now.key"));
+    Path ca = Files.copy(node.ca(), directory.resolve("now.pem"));
+    PeerSecurity server = mutual(new Pem(certificate, key, ca));
+    int port = serve(server);
+    loop.open(port, PATH, options(mutual(node)), s -> { });
+
+    Files.copy(stranger.certificate(), certificate, REPLACE_EXISTING);
+    get(server.reload()); // the key is still the old one's: nothing changes yet
+    loop.open(port, PATH, options(mutual(node)), s -> { });
+
+    Files.copy(stranger.key(), key, REPLACE_EXISTING);
+    Files.copy(stranger.ca(), ca, REPLACE_EXISTING);
+    get(server.reload());
+    loop.open(port, PATH, options(mutual(stranger)), s -> { });
+    assertThat(stream(port, mutual(node))).hasMessageContaining("not signed by a CA");
+  }
+
+  @Test
+  void a_client_shows_its_new_certificate() throws Exception {
+    Path certificate = Files.copy(stranger.certificate(), directory.resolve("client.crt"));
+    Path key = Files.copy(stranger.key(), directory.resolve("client.key"));
+    PeerSecurity client = PeerSecurity.of(new TlsFiles(certificate, key, node.ca(), true, true), TOKEN);
+    int port = serve(mutual(node));
+    RendezvousClient calls = new RendezvousClient(loop.vertx, "127.0.0.1", port, options(client));
+    TensorStreamClient streams = new TensorStreamClient(loop.vertx, options(client));
+    assertThatThrownBy(() -> get(calls.groups())).hasMessageContaining("certificate");
+    assertThatThrownBy(() -> get(loop.on(() -> streams.open("127.0.0.1", port, PATH)))).hasMessageContaining("certificate");
+    Files.copy(node.certificate(), certificate, REPLACE_EXISTING);
+    Files.copy(node.key(), key, REPLACE_EXISTING);
+    get(client.reload());
+    get(loop.on(() -> streams.open("127.0.0.1", port, PATH)));
+    assertThatThrownBy(() -> get(calls.groups())).as("nobody serves that call here").hasMessageNotContaining("certificate");
+  }
+}
