@@ -20,7 +20,7 @@ final class PendingAnswer<T> {
   private final Function<Assembly, CompletableFuture<Void>> slice;
   private final Promise<T> promise = Promise.promise();
   private CompletableFuture<Void> taken = CompletableFuture.completedFuture(null);
-  private Assembly.DenseTaker dense = (answer, total) -> new DenseBlocks(total, new BlockPool());
+  private Assembly.DenseTaker dense = (answer, total) -> new DenseBlocks(total, new BlockPool(), true);
   private Assembly assembly;
 
   /**

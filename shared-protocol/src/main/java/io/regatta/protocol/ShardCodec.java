@@ -24,7 +24,7 @@ final class ShardCodec {
   static Iterator<Outgoing> push(TensorMessage.Builder common, long request, Push push, int chunkBytes) {
     TensorMessage each = common.clone().setKind(Kind.PUSH).setRequest(request).setStep(push.step())
         .setVersion(push.version()).build();
-    TensorMessage.Builder first = each.toBuilder().setDenseWanted(push.dense() != null);
+    TensorMessage.Builder first = each.toBuilder().setDenseWanted(push.dense() != null).setFinite(push.finite());
     for (Contributor c : push.contributors()) {
       first.addContributors(io.regatta.protocol.tensor.Contributor.newBuilder().setRank(c.rank())
           .setIncarnation(c.incarnation()).setSequence(c.sequence()).setWeight(c.weight()));
@@ -49,7 +49,7 @@ final class ShardCodec {
   private static Push push(Assembly a, DenseValues dense) {
     TensorMessage h = a.first();
     return new Push(h.getContributorsList().stream().map(c -> new Contributor(c.getRank(), c.getIncarnation(),
-        c.getSequence(), c.getWeight())).toList(), h.getStep(), h.getVersion(), dense, a.rows());
+        c.getSequence(), c.getWeight())).toList(), h.getStep(), h.getVersion(), dense, a.rows(), h.getFinite());
   }
 
   static Iterator<Outgoing> ack(TensorMessage.Builder common, long request, PushAck ack) {

@@ -151,7 +151,7 @@ public final class ShardStreamSession implements FrameReceiver {
   private DenseSink beginDense(Assembly request, int total) {
     DenseSink taker = request.first().getKind() == Kind.PUSH
         ? handler.begin(origin(request.first()), ShardCodec.known(request), total) : null;
-    return taker != null ? taker : new DenseBlocks(total, blocks);
+    return taker != null ? taker : new DenseBlocks(total, blocks, request.first().getFinite());
   }
 
   private static Origin origin(TensorMessage h) {

@@ -138,7 +138,7 @@ public final class ParameterClient {
   /**
    * Pushes one step's gradients (geo: deltas) to all shards; a shard without data gets an empty push, for its clock.
    * Checks for NaN and infinity over the whole push first: by policy fails, or pushes empty, with weight 0, and reports
-   * skipped. Clips by norm next (not in geo), which takes a copy. The dense memory and the arrays are lent until the future
+   * skipped. Shards need not look again. Clips by norm next (not in geo), which takes a copy. The dense memory and the arrays are lent until the future
    * completes, be it a failure: nothing is copied here, and direct memory is sent from where it lies.
    *
    * @param step step from 0
@@ -273,14 +273,14 @@ public final class ParameterClient {
         }
       }
       boolean denseHere = dense != null && partition.sizeOf(s) > 0;
-      pushes.add(new Push(List.of(), step, versions[s], denseHere ? dense.slice(partition, s) : null, rows));
+      pushes.add(new Push(List.of(), step, versions[s], denseHere ? dense.slice(partition, s) : null, rows, true));
     }
     return pushes;
   }
 
   private Push signed(Push push, int shard, double weight) {
     Contributor me = new Contributor(trainer.rank(), trainer.incarnation(), ++sequences[shard], weight);
-    return new Push(List.of(me), push.step(), push.version(), push.dense(), push.sparse());
+    return new Push(List.of(me), push.step(), push.version(), push.dense(), push.sparse(), push.finite());
   }
 
   private static Pushed pushed(List<PushAck> acks, boolean skippedPush) {

@@ -14,13 +14,20 @@ public final class DenseBlocks implements DenseSink, DenseValues {
   private final int size;
   private final BlockPool pool;
   private final List<float[]> blocks = new ArrayList<>();
+  private final boolean finite;
   private int fill;
   private int nonFinite = -1;
 
   /** Nothing yet of {@code size} elements. */
   public DenseBlocks(int size, BlockPool pool) {
+    this(size, pool, false);
+  }
+
+  /** @param finite whether the elements are known to be, so that none is looked at */
+  public DenseBlocks(int size, BlockPool pool, boolean finite) {
     this.size = size;
     this.pool = pool;
+    this.finite = finite;
   }
 
   @Override
@@ -35,7 +42,7 @@ public final class DenseBlocks implements DenseSink, DenseValues {
       int n = Math.min(length - at, elements.remaining() / Float.BYTES);
       LittleEndian.get(elements, blocks.get(b), at, n);
       fill += n;
-      if (at + n == length && nonFinite < 0) {
+      if (at + n == length && nonFinite < 0 && !finite) {
         int bad = NonFinite.find(blocks.get(b), length, pool.scratch());
         nonFinite = bad < 0 ? -1 : b * BLOCK + bad;
       }

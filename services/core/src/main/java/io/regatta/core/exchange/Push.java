@@ -16,9 +16,16 @@ import java.util.List;
  * @param dense gradient of the shard's dense vector, or null if there is none in this push; who takes the push in
  *     releases it when it needs it no longer
  * @param sparse gradients of sparse rows; in geo mode deltas, as is {@code dense}
+ * @param finite the sender has looked through all elements and rows, and found nothing that is NaN or infinite: who takes the
+ *     push in need not
  */
 public record Push(List<Contributor> contributors, long step, long version, DenseValues dense,
-    List<SparseRows> sparse) {
+    List<SparseRows> sparse, boolean finite) {
+
+  /** A push whose values nobody has looked through. */
+  public Push(List<Contributor> contributors, long step, long version, DenseValues dense, List<SparseRows> sparse) {
+    this(contributors, step, version, dense, sparse, false);
+  }
 
   /**
    * Step of an empty push that says: do not wait for my pushes until I register again. A trainer that stands in a

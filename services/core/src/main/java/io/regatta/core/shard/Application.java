@@ -237,7 +237,7 @@ final class Application {
     }
 
     private void block(int length) {
-      int bad = dropped ? -1 : NonFinite.find(gradient, length, pool.scratch());
+      int bad = dropped || push.finite() ? -1 : NonFinite.find(gradient, length, pool.scratch());
       if (bad >= 0) {
         job.check.nanPolicy(who, "dense element " + (blocks * DenseValues.BLOCK + bad) + " is " + gradient[bad]
             + ", and what came before its block has been applied");

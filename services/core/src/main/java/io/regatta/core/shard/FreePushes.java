@@ -56,7 +56,7 @@ final class FreePushes implements Intake {
     }
     check.shapes(push, who);
     List<SparseRows> open = begun == null ? push.sparse() : begun.open(push.sparse());
-    return new RowCheck(job.tables, check, job.rowLimit, push.dense(), open, who);
+    return new RowCheck(job.tables, check, job.rowLimit, push, open, who);
   }
 
   @Override

@@ -63,7 +63,7 @@ final class RoundPushes implements Intake {
   public RowCheck check(Push push, List<TrainerState> from, String who) {
     fits(push, from, who);
     check.shapes(push, who);
-    return new RowCheck(job.tables, check, job.rowLimit, push.dense(), push.sparse(), who);
+    return new RowCheck(job.tables, check, job.rowLimit, push, push.sparse(), who);
   }
 
   private void fits(Push push, List<TrainerState> from, String who) {

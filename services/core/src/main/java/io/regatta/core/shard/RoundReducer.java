@@ -89,7 +89,7 @@ public final class RoundReducer {
     List<Contributor> contributors = unite(ordered);
     if (weighty.size() <= 1) {
       Push only = weighty.isEmpty() ? withoutRows(first, null) : weighty.get(0);
-      return Begun.of(new Push(contributors, first.step(), version, only.dense(), only.sparse()));
+      return Begun.of(new Push(contributors, first.step(), version, only.dense(), only.sparse(), only.finite()));
     }
     float[] factors = new float[weighty.size()];
     for (int i = 0; i < factors.length; i++) {

@@ -3,6 +3,7 @@ package io.regatta.core.shard;
 import io.regatta.core.dense.DenseValues;
 import io.regatta.core.dense.NonFinite;
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.exchange.Push;
 import io.regatta.core.exchange.SparseRows;
 import io.regatta.core.table.SparseTable;
 import java.util.List;
@@ -27,16 +28,19 @@ final class RowCheck {
   private int next;
   private boolean ascending;
   private IdSet seen;
+  /** The sender has seen to it. */
+  private final boolean finite;
   private long births;
   private String bad;
 
   /**
    * Of rows whose tables and lengths have been checked.
    *
-   * @param dense which know whether they are finite, if they have come over a stream; or null
+   * @param push whose dense values, if there are any and they have come over a stream, know whether they are finite
+   * @param rows those of it that are to be looked through
    * @param limit says whether births are to be counted; otherwise all ids count
    */
-  RowCheck(JobTables tables, PushCheck check, RowLimit limit, DenseValues dense, List<SparseRows> rows, String who) {
+  RowCheck(JobTables tables, PushCheck check, RowLimit limit, Push push, List<SparseRows> rows, String who) {
     this.tables = tables;
     this.check = check;
     this.rows = rows;
@@ -44,7 +48,9 @@ final class RowCheck {
     this.limit = limit;
     counted = limit.counts(rows);
     marks = tables.blocks().scratch();
-    int i = dense == null ? -1 : dense.nonFinite();
+    finite = push.finite();
+    DenseValues dense = push.dense();
+    int i = dense == null || finite ? -1 : dense.nonFinite();
     bad = i < 0 ? null : "dense element " + i + " is " + dense.at(i);
   }
 
@@ -126,7 +132,7 @@ final class RowCheck {
   }
 
   private void finite(SparseRows r, int from, int to, int dim) {
-    for (int at = from; at < to && bad == null; at += marks.length) {
+    for (int at = from; at < to && bad == null && !finite; at += marks.length) {
       int k = NonFinite.find(r.values(), at, Math.min(marks.length, to - at), marks);
       if (k >= 0) {
         bad = "row of id " + r.ids()[k / dim] + " of table '" + r.table() + "' holds " + r.values()[k];
