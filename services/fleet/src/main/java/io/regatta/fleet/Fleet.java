@@ -42,7 +42,7 @@ public final class Fleet implements AutoCloseable {
     this.place = place;
     this.ready = ready;
     this.config = place.fleet();
-    this.job = job != null ? job : place.job();
+    this.job = place.partIn(job != null ? job : place.job());
   }
 
   /**
@@ -171,7 +171,7 @@ public final class Fleet implements AutoCloseable {
     TrainerConfig trainer = place.trainer(job());
     place.node().requireOthers(", or role local to train here");
     JobCheck.distributed(job(), program);
-    return TrainerProcess.start(place.node(), config.hostsRendezvous() ? place.rendezvous() : null, trainer, program, ready);
+    return TrainerProcess.start(place.node(), place.hosted(job()), trainer, program, ready);
   }
 
   /** Returns when all trainers have called it as often as this one. */

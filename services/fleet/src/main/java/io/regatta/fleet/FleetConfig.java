@@ -2,7 +2,10 @@ package io.regatta.fleet;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.node.NodeConfig;
+import io.regatta.node.address.HostPort;
+import io.regatta.node.address.PublishedAddress;
 import io.regatta.node.cluster.ClusterConfig;
+import io.regatta.node.cluster.ClusterConfig.DirectoryKind;
 import io.regatta.node.directory.Directory;
 import io.regatta.node.settings.Setting;
 import java.util.HashMap;
@@ -30,9 +33,20 @@ public record FleetConfig(
     String rendezvousEndpoint,
 
     @Setting(doc = "host:port that a trainer announces to the other trainers; may be empty.")
-    String endpoint) {
+    String endpoint,
+
+    @Setting(value = "false", doc = "A trainer's process hosts services of its job as well: the first one's the rendezvous, and, but in "
+        + "collective mode, each a parameter server. So it is where MPI or Slurm start the trainers.")
+    boolean hostsServices,
+
+    @Setting(doc = "hosts_services: host:port on the first trainer's machine at which the cluster is formed, if there are no "
+        + "node.cluster.seeds. MPI and Slurm give one if all trainers are on one machine.")
+    String meetingPlace) {
 
   public FleetConfig {
+    if (!meetingPlace.isEmpty()) {
+      HostPort.parse(meetingPlace, "meeting_place");
+    }
     serverEndpoints = List.copyOf(serverEndpoints);
     trainerEndpoints = List.copyOf(trainerEndpoints);
     if (!serverEndpoints.isEmpty() && !trainerEndpoints.isEmpty()) {
@@ -59,8 +73,16 @@ public record FleetConfig(
     return !peers.isEmpty() && peers.get(id).equals(rendezvousEndpoint);
   }
 
+  /** Whether this process is a trainer's, and hosts services which are found through Hazelcast. */
+  boolean isHost() {
+    return hostsServices && role == Role.TRAINER && rendezvousEndpoint.isEmpty();
+  }
+
   /** The node section, with the endpoints given here as its fixed directory if there are any. */
   NodeConfig directory(NodeConfig node) {
+    if (isHost() && node.cluster().directory() == DirectoryKind.HAZELCAST) {
+      return node.withCluster(hosting(node.cluster()));
+    }
     if (rendezvousEndpoint.isEmpty()) {
       return node;
     }
@@ -70,5 +92,25 @@ public record FleetConfig(
     }
     endpoints.put(Directory.RENDEZVOUS, rendezvousEndpoint);
     return node.withCluster(ClusterConfig.fixed(endpoints));
+  }
+
+  /** All hold the directory, and the first trainer founds the cluster. */
+  private ClusterConfig hosting(ClusterConfig cluster) {
+    List<String> seeds = cluster.seeds().isEmpty() && !meetingPlace.isEmpty() ? List.of(meetingPlace) : cluster.seeds();
+    String elsewhere = "; for services that run elsewhere, set fleet.hosts_services to false, too";
+    if (seeds.isEmpty()) {
+      throw new InvalidInput("trainers on several machines that host their services (fleet.hosts_services) need a place to meet: give "
+          + "--seeds HOST:PORT with the machine of rank 0, the first of a hostfile, and a free port" + elsewhere);
+    }
+    if (id < 0) {
+      throw new InvalidInput("a trainer that hosts services (fleet.hosts_services) needs its rank: give --rank N");
+    }
+    if (id > 0) {
+      return cluster.holding(seeds, cluster.port());
+    }
+    HostPort here = seeds.stream().map(seed -> HostPort.parse(seed, "seeds"))
+        .filter(seed -> PublishedAddress.isHere(seed, seed.port())).findFirst().orElseThrow(() -> new InvalidInput("rank 0 forms the "
+            + "cluster, and its machine is none of the seeds " + String.join(",", seeds) + ": name it first there" + elsewhere));
+    return cluster.holding(seeds, here.port());
   }
 }

@@ -6,6 +6,7 @@ import io.regatta.node.NodeConfig;
 import io.regatta.node.directory.Directory;
 import io.regatta.node.Sections;
 import io.regatta.node.address.HostPort;
+import io.regatta.node.cluster.ClusterConfig.DirectoryKind;
 import io.regatta.node.settings.Effective;
 import io.regatta.node.settings.Effective.Dictated;
 import io.regatta.node.settings.Schema;
@@ -83,6 +84,23 @@ final class Place {
   JobConfig job() {
     return effective.given(Sections.TRAINER + ".job.job")
         ? effective.bindSection(Sections.TRAINER, TrainerConfig.class, List.of()).job() : null;
+  }
+
+  /** Whether this process, a trainer, hosts services of its job. */
+  private boolean hosts() {
+    return fleet.isHost() && node.cluster().directory() == DirectoryKind.HAZELCAST;
+  }
+
+  /** The job as this process takes part in it: with a server in each trainer's process, it has as many. */
+  JobConfig partIn(JobConfig job) {
+    return job == null || !hosts() || job.servers() == 0 ? job
+        : Settings.bind(Settings.toJson(job).put("servers", job.trainers()), JobConfig.class);
+  }
+
+  /** Services of the job that this trainer's process hosts. */
+  HostedServices hosted(JobConfig job) {
+    boolean first = fleet.hostsRendezvous() || hosts() && fleet.id() == 0;
+    return new HostedServices(first ? rendezvous() : null, hosts() && job.servers() > 0 ? parameterServer(job) : null, job.job());
   }
 
   RendezvousConfig rendezvous() {

@@ -42,8 +42,9 @@ final class StatusCommand implements Callable<Integer> {
   /** How long one service may take to answer. */
   private static final int ANSWER_SECONDS = 5;
 
-  private static final JsonObject NO_ADMIN =
-      new JsonObject().put("node", new JsonObject().put("admin", new JsonObject().put("enabled", false)));
+  /** Nobody comes to a client, which may run beside a service whose variables it shares. */
+  private static final JsonObject CLIENT = new JsonObject().put("node", new JsonObject()
+      .put("admin", new JsonObject().put("enabled", false)).put("cluster", new JsonObject().put("port", 0).put("event_bus_port", 0)));
 
   @Spec
   private CommandSpec spec;
@@ -82,7 +83,7 @@ final class StatusCommand implements Callable<Integer> {
     List<Settings.Option> given = new ArrayList<>();
     cluster.addSeeds(given);
     SettingsOptions.add(given, "--ready-timeout", "node.ready_timeout_seconds", readyTimeout);
-    NodeConfig node = Place.load(settings.conf(), given, settings.keys(), NO_ADMIN).node();
+    NodeConfig node = Place.load(settings.conf(), given, settings.keys(), CLIENT).node();
     Map<String, String> endpoints = new HashMap<>();
     if (cluster.serverEndpoints() != null) {
       endpoints.put(Directory.PARAMETER_SERVER, cluster.serverEndpoints());
@@ -110,7 +111,9 @@ final class StatusCommand implements Callable<Integer> {
     boolean noServers = where.directory() == DirectoryKind.FIXED
         && !where.endpoints().containsKey(Directory.PARAMETER_SERVER);
     Future<List<Directory.Instance>> servers = noServers ? Future.succeededFuture(List.of())
-        : node.directory().awaitAny(Directory.PARAMETER_SERVER, node.config().readyTimeout(), "status");
+        : where.directory() == DirectoryKind.FIXED ? anyServer(node) : limited(node.directory().list(Directory.RENDEZVOUS))
+            .compose(rendezvous -> rendezvous.isEmpty() ? anyServer(node) // a cluster of collective jobs has none
+                : limited(node.directory().list(Directory.PARAMETER_SERVER)));
     return servers.compose(found -> limited(node.directory().list(Directory.RENDEZVOUS))
         .compose(rendezvous -> limited(node.directory().list(Directory.GRADIENT_AGGREGATOR)).compose(aggregators -> {
           Answers answers = new Answers(found.stream().map(at -> new Asked<>(at, server(node, at))).toList(),
@@ -120,6 +123,10 @@ final class StatusCommand implements Callable<Integer> {
           return Future.join(all).transform(done -> !all.isEmpty() && all.stream().noneMatch(Future::succeeded)
               ? Future.failedFuture(all.get(0).cause()) : Future.succeededFuture(answers));
         })));
+  }
+
+  private static Future<List<Directory.Instance>> anyServer(Node node) {
+    return node.directory().awaitAny(Directory.PARAMETER_SERVER, node.config().readyTimeout(), "status");
   }
 
   /** One that is frozen accepts a connection, and that is all. */

@@ -3,6 +3,7 @@ package io.regatta.fleet;
 import io.regatta.fleet.role.RoleEnvironment;
 import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.result.ResultFile;
+import io.vertx.core.json.JsonObject;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
@@ -57,7 +58,7 @@ final class TrainCommand implements Callable<Integer> {
       RoleLines.say(settings.take(RoleEnvironment.read(System.getenv(), init.given())).as("trainer", "regatta train"), out);
     }
     JobConfig config = job.load(settings, regatta.program());
-    Place here = place.load(settings, job.readyTimeout(), result, Fleet.role(local ? Role.LOCAL : Role.TRAINER));
+    Place here = place.load(settings, job.readyTimeout(), result, part());
     if (!local) {
       here.node().requireOthers(", or --local to train here");
     }
@@ -65,5 +66,12 @@ final class TrainCommand implements Callable<Integer> {
       Regatta.say(out, fleet.train(regatta.program()));
       return Regatta.DONE;
     }
+  }
+
+  /** Services run elsewhere. */
+  private JsonObject part() {
+    JsonObject part = Fleet.role(local ? Role.LOCAL : Role.TRAINER);
+    part.getJsonObject("fleet").put("hosts_services", false);
+    return part;
   }
 }

@@ -55,6 +55,30 @@ class RoleProcessesTest {
     assertThat(figures.getInteger("trainers")).isEqualTo(2);
   }
 
+  /** As mpirun starts them: each hosts a server, the first one the rendezvous, and they meet by the name of mpirun's job. */
+  @Test
+  void trainers_of_mpi_host_the_services_of_their_job() throws Exception {
+    String job = Files.writeString(dir.resolve("job.yaml"), "job: line\nprogram: io.regatta.fleet.LineProgram\ntrainers: 1\n"
+        + "batch_size: 8\ncompute_threads: 1\n").toString();
+    JavaProcess lost = start(Map.of("OMPI_COMM_WORLD_RANK", "1", "OMPI_COMM_WORLD_SIZE", "3"), "run", job);
+    assertThat(lost.status(SECONDS)).isEqualTo(2);
+    assertThat(lost.output()).contains("give --seeds HOST:PORT with the machine of rank 0");
+    Path result = dir.resolve("result.json");
+    List<JavaProcess> trainers = new ArrayList<>();
+    for (int rank = 0; rank < 3; rank++) {
+      trainers.add(start(Map.of("OMPI_COMM_WORLD_RANK", Integer.toString(rank), "OMPI_COMM_WORLD_SIZE", "3",
+          "OMPI_COMM_WORLD_LOCAL_SIZE", "3", "PMIX_NAMESPACE", dir.toString()), "run", job, "--result", result.toString()));
+    }
+    for (JavaProcess trainer : trainers) {
+      assertThat(trainer.status(SECONDS)).as(trainer.output()).isZero();
+      assertThat(trainer.output()).contains("Open MPI").doesNotContain(" is lost", "Exception");
+    }
+    JsonObject figures = new JsonObject(Files.readString(result));
+    assertThat(figures.getInteger("trainers")).isEqualTo(3);
+    assertThat(figures.getInteger("servers")).isEqualTo(3);
+    assertThat(figures.getJsonObject("process_ids").fieldNames()).contains("rendezvous", "parameter-server-2", "trainer-2");
+  }
+
   @Test
   void regatta_env_shows_what_each_variable_led_to() throws Exception {
     Map<String, String> variables = new LinkedHashMap<>(Map.of("PADDLE_PSERVERS_IP_PORT_LIST", first + "," + second,

@@ -5,12 +5,14 @@ import java.util.regex.Pattern;
 
 /**
  * Which of how many processes this is, as MPI, Slurm or Kubernetes say: rank and number of trainers. Where the services are
- * they do not say.
+ * they do not say: the trainers that MPI or Slurm start host them, unless told otherwise.
  */
 final class SchedulerVariables {
 
   /** Pods of a stateful set, or of an indexed job, end in their number. */
   private static final Pattern NUMBERED = Pattern.compile(".+-(\\d{1,4})"); // five digits may be a random suffix
+  private static final int FIRST_PORT = 20_000;
+  private static final int PORTS = 10_000;
 
   private SchedulerVariables() {}
 
@@ -18,14 +20,17 @@ final class SchedulerVariables {
   static String read(Variables variables, Findings found) {
     if (several(variables, "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE")) {
       rankOf(variables, found, "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE");
+      meetHere(variables, found, "OMPI_COMM_WORLD_LOCAL_SIZE", variables.text("OMPI_COMM_WORLD_SIZE"), "PMIX_NAMESPACE");
       return "Open MPI";
     }
     if (several(variables, "PMI_RANK", "PMI_SIZE")) {
       rankOf(variables, found, "PMI_RANK", "PMI_SIZE");
+      meetHere(variables, found, "MPI_LOCALNRANKS", variables.text("PMI_SIZE"), "PMI_JOBID");
       return "MPI";
     }
     if (several(variables, "SLURM_PROCID", "SLURM_NTASKS")) {
       rankOf(variables, found, "SLURM_PROCID", "SLURM_NTASKS");
+      meetHere(variables, found, "SLURM_NNODES", "1", "SLURM_JOB_ID");
       return "Slurm";
     }
     if (variables.has("JOB_COMPLETION_INDEX")) {
@@ -52,6 +57,21 @@ final class SchedulerVariables {
     int id = variables.within(rank, variables.required(rank, 0), count, size);
     found.key(rank, Integer.toString(id), "fleet.id", id);
     found.implied(rank, "fleet.role", "trainer");
+    found.implied(rank, "fleet.hosts_services", true);
     found.key(size, Integer.toString(count), "trainers", count);
+  }
+
+  /**
+   * Trainers on one machine meet at a port of it that follows from the name of their job, below those that the kernel gives out.
+   *
+   * @param variable says whether they are
+   * @param here its value if they are
+   * @param job the variable with the job's name
+   */
+  private static void meetHere(Variables variables, Findings found, String variable, String here, String job) {
+    if (here.equals(variables.text(variable))) {
+      int port = FIRST_PORT + Math.floorMod(variables.text(job, "").hashCode(), PORTS);
+      found.key(variable, here, "fleet.meeting_place", "127.0.0.1:" + port);
+    }
   }
 }

@@ -89,10 +89,22 @@ class RoleEnvironmentTest {
 
   @Test
   void ranks_of_schedulers() {
-    assertThat(keys("OMPI_COMM_WORLD_RANK=1;OMPI_COMM_WORLD_SIZE=3")).isEqualTo("fleet.id=1 fleet.role=trainer trainers=3");
-    assertThat(keys("SLURM_PROCID=0;SLURM_NTASKS=2")).isEqualTo("fleet.id=0 fleet.role=trainer trainers=2");
+    assertThat(keys("OMPI_COMM_WORLD_RANK=1;OMPI_COMM_WORLD_SIZE=3;OMPI_COMM_WORLD_LOCAL_SIZE=2"))
+        .isEqualTo("fleet.hosts_services=true fleet.id=1 fleet.role=trainer trainers=3");
+    assertThat(keys("SLURM_PROCID=0;SLURM_NTASKS=2;SLURM_NNODES=2"))
+        .isEqualTo("fleet.hosts_services=true fleet.id=0 fleet.role=trainer trainers=2");
     assertThat(keys("POD_NAME=trainer-11")).isEqualTo("fleet.id=11");
     assertThat(keys("POD_NAME=job-x7k2f")).isEmpty();
+  }
+
+  @Test
+  void trainers_on_one_machine_meet_there_each_job_at_a_port_of_its_own() {
+    String one = keys("OMPI_COMM_WORLD_RANK=0;OMPI_COMM_WORLD_SIZE=3;OMPI_COMM_WORLD_LOCAL_SIZE=3;PMIX_NAMESPACE=1911881729");
+    assertThat(one).containsPattern("fleet.meeting_place=127.0.0.1:2\\d{4} ").isEqualTo(keys("OMPI_COMM_WORLD_RANK=0;"
+        + "OMPI_COMM_WORLD_SIZE=3;OMPI_COMM_WORLD_LOCAL_SIZE=3;PMIX_NAMESPACE=1911881729"));
+    assertThat(keys("OMPI_COMM_WORLD_RANK=0;OMPI_COMM_WORLD_SIZE=3;OMPI_COMM_WORLD_LOCAL_SIZE=3;PMIX_NAMESPACE=1911881730"))
+        .isNotEqualTo(one);
+    assertThat(keys("SLURM_PROCID=0;SLURM_NTASKS=2;SLURM_NNODES=1;SLURM_JOB_ID=7")).contains("fleet.meeting_place=127.0.0.1:2");
   }
 
   @Test

@@ -20,7 +20,8 @@ public record ClusterConfig(
     DirectoryKind directory,
 
     @Setting(doc = "Hazelcast members to join through, host:port each. A node whose own "
-        + "address and port stand here starts the cluster; every other node waits for one of these. Empty: alone.")
+        + "address and port stand here starts the cluster; every other node waits for one of these. A name "
+        + "that stands for several members is all of them. Empty: alone.")
     List<String> seeds,
 
     @Setting(value = "0", doc = "This node's Hazelcast port; 0: any free one. A seed needs the port written in seeds.")
@@ -90,6 +91,12 @@ public record ClusterConfig(
     ClusterConfig d = Settings.defaults(ClusterConfig.class);
     return new ClusterConfig(d.name, DirectoryKind.FIXED, d.seeds, d.port, d.address, d.member, d.eventBusPort,
         d.leaseSeconds, d.heartbeatSeconds, d.silenceSeconds, endpoints);
+  }
+
+  /** The same for a member that holds directory entries, whatever its role: with these seeds, at this port. */
+  public ClusterConfig holding(List<String> otherSeeds, int otherPort) {
+    return new ClusterConfig(name, directory, otherSeeds, otherPort, address, MemberKind.DATA, eventBusPort, leaseSeconds,
+        heartbeatSeconds, silenceSeconds, endpoints);
   }
 
   /**

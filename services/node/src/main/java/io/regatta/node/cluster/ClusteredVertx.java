@@ -27,6 +27,7 @@ import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -198,12 +199,11 @@ public final class ClusteredVertx {
 
   /** Joins or founds the cluster; repeats while the seed is there but does not let us in yet. */
   private HazelcastInstance join(String address) throws InterruptedException {
-    boolean seed = cluster.seedMembers().stream().anyMatch(s -> PublishedAddress.isHere(s, cluster.port()));
-    if (!seed && !cluster.seeds().isEmpty()) {
+    if (!isSeed() && !cluster.seeds().isEmpty()) {
       waitsFor(SEED, cluster.seedMembers().stream().map(HostPort::toString).toList());
     }
     while (true) {
-      HostPort required = seed || cluster.seeds().isEmpty() ? null : awaitSeed();
+      HostPort required = cluster.seeds().isEmpty() ? null : awaitSeed();
       try {
         return Hazelcast.newHazelcastInstance(
             HazelcastMember.config(cluster, address, resolvedSeeds(), required, lite));
@@ -226,12 +226,16 @@ public final class ClusteredVertx {
     }
   }
 
+  private boolean isSeed() {
+    return cluster.seedMembers().stream().anyMatch(seed -> PublishedAddress.isHere(seed, cluster.port()));
+  }
+
   /** Addresses of the seeds; one that cannot be resolved is left out, and the others serve. */
   private List<HostPort> resolvedSeeds() {
     List<HostPort> resolved = new ArrayList<>();
     for (HostPort seed : cluster.seedMembers()) {
       try {
-        resolved.add(resolve(seed));
+        resolved.addAll(resolve(seed));
       } catch (UnknownHostException e) {
         LOG.warn("{}: seed {} cannot be resolved and is left out", who, seed);
       }
@@ -239,29 +243,39 @@ public final class ClusteredVertx {
     return resolved;
   }
 
-  private static HostPort resolve(HostPort seed) throws UnknownHostException {
-    return new HostPort(InetAddress.getByName(seed.host()).getHostAddress(), seed.port());
+  /** Who is meant by a seed: a name may stand for several members, of which some may not live. */
+  private static List<HostPort> resolve(HostPort seed) throws UnknownHostException {
+    InetAddress[] addresses = InetAddress.getAllByName(seed.host());
+    return Arrays.stream(addresses).filter(address -> address.getClass() == addresses[0].getClass())
+        .map(address -> new HostPort(address.getHostAddress(), seed.port())).toList();
   }
 
-  /** The first seed that accepts connections. */
+  /**
+   * The first seed that accepts connections; null once this node is known to be a seed itself, which it may not be before its
+   * name can be resolved.
+   */
   private HostPort awaitSeed() throws InterruptedException {
-    while (true) {
+    while (!isSeed()) {
       List<String> names = new ArrayList<>();
       List<String> reasons = new ArrayList<>();
       for (HostPort seed : cluster.seedMembers()) {
-        String refusal = SeedProbe.refusal(seed);
-        if (refusal == null) {
-          try {
-            return resolve(seed);
-          } catch (UnknownHostException e) {
-            refusal = SeedProbe.reason(e);
+        String refusal = null;
+        try {
+          for (HostPort member : resolve(seed)) {
+            refusal = SeedProbe.refusal(member);
+            if (refusal == null) {
+              return member;
+            }
           }
+        } catch (UnknownHostException e) {
+          refusal = SeedProbe.reason(e);
         }
         names.add(seed.toString());
         reasons.add(seed + ": " + refusal);
       }
       pause(SEED, names, "no seed accepts connections: " + String.join("; ", reasons));
     }
+    return null;
   }
 
   private void awaitDataMember(HazelcastInstance hazelcast) throws InterruptedException {

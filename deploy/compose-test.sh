@@ -1,0 +1,141 @@
+#!/usr/bin/env bash
+# Whether image and compose.yaml do what they are for, on a Docker engine: a collective job is trained to its end while its trainers
+# are scaled from 2 to 4 and one of them is killed; a job with parameter servers is trained to its end.
+#   deploy/compose-test.sh            KEEP=1 leaves containers and engine
+# Needs root, Docker (docker.io) with compose, debootstrap, a JDK. Takes an engine that runs (DOCKER_HOST), or else starts one of its
+# own in a network namespace. No image registry is asked: the base image is made by debootstrap from the Debian mirror of this
+# machine (or MIRROR), the JDK is this machine's.
+set -euo pipefail
+. "$(dirname "$0")/testing.sh"
+cd "$root"
+
+needs_root
+needs docker "Debian's docker.io"
+needs jlink "a JDK 17 or newer"
+work=${WORK:-/var/tmp/regatta-compose-test}
+mkdir -p "$work"
+daemon=
+
+cleanup() {
+  status=$?
+  trap - EXIT
+  if [ "${KEEP:-}" != 1 ]; then
+    COMPOSE_PROFILES=collective,ps compose down --volumes --timeout 2 >"$work/down.log" 2>&1 || true
+    if [ -n "$daemon" ]; then
+      kill "$daemon" 2>/dev/null && wait "$daemon" 2>/dev/null || true
+      ip netns delete regatta-docker || true
+    fi
+  fi
+  exit $status
+}
+
+# An engine of our own, whose bridges and rules stay in a namespace of their own.
+start_engine() {
+  needs dockerd "Debian's docker.io"
+  needs ip "Debian's iproute2"
+  needs iptables "Debian's iptables"
+  ip netns list | grep -q '^regatta-docker' || ip netns add regatta-docker
+  ip -n regatta-docker link set lo up
+  export DOCKER_HOST=unix://$work/docker.sock
+  nsenter --net=/run/netns/regatta-docker dockerd --host "$DOCKER_HOST" --data-root "$work/data" --exec-root "$work/exec" \
+    --pidfile "$work/docker.pid" --storage-driver overlay2 >"$work/dockerd.log" 2>&1 &
+  daemon=$!
+  until_true 60 docker info || { tail -5 "$work/dockerd.log" >&2; skip "dockerd does not start here, see $work/dockerd.log"; }
+}
+
+compose() {
+  if docker compose version >/dev/null 2>&1; then
+    docker compose -f "$root/deploy/compose.yaml" "$@"
+  else
+    docker-compose -f "$root/deploy/compose.yaml" "$@"
+  fi
+}
+
+trap cleanup EXIT
+docker info >/dev/null 2>&1 || start_engine
+docker compose version >/dev/null 2>&1 || needs docker-compose "or the plugin docker compose"
+say "Docker $(docker version --format '{{.Server.Version}}'), compose $(compose version --short), $(nproc) cores"
+
+# Images: a base of Debian's packages, and the same with this machine's JDK to build with.
+export BASE=regatta-test-base JDK=regatta-test-jdk PROGRAM=prebuilt IMAGE=regatta-test COMPOSE_PROJECT_NAME=regatta-test
+export DOCKER_BUILDKIT=1 COMPOSE_DOCKER_CLI_BUILD=1 # compose v1 would build with the engine's older builder
+if ! docker image inspect "$BASE" "$JDK" >/dev/null 2>&1; then
+  needs debootstrap "Debian's debootstrap"
+  mirror=${MIRROR:-$(sed -n 's/^URIs: *\([^ ]*\).*/\1/p; s/^deb  *\(\[[^]]*\] *\)*\([^ ]*\).*/\2/p' \
+    /etc/apt/sources.list.d/debian.sources /etc/apt/sources.list 2>/dev/null | head -n 1 || true)}
+  suite=$(. /etc/os-release && echo "$VERSION_CODENAME")
+  rm -rf "$work/base"
+  debootstrap --variant=minbase "$suite" "$work/base" ${mirror:+"$mirror"} >"$work/debootstrap.log" 2>&1 ||
+    { tail -5 "$work/debootstrap.log" >&2; skip "debootstrap cannot make a base image, see $work/debootstrap.log"; }
+  rm -rf "$work"/base/var/cache/apt/archives/*.deb "$work"/base/var/lib/apt/lists/* "$work"/base/usr/share/{doc,man,locale}
+  tar -C "$work/base" -c . | docker import - "$BASE" >/dev/null
+  home=$(dirname "$(dirname "$(readlink -f "$(command -v jlink)")")")
+  mkdir -p "$work/base/opt/jdk"
+  cp -aL "$home/." "$work/base/opt/jdk" 2>/dev/null || true # Debian's has links to /etc, and some that lead nowhere
+  [ -d "$work/base/opt/jdk/jmods" ] || skip "$home has no jmods: put another JDK first in PATH"
+  tar -C "$work/base" -c . | docker import --change 'ENV PATH=/opt/jdk/bin:/usr/bin:/bin' - "$JDK" >/dev/null
+  rm -rf "$work/base"
+  say "base image: $suite by debootstrap, $(docker image inspect --format '{{.Size}}' "$BASE" | awk '{print int($1 / 1e6)}') MB"
+fi
+jar
+compose build rendezvous >"$work/build.log" 2>&1 || { tail -20 "$work/build.log"; fail "the image cannot be built, see $work/build.log"; }
+say "image: $(docker image inspect --format '{{.Size}}' "$IMAGE" | awk '{print int($1 / 1e6)}') MB"
+
+containers() { compose ps -a -q "$1" 2>/dev/null || compose ps -q "$1"; }
+running() { [ "$(docker inspect --format '{{.State.Running}}' $(containers "$1") | grep -c true)" -eq "$2" ]; }
+ended() { ! docker inspect --format '{{.State.Running}}' $(containers "$1") | grep -q true; }
+healthy() { [ "$(docker inspect --format '{{.State.Health.Status}}' $(containers "$1"))" = healthy ]; }
+# A line of any trainer's log, since the last one that was waited for.
+said() { compose logs --no-color "$service" 2>/dev/null | grep -E -q -- "$1"; }
+awaited() { # seconds, line
+  until_true "$1" said "$2" || { compose logs --no-color --tail 40 >"$work/failed.log" 2>&1; fail "no trainer said \"$2\" within $1 s, see $work/failed.log"; }
+  say "  $(compose logs --no-color "$service" 2>/dev/null | grep -E -- "$2" | tail -n 1 | sed 's/^[^|]*| *//' | cut -c1-200)"
+}
+result() { docker run --rm --network none --volume regatta-test_output:/output --entrypoint cat "$IMAGE" /output/result.json; }
+figures() { result | tr -d '\n ' | grep -E -o '"(trainers_at_end|steps|examples|accuracy|auc|loss)":[-0-9.eE]+' | tr '\n' ' '; }
+
+service=trainer
+export ARGS="--set settings.train_images=20000 --set epochs=${EPOCHS:-12} --set batch_size=32 --set optimizer.schedule.kind=constant"
+compose up -d --no-build --scale trainer=2 >"$work/up.log" 2>&1 || { cat "$work/up.log"; fail "compose up failed"; }
+say "collective job: up with 2 trainers"
+awaited 400 'Epoch 0, batch [0-9]'
+until_true 30 healthy rendezvous || fail "the rendezvous is not healthy: $(docker inspect --format '{{json .State.Health}}' $(containers rendezvous))"
+first=$(containers rendezvous)
+docker inspect --format 'rendezvous: user {{.Config.User}}, read-only {{.HostConfig.ReadonlyRootfs}}, capabilities dropped {{.HostConfig.CapDrop}}, {{.HostConfig.SecurityOpt}}' "$first" | sed 's/^/            /'
+! docker exec "$first" touch /opt/regatta/x 2>/dev/null || fail "the root file system can be written"
+docker exec "$first" regatta status --seeds rendezvous:5701 >"$work/status.log" 2>&1 || { cat "$work/status.log"; fail "regatta status"; }
+
+compose up -d --no-build --no-recreate --scale trainer=4 >"$work/scale.log" 2>&1 || { cat "$work/scale.log"; fail "scaling failed"; }
+say "scaled to 4 trainers while the job runs"
+awaited 300 'has 4 trainers after [123]'
+
+victim=$(containers trainer | tail -n 1)
+docker kill "$victim" >/dev/null
+say "docker kill of a trainer"
+awaited 120 'has 3 trainers after 4'
+awaited 120 'is done, with 3 trainers'
+compose up -d --no-build --no-recreate --scale trainer=4 >"$work/again.log" 2>&1 || { cat "$work/again.log"; fail "starting another failed"; }
+say "another one in its place"
+awaited 300 'has 4 trainers after 3'
+until_true 900 ended trainer || fail "the job has not ended"
+for trainer in $(containers trainer); do
+  code=$(docker inspect --format '{{.State.ExitCode}}' "$trainer")
+  [ "$code" -eq 0 ] || { docker logs --tail 20 "$trainer"; fail "trainer $trainer ended with $code"; }
+done
+say "all trainers ended with 0: $(figures)"
+compose down --volumes --timeout 5 >"$work/down.log" 2>&1
+
+service=trainer-ps
+export ARGS="--set settings.train_rows=40000 --set settings.test_rows=8000 --set settings.hidden=64,32 --set epochs=2 --set batch_size=200"
+export COMPOSE_PROFILES=ps
+compose up -d --no-build >"$work/ps.log" 2>&1 || { cat "$work/ps.log"; fail "compose up with parameter servers failed"; }
+say "job with parameter servers: up with 2 servers and 2 trainers"
+until_true 20 running trainer-ps 2 || fail "trainers do not run"
+until_true 600 ended trainer-ps || fail "the job has not ended"
+for trainer in $(containers trainer-ps); do
+  code=$(docker inspect --format '{{.State.ExitCode}}' "$trainer")
+  [ "$code" -eq 0 ] || { docker logs --tail 20 "$trainer"; fail "trainer $trainer ended with $code"; }
+done
+running parameter-server 2 || fail "a parameter server has ended"
+say "all trainers ended with 0: $(figures)"
+say "PASSED"

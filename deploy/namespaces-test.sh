@@ -1,0 +1,98 @@
+#!/usr/bin/env bash
+# What an elastic job does when a machine is cut off and comes back: four "machines", network namespaces with addresses of their own on
+# one bridge, each with a trainer, the first one with the rendezvous. A firewall rule on the fourth drops all its packets, for 20 s.
+#   deploy/namespaces-test.sh
+# Needs root, ip (iproute2), iptables or nft, and a JDK.
+set -euo pipefail
+. "$(dirname "$0")/testing.sh"
+cd "$root"
+
+needs_root
+needs ip "Debian's iproute2"
+command -v iptables >/dev/null || needs nft "Debian's iptables or nftables"
+jar
+work=$(mktemp -d)
+hosts="rg-1 rg-2 rg-3 rg-4"
+cleanup() {
+  status=$?
+  trap - EXIT
+  kill $(jobs -p) 2>/dev/null || true
+  wait 2>/dev/null || true
+  for host in $hosts; do
+    ip netns delete $host 2>/dev/null || true
+  done
+  ip link delete rg-switch 2>/dev/null || true
+  if [ $status -eq 0 ] && [ "${KEEP:-}" != 1 ]; then rm -rf "$work"; else echo "logs: $work"; fi
+  exit $status
+}
+trap cleanup EXIT
+
+ip link add rg-switch type bridge || skip "no bridge can be made here"
+ip link set rg-switch up
+for i in 1 2 3 4; do
+  ip netns add rg-$i
+  ip link add rg-$i-up type veth peer name eth0 netns rg-$i
+  ip link set rg-$i-up master rg-switch up
+  ip -n rg-$i addr add 10.214.0.$i/24 dev eth0
+  ip -n rg-$i link set eth0 up
+  ip -n rg-$i link set lo up
+done
+
+on() { # host, command...
+  local host=$1
+  shift
+  ip netns exec "$host" "$@"
+}
+cut_off() {
+  if command -v iptables >/dev/null; then
+    on "$1" iptables -A INPUT -i eth0 -j DROP && on "$1" iptables -A OUTPUT -o eth0 -j DROP
+  else
+    on "$1" nft -f - <<<'table ip cut { chain in { type filter hook input priority 0; iifname "eth0" drop; }
+      chain out { type filter hook output priority 0; oifname "eth0" drop; } }'
+  fi
+}
+bring_back() {
+  if command -v iptables >/dev/null; then on "$1" iptables -F; else on "$1" nft delete table ip cut; fi
+}
+
+seed=10.214.0.1:5701
+export REGATTA_JAVA_OPTS="-Xmx512m -XX:TieredStopAtLevel=1"
+trainer() { # host, name
+  on "$1" ./regatta run configs/lenet.yaml --role trainer --seeds $seed --trainers 4 --set collective.min_trainers=2 \
+    --set collective.failure_timeout_ms=3000 --set settings.train_images=20000 --set "epochs=${EPOCHS:-8}" --set batch_size=32 \
+    --set optimizer.schedule.kind=constant --result "$work/result.json" >"$work/$2.log" 2>&1 &
+}
+said() { grep -E -q -- "$2" "$work/$1.log"; }
+awaited() { # seconds, name, line
+  until_true "$1" said "$2" "$3" || { tail -20 "$work/$2.log"; fail "$2 did not say \"$3\" within $1 s"; }
+  say "  $2: $(grep -E -- "$3" "$work/$2.log" | tail -n 1 | sed 's/^[0-9:. ]*//' | cut -c1-220)"
+}
+
+on rg-1 ./regatta rendezvous --seeds $seed --set node.cluster.port=5701 >"$work/rendezvous.log" 2>&1 &
+pids=(0)
+for i in 1 2 3 4; do
+  trainer rg-$i trainer-$i
+  pids+=($!)
+done
+awaited 400 trainer-1 'Epoch 0, batch [0-9]'
+awaited 120 trainer-1 'with 4 trainers|4 of 2 to 4 trainers|has 4 trainers'
+
+cut_off rg-4
+say "10.214.0.4 is cut off: a firewall drops all its packets"
+awaited 60 trainer-1 'has 3 trainers after 4'
+awaited 60 trainer-1 'is done, with 3 trainers'
+sleep 10 # longer than any patience of the others with it
+bring_back rg-4
+say "10.214.0.4 is back"
+status=0
+wait "${pids[4]}" || status=$?
+[ $status -eq 1 ] || fail "its trainer has ended with $status, not 1"
+say "  trainer-4 ended with 1: $(grep -E '^regatta' "$work/trainer-4.log" | tail -n 1 | cut -c1-300)"
+trainer rg-4 trainer-4-again
+pids[4]=$!
+awaited 200 trainer-1 'has 4 trainers after 3'
+for i in 1 2 3 4; do
+  wait "${pids[$i]}" || fail "the trainer on 10.214.0.$i ended with $?"
+done
+say "the job ended, all trainers with 0: $(tr -d '\n ' <"$work/result.json" | grep -E -o '"(trainers_at_end|steps|examples|accuracy|loss)":[-0-9.eE]+' | tr '\n' ' ')"
+say "PASSED"

@@ -1,0 +1,223 @@
+package io.regatta.fleet;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.kubernetes.client.openapi.JSON;
+import io.kubernetes.client.openapi.models.V1Job;
+import io.kubernetes.client.openapi.models.V1Namespace;
+import io.kubernetes.client.openapi.models.V1NetworkPolicy;
+import io.kubernetes.client.openapi.models.V1PersistentVolumeClaim;
+import io.kubernetes.client.openapi.models.V1PodDisruptionBudget;
+import io.kubernetes.client.openapi.models.V1Service;
+import io.kubernetes.client.openapi.models.V1StatefulSet;
+import io.regatta.fleet.role.RoleEnvironment;
+import io.regatta.node.NodeConfig;
+import io.regatta.node.address.HostPort;
+import io.regatta.node.settings.Settings;
+import io.regatta.trainer.config.JobConfig;
+import io.vertx.core.json.JsonObject;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** deploy/kubernetes, as far as it can be tried without a cluster: by the API's types, and by Regatta's own settings. */
+class KubernetesTest {
+
+  private static final Path ROOT = Checkout.file("deploy/kubernetes");
+  private static final Map<String, Class<?>> API = Map.of("v1 Namespace", V1Namespace.class, "v1 Service", V1Service.class,
+      "v1 PersistentVolumeClaim", V1PersistentVolumeClaim.class, "apps/v1 StatefulSet", V1StatefulSet.class, "batch/v1 Job",
+      V1Job.class, "policy/v1 PodDisruptionBudget", V1PodDisruptionBudget.class, "networking.k8s.io/v1 NetworkPolicy",
+      V1NetworkPolicy.class);
+
+  static Stream<Kustomized> builds() {
+    return Stream.of(Kustomized.of(ROOT.resolve("overlays/ps")), Kustomized.of(ROOT.resolve("overlays/collective"),
+        ROOT.resolve("components/aggregators")));
+  }
+
+  /** Refuses unknown and missing fields, and values of other types, at every depth. */
+  private static Object parsed(JsonObject object) {
+    Class<?> type = API.get(object.getString("apiVersion") + " " + object.getString("kind"));
+    assertThat(type).as(object.encode()).isNotNull();
+    return JSON.getGson().fromJson(object.encode(), type);
+  }
+
+  @ParameterizedTest
+  @MethodSource("builds")
+  void objects_are_the_apis(Kustomized built) {
+    assertThat(built.objects()).isNotEmpty().allSatisfy(object -> assertThat(parsed(object)).isNotNull());
+  }
+
+  @Test
+  void a_slip_would_be_noticed() {
+    JsonObject server = Kustomized.of(ROOT.resolve("overlays/ps")).objects("StatefulSet").get(1);
+    JsonObject misspelt = server.copy();
+    new Pod(misspelt).container().getJsonObject("securityContext").put("readOnlyRootFileSystem", true);
+    assertThatThrownBy(() -> parsed(misspelt)).hasMessageContaining("readOnlyRootFileSystem");
+    JsonObject missing = server.copy();
+    missing.getJsonObject("spec").remove("selector");
+    assertThatThrownBy(() -> parsed(missing)).hasMessageContaining("selector");
+    JsonObject wrong = server.copy();
+    wrong.getJsonObject("spec").put("replicas", "two");
+    assertThatThrownBy(() -> parsed(wrong)).hasMessageContaining("two");
+  }
+
+  @Test
+  void every_file_is_a_part_of_something() throws IOException {
+    Set<Path> used = builds().flatMap(built -> built.files().stream()).collect(Collectors.toCollection(TreeSet::new));
+    try (Stream<Path> all = Files.walk(ROOT)) {
+      assertThat(all.filter(Files::isRegularFile)).allSatisfy(file -> assertThat(used).contains(file));
+    }
+  }
+
+  @ParameterizedTest
+  @MethodSource("builds")
+  void names_lead_somewhere(Kustomized built) {
+    List<Pod> pods = Pod.all(built);
+    for (Pod pod : pods) {
+      for (JsonObject volume : pod.volumes().values()) {
+        if (volume.containsKey("configMap")) {
+          assertThat(built.configMaps()).containsKey(volume.getJsonObject("configMap").getString("name"));
+        }
+        if (volume.containsKey("persistentVolumeClaim")) {
+          assertThat(built.names("PersistentVolumeClaim"))
+              .contains(volume.getJsonObject("persistentVolumeClaim").getString("claimName"));
+        }
+      }
+      assertThat(pod.volumes().keySet()).as(pod.name()).containsExactlyInAnyOrderElementsOf(pod.mounts().values());
+      for (String probe : List.of("startupProbe", "livenessProbe", "readinessProbe")) {
+        JsonObject check = pod.container().getJsonObject(probe);
+        assertThat(check == null || pod.ports().containsKey(check.getJsonObject("httpGet").getString("port"))).isTrue();
+      }
+    }
+    for (JsonObject set : built.objects("StatefulSet")) {
+      JsonObject spec = set.getJsonObject("spec");
+      assertThat(built.names("Service")).contains(spec.getString("serviceName"));
+      assertThat(new Pod(set).selectedBy(spec.getJsonObject("selector").getJsonObject("matchLabels"))).isTrue();
+    }
+    for (JsonObject service : built.objects("Service")) {
+      JsonObject spec = service.getJsonObject("spec");
+      List<Pod> behind = pods.stream().filter(pod -> pod.selectedBy(spec.getJsonObject("selector"))).toList();
+      assertThat(behind).as(service.encode()).isNotEmpty().allSatisfy(pod -> assertThat(pod.ports())
+          .containsKey(Kustomized.objects(spec, "ports").get(0).getString("targetPort")));
+    }
+    for (JsonObject budget : built.objects("PodDisruptionBudget")) {
+      JsonObject labels = budget.getJsonObject("spec").getJsonObject("selector").getJsonObject("matchLabels");
+      assertThat(pods.stream().filter(pod -> pod.selectedBy(labels))).as(budget.encode()).hasSize(1);
+    }
+  }
+
+  /** Pod Security's "restricted", and a root that nobody writes to. */
+  @ParameterizedTest
+  @MethodSource("builds")
+  void pods_may_do_no_more_than_they_must(Kustomized built) {
+    assertThat(Pod.all(built)).isNotEmpty().allSatisfy(pod -> {
+      JsonObject all = pod.spec().getJsonObject("securityContext");
+      assertThat(all.getBoolean("runAsNonRoot")).isTrue();
+      assertThat(all.getJsonObject("seccompProfile").getString("type")).isEqualTo("RuntimeDefault");
+      JsonObject own = pod.container().getJsonObject("securityContext");
+      assertThat(own.getBoolean("readOnlyRootFilesystem")).isTrue();
+      assertThat(own.getBoolean("allowPrivilegeEscalation")).isFalse();
+      assertThat(own.getJsonObject("capabilities").getJsonArray("drop")).containsExactly("ALL");
+      assertThat(pod.spec().getBoolean("automountServiceAccountToken")).isFalse();
+      assertThat(pod.spec().getBoolean("enableServiceLinks")).isFalse();
+      assertThat(pod.container().getJsonObject("resources").getJsonObject("limits").getString("memory")).isNotEmpty();
+      assertThat(pod.mounts()).containsKey("/tmp");
+    });
+  }
+
+  /** The variables that the image sets. */
+  private static Map<String, String> ofImage() {
+    Map<String, String> variables = new LinkedHashMap<>();
+    Matcher set = Pattern.compile("(REGATTA_\\w+)=(\\S+)").matcher(Checkout.text("deploy/Dockerfile"));
+    while (set.find()) {
+      variables.put(set.group(1), set.group(2));
+    }
+    return variables;
+  }
+
+  /** As the pod's process reads it, but for a job's own variables of {@code REGATTA_}, of which there are none. */
+  private static RoleEnvironment part(Pod pod) {
+    return pod.args().get(0).equals("run") ? RoleEnvironment.read(pod.environment()) : RoleEnvironment.NONE;
+  }
+
+  private static Place place(Kustomized built, Pod pod) {
+    Map<String, String> environment = new LinkedHashMap<>(ofImage());
+    environment.putAll(pod.environment());
+    return Place.load(new Settings.Sources(pod.file(built, pod.option("-conf")), part(pod).options(), environment, Map.of(),
+        List.of(), List.of(), new JsonObject(), List.of()));
+  }
+
+  private static JobConfig job(Kustomized built, Pod pod) {
+    return JobFile.load(pod.file(built, pod.option("run")), part(pod).options(), List.of(), List.of(), new JsonObject());
+  }
+
+  @ParameterizedTest
+  @MethodSource("builds")
+  void settings_are_what_regatta_takes(Kustomized built) {
+    for (Pod pod : Pod.all(built)) {
+      Place place = place(built, pod);
+      NodeConfig node = place.node();
+      switch (pod.args().get(0)) {
+        case "rendezvous" -> assertThat(place.rendezvous()).isNotNull();
+        case "aggregator" -> assertThat(place.gradientAggregator()).isNotNull();
+        default -> {
+          JobConfig job = job(built, pod);
+          if (place.fleet().role() == Role.TRAINER) {
+            assertThat(place.trainer(job).rank()).isEqualTo(pod.indexed() ? 0 : -1);
+          } else {
+            assertThat(place.parameterServer(job).index()).isZero();
+          }
+          assertThat(pod.mounts()).containsKey("/output");
+          assertThat(job.output()).startsWith("/output/");
+        }
+      }
+      assertThat(node.admin().port()).as("port of the probes of %s", pod.name()).isEqualTo(pod.ports().get("admin"));
+      assertThat(node.cluster().port()).as("port of %s", pod.name()).isEqualTo(pod.ports().getOrDefault("hazelcast", 0));
+      for (HostPort seed : node.cluster().seedMembers()) {
+        assertThat(built.names("Service")).contains(seed.host());
+        JsonObject service = built.objects("Service").get(built.names("Service").indexOf(seed.host())).getJsonObject("spec");
+        assertThat(seed.port()).isEqualTo(Kustomized.objects(service, "ports").get(0).getInteger("port"));
+        assertThat(node.cluster().port() == seed.port() && pod.selectedBy(service.getJsonObject("selector")))
+            .as("%s founds a cluster of its own", pod.name()).isEqualTo(pod.name().equals("regatta-rendezvous"));
+      }
+    }
+  }
+
+  @Test
+  void numbers_of_a_job_with_servers_agree() {
+    Kustomized built = Kustomized.of(ROOT.resolve("overlays/ps"));
+    for (Pod pod : Pod.all(built)) {
+      JsonObject spec = pod.owner().getJsonObject("spec");
+      if (pod.name().equals("regatta-server")) {
+        assertThat(spec.getInteger("replicas")).isEqualTo(job(built, pod).servers());
+      } else if (pod.name().equals("regatta-trainers")) {
+        assertThat(spec.getInteger("completions")).isEqualTo(spec.getInteger("parallelism")).isEqualTo(job(built, pod).trainers());
+      }
+    }
+  }
+
+  @Test
+  void numbers_of_an_elastic_job_agree() {
+    Kustomized built = Kustomized.of(ROOT.resolve("overlays/collective"));
+    Pod trainers = new Pod(built.objects("Job").get(0));
+    JobConfig job = job(built, trainers);
+    assertThat(job.isElastic()).isTrue();
+    assertThat(trainers.owner().getJsonObject("spec").getInteger("parallelism")).isBetween(job.collective().minTrainers(),
+        job.trainers());
+    assertThat(built.objects("PodDisruptionBudget")).anySatisfy(budget -> assertThat(budget.getJsonObject("spec")
+        .getInteger("minAvailable")).isEqualTo(job.collective().minTrainers()));
+  }
+}
