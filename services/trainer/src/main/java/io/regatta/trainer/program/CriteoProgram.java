@@ -112,8 +112,7 @@ abstract class CriteoProgram implements TrainingProgram, Servable {
     }
     given.present(job, "train* and " + test(job) + ", packed (.gz) or not", "files of other names are given in "
         + "data.files and data.test_files; in an empty directory data are generated");
-    FirstExamples.check(job, given.train(), (files, badLines) -> examples(job, files, badLines));
-    FirstExamples.check(job, given.test(), (files, badLines) -> examples(job, files, badLines));
+    FirstExamples.check(job, given, (files, badLines) -> examples(job, files, badLines));
   }
 
   /** Generated files are Criteo's columns; a command makes of them what it likes. */

@@ -23,16 +23,17 @@ final class FirstExamples {
   private FirstExamples() {}
 
   /**
-   * Parses the first example of the first file. What a command makes of files is not looked at, for it would have to be run, nor are
-   * files of other machines.
+   * Parses the first example of the first training file, and of the first test file. What a command makes of files is not looked at,
+   * for it would have to be run, nor are files of other file systems.
    *
    * @param reader from files to examples, as the run makes them
    * @throws io.regatta.core.error.RegattaException.InvalidInput as the run would, naming the line
    */
-  static void check(JobConfig job, List<Path> files, BiFunction<List<Path>, BadLines, FileSource<?>> reader) {
-    Path first = files.get(0);
-    if (PipeCommand.of(job.data().pipeCommand()) == null && first.getFileSystem() == FileSystems.getDefault()) {
-      parse(reader.apply(List.of(first), new BadLines(job.data().onBadLine(), false)));
+  static void check(JobConfig job, Inputs files, BiFunction<List<Path>, BadLines, FileSource<?>> reader) {
+    for (Path first : List.of(files.train().get(0), files.test().get(0))) {
+      if (PipeCommand.of(job.data().pipeCommand()) == null && first.getFileSystem() == FileSystems.getDefault()) {
+        parse(reader.apply(List.of(first), new BadLines(job.data().onBadLine(), false)));
+      }
     }
   }
 

@@ -13,8 +13,6 @@ import io.regatta.trainer.data.BadLines;
 import io.regatta.trainer.data.LineFormat;
 import io.regatta.trainer.data.format.LibSvmFormat;
 import java.nio.file.Path;
-import java.util.List;
-import java.util.stream.Stream;
 
 /**
  * Logistic regression on LibSVM files, for any number of features: their weights are rows of a table that are born when an
@@ -25,9 +23,6 @@ public final class LogisticRegression implements TrainingProgram, Servable {
   /** The {@code settings} section of the job. */
   public record LogisticRegressionSettings(
       @Setting(value = "128", doc = "The most features that a line may have.") int features) {}
-
-  /** Training and test files. */
-  private record Inputs(List<Path> train, List<Path> test) {}
 
   @Override
   public Class<? extends Record> settings() {
@@ -54,11 +49,9 @@ public final class LogisticRegression implements TrainingProgram, Servable {
   public void check(JobConfig job) {
     input(job);
     Inputs files = inputs(job);
-    Stream.of(files.train(), files.test()).flatMap(List::stream).forEach(file -> Loading.present(job,
-        "LibSVM files (a9a and a9a.t, or those that data.files and data.test_files name)", "many data sets are at "
-            + "https://www.csie.ntu.edu.tw/~cjlin/libsvmtools/datasets/binary.html", file));
-    FirstExamples.check(job, files.train(), (of, badLines) -> examples(job, of, badLines));
-    FirstExamples.check(job, files.test(), (of, badLines) -> examples(job, of, badLines));
+    files.present(job, "LibSVM files (a9a and a9a.t, or those that data.files and data.test_files name)", "many data sets are at "
+        + "https://www.csie.ntu.edu.tw/~cjlin/libsvmtools/datasets/binary.html");
+    FirstExamples.check(job, files, (of, badLines) -> examples(job, of, badLines));
   }
 
   private static Inputs inputs(JobConfig job) {

@@ -4,6 +4,7 @@ import io.regatta.node.ServiceMain;
 import io.regatta.node.directory.Directory;
 import io.regatta.trainer.TrainingProgram;
 import io.regatta.trainer.config.TrainerConfig;
+import io.regatta.trainer.run.JobCheck;
 
 /** {@code java -jar trainer.jar -conf FILE}: one trainer rank as a process of its own. */
 public final class TrainerMain {
@@ -24,7 +25,7 @@ public final class TrainerMain {
    */
   public static void run(String command, String[] args, TrainingProgram program) {
     ServiceMain.run(args, new ServiceMain.Called(Directory.TRAINER, command, DESCRIPTION), TrainerConfig.class,
-        (node, config) -> new TrainerVerticle(node, config, program),
+        config -> JobCheck.distributed(config.job(), program), (node, config) -> new TrainerVerticle(node, config, program),
         new ServiceMain.Shorthand("--result", "FILE", "trainer.result", "writes the run's figures there, as JSON"));
   }
 }
