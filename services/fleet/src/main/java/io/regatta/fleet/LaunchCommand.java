@@ -32,7 +32,7 @@ import picocli.CommandLine.Spec;
     footer = {"", "Two servers and two trainers:   regatta launch --server_num 2 --worker_num 2 configs/ctr-dnn.yaml",
         "Four that exchange directly:    regatta launch --nproc_per_node 4 configs/resnet50.yaml",
         "The same on two machines:       regatta launch --ips 10.0.0.1,10.0.0.2 --nproc_per_node 2 configs/resnet50.yaml",
-        "Machines that are not named:   regatta launch --master 10.0.0.1:6379 --nnodes 2:4 --nproc_per_node 2 configs/lenet.yaml",
+        "Machines that are not named:    regatta launch --master 10.0.0.1:6379 --nnodes 2:4 --nproc_per_node 2 configs/lenet.yaml",
         "Over ssh:                       regatta launch --hosts machines --job_dispatch_package workspace job.yaml",
         "What follows the program is its own: a job file takes the options of the command run."})
 final class LaunchCommand implements Callable<Integer> {

@@ -97,6 +97,10 @@ class BadInputTest {
       simulate JOB --cluster 127.0.0.1                | --cluster: expected host:port, got "127.0.0.1"
       frobnicate                                      | frobnicate
       simulat JOB                                     | did you mean 'simulate'
+      train JOB --local --pservers=a                  | --pservers: no effect with --local
+      train JOB --pservers=a --port=x                 | --port must be a whole number of at least 1, but is "x"
+      pserver --port=0                                | --port must be at least 1, not 0
+      pserver --port=7164 --frob                      | there is no option '--frob'
       launch JOB --server_num 2                       | --server_num stands behind JOB, where what 'regatta run' takes stands; launch's own options stand before the program: regatta launch --server_num ... JOB
       launch JOB --max-steps 5 --nproc_per_node=2     | --nproc_per_node stands behind JOB
       simulate JOB --slow 9=5                         | --slow 9=5

@@ -8,6 +8,7 @@ import io.regatta.protocol.parameterserver.ShardMapRequest;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import java.util.List;
+import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -39,8 +40,15 @@ final class AnnouncedSeat {
     this.trainers = trainers;
   }
 
-  /** Completes when a trainer has said it. */
-  Future<ServerSeat> seat() {
+  /**
+   * Completes when a trainer has said it.
+   *
+   * @param lacks told what this server waits for
+   */
+  Future<ServerSeat> seat(Consumer<String> lacks) {
+    String wait = "waits for the first trainer, which says which of the servers this is";
+    lacks.accept(wait);
+    LOG.info("the parameter server at port {} {}", port, wait);
     return seat.future();
   }
 

@@ -105,7 +105,7 @@ public final class ParameterServerVerticle extends VerticleBase {
     hosted = node.starting(Directory.PARAMETER_SERVER + (config.index() < 0 ? "" : " " + config.index()));
     return listen()
         .compose(v -> guest == null ? Future.succeededFuture() : guest.listens(port()))
-        .compose(v -> announced != null ? announced.seat()
+        .compose(v -> announced != null ? announced.seat(hosted::lacks)
             : ServerSeat.take(node, config, id, node.host() + ":" + port(), hosted::lacks))
         .compose(this::onThisLoop)
         .compose(taken -> {

@@ -35,7 +35,7 @@ final class Ssh {
 
   private List<String> words(RemoteHost host) {
     List<String> command = new ArrayList<>(words);
-    command.addAll(List.of("-T", "-o", "BatchMode=yes", "-o", "ServerAliveInterval=15"));
+    command.addAll(List.of("-T", "-o", "BatchMode=yes", "-o", "ConnectTimeout=15", "-o", "ServerAliveInterval=15"));
     if (host.port() > 0) {
       command.addAll(List.of("-p", Integer.toString(host.port())));
     }
