@@ -68,8 +68,8 @@ public final class DataLane {
     // Not the default of Netty 4.2, whose buffers cost more: the socket's bytes are read into these, and sent from them.
     channel.config().setAllocator(DirectMemory.ALLOCATOR).setWriteBufferWaterMark(WATER);
     connection.pingHandler(ping -> {
-      if (ping.length() == Long.BYTES && ping.getLong(0) == DataTap.BELL) {
-        tap.rung();
+      if (ping.length() == Long.BYTES && ping.getLong(0) == Bells.RING) {
+        tap.bells().rung();
       }
     });
     connection.ping(Buffer.buffer(8).appendLong(data)).onFailure(e -> ready.tryComplete(false));

@@ -20,7 +20,7 @@ import java.nio.channels.ClosedChannelException;
  * and the sink and the drain handler are called on the context that opened it, which is of that loop.
  */
 public final class DataStream {
-  private static final Buffer BELL = Buffer.buffer(Long.BYTES).appendLong(DataTap.BELL);
+  private static final Buffer BELL = Buffer.buffer(Long.BYTES).appendLong(Bells.RING);
 
   private final ContextInternal context;
   private final int queueBytes;
@@ -122,12 +122,12 @@ public final class DataStream {
 
   /** Calls this once, when the peer next rings. */
   public void onRing(Runnable waits) {
-    tap.onRing(stream.id(), () -> context.dispatch(v -> waits.run()));
+    tap.bells().onRing(stream.id(), () -> context.dispatch(v -> waits.run()));
   }
 
   /** Calls this when the stream has ended both ways; what has come before may still wait to be read. */
   public void onEnd(Runnable ended) {
-    tap.onEnd(stream.id(), () -> context.dispatch(v -> ended.run()));
+    tap.bells().onEnd(stream.id(), () -> context.dispatch(v -> ended.run()));
   }
 
   /** The sink takes nothing more: what still comes is read and dropped. */

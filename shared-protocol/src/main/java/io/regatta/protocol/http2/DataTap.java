@@ -7,14 +7,12 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
-import io.netty.handler.codec.http2.Http2ConnectionAdapter;
 import io.netty.handler.codec.http2.Http2ConnectionHandler;
 import io.netty.handler.codec.http2.Http2Exception;
 import io.netty.handler.codec.http2.Http2FrameTypes;
 import io.netty.handler.codec.http2.Http2Stream;
 import io.netty.util.collection.IntObjectHashMap;
 import io.netty.util.collection.IntObjectMap;
-import java.util.List;
 
 /**
  * Reads a connection's bytes in front of its HTTP/2 handler and hands the content of DATA frames on registered streams
@@ -29,9 +27,6 @@ final class DataTap extends ChannelInboundHandlerAdapter {
   private static final int FLAG_PADDED = 8;
   private static final int MAX_EMPTY = 2;
 
-  /** Data of the PING that says: look again for what you wait for. Anything but the data of other PINGs; random. */
-  static final long BELL = 0x6e1f_52a9_c07d_4b38L;
-
   private enum State {
     /** Until the boundary between two frames is known. */
     SEARCHING,
@@ -42,10 +37,7 @@ final class DataTap extends ChannelInboundHandlerAdapter {
   private final int maxFrameBytes;
   private final FrameBoundary boundary;
   private final Runnable found;
-  /** Called when the peer rings. */
-  private final IntObjectMap<Runnable> waiting = new IntObjectHashMap<>();
-  /** Of streams: what is done when they have ended both ways. */
-  private final IntObjectMap<Runnable> ending = new IntObjectHashMap<>();
+  private final Bells bells;
   private final IntObjectMap<DataSink> sinks = new IntObjectHashMap<>();
   private final ByteBuf header = Unpooled.buffer(FRAME_HEADER_LENGTH, FRAME_HEADER_LENGTH);
   private State state = State.SEARCHING;
@@ -72,37 +64,11 @@ final class DataTap extends ChannelInboundHandlerAdapter {
     this.maxFrameBytes = maxFrameBytes;
     this.boundary = new FrameBoundary(ping);
     this.found = found;
-    http2.connection().addListener(new Http2ConnectionAdapter() {
-      @Override
-      public void onStreamClosed(Http2Stream closed) {
-        ended(closed.id());
-      }
-    });
+    bells = new Bells(http2.connection());
   }
 
-  /** Calls this once, when the peer next rings, unless the stream has ended before. */
-  void onRing(int streamId, Runnable waits) {
-    waiting.put(streamId, waits);
-  }
-
-  /** The peer has rung. */
-  void rung() {
-    List<Runnable> woken = List.copyOf(waiting.values());
-    waiting.clear();
-    woken.forEach(Runnable::run);
-  }
-
-  /** Calls this when the stream has ended both ways, however it has. */
-  void onEnd(int streamId, Runnable ended) {
-    ending.put(streamId, ended);
-  }
-
-  private void ended(int streamId) {
-    waiting.remove(streamId);
-    Runnable told = ending.remove(streamId);
-    if (told != null) {
-      told.run();
-    }
+  Bells bells() {
+    return bells;
   }
 
   boolean ready() {
