@@ -63,7 +63,7 @@ final class HostedServices {
     if (serving == null) {
       return Future.succeededFuture();
     }
-    ParameterServerControl control = new ParameterServerControl(node.vertx(), node.host(), serving.port());
+    ParameterServerControl control = new ParameterServerControl(node.vertx(), node.host(), serving.port(), node.control());
     return freed(control, deadline).otherwiseEmpty().eventually(control::close);
   }
 

@@ -17,7 +17,9 @@ import io.regatta.node.admin.AdminConfig;
 import io.regatta.node.admin.Hosted;
 import io.regatta.node.admin.Waits;
 import io.regatta.node.cluster.ClusterConfig;
+import io.regatta.node.cluster.HazelcastMember;
 import io.regatta.node.directory.HazelcastDirectory;
+import io.regatta.node.settings.Settings;
 import io.regatta.node.testing.BlockedLoopGuard;
 import io.regatta.node.testing.FreePorts;
 import io.regatta.node.testing.LeftoverThreads;
@@ -66,6 +68,23 @@ class NodeTest {
     Node near = get(Node.start(fixed(), "trainer 0"));
     assertThat(near.host()).isEqualTo("127.0.0.1");
     get(near.close());
+  }
+
+  /** As behind a translation of addresses: what is announced need not be an address of this machine. */
+  @Test
+  void aNodeListensOnOneAddressAndAnnouncesAnother() throws Exception {
+    NodeConfig config = Settings.bind(new JsonObject().put("host", "elsewhere.example").put("bind", "127.0.0.1"), NodeConfig.class);
+    Node node = get(Node.start(config.withCluster(fixed().cluster()), "parameter-server"));
+    assertThat(node.host()).isEqualTo("elsewhere.example");
+    assertThat(node.bind()).isEqualTo("127.0.0.1");
+    HttpClientRequest health = get(node.vertx().createHttpClient().request(HttpMethod.GET, node.adminPort(), "127.0.0.1", "/health"));
+    assertThat(get(health.send()).statusCode()).isEqualTo(200);
+    get(node.close());
+    Node member = get(Node.start(Settings.bind(new JsonObject().put("cluster", new JsonObject().put("name", "t" + UUID.randomUUID())
+        .put("published_host", "localhost")), NodeConfig.class), "parameter-server"));
+    assertThat(HazelcastMember.address(member.vertx())).contains("localhost");
+    assertThat(member.host()).isEqualTo("127.0.0.1");
+    get(member.close());
   }
 
   @Test

@@ -9,6 +9,7 @@ import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.node.address.HostPort;
 import io.regatta.node.testing.FreePorts;
 import io.regatta.protocol.security.PeerSecurity;
+import io.regatta.protocol.testing.Certificates;
 import io.regatta.rendezvous.http.HttpStoreConfig;
 import io.regatta.rendezvous.http.KeyValueServer;
 import io.vertx.core.http.HttpServer;
@@ -58,6 +59,35 @@ class HttpStoreTest {
       get(store.set("0", new byte[] {7}));
       assertThat(get(waiting)).containsExactly(7);
       get(store.close());
+    }
+
+    /** PaddlePaddle's clients have neither; what Regatta's are told names the key. */
+    @Test
+    void whereTheProcessHasTlsAndATokenWhoHasNeitherIsShutOut_unlessTheStoreIsOpen() {
+      PeerSecurity security = Certificates.ofThisJvm();
+      HostPort secured = at(get(KeyValueServer.gloo(vertx, "127.0.0.1", config(), () -> 0, security)));
+      HttpStore store = HttpStore.gloo(vertx, secured, "s", security);
+      get(store.set("0", new byte[] {7}));
+      assertThat(get(store.get("0"))).hasValueSatisfying(value -> assertThat(value).containsExactly(7));
+      get(store.close());
+      HttpStore plain = HttpStore.gloo(vertx, secured, "s");
+      assertThatThrownBy(() -> get(plain.get("0"))).isInstanceOf(PeerLost.class).hasMessageContaining("node.tls");
+      get(plain.close());
+      HostPort token = at(get(KeyValueServer.gloo(vertx, "127.0.0.1", config(), () -> 0, security.withoutTls())));
+      HttpStore without = HttpStore.gloo(vertx, token, "s");
+      assertThatThrownBy(() -> get(without.set("0", new byte[1]))).isInstanceOf(InvalidInput.class)
+          .hasMessageContaining("401").hasMessageContaining("without the job's token");
+      get(without.close());
+      HttpStoreConfig c = config();
+      HostPort open = at(get(KeyValueServer.gloo(vertx, "127.0.0.1", new HttpStoreConfig(0, 0, Map.of(), c.keys(), c.valueBytes(),
+          c.storeBytes(), c.idleSeconds(), true), () -> 0, security)));
+      HttpStore anybody = HttpStore.gloo(vertx, open, "s");
+      get(anybody.set("0", new byte[1]));
+      get(anybody.close());
+    }
+
+    private HostPort at(KeyValueServer server) {
+      return new HostPort("127.0.0.1", server.port());
     }
 
     /** PaddlePaddle's own server passes over conditions; here by one that says yes to everything. */

@@ -38,6 +38,10 @@ public record ClusterConfig(
     @Setting(value = "0", doc = "Port of the Vert.x event bus; 0: any free one. No tensor travels on it.")
     int eventBusPort,
 
+    @Setting(doc = "Host under which the other members reach this one's Hazelcast and event-bus ports, where that is not address: behind a "
+        + "translation of addresses, whose ports must be the same. Empty: address.")
+    String publishedHost,
+
     @Setting(value = "10", unit = "s", doc = "How long a directory entry outlives its owner's last renewal.")
     int leaseSeconds,
 
@@ -82,7 +86,7 @@ public record ClusterConfig(
   /** A Hazelcast cluster of this name, everything else by default. */
   public static ClusterConfig of(String name, List<String> seeds, int port) {
     ClusterConfig d = Settings.defaults(ClusterConfig.class);
-    return new ClusterConfig(name, d.directory, seeds, port, d.address, d.member, d.eventBusPort, d.leaseSeconds,
+    return new ClusterConfig(name, d.directory, seeds, port, d.address, d.member, d.eventBusPort, d.publishedHost, d.leaseSeconds,
         d.heartbeatSeconds, d.silenceSeconds, d.endpoints);
   }
 
@@ -90,12 +94,12 @@ public record ClusterConfig(
   public static ClusterConfig fixed(Map<String, String> endpoints) {
     ClusterConfig d = Settings.defaults(ClusterConfig.class);
     return new ClusterConfig(d.name, DirectoryKind.FIXED, d.seeds, d.port, d.address, d.member, d.eventBusPort,
-        d.leaseSeconds, d.heartbeatSeconds, d.silenceSeconds, endpoints);
+        d.publishedHost, d.leaseSeconds, d.heartbeatSeconds, d.silenceSeconds, endpoints);
   }
 
   /** The same for a member that holds directory entries, whatever its role: with these seeds, at this port. */
   public ClusterConfig holding(List<String> otherSeeds, int otherPort) {
-    return new ClusterConfig(name, directory, otherSeeds, otherPort, address, MemberKind.DATA, eventBusPort, leaseSeconds,
+    return new ClusterConfig(name, directory, otherSeeds, otherPort, address, MemberKind.DATA, eventBusPort, publishedHost, leaseSeconds,
         heartbeatSeconds, silenceSeconds, endpoints);
   }
 

@@ -184,7 +184,7 @@ public final class ClusteredVertx {
 
   private void build(HazelcastInstance hazelcast, String address) {
     options.setEventBusOptions(new EventBusOptions().setHost(address).setPort(cluster.eventBusPort())
-        .setClusterPublicHost(address));
+        .setClusterPublicHost(cluster.publishedHost().isBlank() ? address : cluster.publishedHost()));
     builder.withClusterManager(new HazelcastMember(hazelcast)).buildClustered().onComplete(result -> {
       if (result.failed()) {
         hazelcast.getLifecycleService().terminate();
@@ -227,7 +227,13 @@ public final class ClusteredVertx {
   }
 
   private boolean isSeed() {
-    return cluster.seedMembers().stream().anyMatch(seed -> PublishedAddress.isHere(seed, cluster.port()));
+    return cluster.seedMembers().stream().anyMatch(this::isHere);
+  }
+
+  /** Whether a seed is this member, under its own address or the one that the others know. */
+  private boolean isHere(HostPort seed) {
+    return PublishedAddress.isHere(seed, cluster.port())
+        || seed.port() == cluster.port() && seed.host().equals(cluster.publishedHost());
   }
 
   /** Addresses of the seeds; one that cannot be resolved is left out, and the others serve. */

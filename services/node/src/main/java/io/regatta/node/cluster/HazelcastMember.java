@@ -135,6 +135,9 @@ public final class HazelcastMember extends HazelcastClusterManager {
   private static void network(NetworkConfig network, ClusterConfig cluster, String address, List<HostPort> seeds,
       HostPort required) {
     network.setPort(cluster.port()).setPortAutoIncrement(false);
+    if (!cluster.publishedHost().isBlank()) {
+      network.setPublicAddress(cluster.publishedHost()); // with the port that it listens on
+    }
     network.getInterfaces().clear().setEnabled(true).addInterface(address);
     JoinConfig join = network.getJoin();
     join.getMulticastConfig().setEnabled(false);
