@@ -8,12 +8,15 @@ import io.regatta.rendezvous.RendezvousConfig;
 import io.regatta.rendezvous.RendezvousVerticle;
 import io.vertx.core.Future;
 import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The services of a job that a trainer's process hosts beside the trainer. They serve the other trainers, too, so they do not end
  * before these have left. Any thread.
  */
 final class HostedServices {
+  private static final Logger LOG = LoggerFactory.getLogger(HostedServices.class);
 
   private static final long POLL_MILLIS = 50;
 
@@ -64,7 +67,8 @@ final class HostedServices {
       return Future.succeededFuture();
     }
     ParameterServerControl control = new ParameterServerControl(node.vertx(), node.host(), serving.port(), node.control());
-    return freed(control, deadline).otherwiseEmpty().eventually(control::close);
+    return freed(control, deadline).onFailure(e -> LOG.warn("the server in this process does not say whether trainers still use job {}: {}",
+        job, e.getMessage())).otherwiseEmpty().eventually(control::close);
   }
 
   /** The last trainer that leaves a server frees the job there. */

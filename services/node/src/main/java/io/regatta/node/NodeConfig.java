@@ -103,7 +103,8 @@ public record NodeConfig(
 
   /** The same on another host, see {@code host}. */
   public NodeConfig withHost(String other) {
-    return new NodeConfig(cluster, admin, other, readyTimeoutSeconds, longWaitSeconds, eventLoops, vertxMetrics);
+    return new NodeConfig(cluster, admin, other, readyTimeoutSeconds, longWaitSeconds, eventLoops, vertxMetrics, bind, tls, token,
+        tokenFile);
   }
 
   /** The same with another cluster section. */

@@ -1,0 +1,30 @@
+package io.regatta.node;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.regatta.node.cluster.ClusterConfig;
+import io.regatta.node.settings.Secret;
+import io.regatta.node.settings.Settings;
+import java.lang.reflect.RecordComponent;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+class NodeConfigTest {
+
+  /** A process that is told another host must not forget its token over that. */
+  @Test
+  void what_is_the_same_but_for_one_thing_is_the_same_but_for_that() throws ReflectiveOperationException {
+    NodeConfig d = Settings.defaults(NodeConfig.class);
+    NodeConfig all = new NodeConfig(d.cluster(), d.admin(), "10.0.0.7", 7, 8, 2, true, "0.0.0.0", d.tls(),
+        new Secret("a token of sixteen"), "");
+    Map<NodeConfig, String> changed = Map.of(all.withHost("10.0.0.8"), "host", all.withReadyTimeout(9), "readyTimeoutSeconds",
+        all.withCluster(ClusterConfig.fixed(Map.of("rendezvous", "10.0.0.9:7"))), "cluster");
+    for (Map.Entry<NodeConfig, String> one : changed.entrySet()) {
+      for (RecordComponent component : NodeConfig.class.getRecordComponents()) {
+        Object before = component.getAccessor().invoke(all);
+        Object now = component.getAccessor().invoke(one.getKey());
+        assertThat(now.equals(before)).as(component.getName()).isEqualTo(!component.getName().equals(one.getValue()));
+      }
+    }
+  }
+}
