@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Whether image and compose.yaml do what they are for, on a Docker engine: a collective job is trained to its end while its trainers
 # are scaled from 2 to 4 and one of them is killed; a job with parameter servers is trained to its end.
-#   deploy/compose-test.sh            KEEP=1 leaves containers and engine
+#   deploy/compose-test.sh            KEEP=1 leaves containers and engine, PARTS="collective parameter_servers" says what is tried
 # Needs root, Docker (docker.io) with compose, debootstrap, a JDK. Takes an engine that runs (DOCKER_HOST), or else starts one of its
 # own in a network namespace. No image registry is asked: the base image is made by debootstrap from the Debian mirror of this
 # machine (or MIRROR), the JDK is this machine's.
@@ -85,57 +85,75 @@ containers() { compose ps -a -q "$1" 2>/dev/null || compose ps -q "$1"; }
 running() { [ "$(docker inspect --format '{{.State.Running}}' $(containers "$1") | grep -c true)" -eq "$2" ]; }
 ended() { ! docker inspect --format '{{.State.Running}}' $(containers "$1") | grep -q true; }
 healthy() { [ "$(docker inspect --format '{{.State.Health.Status}}' $(containers "$1"))" = healthy ]; }
-# A line of any trainer's log, since the last one that was waited for.
-said() { compose logs --no-color "$service" 2>/dev/null | grep -E -q -- "$1"; }
+logs() { # of all trainers, from a moment on
+  for container in $(containers "$service"); do
+    docker logs --since "$since" "$container" 2>&1
+  done
+}
+now() { since=$(date -u +%Y-%m-%dT%H:%M:%SZ); }
+said() { logs | grep -E -q -- "$1"; }
 awaited() { # seconds, line
   until_true "$1" said "$2" || { compose logs --no-color --tail 40 >"$work/failed.log" 2>&1; fail "no trainer said \"$2\" within $1 s, see $work/failed.log"; }
-  say "  $(compose logs --no-color "$service" 2>/dev/null | grep -E -- "$2" | tail -n 1 | sed 's/^[^|]*| *//' | cut -c1-200)"
+  say "  $(logs | grep -E -- "$2" | tail -n 1 | sed 's/^[0-9:.]* *//' | cut -c1-180)"
 }
 result() { docker run --rm --network none --volume regatta-test_output:/output --entrypoint cat "$IMAGE" /output/result.json; }
 figures() { result | tr -d '\n ' | grep -E -o '"(trainers_at_end|steps|examples|accuracy|auc|loss)":[-0-9.eE]+' | tr '\n' ' '; }
 
-service=trainer
-export ARGS="--set settings.train_images=20000 --set epochs=${EPOCHS:-12} --set batch_size=32 --set optimizer.schedule.kind=constant"
-compose up -d --no-build --scale trainer=2 >"$work/up.log" 2>&1 || { cat "$work/up.log"; fail "compose up failed"; }
-say "collective job: up with 2 trainers"
-awaited 400 'Epoch 0, batch [0-9]'
-until_true 30 healthy rendezvous || fail "the rendezvous is not healthy: $(docker inspect --format '{{json .State.Health}}' $(containers rendezvous))"
-first=$(containers rendezvous)
-docker inspect --format 'rendezvous: user {{.Config.User}}, read-only {{.HostConfig.ReadonlyRootfs}}, capabilities dropped {{.HostConfig.CapDrop}}, {{.HostConfig.SecurityOpt}}' "$first" | sed 's/^/            /'
-! docker exec "$first" touch /opt/regatta/x 2>/dev/null || fail "the root file system can be written"
-docker exec "$first" regatta status --seeds rendezvous:5701 >"$work/status.log" 2>&1 || { cat "$work/status.log"; fail "regatta status"; }
+collective() {
+  now
+  service=trainer
+  export ARGS="--set epochs=${EPOCHS:-12}"
+  compose up -d --no-build --scale trainer=2 >"$work/up.log" 2>&1 || { cat "$work/up.log"; fail "compose up failed"; }
+  say "collective job: up with 2 trainers"
+  awaited 400 'Epoch 0, batch [0-9]'
+  until_true 30 healthy rendezvous || fail "the rendezvous is not healthy: $(docker inspect --format '{{json .State.Health}}' $(containers rendezvous))"
+  first=$(containers rendezvous)
+  docker inspect --format '  rendezvous: user {{.Config.User}}, read-only {{.HostConfig.ReadonlyRootfs}}, capabilities dropped {{.HostConfig.CapDrop}}, {{.HostConfig.SecurityOpt}}' "$first" | sed 's/^/            /'
+  ! docker exec "$first" touch /opt/regatta/x 2>/dev/null || fail "the root file system can be written"
+  docker exec "$first" regatta status --seeds rendezvous:5701 >"$work/status.log" 2>&1 || { cat "$work/status.log"; fail "regatta status"; }
 
-compose up -d --no-build --no-recreate --scale trainer=4 >"$work/scale.log" 2>&1 || { cat "$work/scale.log"; fail "scaling failed"; }
-say "scaled to 4 trainers while the job runs"
-awaited 300 'has 4 trainers after [123]'
+  now
+  compose up -d --no-build --no-recreate --scale trainer=4 >"$work/scale.log" 2>&1 || { cat "$work/scale.log"; fail "scaling failed"; }
+  say "scaled to 4 trainers while the job runs"
+  awaited 300 'has 4 trainers after [123]'
 
-victim=$(containers trainer | tail -n 1)
-docker kill "$victim" >/dev/null
-say "docker kill of a trainer"
-awaited 120 'has 3 trainers after 4'
-awaited 120 'is done, with 3 trainers'
-compose up -d --no-build --no-recreate --scale trainer=4 >"$work/again.log" 2>&1 || { cat "$work/again.log"; fail "starting another failed"; }
-say "another one in its place"
-awaited 300 'has 4 trainers after 3'
-until_true 900 ended trainer || fail "the job has not ended"
-for trainer in $(containers trainer); do
-  code=$(docker inspect --format '{{.State.ExitCode}}' "$trainer")
-  [ "$code" -eq 0 ] || { docker logs --tail 20 "$trainer"; fail "trainer $trainer ended with $code"; }
+  now
+  victim=$(containers trainer | tail -n 1)
+  docker kill "$victim" >/dev/null
+  say "docker kill of a trainer"
+  awaited 120 'has 3 trainers after 4'
+  awaited 120 'is done, with 3 trainers'
+  now
+  compose up -d --no-build --no-recreate --scale trainer=4 >"$work/again.log" 2>&1 || { cat "$work/again.log"; fail "starting another failed"; }
+  say "another one in its place"
+  awaited 300 'has 4 trainers after 3'
+  until_true 900 ended trainer || fail "the job has not ended"
+  for trainer in $(containers trainer); do
+    code=$(docker inspect --format '{{.State.ExitCode}}' "$trainer")
+    [ "$code" -eq 0 ] || { compose logs --no-color >"$work/failed.log" 2>&1; docker logs --tail 5 "$trainer"; fail "trainer $trainer ended with $code"; }
+  done
+  say "all trainers ended with 0: $(figures)"
+  compose down --volumes --timeout 5 >"$work/down.log" 2>&1
+}
+
+parameter_servers() {
+  now
+  service=trainer-ps
+  export ARGS="--set settings.train_rows=40000 --set settings.test_rows=8000 --set settings.hidden=64,32 --set epochs=2 --set batch_size=200"
+  export COMPOSE_PROFILES=ps
+  compose up -d --no-build >"$work/ps.log" 2>&1 || { cat "$work/ps.log"; fail "compose up with parameter servers failed"; }
+  say "job with parameter servers: up with 2 servers and 2 trainers"
+  until_true 20 running trainer-ps 2 || fail "trainers do not run"
+  until_true 600 ended trainer-ps || fail "the job has not ended"
+  for trainer in $(containers trainer-ps); do
+    code=$(docker inspect --format '{{.State.ExitCode}}' "$trainer")
+    [ "$code" -eq 0 ] || { compose logs --no-color >"$work/failed.log" 2>&1; docker logs --tail 5 "$trainer"; fail "trainer $trainer ended with $code"; }
+  done
+  running parameter-server 2 || fail "a parameter server has ended"
+  say "all trainers ended with 0: $(figures)"
+}
+
+for part in ${PARTS:-collective parameter_servers}; do
+  $part
 done
-say "all trainers ended with 0: $(figures)"
-compose down --volumes --timeout 5 >"$work/down.log" 2>&1
-
-service=trainer-ps
-export ARGS="--set settings.train_rows=40000 --set settings.test_rows=8000 --set settings.hidden=64,32 --set epochs=2 --set batch_size=200"
-export COMPOSE_PROFILES=ps
-compose up -d --no-build >"$work/ps.log" 2>&1 || { cat "$work/ps.log"; fail "compose up with parameter servers failed"; }
-say "job with parameter servers: up with 2 servers and 2 trainers"
-until_true 20 running trainer-ps 2 || fail "trainers do not run"
-until_true 600 ended trainer-ps || fail "the job has not ended"
-for trainer in $(containers trainer-ps); do
-  code=$(docker inspect --format '{{.State.ExitCode}}' "$trainer")
-  [ "$code" -eq 0 ] || { docker logs --tail 20 "$trainer"; fail "trainer $trainer ended with $code"; }
-done
-running parameter-server 2 || fail "a parameter server has ended"
-say "all trainers ended with 0: $(figures)"
 say "PASSED"

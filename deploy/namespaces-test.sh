@@ -58,29 +58,37 @@ bring_back() {
 seed=10.214.0.1:5701
 export REGATTA_JAVA_OPTS="-Xmx512m -XX:TieredStopAtLevel=1"
 trainer() { # host, name
-  on "$1" ./regatta run configs/lenet.yaml --role trainer --seeds $seed --trainers 4 --set collective.min_trainers=2 \
-    --set collective.failure_timeout_ms=3000 --set settings.train_images=20000 --set "epochs=${EPOCHS:-8}" --set batch_size=32 \
-    --set optimizer.schedule.kind=constant --result "$work/result.json" >"$work/$2.log" 2>&1 &
+  ip netns exec "$1" ./regatta run deploy/kubernetes/overlays/collective/job.yaml --role trainer --seeds $seed --trainers 4 \
+    --set collective.min_trainers=2 --set collective.failure_timeout_ms=3000 --set "epochs=${EPOCHS:-25}" --output "$work/model" --result "$work/result.json" >"$work/$2.log" 2>&1 &
 }
-said() { grep -E -q -- "$2" "$work/$1.log"; }
-awaited() { # seconds, name, line
-  until_true "$1" said "$2" "$3" || { tail -20 "$work/$2.log"; fail "$2 did not say \"$3\" within $1 s"; }
-  say "  $2: $(grep -E -- "$3" "$work/$2.log" | tail -n 1 | sed 's/^[0-9:. ]*//' | cut -c1-220)"
+# What the trainers on the first three have said since a moment, and who.
+mark() { for i in 1 2 3; do wc -c <"$work/trainer-$i.log" >"$work/mark-$i"; done; }
+lines() {
+  for i in 1 2 3; do
+    tail -c "+$(($(cat "$work/mark-$i") + 1))" "$work/trainer-$i.log" | grep -E -- "$1" | sed "s/^[0-9:.]* */10.214.0.$i: /" | tail -n 1
+  done
+}
+said() { [ -n "$(lines "$1")" ]; }
+awaited() { # seconds, line
+  until_true "$1" said "$2" || { tail -n 5 "$work"/trainer-*.log; fail "nobody said \"$2\" within $1 s"; }
+  say "  $(lines "$2" | head -n 1 | cut -c1-200)"
 }
 
-on rg-1 ./regatta rendezvous --seeds $seed --set node.cluster.port=5701 >"$work/rendezvous.log" 2>&1 &
+ip netns exec rg-1 ./regatta rendezvous --seeds $seed --set node.cluster.port=5701 >"$work/rendezvous.log" 2>&1 &
 pids=(0)
 for i in 1 2 3 4; do
   trainer rg-$i trainer-$i
   pids+=($!)
 done
-awaited 400 trainer-1 'Epoch 0, batch [0-9]'
-awaited 120 trainer-1 'with 4 trainers|4 of 2 to 4 trainers|has 4 trainers'
+for i in 1 2 3; do echo 0 >"$work/mark-$i"; done
+awaited 400 'Epoch 0, batch [0-9]'
+awaited 120 'joined, 4 of 2 to 4|has 4 trainers'
 
+mark
 cut_off rg-4
 say "10.214.0.4 is cut off: a firewall drops all its packets"
-awaited 60 trainer-1 'has 3 trainers after 4'
-awaited 60 trainer-1 'is done, with 3 trainers'
+awaited 60 'has 3 trainers after 4'
+awaited 60 'is done, with 3 trainers'
 sleep 10 # longer than any patience of the others with it
 bring_back rg-4
 say "10.214.0.4 is back"
@@ -88,9 +96,10 @@ status=0
 wait "${pids[4]}" || status=$?
 [ $status -eq 1 ] || fail "its trainer has ended with $status, not 1"
 say "  trainer-4 ended with 1: $(grep -E '^regatta' "$work/trainer-4.log" | tail -n 1 | cut -c1-300)"
+mark
 trainer rg-4 trainer-4-again
 pids[4]=$!
-awaited 200 trainer-1 'has 4 trainers after 3'
+awaited 200 'has 4 trainers after 3'
 for i in 1 2 3 4; do
   wait "${pids[$i]}" || fail "the trainer on 10.214.0.$i ended with $?"
 done
