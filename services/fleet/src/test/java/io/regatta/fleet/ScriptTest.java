@@ -2,6 +2,7 @@ package io.regatta.fleet;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -77,6 +78,47 @@ class ScriptTest {
   }
 
   @Test
+  void of_two_callers_one_builds_and_the_other_waits_and_a_lock_of_the_dead_is_taken() throws Exception {
+    Path gate = gatedBuild();
+    Process first = process(List.of(home.resolve("regatta").toString(), "version"), jdk);
+    BufferedReader said = first.inputReader();
+    assertThat(said.readLine()).contains("building");
+    Process second = process(List.of(home.resolve("regatta").toString(), "version"), jdk);
+    assertThat(second.inputReader().readLine()).contains("somebody is building, and is waited for (process " + first.pid() + " ");
+    Files.writeString(gate, "go\n");
+    assertThat(second.waitFor(30, TimeUnit.SECONDS)).isTrue();
+    assertThat(second.inputReader().lines().toList()).hasSize(1).allSatisfy(line -> assertThat(line).contains("fleet.jar version"));
+    assertThat(Files.readAllLines(home.resolve("mvnw.log"))).hasSize(1);
+    executable(home.resolve("mvnw"), MVNW);
+    Files.writeString(Files.createDirectory(home.resolve("services/fleet/target/building")).resolve("holder"),
+        first.pid() + " " + run(List.of("uname", "-n"), jdk).text);
+    first.waitFor();
+    assertThat(regatta(jdk, "--build").status).isZero();
+    assertThat(home.resolve("services/fleet/target/building")).doesNotExist();
+  }
+
+  @Test
+  void a_build_that_is_ended_by_sigterm_says_so_by_its_status() throws Exception {
+    Path gate = gatedBuild();
+    Process build = process(List.of(home.resolve("regatta").toString(), "version"), jdk);
+    assertThat(build.inputReader().readLine()).contains("building");
+    Process waiting = new ProcessBuilder("sh", "-c", "echo go > " + gate).start(); // opens when Maven's stand-in is there
+    build.destroy();
+    assertThat(waiting.waitFor(30, TimeUnit.SECONDS)).isTrue();
+    assertThat(build.waitFor(30, TimeUnit.SECONDS)).isTrue();
+    assertThat(build.exitValue()).isEqualTo(143);
+    assertThat(home.resolve("services/fleet/target")).isEmptyDirectory();
+  }
+
+  /** Has builds wait until somebody writes to a pipe. */
+  private Path gatedBuild() throws Exception {
+    Path gate = dir.resolve("gate");
+    assertThat(new ProcessBuilder("mkfifo", gate.toString()).start().waitFor()).isZero();
+    executable(home.resolve("mvnw"), MVNW.replace("mkdir", "cat " + gate + " > /dev/null\nmkdir"));
+    return gate;
+  }
+
+  @Test
   void old_missing_and_half_javas_are_named() throws Exception {
     java("11.0.2");
     assertThat(regatta(jdk, "version")).satisfies(o -> {
@@ -134,6 +176,13 @@ class ScriptTest {
 
   /** Without a java home, also with a PATH of nothing but the tools that the script calls. */
   private Output run(List<String> command, Path javaHome) throws Exception {
+    Process process = process(command, javaHome);
+    String text = new String(process.getInputStream().readAllBytes());
+    assertThat(process.waitFor(30, TimeUnit.SECONDS)).isTrue();
+    return new Output(process.exitValue(), text);
+  }
+
+  private Process process(List<String> command, Path javaHome) throws Exception {
     ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
     Map<String, String> environment = builder.environment();
     environment.keySet().removeAll(List.of("JAVA_HOME", "OMP_NUM_THREADS", "OPT_OUT_TRACKING", "REGATTA_JAVA_OPTS"));
@@ -152,9 +201,7 @@ class ScriptTest {
     }
     Process process = builder.start();
     process.getOutputStream().close();
-    String text = new String(process.getInputStream().readAllBytes());
-    assertThat(process.waitFor(30, TimeUnit.SECONDS)).isTrue();
-    return new Output(process.exitValue(), text);
+    return process;
   }
 
   private static Path where(String tool) {
