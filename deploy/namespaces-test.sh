@@ -38,21 +38,21 @@ for i in 1 2 3 4; do
   ip -n rg-$i link set lo up
 done
 
-on() { # host, command...
+on() { # host, command...; takes this shell's place, so that a job's id is the command's: in brackets where something follows
   local host=$1
   shift
-  ip netns exec "$host" "$@"
+  exec ip netns exec "$host" "$@"
 }
 cut_off() {
   if command -v iptables >/dev/null; then
-    on "$1" iptables -A INPUT -i eth0 -j DROP && on "$1" iptables -A OUTPUT -o eth0 -j DROP
+    (on "$1" iptables -A INPUT -i eth0 -j DROP) && (on "$1" iptables -A OUTPUT -o eth0 -j DROP)
   else
-    on "$1" nft -f - <<<'table ip cut { chain in { type filter hook input priority 0; iifname "eth0" drop; }
-      chain out { type filter hook output priority 0; oifname "eth0" drop; } }'
+    (on "$1" nft -f - <<<'table ip cut { chain in { type filter hook input priority 0; iifname "eth0" drop; }
+      chain out { type filter hook output priority 0; oifname "eth0" drop; } }')
   fi
 }
 bring_back() {
-  if command -v iptables >/dev/null; then on "$1" iptables -F; else on "$1" nft delete table ip cut; fi
+  if command -v iptables >/dev/null; then (on "$1" iptables -F); else (on "$1" nft delete table ip cut); fi
 }
 
 seed=10.214.0.1:5701
