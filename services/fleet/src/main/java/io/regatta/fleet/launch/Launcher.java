@@ -14,6 +14,7 @@ import java.util.Map;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 
 /**
@@ -27,6 +28,8 @@ public final class Launcher {
   private static final long GRACE_MILLIS = 8000;
   private static final int TAIL_LINES = 20;
   private static final int BAD_INPUT = 2;
+  /** Signals after which nobody is waited for. */
+  private static final int IMPATIENT = 2;
 
   /** What the main thread waits for: a process that has ended, or a signal. */
   private record Event(Launched ended, boolean signal) {}
@@ -39,8 +42,7 @@ public final class Launcher {
   private final BlockingQueue<Event> events = new LinkedBlockingQueue<>();
   private final List<Launched> running = new ArrayList<>();
   private final Map<String, Integer> restarts = new HashMap<>();
-  private volatile boolean interrupted;
-  private volatile boolean impatient;
+  private final AtomicInteger signals = new AtomicInteger();
 
   /**
    * @param calls how each process is called
@@ -59,8 +61,7 @@ public final class Launcher {
    * A signal: the first ends all in order, the next one at once. Any thread.
    */
   void interrupt() {
-    impatient = interrupted;
-    interrupted = true;
+    signals.incrementAndGet(); // handlers run on threads of their own, and may at the same time
     events.add(new Event(null, true));
   }
 
@@ -204,7 +205,7 @@ public final class Launcher {
   }
 
   private void awaitEnd(Launched process, long deadline) {
-    while (process.process().isAlive() && !impatient && deadline - System.nanoTime() > 0) {
+    while (process.process().isAlive() && signals.get() < IMPATIENT && deadline - System.nanoTime() > 0) {
       try {
         Event event = events.poll(deadline - System.nanoTime(), TimeUnit.NANOSECONDS); // a process that ends, or a second signal
         if (event == null) {
