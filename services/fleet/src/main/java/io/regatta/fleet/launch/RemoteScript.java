@@ -6,8 +6,8 @@ import java.util.stream.Collectors;
 
 /**
  * What a machine's sh does for one process of the job: it starts it in the workspace, copies what it prints to a file of the
- * workspace's {@code log} and to whoever called, and ends it when standard input ends, as it does when the caller has gone. Its own
- * status is the process's. Stateless.
+ * workspace's {@code log} and to whoever called, and ends it when standard input ends, as it does when the caller has gone. When nobody
+ * reads what it prints any more, the file still gets all of it: tee lives on. Its own status is the process's. Stateless.
  */
 final class RemoteScript {
 
@@ -32,7 +32,7 @@ final class RemoteScript {
         [ -n "$regatta" ] || if [ -x ./regatta ]; then regatta=./regatta; else regatta=regatta; fi
         if [ -d lib ]; then REGATTA_CLASSPATH="lib/*${REGATTA_CLASSPATH:+:$REGATTA_CLASSPATH}"; export REGATTA_CLASSPATH; fi
         exec 3<&0
-        tee log/%s < %s &
+        (trap '' PIPE; exec tee log/%s < %s) &
         t=$!
         env %s $regatta %s < /dev/null > %s 2>&1 &
         p=$!

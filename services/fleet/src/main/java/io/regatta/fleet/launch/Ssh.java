@@ -35,7 +35,8 @@ final class Ssh {
 
   private List<String> words(RemoteHost host) {
     List<String> command = new ArrayList<>(words);
-    command.addAll(List.of("-T", "-o", "BatchMode=yes", "-o", "ConnectTimeout=15", "-o", "ServerAliveInterval=15"));
+    command.addAll(List.of("-T", "-o", "BatchMode=yes", "-o", "ConnectTimeout=10", "-o", "ServerAliveInterval=5", "-o",
+        "ServerAliveCountMax=3"));
     if (host.port() > 0) {
       command.addAll(List.of("-p", Integer.toString(host.port())));
     }
