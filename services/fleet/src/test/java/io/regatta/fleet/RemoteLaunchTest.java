@@ -111,6 +111,8 @@ class RemoteLaunchTest {
         .contains("--hosts needs --job_dispatch_package DIR");
     assertThat(CommandLineRun.regatta("launch", "--hosts", hosts.toString(), "--job_workspace", "w", "--servers", "a:1", "job.yaml")
         .failure()).contains("--hosts names the machines: leave out --servers");
+    assertThat(CommandLineRun.regatta("launch", "--hosts", hosts.toString(), "--job_workspace", "w", "--nproc_per_node", "2", "--server_num",
+        "1", "job.yaml").failure()).contains("Only one mode(Collective or Parameter-Server)", "--server_num and --nproc_per_node");
     Path twice = Files.writeString(dir.resolve("twice"), "a\na\n");
     assertThat(CommandLineRun.regatta("launch", "--hosts", twice.toString(), "--job_workspace", "w", "job.yaml").failure())
         .contains("names a host twice");

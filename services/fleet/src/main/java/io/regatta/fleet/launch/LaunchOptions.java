@@ -51,10 +51,25 @@ public record LaunchOptions(Integer serverNum, Integer workerNum, List<String> s
     }
   }
 
-  /** The same for other machines. */
+  /** The same for other machines, by their names; numbers on each are in the lists. */
   LaunchOptions on(List<String> newServers, List<String> newWorkers, List<String> newIps) {
     return new LaunchOptions(null, null, newServers, newWorkers, newIps, nprocPerNode, meeting, gpus, host, startPort,
         httpPort, logDir, jobId, program, arguments);
+  }
+
+  /** The same with a server and a trainer, for who has asked for neither mode. */
+  LaunchOptions withOneOfEach() {
+    return new LaunchOptions(1, 1, servers, workers, ips, nprocPerNode, meeting, gpus, host, startPort, httpPort, logDir, jobId,
+        program, arguments);
+  }
+
+  /** @throws InvalidInput if some options are of parameter-server mode, and others of collective mode */
+  void refuseBothModes() {
+    if (!parameterServerOptions().isEmpty() && !collectiveOptions().isEmpty()) {
+      throw new InvalidInput("Only one mode(Collective or Parameter-Server) can be selected at the same time, but more than "
+          + "one configuration was received: " + String.join(", ", parameterServerOptions()) + " and "
+          + String.join(", ", collectiveOptions()));
+    }
   }
 
   private static void atLeast(String option, Integer value, int least) {

@@ -50,12 +50,9 @@ record LaunchPlan(boolean collective, String why, List<Planned> processes, List<
    * @throws InvalidInput for options that contradict each other or leave something open
    */
   static LaunchPlan of(LaunchOptions options, LaunchedJob job, Machines machine, int gpus) {
+    options.refuseBothModes();
     List<String> servers = options.parameterServerOptions();
     List<String> collective = options.collectiveOptions();
-    if (!servers.isEmpty() && !collective.isEmpty()) {
-      throw new InvalidInput("Only one mode(Collective or Parameter-Server) can be selected at the same time, but more than "
-          + "one configuration was received: " + String.join(", ", servers) + " and " + String.join(", ", collective));
-    }
     if (!servers.isEmpty()) {
       return new ParameterServerPlan(options, job.shards(), machine).plan("Run parameter-server mode. pserver arguments:"
           + quoted(servers) + ", GPU count:" + gpus);
@@ -67,8 +64,8 @@ record LaunchPlan(boolean collective, String why, List<Planned> processes, List<
       return collective(options, job, machine, "Not found distinct arguments and there are " + gpus
           + " GPUs. Default use collective mode");
     }
-    throw new InvalidInput("Not found distinct arguments and there is no GPU, so this would be parameter-server mode. The "
-        + "setting of Parameter-Server must has server_num or servers.");
+    return new ParameterServerPlan(options.withOneOfEach(), job.shards(), machine).plan("Not found distinct arguments and there is no "
+        + "GPU. Default use parameter-server mode, with one server and one trainer (--server_num, --worker_num)");
   }
 
   /** Trainers of an elastic job meet at a place that outlives each of them, also on one machine. */

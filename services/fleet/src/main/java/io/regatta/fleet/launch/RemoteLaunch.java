@@ -29,6 +29,7 @@ public final class RemoteLaunch {
       throw new InvalidInput("--hosts names the machines: leave out --servers, --workers, --ips and --master; --server_num, "
           + "--worker_num and --nproc_per_node are numbers on each of them");
     }
+    options.refuseBothModes(); // before names of machines take the numbers' place
     if (!options.program().matches(".*\\.(yaml|yml|json)") || Path.of(options.program()).isAbsolute()) {
       throw new InvalidInput("program " + options.program() + ": with --hosts it is a job file (.yaml, .yml, .json) by its path in the "
           + "workspace; programs of its own lie in the workspace's lib");

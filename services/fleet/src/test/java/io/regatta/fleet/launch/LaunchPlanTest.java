@@ -139,6 +139,17 @@ class LaunchPlanTest {
   }
 
   @Test
+  void who_asks_for_neither_mode_gets_what_the_machine_is_made_for() {
+    LaunchPlan without = plan(1);
+    assertThat(without.processes()).extracting(LaunchPlan.Planned::name).containsExactly("server 0", "worker 0");
+    assertThat(without.why()).isEqualTo("Not found distinct arguments and there is no GPU. Default use parameter-server mode, with one "
+        + "server and one trainer (--server_num, --worker_num)");
+    LaunchPlan with = LaunchPlan.of(options(), new LaunchedJob(1, false), new ThisMachine("", ports), 2);
+    assertThat(with.collective()).isTrue();
+    assertThat(with.why()).isEqualTo("Not found distinct arguments and there are 2 GPUs. Default use collective mode");
+  }
+
+  @Test
   void contradictions_are_one_line() {
     assertThatThrownBy(() -> plan(1, "server_num=1", "nproc_per_node=2")).isInstanceOf(InvalidInput.class)
         .hasMessageStartingWith("Only one mode(Collective or Parameter-Server) can be selected at the same time");
@@ -148,7 +159,6 @@ class LaunchPlanTest {
         .hasMessage("The setting of Parameter-Server must has worker_num or workers.");
     assertThatThrownBy(() -> plan(1, "server_num=2", "servers=127.0.0.1:1", "worker_num=1")).isInstanceOf(InvalidInput.class)
         .hasMessageStartingWith("The server_num and servers doesn't match.");
-    assertThatThrownBy(() -> plan(1)).isInstanceOf(InvalidInput.class).hasMessageContaining("there is no GPU");
     assertThatThrownBy(() -> options("gpus=0,x")).isInstanceOf(InvalidInput.class).hasMessageContaining("--gpus");
     assertThatThrownBy(() -> options("nnodes=2")).isInstanceOf(InvalidInput.class).hasMessageContaining("needs --master");
     assertThatThrownBy(() -> options("nnodes=4:2", "master=a:1")).isInstanceOf(InvalidInput.class).hasMessageContaining("--nnodes");
