@@ -16,6 +16,9 @@ import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.lang.ArchRule;
 import com.tngtech.archunit.library.dependencies.SliceAssignment;
 import com.tngtech.archunit.library.dependencies.SliceIdentifier;
+import io.regatta.node.NodeConfig;
+import io.regatta.node.admin.AdminConfig;
+import io.regatta.node.cluster.ClusterConfig;
 import io.regatta.protocol.ParameterServerControl;
 import io.regatta.protocol.RendezvousClient;
 import io.regatta.trainer.TrainingProgram;
@@ -170,7 +173,9 @@ class DependencyRulesTest {
         .should().callMethod(Vertx.class, "createHttpServer", HttpServerOptions.class)
         .orShould().callMethod(Vertx.class, "createHttpServer")
         .orShould().callConstructor(RendezvousClient.class, Vertx.class, String.class, int.class)
-        .orShould().callConstructor(ParameterServerControl.class, Vertx.class, String.class, int.class);
+        .orShould().callConstructor(ParameterServerControl.class, Vertx.class, String.class, int.class)
+        .orShould().callConstructor(NodeConfig.class, ClusterConfig.class, AdminConfig.class, String.class, int.class, int.class,
+            int.class, boolean.class);
     rule.check(regatta);
   }
 
