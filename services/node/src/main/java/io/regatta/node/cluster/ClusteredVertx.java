@@ -236,12 +236,17 @@ public final class ClusteredVertx {
         || seed.port() == cluster.port() && seed.host().equals(cluster.publishedHost());
   }
 
-  /** Addresses of the seeds; one that cannot be resolved is left out, and the others serve. */
+  /**
+   * Addresses of the seeds; one that cannot be resolved is left out, and the others serve. Of a name that stands for several members
+   * those that listen: the others wait for the one that founds the cluster, which would wait for them.
+   */
   private List<HostPort> resolvedSeeds() {
     List<HostPort> resolved = new ArrayList<>();
     for (HostPort seed : cluster.seedMembers()) {
       try {
-        resolved.addAll(resolve(seed));
+        List<HostPort> members = resolve(seed);
+        members.stream().filter(member -> members.size() == 1 || isHere(member) || SeedProbe.refusal(member) == null)
+            .forEach(resolved::add);
       } catch (UnknownHostException e) {
         LOG.warn("{}: seed {} cannot be resolved and is left out", who, seed);
       }
