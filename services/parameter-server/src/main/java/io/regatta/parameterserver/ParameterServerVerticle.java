@@ -138,7 +138,8 @@ public final class ParameterServerVerticle extends VerticleBase {
         .register(ParameterServerGrpcService.SERVICE_NAME, this::ready)
         .bind(calls);
     paths = Map.of(StreamPaths.PARAMETER_SHARD, this::toFirstShard);
-    Handler<HttpServerRequest> all = TensorStreamServer.handler(vertx, paths, withGuest(), options);
+    Handler<HttpServerRequest> all = TensorStreamServer.withOpenHealth(calls, TensorStreamServer.handler(vertx, paths, withGuest(),
+        options));
     return ServicePort.listenForStreams(vertx, at -> TensorStreamServer.create(vertx, at).requestHandler(all), node.bind(),
         config.port(), "the parameter server", PORT_KEY, options, node.host()).map(listening -> {
           port = listening;

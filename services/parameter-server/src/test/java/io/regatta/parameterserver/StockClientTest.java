@@ -1,6 +1,7 @@
 package io.regatta.parameterserver;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
 import com.google.protobuf.ByteString;
@@ -19,6 +20,8 @@ import io.regatta.core.exchange.NanPolicy;
 import io.regatta.core.model.DenseVariable;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.optim.OptimizerSpec;
+import io.regatta.node.Node;
+import io.regatta.node.NodeConfig;
 import io.regatta.node.testing.BlockedLoopGuard;
 import io.regatta.protocol.JobSpecs;
 import io.regatta.protocol.parameterserver.Shard;
@@ -31,12 +34,15 @@ import io.vertx.grpc.health.v1.HealthCheckRequest;
 import io.vertx.grpc.health.v1.HealthCheckResponse;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.io.TempDir;
 
 /** grpc-java with our .proto and nothing else of ours on the client's side. */
 @ExtendWith(BlockedLoopGuard.class)
@@ -92,6 +98,30 @@ class StockClientTest {
         if (data != null) {
           data.shutdownNow().awaitTermination(5, TimeUnit.SECONDS);
         }
+      }
+    }
+  }
+
+  /** Of a server with a token. */
+  @Test
+  void aProbeThatShowsNoTokenLearnsWhetherTheServerIsReadyAndNothingElse(@TempDir Path dir) throws Exception {
+    Path token = Files.writeString(dir.resolve("token"), "the-token-of-this-job");
+    try (RunningServers servers = RunningServers.start(0, 1)) {
+      NodeConfig config = NodeConfig.defaults().withSecurity(NodeConfig.defaults().tls(), token.toString());
+      Node node = RunningServers.get(Node.embedded(servers.vertx, servers.directory, config, "test"));
+      ParameterServerVerticle server = new ParameterServerVerticle(node, ParameterServerConfig.defaults().at(0, 1, 1));
+      RunningServers.get(servers.vertx.deployVerticle(server));
+      ManagedChannel control = channel("127.0.0.1", server.port());
+      try {
+        assertThat(call(control, "grpc.health.v1.Health/Check", HealthCheckRequest.getDefaultInstance(),
+            HealthCheckResponse.getDefaultInstance()).getStatus()).isEqualTo(HealthCheckResponse.ServingStatus.SERVING);
+        for (String method : List.of("regatta.ParameterServer/ShardMap", "grpc.health.v1.Health/List")) {
+          assertThatThrownBy(() -> call(control, method, ShardMapRequest.getDefaultInstance(), ShardMapReply.getDefaultInstance()))
+              .hasMessageContaining("UNAUTHENTICATED").hasMessageContaining("without the job's token");
+        }
+      } finally {
+        control.shutdownNow().awaitTermination(5, TimeUnit.SECONDS);
+        RunningServers.get(node.close());
       }
     }
   }

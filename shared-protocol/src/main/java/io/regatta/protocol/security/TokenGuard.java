@@ -1,6 +1,7 @@
 package io.regatta.protocol.security;
 
 import io.regatta.protocol.error.ErrorMapping;
+import io.vertx.core.Future;
 import io.vertx.core.Handler;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpServerResponse;
@@ -12,8 +13,6 @@ import org.slf4j.LoggerFactory;
 /** Stands before the calls of a port, and refuses those that do not show the job's token. Any thread. */
 final class TokenGuard {
   private static final Logger LOG = LoggerFactory.getLogger(TokenGuard.class);
-  /** Probes of schedulers can show nothing, and learn nothing but whether the service is ready. */
-  private static final String HEALTH = "/grpc.health.v1.Health/";
   private static final String ADVICE = ": set node.token_file or REGATTA_NODE_TOKEN to the token of the job";
 
   private final Token token;
@@ -25,8 +24,7 @@ final class TokenGuard {
 
   Handler<HttpServerRequest> before(Handler<HttpServerRequest> calls) {
     return token.isNone() ? calls : request -> {
-      String path = request.path();
-      if (path != null && path.startsWith(HEALTH) || admits(request)) {
+      if (admits(request)) {
         calls.handle(request);
       }
     };
@@ -49,17 +47,17 @@ final class TokenGuard {
   private static void refuse(HttpServerRequest request, String why) {
     String type = request.getHeader("content-type");
     HttpServerResponse response = request.response();
+    Future<Void> answered;
     if (type != null && type.startsWith("application/grpc")) {
-      response.putHeader("content-type", "application/grpc")
+      answered = response.putHeader("content-type", "application/grpc")
           .putHeader("grpc-status", Integer.toString(GrpcStatus.UNAUTHENTICATED.code))
           .putHeader("grpc-message", ErrorMapping.encode(why)).end();
-      return;
+    } else {
+      answered = response.setStatusCode(401).putHeader("www-authenticate", "Bearer")
+          .putHeader("content-type", "text/plain; charset=utf-8").end("this port " + why + "\n");
     }
-    response.setStatusCode(401).putHeader("www-authenticate", "Bearer").putHeader("content-type", "text/plain; charset=utf-8")
-        .end("this port " + why + "\n").onComplete(sent -> {
-          if (request.version() != HttpVersion.HTTP_2) {
-            request.connection().close(); // a body that comes behind is read by nobody
-          }
-        });
+    if (request.version() != HttpVersion.HTTP_2) {
+      answered.onComplete(sent -> request.connection().close()); // a body that comes behind is read by nobody
+    }
   }
 }

@@ -7,9 +7,12 @@ import io.vertx.core.http.HttpServer;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpVersion;
 import java.util.Map;
+import java.util.Set;
 
 /** Serves tensor streams and ordinary gRPC calls on one HTTP/2 port. */
 public final class TensorStreamServer {
+
+  private static final Set<String> HEALTH = Set.of("/grpc.health.v1.Health/Check", "/grpc.health.v1.Health/Watch");
 
   private TensorStreamServer() {}
 
@@ -45,9 +48,20 @@ public final class TensorStreamServer {
     });
   }
 
+  /**
+   * Lets calls of gRPC's health service past the token, for a port that has the service: probes of schedulers can show nothing, and
+   * learn nothing but whether it is ready.
+   *
+   * @param health to which the health service is bound
+   * @param others who looks at the token, for everything else
+   */
+  public static Handler<HttpServerRequest> withOpenHealth(Handler<HttpServerRequest> health, Handler<HttpServerRequest> others) {
+    return request -> (HEALTH.contains(String.valueOf(request.path())) && isGrpc(request) ? health : others).handle(request);
+  }
+
   private static boolean isGrpc(HttpServerRequest request) {
     String type = request.getHeader("content-type");
     return request.version() == HttpVersion.HTTP_2 && request.method() == HttpMethod.POST && type != null
-        && type.startsWith("application/grpc") && !type.startsWith("application/grpc-web");
+        && type.matches("application/grpc([+;].*)?");
   }
 }

@@ -13,17 +13,20 @@ import io.regatta.protocol.stream.Loop;
 import io.regatta.protocol.stream.StreamOptions;
 import io.regatta.protocol.stream.TensorFrame;
 import io.regatta.protocol.stream.TensorStreamClient;
+import io.regatta.protocol.stream.TensorStreamServer;
 import io.regatta.protocol.stream.Transport;
 import io.regatta.protocol.tensor.TensorMessage;
 import io.regatta.protocol.testing.Certificates;
 import io.regatta.protocol.testing.Certificates.Pem;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
+import io.vertx.core.http.HttpClient;
 import io.vertx.core.http.HttpClientOptions;
 import io.vertx.core.http.HttpClientResponse;
 import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.HttpServer;
 import io.vertx.core.http.HttpServerOptions;
+import io.vertx.core.http.HttpVersion;
 import io.vertx.core.net.PemKeyCertOptions;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -187,7 +190,7 @@ class RefusedTest {
   }
 
   @Test
-  void an_http_client_is_told_with_401_and_a_health_probe_is_let_through() throws Exception {
+  void an_http_client_is_told_with_401() throws Exception {
     HttpServer server = get(loop.vertx.createHttpServer().requestHandler(PeerSecurity.of(null, TOKEN).guard(r -> r.response().end("in")))
         .listen(0, "127.0.0.1"));
     HttpClientResponse none = get(request(server, "/predict", null));
@@ -195,7 +198,36 @@ class RefusedTest {
     assertThat(none.getHeader("www-authenticate")).isEqualTo("Bearer");
     assertThat(get(request(server, "/predict", "Bearer another-token")).statusCode()).isEqualTo(401);
     assertThat(get(request(server, "/predict", "bearer the-right-token-of-this-job")).statusCode()).isEqualTo(200);
-    assertThat(get(request(server, "/grpc.health.v1.Health/Check", null)).statusCode()).isEqualTo(200);
+    assertThat(get(request(server, "/grpc.health.v1.Health/Check", null)).statusCode()).isEqualTo(401);
+  }
+
+  /** Where the health service is, and for what is a call of it. */
+  @Test
+  void a_health_probe_is_let_through_and_nothing_that_looks_like_it() throws Exception {
+    PeerSecurity security = PeerSecurity.of(null, TOKEN);
+    HttpServer server = get(loop.vertx.createHttpServer().requestHandler(TensorStreamServer.withOpenHealth(
+        r -> r.response().putHeader("grpc-status", "0").end(), security.guard(r -> r.response().end("in")))).listen(0, "127.0.0.1"));
+    HttpClient http2 = loop.vertx.createHttpClient(new HttpClientOptions().setProtocolVersion(HttpVersion.HTTP_2)
+        .setHttp2ClearTextUpgrade(false));
+    HttpClient http1 = loop.vertx.createHttpClient();
+    String health = "/grpc.health.v1.Health/";
+    for (String type : new String[] {"application/grpc", "application/grpc+proto"}) {
+      assertThat(probe(http2, server, HttpMethod.POST, health + "Check", type)).isEqualTo("0");
+      assertThat(probe(http2, server, HttpMethod.POST, health + "Watch", type)).isEqualTo("0");
+      assertThat(probe(http2, server, HttpMethod.POST, health + "List", type)).isEqualTo("16");
+      assertThat(probe(http2, server, HttpMethod.PUT, health + "Check", type)).isEqualTo("16");
+      assertThat(probe(http1, server, HttpMethod.POST, health + "Check", type)).isEqualTo("16");
+    }
+    assertThat(probe(http2, server, HttpMethod.POST, health + "Check", "application/grpc-web")).isEqualTo("16");
+    assertThat(probe(http2, server, HttpMethod.POST, health + "Check", "text/plain")).isEqualTo("HTTP 401");
+  }
+
+  /** The gRPC status, or the one of HTTP. */
+  private static String probe(HttpClient client, HttpServer server, HttpMethod method, String path, String type) throws Exception {
+    HttpClientResponse answer = get(client.request(method, server.actualPort(), "127.0.0.1", path)
+        .compose(r -> r.putHeader("content-type", type).send()));
+    String status = answer.getHeader("grpc-status");
+    return status == null ? "HTTP " + answer.statusCode() : status;
   }
 
   private Future<HttpClientResponse> request(HttpServer server, String path, String authorization) {

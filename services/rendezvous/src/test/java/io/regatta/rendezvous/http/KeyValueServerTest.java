@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.regatta.node.testing.BlockedLoopGuard;
 import io.regatta.protocol.security.PeerSecurity;
+import io.regatta.protocol.security.Token;
 import io.vertx.core.Vertx;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -225,6 +226,24 @@ class KeyValueServerTest {
       assertThat(exchange(port, delete + "If-Match: " + tag + "\r\n\r\n")).startsWith("HTTP/1.0 412 ");
       assertThat(exchange(port, delete + "If-Match: *\r\n\r\n")).startsWith("HTTP/1.0 200 ");
       assertThat(exchange(port, "GET /s/k HTTP/1.0\r\n\r\n")).startsWith("HTTP/1.0 404 ");
+    }
+  }
+
+  /** Also under names that are open at other ports. */
+  @Test
+  void whoDoesNotShowTheTokenStoresNothing() throws IOException {
+    PeerSecurity security = PeerSecurity.of(null, Token.of("the-token-of-this-job", "a test"));
+    HttpStoreConfig config = new HttpStoreConfig(0, 0, Map.of(), 100, 1000, 1500, 3600);
+    int closedGloo = get(KeyValueServer.gloo(vertx, "127.0.0.1", config, clock::get, security)).port();
+    int closedLaunch = get(KeyValueServer.launch(vertx, "127.0.0.1", config, clock::get, security)).port();
+    String token = " HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer the-token-of-this-job\r\n\r\n";
+    for (String path : new String[] {"/s/k", "/grpc.health.v1.Health/Check", "/grpc.health.v1.Health/x"}) {
+      String put = "PUT " + path + " HTTP/1.1\r\nHost: x\r\nContent-Type: application/grpc\r\nContent-Length: 1\r\n\r\n1";
+      for (int port : new int[] {closedGloo, closedLaunch}) {
+        assertThat(send(port, "PUT", path, "1")).startsWith("HTTP/1.0 401 ").contains("without the job's token");
+        assertThat(exchange(port, put)).contains("grpc-status: 16", "token");
+        assertThat(exchange(port, "GET " + path + token)).startsWith("HTTP/1.0 404 ");
+      }
     }
   }
 }
