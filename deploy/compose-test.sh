@@ -91,7 +91,7 @@ logs() { # of all trainers, from a moment on
   done
 }
 now() { since=$(date -u +%Y-%m-%dT%H:%M:%SZ); }
-said() { logs | grep -E -q -- "$1"; }
+said() { [ -n "$(logs | grep -E -- "$1" | tail -n 1)" ]; }
 awaited() { # seconds, line
   until_true "$1" said "$2" || { compose logs --no-color --tail 40 >"$work/failed.log" 2>&1; fail "no trainer said \"$2\" within $1 s, see $work/failed.log"; }
   say "  $(logs | grep -E -- "$2" | tail -n 1 | sed 's/^[0-9:.]* *//' | cut -c1-180)"
