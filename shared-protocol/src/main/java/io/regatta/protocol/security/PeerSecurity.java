@@ -33,14 +33,25 @@ public final class PeerSecurity {
   private final TlsFiles files;
   private final Token token;
   private final TokenGuard guard;
-  /** Servers with TLS, as long as somebody holds them, and whom they let in; also the lock of what follows. */
-  private final Map<HttpServer, Clients> servers = new WeakHashMap<>();
+  /** Servers with TLS, as long as somebody holds them, and what they show to whom; also the lock of what follows. */
+  private final Map<HttpServer, Shown> servers = new WeakHashMap<>();
   private volatile TlsMaterial material;
   /** What was wrong with the files when they were last looked at, and whether that has been said. */
   private String trouble;
   private boolean complained;
 
-  private record Clients(ClientAuth auth, boolean alpn) {}
+  /** What a server shows, and which clients it lets in. */
+  private static final class Shown {
+    private final ClientAuth auth;
+    private final boolean alpn;
+    private TlsMaterial material;
+
+    private Shown(ClientAuth auth, boolean alpn, TlsMaterial material) {
+      this.auth = auth;
+      this.alpn = alpn;
+      this.material = material;
+    }
+  }
 
   private PeerSecurity(TlsFiles files, TlsMaterial material, Token token) {
     this.files = files;
@@ -89,23 +100,23 @@ public final class PeerSecurity {
   }
 
   private HttpServer server(Vertx vertx, HttpServerOptions options, ClientAuth clients) {
-    TlsMaterial now = material;
-    if (now == null) {
+    if (files == null) {
       return vertx.createHttpServer(options);
     }
-    if (!now.hasCertificate()) {
-      throw new InvalidInput("this process opens a port with TLS, but node.tls.certificate and node.tls.key are missing: give "
-          + "its certificate");
+    synchronized (servers) { // no look at the files comes between what it gets and its being known to have it
+      TlsMaterial now = material;
+      if (!now.hasCertificate()) {
+        throw new InvalidInput("this process opens a port with TLS, but node.tls.certificate and node.tls.key are missing: give "
+            + "its certificate");
+      }
+      options.setUseAlpn(options.isHttp2ClearTextEnabled()); // who takes HTTP/2 without TLS takes it with it
+      options.setSsl(true).setKeyCertOptions(now.identity()).setTrustOptions(now.trust());
+      options.setEnabledSecureTransportProtocols(TlsMaterial.PROTOCOLS);
+      HttpServer server = vertx.createHttpServer(options.setClientAuth(clients));
+      server.exceptionHandler(ConnectFailure::ofClient);
+      servers.put(server, new Shown(clients, options.isUseAlpn(), now));
+      return server;
     }
-    options.setUseAlpn(options.isHttp2ClearTextEnabled()); // who takes HTTP/2 without TLS takes it with it
-    options.setSsl(true).setKeyCertOptions(now.identity()).setTrustOptions(now.trust());
-    options.setEnabledSecureTransportProtocols(TlsMaterial.PROTOCOLS);
-    HttpServer server = vertx.createHttpServer(options.setClientAuth(clients));
-    server.exceptionHandler(ConnectFailure::ofClient);
-    synchronized (servers) {
-      servers.put(server, new Clients(clients, options.isUseAlpn()));
-    }
-    return server;
   }
 
   /** Adds what a client needs to be let in; the token comes with each call. */
@@ -149,10 +160,11 @@ public final class PeerSecurity {
   }
 
   /**
-   * Looks whether the files have changed, and if so has all servers that listen use them. Files that do not fit each other yet are
-   * left alone; if that lasts until the next look, one line says so, and what was there before is used on. Blocks while it reads.
+   * Looks whether the files have changed, and has all servers that listen and do not use what is in them do so: one that did not listen
+   * yet when they changed, or could not take them, comes at the next look. Files that do not fit each other yet are left alone; if that
+   * lasts until the next look, one line says so, and what was there before is used on. Blocks while it reads.
    *
-   * @return completes when all servers use what is there; never fails
+   * @return completes when the servers have been asked; never fails
    */
   public Future<Void> reload() {
     if (files == null) {
@@ -169,16 +181,37 @@ public final class PeerSecurity {
     synchronized (servers) {
       trouble = null;
       complained = false;
-      if (read.same(material)) {
-        return Future.succeededFuture();
+      if (!read.same(material)) {
+        material = read;
+        LOG.info("the files of node.tls have changed: new connections use the {}", read);
       }
-      material = read;
-      servers.forEach((server, clients) -> updates.add(Future.succeededFuture()
-          .compose(v -> server.updateSSLOptions(read.server(clients.auth, clients.alpn))) // one that has closed throws
-          .onFailure(e -> LOG.debug("a server does not take the new certificate: {}", e.toString()))));
+      servers.forEach((server, shown) -> {
+        if (shown.material != material) {
+          updates.add(update(server, shown, material));
+        }
+      });
     }
-    LOG.info("the files of node.tls have changed: new connections use the {}", read);
     return Future.join(updates).<Void>mapEmpty().otherwiseEmpty();
+  }
+
+  private Future<Boolean> update(HttpServer server, Shown shown, TlsMaterial now) {
+    Future<Boolean> update;
+    try {
+      update = server.updateSSLOptions(now.server(shown.auth, shown.alpn));
+    } catch (RuntimeException e) { // thrown by one that does not listen, not yet or not any more
+      LOG.debug("a server does not listen, and is not asked to take the new certificate: {}", e.toString());
+      return Future.succeededFuture(false);
+    }
+    return update.onComplete(done -> {
+      if (done.succeeded()) {
+        synchronized (servers) {
+          shown.material = now;
+        }
+      } else {
+        LOG.warn("the server at port {} does not take the {}: {}; it goes on with what it had, and is asked again at the next look",
+            server.actualPort(), now, done.cause().toString());
+      }
+    });
   }
 
   private void complain(String what) {

@@ -7,6 +7,7 @@ import io.vertx.core.net.ClientSSLOptions;
 import io.vertx.core.net.PemKeyCertOptions;
 import io.vertx.core.net.PemTrustOptions;
 import io.vertx.core.net.ServerSSLOptions;
+import io.vertx.core.net.impl.KeyStoreHelper;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.nio.file.AccessDeniedException;
@@ -26,6 +27,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Stream;
+import javax.net.ssl.TrustManagerFactory;
 import javax.net.ssl.X509KeyManager;
 
 /** The content of {@link TlsFiles} at one moment, checked. Immutable. */
@@ -60,6 +63,7 @@ final class TlsMaterial {
   static TlsMaterial read(TlsFiles files) {
     Buffer ca = bytes(CA, files.ca());
     certificates(CA, files.ca(), ca);
+    checkTrust(files.ca(), ca);
     if (files.certificate() == null) {
       return new TlsMaterial(files, null, null, ca, null);
     }
@@ -94,6 +98,15 @@ final class TlsMaterial {
       throw new InvalidInput(setting + " " + file + " holds no certificate: give a PEM file");
     } catch (CertificateException e) {
       throw new InvalidInput(setting + " " + file + " is no certificate in PEM: " + e.getMessage(), e);
+    }
+  }
+
+  /** As Vert.x does it for a port, which reads fewer kinds of files than the JDK. */
+  private static void checkTrust(Path file, Buffer ca) {
+    try {
+      TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm()).init(KeyStoreHelper.loadCA(Stream.of(ca)));
+    } catch (Exception e) { // the library declares no narrower one
+      throw new InvalidInput(CA + " " + file + " is no certificate in PEM that can be trusted: " + e.getMessage(), e);
     }
   }
 

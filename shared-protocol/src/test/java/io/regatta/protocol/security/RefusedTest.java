@@ -5,6 +5,10 @@ import static java.nio.file.StandardCopyOption.REPLACE_EXISTING;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
 import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.PeerLost;
@@ -20,6 +24,7 @@ import io.regatta.protocol.testing.Certificates;
 import io.regatta.protocol.testing.Certificates.Pem;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
+import io.vertx.core.Vertx;
 import io.vertx.core.http.HttpClient;
 import io.vertx.core.http.HttpClientOptions;
 import io.vertx.core.http.HttpClientResponse;
@@ -28,13 +33,18 @@ import io.vertx.core.http.HttpServer;
 import io.vertx.core.http.HttpServerOptions;
 import io.vertx.core.http.HttpVersion;
 import io.vertx.core.net.PemKeyCertOptions;
+import java.lang.reflect.Proxy;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.slf4j.LoggerFactory;
 
 /** Who is not let in, and what its user is told: under which address, why, and what to do. */
 class RefusedTest {
@@ -258,6 +268,65 @@ class RefusedTest {
     get(server.reload());
     loop.open(port, PATH, options(mutual(stranger)), s -> { });
     assertThat(stream(port, mutual(node))).hasMessageContaining("not signed by a CA");
+  }
+
+  /** One that was made, and did not listen yet, when the files changed. */
+  @Test
+  void a_server_that_was_not_there_yet_has_the_new_files_at_the_next_look() throws Exception {
+    Path certificate = Files.copy(node.certificate(), directory.resolve("early.crt"));
+    Path key = Files.copy(node.key(), directory.resolve("early.key"));
+    Path ca = Files.copy(node.ca(), directory.resolve("early.pem"));
+    PeerSecurity security = mutual(new Pem(certificate, key, ca));
+    HttpServer early = TensorStreamServer.create(loop.vertx, options(security)).requestHandler(TensorStreamServer.handler(loop.vertx,
+        Map.of(PATH, s -> s.handler(s::send)), r -> r.response().end(), options(security)));
+    Files.copy(stranger.certificate(), certificate, REPLACE_EXISTING);
+    Files.copy(stranger.key(), key, REPLACE_EXISTING);
+    Files.copy(stranger.ca(), ca, REPLACE_EXISTING);
+    get(security.reload());
+    int port = get(early.listen(0, "127.0.0.1")).actualPort();
+    get(security.reload());
+    loop.open(port, PATH, options(mutual(stranger)), s -> { });
+    assertThat(stream(port, mutual(node))).hasMessageContaining("not signed by a CA");
+  }
+
+  @Test
+  void a_server_that_cannot_take_the_new_files_is_named_and_asked_again() throws Exception {
+    Path certificate = Files.copy(node.certificate(), directory.resolve("again.crt"));
+    Path key = Files.copy(node.key(), directory.resolve("again.key"));
+    PeerSecurity security = mutual(new Pem(certificate, key, node.ca()));
+    AtomicInteger asked = new AtomicInteger();
+    HttpServer reluctant = standIn(HttpServer.class, Map.of("actualPort", () -> 4711, "updateSSLOptions",
+        () -> asked.incrementAndGet() == 1 ? Future.failedFuture("not now") : Future.succeededFuture(true)));
+    HttpServer held = security.server(standIn(Vertx.class, Map.of("createHttpServer", () -> reluctant)), new HttpServerOptions());
+    Pem renewed = certificates.issue("ca", "renewed");
+    Files.copy(renewed.certificate(), certificate, REPLACE_EXISTING);
+    Files.copy(renewed.key(), key, REPLACE_EXISTING);
+    Logger logger = (Logger) LoggerFactory.getLogger(PeerSecurity.class);
+    ListAppender<ILoggingEvent> lines = new ListAppender<>();
+    lines.start();
+    logger.addAppender(lines);
+    try {
+      get(security.reload());
+    } finally {
+      logger.detachAppender(lines);
+    }
+    assertThat(lines.list).filteredOn(line -> line.getLevel() == Level.WARN).singleElement().asString()
+        .contains("port 4711", "CN=renewed", "asked again");
+    get(security.reload());
+    assertThat(asked).as("the files are the same").hasValue(2);
+    get(security.reload());
+    assertThat(asked).as("it has them").hasValue(2);
+    assertThat(held).isSameAs(reluctant);
+  }
+
+  /** Answers some methods; the others give null. */
+  private static <T> T standIn(Class<T> type, Map<String, Supplier<?>> answers) {
+    return type.cast(Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] {type}, (self, method, args) ->
+        switch (method.getName()) {
+          case "hashCode" -> System.identityHashCode(self);
+          case "equals" -> self == args[0];
+          default -> answers.containsKey(method.getName()) ? answers.get(method.getName()).get() : null;
+        }));
   }
 
   @Test

@@ -9,6 +9,7 @@ import io.regatta.protocol.testing.Certificates.Pem;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Base64;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -36,6 +37,9 @@ class TlsMaterialTest {
     refused(node.certificate(), node.key(), text, "node.tls.ca", text.toString(), "certificate");
     refused(node.certificate(), text, node.ca(), "node.tls.key", text.toString(), "private key");
     refused(node.certificate(), other.key(), node.ca(), "node.tls.key", other.key().toString(), "not the key of");
+    Path der = Files.write(directory.resolve("ca.der"), Base64.getMimeDecoder().decode(Files.readString(node.ca())
+        .replaceAll("-----.*-----", "")));
+    refused(node.certificate(), node.key(), der, "node.tls.ca", der.toString(), "PEM"); // which the JDK alone would take
     refused(expired.certificate(), expired.key(), expired.ca(), "node.tls.certificate", "expired on", "renew it");
     assertThat(PeerSecurity.of(node.files(), Token.NONE).toString()).contains("mutual TLS", "CN=node", "no token");
   }
