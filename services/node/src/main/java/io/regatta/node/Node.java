@@ -73,9 +73,7 @@ public final class Node {
         id -> insight.waits().logLong(System.currentTimeMillis())
             .onFailure(e -> LOG.warn("{}: cannot list the waits: {}", role(), e.toString())));
     this.security = new NodeSecurity(insight.security(), vertx, config.tls().pollMs(), role());
-    if (!role().equals(CLIENT)) {
-      security.sayWhoMayCall(role(), bind());
-    }
+    security.sayWhoMayCall(role(), role().equals(CLIENT) ? "" : bind(), insight.endpoint());
   }
 
   /**

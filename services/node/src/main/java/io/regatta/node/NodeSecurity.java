@@ -1,8 +1,11 @@
 package io.regatta.node;
 
+import io.regatta.node.address.HostPort;
 import io.regatta.node.address.PublishedAddress;
 import io.regatta.protocol.security.PeerSecurity;
 import io.vertx.core.Vertx;
+import java.util.ArrayList;
+import java.util.List;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -32,17 +35,30 @@ final class NodeSecurity {
     return security;
   }
 
-  /** A port that others can reach, and that lets everybody in, is not opened without a word. */
-  void sayWhoMayCall(String role, String host) {
+  /**
+   * A port that others can reach, and that lets everybody in, is not opened without a word.
+   *
+   * @param services address that services listen on; empty: there are none
+   * @param admin where the admin server listens; null: there is none
+   */
+  void sayWhoMayCall(String role, String services, HostPort admin) {
     boolean token = !security.token().isNone();
-    if (security.hasTls() || token) {
+    if (!services.isEmpty() && (security.hasTls() || token)) {
       LOG.info("{} calls and is called with {}", role, security);
     }
-    if ((!security.hasTls() || !token) && !PublishedAddress.isLoopback(host)) {
+    List<String> open = new ArrayList<>();
+    if (!services.isEmpty() && !PublishedAddress.isLoopback(services)) {
+      open.add(services);
+    }
+    boolean train = !open.isEmpty();
+    if (admin != null && !PublishedAddress.isLoopback(admin.host())) {
+      open.add(admin + " (admin port)");
+    }
+    if ((!security.hasTls() || !token) && !open.isEmpty()) {
       LOG.warn("{} listens on {}, which others can reach, {}: whoever does can {} (node.tls, node.token; docs/security.md)", role,
-          host, security.hasTls() ? "without a token" : token ? "without TLS" : "without TLS and without a token",
-          token ? "listen, and learn the token" : security.isMutual() ? "train along, with a certificate of that CA"
-              : "read and change what is trained");
+          String.join(" and ", open), security.hasTls() ? "without a token" : token ? "without TLS" : "without TLS and without a token",
+          token ? "listen, and learn the token" : (train ? security.isMutual() ? "train along" : "read and change what is trained"
+              : "read its metrics and what it waits for") + (security.isMutual() ? ", with a certificate of that CA" : ""));
     }
   }
 

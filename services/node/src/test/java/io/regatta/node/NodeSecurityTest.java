@@ -8,6 +8,7 @@ import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.node.address.HostPort;
 import io.regatta.node.settings.Effective;
 import io.regatta.node.settings.Schema;
 import io.regatta.node.settings.Settings;
@@ -143,14 +144,25 @@ class NodeSecurityTest {
     logger.addAppender(lines);
     try {
       NodeSecurity open = new NodeSecurity(PeerSecurity.NONE, vertx, 0, "server");
-      open.sayWhoMayCall("server", "127.0.0.1");
-      open.sayWhoMayCall("server", "localhost");
+      open.sayWhoMayCall("server", "127.0.0.1", new HostPort("127.0.0.1", 9000));
+      open.sayWhoMayCall("server", "localhost", null);
       assertThat(lines.list).isEmpty();
-      open.sayWhoMayCall("server", "10.0.0.7");
+      open.sayWhoMayCall("server", "10.0.0.7", null);
       assertThat(lines.list).singleElement().asString().contains("WARN", "server listens on 10.0.0.7", "without TLS and without a token",
           "node.tls, node.token");
       lines.list.clear();
-      new NodeSecurity(PeerSecurity.of(null, Token.of(SECRET, "a test")), vertx, 0, "server").sayWhoMayCall("server", "10.0.0.7");
+      open.sayWhoMayCall("server", "10.0.0.7", new HostPort("::", 9000));
+      assertThat(lines.list).singleElement().asString().contains("server listens on 10.0.0.7 and [::]:9000 (admin port), which");
+      lines.list.clear();
+      NodeConfig adminOpen = bind(load(Map.of(), Map.of(), List.of("node.admin.host=0.0.0.0")));
+      for (String role : List.of("server", "client")) {
+        Node node = get(Node.embedded(vertx, null, adminOpen, role));
+        assertThat(lines.list).singleElement().asString().contains("WARN", role + " listens on 0.0.0.0:" + node.adminPort()
+            + " (admin port), which others can reach, without TLS and without a token: whoever does can read its metrics");
+        lines.list.clear();
+        get(node.close());
+      }
+      new NodeSecurity(PeerSecurity.of(null, Token.of(SECRET, "a test")), vertx, 0, "server").sayWhoMayCall("server", "10.0.0.7", null);
       assertThat(lines.list).filteredOn(line -> line.getLevel().toString().equals("WARN")).singleElement().asString()
           .contains("without TLS:");
       assertThat(lines.list.toString()).doesNotContain(SECRET);

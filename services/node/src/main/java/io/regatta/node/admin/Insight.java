@@ -34,6 +34,8 @@ public final class Insight {
   private final Hosted hosted = new Hosted();
   private final Health health;
   private volatile AdminServer admin;
+  /** Null: there is no admin server. */
+  private volatile HostPort endpoint;
 
   /**
    * Nothing is open yet.
@@ -108,8 +110,8 @@ public final class Insight {
       String adminHost = config.host().isBlank() ? bind.isEmpty() ? host : bind
           : PublishedAddress.bindable("node.admin.host", config.host());
       admin = Blocking.get(AdminServer.start(adminHost, config.port(), this));
-      LOG.info("{} answers /health, /ready, /why and /metrics at {}://{}", role, security.hasTls() ? "https" : "http",
-          new HostPort(adminHost, port()));
+      endpoint = new HostPort(adminHost, port());
+      LOG.info("{} answers /health, /ready, /why and /metrics at {}://{}", role, security.hasTls() ? "https" : "http", endpoint);
     }
     return host;
   }
@@ -118,6 +120,11 @@ public final class Insight {
   public int port() {
     AdminServer server = admin;
     return server == null ? -1 : server.port();
+  }
+
+  /** Where the admin server listens, null if there is none. */
+  public HostPort endpoint() {
+    return endpoint;
   }
 
   /** Ends the admin server; bound to no context. */
