@@ -26,6 +26,10 @@ import org.yaml.snakeyaml.error.YAMLException;
 /** Reads one configuration file with Vert.x Config's parsers. Stateless; nothing blocks the caller. */
 final class ConfigFile {
 
+  /** Behind these words the parsers repeat a piece of the file, which may be a secret. */
+  private static final String REPEATS = "(Unrecognized token|found undefined alias|could not determine a constructor for the tag) \\S+?"
+      + "(:?)(?=\\s|$)";
+
   private ConfigFile() {}
 
   /** The file's values, empty for null; {@link InvalidInput} says file, line and column. */
@@ -90,18 +94,19 @@ final class ConfigFile {
     for (Throwable cause = e; cause != null; cause = cause.getCause()) {
       if (cause instanceof JsonProcessingException json && json.getLocation() != null) {
         JsonLocation at = json.getLocation();
-        return at(file, at.getLineNr(), at.getColumnNr(), json.getOriginalMessage(), e);
+        return at(file, at.getLineNr(), at.getColumnNr(), json.getOriginalMessage());
       }
       if (cause instanceof MarkedYAMLException yaml && yaml.getProblemMark() != null) {
         Mark mark = yaml.getProblemMark();
-        return at(file, mark.getLine() + 1, mark.getColumn() + 1, yaml.getProblem(), e);
+        return at(file, mark.getLine() + 1, mark.getColumn() + 1, yaml.getProblem());
       }
     }
-    return new InvalidInput("configuration file " + file + " must hold a mapping of keys to values", e);
+    return new InvalidInput("configuration file " + file + " must hold a mapping of keys to values");
   }
 
-  private static InvalidInput at(Path file, int line, int column, String problem, Throwable e) {
+  /** Without the parser's failure, which repeats the file's text. */
+  private static InvalidInput at(Path file, int line, int column, String problem) {
     return new InvalidInput("configuration file " + file + ", line " + line + ", column " + column + ": "
-        + problem.replaceAll("\\s+", " "), e);
+        + problem.replaceAll("\\s+", " ").replaceAll(REPEATS, "$1$2"));
   }
 }

@@ -114,6 +114,15 @@ public final class Schema {
     return Optional.of(at);
   }
 
+  /** Whether a value of this shape may hold what nobody should see: messages do not repeat it then. */
+  static boolean mayHoldSecret(Shape shape) {
+    if (shape instanceof Section section) {
+      return section.keys().values().stream().anyMatch(key -> mayHoldSecret(key.shape()));
+    }
+    return shape instanceof ListOf list ? mayHoldSecret(list.element())
+        : shape instanceof MapOf map ? mayHoldSecret(map.value()) : ((Leaf) shape).type() == Secret.class;
+  }
+
   /** All paths that can be given from outside, sections and maps included; no list elements, no map keys. */
   List<String> paths() {
     List<String> out = new ArrayList<>();

@@ -293,7 +293,8 @@ public final class Settings {
     for (String override : overrides) {
       int equals = override.indexOf('=');
       if (equals <= 0) {
-        throw new InvalidInput("--set " + override + ": write key=value, for example --set " + example(schema));
+        throw new InvalidInput("--set " + override.replaceFirst("(?s)[^\\w.].*", "...") // what follows may be a secret
+            + ": write key=value, for example --set " + example(schema));
       }
       String path = override.substring(0, equals).strip();
       String origin = "--set " + path;
@@ -317,7 +318,7 @@ public final class Settings {
     List<String> segments = split(path);
     Shape shape = schema.find(segments).orElseThrow();
     if (shape instanceof Section && !text.strip().startsWith("{")) {
-      throw new InvalidInput("key '" + path + "': expected section, got \"" + text + "\" (" + origin
+      throw new InvalidInput("key '" + path + "': expected section, got " + quoted(shape, text) + " (" + origin
           + "): give one of its keys, or JSON");
     }
     JsonObject at = layer;
@@ -358,10 +359,15 @@ public final class Settings {
         return new JsonObject(trimmed);
       }
     } catch (DecodeException e) {
-      throw new InvalidInput("key '" + path + "': expected " + Schema.typeName(shape) + ", got broken JSON \"" + text
-          + "\"", e);
+      throw new InvalidInput("key '" + path + "': expected " + Schema.typeName(shape) + ", got broken JSON: " + quoted(shape, text),
+          Schema.mayHoldSecret(shape) ? null : e);
     }
     return shape instanceof Leaf leaf && leaf.type() == Object.class ? untyped(text) : text;
+  }
+
+  /** A text for messages, unless it may be, or hold, a secret. */
+  private static String quoted(Shape shape, String text) {
+    return Schema.mayHoldSecret(shape) ? "a text that may hold a secret, and is not shown" : "\"" + text + "\"";
   }
 
   private static JsonArray list(ListOf list, String text, String path) {
@@ -378,7 +384,7 @@ public final class Settings {
       for (String item : text.split(",")) {
         int equals = item.indexOf('=');
         if (equals <= 0) {
-          throw new InvalidInput("key '" + path + "': expected name=value,... or JSON, got \"" + text + "\"");
+          throw new InvalidInput("key '" + path + "': expected name=value,... or JSON, got " + quoted(map, text));
         }
         object.put(item.substring(0, equals).strip(),
             layerValue(map.value(), item.substring(equals + 1).strip(), path));

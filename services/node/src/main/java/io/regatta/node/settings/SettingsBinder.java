@@ -306,7 +306,8 @@ final class SettingsBinder {
   }
 
   private InvalidInput mistyped(Shape shape, Object raw, String path) {
-    String shown = raw instanceof String ? "\"" + raw + "\"" : String.valueOf(raw);
+    String shown = Schema.mayHoldSecret(shape) ? "what may hold a secret, and is not shown"
+        : raw instanceof String ? "\"" + raw + "\"" : String.valueOf(raw);
     return new InvalidInput("key '" + path + "': expected " + Schema.typeName(shape) + ", got "
         + (shown.length() > 80 ? shown.substring(0, 77) + "..." : shown) + from(origin.apply(path)));
   }

@@ -217,6 +217,27 @@ class SettingsTest {
     refused(override("nonsense"), "--set nonsense", "key=value");
   }
 
+  /** A slip of the pen shows no token, in the message or behind it. */
+  @Test
+  void whatMayHoldASecretIsNotRepeated() throws IOException {
+    Schema schema = Schema.sections(Map.of("node", NodeConfig.class));
+    String secret = "seenNowhereAtAll0123";
+    for (Sources sources : List.of(environment("REGATTA_NODE", "{\"token\":\"" + secret + "\",}"),
+        environment("REGATTA_NODE", secret), override("node.token:" + secret),
+        ofFile(write("s.yaml", "node: " + secret)), ofFile(write("s.json", "{\"node\":\"" + secret + "\"}")),
+        ofFile(write("raw.json", "{\"node\": {\"token\": " + secret + "}}")),
+        ofFile(write("alias.yaml", "node: {token: *" + secret + "}")),
+        ofFile(write("tag.yaml", "node: {token: !" + secret + " x}")),
+        ofFile(write("open.yaml", "node: {token: " + secret)))) {
+      assertThatThrownBy(() -> get(Settings.load(vertx, schema, sources)).bindSections()).isInstanceOf(InvalidInput.class)
+          .satisfies(e -> {
+            for (Throwable each = e; each != null; each = each.getCause()) {
+              assertThat(each.toString()).doesNotContain(secret);
+            }
+          });
+    }
+  }
+
   @Test
   void oneElementIsAList() throws IOException {
     Job one = load(ofFile(write("one.yaml", "sizes: 8\nhosts: a\n")));
