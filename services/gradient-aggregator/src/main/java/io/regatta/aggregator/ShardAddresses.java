@@ -1,5 +1,7 @@
 package io.regatta.aggregator;
 
+import io.regatta.core.error.RegattaException;
+import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.NotOwner;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.node.directory.Directory;
@@ -13,6 +15,7 @@ import io.vertx.core.Vertx;
 import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 
 /**
  * Finds shards: asks the parameter servers in the directory for their shard maps, each once at a time, however many
@@ -20,8 +23,11 @@ import java.util.concurrent.TimeUnit;
  */
 final class ShardAddresses {
 
-  /** What the servers have said: those that the directory named, and the shards of those that answered. */
-  private record Answers(List<Instance> servers, List<Shard> shards) {}
+  /** So many are told why a shard is not found. */
+  private static final int REASONS = 3;
+
+  /** What the servers have said: those that the directory named, the shards of those that answered, and why others did not. */
+  private record Answers(List<Instance> servers, List<Shard> shards, List<RegattaException> failures) {}
 
   private final Vertx vertx;
   private final Directory directory;
@@ -42,8 +48,9 @@ final class ShardAddresses {
    * The shard of this global index, where the trainers have it. A server that does not answer is passed over.
    *
    * @param incarnation what the trainers call its incarnation; 0 if they do not say, then the latest is taken
-   * @return fails with {@link PeerLost} if no server that answers has it, and with {@link NotOwner} if those that have
-   *     it are other incarnations: pulls and pushes would go to different places
+   * @return fails with {@link PeerLost} if no server that answers has it, with {@link InvalidInput} if one of the others refuses to
+   *     answer, as for a token that is missing here, and with {@link NotOwner} if those that have it are other incarnations: pulls and
+   *     pushes would go to different places
    */
   Future<Shard> find(int index, long incarnation) {
     boolean begunBefore = asking != null;
@@ -58,8 +65,9 @@ final class ShardAddresses {
     }
     Future<Answers> round = directory.list(Directory.PARAMETER_SERVER).compose(servers -> {
       List<Future<List<Shard>>> maps = servers.stream().map(this::shards).toList();
-      return Future.join(maps).map(all -> new Answers(servers,
-          maps.stream().flatMap(map -> map.result().stream()).toList()));
+      return Future.join(maps).transform(all -> Future.succeededFuture(new Answers(servers,
+          maps.stream().filter(Future::succeeded).flatMap(map -> map.result().stream()).toList(),
+          maps.stream().filter(Future::failed).map(map -> (RegattaException) map.cause()).toList())));
     });
     asking = round;
     round.onComplete(done -> asking = null);
@@ -70,15 +78,21 @@ final class ShardAddresses {
     ParameterServerControl control = new ParameterServerControl(vertx, server.host(), server.controlPort(), calls);
     return control.shardMap().timeout(lookupMillis, TimeUnit.MILLISECONDS)
         .map(ShardMapReply::getShardsList)
-        .otherwise(List.of())
+        .recover(e -> Future.failedFuture(e instanceof RegattaException ? e
+            : new PeerLost("the parameter server at " + server.endpoint() + " does not answer: " + e.getMessage(), e)))
         .eventually(control::close);
   }
 
   private static Shard pick(Answers answers, int index, long incarnation) {
     List<Shard> found = answers.shards().stream().filter(shard -> shard.getIndex() == index).toList();
     if (found.isEmpty()) {
-      throw new PeerLost("no parameter server that answers has shard " + index + "; the directory names "
-          + answers.servers().stream().map(Instance::endpoint).toList());
+      List<RegattaException> failures = answers.failures().stream()
+          .sorted(Comparator.comparing(e -> !(e instanceof InvalidInput))).limit(REASONS).toList(); // refusals first
+      String said = "no parameter server that answers has shard " + index + "; the directory names "
+          + answers.servers().stream().map(Instance::endpoint).toList()
+          + failures.stream().map(e -> "; " + e.getMessage()).collect(Collectors.joining());
+      boolean refused = !failures.isEmpty() && failures.get(0) instanceof InvalidInput;
+      throw refused ? new InvalidInput(said, failures.get(0)) : new PeerLost(said);
     }
     return found.stream().filter(shard -> incarnation == 0 || shard.getIncarnation() == incarnation)
         .max(Comparator.comparingLong(Shard::getIncarnation))

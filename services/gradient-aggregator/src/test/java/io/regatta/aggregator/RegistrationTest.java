@@ -5,6 +5,7 @@ import static io.regatta.aggregator.RunningCluster.get;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.regatta.core.error.RegattaException.Cancelled;
+import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.NotOwner;
 import io.regatta.core.exchange.JobSpec;
 import io.regatta.core.exchange.Mode;
@@ -18,8 +19,11 @@ import io.regatta.node.settings.StreamConfig;
 import io.regatta.node.testing.BlockedLoopGuard;
 import io.regatta.protocol.ShardStreamHandler.Origin;
 import io.regatta.protocol.parameterserver.Shard;
+import io.regatta.protocol.security.PeerSecurity;
+import io.regatta.protocol.security.Token;
 import io.regatta.protocol.stream.StreamOptions;
 import io.vertx.core.Future;
+import io.vertx.core.http.HttpServer;
 import io.vertx.core.net.NetServer;
 import java.util.ArrayList;
 import java.util.List;
@@ -106,6 +110,23 @@ class RegistrationTest {
       }));
       assertThat(found).extracting(shard -> shard.result().getIncarnation()).containsOnly(real);
       assertThat(connections).hasValue(1);
+    }
+  }
+
+  /** Asking again would not help. */
+  @Test
+  void aServerThatRefusesToAnswerIsNamedWithItsReason() {
+    try (RunningCluster cluster = new RunningCluster(job("job"), 0)) {
+      PeerSecurity security = PeerSecurity.of(null, Token.of("the-token-of-this-job", "a test"));
+      HttpServer closed = get(cluster.vertx.createHttpServer().requestHandler(security.guard(r -> r.response().end()))
+          .listen(0, "127.0.0.1"));
+      get(cluster.directory.register(new Directory.Instance(Directory.PARAMETER_SERVER, "closed", 1, "127.0.0.1",
+          closed.actualPort(), 1, Map.of())));
+      ShardAddresses addresses = new ShardAddresses(cluster.vertx, cluster.directory, StreamOptions.defaults(), 20_000);
+      assertThat(failure(cluster.on(() -> addresses.find(RunningCluster.SHARDS, 0)).toCompletionStage())).isInstanceOf(InvalidInput.class)
+          .hasMessageContainingAll("has shard " + RunningCluster.SHARDS, "127.0.0.1:" + closed.actualPort(),
+              "refuses a call without the job's token", "node.token_file");
+      get(cluster.on(() -> addresses.find(0, 0)));
     }
   }
 
