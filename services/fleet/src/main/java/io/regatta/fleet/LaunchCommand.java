@@ -213,6 +213,10 @@ final class LaunchCommand implements Callable<Integer> {
       throw new InvalidInput(BadArguments.words(e));
     }
     JobConfig config = given.job.load(given.settings, null);
-    return new LaunchedJob(config.shards(), config.isElastic());
+    List<String> node = remote.isGiven() ? List.of() : given.settings.nodeArguments(); // of other machines they are not seen here
+    if (!node.isEmpty()) {
+      Place.checkNode(given.settings.conf(), given.settings.sectionKeys());
+    }
+    return new LaunchedJob(config.shards(), config.isElastic(), node);
   }
 }

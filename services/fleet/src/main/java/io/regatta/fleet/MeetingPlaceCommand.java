@@ -1,6 +1,7 @@
 package io.regatta.fleet;
 
 import io.regatta.node.Node;
+import io.regatta.node.Sections;
 import io.regatta.node.ServiceProcess;
 import io.regatta.node.directory.Directory;
 import io.regatta.node.process.Blocking;
@@ -8,11 +9,13 @@ import io.regatta.node.process.Interrupt;
 import io.regatta.node.settings.Settings;
 import io.regatta.rendezvous.RendezvousVerticle;
 import io.vertx.core.Promise;
+import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
@@ -30,13 +33,16 @@ final class MeetingPlaceCommand implements Callable<Integer> {
   @Spec
   private CommandSpec spec;
 
+  @Mixin
+  private SettingsOptions settings;
+
   @Parameters(index = "0", paramLabel = "HOST:PORT")
   private String endpoint;
 
   @Override
   public Integer call() {
-    Place place = Place.load(null, List.of(new Settings.Option("--master", "fleet.rendezvous_endpoint", endpoint)), List.of(),
-        Fleet.role(Role.RENDEZVOUS));
+    Place place = Place.load(settings.conf(), List.of(new Settings.Option("--master", "fleet.rendezvous_endpoint", endpoint)),
+        settings.sectionKeys(), code());
     Node.Starting starting = Node.begin(place.node(), Directory.RENDEZVOUS);
     try (Interrupt interrupt = Interrupt.closes(starting::close)) {
       Node node = Blocking.get(starting.future());
@@ -48,6 +54,11 @@ final class MeetingPlaceCommand implements Callable<Integer> {
     } finally {
       Blocking.get(starting.close());
     }
+  }
+
+  /** An admin port that the settings name is that of the trainer beside this process. */
+  private static JsonObject code() {
+    return Fleet.role(Role.RENDEZVOUS).put(Sections.NODE, new JsonObject().put("admin", new JsonObject().put("port", 0)));
   }
 
   private static Promise<Void> inputEnds() {

@@ -58,6 +58,18 @@ final class Place {
     return new Place(JobFile.load(sections().beside(Schema.of(JobConfig.class)), sources));
   }
 
+  /**
+   * Refuses a section {@code node} that no process could be started with, among them a token on a command line, before it stands on
+   * those of others.
+   *
+   * @param conf a file of sections, or null
+   * @param overrides {@code key=value} each
+   */
+  static void checkNode(Path conf, List<String> overrides) {
+    JobFile.load(sections().beside(Schema.of(JobConfig.class)), Settings.Sources.ofProcess(conf, List.of(), overrides))
+        .bindSection(Sections.NODE, NodeConfig.class, List.of());
+  }
+
   /** All sections. */
   static Schema sections() {
     Map<String, Class<? extends Record>> sections = new LinkedHashMap<>();

@@ -63,6 +63,17 @@ final class SettingsOptions {
     return keys.stream().filter(key -> Sections.holds(name(key))).toList();
   }
 
+  /** {@code -conf}, and {@code --set} of keys of the section node, as arguments for another process of the job on this machine. */
+  List<String> nodeArguments() {
+    List<String> arguments = new ArrayList<>();
+    if (conf != null) {
+      arguments.addAll(List.of("-conf", conf.toString()));
+    }
+    keys.stream().filter(key -> name(key).equals(Sections.NODE) || name(key).startsWith(Sections.NODE + "."))
+        .forEach(key -> arguments.addAll(List.of("--set", key)));
+    return arguments;
+  }
+
   /** An option that is short for a key; value null: it was not given. */
   static void add(List<Settings.Option> given, String option, String key, Object value) {
     if (value != null) {

@@ -4,6 +4,7 @@ import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import java.io.PrintWriter;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -32,14 +33,18 @@ public final class Launches {
     try (ReservedPorts ports = new ReservedPorts()) {
       List<String> command = ChildCommand.of(options.program(), options.arguments(), main);
       LaunchPlan plan = LaunchPlan.of(options, job, new ThisMachine(options.host(), ports), gpus(options));
-      return stay(plan, process -> call(process, command, main), options, quiet, out);
+      return stay(plan, process -> call(process, command, main, job.settings()), options, quiet, out);
     }
   }
 
-  private static Call call(LaunchPlan.Planned process, List<String> command, String main) {
-    return process.role() == LaunchedRole.MASTER
-        ? new Call(ChildCommand.regatta(main, "meeting-place", process.environment().get("PADDLE_MASTER")), Map.of(), true)
-        : new Call(command, process.environment(), false);
+  /** @param settings what the rendezvous takes of the program's arguments */
+  private static Call call(LaunchPlan.Planned process, List<String> command, String main, List<String> settings) {
+    if (process.role() != LaunchedRole.MASTER) {
+      return new Call(command, process.environment(), false);
+    }
+    List<String> arguments = new ArrayList<>(List.of("meeting-place", process.environment().get("PADDLE_MASTER")));
+    arguments.addAll(settings);
+    return new Call(ChildCommand.regatta(main, arguments.toArray(String[]::new)), Map.of(), true);
   }
 
   /** Says what is to be started, starts it, and stays until it has ended, for what reason ever. */

@@ -40,7 +40,7 @@ class LaunchPlanTest {
 
   private LaunchPlan plan(int shards, String... given) {
     LaunchOptions options = options(given);
-    return LaunchPlan.of(options, new LaunchedJob(shards, false), new ThisMachine(options.host(), ports), 0);
+    return LaunchPlan.of(options, new LaunchedJob(shards, false, List.of()), new ThisMachine(options.host(), ports), 0);
   }
 
   private static List<RoleEnvironment> read(LaunchPlan plan) {
@@ -133,7 +133,7 @@ class LaunchPlanTest {
   @Test
   void trainers_of_an_elastic_job_meet_at_a_place_of_its_own_on_one_machine_as_well() {
     LaunchOptions options = options("nproc_per_node=2");
-    LaunchPlan plan = LaunchPlan.of(options, new LaunchedJob(1, true), new ThisMachine("", ports), 0);
+    LaunchPlan plan = LaunchPlan.of(options, new LaunchedJob(1, true, List.of()), new ThisMachine("", ports), 0);
     assertThat(plan.processes()).extracting(LaunchPlan.Planned::name).containsExactly("master 0", "worker 0", "worker 1");
     assertThat(plan.restarts()).isEqualTo(3);
   }
@@ -144,7 +144,7 @@ class LaunchPlanTest {
     assertThat(without.processes()).extracting(LaunchPlan.Planned::name).containsExactly("server 0", "worker 0");
     assertThat(without.why()).isEqualTo("Not found distinct arguments and there is no GPU. Default use parameter-server mode, with one "
         + "server and one trainer (--server_num, --worker_num)");
-    LaunchPlan with = LaunchPlan.of(options(), new LaunchedJob(1, false), new ThisMachine("", ports), 2);
+    LaunchPlan with = LaunchPlan.of(options(), new LaunchedJob(1, false, List.of()), new ThisMachine("", ports), 2);
     assertThat(with.collective()).isTrue();
     assertThat(with.why()).isEqualTo("Not found distinct arguments and there are 2 GPUs. Default use collective mode");
   }
