@@ -1,9 +1,12 @@
 package io.regatta.trainer.serve;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.regatta.node.process.Blocking;
 import io.regatta.protocol.security.PeerSecurity;
+import io.regatta.protocol.security.Token;
+import io.regatta.protocol.testing.Certificates;
 import io.vertx.core.Vertx;
 import io.vertx.core.http.HttpServer;
 import io.vertx.core.json.JsonObject;
@@ -51,7 +54,11 @@ class PredictionEndpointTest {
   }
 
   private PredictionEndpoint serve(Predictor predictor, long bodyMillis) {
-    PredictionEndpoint endpoint = new PredictionEndpoint(vertx, PeerSecurity.NONE, predictor, MAX_BYTES, bodyMillis);
+    return serve(predictor, bodyMillis, PeerSecurity.NONE);
+  }
+
+  private PredictionEndpoint serve(Predictor predictor, long bodyMillis, PeerSecurity security) {
+    PredictionEndpoint endpoint = new PredictionEndpoint(vertx, security, predictor, MAX_BYTES, bodyMillis);
     HttpServer server = Blocking.get(endpoint.server().listen(0, "127.0.0.1"));
     port = server.actualPort();
     return endpoint;
@@ -74,6 +81,31 @@ class PredictionEndpointTest {
           .expectContinue(true).version(HttpClient.Version.HTTP_1_1).timeout(Duration.ofSeconds(20))
           .POST(HttpRequest.BodyPublishers.ofString(ServedJob.lines(dir).get(0))).build(), HttpResponse.BodyHandlers.ofString());
       assertThat(answer.statusCode()).isEqualTo(200);
+    }
+  }
+
+  private HttpRequest.Builder post(String path) throws Exception {
+    return HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + path)).version(HttpClient.Version.HTTP_1_1)
+        .timeout(Duration.ofSeconds(20))
+        .POST(HttpRequest.BodyPublishers.ofString(ServedJob.lines(dir).get(0)));
+  }
+
+  private int status(HttpRequest.Builder request) throws Exception {
+    return http.send(request.build(), HttpResponse.BodyHandlers.ofString()).statusCode();
+  }
+
+  @Test
+  void who_does_not_show_the_token_or_speaks_no_tls_is_refused() throws Exception {
+    try (Predictor predictor = Predictor.load(dir.resolve("model"))) {
+      serve(predictor, 60_000, PeerSecurity.of(null, Token.of("the-token-of-this-job", "a test")));
+      for (String path : List.of("/predict", "/model", "/grpc.health.v1.Health/Check")) {
+        assertThat(status(post(path))).isEqualTo(401);
+      }
+      HttpRequest.Builder grpc = post("/grpc.health.v1.Health/Check").header("content-type", "application/grpc");
+      assertThat(http.send(grpc.build(), HttpResponse.BodyHandlers.discarding()).headers().firstValue("grpc-status")).contains("16");
+      assertThat(status(post("/predict").header(Token.HEADER, "Bearer the-token-of-this-job"))).isEqualTo(200);
+      serve(predictor, 60_000, Certificates.ofThisJvm());
+      assertThatThrownBy(() -> status(post("/model"))).isInstanceOf(IOException.class);
     }
   }
 
