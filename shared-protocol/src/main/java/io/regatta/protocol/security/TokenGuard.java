@@ -47,6 +47,10 @@ final class TokenGuard {
   private static void refuse(HttpServerRequest request, String why) {
     String type = request.getHeader("content-type");
     HttpServerResponse response = request.response();
+    boolean ends = request.version() != HttpVersion.HTTP_2; // a body that comes behind is read by nobody
+    if (ends) {
+      response.putHeader("connection", "close");
+    }
     Future<Void> answered;
     if (type != null && type.startsWith("application/grpc")) {
       answered = response.putHeader("content-type", "application/grpc")
@@ -56,8 +60,8 @@ final class TokenGuard {
       answered = response.setStatusCode(401).putHeader("www-authenticate", "Bearer")
           .putHeader("content-type", "text/plain; charset=utf-8").end("this port " + why + "\n");
     }
-    if (request.version() != HttpVersion.HTTP_2) {
-      answered.onComplete(sent -> request.connection().close()); // a body that comes behind is read by nobody
+    if (ends) {
+      answered.onComplete(sent -> request.connection().close());
     }
   }
 }
