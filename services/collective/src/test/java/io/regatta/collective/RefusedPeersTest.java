@@ -28,6 +28,7 @@ import io.regatta.rendezvous.RendezvousVerticle;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
+import io.vertx.core.http.HttpClientAgent;
 import io.vertx.core.http.HttpClientOptions;
 import io.vertx.core.http.HttpClientResponse;
 import io.vertx.core.http.HttpMethod;
@@ -95,13 +96,13 @@ class RefusedPeersTest {
   }
 
   private static Future<Integer> put(int port, PeerSecurity client, String token) {
-    return VERTX.createHttpClient(client.client(new HttpClientOptions())).request(HttpMethod.PUT, port, "127.0.0.1", "/scope/key")
-        .compose(request -> {
+    HttpClientAgent http = VERTX.createHttpClient(client.client(new HttpClientOptions()));
+    return http.request(HttpMethod.PUT, port, "127.0.0.1", "/scope/key").compose(request -> {
           if (token != null) {
             request.putHeader(Token.HEADER, "Bearer " + token);
           }
           return request.send("value");
-        }).map(HttpClientResponse::statusCode);
+        }).map(HttpClientResponse::statusCode).eventually(http::close); // one that nobody holds may be closed before
   }
 
   @Test
