@@ -136,10 +136,12 @@ public final class Fleet implements AutoCloseable {
   /** Runs the program on this rank to its end, on model threads of its own, and leaves. The calling thread waits. */
   public RunResult train(TrainingProgram program) {
     Run run = start(program);
-    try (Interrupt interrupt = Interrupt.closes(run::close)) {
-      return Blocking.get(run.result());
-    } finally {
-      Blocking.get(run.close());
+    try (Interrupt interrupt = Interrupt.closes(run::close)) { // also while others are waited for
+      try {
+        return Blocking.get(run.result());
+      } finally {
+        Blocking.get(run.close());
+      }
     }
   }
 

@@ -1,13 +1,15 @@
 package io.regatta.fleet;
 
 import io.regatta.node.Node;
+import io.regatta.node.directory.Directory;
 import io.regatta.parameterserver.ParameterServerConfig;
 import io.regatta.parameterserver.ParameterServerVerticle;
 import io.regatta.protocol.ParameterServerControl;
 import io.regatta.rendezvous.RendezvousConfig;
 import io.regatta.rendezvous.RendezvousVerticle;
 import io.vertx.core.Future;
-import java.util.concurrent.TimeUnit;
+import io.vertx.core.Promise;
+import java.util.List;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -16,9 +18,10 @@ import org.slf4j.LoggerFactory;
  * before these have left. Any thread.
  */
 final class HostedServices {
-  private static final Logger LOG = LoggerFactory.getLogger(HostedServices.class);
 
-  private static final long POLL_MILLIS = 50;
+  private static final Logger LOG = LoggerFactory.getLogger(HostedServices.class);
+  private static final long GONE_MILLIS = 1000;
+  private static final int GONE_TIMES = 10;
 
   private final RendezvousConfig rendezvousConfig;
   private final ParameterServerConfig serverConfig;
@@ -54,30 +57,37 @@ final class HostedServices {
     return first.map(on);
   }
 
-  /** Waits until the job's trainers have left the services, for so long at most. */
-  Future<Void> idle(long millis) {
-    long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(millis);
-    return freed(deadline).compose(done -> rendezvous == null ? Future.<Void>succeededFuture()
-        : rendezvous.idle(Math.max(0, TimeUnit.NANOSECONDS.toMillis(deadline - System.nanoTime()))));
+  /**
+   * Waits until the job's trainers have left the services. Those that die are declared lost by the rendezvous, so this ends unless the
+   * rendezvous has gone, without which nobody is waited for.
+   */
+  Future<Void> idle() {
+    return freed().compose(done -> rendezvous == null ? Future.<Void>succeededFuture() : rendezvous.idle());
   }
 
-  private Future<Void> freed(long deadline) {
+  private Future<Void> freed() {
     ParameterServerVerticle serving = server;
     if (serving == null) {
       return Future.succeededFuture();
     }
     ParameterServerControl control = new ParameterServerControl(node.vertx(), node.host(), serving.port(), node.control());
-    return freed(control, deadline).onFailure(e -> LOG.warn("the server in this process does not say whether trainers still use job {}: {}",
-        job, e.getMessage())).otherwiseEmpty().eventually(control::close);
+    Future<Void> free = new AllLeft(node.vertx(), () -> control.status(job).map(status -> AllLeft.holders(List.of(status))),
+        who -> LOG.info("parameter server {} of this process stays until all have left it: {} (Ctrl-C ends it now)", serving.index(), who))
+        .await()
+        .onFailure(e -> LOG.warn("the server in this process does not say whether trainers still use job {}: {}", job, e.getMessage()))
+        .otherwiseEmpty();
+    Promise<Void> gone = Promise.promise();
+    rendezvousGone(gone, 0);
+    return Future.any(free, gone.future()).<Void>mapEmpty().eventually(control::close);
   }
 
-  /** The last trainer that leaves a server frees the job there. */
-  private Future<Void> freed(ParameterServerControl control, long deadline) {
-    return control.status(job).compose(status -> {
-      boolean held = status.getShardsList().stream().anyMatch(shard -> shard.getJobsCount() > 0);
-      return held && System.nanoTime() - deadline < 0
-          ? node.vertx().timer(POLL_MILLIS, TimeUnit.MILLISECONDS).compose(timer -> freed(control, deadline))
-          : Future.<Void>succeededFuture();
-    });
+  /** Completes when there has been none for longer than it may take to enter the directory anew. */
+  private void rendezvousGone(Promise<Void> gone, int times) {
+    if (times >= GONE_TIMES) {
+      gone.complete();
+      return;
+    }
+    node.vertx().setTimer(GONE_MILLIS, timer -> node.directory().list(Directory.RENDEZVOUS)
+        .onComplete(found -> rendezvousGone(gone, found.succeeded() && !found.result().isEmpty() ? 0 : times + 1)));
   }
 }

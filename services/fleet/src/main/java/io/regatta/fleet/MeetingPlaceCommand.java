@@ -27,9 +27,6 @@ import picocli.CommandLine.Spec;
 @Command(name = "meeting-place", hidden = true, description = "The rendezvous of a launched job.")
 final class MeetingPlaceCommand implements Callable<Integer> {
 
-  /** How long the last ones of the job may take to leave. */
-  private static final long OTHERS_MILLIS = 6000;
-
   @Spec
   private CommandSpec spec;
 
@@ -49,7 +46,7 @@ final class MeetingPlaceCommand implements Callable<Integer> {
       RendezvousVerticle verticle = new RendezvousVerticle(node, place.rendezvous());
       Blocking.get(ServiceProcess.deploy(node, Directory.RENDEZVOUS, verticle, line -> Regatta.say(spec.commandLine().getOut(), line)));
       Blocking.get(inputEnds().future());
-      Blocking.get(verticle.idle(OTHERS_MILLIS));
+      Blocking.get(verticle.idle());
       return Regatta.DONE;
     } finally {
       Blocking.get(starting.close());

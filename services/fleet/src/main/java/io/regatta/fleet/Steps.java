@@ -60,11 +60,12 @@ final class Steps {
   /** Leaves the job in order. */
   RunResult end() {
     ended.countDown();
-    try {
-      return Blocking.get(run.result());
-    } finally {
-      interrupt.close();
-      Blocking.get(run.close());
+    try (interrupt) { // also while others are waited for
+      try {
+        return Blocking.get(run.result());
+      } finally {
+        Blocking.get(run.close());
+      }
     }
   }
 

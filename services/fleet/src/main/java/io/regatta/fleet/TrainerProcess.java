@@ -11,15 +11,16 @@ import io.regatta.trainer.result.RunResult;
 import io.regatta.trainer.service.TrainerVerticle;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 
 /** One trainer rank of a cluster in this process: its node and its verticle. Any thread. */
 final class TrainerProcess implements Run {
 
-  /** How long the last ones of a job may take to leave the services that end with this trainer. */
-  private static final long OTHERS_MILLIS = 10_000;
-
   private final Promise<RunResult> result = Promise.promise();
+  /** Completed when nobody needs the services that end with this trainer; of no context, for theirs ends with the node. */
+  private final Promise<Void> idle = Promise.promise();
+  private final AtomicBoolean closing = new AtomicBoolean();
   private final Node.Starting node;
   private final HostedServices hosted;
 
@@ -47,12 +48,16 @@ final class TrainerProcess implements Run {
     return result.future();
   }
 
+  /** After its run this waits for those who need what is hosted here; a second call ends the wait. */
   @Override
   public Future<Void> close() {
     boolean ended = !result.tryFail(new Cancelled("the trainer was stopped before the end of its run"))
         && result.future().succeeded();
-    Promise<Void> idle = Promise.promise(); // of no context, for that of the services ends with the node
-    (ended ? hosted.idle(OTHERS_MILLIS) : Future.<Void>succeededFuture()).onComplete(done -> idle.complete());
+    if (closing.getAndSet(true) || !ended) {
+      idle.tryComplete();
+    } else {
+      hosted.idle().onComplete(done -> idle.tryComplete());
+    }
     return idle.future().transform(done -> node.close());
   }
 }

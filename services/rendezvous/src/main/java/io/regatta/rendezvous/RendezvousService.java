@@ -9,6 +9,7 @@ import io.regatta.node.admin.Waits;
 import io.regatta.node.directory.Directory;
 import io.regatta.node.directory.Registration;
 import io.regatta.protocol.RendezvousClient;
+import io.regatta.protocol.rendezvous.GroupsReply;
 import io.regatta.protocol.rendezvous.RendezvousGrpcService;
 import io.regatta.rendezvous.http.HttpStoreConfig;
 import io.regatta.rendezvous.http.KeyValueServer;
@@ -27,6 +28,7 @@ import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
+import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -38,6 +40,9 @@ public final class RendezvousService implements PortGuest {
   private static final Logger LOG = LoggerFactory.getLogger(RendezvousService.class);
   private static final long MEASURE_MILLIS = 1000;
   private static final long IDLE_POLL_MILLIS = 20;
+  /** Before who is waited for is worth a line: those who leave together do so within moments. */
+  private static final long IDLE_NOTICE_MILLIS = 1000;
+  private static final long IDLE_SLOW_POLL_MILLIS = 200;
   /** How long another rendezvous may take to answer before its place is taken. */
   private static final long ANSWER_MILLIS = 2000;
   private static final String CALLS = "/" + RendezvousGrpcService.SERVICE_NAME.fullyQualifiedName() + "/";
@@ -162,20 +167,35 @@ public final class RendezvousService implements PortGuest {
     meters.add(Gauge.builder(name, value, AtomicLong::get).description(description).register(node.metrics()));
   }
 
-  /** Completes when nobody is a member of a group here any more, or after so many milliseconds. Any thread. */
-  Future<Void> idle(long millis) {
+  /** See {@link RendezvousVerticle#idle}. */
+  Future<Void> idle() {
     Promise<Void> idle = Promise.promise();
-    long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(millis);
-    context.runOnContext(v -> awaitIdle(idle, deadline));
+    long notice = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(IDLE_NOTICE_MILLIS);
+    context.runOnContext(v -> awaitIdle(idle, notice, ""));
     return idle.future();
   }
 
-  private void awaitIdle(Promise<Void> idle, long deadline) {
-    if (groups.activeMembers() == 0 || System.nanoTime() - deadline > 0) {
+  private void awaitIdle(Promise<Void> idle, long notice, String told) {
+    if (groups.activeMembers() == 0) {
       idle.complete();
-    } else {
-      vertx.setTimer(IDLE_POLL_MILLIS, timer -> awaitIdle(idle, deadline));
+      return;
     }
+    if (System.nanoTime() - notice < 0) {
+      vertx.setTimer(IDLE_POLL_MILLIS, timer -> awaitIdle(idle, notice, told));
+      return;
+    }
+    String members = members(groups.status(""));
+    if (!members.equals(told)) {
+      LOG.info("the rendezvous stays until all have left: {} (Ctrl-C ends it now)", members);
+    }
+    vertx.setTimer(IDLE_SLOW_POLL_MILLIS, timer -> awaitIdle(idle, notice, members));
+  }
+
+  /** Who is active, as in {@code group line: rank 0, rank 2}. */
+  private static String members(GroupsReply all) {
+    return all.getGroupsList().stream().map(group -> "group " + group.getGroup() + ": " + group.getMembersList().stream()
+        .filter(member -> member.getState().equals("active")).map(member -> "rank " + member.getRank())
+        .collect(Collectors.joining(", "))).collect(Collectors.joining("; "));
   }
 
   private void measure() {

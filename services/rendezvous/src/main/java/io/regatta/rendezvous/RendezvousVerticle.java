@@ -64,12 +64,11 @@ public final class RendezvousVerticle extends VerticleBase {
   }
 
   /**
-   * Waits until nobody is a member of a group here any more, for a process that ends with its job. Any thread.
-   *
-   * @param millis for so long at most
+   * Waits until nobody is a member of a group here any more, for a process that ends with its job: each leaves, or its lease ends.
+   * A line tells of whom is waited for longer than a moment. Any thread.
    */
-  public Future<Void> idle(long millis) {
-    return service.idle(millis);
+  public Future<Void> idle() {
+    return service.idle();
   }
 
   @Override

@@ -1,0 +1,110 @@
+package io.regatta.fleet;
+
+import io.regatta.protocol.parameterserver.StatusReply;
+import io.regatta.protocol.parameterserver.TrainerStatus;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import io.vertx.core.Vertx;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+import java.util.stream.Collectors;
+
+/**
+ * Waits, for as long as it takes, until no trainer holds a job at some services any more: each leaves, or is declared lost by the
+ * rendezvous. Used once; runs on an event loop of its Vert.x.
+ */
+final class AllLeft {
+
+  /**
+   * How often services are asked, ms. Those who leave together do so within moments; then who is waited for is worth a line.
+   *
+   * @param first between questions at first
+   * @param moment for how long
+   * @param later between questions from then on, and after one that has failed
+   */
+  record Pace(long first, long moment, long later) {}
+
+  private static final Pace PACE = new Pace(50, 1000, 500);
+  /** In a row; a busy service may fail to answer once. */
+  private static final int FAILURES = 10;
+  private static final String ACTIVE = "active";
+
+  private final Vertx vertx;
+  private final Supplier<Future<String>> holders;
+  private final Consumer<String> waits;
+  private final Pace pace;
+  private final long notice;
+  private final Promise<Void> left = Promise.promise();
+  private String told = "";
+  private int failures;
+
+  /**
+   * @param holders asks the services who holds a job there, in words; empty: nobody
+   * @param waits gets those words when that is so for longer than a moment, and when they change
+   */
+  AllLeft(Vertx vertx, Supplier<Future<String>> holders, Consumer<String> waits) {
+    this(vertx, holders, waits, PACE);
+  }
+
+  AllLeft(Vertx vertx, Supplier<Future<String>> holders, Consumer<String> waits, Pace pace) {
+    this.vertx = vertx;
+    this.holders = holders;
+    this.waits = waits;
+    this.pace = pace;
+    notice = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(pace.moment());
+  }
+
+  /** Completes when nobody holds one; fails when the services have not answered ten times in a row. */
+  Future<Void> await() {
+    ask();
+    return left.future();
+  }
+
+  /** By timers, not by a chain of futures, which a wait of hours would make as long. */
+  private void ask() {
+    holders.get().onSuccess(this::look).onFailure(this::again);
+  }
+
+  private void again(Throwable failure) {
+    failures++;
+    if (failures < FAILURES) {
+      after(pace.later());
+    } else {
+      left.tryFail(failure);
+    }
+  }
+
+  private void look(String held) {
+    failures = 0;
+    if (held.isEmpty()) {
+      left.tryComplete();
+    } else if (System.nanoTime() - notice < 0) {
+      after(pace.first());
+    } else {
+      if (!held.equals(told)) {
+        told = held;
+        waits.accept(held);
+      }
+      after(pace.later());
+    }
+  }
+
+  private void after(long millis) {
+    vertx.setTimer(millis, timer -> ask());
+  }
+
+  /** Who holds a job at servers, as in {@code trainers 1, 3 of job ctr}; empty: nobody. */
+  static String holders(List<StatusReply> servers) {
+    Map<String, TreeSet<Integer>> ranks = new TreeMap<>();
+    servers.stream().flatMap(server -> server.getShardsList().stream()).flatMap(shard -> shard.getJobsList().stream())
+        .forEach(job -> ranks.computeIfAbsent(job.getJob(), name -> new TreeSet<>()).addAll(job.getTrainersList().stream()
+            .filter(trainer -> trainer.getState().equals(ACTIVE)).map(TrainerStatus::getRank).toList()));
+    return ranks.entrySet().stream().map(job -> "trainers " + job.getValue().stream().map(String::valueOf)
+        .collect(Collectors.joining(", ")) + " of job " + job.getKey()).collect(Collectors.joining("; "));
+  }
+}
