@@ -6,6 +6,7 @@ import io.regatta.fleet.launch.LaunchedJob;
 import io.regatta.fleet.launch.Launches;
 import io.regatta.fleet.launch.Meeting;
 import io.regatta.fleet.launch.RemoteLaunch;
+import io.regatta.node.NodeConfig;
 import io.regatta.node.process.BadArguments;
 import io.regatta.trainer.config.JobConfig;
 import java.nio.file.Files;
@@ -133,7 +134,8 @@ final class LaunchCommand implements Callable<Integer> {
     if (!others.isEmpty()) { // which only the processes of other machines are passed
       throw new CommandLine.UnmatchedArgumentException(spec.commandLine(), others);
     }
-    return Launches.run(options, job(Path.of("")), Regatta.class.getName(), quiet, spec.commandLine().getOut());
+    return Launches.run(options, job(Path.of("")), Regatta.class.getName(), quiet, new LaunchedServers(this::client),
+        spec.commandLine().getOut());
   }
 
   /** By which name it was called. */
@@ -196,6 +198,22 @@ final class LaunchCommand implements Callable<Integer> {
     }
   }
 
+  private static JobArguments parsed(Stream<String> words) {
+    JobArguments given = new JobArguments();
+    try {
+      new CommandLine(given).parseArgs(words.toArray(String[]::new));
+    } catch (CommandLine.ParameterException e) {
+      throw new InvalidInput(BadArguments.words(e));
+    }
+    return given;
+  }
+
+  /** A client of what the program starts: with the node's settings that it gets from the environment and from what follows it. */
+  private NodeConfig client() {
+    SettingsOptions settings = parsed(isJobFile() ? arguments.stream() : Stream.empty()).settings; // others' options are their own
+    return Place.load(settings.conf(), List.of(), settings.sectionKeys(), StatusCommand.CLIENT).node();
+  }
+
   /**
    * What the job's file and its arguments say; of a program in code nothing is known.
    *
@@ -206,12 +224,7 @@ final class LaunchCommand implements Callable<Integer> {
     if (file == null || !isJobFile() || !Files.isReadable(file)) {
       return LaunchedJob.UNKNOWN; // what is not there is refused with its own words
     }
-    JobArguments given = new JobArguments();
-    try {
-      new CommandLine(given).parseArgs(Stream.concat(Stream.of(file.toString()), arguments.stream()).toArray(String[]::new));
-    } catch (CommandLine.ParameterException e) {
-      throw new InvalidInput(BadArguments.words(e));
-    }
+    JobArguments given = parsed(Stream.concat(Stream.of(file.toString()), arguments.stream()));
     JobConfig config = given.job.load(given.settings, null);
     List<String> node = remote.isGiven() ? List.of() : given.settings.nodeArguments(); // of other machines they are not seen here
     if (!node.isEmpty()) {

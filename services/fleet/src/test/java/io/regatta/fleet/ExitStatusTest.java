@@ -86,11 +86,13 @@ class ExitStatusTest {
     all.put("trainers that disagree about their number", () -> besideTheOther("run", job("job.yaml", ""), "2", "1"));
     all.put("Ctrl-C", () -> signalled("INT"));
     all.put("SIGTERM", () -> signalled("TERM"));
+    all.put("a second signal", this::twiceSignalled);
     all.put("the launcher is killed", () -> signalled("KILL"));
     all.put("a port is taken", this::portTaken);
     all.put("options of both modes", () -> regatta(Map.of(), "launch", "--server_num", "1", "--nproc_per_node", "2",
         job("job.yaml", "")));
     all.put("no such program", () -> regatta(Map.of(), "launch", "--server_num", "1", "--worker_num", "1", "nowhere.yaml"));
+    all.put("a host that ssh cannot reach", this::farHost);
     all.put("a server that nobody can reach", () -> trainer("run", job("job.yaml", ""), "1", "0", "--ready-timeout", "1"));
     all.put("a role that does not exist", () -> regatta(Map.of("TRAINING_ROLE", "CAPTAIN", "PADDLE_PSERVERS_IP_PORT_LIST",
         "127.0.0.1:" + port, "PADDLE_TRAINERS_NUM", "1"), "run", job("job.yaml", "")));
@@ -181,6 +183,25 @@ class ExitStatusTest {
     JavaProcess launch = ended();
     launch.signal(signal);
     return launch;
+  }
+
+  /** Of a job whose trainer does not end by the first one. */
+  private JavaProcess twiceSignalled() throws Exception {
+    JavaProcess launch = ended();
+    long trainer = ready("workerlog.0").get(0).pid();
+    assertThat(new ProcessBuilder("kill", "-STOP", Long.toString(trainer)).start().waitFor()).isZero();
+    launch.signal("INT");
+    launch.await(line -> line.contains("a second signal kills them"), SECONDS);
+    launch.signal("INT");
+    return launch;
+  }
+
+  private JavaProcess farHost() throws Exception {
+    Path ssh = Files.writeString(dir.resolve("ssh"), "#!/bin/sh\necho 'ssh: connect to host 127.0.0.9 port 22: No route to host' >&2\n"
+        + "exit 255\n");
+    assertThat(ssh.toFile().setExecutable(true)).isTrue();
+    return regatta(Map.of(), "launch", "--hosts", Files.writeString(dir.resolve("machines"), "127.0.0.9\n").toString(), "--job_workspace",
+        "w", "--ssh", ssh.toString(), "job.yaml");
   }
 
   private JavaProcess portTaken() throws Exception {

@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -98,6 +99,23 @@ class RemoteLaunchTest {
     assertThat(launch.status(SECONDS)).as(launch.output()).isEqualTo(130);
     for (ProcessHandle each : remote) {
       each.onExit().get(20, TimeUnit.SECONDS);
+    }
+  }
+
+  @Test
+  void ctrl_c_while_machines_are_prepared_ends_ssh_and_leaves_nothing() throws Exception {
+    Path pids = dir.resolve("pids");
+    assertThat(new ProcessBuilder("mkfifo", pids.toString()).start().waitFor()).isZero();
+    executable("ssh", "#!/bin/sh\necho $$ > '" + pids + "'\nexec sleep 60\n");
+    JavaProcess launch = launch(hosts, "");
+    String pid = new ProcessBuilder("cat", pids.toString()).start().inputReader().readLine();
+    ProcessHandle ssh = ProcessHandle.of(Long.parseLong(pid)).orElseThrow();
+    launch.signal("INT");
+    assertThat(launch.status(SECONDS)).as(launch.output()).isEqualTo(130);
+    assertThat(launch.output()).contains("regatta: stopped by Ctrl-C, before anything was started");
+    ssh.onExit().get(20, TimeUnit.SECONDS);
+    try (Stream<Path> files = Files.list(dir)) {
+      assertThat(files).noneMatch(file -> file.getFileName().toString().startsWith("regatta-ssh"));
     }
   }
 

@@ -41,6 +41,23 @@ record LaunchPlan(boolean collective, String why, List<Planned> processes, List<
     return processes.stream().filter(process -> process.role() == role).toList();
   }
 
+  /** Whether trainers of other machines use the servers of this one. */
+  boolean isUsedFromElsewhere() {
+    return !collective && trainers > of(LaunchedRole.WORKER).size();
+  }
+
+  /** {@code host:port} of each server of this machine. */
+  List<String> serversHere() {
+    return of(LaunchedRole.SERVER).stream().map(server -> server.environment().get("POD_IP") + ":"
+        + server.environment().get("PADDLE_PORT")).toList();
+  }
+
+  /** {@code host:port} of the rendezvous, which is at the job's first server, if that is here; else empty. */
+  String rendezvousHere() {
+    return of(LaunchedRole.SERVER).stream().map(server -> server.environment().get("PADDLE_PSERVERS_IP_PORT_LIST").split(",")[0])
+        .filter(serversHere()::contains).findFirst().orElse("");
+  }
+
   /**
    * Chooses the mode and lists the processes.
    *

@@ -24,37 +24,43 @@ import java.util.function.Function;
  */
 public final class Launcher {
 
-  /** What a process may take to end in order when it is asked to; it promises to do so within four seconds. */
-  private static final long GRACE_MILLIS = 8000;
   private static final int TAIL_LINES = 20;
+  /** Before it is worth a line that other machines are waited for. */
+  private static final long MOMENT_MILLIS = 1000;
   private static final int BAD_INPUT = 2;
-  /** Signals after which nobody is waited for. */
-  private static final int IMPATIENT = 2;
 
-  /** What the main thread waits for: a process that has ended, or a signal. */
-  private record Event(Launched ended, boolean signal) {}
+  /** What the main thread waits for: a process that has ended, or one of the others. */
+  private record Event(Launched ended) {
+    static final Event SIGNAL = new Event(null);
+    /** Trainers of other machines have left the servers. */
+    static final Event LEFT = new Event(null);
+  }
 
   private final LaunchPlan plan;
   private final Function<LaunchPlan.Planned, Call> calls;
   private final Path logs;
   private final PrintWriter out;
   private final OutputStream echo;
+  private final ServerUse use;
   private final BlockingQueue<Event> events = new LinkedBlockingQueue<>();
   private final List<Launched> running = new ArrayList<>();
   private final Map<String, Integer> restarts = new HashMap<>();
   private final AtomicInteger signals = new AtomicInteger();
+  private final OrderlyEnd ending = new OrderlyEnd(events, signals, this::say);
 
   /**
    * @param calls how each process is called
    * @param out for the launcher's own lines
    * @param echo gets what the first worker prints
+   * @param use of servers by other machines' trainers; null: the plan has none of these
    */
-  Launcher(LaunchPlan plan, Function<LaunchPlan.Planned, Call> calls, Path logs, PrintWriter out, OutputStream echo) {
+  Launcher(LaunchPlan plan, Function<LaunchPlan.Planned, Call> calls, Path logs, PrintWriter out, OutputStream echo, ServerUse use) {
     this.plan = plan;
     this.calls = calls;
     this.logs = logs;
     this.out = out;
     this.echo = echo;
+    this.use = use;
   }
 
   /**
@@ -62,7 +68,7 @@ public final class Launcher {
    */
   void interrupt() {
     signals.incrementAndGet(); // handlers run on threads of their own, and may at the same time
-    events.add(new Event(null, true));
+    events.add(Event.SIGNAL);
   }
 
   /** Starts all processes, or none: those that run are ended if one cannot be started. */
@@ -73,7 +79,7 @@ public final class Launcher {
       startAll(LaunchedRole.SERVER);
       startAll(LaunchedRole.WORKER);
     } catch (RuntimeException e) {
-      end(new ArrayList<>(running));
+      ending.of(running);
       throw e;
     }
   }
@@ -91,7 +97,7 @@ public final class Launcher {
           : "Please check servers and workers logs in " + logs + "/workerlog.* and " + logs + "/serverlog.*");
       return watch();
     } finally {
-      end(new ArrayList<>(running));
+      ending.of(running);
     }
   }
 
@@ -124,16 +130,13 @@ public final class Launcher {
     Launched started = Launched.start(each, calls.apply(each), logs, each.role() == LaunchedRole.WORKER && each.local() == 0 ? echo
         : null, again);
     running.add(started);
-    started.process().onExit().thenRun(() -> events.add(new Event(started, false)));
+    started.process().onExit().thenRun(() -> events.add(new Event(started)));
   }
 
   private boolean watch() {
     boolean workers = !plan.of(LaunchedRole.WORKER).isEmpty();
     while (!running.isEmpty()) {
       Event event = next();
-      if (event.signal()) {
-        throw new Cancelled("the launcher was stopped before the end of the job");
-      }
       Launched ended = event.ended();
       running.remove(ended);
       ended.awaitLog();
@@ -150,15 +153,49 @@ public final class Launcher {
       }
     }
     if (plan.of(LaunchedRole.SERVER).isEmpty()) {
-      end(new ArrayList<>(running)); // the master, if it is here: it waits until those of other machines have left
-      running.clear();
+      masterEnds();
     } else if (!running.isEmpty()) {
+      if (plan.isUsedFromElsewhere() && !othersLeave()) {
+        return false;
+      }
       say("all workers exit, going to finish parameter server");
-      end(new ArrayList<>(running));
+      ending.of(running);
       running.clear();
       say("all parameter server are killed");
     }
     return true;
+  }
+
+  /** The master, if it is here, waits until the trainers of other machines have left, and its log says for whom. */
+  private void masterEnds() {
+    running.forEach(Launched::terminate);
+    boolean told = false;
+    while (!running.isEmpty()) {
+      Event event = told ? next() : next(MOMENT_MILLIS);
+      if (event == null) {
+        told = true;
+        say("the meeting place stays until the trainers of other machines have left, see " + running.get(0).log()
+            + " (Ctrl-C ends it)");
+      } else {
+        running.remove(event.ended());
+        event.ended().awaitLog();
+      }
+    }
+  }
+
+  /** Waits until the trainers of other machines have left the servers. False: a server has ended before. */
+  private boolean othersLeave() {
+    say("all workers of this machine exit; its parameter servers stay until those of other machines have left them (Ctrl-C ends them)");
+    try (ServerUse.Asking asking = use.begin(plan.serversHere(), plan.rendezvousHere(), this::say, () -> events.add(Event.LEFT))) {
+      Event event = next();
+      if (event == Event.LEFT) {
+        return true;
+      }
+      running.remove(event.ended());
+      event.ended().awaitLog();
+      failed(event.ended());
+      return false;
+    }
   }
 
   /** A trainer that fails is started again as often as the plan says; what it says of its input would be the same. */
@@ -186,41 +223,22 @@ public final class Launcher {
   }
 
   private Event next() {
+    return next(Long.MAX_VALUE);
+  }
+
+  /** Null: nothing has happened for so long. A signal ends the wait, and all processes. */
+  private Event next(long millis) {
     try {
-      return events.take();
+      Event event = events.poll(millis, TimeUnit.MILLISECONDS);
+      if (event == Event.SIGNAL) {
+        say("regatta: all processes are asked to end; a second signal kills them");
+        throw new Cancelled("the launcher was stopped before the end of the job");
+      }
+      return event;
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new Cancelled("the launcher was interrupted");
     }
-  }
-
-  /** Ends workers, then servers: each gets a signal to end in order, and after a while, or at a second signal to us, another. */
-  private void end(List<Launched> processes) {
-    for (LaunchedRole role : List.of(LaunchedRole.WORKER, LaunchedRole.SERVER, LaunchedRole.MASTER)) {
-      List<Launched> some = processes.stream().filter(process -> process.planned().role() == role).toList();
-      some.forEach(Launched::terminate);
-      long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(GRACE_MILLIS);
-      some.forEach(process -> awaitEnd(process, deadline));
-    }
-  }
-
-  private void awaitEnd(Launched process, long deadline) {
-    while (process.process().isAlive() && signals.get() < IMPATIENT && deadline - System.nanoTime() > 0) {
-      try {
-        Event event = events.poll(deadline - System.nanoTime(), TimeUnit.NANOSECONDS); // a process that ends, or a second signal
-        if (event == null) {
-          break;
-        }
-      } catch (InterruptedException e) {
-        Thread.currentThread().interrupt();
-        break;
-      }
-    }
-    if (process.process().isAlive()) {
-      say("regatta: " + process.name() + " does not end, and is killed");
-      process.kill();
-    }
-    process.awaitLog();
   }
 
   private void say(String line) {

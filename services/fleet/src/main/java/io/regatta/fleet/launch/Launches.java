@@ -7,17 +7,13 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
-import sun.misc.Signal;
 
 /** A launch from its options to its exit status. Called by the main thread. */
 public final class Launches {
 
   private static final int DONE = 0;
   private static final int FAILED = 1;
-  private static final int SIGNALLED = 128;
-  private static final Signal INTERRUPT = new Signal("INT");
 
   private Launches() {}
 
@@ -27,13 +23,17 @@ public final class Launches {
    * @param job what is known of the program
    * @param main class of Regatta's command line, which runs job files
    * @param quiet whether the options are not printed
+   * @param use of servers that are started here by trainers of other machines
    * @return exit status: 0 done, 1 a process failed, 130 after Ctrl-C, 143 after SIGTERM
    */
-  public static int run(LaunchOptions options, LaunchedJob job, String main, boolean quiet, PrintWriter out) {
+  public static int run(LaunchOptions options, LaunchedJob job, String main, boolean quiet, ServerUse use,
+      PrintWriter out) {
     try (ReservedPorts ports = new ReservedPorts()) {
       List<String> command = ChildCommand.of(options.program(), options.arguments(), main);
       LaunchPlan plan = LaunchPlan.of(options, job, new ThisMachine(options.host(), ports), gpus(options));
-      return stay(plan, process -> call(process, command, main, job.settings()), options, quiet, out);
+      Function<LaunchPlan.Planned, Call> calls = process -> call(process, command, main, job.settings());
+      announce(plan, options, quiet, out);
+      return stay(new Launcher(plan, calls, Path.of(options.logDir()), out, System.out, use), Signals.caught(), out);
     }
   }
 
@@ -47,30 +47,34 @@ public final class Launches {
     return new Call(ChildCommand.regatta(main, arguments.toArray(String[]::new)), Map.of(), true);
   }
 
-  /** Says what is to be started, starts it, and stays until it has ended, for what reason ever. */
-  static int stay(LaunchPlan plan, Function<LaunchPlan.Planned, Call> calls, LaunchOptions options, boolean quiet, PrintWriter out) {
+  /** Says what is to be started. */
+  static void announce(LaunchPlan plan, LaunchOptions options, boolean quiet, PrintWriter out) {
     if (!quiet) {
       out.println(options.block());
     }
     out.println((options.jobId().isEmpty() ? "" : options.jobId() + ": ") + plan.why());
     out.flush();
-    Launcher launcher = new Launcher(plan, calls, Path.of(options.logDir()), out, System.out);
-    AtomicInteger signal = new AtomicInteger();
-    for (Signal each : List.of(INTERRUPT, new Signal("TERM"), new Signal("HUP"))) {
-      Signal.handle(each, caught -> {
-        signal.compareAndSet(0, caught.getNumber());
-        launcher.interrupt();
-      });
+  }
+
+  /** Starts the processes and stays until they have ended, for what reason ever. */
+  static int stay(Launcher launcher, Signals signals, PrintWriter out) {
+    signals.to(launcher::interrupt);
+    if (signals.any()) {
+      return stopped(signals, "before anything was started", out);
     }
     launcher.start();
     try {
       return launcher.await() ? DONE : FAILED;
     } catch (Cancelled stopped) {
-      out.println("regatta: stopped by " + (signal.get() == INTERRUPT.getNumber() ? "Ctrl-C" : "signal " + signal)
-          + ", all processes have ended");
-      out.flush();
-      return SIGNALLED + signal.get();
+      return stopped(signals, "all processes have ended", out);
     }
+  }
+
+  /** Says which signal has ended the launch, and how that left it; gives the exit status. */
+  static int stopped(Signals signals, String how, PrintWriter out) {
+    out.println("regatta: stopped by " + signals.words() + ", " + how);
+    out.flush();
+    return signals.status();
   }
 
   /**

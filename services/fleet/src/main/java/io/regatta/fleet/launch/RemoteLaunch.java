@@ -1,6 +1,7 @@
 package io.regatta.fleet.launch;
 
 import io.regatta.core.error.RegattaException;
+import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
@@ -44,13 +45,33 @@ public final class RemoteLaunch {
   /** Copies, starts, stays, and brings the logs; gives the exit status, see {@link Launches#run}. */
   public int run(LaunchedJob job, boolean quiet) {
     LaunchPlan plan = LaunchPlan.of(named(job.shards()), job, new AllMachines(), 0);
-    for (RemoteHost host : hosts) {
-      prepare(host);
-    }
+    Signals signals = Signals.caught();
+    signals.to(ssh::stop);
     try {
-      return Launches.stay(plan, this::call, options, quiet, out);
+      hosts.forEach(this::prepare);
+    } catch (Cancelled stopped) {
+      return Launches.stopped(signals, "before anything was started", out);
+    }
+    Launches.announce(plan, options, quiet, out);
+    Launcher launcher = new Launcher(plan, this::call, Path.of(options.logDir()), out, System.out, null);
+    boolean fetched;
+    int status;
+    try {
+      status = Launches.stay(launcher, signals, out);
     } finally {
+      signals.to(ssh::stop);
+      fetched = fetchAll();
+    }
+    return fetched ? status : Launches.stopped(signals, "while logs were fetched: the rest of them stay where they are", out);
+  }
+
+  /** Brings all logs here that can be had. False: a signal has ended it. */
+  private boolean fetchAll() {
+    try {
       hosts.forEach(this::fetch);
+      return true;
+    } catch (Cancelled stopped) {
+      return false;
     }
   }
 
@@ -113,6 +134,8 @@ public final class RemoteLaunch {
     try {
       ssh.fetch(host, remote.workspaceOf(host) + "/log", to);
       say("logs of host " + host.number() + ", " + host.login() + ", are in " + to);
+    } catch (Cancelled stopped) {
+      throw stopped;
     } catch (RegattaException e) {
       say("regatta: " + e.getMessage());
     }

@@ -11,17 +11,25 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 /**
  * The user's own ssh, with his keys and configuration, and what runs through it: scripts for sh, and directories, by rsync where it is
- * installed, else as tar archives. Blocking; the launcher's thread.
+ * installed, else as tar archives. Blocking; the launcher's thread, but {@link #stop}.
  */
 final class Ssh {
 
   /** What ssh itself ends with when it does not get through. */
   private static final int UNREACHABLE = 255;
+  /** What a terminal has told a child as well is heard of here so soon, ms. */
+  private static final long SIGNAL_MILLIS = 300;
   private final List<String> words;
+  private final Set<Process> running = ConcurrentHashMap.newKeySet();
+  private final CountDownLatch stopped = new CountDownLatch(1);
 
   /** @param command {@code ssh}, maybe with options */
   Ssh(String command) {
@@ -41,6 +49,17 @@ final class Ssh {
       command.addAll(List.of("-p", Integer.toString(host.port())));
     }
     return command;
+  }
+
+  /** Ends what runs, with {@link Cancelled} for who waits for it, and refuses all that would follow. Any thread. */
+  void stop() {
+    stopped.countDown();
+    running.forEach(Ssh::end);
+  }
+
+  private static void end(Process process) {
+    process.descendants().forEach(ProcessHandle::destroy);
+    process.destroy();
   }
 
   /** The command that has a host's sh run a script; its end and its output are the script's. */
@@ -85,7 +104,7 @@ final class Ssh {
   }
 
   /** Runs a chain of commands to its end. */
-  private static void await(RemoteHost host, String what, List<ProcessBuilder> chain, byte[] input) {
+  private void await(RemoteHost host, String what, List<ProcessBuilder> chain, byte[] input) {
     try {
       Path errors = Files.createTempFile("regatta-ssh", ".log");
       try {
@@ -95,18 +114,24 @@ final class Ssh {
         if (input == null) {
           chain.get(0).redirectInput(ProcessBuilder.Redirect.from(new File("/dev/null")));
         }
-        List<Process> running = ProcessBuilder.startPipeline(chain);
+        List<Process> started = stopped.getCount() == 0 ? List.of() : ProcessBuilder.startPipeline(chain);
+        running.addAll(started);
+        if (stopped.getCount() == 0) { // who stopped all may not have seen these
+          started.forEach(Ssh::end);
+          throw new Cancelled(what + ": the launcher was stopped");
+        }
         if (input != null) {
-          try (OutputStream in = running.get(0).getOutputStream()) {
+          try (OutputStream in = started.get(0).getOutputStream()) {
             in.write(input);
           } catch (IOException ended) {
             // it says why by its status
           }
         }
-        for (Process process : running) {
+        for (Process process : started) {
           check(host, what, process.waitFor(), errors);
         }
       } finally {
+        running.removeIf(process -> !process.isAlive());
         Files.delete(errors);
       }
     } catch (IOException e) {
@@ -117,9 +142,12 @@ final class Ssh {
     }
   }
 
-  private static void check(RemoteHost host, String what, int status, Path errors) throws IOException {
+  private void check(RemoteHost host, String what, int status, Path errors) throws IOException, InterruptedException {
     if (status == 0) {
       return;
+    }
+    if (stopped.await(SIGNAL_MILLIS, TimeUnit.MILLISECONDS)) {
+      throw new Cancelled(what + ": the launcher was stopped");
     }
     String said = Files.readString(errors, StandardCharsets.UTF_8).strip().replaceAll("\\s*\\R\\s*", "; ");
     if (status == UNREACHABLE) {

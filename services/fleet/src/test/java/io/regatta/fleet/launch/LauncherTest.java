@@ -4,12 +4,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.regatta.core.error.RegattaException.Cancelled;
+import java.io.IOException;
 import java.io.OutputStream;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
@@ -17,27 +21,37 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A launcher over processes of sh. */
+@Timeout(30)
 class LauncherTest {
+
+  private static final Map<String, String> SERVER = Map.of("POD_IP", "10.9.9.1", "PADDLE_PORT", "6170", "PADDLE_PSERVERS_IP_PORT_LIST",
+      "10.9.9.1:6170,10.9.9.2:6170");
 
   @TempDir
   Path dir;
   private final StringWriter said = new StringWriter();
 
-  private Launcher launcher(OutputStream echo, String script) {
-    LaunchPlan plan = new LaunchPlan(false, "", List.of(new LaunchPlan.Planned(LaunchedRole.WORKER, 0, Map.of())), List.of(), 1, 0);
-    return new Launcher(plan, process -> new Call(List.of("sh", "-c", script), Map.of(), false), dir, new PrintWriter(said), echo);
+  private static LaunchPlan.Planned planned(LaunchedRole role, Map<String, String> environment) {
+    return new LaunchPlan.Planned(role, 0, environment);
+  }
+
+  private Launcher launcher(boolean collective, List<LaunchPlan.Planned> processes, Map<LaunchedRole, String> scripts, OutputStream echo,
+      ServerUse use) {
+    LaunchPlan plan = new LaunchPlan(collective, "", processes, List.of(), 2, 0);
+    return new Launcher(plan, process -> new Call(List.of("sh", "-c", scripts.get(process.role())), Map.of(),
+        process.role() == LaunchedRole.MASTER), dir, new PrintWriter(said), echo, use);
   }
 
   @Test
-  @Timeout(20)
   void two_signals_at_the_same_moment_end_at_once_what_does_not_end_by_one() throws Exception {
     CountDownLatch ready = new CountDownLatch(1);
-    Launcher launcher = launcher(new OutputStream() {
-      @Override
-      public void write(int b) {
-        ready.countDown();
-      }
-    }, "trap '' TERM; echo ready; exec sleep 60");
+    Launcher launcher = launcher(true, List.of(planned(LaunchedRole.WORKER, Map.of())), Map.of(LaunchedRole.WORKER,
+        "trap '' TERM; echo ready; exec sleep 60"), new OutputStream() {
+          @Override
+          public void write(int b) {
+            ready.countDown();
+          }
+        }, null);
     launcher.start();
     assertThat(ready.await(10, TimeUnit.SECONDS)).isTrue();
     Thread other = new Thread(launcher::interrupt);
@@ -48,5 +62,95 @@ class LauncherTest {
     assertThatThrownBy(launcher::await).isInstanceOf(Cancelled.class);
     assertThat(TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - began)).as("ms, of 8000 that one signal would leave it").isLessThan(4000);
     assertThat(said.toString()).contains("worker 0 does not end, and is killed");
+  }
+
+  @Test
+  void servers_stay_until_trainers_of_other_machines_have_left_them() throws Exception {
+    CompletableFuture<Runnable> asked = new CompletableFuture<>();
+    CompletableFuture<Void> closed = new CompletableFuture<>();
+    Launcher launcher = launcher(false, List.of(planned(LaunchedRole.SERVER, SERVER), planned(LaunchedRole.WORKER, Map.of())),
+        Map.of(LaunchedRole.SERVER, "exec sleep 60", LaunchedRole.WORKER, "exit 0"), OutputStream.nullOutputStream(),
+        (servers, rendezvous, told, over) -> {
+          assertThat(servers).containsExactly("10.9.9.1:6170");
+          assertThat(rendezvous).isEqualTo("10.9.9.1:6170");
+          asked.complete(over);
+          return () -> closed.complete(null);
+        });
+    launcher.start();
+    CompletableFuture<Boolean> end = CompletableFuture.supplyAsync(launcher::await);
+    Runnable over = asked.get(10, TimeUnit.SECONDS);
+    assertThat(end).isNotDone();
+    over.run();
+    assertThat(end.get(10, TimeUnit.SECONDS)).isTrue();
+    assertThat(closed).isDone();
+    assertThat(said.toString()).contains("its parameter servers stay until those of other machines have left them (Ctrl-C ends them)",
+        "all parameter server are killed").doesNotContain("does not end");
+  }
+
+  @Test
+  void a_server_that_ends_while_others_use_it_is_a_failure_and_a_signal_ends_the_wait() {
+    List<LaunchPlan.Planned> processes = List.of(planned(LaunchedRole.SERVER, SERVER), planned(LaunchedRole.WORKER, Map.of()));
+    for (boolean signal : new boolean[] {false, true}) {
+      Path gate = dir.resolve("gate-" + signal);
+      Launcher[] itself = new Launcher[1];
+      Launcher launcher = launcher(false, processes, Map.of(LaunchedRole.SERVER, "mkfifo " + gate + "; "
+          + (signal ? "exec cat " + gate : "cat " + gate + "; exit 3"), LaunchedRole.WORKER, "until [ -p " + gate + " ]; do :; done"), OutputStream.nullOutputStream(), (servers, rendezvous, told, over) -> {
+            if (signal) {
+              itself[0].interrupt();
+            } else {
+              written(gate);
+            }
+            return () -> { };
+          });
+      itself[0] = launcher;
+      launcher.start();
+      if (signal) {
+        assertThatThrownBy(launcher::await).isInstanceOf(Cancelled.class);
+      } else {
+        assertThat(launcher.await()).isFalse();
+        assertThat(said.toString()).contains("server 0 exited with status 3");
+      }
+    }
+  }
+
+  @Test
+  void a_master_may_take_its_time_and_a_signal_ends_it() throws Exception {
+    for (boolean signal : new boolean[] {false, true}) {
+      Path gate = dir.resolve("gate-" + signal);
+      said.getBuffer().setLength(0);
+      CompletableFuture<Void> stays = new CompletableFuture<>();
+      LaunchPlan plan = new LaunchPlan(true, "", List.of(planned(LaunchedRole.MASTER, Map.of()), planned(LaunchedRole.WORKER, Map.of())),
+          List.of(), 2, 0);
+      Launcher launcher = new Launcher(plan, process -> process.role() == LaunchedRole.MASTER
+          ? new Call(List.of("sh", "-c", "mkfifo " + gate + "; cat >/dev/null; exec cat " + gate), Map.of(), true)
+          : new Call(List.of("sh", "-c", "until [ -p " + gate + " ]; do :; done"), Map.of(), false), dir, new PrintWriter(said) {
+            @Override
+            public void println(String line) {
+              super.println(line);
+              if (line.startsWith("the meeting place stays until")) {
+                stays.complete(null);
+              }
+            }
+          }, OutputStream.nullOutputStream(), null);
+      launcher.start();
+      CompletableFuture<Boolean> end = CompletableFuture.supplyAsync(launcher::await);
+      stays.get(10, TimeUnit.SECONDS);
+      if (signal) {
+        launcher.interrupt();
+        assertThatThrownBy(end::join).hasCauseInstanceOf(Cancelled.class);
+      } else {
+        written(gate);
+        assertThat(end.get(10, TimeUnit.SECONDS)).isTrue();
+      }
+      assertThat(said.toString()).doesNotContain("is killed");
+    }
+  }
+
+  private static void written(Path gate) {
+    try {
+      Files.writeString(gate, "go\n");
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
   }
 }

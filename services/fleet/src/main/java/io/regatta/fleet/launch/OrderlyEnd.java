@@ -1,0 +1,59 @@
+package io.regatta.fleet.launch;
+
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+
+/** How a launcher ends processes of a job. Owned by its thread. */
+final class OrderlyEnd {
+
+  /** What a process may take to end in order when it is asked to; it promises to do so within four seconds. */
+  private static final long GRACE_MILLIS = 8000;
+  /** Signals after which nobody is waited for. */
+  private static final int IMPATIENT = 2;
+
+  private final BlockingQueue<?> events;
+  private final AtomicInteger signals;
+  private final Consumer<String> say;
+
+  /**
+   * @param events get one when a process has ended, or a signal has come
+   * @param signals that have come to the launcher
+   */
+  OrderlyEnd(BlockingQueue<?> events, AtomicInteger signals, Consumer<String> say) {
+    this.events = events;
+    this.signals = signals;
+    this.say = say;
+  }
+
+  /** Ends workers, then servers: each gets a signal to end in order, and after a while, or at a second signal to us, another. */
+  void of(List<Launched> processes) {
+    for (LaunchedRole role : List.of(LaunchedRole.WORKER, LaunchedRole.SERVER, LaunchedRole.MASTER)) {
+      List<Launched> some = processes.stream().filter(process -> process.planned().role() == role).toList();
+      some.forEach(role == LaunchedRole.MASTER ? Launched::signal : Launched::terminate); // a master would stay for other machines
+      long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(GRACE_MILLIS);
+      some.forEach(process -> await(process, deadline));
+    }
+  }
+
+  private void await(Launched process, long deadline) {
+    while (process.process().isAlive() && signals.get() < IMPATIENT && deadline - System.nanoTime() > 0) {
+      try {
+        Object event = events.poll(deadline - System.nanoTime(), TimeUnit.NANOSECONDS);
+        if (event == null) {
+          break;
+        }
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+        break;
+      }
+    }
+    if (process.process().isAlive()) {
+      say.accept("regatta: " + process.name() + " does not end, and is killed");
+      process.kill();
+    }
+    process.awaitLog();
+  }
+}
