@@ -63,6 +63,11 @@ class MeetingProcessesTest {
     assertThat(dir.resolve("log1/masterlog.0")).doesNotExist();
   }
 
+  private static long generation(String line) {
+    Matcher generation = Pattern.compile("generation (\\d+) has").matcher(line);
+    return generation.find() ? Long.parseLong(generation.group(1)) : -1;
+  }
+
   @Test
   void a_trainer_of_an_elastic_job_that_is_killed_is_started_again_and_joins_the_others() throws Exception {
     JavaProcess launch = launch("--nproc_per_node", "2", "--max_restart", "1", Files.writeString(dir.resolve("digits.yaml"), """
@@ -78,12 +83,18 @@ class MeetingProcessesTest {
           train_images: 400
           test_images: 8
         """).toString());
-    launch.await(line -> line.contains("pass 1: loss"), SECONDS);
-    Matcher pid = Pattern.compile("ready .*pid=(\\d+)").matcher(Files.readString(dir.resolve("log/workerlog.1")));
-    assertThat(pid.find()).isTrue();
-    ProcessHandle.of(Long.parseLong(pid.group(1))).orElseThrow().destroyForcibly();
+    // The first worker's line, whichever rank it has got.
+    long before = generation(launch.await(line -> line.contains("joined, 2 of 1 to 2 trainers")
+        || line.contains("has 2 trainers after"), SECONDS));
+    Matcher first = Pattern.compile("ready .*pid=(\\d+)").matcher(launch.await(line -> line.startsWith("ready "), SECONDS));
+    assertThat(first.find()).isTrue();
+    long running = Long.parseLong(first.group(1));
+    for (ProcessHandle child : ProcessHandle.of(launch.pid()).orElseThrow().children().toList()) {
+      boolean trains = Files.readString(Path.of("/proc", Long.toString(child.pid()), "cmdline")).contains("digits.yaml");
+      assertThat(trains && child.pid() != running && !child.destroyForcibly()).isFalse();
+    }
     launch.await(line -> line.contains("worker 1 was ended by signal 9, and is started again: 1 of 1 times"), SECONDS);
-    launch.await(line -> line.contains("has 2 trainers after 1"), SECONDS);
+    launch.await(line -> line.contains("has 2 trainers after") && generation(line) > before, SECONDS);
     launch.signal("INT");
     assertThat(launch.status(SECONDS)).as(launch.output()).isEqualTo(130);
   }

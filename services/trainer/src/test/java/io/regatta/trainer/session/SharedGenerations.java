@@ -235,8 +235,10 @@ public final class SharedGenerations {
     reduce(all, got);
     got.forEach(member -> later.add(() -> all.get(member).done.complete(null)));
     if (kills) {
-      members.stream().filter(member -> !got.contains(member)).forEach(member ->
-          later.add(() -> all.get(member).done.completeExceptionally(broken(member))));
+      long of = generation; // the others may have formed the next one by the time that these are told
+      members.stream().filter(member -> !got.contains(member)).forEach(member -> later.add(() -> all.get(member).done
+          .completeExceptionally(member == victim ? new Cancelled("this rank is dead")
+              : new PeerLost("generation " + of + " is over"))));
       killAt = -1;
       later.add(onKilled);
       end(victim, "was killed in call " + completed, later);
