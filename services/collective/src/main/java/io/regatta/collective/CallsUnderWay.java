@@ -27,12 +27,17 @@ import java.util.Set;
 final class CallsUnderWay {
   /** A rank that makes calls faster than they are carried out has an error; each keeps its schedule here. */
   private static final int MAX_CALLS = 10_000;
+  /** Longer vectors hide how long a loop takes to wake behind their copies, and a loop that polls takes a core from others. */
+  private static final long POLLED_BYTES = 4 << 20;
 
   private final Mesh mesh;
   private final CollectiveOptions options;
   private final Set<CollectiveRun> runs = new LinkedHashSet<>();
   /** Of an aggregator; else null. */
   private final VectorMemory memory;
+  private final BusyPoll poll;
+  /** Of the vectors, as they travel. */
+  private long bytes;
   /** Number of the next call. */
   private long made;
 
@@ -41,6 +46,10 @@ final class CallsUnderWay {
     this.mesh = mesh;
     this.options = options;
     this.memory = memory;
+    Membership ranks = mesh.ranks();
+    boolean hasCore = memory == null && Placement.onHostOf(ranks.endpoints(), ranks.rank()) <= Runtime.getRuntime().availableProcessors();
+    poll = new BusyPoll(mesh.context().nettyEventLoop(), hasCore ? options.busyPollNanos() : 0,
+        () -> !runs.isEmpty() && bytes <= POLLED_BYTES && mesh.broken() == null);
   }
 
   boolean isEmpty() {
@@ -114,6 +123,7 @@ final class CallsUnderWay {
       return mesh.context().succeededFuture();
     }
     runs.add(run);
+    bytes += run.bytes();
     for (int i = 0; i < run.steps() && mesh.broken() == null; i++) {
       Link link = mesh.link(run.step(i).peer());
       link.add(run, i);
@@ -122,6 +132,7 @@ final class CallsUnderWay {
       }
     }
     pump(run);
+    poll.progress();
     return run.promise.future();
   }
 
@@ -136,16 +147,24 @@ final class CallsUnderWay {
     run.done(index);
     if (run.isOver()) {
       runs.remove(run);
+      bytes -= run.bytes();
       run.promise.complete();
     } else {
       pump(run);
     }
+    poll.progress();
+  }
+
+  /** Elements of a step begin to come. */
+  void coming() {
+    poll.progress();
   }
 
   /** Ends all with an error. */
   void fail(RegattaException why) {
     List<CollectiveRun> failed = List.copyOf(runs);
     runs.clear();
+    bytes = 0;
     failed.forEach(run -> run.promise.fail(why));
   }
 

@@ -11,33 +11,49 @@ import io.regatta.protocol.stream.StreamOptions;
  * @param failureTimeoutMillis within which a rank that is frozen or cut off is noticed, at least 3; a process that dies is
  *     noticed at once
  * @param choices of algorithms; the same at all ranks
+ * @param busyPollMicros how long the loop of a rank that waits for the next message of a call of a few MB looks for it again and
+ *     again before it sleeps, if this host has a core for each of its ranks; 0: it sleeps at once
  */
-public record CollectiveOptions(StreamOptions stream, long failureTimeoutMillis, Choices choices) {
+public record CollectiveOptions(StreamOptions stream, long failureTimeoutMillis, Choices choices, int busyPollMicros) {
+  /** Some times what a message of a few KB needs, and a wake-up; less than a slice of the scheduler's. */
+  public static final int BUSY_POLL_MICROS = 100;
 
   public CollectiveOptions {
     if (failureTimeoutMillis < 3) {
       throw new InvalidInput("the failure timeout is " + failureTimeoutMillis + " ms but must be at least 3");
     }
+    if (busyPollMicros < 0 || busyPollMicros > 1_000_000) {
+      throw new InvalidInput("a loop polls for " + busyPollMicros + " µs but must for 0 to 1000000");
+    }
     stream = stream.withPing(failureTimeoutMillis / 3, failureTimeoutMillis - failureTimeoutMillis / 3);
   }
 
-  /** Streams by default, 10 s, the table that is shipped. */
+  long busyPollNanos() {
+    return busyPollMicros * 1000L;
+  }
+
+  /** Streams by default, 10 s, the table that is shipped, {@value #BUSY_POLL_MICROS} µs. */
   public static CollectiveOptions defaults() {
-    return new CollectiveOptions(StreamOptions.defaults(), 10_000, Choices.defaults());
+    return new CollectiveOptions(StreamOptions.defaults(), 10_000, Choices.defaults(), BUSY_POLL_MICROS);
   }
 
   /** The same with other streams; their ping times are not used. */
   public CollectiveOptions withStream(StreamOptions options) {
-    return new CollectiveOptions(options, failureTimeoutMillis, choices);
+    return new CollectiveOptions(options, failureTimeoutMillis, choices, busyPollMicros);
   }
 
   /** The same with another failure timeout, in milliseconds. */
   public CollectiveOptions withFailureTimeout(long millis) {
-    return new CollectiveOptions(stream, millis, choices);
+    return new CollectiveOptions(stream, millis, choices, busyPollMicros);
   }
 
   /** The same with another table. */
   public CollectiveOptions withChoices(Choices table) {
-    return new CollectiveOptions(stream, failureTimeoutMillis, table);
+    return new CollectiveOptions(stream, failureTimeoutMillis, table, busyPollMicros);
+  }
+
+  /** The same with another time for polling, in microseconds. */
+  public CollectiveOptions withBusyPoll(int micros) {
+    return new CollectiveOptions(stream, failureTimeoutMillis, choices, micros);
   }
 }

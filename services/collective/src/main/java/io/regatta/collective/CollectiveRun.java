@@ -37,6 +37,11 @@ final class CollectiveRun {
     left = steps.size();
   }
 
+  /** Of the vector, as it travels. */
+  long bytes() {
+    return (long) tensor.size() * tensor.wire().bytes();
+  }
+
   int steps() {
     return steps.size();
   }

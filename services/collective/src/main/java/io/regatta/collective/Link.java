@@ -148,6 +148,7 @@ final class Link {
           + CollectiveFrames.words(header.getCollective()) + CollectiveFrames.difference(next.run.call, header.getCollective())));
       return null;
     }
+    owner.coming();
     next.run.begin(next.index);
     return new CollectiveReceiver.Target(next.run.tensor, next.step(), next.run.op);
   }

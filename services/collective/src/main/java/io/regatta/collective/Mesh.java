@@ -130,6 +130,11 @@ final class Mesh {
     return formed.future();
   }
 
+  /** Elements of a step of a call begin to come. */
+  void coming() {
+    calls.coming();
+  }
+
   /** A rank has said that it forms this generation. */
   void opened(int peer, long itsProcess) {
     processes[peer] = itsProcess;

@@ -1,6 +1,7 @@
 package io.regatta.collective;
 
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
 import java.util.stream.IntStream;
 
@@ -24,8 +25,18 @@ final class Placement {
     if (Arrays.stream(byProcess).distinct().count() < byProcess.length) {
       return byProcess;
     }
-    List<String> hosts = endpoints.stream().map(e -> e.substring(0, Math.max(0, e.lastIndexOf(':')))).toList();
+    List<String> hosts = hosts(endpoints);
     return hosts.stream().mapToInt(hosts::indexOf).toArray();
+  }
+
+  /** How many ranks are on the host of this one, itself too. */
+  static int onHostOf(List<String> endpoints, int rank) {
+    List<String> hosts = hosts(endpoints);
+    return Collections.frequency(hosts, hosts.get(rank));
+  }
+
+  private static List<String> hosts(List<String> endpoints) {
+    return endpoints.stream().map(e -> e.substring(0, Math.max(0, e.lastIndexOf(':')))).toList();
   }
 
   private static int first(long[] processes, long process) {

@@ -16,4 +16,11 @@ class PlacementTest {
     assertThat(Placement.of(List.of("a:1", "a:2", "a:3"), new long[] {5, 5, 0})).containsExactly(0, 0, 2);
     assertThat(Placement.of(List.of(""), new long[1])).containsExactly(0);
   }
+
+  @Test
+  void ranks_of_a_host_are_counted() {
+    assertThat(Placement.onHostOf(TWO_HOSTS, 1)).isEqualTo(2);
+    assertThat(Placement.onHostOf(List.of("[::1]:1", "[::1]:2", "a:1"), 0)).isEqualTo(2);
+    assertThat(Placement.onHostOf(List.of(""), 0)).isEqualTo(1);
+  }
 }

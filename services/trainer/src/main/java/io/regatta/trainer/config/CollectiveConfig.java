@@ -20,6 +20,10 @@ public record CollectiveConfig(
         + "that dies is noticed at once. At least 3.")
     long failureTimeoutMs,
 
+    @Setting(value = "50", unit = "us", doc = "How long a trainer that waits for the next message of a call of at most 4 MB looks for it "
+        + "again and again before it sleeps, if its host has a core for each of its trainers. 0: it sleeps at once.")
+    int busyPollUs,
+
     @Setting(value = "0", doc = "Elastic training: the fewest trainers that go on when others are lost or leave; trainers is the most. "
         + "0, or as many as trainers: a loss ends the job.")
     int minTrainers,
@@ -58,6 +62,9 @@ public record CollectiveConfig(
     }
     if (failureTimeoutMs < 3) {
       throw new InvalidInput("collective: failure_timeout_ms must be at least 3, not " + failureTimeoutMs);
+    }
+    if (busyPollUs < 0 || busyPollUs > 1_000_000) {
+      throw new InvalidInput("collective: busy_poll_us must be 0 to 1000000, not " + busyPollUs);
     }
     if (minTrainers < 0) {
       throw new InvalidInput("collective: min_trainers must be at least 0, not " + minTrainers);

@@ -77,7 +77,7 @@ final class ElasticMesh implements ElasticPeers {
       int wanted, String member, Consumer<Throwable> lost, Runnable placed) {
     ServiceRendezvous rendezvous = new ServiceRendezvous(node, service);
     CollectiveOptions options = CollectiveOptions.defaults().withStream(streams)
-        .withFailureTimeout(job.collective().failureTimeoutMs());
+        .withFailureTimeout(job.collective().failureTimeoutMs()).withBusyPoll(job.collective().busyPollUs());
     return CollectivePort.listen(node, options).compose(port -> {
       Joining joining = new Joining(job.job(), job.collective().minTrainers(), job.trainers(), wanted, member, port.endpoint(),
           node.config().readyTimeout(), Joining.SETTLE);

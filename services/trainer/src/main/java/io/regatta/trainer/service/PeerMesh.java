@@ -55,7 +55,7 @@ final class PeerMesh implements PeerRanks {
    */
   static Future<PeerMesh> open(Node node, StreamOptions streams, Membership group, JobConfig job, String who) {
     CollectiveOptions options = CollectiveOptions.defaults().withStream(streams)
-        .withFailureTimeout(job.collective().failureTimeoutMs());
+        .withFailureTimeout(job.collective().failureTimeoutMs()).withBusyPoll(job.collective().busyPollUs());
     return aggregators(node, group, job, who).compose(aggregators -> CollectivePort.listen(node, options)
         .compose(port -> group.gather(KEY, (group.generation() + " " + port.endpoint() + aggregators).getBytes(UTF_8))
             .compose(told -> form(port, place(group.rank(), job.job(), job.trainers(), who,
