@@ -3,14 +3,15 @@
 # that train side by side and do not, and of one alone; each process with one compute thread, on generated 32 x 32 images. The three
 # follow each other in every round. Markdown on standard output.
 #   load-tests/scaling.sh [ROUNDS]        (default: 3)
-# Environment: STEPS (measured, default 12) behind WARM (default 24: before, HotSpot still compiles beside the steps), BATCH (32, the job's).
+# Environment: STEPS (measured, default 30) behind WARM (default 100: before, HotSpot still compiles beside the steps: behind 24 of them it
+# took a ninth of the processor time), BATCH (32, the job's).
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
 regatta=$here/../regatta
 rounds=${1:-3}
-steps=${STEPS:-12}
-warm=${WARM:-24}
+steps=${STEPS:-30}
+warm=${WARM:-100}
 batch=${BATCH:-32}
 port=${PORT:-17390}
 
