@@ -1,47 +1,62 @@
 package io.regatta.fleet.role;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.node.address.HostPort;
 
 /**
  * Where Fleet's processes would meet over gloo. Here they always have a rendezvous, so nothing follows; what is wrong is
- * refused as there, because it would be wrong for the peers, too.
+ * refused as there, because it would be wrong for the peers, too. Over HTTP those with parameter servers meet at an endpoint of
+ * its own, and those that exchange among themselves at the first trainer's.
  */
 final class GlooVariables {
 
   private static final String WITH = "PADDLE_WITH_GLOO";
   private static final String RENDEZVOUS = "PADDLE_GLOO_RENDEZVOUS";
+  private static final String HTTP = "PADDLE_GLOO_HTTP_ENDPOINT";
+  private static final String PATH = "PADDLE_GLOO_FS_PATH";
+  private static final String UNUSED = "none: the rendezvous is a part of the job";
   private static final String WRONG = "gloo initialized error, please check arguments";
 
   private GlooVariables() {}
 
-  static void read(Variables variables, Findings found) {
+  /** @param servers whether the job has parameter servers */
+  static void read(Variables variables, Findings found, boolean servers) {
     if (!variables.has(WITH)) {
       return;
     }
-    int with = variables.number(WITH, 0, 0);
-    if (with == 0) {
-      found.reading(WITH, "0", "none");
-      return;
+    String with = variables.text(WITH);
+    switch (with) {
+      case "0" -> {
+        found.reading(WITH, with, "none");
+        return;
+      }
+      case "1", "2" -> found.reading(WITH, with, "barriers and reductions of workers go through the rendezvous and the tensor "
+          + "streams");
+      default -> throw new InvalidInput(WITH + " must be 0 (off), 1 (workers) or 2 (workers and all), but is \"" + with
+          + "\", please check your environment.");
     }
-    int kind = variables.number(RENDEZVOUS, 0, 0);
+    String kind = variables.text(RENDEZVOUS, "not set");
     switch (kind) {
-      case 1 -> needs(variables, "PADDLE_GLOO_FS_NAME", "PADDLE_GLOO_FS_UGI", "PADDLE_GLOO_FS_PATH");
-      case 2 -> needs(variables, "PADDLE_GLOO_FS_PATH");
-      case 3 -> needs(variables, "PADDLE_GLOO_HTTP_ENDPOINT");
-      default -> throw new InvalidInput(WRONG + ": " + RENDEZVOUS + " must be 1 (HDFS), 2 (files) or 3 (HTTP), but is "
-          + variables.text(RENDEZVOUS, "not set"));
+      case "1" -> needs(variables, found, "PADDLE_GLOO_FS_NAME", "PADDLE_GLOO_FS_UGI", PATH);
+      case "2" -> needs(variables, found, PATH);
+      case "3" -> {
+        if (servers) {
+          needs(variables, found, HTTP);
+          HostPort.parse(variables.text(HTTP), HTTP);
+        }
+      }
+      default -> throw new InvalidInput(WRONG + ": " + RENDEZVOUS + " must be 1 (HDFS), 2 (files) or 3 (HTTP), but is " + kind);
     }
-    found.reading(WITH, Integer.toString(with), "barriers and reductions of workers go through the rendezvous and the "
-        + "tensor streams");
-    found.reading(RENDEZVOUS, Integer.toString(kind), "none: the rendezvous is a part of the job");
+    found.reading(RENDEZVOUS, kind, UNUSED);
   }
 
-  private static void needs(Variables variables, String... names) {
+  private static void needs(Variables variables, Findings found, String... names) {
     for (String name : names) {
       if (!variables.has(name)) {
         throw new InvalidInput(WRONG + ": with " + RENDEZVOUS + " = " + variables.text(RENDEZVOUS) + " " + name
             + " must be set");
       }
+      found.reading(name, variables.text(name), UNUSED);
     }
   }
 }

@@ -47,7 +47,7 @@ final class RoleMakerVariables {
       default -> throw new InvalidInput("TRAINING_ROLE must be PSERVER or TRAINER or HETER_TRAINER, but get " + role
           + ", please check your environment.");
     }
-    GlooVariables.read(variables, found);
+    GlooVariables.read(variables, found, true);
     return true;
   }
 
@@ -112,7 +112,7 @@ final class RoleMakerVariables {
     if (current != null) {
       found.reading("PADDLE_CURRENT_ENDPOINT", current, "agrees with " + TRAINER_ENDPOINTS);
     }
-    GlooVariables.read(variables, found);
+    GlooVariables.read(variables, found, false);
     return true;
   }
 

@@ -88,6 +88,12 @@ class RoleEnvironmentTest {
   }
 
   @Test
+  void collective_trainers_that_meet_over_http_do_so_at_the_first_ones_endpoint() {
+    assertThat(keys("PADDLE_TRAINER_ENDPOINTS=a:1,b:2;PADDLE_TRAINER_ID=1;PADDLE_WITH_GLOO=1;PADDLE_GLOO_RENDEZVOUS=3"))
+        .contains("fleet.id=1", "mode=collective");
+  }
+
+  @Test
   void ranks_of_schedulers() {
     assertThat(keys("OMPI_COMM_WORLD_RANK=1;OMPI_COMM_WORLD_SIZE=3;OMPI_COMM_WORLD_LOCAL_SIZE=2"))
         .isEqualTo("fleet.hosts_services=true fleet.id=1 fleet.role=trainer trainers=3");
@@ -170,7 +176,10 @@ class RoleEnvironmentTest {
       PADDLE_TRAINER_ENDPOINTS=a:1,b:2;PADDLE_TRAINING_ROLE=PSERVER | PADDLE_TRAINING_ROLE is PSERVER
       PADDLE_TRAINER_ENDPOINTS=a:1,b:2;PADDLE_CURRENT_ENDPOINT=b:2 | PADDLE_CURRENT_ENDPOINT is b:2, but PADDLE_TRAINER_ID 0
       PADDLE_TRAINER_ENDPOINTS=a:1,b:2;PADDLE_WITH_GLOO=1 | gloo initialized error, please check arguments
-      PADDLE_TRAINER_ENDPOINTS=a:1,b:2;PADDLE_WITH_GLOO=1;PADDLE_GLOO_RENDEZVOUS=3 | PADDLE_GLOO_HTTP_ENDPOINT must be set
+      PADDLE_TRAINER_ENDPOINTS=a:1,b:2;PADDLE_WITH_GLOO=1;PADDLE_GLOO_RENDEZVOUS=2 | PADDLE_GLOO_FS_PATH must be set
+      PADDLE_TRAINER_ENDPOINTS=a:1,b:2;PADDLE_WITH_GLOO=3 | PADDLE_WITH_GLOO must be 0 (off), 1 (workers) or 2 (workers and all), but is "3"
+      PADDLE_PSERVERS_IP_PORT_LIST=a:1;PADDLE_TRAINERS_NUM=2;TRAINING_ROLE=TRAINER;PADDLE_TRAINER_ID=0;PADDLE_WITH_GLOO=1;PADDLE_GLOO_RENDEZVOUS=3 | PADDLE_GLOO_HTTP_ENDPOINT must be set
+      PADDLE_PSERVERS_IP_PORT_LIST=a:1;PADDLE_TRAINERS_NUM=2;TRAINING_ROLE=TRAINER;PADDLE_TRAINER_ID=0;PADDLE_WITH_GLOO=2;PADDLE_GLOO_RENDEZVOUS=3;PADDLE_GLOO_HTTP_ENDPOINT=garbage | PADDLE_GLOO_HTTP_ENDPOINT: expected host:port, got "garbage"
       PADDLE_MASTER=a:1;PADDLE_NNODES=3:2 | PADDLE_NNODES must be a number of machines, or a range like 2:4, but is "3:2"
       PADDLE_MASTER=a;PADDLE_NNODES=2 | PADDLE_MASTER
       PADDLE_MASTER=a:1;PADDLE_NNODES=2;PADDLE_TRAINER_ID=2 | PADDLE_TRAINER_ID is 2, but PADDLE_NNODES says that there are 2
