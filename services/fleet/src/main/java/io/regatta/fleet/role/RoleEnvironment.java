@@ -108,8 +108,7 @@ public record RoleEnvironment(String source, List<Settings.Option> options, List
     String source() {
       Map<String, List<String>> given = new LinkedHashMap<>();
       given.put("PADDLE_INIT_*", variables.beginningWith("PADDLE_INIT_"));
-      given.put("PADDLE_PSERVER_IPS", variables.set("PADDLE_PSERVER_IPS", "PADDLE_PSERVER_PORT", "PADDLE_TRAINERS",
-          "PADDLE_CURRENT_IP"));
+      given.put("PADDLE_PSERVER_IPS", TranspilerVariables.set(variables));
       boolean among = variables.has("PADDLE_TRAINER_ENDPOINTS") && !variables.has("PADDLE_PSERVERS_IP_PORT_LIST");
       given.put("TRAINING_ROLE", among ? List.of() : variables.set("TRAINING_ROLE", "PADDLE_PSERVERS_IP_PORT_LIST"));
       given.values().removeIf(List::isEmpty);

@@ -15,6 +15,16 @@ final class TranspilerVariables {
 
   private TranspilerVariables() {}
 
+  /**
+   * Those that are set. {@code PADDLE_TRAINERS} alone is none of them beside later ones: Kubernetes' operator for PaddlePaddle gives it
+   * with those, as a list of hosts.
+   */
+  static List<String> set(Variables variables) {
+    List<String> own = variables.set(IPS, PORT, IP);
+    boolean later = !variables.set("TRAINING_ROLE", "PADDLE_PSERVERS_IP_PORT_LIST", "PADDLE_TRAINER_ENDPOINTS", "PADDLE_MASTER").isEmpty();
+    return own.isEmpty() && later ? own : variables.set(IPS, PORT, TRAINERS, IP);
+  }
+
   static void read(Variables variables, Findings found) {
     int port = variables.number(PORT, 1, 6174);
     List<String> hosts = variables.list(IPS, variables.required(IPS));

@@ -54,6 +54,14 @@ class RoleEnvironmentTest {
   }
 
   @Test
+  void a_list_of_trainers_beside_later_variables_is_none_of_fluid() {
+    assertThat(keys("PADDLE_TRAINERS=a,b;PADDLE_TRAINERS_NUM=2;PADDLE_TRAINER_ENDPOINTS=a:1,b:2;PADDLE_TRAINER_ID=1"))
+        .contains("fleet.id=1", "mode=collective");
+    assertThat(keys(FLEET + ";PADDLE_TRAINERS=a,b;TRAINING_ROLE=TRAINER;PADDLE_TRAINING_ROLE=TRAINER;PADDLE_TRAINER_ID=1"))
+        .contains("fleet.id=1", "servers=2");
+  }
+
+  @Test
   void a_trainer_of_v2() {
     assertThat(keys("PADDLE_INIT_USE_GPU=False;PADDLE_INIT_TRAINER_COUNT=4;PADDLE_INIT_PORT=7164;PADDLE_INIT_PORTS_NUM=1;"
         + "PADDLE_INIT_PORTS_NUM_FOR_SPARSE=2;PADDLE_INIT_NUM_GRADIENT_SERVERS=3;PADDLE_INIT_TRAINER_ID=2;"
@@ -168,6 +176,8 @@ class RoleEnvironmentTest {
       PADDLE_TRAINING_ROLE=PSERVER;PADDLE_TRAINERS=2;PADDLE_CURRENT_IP=a | Can not find PADDLE_PSERVER_IPS, please check your environment.
       PADDLE_PSERVER_IPS=a;PADDLE_TRAINERS=1;PADDLE_TRAINING_ROLE=BOSS | PADDLE_TRAINING_ROLE should be one of [TRAINER, PSERVER], but is BOSS
       PADDLE_PSERVER_IPS=a;PADDLE_TRAINERS=1;PADDLE_TRAINING_ROLE=PSERVER;PADDLE_CURRENT_IP=b | PADDLE_CURRENT_IP says that this server is b
+      PADDLE_TRAINERS=2 | Can not find PADDLE_PSERVER_IPS, please check your environment.
+      PADDLE_PSERVER_IPS=a;PADDLE_TRAINER_ENDPOINTS=a:1,b:2;TRAINING_ROLE=TRAINER;PADDLE_PSERVERS_IP_PORT_LIST=a:1 | in 2 ways at once
       PADDLE_INIT_PSERVER=a | PADDLE_INIT_PSERVER is none of the variables PADDLE_INIT_*
       PADDLE_INIT_USE_GPU=maybe | PADDLE_INIT_USE_GPU must be True or False, but is "maybe"
       PADDLE_INIT_PSERVERS=a;TRAINING_ROLE=TRAINER | in 2 ways at once: PADDLE_INIT_PSERVERS and TRAINING_ROLE
