@@ -29,6 +29,7 @@ final class MasterVariables {
       throw new InvalidInput(NODES + " must be a number of machines, or a range like 2:4, but is \"" + nodes
           + "\", please check your environment.");
     }
+    RoleMakerVariables.trainersOnly(variables, found, MASTER);
     int each = variables.number(EACH, 1, 1);
     found.key(MASTER, master, "fleet.rendezvous_endpoint", master);
     found.implied(MASTER, "mode", "collective");

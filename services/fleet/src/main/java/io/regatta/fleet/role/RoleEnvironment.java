@@ -109,7 +109,8 @@ public record RoleEnvironment(String source, List<Settings.Option> options, List
       Map<String, List<String>> given = new LinkedHashMap<>();
       given.put("PADDLE_INIT_*", variables.beginningWith("PADDLE_INIT_"));
       given.put("PADDLE_PSERVER_IPS", TranspilerVariables.set(variables));
-      boolean among = variables.has("PADDLE_TRAINER_ENDPOINTS") && !variables.has("PADDLE_PSERVERS_IP_PORT_LIST");
+      boolean among = !variables.set("PADDLE_TRAINER_ENDPOINTS", "PADDLE_MASTER").isEmpty()
+          && !variables.has("PADDLE_PSERVERS_IP_PORT_LIST");
       given.put("TRAINING_ROLE", among ? List.of() : variables.set("TRAINING_ROLE", "PADDLE_PSERVERS_IP_PORT_LIST"));
       given.values().removeIf(List::isEmpty);
       if (given.size() > 1) {
@@ -134,6 +135,7 @@ public record RoleEnvironment(String source, List<Settings.Option> options, List
         MasterVariables.read(variables, found);
         return "PaddlePaddle launch, collective (PADDLE_MASTER)";
       }
+      TranspilerVariables.checkRole(variables);
       for (String name : variables.set("PADDLE_TRAINER_ID", "PADDLE_TRAINERS_NUM", "PADDLE_TRAINING_ROLE")) {
         found.reading(name, variables.text(name), "none: neither servers nor trainers' endpoints are given");
         found.note(name + " is set, but neither PADDLE_PSERVERS_IP_PORT_LIST nor PADDLE_TRAINER_ENDPOINTS is: it has no effect");

@@ -13,6 +13,7 @@ final class RoleMakerVariables {
 
   private static final String SERVERS = "PADDLE_PSERVERS_IP_PORT_LIST";
   private static final String ROLE = "TRAINING_ROLE";
+  private static final String COLLECTIVE_ROLE = "PADDLE_TRAINING_ROLE";
   private static final String TRAINERS = "PADDLE_TRAINERS_NUM";
   private static final String ID = "PADDLE_TRAINER_ID";
   private static final String TRAINER_ENDPOINTS = "PADDLE_TRAINER_ENDPOINTS";
@@ -24,11 +25,7 @@ final class RoleMakerVariables {
   /** @return false: without servers it is no part of a job, as in Paddle, which calls it non-distributed */
   static boolean parameterServer(Variables variables, Findings found) {
     if (!variables.has(SERVERS)) {
-      String role = variables.required(ROLE);
-      if (!role.equals("TRAINER")) {
-        throw new InvalidInput("Can not find " + SERVERS + ", please check your environment. " + ROLE + " is " + role
-            + ", and a server is one of that list");
-      }
+      String role = trainerWithoutServers(variables);
       found.reading(ROLE, role, "none: " + SERVERS + " is not set");
       found.note(ROLE + " is TRAINER, but " + SERVERS + " is not set: this process is not distributed, and trains alone");
       return false;
@@ -38,17 +35,53 @@ final class RoleMakerVariables {
     found.implied(SERVERS, "servers", servers.size());
     int trainers = variables.required(TRAINERS, 1);
     found.key(TRAINERS, Integer.toString(trainers), "trainers", trainers);
+    if (role(variables).equals("TRAINER")) {
+      trainer(variables, found, trainers);
+    } else {
+      server(variables, found, servers);
+    }
+    GlooVariables.read(variables, found, true);
+    return true;
+  }
+
+  /** {@code TRAINER} or {@code PSERVER}. */
+  private static String role(Variables variables) {
     String role = variables.required(ROLE);
-    switch (role) {
-      case "TRAINER" -> trainer(variables, found, trainers);
-      case "PSERVER" -> server(variables, found, servers);
+    return switch (role) {
+      case "TRAINER", "PSERVER" -> role;
       case "HETER_TRAINER", "COORDINATOR" -> throw new InvalidInput(ROLE + " is " + role
           + ", which is no role here: start this process as TRAINER or PSERVER");
       default -> throw new InvalidInput("TRAINING_ROLE must be PSERVER or TRAINER or HETER_TRAINER, but get " + role
           + ", please check your environment.");
+    };
+  }
+
+  private static String trainerWithoutServers(Variables variables) {
+    String role = role(variables);
+    if (!role.equals("TRAINER")) {
+      throw new InvalidInput("Can not find " + SERVERS + ", please check your environment. " + ROLE + " is " + role
+          + ", and a server is one of that list");
     }
-    GlooVariables.read(variables, found, true);
-    return true;
+    return role;
+  }
+
+  /**
+   * Refuses a role that is no trainer's for one of those that exchange among themselves.
+   *
+   * @param by the variable that says that they do
+   */
+  static void trainersOnly(Variables variables, Findings found, String by) {
+    if (variables.has(ROLE)) {
+      found.reading(ROLE, trainerWithoutServers(variables), "agrees with " + by + ": all are trainers");
+    }
+    String role = variables.text(COLLECTIVE_ROLE, "TRAINER");
+    if (!role.equals("TRAINER")) {
+      throw new InvalidInput(COLLECTIVE_ROLE + " is " + role + ", but with " + by + " and without " + SERVERS
+          + " all are trainers: it must be TRAINER, please check your environment.");
+    }
+    if (variables.has(COLLECTIVE_ROLE)) {
+      found.reading(COLLECTIVE_ROLE, role, "agrees with " + by + ": all are trainers");
+    }
   }
 
   private static void trainer(Variables variables, Findings found, int trainers) {
@@ -82,11 +115,7 @@ final class RoleMakerVariables {
   /** @return false: of a single trainer nothing follows, as in Paddle, which calls it non-distributed */
   static boolean collective(Variables variables, Findings found) {
     List<String> endpoints = variables.endpoints(TRAINER_ENDPOINTS);
-    String role = variables.text("PADDLE_TRAINING_ROLE", "TRAINER");
-    if (!role.equals("TRAINER")) {
-      throw new InvalidInput("PADDLE_TRAINING_ROLE is " + role + ", but with " + TRAINER_ENDPOINTS + " and without "
-          + SERVERS + " all are trainers: it must be TRAINER, please check your environment.");
-    }
+    trainersOnly(variables, found, TRAINER_ENDPOINTS);
     int count = variables.number(TRAINERS, 1, endpoints.size());
     sameCount(endpoints, count);
     int id = variables.within(ID, variables.number(ID, 0, 0), count, TRAINER_ENDPOINTS);

@@ -54,8 +54,22 @@ final class TranspilerVariables {
         found.key(IP, host, "node.host", host);
         found.implied(IP, "fleet.id", index);
       }
-      default -> throw new InvalidInput(ROLE + " should be one of [TRAINER, PSERVER], but is " + role
-          + ", please check your environment.");
+      default -> throw noRole(role);
     }
+  }
+
+  /** Refuses a role that nothing else speaks of, unless it is a trainer's, who trains alone. */
+  static void checkRole(Variables variables) {
+    String role = variables.text(ROLE, "TRAINER");
+    switch (role) {
+      case "TRAINER" -> { }
+      case "PSERVER" -> throw new InvalidInput("Can not find " + IPS + ", please check your environment. " + ROLE + " is " + role
+          + ", and a server is one of that list");
+      default -> throw noRole(role);
+    }
+  }
+
+  private static InvalidInput noRole(String role) {
+    return new InvalidInput(ROLE + " should be one of [TRAINER, PSERVER], but is " + role + ", please check your environment.");
   }
 }

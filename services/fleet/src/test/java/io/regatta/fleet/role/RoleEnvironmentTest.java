@@ -134,6 +134,7 @@ class RoleEnvironmentTest {
   void what_lacks_its_other_half_is_said_or_refused() {
     assertThat(keys("TRAINING_ROLE=TRAINER;PADDLE_TRAINER_ENDPOINTS=a:1,b:2;PADDLE_TRAINER_ID=1")).contains("fleet.id=1",
         "mode=collective"); // a wrapper's role does not make them train alone
+    assertThat(keys("TRAINING_ROLE=TRAINER;PADDLE_MASTER=a:1;PADDLE_NNODES=2")).contains("mode=collective");
     RoleEnvironment half = RoleEnvironment.read(environment("PADDLE_TRAINER_ID=1;PADDLE_TRAINERS_NUM=2"));
     assertThat(half.isGiven()).isFalse();
     assertThat(half.notes()).hasSize(2).first().asString().contains("PADDLE_TRAINER_ID is set, but neither");
@@ -162,6 +163,12 @@ class RoleEnvironmentTest {
   @ParameterizedTest(name = "{0}")
   @CsvSource(delimiter = '|', quoteCharacter = '`', textBlock = """
       TRAINING_ROLE=PSERVER | Can not find PADDLE_PSERVERS_IP_PORT_LIST, please check your environment.
+      TRAINING_ROLE=WORKER | TRAINING_ROLE must be PSERVER or TRAINER or HETER_TRAINER, but get WORKER, please check your environment.
+      TRAINING_ROLE=PSERVER;PADDLE_TRAINER_ENDPOINTS=a:1,b:2 | Can not find PADDLE_PSERVERS_IP_PORT_LIST, please check your environment.
+      TRAINING_ROLE=WORKER;PADDLE_TRAINER_ENDPOINTS=a:1,b:2 | TRAINING_ROLE must be PSERVER or TRAINER or HETER_TRAINER, but get WORKER
+      TRAINING_ROLE=PSERVER;PADDLE_MASTER=a:1;PADDLE_NNODES=2 | Can not find PADDLE_PSERVERS_IP_PORT_LIST, please check your environment.
+      PADDLE_TRAINING_ROLE=PSERVER | Can not find PADDLE_PSERVER_IPS, please check your environment. PADDLE_TRAINING_ROLE is PSERVER
+      PADDLE_TRAINING_ROLE=BOSS;PADDLE_TRAINERS_NUM=2 | PADDLE_TRAINING_ROLE should be one of [TRAINER, PSERVER], but is BOSS
       PADDLE_PSERVERS_IP_PORT_LIST=a:1 | Can not find PADDLE_TRAINERS_NUM, please check your environment.
       PADDLE_PSERVERS_IP_PORT_LIST=a:1;PADDLE_TRAINERS_NUM=2 | Can not find TRAINING_ROLE, please check your environment.
       PADDLE_PSERVERS_IP_PORT_LIST=a:1;PADDLE_TRAINERS_NUM=2;TRAINING_ROLE=CAPTAIN | TRAINING_ROLE must be PSERVER or TRAINER or HETER_TRAINER, but get CAPTAIN, please check your environment.
