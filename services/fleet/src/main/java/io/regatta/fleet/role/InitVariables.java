@@ -1,6 +1,7 @@
 package io.regatta.fleet.role;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.node.address.HostPort;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
@@ -34,9 +35,9 @@ final class InitVariables {
             KNOWN.stream().sorted().toList()) + "; unset it, or correct its name");
       }
     }
-    int port = variables.number(PREFIX + "PORT", 1, 7164);
-    List<String> hosts = variables.list(PREFIX + "PSERVERS", variables.text(PREFIX + "PSERVERS", "127.0.0.1"));
-    List<String> servers = hosts.stream().map(host -> host + ":" + port).toList();
+    int port = variables.port(PREFIX + "PORT", 7164);
+    List<String> hosts = variables.hosts(PREFIX + "PSERVERS", variables.text(PREFIX + "PSERVERS", "127.0.0.1"), PREFIX + "PORT");
+    List<String> servers = hosts.stream().map(host -> new HostPort(host, port).toString()).toList();
     found.key(PREFIX + "PSERVERS", String.join(",", hosts), "fleet.server_endpoints", String.join(",", servers));
     found.implied(PREFIX + "PSERVERS", "servers", servers.size());
     found.implied(PREFIX + "PSERVERS", "fleet.role", "trainer");

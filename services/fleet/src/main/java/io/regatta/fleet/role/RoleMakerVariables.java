@@ -100,8 +100,9 @@ final class RoleMakerVariables {
 
   private static void server(Variables variables, Findings found, List<String> servers) {
     found.key(ROLE, "PSERVER", "fleet.role", "pserver");
-    String host = variables.required(IP);
-    int port = variables.required(PORT, 1);
+    String host = variables.host(IP, variables.required(IP), PORT);
+    variables.required(PORT);
+    int port = variables.port(PORT, 0);
     HostPort own = new HostPort(host, port);
     int index = servers.stream().map(server -> HostPort.parse(server, SERVERS)).toList().indexOf(own);
     if (index < 0) {

@@ -1,6 +1,7 @@
 package io.regatta.fleet.role;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.node.address.HostPort;
 import java.util.List;
 
 /** The variables of Fluid's distribute transpiler: one port for all servers, hosts as a list. */
@@ -26,9 +27,9 @@ final class TranspilerVariables {
   }
 
   static void read(Variables variables, Findings found) {
-    int port = variables.number(PORT, 1, 6174);
-    List<String> hosts = variables.list(IPS, variables.required(IPS));
-    List<String> servers = hosts.stream().map(host -> host + ":" + port).toList();
+    int port = variables.port(PORT, 6174);
+    List<String> hosts = variables.hosts(IPS, variables.required(IPS), PORT);
+    List<String> servers = hosts.stream().map(host -> new HostPort(host, port).toString()).toList();
     found.key(IPS, String.join(",", hosts), "fleet.server_endpoints", String.join(",", servers));
     found.implied(IPS, "servers", servers.size());
     if (variables.has(PORT)) {
@@ -45,7 +46,7 @@ final class TranspilerVariables {
       }
       case "PSERVER" -> {
         found.key(ROLE, role, "fleet.role", "pserver");
-        String host = variables.required(IP);
+        String host = variables.host(IP, variables.required(IP), PORT);
         int index = hosts.indexOf(host);
         if (index < 0) {
           throw new InvalidInput(IP + " says that this server is " + host + ", which is none of " + IPS + " = "

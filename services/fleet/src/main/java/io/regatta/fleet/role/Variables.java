@@ -16,6 +16,7 @@ import java.util.stream.Stream;
  */
 final class Variables {
 
+  private static final int MOST_PORT = 65_535;
   private static final String CHECK = ", please check your environment.";
   private final Map<String, String> values = new HashMap<>();
   /** Options that stand for variables, by these. */
@@ -124,6 +125,40 @@ final class Variables {
       throw new InvalidInput(name + " has an endpoint twice: \"" + String.join(",", endpoints) + "\"" + CHECK);
     }
     return endpoints;
+  }
+
+  /**
+   * A list of hosts, each but once, whose port is another variable's; IPv6 addresses may have brackets, which are dropped.
+   *
+   * @param value of the list
+   * @param port the name of that variable
+   */
+  List<String> hosts(String name, String value, String port) {
+    List<String> hosts = list(name, value).stream().map(item -> host(name, item, port)).toList();
+    if (hosts.stream().distinct().count() < hosts.size()) {
+      throw new InvalidInput(called(name) + " has a host twice: \"" + String.join(",", hosts) + "\"" + CHECK);
+    }
+    return hosts;
+  }
+
+  /** One host, as in {@link #hosts}. */
+  String host(String name, String value, String port) {
+    String host = value.startsWith("[") && value.endsWith("]") ? value.substring(1, value.length() - 1) : value;
+    boolean address6 = host.indexOf(':') != host.lastIndexOf(':');
+    if (host.isEmpty() || host.matches(".*[\\s\\[\\]/].*") || host.contains(":") && !address6) {
+      throw new InvalidInput(called(name) + ": expected a host without a port, which is " + called(port) + "'s, got \"" + value
+          + "\"" + CHECK);
+    }
+    return host;
+  }
+
+  /** A port, or what holds without. */
+  int port(String name, int otherwise) {
+    int port = number(name, 1, otherwise);
+    if (port > MOST_PORT) {
+      throw new InvalidInput(called(name) + " must be a port, from 1 to " + MOST_PORT + ", but is \"" + port + "\"" + CHECK);
+    }
+    return port;
   }
 
   /** A place among so many. */

@@ -54,6 +54,13 @@ class RoleEnvironmentTest {
   }
 
   @Test
+  void hosts_may_be_ipv6_addresses() {
+    assertThat(keys("PADDLE_PSERVER_IPS=fd00::1,[fd00::2];PADDLE_TRAINERS=1;PADDLE_TRAINING_ROLE=PSERVER;PADDLE_CURRENT_IP=fd00::2"))
+        .contains("fleet.id=1", "fleet.server_endpoints=[fd00::1]:6174,[fd00::2]:6174", "node.host=fd00::2");
+    assertThat(keys("PADDLE_INIT_PSERVERS=::1")).contains("fleet.server_endpoints=[::1]:7164");
+  }
+
+  @Test
   void a_list_of_trainers_beside_later_variables_is_none_of_fluid() {
     assertThat(keys("PADDLE_TRAINERS=a,b;PADDLE_TRAINERS_NUM=2;PADDLE_TRAINER_ENDPOINTS=a:1,b:2;PADDLE_TRAINER_ID=1"))
         .contains("fleet.id=1", "mode=collective");
@@ -186,6 +193,11 @@ class RoleEnvironmentTest {
       PADDLE_TRAINERS=2 | Can not find PADDLE_PSERVER_IPS, please check your environment.
       PADDLE_PSERVER_IPS=a;PADDLE_TRAINER_ENDPOINTS=a:1,b:2;TRAINING_ROLE=TRAINER;PADDLE_PSERVERS_IP_PORT_LIST=a:1 | in 2 ways at once
       PADDLE_INIT_PSERVER=a | PADDLE_INIT_PSERVER is none of the variables PADDLE_INIT_*
+      PADDLE_PSERVER_IPS=127.0.0.1,127.0.0.1;PADDLE_TRAINERS=1;PADDLE_TRAINING_ROLE=TRAINER | PADDLE_PSERVER_IPS has a host twice: "127.0.0.1,127.0.0.1"
+      PADDLE_PSERVER_IPS=ps0:6174;PADDLE_TRAINERS=1;PADDLE_TRAINING_ROLE=TRAINER | PADDLE_PSERVER_IPS: expected a host without a port, which is PADDLE_PSERVER_PORT's, got "ps0:6174"
+      PADDLE_PSERVER_IPS=ps0;PADDLE_PSERVER_PORT=70000;PADDLE_TRAINERS=1;PADDLE_TRAINING_ROLE=TRAINER | PADDLE_PSERVER_PORT must be a port, from 1 to 65535, but is "70000"
+      PADDLE_INIT_PSERVERS=a, a | PADDLE_INIT_PSERVERS has a host twice
+      PADDLE_INIT_PSERVERS=[::1]:7164 | PADDLE_INIT_PSERVERS: expected a host without a port, which is PADDLE_INIT_PORT's
       PADDLE_INIT_USE_GPU=maybe | PADDLE_INIT_USE_GPU must be True or False, but is "maybe"
       PADDLE_INIT_PSERVERS=a;TRAINING_ROLE=TRAINER | in 2 ways at once: PADDLE_INIT_PSERVERS and TRAINING_ROLE
       PADDLE_TRAINER_ENDPOINTS=a:1,b:2;PADDLE_TRAINERS_NUM=3 | PADDLE_TRAINERS_NUM is 3, but PADDLE_TRAINER_ENDPOINTS has 2
