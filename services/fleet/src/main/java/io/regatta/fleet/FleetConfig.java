@@ -99,8 +99,9 @@ public record FleetConfig(
     List<String> seeds = cluster.seeds().isEmpty() && !meetingPlace.isEmpty() ? List.of(meetingPlace) : cluster.seeds();
     String elsewhere = "; for services that run elsewhere, set fleet.hosts_services to false, too";
     if (seeds.isEmpty()) {
-      throw new InvalidInput("trainers on several machines that host their services (fleet.hosts_services) need a place to meet: give "
-          + "--seeds HOST:PORT with the machine of rank 0, the first of a hostfile, and a free port" + elsewhere);
+      throw new InvalidInput("trainers that host their services (fleet.hosts_services) need a place to meet, which a scheduler gives to "
+          + "those of one machine if it names their job: give --seeds HOST:PORT with the machine of rank 0, the first of a hostfile, "
+          + "and a free port" + elsewhere);
     }
     if (id < 0) {
       throw new InvalidInput("a trainer that hosts services (fleet.hosts_services) needs its rank: give --rank N");

@@ -1,7 +1,9 @@
 package io.regatta.fleet.role;
 
+import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 
 /**
  * Which of how many processes this is, as MPI, Slurm or Kubernetes say: rank and number of trainers. Where the services are
@@ -30,7 +32,7 @@ final class SchedulerVariables {
     }
     if (several(variables, "SLURM_PROCID", "SLURM_NTASKS")) {
       rankOf(variables, found, "SLURM_PROCID", "SLURM_NTASKS");
-      meetHere(variables, found, "SLURM_NNODES", "1", "SLURM_JOB_ID");
+      meetHere(variables, found, "SLURM_NNODES", "1", "SLURM_JOB_ID", "SLURM_STEP_ID");
       return "Slurm";
     }
     if (variables.has("JOB_COMPLETION_INDEX")) {
@@ -62,16 +64,25 @@ final class SchedulerVariables {
   }
 
   /**
-   * Trainers on one machine meet at a port of it that follows from the name of their job, below those that the kernel gives out.
+   * Trainers on one machine meet at a port of it that follows from the name of their job, below those that the kernel gives out. A job
+   * without a name would meet others without one: it has to be given a place.
    *
    * @param variable says whether they are
    * @param here its value if they are
-   * @param job the variable with the job's name
+   * @param job the variables with the job's name; the first is its own, the next that of its part
    */
-  private static void meetHere(Variables variables, Findings found, String variable, String here, String job) {
-    if (here.equals(variables.text(variable))) {
-      int port = FIRST_PORT + Math.floorMod(variables.text(job, "").hashCode(), PORTS);
-      found.key(variable, here, "fleet.meeting_place", "127.0.0.1:" + port);
+  private static void meetHere(Variables variables, Findings found, String variable, String here, String... job) {
+    if (!here.equals(variables.text(variable))) {
+      return;
     }
+    if (!variables.has(job[0])) {
+      found.reading(variable, here, "none: without " + job[0] + " the job has no name, and no meeting place of its own: give --seeds");
+      return;
+    }
+    List<String> names = variables.set(job);
+    String name = names.stream().map(variables::text).collect(Collectors.joining("."));
+    int port = FIRST_PORT + Math.floorMod(name.hashCode(), PORTS);
+    found.key(variable, here, "fleet.meeting_place", "127.0.0.1:" + port);
+    names.forEach(each -> found.reading(each, variables.text(each), "names the job for its meeting place"));
   }
 }

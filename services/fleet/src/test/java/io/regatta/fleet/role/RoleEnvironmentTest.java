@@ -126,6 +126,11 @@ class RoleEnvironmentTest {
     assertThat(keys("OMPI_COMM_WORLD_RANK=0;OMPI_COMM_WORLD_SIZE=3;OMPI_COMM_WORLD_LOCAL_SIZE=3;PMIX_NAMESPACE=1911881730"))
         .isNotEqualTo(one);
     assertThat(keys("SLURM_PROCID=0;SLURM_NTASKS=2;SLURM_NNODES=1;SLURM_JOB_ID=7")).contains("fleet.meeting_place=127.0.0.1:2");
+    assertThat(keys("SLURM_PROCID=0;SLURM_NTASKS=2;SLURM_NNODES=1;SLURM_JOB_ID=7;SLURM_STEP_ID=0")).as("two steps of one allocation")
+        .isNotEqualTo(keys("SLURM_PROCID=0;SLURM_NTASKS=2;SLURM_NNODES=1;SLURM_JOB_ID=7;SLURM_STEP_ID=1"));
+    RoleEnvironment unnamed = RoleEnvironment.read(environment("PMI_RANK=0;PMI_SIZE=2;MPI_LOCALNRANKS=2"));
+    assertThat(unnamed.value("fleet.meeting_place")).isNull();
+    assertThat(unnamed.readings()).anySatisfy(reading -> assertThat(reading.meaning()).contains("without PMI_JOBID", "give --seeds"));
   }
 
   @Test
