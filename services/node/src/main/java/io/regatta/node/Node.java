@@ -15,6 +15,7 @@ import io.regatta.node.directory.Directory;
 import io.regatta.node.directory.FixedDirectory;
 import io.regatta.node.directory.HazelcastDirectory;
 import io.regatta.node.directory.WaitingDirectory;
+import io.regatta.node.process.Proxies;
 import io.regatta.protocol.security.PeerSecurity;
 import io.regatta.protocol.stream.StreamOptions;
 import io.vertx.core.Closeable;
@@ -72,6 +73,7 @@ public final class Node {
     this.longWaitTimer = vertx.setPeriodic(LONG_WAIT_CHECK_MILLIS,
         id -> insight.waits().logLong(System.currentTimeMillis())
             .onFailure(e -> LOG.warn("{}: cannot list the waits: {}", role(), e.toString())));
+    Proxies.log();
     this.security = new NodeSecurity(insight.security(), vertx, config.tls().pollMs(), role());
     security.sayWhoMayCall(role(), role().equals(CLIENT) ? "" : bind(), insight.endpoint());
   }

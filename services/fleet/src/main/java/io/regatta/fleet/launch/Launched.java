@@ -1,6 +1,7 @@
 package io.regatta.fleet.launch;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.node.process.Proxies;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -66,8 +67,7 @@ final class Launched {
 
   /** Proxies, because no data goes through one, and parts in other jobs. */
   private static boolean isNotForChildren(String variable) {
-    return variable.equalsIgnoreCase("http_proxy") || variable.equalsIgnoreCase("https_proxy")
-        || variable.startsWith("PADDLE_") || variable.equals("TRAINING_ROLE") || variable.equals("POD_IP");
+    return Proxies.isOne(variable) || variable.startsWith("PADDLE_") || variable.equals("TRAINING_ROLE") || variable.equals("POD_IP");
   }
 
   private static Thread echo(InputStream output, OutputStream file, OutputStream echo, LaunchPlan.Planned planned) {

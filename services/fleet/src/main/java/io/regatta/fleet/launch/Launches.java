@@ -2,6 +2,7 @@ package io.regatta.fleet.launch;
 
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.node.process.Proxies;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -52,6 +53,7 @@ public final class Launches {
     if (!quiet) {
       out.println(options.block());
     }
+    Proxies.note(System.getenv()).ifPresent(note -> out.println(note + ", and none reaches what is started"));
     out.println((options.jobId().isEmpty() ? "" : options.jobId() + ": ") + plan.why());
     out.flush();
   }

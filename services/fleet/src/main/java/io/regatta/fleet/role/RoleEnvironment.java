@@ -1,8 +1,8 @@
 package io.regatta.fleet.role;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.node.process.Proxies;
 import io.regatta.node.settings.Settings;
-import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -155,17 +155,10 @@ public record RoleEnvironment(String source, List<Settings.Option> options, List
       }
     }
 
-    /** Data never goes through one; gRPC clients of other makes do look at them, so it is said. */
+    /** Data never goes through one, which every node logs; gRPC clients of other makes do look at them. */
     void proxies() {
-      List<String> proxies = new ArrayList<>();
-      for (String name : List.of("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY", "all_proxy", "ALL_PROXY")) {
-        if (variables.has(name)) {
-          proxies.add(name);
-          found.reading(name, variables.text(name), "none: tensors and control calls go past it");
-        }
-      }
-      if (!proxies.isEmpty()) {
-        found.note(String.join(", ", proxies) + (proxies.size() > 1 ? " are" : " is") + " set: no proxy is used for data");
+      for (String name : variables.names(Proxies::isOne)) {
+        found.reading(name, variables.text(name), "none: tensors and control calls go past it");
       }
     }
   }

@@ -7,6 +7,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.function.Predicate;
 import java.util.stream.Stream;
 
 /**
@@ -48,7 +49,12 @@ final class Variables {
   }
 
   List<String> beginningWith(String prefix) {
-    return values.keySet().stream().filter(name -> name.startsWith(prefix) && has(name)).sorted().toList();
+    return names(name -> name.startsWith(prefix));
+  }
+
+  /** Those that are set and have such a name, in the order of their names. */
+  List<String> names(Predicate<String> wanted) {
+    return values.keySet().stream().filter(name -> wanted.test(name) && has(name)).sorted().toList();
   }
 
   /** Null: unset. */
