@@ -41,6 +41,11 @@ final class Findings {
     readings.add(new RoleEnvironment.Reading(variable, read, meaning));
   }
 
+  /** Whether it has come to something, be it to nothing. */
+  boolean hasRead(String variable) {
+    return readings.stream().anyMatch(reading -> reading.variable().equals(variable));
+  }
+
   void note(String line) {
     notes.add(line);
   }

@@ -55,6 +55,7 @@ public record RoleEnvironment(String source, List<Settings.Option> options, List
     Reader reader = new Reader(InitVariables.with(environment, arguments));
     String source = reader.source();
     reader.barrier();
+    reader.unread(source);
     reader.proxies();
     return new RoleEnvironment(source, reader.found.options(), reader.found.readings(), reader.found.notes());
   }
@@ -152,6 +153,16 @@ public record RoleEnvironment(String source, List<Settings.Option> options, List
       if (variables.has("FLAGS_LAUNCH_BARRIER")) {
         found.reading("FLAGS_LAUNCH_BARRIER", variables.text("FLAGS_LAUNCH_BARRIER"), "none: a trainer waits for its servers in any "
             + "case, for --ready-timeout at most");
+      }
+    }
+
+    /** What somebody may have set in the belief that it counts. */
+    void unread(String source) {
+      for (String name : variables.names(KnownVariables::contains)) {
+        if (!found.hasRead(name)) {
+          found.reading(name, variables.text(name), source.isEmpty() ? "none: it gives no part by itself"
+              : "none: not looked at for this kind of part");
+        }
       }
     }
 

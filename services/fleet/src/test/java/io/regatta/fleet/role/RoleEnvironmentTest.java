@@ -166,6 +166,18 @@ class RoleEnvironmentTest {
   }
 
   @Test
+  void what_is_set_and_not_looked_at_is_shown_too() {
+    RoleEnvironment trainer = RoleEnvironment.read(environment(FLEET + ";TRAINING_ROLE=TRAINER;PADDLE_TRAINER_ID=0;PADDLE_PORT=36000;"
+        + "PADDLE_GLOO_RENDEZVOUS=3;SYS_JOB_ID=7;CPU_NUM=4;SLURM_PROCID=1;PADDLE_TRAINER_NUM=3;HOME=/root"));
+    assertThat(trainer.readings()).filteredOn(reading -> reading.meaning().equals("none: not looked at for this kind of part"))
+        .extracting(RoleEnvironment.Reading::variable).containsExactly("CPU_NUM", "PADDLE_GLOO_RENDEZVOUS", "PADDLE_PORT",
+            "PADDLE_TRAINER_NUM", "SLURM_PROCID", "SYS_JOB_ID");
+    assertThat(trainer.notes()).isEmpty();
+    assertThat(RoleEnvironment.read(environment("FLAGS_selected_gpus=0")).readings()).singleElement()
+        .extracting(RoleEnvironment.Reading::meaning).isEqualTo("none: it gives no part by itself");
+  }
+
+  @Test
   void every_key_names_its_variable() {
     assertThat(RoleEnvironment.read(environment(FLEET + ";TRAINING_ROLE=TRAINER;PADDLE_TRAINER_ID=0")).options())
         .extracting(Settings.Option::name).contains("environment variable TRAINING_ROLE",

@@ -1,0 +1,25 @@
+package io.regatta.fleet.role;
+
+import java.util.List;
+import java.util.Set;
+
+/**
+ * Variables of which somebody may think that they count: PaddlePaddle's, those of launchers and schedulers from which a part is taken,
+ * and whatever begins like one of PaddlePaddle's, which may be a slip. Stateless.
+ */
+final class KnownVariables {
+
+  private static final List<String> BEGINNINGS = List.of("PADDLE_", "CONF_PADDLE_", "FLAGS_communicator_");
+
+  private static final Set<String> NAMES = Set.of("TRAINING_ROLE", "POD_IP", "SYS_JOB_ID", "CPU_NUM", "FLAGS_START_PORT",
+      "FLAGS_LAUNCH_BARRIER", "FLAGS_selected_gpus", "FLAGS_selected_xpus", "HETER_DEVICE_TYPE", "STAGE_ID", "STAGE_NUM",
+      "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE", "PMIX_NAMESPACE", "PMI_RANK", "PMI_SIZE",
+      "PMI_JOBID", "MPI_LOCALNRANKS", "SLURM_PROCID", "SLURM_NTASKS", "SLURM_NNODES", "SLURM_JOB_ID", "SLURM_STEP_ID",
+      "JOB_COMPLETION_INDEX", "POD_NAME");
+
+  private KnownVariables() {}
+
+  static boolean contains(String name) {
+    return NAMES.contains(name) || BEGINNINGS.stream().anyMatch(name::startsWith);
+  }
+}
