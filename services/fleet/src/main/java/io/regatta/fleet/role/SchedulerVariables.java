@@ -73,6 +73,9 @@ final class SchedulerVariables {
    */
   private static void meetHere(Variables variables, Findings found, String variable, String here, String... job) {
     if (!here.equals(variables.text(variable))) {
+      if (variables.has(variable)) {
+        found.reading(variable, variables.text(variable), "none: trainers on several machines meet at --seeds");
+      }
       return;
     }
     if (!variables.has(job[0])) {
