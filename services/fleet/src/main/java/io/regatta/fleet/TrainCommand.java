@@ -53,7 +53,7 @@ final class TrainCommand implements Callable<Integer> {
     ResultFile.at(result);
     if (local) {
       job.checkLocal(init.ofOthers());
-      settings.take(RoleEnvironment.alone(init.given()));
+      RoleLines.say(settings.take(RoleEnvironment.alone(System.getenv(), init.given())), out);
     } else {
       RoleLines.say(settings.take(RoleEnvironment.read(System.getenv(), init.given())).as("trainer", "regatta train"), out);
     }

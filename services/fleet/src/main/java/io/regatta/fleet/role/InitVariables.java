@@ -64,6 +64,11 @@ final class InitVariables {
           variables.number(PREFIX + "TRAINER_COUNT", 1, 1));
     }
     device(variables, found);
+    for (RoleEnvironment.Reading reading : found.readings()) {
+      if (variables.called(reading.variable()).equals(reading.variable())) { // whoever types an option knows it
+        found.note(reading.variable() + " is " + reading.value() + ": " + reading.meaning());
+      }
+    }
   }
 
   private static void device(Variables variables, Findings found) {

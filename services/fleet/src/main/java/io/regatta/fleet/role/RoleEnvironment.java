@@ -60,9 +60,9 @@ public record RoleEnvironment(String source, List<Settings.Option> options, List
     return new RoleEnvironment(source, reader.found.options(), reader.found.readings(), reader.found.notes());
   }
 
-  /** What such options say to a process that trains alone: threads and device. */
-  public static RoleEnvironment alone(Map<String, String> arguments) {
-    Variables variables = InitVariables.with(Map.of(), arguments);
+  /** What such options and variables say to a process that trains alone: threads and device. A variable that counts is noted. */
+  public static RoleEnvironment alone(Map<String, String> environment, Map<String, String> arguments) {
+    Variables variables = InitVariables.with(environment, arguments);
     Findings found = new Findings(variables::called);
     InitVariables.alone(variables, found);
     return new RoleEnvironment("", found.options(), found.readings(), found.notes());

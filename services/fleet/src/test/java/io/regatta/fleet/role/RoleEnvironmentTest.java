@@ -86,7 +86,16 @@ class RoleEnvironmentTest {
         .hasMessageContaining("--trainer_id is 2, but PADDLE_INIT_NUM_GRADIENT_SERVERS says that there are 2");
     assertThatThrownBy(() -> RoleEnvironment.read(environment("TRAINING_ROLE=TRAINER"), Map.of("PADDLE_INIT_PSERVERS", "a")))
         .isInstanceOf(InvalidInput.class).hasMessageContaining("in 2 ways at once: --pservers and TRAINING_ROLE");
-    assertThat(RoleEnvironment.alone(Map.of("PADDLE_INIT_TRAINER_COUNT", "3")).value("threads")).isEqualTo("3");
+  }
+
+  @Test
+  void who_trains_alone_takes_threads_and_device_in_the_words_of_v2_and_is_told_of_variables() {
+    RoleEnvironment alone = RoleEnvironment.alone(environment("PADDLE_INIT_TRAINER_COUNT=4;PADDLE_INIT_USE_GPU=False;PADDLE_INIT_PSERVERS=a"),
+        Map.of("PADDLE_INIT_TRAINER_COUNT", "3"));
+    assertThat(alone.value("threads")).isEqualTo("3");
+    assertThat(alone.value("device")).isEqualTo("cpu");
+    assertThat(alone.value("servers")).isNull();
+    assertThat(alone.notes()).containsExactly("PADDLE_INIT_USE_GPU is False: device = cpu");
   }
 
   @Test
