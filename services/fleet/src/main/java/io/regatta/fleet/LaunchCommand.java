@@ -122,11 +122,55 @@ final class LaunchCommand implements Callable<Integer> {
   public Integer call() {
     refuseBehindTheProgram();
     boolean old = "launch_ps".equals(name());
-    LaunchOptions options = new LaunchOptions(old && servers == null && serverNum == null ? Integer.valueOf(OLD_COUNT) : serverNum,
+    LaunchVariables variables = new LaunchVariables(System.getenv(), old);
+    try {
+      take(variables);
+      LaunchOptions options = options(old);
+      variables.lines().forEach(line -> Regatta.say(spec.commandLine().getOut(), line));
+      return launch(options);
+    } catch (InvalidInput e) {
+      throw variables.named(e);
+    }
+  }
+
+  /** Options that were not given are what their variables say; a number goes with a list of the same from the same place. */
+  private void take(LaunchVariables variables) {
+    if (serverNum == null && servers == null) {
+      serverNum = variables.number("--server_num", null);
+      servers = variables.text("--servers", null);
+    }
+    if (workerNum == null && workers == null) {
+      workerNum = variables.number("--worker_num", null);
+      workers = variables.text("--workers", null);
+    }
+    ips = variables.text("--ips", ips);
+    nprocPerNode = variables.number("--nproc_per_node", nprocPerNode);
+    master = variables.text("--master", master);
+    if (master != null && !master.isBlank()) {
+      nnodes = variables.text("--nnodes", nnodes);
+      rank = variables.number("--rank", rank);
+    } else {
+      variables.withoutEffect("without PADDLE_MASTER or --master", "--nnodes", "--rank");
+    }
+    maxRestart = variables.number("--max_restart", maxRestart);
+    gpus = variables.text("--gpus", gpus);
+    startPort = variables.number("--start_port", startPort);
+    logDir = variables.text("--log_dir", logDir);
+    jobId = variables.text("--job_id", jobId);
+    if (Stream.of(servers, workers, ips).flatMap(list -> LaunchOptions.list(list).stream()).anyMatch(variables::isOwnPlace)) {
+      host = variables.text("--host", host);
+    }
+  }
+
+  private LaunchOptions options(boolean old) {
+    return new LaunchOptions(old && servers == null && serverNum == null ? Integer.valueOf(OLD_COUNT) : serverNum,
         old && workers == null && workerNum == null ? Integer.valueOf(OLD_COUNT) : workerNum, LaunchOptions.list(servers),
-        LaunchOptions.list(workers), old ? List.of() : LaunchOptions.list(ips), nprocPerNode, old ? Meeting.NONE : meeting(),
-        LaunchOptions.gpus(gpus), host, startPort(), httpPort, logDir != null ? logDir : old ? "logs" : "log", jobId, program,
-        Stream.concat(others.stream(), arguments.stream()).toList());
+        LaunchOptions.list(workers), old ? List.of() : LaunchOptions.list(ips), nprocPerNode,
+        old ? Meeting.NONE : Meeting.of(master, nnodes, rank, maxRestart), LaunchOptions.gpus(gpus), host, startPort, httpPort,
+        logDir != null ? logDir : old ? "logs" : "log", jobId, program, Stream.concat(others.stream(), arguments.stream()).toList());
+  }
+
+  private int launch(LaunchOptions options) {
     boolean quiet = "False".equalsIgnoreCase(printConfig);
     if (remote.isGiven()) {
       return new RemoteLaunch(options, remote.options(), spec.commandLine().getOut()).run(job(remote.directory()), quiet);
@@ -171,31 +215,6 @@ final class LaunchCommand implements Callable<Integer> {
 
     @Unmatched
     private List<String> others = new ArrayList<>();
-  }
-
-  /** PaddlePaddle's launcher takes these from its environment as well. */
-  private Meeting meeting() {
-    String place = master == null ? System.getenv("PADDLE_MASTER") : master;
-    boolean met = place != null && !place.isBlank();
-    return Meeting.of(place, met && nnodes == null ? System.getenv("PADDLE_NNODES") : nnodes,
-        met && rank == null ? number("PADDLE_RANK") : rank, maxRestart == null ? number("PADDLE_MAX_RESTART") : maxRestart);
-  }
-
-  private Integer startPort() {
-    return startPort == null ? number("FLAGS_START_PORT") : startPort;
-  }
-
-  /** Null: not set. */
-  private static Integer number(String variable) {
-    String text = System.getenv(variable);
-    if (text == null || text.isBlank()) {
-      return null;
-    }
-    try {
-      return Integer.valueOf(text.strip());
-    } catch (NumberFormatException e) {
-      throw new InvalidInput(variable + " must be a whole number, but is \"" + text + "\", please check your environment.");
-    }
   }
 
   private static JobArguments parsed(Stream<String> words) {

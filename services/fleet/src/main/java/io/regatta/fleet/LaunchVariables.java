@@ -1,0 +1,112 @@
+package io.regatta.fleet;
+
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.fleet.launch.LauncherLink;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+/**
+ * Variables that stand for options of {@code regatta launch} where these are not given, those of PaddlePaddle's launch. What a launcher
+ * has started sees none: there they are its part in a job, and no options of a launch within. Confined to its command's thread.
+ */
+final class LaunchVariables {
+
+  private static final String POD_IP = "POD_IP";
+  /** By option; of several the first that is set counts. */
+  private static final Map<String, List<String>> NAMES = new LinkedHashMap<>();
+
+  static {
+    NAMES.put("--server_num", List.of("PADDLE_SERVER_NUM"));
+    NAMES.put("--servers", List.of("PADDLE_SERVERS_ENDPOINTS"));
+    NAMES.put("--worker_num", List.of("PADDLE_TRAINER_NUM"));
+    NAMES.put("--workers", List.of("PADDLE_TRAINERS_ENDPOINTS"));
+    NAMES.put("--ips", List.of("PADDLE_IPS"));
+    NAMES.put("--nproc_per_node", List.of("PADDLE_NPROC_PER_NODE"));
+    NAMES.put("--master", List.of("PADDLE_MASTER"));
+    NAMES.put("--nnodes", List.of("PADDLE_NNODES"));
+    NAMES.put("--rank", List.of("PADDLE_RANK"));
+    NAMES.put("--max_restart", List.of("PADDLE_MAX_RESTART"));
+    NAMES.put("--gpus", List.of("PADDLE_DEVICES"));
+    NAMES.put("--host", List.of(POD_IP));
+    NAMES.put("--start_port", List.of("PADDLE_START_PORT", "FLAGS_START_PORT"));
+    NAMES.put("--log_dir", List.of("PADDLE_LOG_DIR"));
+    NAMES.put("--job_id", List.of("PADDLE_JOB_ID"));
+  }
+
+  private final Map<String, String> environment;
+  /** Variables that count, by the options for which they stand. */
+  private final Map<String, String> taken = new LinkedHashMap<>();
+  private final List<String> unused = new ArrayList<>();
+
+  /**
+   * @param environment variables by name
+   * @param old whether the command is {@code launch_ps}, which knows the port alone
+   */
+  LaunchVariables(Map<String, String> environment, boolean old) {
+    String port = environment.get("FLAGS_START_PORT");
+    this.environment = environment.containsKey(LauncherLink.VARIABLE) ? Map.of()
+        : !old ? environment : port == null ? Map.of() : Map.of("FLAGS_START_PORT", port);
+  }
+
+  /** What was given, or else what a variable says; null or blank: neither. */
+  String text(String option, String given) {
+    String variable = given == null || given.isBlank() ? variable(option) : null;
+    if (variable == null) {
+      return given;
+    }
+    taken.put(option, variable);
+    return environment.get(variable).strip();
+  }
+
+  /** The same of a whole number. */
+  Integer number(String option, Integer given) {
+    String text = given == null ? text(option, null) : null;
+    try {
+      return text == null ? given : Integer.valueOf(text);
+    } catch (NumberFormatException e) {
+      throw new InvalidInput(taken.get(option) + " must be a whole number, but is \"" + text + "\", please check your environment.");
+    }
+  }
+
+  /** Null: none is set. */
+  private String variable(String option) {
+    return NAMES.get(option).stream().filter(name -> !environment.getOrDefault(name, "").isBlank()).findFirst().orElse(null);
+  }
+
+  /** Says so of those of these options' variables that are set. */
+  void withoutEffect(String why, String... options) {
+    Stream.of(options).map(this::variable).filter(Objects::nonNull).forEach(name -> unused.add(name + " has no effect " + why));
+  }
+
+  /** Whether the host of {@code host} or {@code host:port} is what this machine's variable names. */
+  boolean isOwnPlace(String place) {
+    String own = environment.getOrDefault(POD_IP, "").strip();
+    return !own.isEmpty() && (place.equals(own) || place.startsWith(own + ":"));
+  }
+
+  /** Which variables count, and which do not although they are set. */
+  List<String> lines() {
+    List<String> lines = new ArrayList<>(unused);
+    if (!taken.isEmpty()) {
+      lines.add(0, "options from the environment: " + taken.entrySet().stream().map(each -> each.getKey() + " "
+          + environment.get(each.getValue()).strip() + " (" + each.getValue() + ")").collect(Collectors.joining(", ")));
+    }
+    return lines;
+  }
+
+  /** Has words about options name the variables that stand for them. */
+  InvalidInput named(InvalidInput e) {
+    String words = e.getMessage();
+    for (Map.Entry<String, String> each : taken.entrySet()) {
+      words = words.replaceAll("(?<![\\w-])" + Pattern.quote(each.getKey()) + "(?![\\w-])", Matcher.quoteReplacement(each.getValue()));
+    }
+    return words.equals(e.getMessage()) ? e : new InvalidInput(words, e);
+  }
+}
