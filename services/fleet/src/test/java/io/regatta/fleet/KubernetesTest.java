@@ -20,13 +20,10 @@ import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -43,8 +40,13 @@ class KubernetesTest {
       V1NetworkPolicy.class);
 
   static Stream<Kustomized> builds() {
-    return Stream.of(Kustomized.of(ROOT.resolve("overlays/ps")), Kustomized.of(ROOT.resolve("overlays/collective"),
-        ROOT.resolve("components/aggregators")));
+    return Stream.of(built("overlays/ps"), built("overlays/ps-tls"), built("overlays/collective-tls"),
+        built("overlays/collective", "components/aggregators"),
+        built("overlays/collective", "components/aggregators", "components/tls"));
+  }
+
+  private static Kustomized built(String... directories) {
+    return Kustomized.of(Stream.of(directories).map(ROOT::resolve).toArray(Path[]::new));
   }
 
   /** Refuses unknown and missing fields, and values of other types, at every depth. */
@@ -62,7 +64,7 @@ class KubernetesTest {
 
   @Test
   void a_slip_would_be_noticed() {
-    JsonObject server = Kustomized.of(ROOT.resolve("overlays/ps")).objects("StatefulSet").get(1);
+    JsonObject server = built("overlays/ps").objects("StatefulSet").get(1);
     JsonObject misspelt = server.copy();
     new Pod(misspelt).container().getJsonObject("securityContext").put("readOnlyRootFileSystem", true);
     assertThatThrownBy(() -> parsed(misspelt)).hasMessageContaining("readOnlyRootFileSystem");
@@ -97,10 +99,7 @@ class KubernetesTest {
         }
       }
       assertThat(pod.volumes().keySet()).as(pod.name()).containsExactlyInAnyOrderElementsOf(pod.mounts().values());
-      for (String probe : List.of("startupProbe", "livenessProbe", "readinessProbe")) {
-        JsonObject check = pod.container().getJsonObject(probe);
-        assertThat(check == null || pod.ports().containsKey(check.getJsonObject("httpGet").getString("port"))).isTrue();
-      }
+      assertThat(pod.probes()).isNotEmpty().allSatisfy(probe -> assertThat(pod.ports()).containsKey(probe.getString("port")));
     }
     for (JsonObject set : built.objects("StatefulSet")) {
       JsonObject spec = set.getJsonObject("spec");
@@ -138,23 +137,13 @@ class KubernetesTest {
     });
   }
 
-  /** The variables that the image sets. */
-  private static Map<String, String> ofImage() {
-    Map<String, String> variables = new LinkedHashMap<>();
-    Matcher set = Pattern.compile("(REGATTA_\\w+)=(\\S+)").matcher(Checkout.text("deploy/Dockerfile"));
-    while (set.find()) {
-      variables.put(set.group(1), set.group(2));
-    }
-    return variables;
-  }
-
   /** As the pod's process reads it, but for a job's own variables of {@code REGATTA_}, of which there are none. */
   private static RoleEnvironment part(Pod pod) {
     return pod.args().get(0).equals("run") ? RoleEnvironment.read(pod.environment()) : RoleEnvironment.NONE;
   }
 
   private static Place place(Kustomized built, Pod pod) {
-    Map<String, String> environment = new LinkedHashMap<>(ofImage());
+    Map<String, String> environment = Checkout.imageVariables();
     environment.putAll(pod.environment());
     return Place.load(new Settings.Sources(pod.file(built, pod.option("-conf")), part(pod).options(), environment, Map.of(),
         List.of(), List.of(), new JsonObject(), List.of()));
@@ -196,9 +185,28 @@ class KubernetesTest {
     }
   }
 
+  /** All pods of a job have TLS and the token, from files of Secrets, or none has; and probes speak what the admin port speaks. */
+  @ParameterizedTest
+  @MethodSource("builds")
+  void all_pods_have_tls_and_the_token_or_none(Kustomized built) {
+    boolean secured = built.toString().contains("tls");
+    assertThat(Pod.all(built)).isNotEmpty().allSatisfy(pod -> {
+      NodeConfig node = place(built, pod).node();
+      List<String> files = List.of(node.tls().certificate(), node.tls().key(), node.tls().ca(), node.tokenFile());
+      if (secured) {
+        assertThat(files).containsExactlyInAnyOrderElementsOf(pod.secrets());
+      } else {
+        assertThat(files).containsOnly("");
+      }
+      assertThat(node.tls().mutual()).isTrue();
+      assertThat(node.tls().verifyHost()).as("addresses of pods are in no certificate").isEqualTo(!secured);
+      assertThat(pod.probes()).extracting(probe -> probe.getString("scheme", "HTTP")).containsOnly(secured ? "HTTPS" : "HTTP");
+    });
+  }
+
   @Test
   void numbers_of_a_job_with_servers_agree() {
-    Kustomized built = Kustomized.of(ROOT.resolve("overlays/ps"));
+    Kustomized built = built("overlays/ps");
     for (Pod pod : Pod.all(built)) {
       JsonObject spec = pod.owner().getJsonObject("spec");
       if (pod.name().equals("regatta-server")) {
@@ -211,7 +219,7 @@ class KubernetesTest {
 
   @Test
   void numbers_of_an_elastic_job_agree() {
-    Kustomized built = Kustomized.of(ROOT.resolve("overlays/collective"));
+    Kustomized built = built("overlays/collective");
     Pod trainers = new Pod(built.objects("Job").get(0));
     JobConfig job = job(built, trainers);
     assertThat(job.isElastic()).isTrue();

@@ -17,13 +17,13 @@ import java.util.TreeSet;
 import org.yaml.snakeyaml.Yaml;
 
 /**
- * What Kustomize makes of a directory, as far as ours go: resources, components and config maps of files. Whatever else a
- * kustomization says is refused, for it would not be seen here.
+ * What Kustomize makes of a directory, as far as ours go: resources, components, config maps of files, and patches that add something.
+ * Whatever else a kustomization says is refused, for it would not be seen here.
  */
 final class Kustomized {
 
   private static final Set<String> KEYS = Set.of("apiVersion", "kind", "namespace", "resources", "components",
-      "configMapGenerator", "images");
+      "configMapGenerator", "images", "patches");
 
   private final String name;
   private final List<JsonObject> objects = new ArrayList<>();
@@ -68,17 +68,55 @@ final class Kustomized {
       }
       configMaps.put(generated.getString("name"), entries);
     }
+    for (JsonObject patch : objects(kustomization, "patches")) {
+      patch(directory, patch);
+    }
+  }
+
+  /** A list of operations of RFC 6902, for all objects of a kind that there are so far. */
+  private void patch(Path directory, JsonObject patch) {
+    Path at = directory.resolve(patch.getString("path")).normalize();
+    files.add(at);
+    assertThat(patch.fieldNames()).as("%s", directory).containsExactlyInAnyOrder("path", "target");
+    assertThat(patch.getJsonObject("target").fieldNames()).as("%s", directory).containsExactly("kind");
+    List<JsonObject> targets = objects(patch.getJsonObject("target").getString("kind"));
+    assertThat(targets).as("objects for %s", at).isNotEmpty();
+    JsonArray operations = new JsonArray(new Yaml().<List<?>>load(text(at)));
+    for (JsonObject target : targets) {
+      operations.forEach(operation -> add(target, (JsonObject) operation));
+    }
+  }
+
+  private static void add(JsonObject to, JsonObject operation) {
+    assertThat(operation.getString("op")).as(operation.encode()).isEqualTo("add");
+    String[] names = operation.getString("path").substring(1).split("/");
+    Object at = to;
+    for (String name : List.of(names).subList(0, names.length - 1)) {
+      at = at instanceof JsonArray list ? list.getValue(Integer.parseInt(name)) : ((JsonObject) at).getValue(name);
+      assertThat(at).as("%s of %s", operation.encode(), to.encode()).isNotNull();
+    }
+    String last = names[names.length - 1];
+    if (at instanceof JsonArray list) {
+      assertThat(last).as(operation.encode()).isEqualTo("-");
+      list.add(operation.getValue("value"));
+    } else {
+      ((JsonObject) at).put(last, operation.getValue("value"));
+    }
   }
 
   /** Every document of a YAML file. */
   @SuppressWarnings("unchecked")
   static List<JsonObject> documents(Path file) {
+    List<JsonObject> documents = new ArrayList<>();
+    for (Object document : new Yaml().loadAll(text(file))) {
+      documents.add(new JsonObject((Map<String, Object>) document));
+    }
+    return documents;
+  }
+
+  private static String text(Path file) {
     try {
-      List<JsonObject> documents = new ArrayList<>();
-      for (Object document : new Yaml().loadAll(Files.readString(file))) {
-        documents.add(new JsonObject((Map<String, Object>) document));
-      }
-      return documents;
+      return Files.readString(file);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }

@@ -2,9 +2,11 @@ package io.regatta.fleet;
 
 import io.vertx.core.json.JsonObject;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 
 /**
  * The pods of one StatefulSet or Job as its manifest describes them; each has one container.
@@ -84,6 +86,23 @@ record Pod(JsonObject owner) {
     Map<String, String> mounts = new LinkedHashMap<>();
     Kustomized.objects(container(), "volumeMounts").forEach(mount -> mounts.put(mount.getString("mountPath"), mount.getString("name")));
     return mounts;
+  }
+
+  /** What asks whether it has started, lives, is ready. */
+  List<JsonObject> probes() {
+    return Stream.of("startupProbe", "livenessProbe", "readinessProbe").filter(container()::containsKey)
+        .map(probe -> container().getJsonObject(probe).getJsonObject("httpGet")).toList();
+  }
+
+  /** Files of Secrets, by their paths in the container. */
+  List<String> secrets() {
+    List<String> files = new ArrayList<>();
+    mounts().forEach((path, volume) -> {
+      JsonObject projected = volumes().get(volume).getJsonObject("projected", new JsonObject());
+      Kustomized.objects(projected, "sources").forEach(source -> Kustomized.objects(source.getJsonObject("secret"), "items")
+          .forEach(item -> files.add(path + "/" + item.getString("path"))));
+    });
+    return files;
   }
 
   /** The file of this repository that stands at a path in the container, by a config map; null: none does. */

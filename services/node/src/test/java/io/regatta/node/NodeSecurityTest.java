@@ -9,6 +9,7 @@ import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.node.address.HostPort;
+import io.regatta.node.admin.HealthProbe;
 import io.regatta.node.settings.Effective;
 import io.regatta.node.settings.Schema;
 import io.regatta.node.settings.Settings;
@@ -25,6 +26,7 @@ import io.vertx.core.http.HttpClientOptions;
 import io.vertx.core.http.HttpClientResponse;
 import io.vertx.core.http.HttpMethod;
 import io.vertx.core.json.JsonObject;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -113,7 +115,10 @@ class NodeSecurityTest {
     assertThat(status(node, peer, "/metrics", null)).isEqualTo(401);
     assertThat(status(node, peer, "/why", shown)).isEqualTo(200);
     assertThatThrownBy(() -> status(node, PeerSecurity.NONE, "/health", null)).isNotNull();
+    int port = node.adminPort();
+    assertThat(HealthProbe.isUp(port)).as("the image's health check").isTrue();
     get(node.close());
+    assertThatThrownBy(() -> HealthProbe.isUp(port)).isInstanceOf(IOException.class);
   }
 
   private int status(Node node, PeerSecurity client, String path, String authorization) {
