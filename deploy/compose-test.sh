@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Whether image and compose.yaml do what they are for, on a Docker engine: a collective job is trained to its end while its trainers
-# are scaled from 2 to 4 and one of them is killed; a job with parameter servers is trained to its end.
-#   deploy/compose-test.sh            KEEP=1 leaves containers and engine, PARTS="collective parameter_servers" says what is tried
+# are scaled from 2 to 4 and one of them is killed; a job with parameter servers is trained to its end, and once more through an
+# aggregator, with TLS and a token.
+#   deploy/compose-test.sh            KEEP=1 leaves containers and engine, PARTS="collective parameter_servers aggregated" says what is tried
 # Needs root, Docker (docker.io) with compose, debootstrap, a JDK. Takes an engine that runs (DOCKER_HOST), or else starts one of its
 # own in a network namespace. No image registry is asked: the base image is made by debootstrap from the Debian mirror of this
 # machine (or MIRROR), the JDK is this machine's.
@@ -20,7 +21,7 @@ cleanup() {
   status=$?
   trap - EXIT
   if [ "${KEEP:-}" != 1 ]; then
-    COMPOSE_PROFILES=collective,ps compose down --volumes --timeout 2 >"$work/down.log" 2>&1 || true
+    COMPOSE_PROFILES=collective,ps,aggregated compose down --volumes --timeout 2 >"$work/down.log" 2>&1 || true
     if [ -n "$daemon" ]; then
       kill "$daemon" 2>/dev/null && wait "$daemon" 2>/dev/null || true
       ip netns delete regatta-docker || true
@@ -43,11 +44,12 @@ start_engine() {
   until_true 60 docker info || { tail -5 "$work/dockerd.log" >&2; skip "dockerd does not start here, see $work/dockerd.log"; }
 }
 
+layers=(-f "$root/deploy/compose.yaml")
 compose() {
   if docker compose version >/dev/null 2>&1; then
-    docker compose -f "$root/deploy/compose.yaml" "$@"
+    docker compose "${layers[@]}" "$@"
   else
-    docker-compose -f "$root/deploy/compose.yaml" "$@"
+    docker-compose "${layers[@]}" "$@"
   fi
 }
 
@@ -133,27 +135,47 @@ collective() {
     [ "$code" -eq 0 ] || { compose logs --no-color >"$work/failed.log" 2>&1; docker logs --tail 5 "$trainer"; fail "trainer $trainer ended with $code"; }
   done
   say "all trainers ended with 0: $(figures)"
-  compose down --volumes --timeout 5 >"$work/down.log" 2>&1
 }
 
-parameter_servers() {
+parameter_servers() { job_with_servers ps trainer-ps; }
+
+aggregated() {
+  export KEYS=$work/keys
+  mkdir -p "$KEYS"
+  (cd "$KEYS" && bash -e -c "$(sed -n '/^```sh$/,/^```$/{/^```/d;p}' "$root/docs/security.md")" >"$work/keys.log" 2>&1) ||
+    { tail -5 "$work/keys.log"; fail "no keys could be made as docs/security.md says"; }
+  chown 10001 "$KEYS"/*
+  layers=(-f "$root/deploy/compose.yaml" -f "$root/deploy/compose.tls.yaml")
+  job_with_servers aggregated trainer-aggregated
+  until_true 30 healthy rendezvous || fail "the rendezvous is not healthy: $(docker inspect --format '{{json .State.Health}}' $(containers rendezvous))"
+  docker exec "$(containers rendezvous)" regatta status --seeds rendezvous:5701 >"$work/status.log" 2>&1 || { cat "$work/status.log"; fail "regatta status"; }
+  grep -q 'gradient aggregator' "$work/status.log" || { cat "$work/status.log"; fail "there is no aggregator"; }
+}
+
+job_with_servers() { # profile, trainers
   now
-  service=trainer-ps
+  service=$2
   export ARGS="--set settings.train_rows=40000 --set settings.test_rows=8000 --set settings.hidden=64,32 --set epochs=2 --set batch_size=200"
-  export COMPOSE_PROFILES=ps
-  compose up -d --no-build >"$work/ps.log" 2>&1 || { cat "$work/ps.log"; fail "compose up with parameter servers failed"; }
-  say "job with parameter servers: up with 2 servers and 2 trainers"
-  until_true 20 running trainer-ps 2 || fail "trainers do not run"
-  until_true 600 ended trainer-ps || fail "the job has not ended"
-  for trainer in $(containers trainer-ps); do
+  export COMPOSE_PROFILES=$1
+  compose up -d --no-build >"$work/$1.log" 2>&1 || { cat "$work/$1.log"; fail "compose up with parameter servers failed"; }
+  say "job with parameter servers, profile $1: up with 2 servers and 2 trainers"
+  until_true 20 running "$service" 2 || fail "trainers do not run"
+  until_true 600 ended "$service" || fail "the job has not ended"
+  for trainer in $(containers "$service"); do
     code=$(docker inspect --format '{{.State.ExitCode}}' "$trainer")
     [ "$code" -eq 0 ] || { compose logs --no-color >"$work/failed.log" 2>&1; docker logs --tail 5 "$trainer"; fail "trainer $trainer ended with $code"; }
   done
   running parameter-server 2 || fail "a parameter server has ended"
   say "all trainers ended with 0: $(figures)"
+  compose logs --no-color >"$work/$1.logs" 2>&1
 }
 
-for part in ${PARTS:-collective parameter_servers}; do
+end() { compose down --volumes --timeout 5 >"$work/down.log" 2>&1; }
+
+before=
+for part in ${PARTS:-collective parameter_servers aggregated}; do
+  [ -z "$before" ] || end
   $part
+  before=$part
 done
 say "PASSED"

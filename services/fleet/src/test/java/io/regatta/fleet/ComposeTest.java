@@ -2,9 +2,12 @@ package io.regatta.fleet;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.regatta.core.exchange.Mode;
 import io.regatta.node.NodeConfig;
 import io.regatta.node.settings.Settings;
+import io.regatta.trainer.config.JobConfig;
 import io.vertx.core.json.JsonObject;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -44,6 +47,55 @@ class ComposeTest {
       assertThat(node.tls().verifyHost()).as("addresses of containers are in no certificate").isFalse();
       NodeConfig open = node(SERVICES.getJsonObject(service));
       assertThat(open.tls().ca() + open.tokenFile()).isEmpty();
+    }
+  }
+
+  /** The job that a service's command runs. */
+  private static JobConfig job(String service) {
+    return jobOf(SERVICES.getJsonObject(service).getString("command").strip().split("\\s+"));
+  }
+
+  private static JobConfig jobOf(String[] command) {
+    List<String> words = List.of(command);
+    List<Settings.Option> options = new ArrayList<>();
+    List<String> keys = new ArrayList<>();
+    for (int i = 2; i < words.size(); i += 2) {
+      if (words.get(i).equals("--set")) {
+        keys.add(words.get(i + 1));
+      } else if (List.of("--trainers", "--servers", "--shards").contains(words.get(i))) {
+        options.add(new Settings.Option(words.get(i), words.get(i).substring(2), words.get(i + 1)));
+      }
+    }
+    String file = words.get(1).equals("digits.yaml") ? "deploy/kubernetes/overlays/collective/job.yaml" : words.get(1);
+    return JobFile.load(Checkout.file(file), List.of(), options, keys, new JsonObject());
+  }
+
+  @Test
+  void jobs_are_what_regatta_takes() {
+    assertThat(job("trainer").isElastic()).isTrue();
+    String summed = SERVICES.getJsonObject("trainer").getString("command").strip().replace("--trainers 16", "--trainers 2")
+        .replace("min_trainers=1", "min_trainers=2") + " --set aggregator=true"; // MAX_TRAINERS, MIN_TRAINERS, ARGS
+    assertThat(jobOf(summed.split("\\s+")).aggregator()).isTrue();
+    assertThat(job("trainer-ps").aggregator()).isFalse();
+    for (String trainer : List.of("trainer-ps", "trainer-aggregated")) {
+      JobConfig job = job(trainer);
+      assertThat(SERVICES.getJsonObject(trainer).getInteger("scale")).isEqualTo(job.trainers());
+      assertThat(SERVICES.getJsonObject("parameter-server").getInteger("scale")).isEqualTo(job.servers());
+    }
+  }
+
+  /** An aggregator of a job with servers is that of its own host: its address is theirs. */
+  @Test
+  void trainers_behind_an_aggregator_share_its_address_and_nothing_else_of_it() {
+    JsonObject trainers = SERVICES.getJsonObject("trainer-aggregated");
+    assertThat(job("trainer-aggregated").aggregator()).isTrue();
+    assertThat(job("trainer-aggregated").mode()).isEqualTo(Mode.SYNC);
+    assertThat(trainers.getString("network_mode")).isEqualTo("service:aggregator");
+    assertThat(trainers.fieldNames()).doesNotContain("networks");
+    assertThat(node(trainers).admin().port()).isZero();
+    assertThat(node(trainers).cluster().port()).isZero();
+    for (String service : List.of("rendezvous", "parameter-server", "aggregator")) {
+      assertThat(SERVICES.getJsonObject(service).getJsonArray("profiles")).containsAll(trainers.getJsonArray("profiles"));
     }
   }
 }
