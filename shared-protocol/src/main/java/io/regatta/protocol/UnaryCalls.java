@@ -20,6 +20,8 @@ import io.vertx.grpc.client.GrpcClient;
 import io.vertx.grpc.client.GrpcClientOptions;
 import io.vertx.grpc.client.GrpcClientRequest;
 import io.vertx.grpc.common.ServiceMethod;
+import java.util.HashSet;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -40,7 +42,11 @@ final class UnaryCalls {
   private final SocketAddress address;
   private final String peer;
   private final StreamOptions options;
-  private HttpConnection connection;
+  /** Those on which calls may be under way: one, but for a while two if the peer has given one up. */
+  private final Set<HttpConnection> connections = new HashSet<>();
+  /** Calls that wait for a connection. */
+  private int connecting;
+  /** Of the newest connection. */
   private Liveness liveness;
 
   /**
@@ -104,14 +110,19 @@ final class UnaryCalls {
     return (ContextInternal) vertx.getOrCreateContext();
   }
 
-  /** A request that nothing has been sent of; on the owner's context. */
+  /**
+   * A request that nothing has been sent of; on the owner's context. Once the certificates have changed, the first one that finds no
+   * other call under way has a new client; one that comes earlier goes with those that are.
+   */
   <Q, A> Future<GrpcClientRequest<Q, A>> request(ServiceMethod<A, Q> method) {
-    if (connection == null && shown != options.security().version()) {
+    if (connecting == 0 && connections.isEmpty() && shown != options.security().version()) {
       client.close(); // nothing goes on there
       client = client();
     }
-    Future<GrpcClientRequest<Q, A>> request = Future.succeededFuture().compose(v -> client.request(address, method)); // or it throws
+    connecting++;
+    Future<GrpcClientRequest<Q, A>> request = context.succeededFuture().compose(v -> client.request(address, method)); // or it throws
     return request.timeout(options.connectTimeoutMillis(), TimeUnit.MILLISECONDS)
+        .onComplete(done -> connecting--)
         .onSuccess(r -> {
           watch(r.connection());
           if (!options.security().token().isNone()) {
@@ -122,13 +133,12 @@ final class UnaryCalls {
   }
 
   private void watch(HttpConnection c) {
-    if (connection != c) {
+    if (connections.add(c)) {
       Liveness watch = Liveness.watch(vertx, c, peer, options);
       c.closeHandler(v -> {
         watch.stop();
-        connection = connection == c ? null : connection;
+        connections.remove(c);
       });
-      connection = c;
       liveness = watch;
     }
   }

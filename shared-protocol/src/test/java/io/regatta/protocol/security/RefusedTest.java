@@ -13,6 +13,7 @@ import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.protocol.RendezvousClient;
+import io.regatta.protocol.rendezvous.GroupsReply;
 import io.regatta.protocol.stream.Loop;
 import io.regatta.protocol.stream.StreamOptions;
 import io.regatta.protocol.stream.TensorFrame;
@@ -25,6 +26,7 @@ import io.regatta.protocol.testing.Certificates.Pem;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
+import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpClient;
 import io.vertx.core.http.HttpClientOptions;
 import io.vertx.core.http.HttpClientResponse;
@@ -32,6 +34,7 @@ import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.HttpServer;
 import io.vertx.core.http.HttpServerOptions;
 import io.vertx.core.http.HttpVersion;
+import io.vertx.core.net.NetClient;
 import io.vertx.core.net.PemKeyCertOptions;
 import java.lang.reflect.Proxy;
 import java.nio.file.Files;
@@ -344,5 +347,40 @@ class RefusedTest {
     get(client.reload());
     get(loop.on(() -> streams.open("127.0.0.1", port, PATH)));
     assertThatThrownBy(() -> get(calls.groups())).as("nobody serves that call here").hasMessageNotContaining("certificate");
+  }
+
+  /** The first call's connection has been accepted, and no more, when the certificate changes and the second call begins. */
+  @Test
+  void a_call_whose_connection_is_being_made_survives_a_new_certificate() throws Exception {
+    Path certificate = Files.copy(node.certificate(), directory.resolve("between.crt"));
+    Path key = Files.copy(node.key(), directory.resolve("between.key"));
+    PeerSecurity client = mutual(new Pem(certificate, key, node.ca()));
+    HttpServer server = get(mutual(node).server(loop.vertx, new HttpServerOptions()).requestHandler(r -> {
+      r.response().setChunked(true).putHeader("content-type", "application/grpc").putTrailer("grpc-status", "0");
+      r.response().end(Buffer.buffer(new byte[5])); // a message of no bytes
+    }).listen(0, "127.0.0.1"));
+    Promise<Void> accepted = Promise.promise();
+    Promise<Void> gate = Promise.promise();
+    NetClient through = loop.vertx.createNetClient();
+    int port = get(loop.vertx.createNetServer().connectHandler(in -> {
+      in.pause();
+      accepted.tryComplete();
+      gate.future().compose(v -> through.connect(server.actualPort(), "127.0.0.1")).onSuccess(out -> {
+        out.pipeTo(in);
+        in.pipeTo(out);
+      });
+    }).listen(0, "127.0.0.1")).actualPort();
+    RendezvousClient calls = get(loop.on(() -> Future.succeededFuture(
+        new RendezvousClient(loop.vertx, "127.0.0.1", port, options(client)))));
+    Future<GroupsReply> first = calls.groups();
+    get(accepted.future());
+    Pem renewed = certificates.issue("ca", "between");
+    Files.copy(renewed.certificate(), certificate, REPLACE_EXISTING);
+    Files.copy(renewed.key(), key, REPLACE_EXISTING);
+    get(client.reload());
+    Future<GroupsReply> second = get(loop.on(() -> Future.succeededFuture(calls.groups())));
+    gate.complete();
+    assertThat(get(first)).isEqualTo(GroupsReply.getDefaultInstance());
+    assertThat(get(second)).isEqualTo(GroupsReply.getDefaultInstance());
   }
 }
