@@ -7,6 +7,7 @@ import com.hazelcast.spi.exception.RetryableHazelcastException;
 import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.Conflict;
+import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.node.address.SeedProbe;
 import io.regatta.node.admin.Waits;
@@ -126,11 +127,17 @@ public final class HazelcastDirectory extends WaitingDirectory {
           return Future.succeededFuture();
         }
         return leaseOver
-            ? Future.failedFuture(conflict(wanting, holder,
-                ", which does not answer but renews its entry in the directory", remedy))
+            ? Future.failedFuture(conflict(wanting, holder, silence(answer.cause()), remedy))
             : judge(wanting, holder, answers, remedy, deadlineNanos);
       });
     });
+  }
+
+  /** Why a holder that renews its entry has not been heard: one whose token or certificates are others refuses to say anything. */
+  private static String silence(Throwable failure) {
+    return failure instanceof InvalidInput
+        ? ", which renews its entry in the directory but does not answer this process: " + failure.getMessage()
+        : ", which does not answer but renews its entry in the directory";
   }
 
   private static Conflict conflict(Instance wanting, Instance holder, String silent, String remedy) {

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.Conflict;
+import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.node.admin.Waits;
 import io.regatta.node.directory.Directory.Instance;
 import io.vertx.core.Future;
@@ -69,6 +70,16 @@ class SolePlaceTest {
     assertThatThrownBy(() -> get(sole("b", 0, 1002, SILENT))).isInstanceOf(Conflict.class)
         .hasMessageContaining("127.0.0.1:1001").hasMessageContaining("does not answer but renews its entry");
     assertThat(ids()).containsExactly("busy");
+  }
+
+  @Test
+  void aHolderThatRefusesTheTokenIsNotCalledSilent() {
+    get(sole("holder", 0, 1001, LIVES));
+    assertThatThrownBy(() -> get(sole("b", 0, 1002, holder -> Future.failedFuture(new InvalidInput(
+        "parameter server at 127.0.0.1:1001 refuses a call with another token than the job's"))))).isInstanceOf(Conflict.class)
+        .hasMessageContaining("but does not answer this process: parameter server at 127.0.0.1:1001 refuses a call with another token")
+        .hasMessageEndingWith("; end one");
+    assertThat(ids()).containsExactly("holder");
   }
 
   @Test
