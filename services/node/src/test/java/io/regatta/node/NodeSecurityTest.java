@@ -62,9 +62,14 @@ class NodeSecurityTest {
   void a_token_comes_from_the_environment_or_a_file_and_is_not_shown() throws Exception {
     Effective given = load(Map.of("REGATTA_NODE_TOKEN", SECRET), Map.of(), List.of());
     assertThat(bind(given).security().token()).isEqualTo(Token.of(SECRET, "a test"));
-    assertThat(given.lines().toString()).contains("node.token = (secret)  (environment variable REGATTA_NODE_TOKEN)")
+    assertThat(given.lines().toString()).contains("node.token = ***  (environment variable REGATTA_NODE_TOKEN)")
         .doesNotContain(SECRET);
     assertThat(bind(given).toString()).doesNotContain(SECRET);
+    JsonObject written = Settings.toJson(bind(given));
+    assertThat(written.getString("token")).isEqualTo("***");
+    assertThat(written.encode()).doesNotContain(SECRET);
+    assertThatThrownBy(() -> Settings.bind(written, NodeConfig.class)).as("a mask is no secret").isInstanceOf(InvalidInput.class)
+        .hasMessageContaining("key 'token' is ***");
     Path file = Files.writeString(dir.resolve("token"), SECRET + "\n");
     assertThat(bind(load(Map.of(), Map.of(), List.of("node.token_file=" + file))).security().token())
         .isEqualTo(Token.of(SECRET, "a test"));

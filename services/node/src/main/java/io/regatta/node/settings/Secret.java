@@ -6,6 +6,8 @@ package io.regatta.node.settings;
  */
 public final class Secret {
   public static final Secret NONE = new Secret("");
+  /** Stands where a secret would be shown. */
+  static final String MASK = "***";
 
   private final String text;
 
@@ -34,6 +36,6 @@ public final class Secret {
 
   @Override
   public String toString() {
-    return isBlank() ? "" : "(secret)";
+    return isBlank() ? "" : MASK;
   }
 }

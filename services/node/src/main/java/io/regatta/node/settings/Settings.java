@@ -166,7 +166,10 @@ public final class Settings {
     return bind(new JsonObject(), type);
   }
 
-  /** The inverse of {@link #bind}: a record as it would stand in a file, every key written out. */
+  /**
+   * The inverse of {@link #bind}: a record as it would stand in a file, every key written out. It may be shown: a secret is
+   * {@code ***}, which {@code bind} refuses to take for one.
+   */
   public static JsonObject toJson(Record record) {
     JsonObject json = new JsonObject();
     for (RecordComponent component : record.getClass().getRecordComponents()) {
@@ -196,7 +199,7 @@ public final class Settings {
       return object;
     }
     if (value instanceof Secret secret) {
-      return secret.text();
+      return secret.toString();
     }
     return value instanceof Enum<?> constant ? Schema.enumText(constant) : value instanceof Path ? value.toString()
         : value;

@@ -302,6 +302,9 @@ final class SettingsBinder {
     if (raw instanceof JsonObject || raw instanceof JsonArray) {
       throw new InvalidInput("key '" + path + "': expected a text" + from(from));
     }
+    if (raw.equals(Secret.MASK)) {
+      throw new InvalidInput("key '" + path + "' is " + Secret.MASK + from(from) + ", which is shown in place of a secret: give the secret");
+    }
     return new Secret(raw.toString());
   }
 
