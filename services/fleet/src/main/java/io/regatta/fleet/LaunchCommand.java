@@ -8,6 +8,7 @@ import io.regatta.fleet.launch.Meeting;
 import io.regatta.fleet.launch.RemoteLaunch;
 import io.regatta.node.NodeConfig;
 import io.regatta.node.process.BadArguments;
+import io.regatta.node.settings.Settings;
 import io.regatta.trainer.config.JobConfig;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -72,8 +73,8 @@ final class LaunchCommand implements Callable<Integer> {
       + "may come and go")
   private String nnodes;
 
-  @Option(names = "--rank", paramLabel = "N", description = "number of this machine, from 0, which has the meeting place; without it as "
-      + "they come")
+  @Option(names = "--rank", paramLabel = "N", description = "number of this machine, from 0, which has the master; without it as they "
+      + "come")
   private Integer rank;
 
   @Option(names = {"--max_restart", "--max-restart"}, paramLabel = "N",
@@ -201,7 +202,7 @@ final class LaunchCommand implements Callable<Integer> {
   }
 
   private boolean isJobFile() {
-    return program.matches(".*\\.(yaml|yml|json)");
+    return Settings.isFile(program);
   }
 
   /** What a job file's arguments may be, as far as it matters here. */

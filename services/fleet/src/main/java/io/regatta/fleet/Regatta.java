@@ -27,7 +27,7 @@ import picocli.CommandLine.ParameterException;
     description = "Distributed training of DJL models on the JVM.",
     subcommands = {SimulateCommand.class, TrainCommand.class, RunCommand.class, ParityCommand.class, StatusCommand.class,
         CheckpointCommand.class, PrepareCommand.class, PredictCommand.class, EnvCommand.class, LaunchCommand.class,
-        MeetingPlaceCommand.class, VersionCommand.class, CompletionCommand.class, CommandLine.HelpCommand.class},
+        MasterCommand.class, VersionCommand.class, CompletionCommand.class, CommandLine.HelpCommand.class},
     footer = {"", "First steps: regatta simulate configs/wide-and-deep.yaml"})
 public final class Regatta implements Runnable {
 

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** {@code regatta launch} on machines that know a meeting place alone, and trainers that are started again. */
+/** {@code regatta launch} on machines that know a master alone, and trainers that are started again. */
 class MeetingProcessesTest {
 
   private static final int SECONDS = 90;

@@ -1,6 +1,7 @@
 package io.regatta.fleet.launch;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.node.settings.Settings;
 import java.io.File;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
@@ -39,7 +40,7 @@ final class ChildCommand {
       command.addAll(List.of("-cp", file.toAbsolutePath() + File.pathSeparator + path, mainClass(file)));
     } else if (program.endsWith(".java")) {
       command.addAll(List.of("-cp", path, file.toString()));
-    } else if (program.matches(".*\\.(yaml|yml|json)")) {
+    } else if (Settings.isFile(program)) {
       command.addAll(List.of("-cp", path, main, "run", program));
     } else {
       throw new InvalidInput("program " + program + ": the launcher runs a job file (.yaml, .yml, .json), a jar with a main "

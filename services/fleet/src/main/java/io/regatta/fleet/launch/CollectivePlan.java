@@ -8,7 +8,6 @@ import java.util.Map;
 /** The processes of a collective job, and their variables, which are those of Fleet's role maker. */
 final class CollectivePlan {
 
-  private static final String LOOPBACK = "127.0.0.1";
   /** First port of each machine, where there are several. */
   private static final int FIRST_PORT = 6070;
 
@@ -22,7 +21,7 @@ final class CollectivePlan {
 
   LaunchPlan plan(String why) {
     int each = options.nprocPerNode() != null ? options.nprocPerNode() : Math.max(1, options.gpus().gpus().size());
-    List<String> nodes = options.ips().isEmpty() ? List.of(LOOPBACK) : options.ips();
+    List<String> nodes = options.ips().isEmpty() ? List.of(LaunchPlan.LOOPBACK) : options.ips();
     List<Integer> here = machine.of(nodes, "--ips");
     List<String> endpoints = new ArrayList<>();
     for (String node : nodes) {

@@ -118,7 +118,7 @@ public record LaunchOptions(Integer serverNum, Integer workerNum, List<String> s
     lines.put("log_dir", logDir);
     lines.put("master", meeting.master().isEmpty() ? "None" : meeting.master());
     lines.put("max_restart", Integer.toString(meeting.maxRestart()));
-    lines.put("nnodes", meeting.nodes());
+    lines.put("nnodes", meeting.machines().toString());
     lines.put("rank", Integer.toString(meeting.rank()));
     lines.put("nproc_per_node", none(nprocPerNode));
     lines.put("server_num", none(serverNum));

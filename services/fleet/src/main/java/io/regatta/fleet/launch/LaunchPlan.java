@@ -17,7 +17,7 @@ import java.util.Map;
  */
 record LaunchPlan(boolean collective, String why, List<Planned> processes, List<String> endpoints, int trainers, int restarts) {
 
-  private static final String LOOPBACK = "127.0.0.1";
+  static final String LOOPBACK = "127.0.0.1";
 
   /**
    * One process.
@@ -88,7 +88,7 @@ record LaunchPlan(boolean collective, String why, List<Planned> processes, List<
   /** Trainers of an elastic job meet at a place that outlives each of them, also on one machine. */
   private static LaunchPlan collective(LaunchOptions options, LaunchedJob job, Machines machine, String why) {
     Meeting meeting = options.meeting();
-    boolean elastic = meeting.isRange() || job.elastic();
+    boolean elastic = meeting.machines().isOpen() || job.elastic();
     if (!meeting.master().isEmpty()) {
       return new MeetingPlan(options, meeting, machine).plan(why, elastic);
     }

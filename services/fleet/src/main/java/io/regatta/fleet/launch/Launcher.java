@@ -174,7 +174,7 @@ public final class Launcher {
       Event event = told ? next() : next(MOMENT_MILLIS);
       if (event == null) {
         told = true;
-        say("the meeting place stays until the trainers of other machines have left, see " + running.get(0).log()
+        say("the master stays until the trainers of other machines have left, see " + running.get(0).log()
             + " (Ctrl-C ends it)");
       } else {
         running.remove(event.ended());

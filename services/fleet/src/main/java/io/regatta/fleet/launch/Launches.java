@@ -43,7 +43,7 @@ public final class Launches {
     if (process.role() != LaunchedRole.MASTER) {
       return new Call(command, process.environment(), false);
     }
-    List<String> arguments = new ArrayList<>(List.of("meeting-place", process.environment().get("PADDLE_MASTER")));
+    List<String> arguments = new ArrayList<>(List.of("master", process.environment().get("PADDLE_MASTER")));
     arguments.addAll(settings);
     return new Call(ChildCommand.regatta(main, arguments.toArray(String[]::new)), Map.of(), true);
   }

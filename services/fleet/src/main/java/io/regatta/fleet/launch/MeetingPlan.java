@@ -8,8 +8,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The processes of a collective job on one of the machines that meet at a master: its trainers, and on the master's machine the
- * meeting place, which outlives every trainer. Their variables are those of PaddlePaddle's {@code launch}.
+ * The processes of a collective job on one of the machines that meet at a master: its trainers, and on one of them the master, which
+ * outlives every trainer. Their variables are those of PaddlePaddle's {@code launch}.
  */
 final class MeetingPlan {
 
@@ -28,7 +28,7 @@ final class MeetingPlan {
     int each = options.nprocPerNode() != null ? options.nprocPerNode() : Math.max(1, options.gpus().gpus().size());
     Map<String, String> shared = new LinkedHashMap<>();
     shared.put("PADDLE_MASTER", meeting.master());
-    shared.put("PADDLE_NNODES", meeting.nodes());
+    shared.put("PADDLE_NNODES", meeting.machines().toString());
     shared.put("PADDLE_LOCAL_SIZE", Integer.toString(each));
     List<LaunchPlan.Planned> all = new ArrayList<>();
     if (hosts()) {
@@ -42,10 +42,10 @@ final class MeetingPlan {
       variables.putAll(GpuVariables.of(options.gpus(), i));
       all.add(new LaunchPlan.Planned(LaunchedRole.WORKER, i, variables));
     }
-    return new LaunchPlan(true, why, all, List.of(meeting.master()), meeting.most() * each, elastic ? meeting.maxRestart() : 0);
+    return new LaunchPlan(true, why, all, List.of(meeting.master()), meeting.machines().most() * each, elastic ? meeting.maxRestart() : 0);
   }
 
-  /** Of a machine that was given no rank the one that comes first at the master's address has the meeting place. */
+  /** Of a machine that was given no rank the one that comes first at the master's address has the master. */
   private boolean hosts() {
     HostPort master = HostPort.parse(meeting.master(), "--master");
     if (meeting.rank() > 0 || meeting.rank() < 0 && !machine.has(master.host())) {

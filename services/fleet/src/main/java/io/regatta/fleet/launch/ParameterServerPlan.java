@@ -12,9 +12,8 @@ import java.util.stream.Stream;
 /** The processes of a job with parameter servers, and their variables, which are those of Fleet's role maker. */
 final class ParameterServerPlan {
 
-  private static final String LOOPBACK = "127.0.0.1";
-  /** Where trainers without a port are announced, behind the servers of their machine. */
-  private static final int FIRST_PORT = 6170;
+  /** Where machines that are named have their first server, and behind their servers the trainers without a port are announced. */
+  static final int FIRST_PORT = 6170;
 
   private final LaunchOptions options;
   private final int shards;
@@ -76,7 +75,7 @@ final class ParameterServerPlan {
       throw new InvalidInput("The setting of Parameter-Server must has server_num or servers.");
     }
     if (options.servers().isEmpty()) {
-      return IntStream.range(0, count).mapToObj(i -> LOOPBACK + ":" + serverPort(i)).toList();
+      return IntStream.range(0, count).mapToObj(i -> LaunchPlan.LOOPBACK + ":" + serverPort(i)).toList();
     }
     if (count != null && count != options.servers().size()) {
       throw new InvalidInput("The server_num and servers doesn't match. Expect servers endpoints num epual to server_num, "
@@ -93,11 +92,11 @@ final class ParameterServerPlan {
 
   private int serverPort(int i) {
     if (options.startPort() == null) {
-      return machine.anyPort(LOOPBACK, shards);
+      return machine.anyPort(LaunchPlan.LOOPBACK, shards);
     }
     int port = options.startPort() + i * shards;
     for (int shard = 0; shard < shards; shard++) {
-      machine.exactPort(LOOPBACK, port + shard, "server " + i);
+      machine.exactPort(LaunchPlan.LOOPBACK, port + shard, "server " + i);
     }
     return port;
   }
@@ -112,7 +111,7 @@ final class ParameterServerPlan {
         throw new InvalidInput("--worker_num counts the trainers of this machine alone, but --servers names others as well: "
             + "name the trainers of all with --workers");
       }
-      return IntStream.range(0, count).mapToObj(i -> LOOPBACK + ":" + machine.anyPort(LOOPBACK, 1)).toList();
+      return IntStream.range(0, count).mapToObj(i -> LaunchPlan.LOOPBACK + ":" + machine.anyPort(LaunchPlan.LOOPBACK, 1)).toList();
     }
     if (count != null && count != options.workers().size()) {
       throw new InvalidInput("The worker_num and workers doesn't match. Expect workers endpoints num epual to worker_num, "

@@ -3,6 +3,7 @@ package io.regatta.fleet.launch;
 import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.node.settings.Settings;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -16,7 +17,6 @@ import java.util.Map;
  */
 public final class RemoteLaunch {
 
-  private static final int FIRST_PORT = 6170;
   private final LaunchOptions options;
   private final RemoteOptions remote;
   private final PrintWriter out;
@@ -31,7 +31,7 @@ public final class RemoteLaunch {
           + "--worker_num and --nproc_per_node are numbers on each of them");
     }
     options.refuseBothModes(); // before names of machines take the numbers' place
-    if (!options.program().matches(".*\\.(yaml|yml|json)") || Path.of(options.program()).isAbsolute()) {
+    if (!Settings.isFile(options.program()) || Path.of(options.program()).isAbsolute()) {
       throw new InvalidInput("program " + options.program() + ": with --hosts it is a job file (.yaml, .yml, .json) by its path in the "
           + "workspace; programs of its own lie in the workspace's lib");
     }
@@ -81,7 +81,7 @@ public final class RemoteLaunch {
     if (isCollective()) {
       return options.on(List.of(), List.of(), all);
     }
-    int first = options.startPort() == null ? FIRST_PORT : options.startPort();
+    int first = options.startPort() == null ? ParameterServerPlan.FIRST_PORT : options.startPort();
     List<String> servers = new ArrayList<>();
     List<String> workers = new ArrayList<>();
     for (String host : all) {

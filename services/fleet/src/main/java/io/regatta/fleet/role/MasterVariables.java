@@ -2,8 +2,6 @@ package io.regatta.fleet.role;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.node.address.HostPort;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 
 /**
  * A collective trainer that knows where the job meets, and not the others' endpoints, as {@code launch --master} starts them:
@@ -15,35 +13,29 @@ final class MasterVariables {
   private static final String NODES = "PADDLE_NNODES";
   private static final String EACH = "PADDLE_LOCAL_SIZE";
   private static final String ID = "PADDLE_TRAINER_ID";
-  private static final Pattern RANGE = Pattern.compile("(\\d{1,5})(?::(\\d{1,5}))?");
 
   private MasterVariables() {}
 
   static void read(Variables variables, Findings found) {
     String master = HostPort.parse(variables.required(MASTER), MASTER).toString();
     String nodes = variables.text(NODES, "1");
-    Matcher range = RANGE.matcher(nodes);
-    int least = range.matches() ? Integer.parseInt(range.group(1)) : 0;
-    int most = least == 0 || range.group(2) == null ? least : Integer.parseInt(range.group(2));
-    if (least < 1 || most < least) {
-      throw new InvalidInput(NODES + " must be a number of machines, or a range like 2:4, but is \"" + nodes
-          + "\", please check your environment.");
-    }
+    MachineRange machines = MachineRange.parse(nodes).orElseThrow(() -> new InvalidInput(NODES + " must be " + MachineRange.WANTED
+        + ", but is \"" + nodes + "\", please check your environment."));
     RoleMakerVariables.trainersOnly(variables, found, MASTER);
     int each = variables.number(EACH, 1, 1);
     found.key(MASTER, master, "fleet.rendezvous_endpoint", master);
     found.implied(MASTER, "mode", "collective");
     found.implied(MASTER, "servers", 0);
     found.implied(MASTER, "fleet.role", "trainer");
-    found.key(NODES, nodes, "trainers", most * each);
-    if (least < most) {
-      found.implied(NODES, "collective.min_trainers", least * each);
+    found.key(NODES, nodes, "trainers", machines.most() * each);
+    if (machines.isOpen()) {
+      found.implied(NODES, "collective.min_trainers", machines.least() * each);
     }
     if (variables.has(EACH)) {
       found.reading(EACH, Integer.toString(each), "trainers on each machine");
     }
     if (variables.has(ID)) {
-      int id = variables.within(ID, variables.required(ID, 0), most * each, NODES);
+      int id = variables.within(ID, variables.required(ID, 0), machines.most() * each, NODES);
       found.key(ID, Integer.toString(id), "fleet.id", id);
     }
   }

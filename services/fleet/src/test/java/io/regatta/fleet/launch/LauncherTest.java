@@ -127,7 +127,7 @@ class LauncherTest {
             @Override
             public void println(String line) {
               super.println(line);
-              if (line.startsWith("the meeting place stays until")) {
+              if (line.startsWith("the master stays until")) {
                 stays.complete(null);
               }
             }

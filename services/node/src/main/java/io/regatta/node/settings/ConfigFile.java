@@ -16,6 +16,7 @@ import java.nio.file.AccessDeniedException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.Locale;
+import java.util.Optional;
 import org.yaml.snakeyaml.LoaderOptions;
 import org.yaml.snakeyaml.Yaml;
 import org.yaml.snakeyaml.constructor.SafeConstructor;
@@ -53,14 +54,15 @@ final class ConfigFile {
   }
 
   private static String format(Path file) {
-    String name = file.toString().toLowerCase(Locale.ROOT);
-    if (name.endsWith(".json")) {
-      return "json";
-    }
-    if (name.endsWith(".yaml") || name.endsWith(".yml")) {
-      return "yaml";
-    }
-    throw new InvalidInput("configuration file " + file + ": the name must end in .json, .yaml or .yml");
+    return format(file.toString()).orElseThrow(() -> new InvalidInput("configuration file " + file
+        + ": the name must end in .json, .yaml or .yml"));
+  }
+
+  /** The format that a file's name says; empty: it is no configuration. */
+  static Optional<String> format(String name) {
+    String lower = name.toLowerCase(Locale.ROOT);
+    return lower.endsWith(".json") ? Optional.of("json")
+        : lower.endsWith(".yaml") || lower.endsWith(".yml") ? Optional.of("yaml") : Optional.empty();
   }
 
   /** Of a key given twice the readers would take the last without a word. */

@@ -109,6 +109,11 @@ public final class Settings {
 
   private Settings() {}
 
+  /** Whether a file of this name is one that is read here, by how the name ends: a job, or a configuration. */
+  public static boolean isFile(String name) {
+    return ConfigFile.format(name).isPresent();
+  }
+
   /**
    * Loads and merges the sources and checks every key's name.
    *

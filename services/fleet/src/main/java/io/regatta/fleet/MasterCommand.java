@@ -24,8 +24,8 @@ import picocli.CommandLine.Spec;
  * The rendezvous of a launched job, which its launcher ends by closing this process's standard input: then it stays until the trainers
  * of other machines have left, too.
  */
-@Command(name = "meeting-place", hidden = true, description = "The rendezvous of a launched job.")
-final class MeetingPlaceCommand implements Callable<Integer> {
+@Command(name = "master", hidden = true, description = "The rendezvous of a launched job.")
+final class MasterCommand implements Callable<Integer> {
 
   @Spec
   private CommandSpec spec;
