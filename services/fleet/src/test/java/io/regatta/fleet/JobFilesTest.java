@@ -3,6 +3,7 @@ package io.regatta.fleet;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
+import io.regatta.node.settings.Settings;
 import io.regatta.trainer.Progress;
 import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.data.BadLines;
@@ -44,6 +45,12 @@ class JobFilesTest {
               "wide-and-deep.yaml", "ctr-dnn.yaml", "deepfm.yaml", "word2vec.yaml", "skip-gram.yaml",
               "logistic-regression.yaml", "lenet.yaml", "resnet50.yaml");
     }
+  }
+
+  /** It is written out and read again on its way to a trainer, and secrets are not written. */
+  @Test
+  void a_job_has_no_secrets() {
+    assertThat(Settings.describe(JobConfig.class)).isNotEmpty().noneMatch(entry -> entry.type().contains("secret"));
   }
 
   /** One machine, L2: AUC 0.9022, accuracy 0.8499 (issue 4). */

@@ -53,6 +53,17 @@ class ScriptTest {
   }
 
   @Test
+  void an_archive_of_classes_can_be_made_for_a_jar_that_is_there() throws Exception {
+    assertThat(regatta(jdk, "version").text).contains("no archive of classes could be made").doesNotContain("-XX:SharedArchiveFile");
+    executable(jdk.resolve("bin/java"), JAVA.formatted("17.0.15")
+        + "for a; do case $a in -XX:ArchiveClassesAtExit=*) echo classes > \"${a#*=}\" ;; esac; done\n");
+    Output archive = regatta(jdk, "--archive");
+    assertThat(archive.status).as(archive.text).isZero();
+    assertThat(archive.text).isEmpty();
+    assertThat(regatta(jdk, "version").text).contains("-XX:SharedArchiveFile=" + home + "/services/fleet/target/fleet-");
+  }
+
+  @Test
   void builds_again_when_sources_have_changed_if_it_can() throws Exception {
     assertThat(regatta(jdk, "version").text).contains("building");
     Path jar = home.resolve("services/fleet/target/fleet.jar");
