@@ -37,6 +37,9 @@ import org.slf4j.LoggerFactory;
 public final class Groups {
   private static final Logger LOG = LoggerFactory.getLogger(Groups.class);
 
+  /** Longer than any run; added to the clock it does not overflow. */
+  private static final long LONGEST_MILLIS = Long.MAX_VALUE / 2;
+
   private final RendezvousConfig config;
   private final LongSupplier clock;
   private final Issuer issuer;
@@ -56,7 +59,10 @@ public final class Groups {
     this.issuer = new Issuer(lastExpireMillis);
   }
 
-  /** Takes a rank; answers when all members have come. A join that fails or is withdrawn frees its rank. */
+  /**
+   * Takes a rank; answers when all members have come. A join that fails or is withdrawn frees its rank. A member that joins its
+   * group's next generation waits as long as it has said: it lives by its heartbeats meanwhile, so nothing is held for the dead.
+   */
   public Runnable join(JoinRequest request, BiConsumer<JoinReply, RegattaException> done) {
     String name = checkName("group", request.getGroup());
     checkName("member", request.getMember());
@@ -81,7 +87,9 @@ public final class Groups {
           + " wait until a job has ended, or raise it");
     }
     Group group = groups.computeIfAbsent(name, n -> new Group(request, config, issuer, clock));
-    Runnable withdraw = group.join(request, timeout(request.getTimeoutMs()), done);
+    boolean livesByHeartbeats = request.getIncarnation() != 0 && request.getTimeoutMs() > 0;
+    long timeoutMillis = livesByHeartbeats ? Math.min(request.getTimeoutMs(), LONGEST_MILLIS) : timeout(request.getTimeoutMs());
+    Runnable withdraw = group.join(request, timeoutMillis, done);
     return () -> {
       withdraw.run();
       forgetIfEmpty(group);

@@ -22,8 +22,8 @@ public record RendezvousConfig(
     long tickMs,
 
     @Setting(value = "3600000", unit = "ms", doc = "Longest join or wait for keys; one that names no timeout, or a "
-        + "longer one, gets this one. Also the longest timeout of a gather; one without waits as long as its members "
-        + "live.")
+        + "longer one, gets this one, but for members of an elastic group that wait for its next generation. Also the longest "
+        + "timeout of a gather; one without waits as long as its members live.")
     long maxWaitMs,
 
     @Setting(value = "8388608", unit = "bytes", doc = "Largest request; must hold a gather's payload and a value.")

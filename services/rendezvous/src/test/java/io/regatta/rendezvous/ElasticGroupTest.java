@@ -34,10 +34,13 @@ class ElasticGroupTest {
   }
 
   private Answer<JoinReply> join(String member, int rank, long incarnation, int min, int max, boolean ending) {
+    return join(JoinRequest.newBuilder().setMinWorldSize(min).setWorldSize(max).setRank(rank).setMember(member)
+        .setTimeoutMs(20_000).setIncarnation(incarnation).setEnding(ending));
+  }
+
+  private Answer<JoinReply> join(JoinRequest.Builder how) {
     Answer<JoinReply> answer = new Answer<>();
-    answer.gone = g.groups.join(JoinRequest.newBuilder().setGroup("g").setMinWorldSize(min).setWorldSize(max)
-        .setRank(rank).setMember(member).setEndpoint(member + ":1").setTimeoutMs(20_000).setSettleMs(SETTLE)
-        .setIncarnation(incarnation).setEnding(ending).build(), answer);
+    answer.gone = g.groups.join(how.setGroup("g").setEndpoint(how.getMember() + ":1").setSettleMs(SETTLE).build(), answer);
     return answer;
   }
 
@@ -133,6 +136,26 @@ class ElasticGroupTest {
     Answer<JoinReply> c = join("c", -1, 0);
     assertThat(endpoints(alone.value)).containsExactly("a:1", "c:1");
     assertThat(c.value.getRank()).isEqualTo(1);
+  }
+
+  @Test
+  void belowTheMinimumAMemberWaitsAsLongAsItSays_beyondTheLongestWaitOfWhoIsNoMember() {
+    Answer<JoinReply> a = join("a", -1, 0);
+    Answer<JoinReply> b = join("b", -1, 0);
+    g.pass(SETTLE);
+    g.groups.leave("g", b.value.getRank(), b.value.getIncarnation());
+    Answer<JoinReply> alone = join(JoinRequest.newBuilder().setMinWorldSize(2).setWorldSize(4).setRank(-1).setMember("a")
+        .setTimeoutMs(Long.MAX_VALUE).setIncarnation(a.value.getIncarnation()));
+    beat(2 * RendezvousConfig.defaults().maxWaitMs(), List.of(a));
+    assertThat(alone.isDone()).isFalse();
+    assertThat(g.groups.waits()).hasSize(1);
+    Answer<JoinReply> c = join("c", -1, 0);
+    assertThat(endpoints(alone.value)).containsExactly("a:1", "c:1");
+    g.groups.leave("g", c.value.getRank(), c.value.getIncarnation());
+    Answer<JoinReply> again = join(JoinRequest.newBuilder().setMinWorldSize(2).setWorldSize(4).setRank(-1).setMember("a")
+        .setTimeoutMs(Long.MAX_VALUE).setIncarnation(a.value.getIncarnation()));
+    g.pass(VirtualGroups.LEASE + 2 * VirtualGroups.TICK);
+    assertThat(again.error).as("it lives by its heartbeats only").isInstanceOf(StaleGeneration.class);
   }
 
   @Test

@@ -36,10 +36,10 @@ import java.util.function.Function;
 final class ElasticMesh implements ElasticPeers {
 
   /**
-   * For the next generation, in which there may be too few, and whose members may be about to write a large model: the rendezvous has
-   * a limit of its own, {@code max_wait_ms}.
+   * For the next generation: no limit. There may be too few for as long as nobody is started, and members who live may be about to
+   * write a large model; {@code /why} and the log say who is waited for, and who dies is found out by its lease.
    */
-  private static final Duration NEXT_GENERATION = Duration.ofDays(1);
+  private static final Duration NEXT_GENERATION = Duration.ofDays(36_500);
 
   private final Context context;
   private final ServiceRendezvous rendezvous;
