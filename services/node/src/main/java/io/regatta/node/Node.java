@@ -167,11 +167,14 @@ public final class Node {
   }
 
   /**
-   * The address of a process that finds the others by fixed endpoints: the interface that routes to where they meet. One that
-   * has a host of its own needs none, and a client has nobody who would reach it. Blocking.
+   * The address of a process that finds the others by fixed endpoints: the interface that routes to where they meet, unless it
+   * has a host of its own. A client has nobody who would reach it. Blocking.
    */
   private static String fixedAddress(NodeConfig config, String role) {
     ClusterConfig cluster = config.cluster();
+    if (!config.host().isBlank() && !role.equals(CLIENT)) {
+      LOG.info("peers reach this process at {}: it is its own host (node.host)", config.host());
+    }
     return config.host().isBlank() && !role.equals(CLIENT) && cluster.meetingPlace() != null
         ? PublishedAddress.toward(cluster.address(), cluster.meetingPlace()).address()
         : PublishedAddress.choose(cluster.address(), cluster.seedMembers()).address();

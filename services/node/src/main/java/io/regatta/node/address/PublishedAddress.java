@@ -30,11 +30,12 @@ public record PublishedAddress(String address, String reason) {
   private static final String LOOPBACK = "127.0.0.1";
 
   /**
-   * The configured address or interface, or else the one that routes to the first remote seed (to the first seed, if
-   * none is remote), or else loopback.
+   * The configured address or interface, or else the one that routes to the first remote seed, or else, where every seed is on
+   * loopback or there is none, loopback.
    *
    * @param configured address, host name or interface; blank: none
-   * @throws InvalidInput if it is none of this machine
+   * @throws InvalidInput if it is none of this machine, or if a seed is elsewhere, or cannot be resolved yet, and this machine has
+   *     no address but loopback
    */
   public static PublishedAddress choose(String configured, List<HostPort> seeds) {
     if (!configured.isBlank()) {
@@ -46,7 +47,9 @@ public record PublishedAddress(String address, String reason) {
       try {
         InetAddress at = InetAddress.getByName(seed.host());
         if (!at.isLoopbackAddress()) {
-          return new PublishedAddress(routeTo(at, seed), "routes to seed " + seed);
+          InetAddress routed = routed(at, seed);
+          return routed == null ? first(addresses(), "there is no route to seed " + seed + " now")
+              : new PublishedAddress(text(routed), "routes to seed " + seed);
         }
         loopback = loopback == null ? seed : loopback;
       } catch (UnknownHostException e) {
@@ -57,7 +60,7 @@ public record PublishedAddress(String address, String reason) {
       return new PublishedAddress(LOOPBACK, "every seed is on this machine");
     }
     if (unresolved != null) {
-      return new PublishedAddress(firstRemote(), "seed " + unresolved + " cannot be resolved yet");
+      return first(addresses(), "seed " + unresolved + " cannot be resolved yet");
     }
     return new PublishedAddress(LOOPBACK, "no seeds: this process is alone");
   }
@@ -81,8 +84,7 @@ public record PublishedAddress(String address, String reason) {
           + "configure one if any is on another machine");
     } else {
       InetAddress place = resolved(at);
-      chosen = place == null ? new PublishedAddress(firstRemote(), at + ", where they meet, cannot be resolved yet; it is the "
-          + "first that is not loopback")
+      chosen = place == null ? first(addresses(), at + ", where they meet, cannot be resolved yet")
           : decide(at, place, place.isLoopbackAddress() ? place : routed(place, at), addresses());
     }
     LOG.info("peers reach this process at {}: {}", chosen.address(), chosen.reason());
@@ -101,17 +103,32 @@ public record PublishedAddress(String address, String reason) {
       return new PublishedAddress(place.getHostAddress(), at + ", where they meet, is loopback: all must be on this machine");
     }
     if (own.contains(place)) {
-      return new PublishedAddress(place.getHostAddress(), at + ", where they meet, is on this machine");
+      return new PublishedAddress(text(place), at + ", where they meet, is on this machine");
     }
     if (routed != null && !routed.isAnyLocalAddress() && !routed.isLoopbackAddress()) {
-      return new PublishedAddress(routed.getHostAddress(), "it routes to " + at + ", where they meet");
+      return new PublishedAddress(text(routed), "it routes to " + at + ", where they meet");
     }
+    return first(own, "there is no route to " + at + ", where they meet, now");
+  }
+
+  /**
+   * The first address that peers elsewhere may reach, where no route tells which.
+   *
+   * @param own this machine's addresses, of interfaces that are up
+   * @param why no route tells
+   */
+  static PublishedAddress first(List<InetAddress> own, String why) {
     return own.stream().filter(address -> !address.isLoopbackAddress() && !address.isLinkLocalAddress())
         .min(Comparator.comparing(address -> !(address instanceof Inet4Address)))
-        .map(address -> new PublishedAddress(address.getHostAddress(), "there is no route to " + at
-            + ", where they meet, now; it is the first that is not loopback"))
-        .orElseThrow(() -> new InvalidInput("this machine has no address but loopback, which peers that meet at " + at
-            + " cannot reach: bring an interface up, or configure the host to publish"));
+        .map(address -> new PublishedAddress(text(address), why + "; it is the first that is not loopback"))
+        .orElseThrow(() -> new InvalidInput(why + ", and this machine has no address but loopback, which peers elsewhere cannot "
+            + "reach: bring an interface up, or configure the host to publish (node.cluster.address; 127.0.0.1 if all are here)"));
+  }
+
+  /** Without an interface of this machine behind it ({@code fd00::7%eth0}), which says nothing elsewhere; a link-local one needs it. */
+  private static String text(InetAddress address) {
+    String text = address.getHostAddress();
+    return address.isLinkLocalAddress() ? text : text.replaceFirst("%.*", "");
   }
 
   /**
@@ -161,17 +178,16 @@ public record PublishedAddress(String address, String reason) {
       NetworkInterface named = NetworkInterface.getByName(configured);
       if (named != null) {
         return Collections.list(named.getInetAddresses()).stream()
-            .filter(Inet4Address.class::isInstance).findFirst()
-            .or(() -> Collections.list(named.getInetAddresses()).stream().findFirst())
-            .orElseThrow(() -> new InvalidInput("node.cluster.address: interface " + configured + " has no address"))
-            .getHostAddress();
+            .min(Comparator.comparing(InetAddress::isLinkLocalAddress).thenComparing(address -> !(address instanceof Inet4Address)))
+            .map(PublishedAddress::text)
+            .orElseThrow(() -> new InvalidInput("node.cluster.address: interface " + configured + " has no address"));
       }
       InetAddress address = InetAddress.getByName(configured);
       if (address.isAnyLocalAddress() || NetworkInterface.getByInetAddress(address) == null) {
         throw new InvalidInput("node.cluster.address: " + configured + " is no address, host name or interface of this "
             + "machine");
       }
-      return address.getHostAddress();
+      return text(address);
     } catch (UnknownHostException e) {
       throw new InvalidInput("node.cluster.address: " + configured + " cannot be resolved and names no interface", e);
     } catch (SocketException e) {
@@ -196,11 +212,6 @@ public record PublishedAddress(String address, String reason) {
     }
   }
 
-  private static String routeTo(InetAddress seed, HostPort at) {
-    InetAddress routed = routed(seed, at);
-    return routed == null ? firstRemote() : routed.getHostAddress();
-  }
-
   /** The kernel's choice of source address: connecting a datagram socket sends nothing. Null: there is no route now. */
   private static InetAddress routed(InetAddress place, HostPort at) {
     try (DatagramSocket socket = new DatagramSocket()) {
@@ -209,24 +220,6 @@ public record PublishedAddress(String address, String reason) {
     } catch (IOException | UncheckedIOException e) {
       return null; // the connection will say so
     }
-  }
-
-  private static String firstRemote() {
-    try {
-      for (NetworkInterface each : Collections.list(NetworkInterface.getNetworkInterfaces())) {
-        if (each.isUp() && !each.isLoopback()) {
-          for (InetAddress address : Collections.list(each.getInetAddresses())) {
-            if (address instanceof Inet4Address) {
-              return address.getHostAddress();
-            }
-          }
-        }
-      }
-    } catch (SocketException e) {
-      throw new InvalidInput("cannot look at this machine's network interfaces: " + e.getMessage()
-          + "; set node.cluster.address", e);
-    }
-    return LOOPBACK;
   }
 
   /** Whether the seed is this process itself: one of this machine's addresses, and this port. */

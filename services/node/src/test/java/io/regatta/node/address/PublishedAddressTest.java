@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
 import java.net.Inet4Address;
+import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.net.NetworkInterface;
 import java.net.SocketException;
@@ -12,6 +13,7 @@ import java.net.UnknownHostException;
 import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
+import org.assertj.core.api.Assumptions;
 import org.junit.jupiter.api.Test;
 
 class PublishedAddressTest {
@@ -33,10 +35,27 @@ class PublishedAddressTest {
     assertThat(chosen.address()).isEqualTo(here);
     assertThat(chosen.reason()).contains(outside().orElse("every seed is on this machine"));
     assertThat(PublishedAddress.isHere(new HostPort(here, 5701), 5701)).isTrue();
+    Assumptions.assumeThat(outside()).as("a machine that others could reach").isPresent();
     // A name that nobody knows yet is taken as remote.
     PublishedAddress unknown = PublishedAddress.choose("", List.of(LOCAL, new HostPort("seed.invalid", 5701)));
     assertThat(unknown.reason()).contains("seed.invalid:5701 cannot be resolved yet");
-    assertThat(unknown.address().startsWith("127.")).isEqualTo(outside().isEmpty());
+    assertThat(unknown.address()).doesNotStartWith("127.");
+  }
+
+  @Test
+  void whereNoRouteTellsItIsTheFirstAddressThatOthersMayReach_andNeverLoopback() throws UnknownHostException {
+    InetAddress loopback = InetAddress.getByName("127.0.0.1");
+    InetAddress linkLocal = Inet6Address.getByAddress(null, InetAddress.getByName("fe80::1").getAddress(), 2);
+    InetAddress six = Inet6Address.getByAddress(null, InetAddress.getByName("fd00::7").getAddress(), 2);
+    InetAddress four = InetAddress.getByName("10.1.2.3");
+    assertThat(PublishedAddress.first(List.of(loopback, linkLocal, six, four), "seed s:1 is not there yet").address())
+        .isEqualTo("10.1.2.3");
+    PublishedAddress onSix = PublishedAddress.first(List.of(loopback, linkLocal, six), "seed s:1 is not there yet");
+    assertThat(onSix.address()).as("without this machine's name of the interface").isEqualTo("fd00:0:0:0:0:0:0:7");
+    assertThat(onSix.reason()).contains("seed s:1 is not there yet").contains("first that is not loopback");
+    assertThatThrownBy(() -> PublishedAddress.first(List.of(loopback, linkLocal), "seed s:1 is not there yet"))
+        .isInstanceOf(InvalidInput.class).hasMessageContaining("seed s:1 is not there yet")
+        .hasMessageContaining("no address but loopback").hasMessageContaining("node.cluster.address");
   }
 
   @Test
@@ -66,9 +85,13 @@ class PublishedAddressTest {
     assertThat(PublishedAddress.toward("", new HostPort("localhost", 6767)).address()).startsWith("127.");
     assertThat(PublishedAddress.toward("127.0.0.1", new HostPort(here, 6767)).address()).isEqualTo("127.0.0.1");
     assertThat(PublishedAddress.toward("", null).address()).isEqualTo("127.0.0.1");
-    PublishedAddress early = PublishedAddress.toward("", new HostPort("nowhere.invalid", 1));
-    assertThat(early.address()).isEqualTo(here);
-    assertThat(early.reason()).contains("nowhere.invalid:1").contains("cannot be resolved yet");
+    if (outside().isPresent()) {
+      PublishedAddress early = PublishedAddress.toward("", new HostPort("nowhere.invalid", 1));
+      assertThat(early.address()).isEqualTo(here);
+      assertThat(early.reason()).contains("nowhere.invalid:1").contains("cannot be resolved yet");
+    } else {
+      assertThatThrownBy(() -> PublishedAddress.toward("", new HostPort("nowhere.invalid", 1))).isInstanceOf(InvalidInput.class);
+    }
     assertThat(PublishedAddress.loopbackApart("127.0.0.1:1", "10.0.0.127:1")).isTrue();
     assertThat(PublishedAddress.loopbackApart("[fd00::1]:1", "[::1]:1")).isTrue();
     assertThat(PublishedAddress.loopbackApart("127.0.0.1:1", "localhost:2")).isFalse();

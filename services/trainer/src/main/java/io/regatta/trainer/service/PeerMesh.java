@@ -9,8 +9,10 @@ import io.regatta.collective.Collectives;
 import io.regatta.core.collective.ReduceOp;
 import io.regatta.core.collective.Tensor;
 import io.regatta.core.collective.WireType;
+import io.regatta.core.error.RegattaException.Conflict;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.node.Node;
+import io.regatta.node.address.PublishedAddress;
 import io.regatta.node.directory.Directory;
 import io.regatta.node.group.Membership;
 import io.regatta.protocol.stream.StreamOptions;
@@ -80,7 +82,7 @@ final class PeerMesh implements PeerRanks {
    * @param told by rank: generation and endpoint, of rank 0 the aggregators' endpoints too; the highest generation is the one that
    *     they form, for all hear the same
    */
-  private static io.regatta.collective.Membership place(int rank, String job, int trainers, String who, List<String> told) {
+  static io.regatta.collective.Membership place(int rank, String job, int trainers, String who, List<String> told) {
     if (told.size() < trainers) {
       throw new PeerLost(who + ": only " + told.size() + " of " + trainers + " trainers are left to exchange gradients with; start "
           + "the job again");
@@ -88,8 +90,20 @@ final class PeerMesh implements PeerRanks {
     List<List<String>> words = told.stream().map(line -> List.of(line.split(" "))).toList();
     long generation = words.stream().mapToLong(of -> Long.parseLong(of.get(0))).max().orElseThrow();
     List<String> first = words.get(0);
-    return new io.regatta.collective.Membership(job, generation, rank, words.stream().map(of -> of.get(1)).toList(),
-        first.subList(2, first.size()));
+    List<String> endpoints = words.stream().map(of -> of.get(1)).toList();
+    checkReachable(who, endpoints);
+    return new io.regatta.collective.Membership(job, generation, rank, endpoints, first.subList(2, first.size()));
+  }
+
+  /** Said by all at once, where else some would wait for streams that nobody can open. */
+  private static void checkReachable(String who, List<String> endpoints) {
+    for (int other = 1; other < endpoints.size(); other++) {
+      if (PublishedAddress.loopbackApart(endpoints.get(0), endpoints.get(other))) {
+        throw new Conflict(who + ": trainer 0 publishes " + endpoints.get(0) + " to the others, and trainer " + other + " "
+            + endpoints.get(other) + ": on loopback nobody on another machine can reach a trainer. Configure the host to publish of "
+            + "the one on loopback (node.cluster.address, or node.host)");
+      }
+    }
   }
 
   @Override
