@@ -17,7 +17,8 @@ public interface Seat {
   /**
    * Completes, with the reason for people, when the current generation is over: a member has left, is lost, or already
    * waits for the next one. No collective of this generation can succeed any more; the others are to be told by
-   * {@link #reform}. Fails with {@code StaleGeneration} if this member was declared lost itself, and must join anew.
+   * {@link #reform}. Fails with {@code StaleGeneration} if this member was declared lost itself, and must join anew. Where the
+   * rendezvous does not answer nothing is heard, and the generation goes on: then connections between members tell who is gone.
    */
   Future<String> ended();
 
@@ -33,7 +34,7 @@ public interface Seat {
   /**
    * How a member ends a generation. Immutable.
    *
-   * @param timeout how long to wait for the next one
+   * @param timeout how long to wait for the next one; it may be as long as the run, for members who wait live by their signs of life
    * @param ending whether this member has come to its end: the next generation forms of all who live then, be they fewer than the
    *     minimum, and takes no newcomers in
    * @param unreachable ranks of the generation that ends, to whom this member's connections broke or could not be made

@@ -28,7 +28,9 @@ import org.slf4j.LoggerFactory;
 
 /**
  * A seat in a group that meets over a store: looks at the {@link Roll} time and again and does what is to be done next. Owned
- * by the context on which it is made. A store that does not answer is asked again: it declares nobody lost.
+ * by the context on which it is made. A store that does not answer is asked again, and a look that is never answered is complained
+ * of after a lease: neither declares anybody lost, nor ends the generation, whose members may reach each other all the same. One
+ * that waits for a generation gives up when the store has been silent for as long as it was to wait for the first.
  */
 final class StoreSeat extends Tenure {
   private static final Logger LOG = LoggerFactory.getLogger(StoreSeat.class);
@@ -79,20 +81,6 @@ final class StoreSeat extends Tenure {
 
   private void begin(Promise<Membership> formed, Duration timeout, boolean ending) {
     wait = new StoreWait(waits, joining, store, timeout, ending, formed);
-    awaitAnswer(wait, timeout.plus(timing.lease()));
-  }
-
-  /** A look ends a wait that is too long; one that the store never answers does not. */
-  private void awaitAnswer(StoreWait of, Duration patience) {
-    long timer = vertx.setTimer(patience.toMillis(), id -> {
-      if (of.silentNanos() < timing.lease().toNanos()) {
-        awaitAnswer(of, timing.lease());
-      } else {
-        end(new PeerLost(joining.member() + " waits for a generation of group " + joining.group() + " for longer than "
-            + of.timeout().toMillis() + " ms, and " + store + " has not answered for " + timing.seconds() + "; look at the store"));
-      }
-    });
-    of.future().onComplete(done -> vertx.cancelTimer(timer));
   }
 
   private void look() {
@@ -100,7 +88,9 @@ final class StoreSeat extends Tenure {
       return;
     }
     looking = key.look().compose(this::consider);
+    long silence = vertx.setPeriodic(timing.lease().toMillis(), this::unanswered);
     looking.onComplete(done -> {
+      vertx.cancelTimer(silence);
       if (done.failed()) {
         troubled(done.cause());
       } else {
@@ -112,6 +102,16 @@ final class StoreSeat extends Tenure {
       boolean soon = done.succeeded() && done.result();
       vertx.setTimer(soon ? 1 + ThreadLocalRandom.current().nextInt(AGAIN_MILLIS) : timing.poll().toMillis(), t -> look());
     });
+  }
+
+  /** The look under way has taken a lease, or one more. No other is begun beside it: what it finds would be out of date. */
+  private void unanswered(long timer) {
+    if (phase == Phase.OVER) {
+      vertx.cancelTimer(timer);
+    } else {
+      troubled(new PeerLost(joining.member() + " of group " + joining.group() + ": " + store + " has not answered for "
+          + timing.seconds() + "; look at the store"));
+    }
   }
 
   /** Whether to look again soon: something has changed, or is being changed. */

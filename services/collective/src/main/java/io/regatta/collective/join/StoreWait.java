@@ -24,7 +24,7 @@ final class StoreWait {
   private final long sinceNanos = System.nanoTime();
   private List<String> comeIds = List.of();
   private long comeNanos = sinceNanos;
-  /** When the store last answered a look, with whatever. */
+  /** When the store last answered a look with a roll. */
   private long heardNanos = sinceNanos;
   /** There are members, who may let this newcomer in. */
   private boolean goesOn;
@@ -43,10 +43,6 @@ final class StoreWait {
 
   boolean ending() {
     return ending;
-  }
-
-  Duration timeout() {
-    return timeout;
   }
 
   /** Whether it has been long enough. A newcomer waits as long as there are members who may let it in. */
@@ -79,21 +75,12 @@ final class StoreWait {
   /** A look has failed; whether that ends the wait. */
   boolean troubles(Throwable e) {
     peers = List.of(Wait.Peer.named(String.valueOf(e.getMessage())));
-    return isLate() || goesOn && silentNanos() >= timeout.toNanos();
-  }
-
-  /** How long the store has not answered. */
-  long silentNanos() {
-    return System.nanoTime() - heardNanos;
+    return isLate() || System.nanoTime() - heardNanos >= joining.timeout().toNanos();
   }
 
   PeerLost tooLate(Roll roll) {
     return new PeerLost(String.format(Locale.ROOT, "join timed out after %.1f s at %s: ", timeout.toMillis() / 1000.0, store)
         + roll.missing());
-  }
-
-  Future<Membership> future() {
-    return formed.future();
   }
 
   void formed(Membership membership) {
