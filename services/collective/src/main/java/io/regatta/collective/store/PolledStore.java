@@ -161,13 +161,25 @@ abstract class PolledStore implements Store {
 
     /** Looks at one key after another, the first one that is missing ends the look. */
     private Future<Void> missing(int from, List<String> missing) {
-      return from == keys.size() ? Future.succeededFuture() : get(keys.get(from)).compose(value -> {
-        if (value.isEmpty()) {
-          missing.addAll(keys.subList(from, keys.size()));
-          return Future.succeededFuture();
+      int at = from;
+      while (at < keys.size()) {
+        Future<Optional<byte[]>> value = get(keys.get(at));
+        if (!value.succeeded()) { // under way, or failed; those that are there at once take no stack
+          int here = at;
+          return value.compose(found -> missing(next(here, found, missing), missing));
         }
-        return missing(from + 1, missing);
-      });
+        at = next(at, value.result(), missing);
+      }
+      return Future.succeededFuture();
+    }
+
+    /** Which key to look at behind this one: none, if it is missing. */
+    private int next(int at, Optional<byte[]> found, List<String> missing) {
+      if (found.isPresent()) {
+        return at + 1;
+      }
+      missing.addAll(keys.subList(at, keys.size()));
+      return keys.size();
     }
 
     private PeerLost late(List<String> missing, Throwable failure) {
