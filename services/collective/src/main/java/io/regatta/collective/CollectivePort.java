@@ -107,7 +107,7 @@ public final class CollectivePort {
     context = (ContextInternal) loop;
     generations = new Generations(context, options, waits);
     StreamOptions stream = options.stream();
-    Map<String, Handler<TensorStream>> paths = Map.of(StreamPaths.COLLECTIVE, opened -> arrivals.accept(opened));
+    Map<String, Handler<TensorStream>> paths = Map.of(StreamPaths.COLLECTIVE, this::arrived);
     return ServicePort.listenForStreams(vertx, at -> TensorStreamServer.create(vertx, at).requestHandler(
         TensorStreamServer.handler(vertx, paths, r -> r.response().setStatusCode(404).end(), stream)),
         bind, 0, "collective calls", "port", stream, host).onSuccess(listening -> {
@@ -129,6 +129,14 @@ public final class CollectivePort {
 
   /**
    * Forms a generation of a group with the other ranks, which do the same; what was formed of the group before is closed.
+  private void arrived(TensorStream opened) {
+    if (arrivals == null) { // the port listens, and nobody has been told of it: it is for who had it before
+      opened.fail(new PeerLost("the rank at " + host + " is about to listen, and has joined no group; join again"));
+    } else {
+      arrivals.accept(opened);
+    }
+  }
+
    *
    * @return completes when every other rank has said that it forms this generation; fails with {@code PeerLost} naming those
    *     who have not within {@code stream.connect_timeout_ms} and a second, with {@code StaleGeneration} if a peer has a later
