@@ -241,7 +241,7 @@ public final class HttpStore extends PolledStore {
     }
     String text = this + " answered " + method + " " + path(key) + " with " + answer.status + " "
         + answer.body.toString().strip();
-    return Future.failedFuture(answer.status == 507 || answer.status == 413 ? new Overloaded(text)
+    return Future.failedFuture(answer.status == 507 || answer.status == 413 || answer.status == 503 ? new Overloaded(text)
         : new InvalidInput(answer.status == 401 ? text : text + "; is it the server of another protocol?"));
   }
 

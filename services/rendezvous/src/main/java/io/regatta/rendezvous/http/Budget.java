@@ -3,7 +3,7 @@ package io.regatta.rendezvous.http;
 /** What one key-value server holds at most. Owned by its {@link KeyValues}. */
 final class Budget {
   private static final int TOO_LARGE = 413;
-  private static final int FULL = 507;
+  static final int FULL = 507;
 
   private final HttpStoreConfig config;
   private int keys;

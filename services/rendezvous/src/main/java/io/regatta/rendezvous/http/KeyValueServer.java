@@ -32,31 +32,37 @@ public final class KeyValueServer {
   private static final Logger LOG = LoggerFactory.getLogger(KeyValueServer.class);
   /** A connection without a byte is closed: none needs this long for one request. */
   private static final int IDLE_SECONDS = 30;
-  private static final int MAX_PATH_BYTES = 8192;
+  static final int MAX_PATH_BYTES = 8192;
   private static final long SHUTDOWN_MILLIS = 200;
+  /** Of what the store may hold, so much may be on its way to it at once, beside that. */
+  private static final int BODIES_OF_STORE = 4;
 
   private final KeyValues values;
   private final int maxBodyBytes;
+  private final long maxBytesUnderWay;
   private final PeerSecurity security;
   private ServicePort port;
+  /** Announced by requests whose bodies are not here whole. */
+  private long bytesUnderWay;
 
-  private KeyValueServer(KeyValues values, int maxBodyBytes, PeerSecurity security) {
-    this.security = security;
+  private KeyValueServer(KeyValues values, HttpStoreConfig config, PeerSecurity security) {
+    this.security = config.open() ? PeerSecurity.NONE : security;
     this.values = values;
-    this.maxBodyBytes = maxBodyBytes;
+    this.maxBodyBytes = config.valueBytes();
+    this.maxBytesUnderWay = Math.max(config.valueBytes(), config.storeBytes() / BODIES_OF_STORE);
   }
 
   /** For gloo's clients, on {@code gloo_port}. Completes when it listens. */
   public static Future<KeyValueServer> gloo(Vertx vertx, String host, HttpStoreConfig config, LongSupplier clock,
       PeerSecurity security) {
-    return new KeyValueServer(new GlooKeyValues(config, clock), config.valueBytes(), config.open() ? PeerSecurity.NONE : security)
+    return new KeyValueServer(new GlooKeyValues(config, clock), config, security)
         .listen(vertx, host, config.glooPort(), "rendezvous.http.gloo_port");
   }
 
   /** For launch's clients, on {@code launch_port}. Completes when it listens. */
   public static Future<KeyValueServer> launch(Vertx vertx, String host, HttpStoreConfig config, LongSupplier clock,
       PeerSecurity security) {
-    return new KeyValueServer(new LaunchKeyValues(config, clock), config.valueBytes(), config.open() ? PeerSecurity.NONE : security)
+    return new KeyValueServer(new LaunchKeyValues(config, clock), config, security)
         .listen(vertx, host, config.launchPort(), "rendezvous.http.launch_port");
   }
 
@@ -105,8 +111,12 @@ public final class KeyValueServer {
           + maxBodyBytes));
     } else if (length < 1) {
       answer(request, method, Buffer.buffer());
+    } else if (bytesUnderWay + length > maxBytesUnderWay) {
+      send(request, Answer.refusal(503, bytesUnderWay + " bytes of other requests are on their way, and with these " + length
+          + " there would be more than " + maxBytesUnderWay + " (1/" + BODIES_OF_STORE + " of rendezvous.http.store_bytes); try again"));
     } else {
-      request.body().onSuccess(body -> answer(request, method, body))
+      bytesUnderWay += length;
+      request.body().onComplete(come -> bytesUnderWay -= length).onSuccess(body -> answer(request, method, body))
           .onFailure(e -> LOG.debug("{}: {} {} was cut off: {}", values.what(), method, request.uri(), e.toString()));
     }
   }

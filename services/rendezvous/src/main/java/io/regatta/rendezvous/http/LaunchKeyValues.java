@@ -16,6 +16,10 @@ import java.util.function.LongSupplier;
  */
 final class LaunchKeyValues implements KeyValues {
   private static final String HEALTHY = "/healthy";
+  private static final String HEX = "0123456789abcdef";
+  /** An answer is made at once, on the loop: so long it may be, or as long as one largest value and its key make it. */
+  private static final long ANSWER_CHARACTERS = 8 << 20;
+  private static final int CHARACTERS_PER_BYTE = 6;
 
   private static final class Value {
     final byte[] bytes;
@@ -28,6 +32,7 @@ final class LaunchKeyValues implements KeyValues {
   }
 
   private final long idleMillis;
+  private final long answerCharacters;
   private final LongSupplier clock;
   private final Budget budget;
   private final Map<String, Value> values = new LinkedHashMap<>();
@@ -35,6 +40,8 @@ final class LaunchKeyValues implements KeyValues {
   /** @param clock ms, never going back */
   LaunchKeyValues(HttpStoreConfig config, LongSupplier clock) {
     this.idleMillis = config.idleSeconds() * 1000L;
+    this.answerCharacters = Math.max(ANSWER_CHARACTERS,
+        CHARACTERS_PER_BYTE * (KeyValueServer.MAX_PATH_BYTES + (long) config.valueBytes()));
     this.clock = clock;
     this.budget = new Budget(config);
     set(HEALTHY, new Condition(null, null), "ok".getBytes(StandardCharsets.UTF_8));
@@ -54,15 +61,21 @@ final class LaunchKeyValues implements KeyValues {
   private Answer get(String prefix) {
     StringBuilder json = new StringBuilder("{");
     long now = clock.getAsLong();
-    values.forEach((key, value) -> {
+    for (Map.Entry<String, Value> entry : values.entrySet()) {
+      String key = entry.getKey();
+      Value value = entry.getValue();
       if (key.startsWith(prefix)) {
         value.askedMillis = now;
         json.append(json.length() == 1 ? "" : ", ");
         text(json, key);
         json.append(": ");
         text(json, new String(value.bytes, StandardCharsets.UTF_8));
+        if (json.length() > answerCharacters) {
+          return Answer.refusal(Budget.FULL, "the keys that begin with " + prefix + " make an answer of more than "
+              + answerCharacters + " characters; ask for fewer by a longer path");
+        }
       }
-    });
+    }
     return json.length() == 1 ? Answer.NOT_FOUND
         : Answer.value(json.append('}').toString().getBytes(StandardCharsets.US_ASCII));
   }
@@ -80,7 +93,14 @@ final class LaunchKeyValues implements KeyValues {
         case '\t' -> json.append("\\t");
         case '\b' -> json.append("\\b");
         case '\f' -> json.append("\\f");
-        default -> json.append(c < ' ' || c > '~' ? String.format("\\u%04x", (int) c) : c);
+        default -> {
+          if (c < ' ' || c > '~') {
+            json.append("\\u").append(HEX.charAt(c >> 12)).append(HEX.charAt(c >> 8 & 15)).append(HEX.charAt(c >> 4 & 15))
+                .append(HEX.charAt(c & 15));
+          } else {
+            json.append(c);
+          }
+        }
       }
     }
     json.append('"');

@@ -12,6 +12,8 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Arrays;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
@@ -209,6 +211,54 @@ class KeyValueServerTest {
     assertThat(gloo("PUT", "/s/4", "")).startsWith("HTTP/1.0 507 ").contains("rendezvous.http.keys");
     assertThat(gloo("DELETE", "/s/4")).startsWith("HTTP/1.0 507 ");
     assertThat(gloo("POST", "/s/0", "")).startsWith("HTTP/1.0 501 ");
+  }
+
+  @Test
+  void bodiesThatAreOnTheirWayAreCounted_untilTheirConnectionsEnd() throws IOException {
+    try (Socket slow = new Socket(InetAddress.getLoopbackAddress(), gloo)) {
+      slow.setSoTimeout(20_000);
+      slow.getOutputStream().write("PUT /s/0 HTTP/1.1\r\nHost: x\r\nContent-Length: 600\r\n\r\nhalf".getBytes(ISO_8859_1));
+      eventually(() -> gloo("PUT", "/s/1", "x".repeat(401)).startsWith("HTTP/1.0 503 "));
+      assertThat(gloo("PUT", "/s/1", "x".repeat(401))).contains("600 bytes of other requests").contains("http.store_bytes");
+      assertThat(gloo("PUT", "/s/1", "x".repeat(400))).isEqualTo(OK);
+      slow.getOutputStream().write("y".repeat(596).getBytes(ISO_8859_1));
+      assertThat(new String(slow.getInputStream().readAllBytes(), ISO_8859_1)).isEqualTo(OK);
+    }
+    assertThat(gloo("PUT", "/s/1", "x".repeat(401))).isEqualTo(OK);
+    try (Socket slow = new Socket(InetAddress.getLoopbackAddress(), gloo)) {
+      slow.getOutputStream().write("PUT /s/0 HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\nhalf".getBytes(ISO_8859_1));
+      eventually(() -> gloo("PUT", "/s/1", "x").startsWith("HTTP/1.0 503 "));
+    }
+    eventually(() -> gloo("PUT", "/s/1", "x").equals(OK));
+  }
+
+  private interface Check {
+    boolean holds() throws IOException;
+  }
+
+  private static void eventually(Check check) throws IOException {
+    long latest = System.nanoTime() + Duration.ofSeconds(20).toNanos();
+    while (!check.holds()) { // each asks the server
+      assertThat(System.nanoTime()).isLessThan(latest);
+    }
+  }
+
+  @Test
+  void launch_anAnswerThatWouldBeTooLongIsRefused_andThatOfOneKeyNever() {
+    int value = 3 << 20;
+    LaunchKeyValues values = new LaunchKeyValues(new HttpStoreConfig(0, 0, Map.of(), 100, value, 64 << 20, 3600), clock::get);
+    Condition none = new Condition(null, null);
+    byte[] controls = new byte[value];
+    Arrays.fill(controls, (byte) 1);
+    assertThat(values.answer("PUT", "/job/0", none, controls).status()).isEqualTo(200);
+    assertThat(values.answer("PUT", "/job/1", none, "x".repeat(value).getBytes(StandardCharsets.UTF_8)).status()).isEqualTo(200);
+    Answer one = values.answer("GET", "/job/0", none, new byte[0]);
+    assertThat(one.status()).isEqualTo(200);
+    assertThat(one.body()).startsWith("{\"/job/0\": \"\\u0001\\u0001".getBytes(StandardCharsets.US_ASCII))
+        .hasSize(6 * value + "{\"/job/0\": \"\"}".length());
+    Answer both = values.answer("GET", "/job/", none, new byte[0]);
+    assertThat(both.status()).isEqualTo(507);
+    assertThat(new String(both.body(), StandardCharsets.UTF_8)).contains("/job/").contains("longer path");
   }
 
   /** What Regatta's own client asks beyond PaddlePaddle's protocol. */
