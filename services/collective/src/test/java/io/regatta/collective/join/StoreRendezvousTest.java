@@ -8,25 +8,39 @@ import io.regatta.collective.Joining;
 import io.regatta.collective.Membership;
 import io.regatta.collective.Seat;
 import io.regatta.collective.store.FileStore;
+import io.regatta.collective.store.HazelcastStore;
+import io.regatta.collective.store.HttpStore;
 import io.regatta.collective.store.MemoryStore;
 import io.regatta.collective.store.Store;
 import io.regatta.core.error.RegattaException.Conflict;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.error.RegattaException.StaleGeneration;
+import io.regatta.node.Node;
+import io.regatta.node.NodeConfig;
+import io.regatta.node.address.HostPort;
 import io.regatta.node.admin.Waits;
+import io.regatta.node.cluster.ClusterConfig;
 import io.regatta.node.testing.BlockedLoopGuard;
+import io.regatta.protocol.security.PeerSecurity;
+import io.regatta.rendezvous.http.HttpStoreConfig;
+import io.regatta.rendezvous.http.KeyValueServer;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.UUID;
+import java.util.function.Supplier;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** Members of a group that meet over a store, each with a rendezvous of its own, as in processes of their own. */
 @ExtendWith(BlockedLoopGuard.class)
@@ -86,6 +100,52 @@ class StoreRendezvousTest {
       assertThat(seats.get(2).membership().rank()).isZero();
       assertThat(seats.get(4).membership().endpoints()).element(3).isEqualTo("h:1");
     }
+  }
+
+  private enum Over { FILE, GLOO, LAUNCH, HAZELCAST }
+
+  /** What the other tests say of one in memory, in short; each member has a client of its own. */
+  @ParameterizedTest
+  @EnumSource
+  void overEveryStoreAGroupForms_aRankThatIsHeldIsRefused_andWhoIsLeftFormsAgain(Over over, @TempDir Path directory) {
+    Node node = over != Over.HAZELCAST ? null : get(Node.start(NodeConfig.defaults().withCluster(
+        ClusterConfig.of("test-" + UUID.randomUUID(), List.of(), 0)), "rendezvous"));
+    Vertx on = node == null ? vertx : node.vertx();
+    HttpStoreConfig http = new HttpStoreConfig(0, 0, Map.of(), 100, Store.VALUE_BYTES, 64L << 20, 3600);
+    Supplier<Store> clients = switch (over) {
+      case FILE -> () -> new FileStore(on, directory);
+      case GLOO -> {
+        int port = get(KeyValueServer.gloo(on, "127.0.0.1", http, () -> 0, PeerSecurity.NONE)).port();
+        yield () -> HttpStore.gloo(on, new HostPort("127.0.0.1", port), "scope");
+      }
+      case LAUNCH -> {
+        int port = get(KeyValueServer.launch(on, "127.0.0.1", http, () -> 0, PeerSecurity.NONE)).port();
+        yield () -> HttpStore.launch(on, new HostPort("127.0.0.1", port), "scope");
+      }
+      case HAZELCAST -> () -> new HazelcastStore(on);
+    };
+    Future<Seat> a = join(on, clients.get(), 1, "a", LONG);
+    get(clients.get().await("job/group", LONG));
+    assertThatThrownBy(() -> get(join(on, clients.get(), 1, "again", Duration.ofMillis(1)))).isInstanceOf(Conflict.class)
+        .hasMessageContaining("rank 1 of group g is held by a at a:1");
+    List<Seat> seats = new ArrayList<>(all(List.of(a, join(on, clients.get(), -1, "b", LONG), join(on, clients.get(), -1, "c", LONG))));
+    assertOneGroup(seats, 3);
+    assertThat(seats.get(0).membership().rank()).isEqualTo(1);
+    get(seats.remove(2).leave());
+    seats.forEach(seat -> assertThat(get(seat.gone())).contains("c at c:1"));
+    List<Future<Membership>> next = seats.stream().map(seat -> seat.reform(LONG)).toList();
+    next.forEach(formed -> get(formed));
+    assertOneGroup(seats, 2);
+    seats.forEach(seat -> get(seat.leave()));
+    if (node != null) {
+      get(node.close());
+    }
+  }
+
+  private Future<Seat> join(Vertx on, Store store, int rank, String member, Duration timeout) {
+    StoreRendezvous rendezvous = new StoreRendezvous(on, store.under("job"), PATIENT, new Waits());
+    members.add(rendezvous);
+    return rendezvous.join(new Joining("g", 2, 3, rank, member, member + ":1", timeout, LONG));
   }
 
   @Test
@@ -183,6 +243,15 @@ class StoreRendezvousTest {
   }
 
   @Test
+  void aStoreThatFallsSilentEndsTheWaitForTheNextGeneration_thoughThatHasNoLimit() {
+    SlowStore silent = new SlowStore(memory);
+    Seat seat = get(rendezvous(silent, HASTY).join(Joining.fixed("g", 1, 0, "a", "a:1", Duration.ofSeconds(1))));
+    get(silent.next("job/pulse/"));
+    assertThatThrownBy(() -> get(seat.reform(Duration.ofDays(36_500)))).isInstanceOf(PeerLost.class)
+        .hasMessageContaining("a of group g").hasMessageContaining("has not answered for 1.5 s");
+  }
+
+  @Test
   void whenTheStoreLosesTheGroup_thenItsMembersAreTold() {
     Seat alone = get(fixed(1, 0, "a"));
     get(memory.delete("job/group"));
@@ -192,12 +261,3 @@ class StoreRendezvousTest {
     assertThat(get(memory.compareAndSet("job/other", Optional.empty(), new byte[0]))).isTrue();
   }
 }
-  @Test
-  void aStoreThatFallsSilentEndsTheWaitForTheNextGeneration_thoughThatHasNoLimit() {
-    SlowStore silent = new SlowStore(memory);
-    Seat seat = get(rendezvous(silent, HASTY).join(Joining.fixed("g", 1, 0, "a", "a:1", Duration.ofSeconds(1))));
-    get(silent.next("job/pulse/"));
-    assertThatThrownBy(() -> get(seat.reform(Duration.ofDays(36_500)))).isInstanceOf(PeerLost.class)
-        .hasMessageContaining("a of group g").hasMessageContaining("has not answered for 1.5 s");
-  }
-
