@@ -35,9 +35,12 @@ import java.util.concurrent.atomic.AtomicBoolean;
  *
  * <pre>{@code
  * CollectivePort.listen(vertx, "10.0.0.7", CollectiveOptions.defaults(), waits)
- *     .compose(port -> join(port.endpoint()).compose(port::form))
+ *     .compose(port -> rendezvous.join(Joining.fixed("means", 4, -1, "process 7", port.endpoint(), Duration.ofMinutes(1)))
+ *         .compose(seat -> port.form(seat.membership())))
  *     .compose(ranks -> ranks.allReduce(Tensor.of(gradient), ReduceOp.MEAN));
  * }</pre>
+ *
+ * Whole, and with what is to be closed: docs/algorithms.md, "In an application of one's own".
  */
 public final class CollectivePort {
   private static final long CLOSE_MILLIS = 1000;
