@@ -82,8 +82,17 @@ public final class CollectivePort {
 
   /** The same for a rank on a node: where the node listens and is reached, with its TLS and its token. */
   public static Future<CollectivePort> listen(Node node, CollectiveOptions options) {
-    return new CollectivePort(node.vertx(), node.bind(), node.host(), options.withStream(node.streams(options.stream())),
-        node.waits()).deploy();
+    return listen(node, node.host(), options);
+  }
+
+  /**
+   * The same where the others reach this one at another address than the node's: one that routes to where they meet.
+   *
+   * @param host an address of this machine, or {@code node.host()}
+   */
+  public static Future<CollectivePort> listen(Node node, String host, CollectiveOptions options) {
+    String bind = host.equals(node.host()) || !node.config().bind().isBlank() ? node.bind() : host;
+    return new CollectivePort(node.vertx(), bind, host, options.withStream(node.streams(options.stream())), node.waits()).deploy();
   }
 
   private Future<CollectivePort> deploy() {
@@ -120,6 +129,14 @@ public final class CollectivePort {
         });
   }
 
+  private void arrived(TensorStream opened) {
+    if (arrivals == null) { // the port listens, and nobody has been told of it: it is for who had it before
+      opened.fail(new PeerLost("the rank at " + host + " is about to listen, and has joined no group; join again"));
+    } else {
+      arrivals.accept(opened);
+    }
+  }
+
   /** {@code host:port}, to be told to the other ranks. */
   public String endpoint() {
     return new HostPort(host, port.port()).toString();
@@ -132,14 +149,6 @@ public final class CollectivePort {
 
   /**
    * Forms a generation of a group with the other ranks, which do the same; what was formed of the group before is closed.
-  private void arrived(TensorStream opened) {
-    if (arrivals == null) { // the port listens, and nobody has been told of it: it is for who had it before
-      opened.fail(new PeerLost("the rank at " + host + " is about to listen, and has joined no group; join again"));
-    } else {
-      arrivals.accept(opened);
-    }
-  }
-
    *
    * @return completes when every other rank has said that it forms this generation; fails with {@code PeerLost} naming those
    *     who have not within {@code stream.connect_timeout_ms} and a second, with {@code StaleGeneration} if a peer has a later

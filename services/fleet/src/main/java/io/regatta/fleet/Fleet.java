@@ -2,6 +2,7 @@ package io.regatta.fleet;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.exchange.Shrunk;
+import io.regatta.node.NodeConfig;
 import io.regatta.node.process.Blocking;
 import io.regatta.node.process.Interrupt;
 import io.regatta.node.process.ServiceLogging;
@@ -171,9 +172,9 @@ public final class Fleet implements AutoCloseable {
       return LocalProcess.start(job(), program, place.resultFile(), place.gpus(job()));
     }
     TrainerConfig trainer = place.trainer(job());
-    place.node().requireOthers(", or role local to train here");
+    NodeConfig node = place.trainerNode(job(), ", or role local to train here");
     JobCheck.distributed(job(), program);
-    return TrainerProcess.start(place.node(), place.hosted(job()), trainer, program, ready);
+    return TrainerProcess.start(node, place.hosted(job()), trainer, program, ready);
   }
 
   /** Returns when all trainers have called it as often as this one. */

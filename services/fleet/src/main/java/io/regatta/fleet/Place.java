@@ -6,7 +6,9 @@ import io.regatta.node.NodeConfig;
 import io.regatta.node.directory.Directory;
 import io.regatta.node.Sections;
 import io.regatta.node.address.HostPort;
+import io.regatta.node.cluster.ClusterConfig;
 import io.regatta.node.cluster.ClusterConfig.DirectoryKind;
+import io.regatta.node.cluster.ClusterConfig.MemberKind;
 import io.regatta.node.settings.Effective;
 import io.regatta.node.settings.Effective.Dictated;
 import io.regatta.node.settings.Schema;
@@ -15,6 +17,7 @@ import io.regatta.parameterserver.ParameterServerConfig;
 import io.regatta.rendezvous.RendezvousConfig;
 import io.regatta.trainer.config.GpuAssignment;
 import io.regatta.trainer.config.JobConfig;
+import io.regatta.trainer.config.MeetingStore;
 import io.regatta.trainer.config.TrainerConfig;
 import io.regatta.trainer.result.ResultFile;
 import io.regatta.trainer.serve.PredictorConfig;
@@ -92,6 +95,21 @@ final class Place {
     return node;
   }
 
+  /**
+   * The same for a trainer of this job. Trainers that meet over a store may have nobody else to hold the directory.
+   *
+   * @param otherwise see {@link NodeConfig#requireOthers}
+   * @throws InvalidInput if it could meet nobody
+   */
+  NodeConfig trainerNode(JobConfig job, String otherwise) {
+    if (!job.isOverStore() || job.collective().meeting().kind() == MeetingStore.Kind.HAZELCAST) {
+      node.requireOthers(otherwise);
+    }
+    ClusterConfig cluster = node.cluster();
+    return job.isOverStore() && cluster.member() == MemberKind.AUTO
+        ? node.withCluster(cluster.holding(cluster.seeds(), cluster.port())) : node;
+  }
+
   /** The job of the section {@code trainer}, which a file shared with trainer processes holds; null if there is none. */
   JobConfig job() {
     return effective.given(Sections.TRAINER + ".job.job")
@@ -111,7 +129,7 @@ final class Place {
 
   /** Services of the job that this trainer's process hosts. */
   HostedServices hosted(JobConfig job) {
-    boolean first = fleet.hostsRendezvous() || hosts() && fleet.id() == 0;
+    boolean first = !job.isOverStore() && (fleet.hostsRendezvous() || hosts() && fleet.id() == 0);
     return new HostedServices(first ? rendezvous() : null, hosts() && job.servers() > 0 ? parameterServer(job) : null, job.job());
   }
 

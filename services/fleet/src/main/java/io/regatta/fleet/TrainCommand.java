@@ -60,7 +60,7 @@ final class TrainCommand implements Callable<Integer> {
     JobConfig config = job.load(settings, regatta.program());
     Place here = place.load(settings, job.readyTimeout(), result, part());
     if (!local) {
-      here.node().requireOthers(", or --local to train here");
+      here.trainerNode(config, ", or --local to train here");
     }
     try (Fleet fleet = Fleet.of(here, config, line -> Regatta.say(out, line))) {
       Regatta.say(out, fleet.train(regatta.program()));

@@ -83,9 +83,14 @@ class ElasticTrainersTest {
   }
 
   private static JobConfig job(int min, int max, JsonObject snapshots) {
+    return job(min, max, snapshots, "service");
+  }
+
+  private static JobConfig job(int min, int max, JsonObject snapshots, String store) {
     return JobConfig.of(new JsonObject().put("job", "elastic").put("mode", "collective").put("trainers", max)
         .put("batch_size", BATCH).put("epochs", 1_000_000).put("compute_threads", 1).put("snapshots", snapshots)
-        .put("collective", new JsonObject().put("min_trainers", min).put("bucket_bytes", 600).put("last_bucket_bytes", 200))
+        .put("collective", new JsonObject().put("min_trainers", min).put("bucket_bytes", 600).put("last_bucket_bytes", 200)
+            .put("store", store))
         .put("optimizer", new JsonObject().put("kind", "adam").put("learning_rate", 0.002)));
   }
 
@@ -141,8 +146,12 @@ class ElasticTrainersTest {
   }
 
   private Deployed trainer(JobConfig job, int rank) {
-    TrainerVerticle trainer = new TrainerVerticle(node, new TrainerConfig(job, rank, ""), program());
-    return new Deployed(trainer, vertx.deployVerticle(trainer));
+    return trainer(node, job, rank);
+  }
+
+  private Deployed trainer(Node at, JobConfig job, int rank) {
+    TrainerVerticle trainer = new TrainerVerticle(at, new TrainerConfig(job, rank, ""), program());
+    return new Deployed(trainer, at.vertx().deployVerticle(trainer));
   }
 
   private List<Deployed> trainers(JobConfig job, int count) throws Exception {
@@ -239,6 +248,22 @@ class ElasticTrainersTest {
     assertSame(trainers);
     assertThatThrownBy(() -> get(late.id())).hasStackTraceContaining("the run of group elastic has ended");
     assertThat(get(trainers.get(0).trainer().result()).trainers()).isEqualTo(2);
+  }
+
+  @Test
+  void over_a_store_trainers_need_no_rendezvous_and_come_to_the_same_parameters(@TempDir Path meeting) throws Exception {
+    stop.set(true); // behind the first pass
+    List<Deployed> atTheService = trainers(job(1, 2), 2);
+    assertSame(atTheService);
+    Vertx elsewhere = Vertx.vertx();
+    Node alone = Node.embedded(elsewhere, null, "alone"); // in whose directory there is nothing
+    JobConfig job = job(1, 2, new JsonObject(), "file:" + meeting);
+    List<Deployed> overFiles = List.of(trainer(alone, job, 0), trainer(alone, job, 1));
+    assertSame(overFiles);
+    RunResult result = get(overFiles.get(0).trainer().result());
+    assertThat(result.trainers()).isEqualTo(2);
+    assertThat(result.parametersHash()).isEqualTo(get(atTheService.get(0).trainer().result()).parametersHash());
+    get(alone.close().eventually(elsewhere::close));
   }
 
   @Test

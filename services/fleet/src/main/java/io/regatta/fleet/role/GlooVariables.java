@@ -4,7 +4,7 @@ import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.node.address.HostPort;
 
 /**
- * Where Fleet's processes would meet over gloo. Here they always have a rendezvous, so nothing follows; what is wrong is
+ * Where Fleet's processes would meet over gloo. Here they have a rendezvous, or a job's own store, so nothing follows; what is wrong is
  * refused as there, because it would be wrong for the peers, too. Over HTTP those with parameter servers meet at an endpoint of
  * its own, and those that exchange among themselves at the first trainer's.
  */

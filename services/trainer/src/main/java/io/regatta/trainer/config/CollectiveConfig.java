@@ -28,6 +28,11 @@ public record CollectiveConfig(
         + "0, or as many as trainers: a loss ends the job.")
     int minTrainers,
 
+    @Setting(value = "service", doc = "Where the trainers meet: service, the rendezvous; or without one: file:DIRECTORY that all see; "
+        + "http://HOST:PORT, a key-value server (rendezvous.http.gloo_port); hazelcast, the cluster that they form themselves. Over a "
+        + "store the job is elastic, and whoever dies is lost when failure_timeout_ms is over.")
+    String store,
+
     @Setting(value = "false", doc = "Gradients travel as float16: half the bytes. One of the five ways to send fewer bytes, of which "
         + "a job has at most one.")
     boolean fp16Allreduce,
@@ -69,6 +74,7 @@ public record CollectiveConfig(
     if (minTrainers < 0) {
       throw new InvalidInput("collective: min_trainers must be at least 0, not " + minTrainers);
     }
+    MeetingStore.parse(store);
     List<String> chosen = new ArrayList<>();
     add(chosen, fp16Allreduce, "fp16_allreduce");
     add(chosen, bf16Allreduce, "bf16_allreduce");
@@ -84,6 +90,11 @@ public record CollectiveConfig(
     if (is) {
       chosen.add(key);
     }
+  }
+
+  /** Where the trainers meet. */
+  public MeetingStore meeting() {
+    return MeetingStore.parse(store);
   }
 
   /** What the ranks tell each other. */

@@ -168,8 +168,13 @@ public record JobConfig(
           + "), which is the most that there may be");
     }
     if (elastic(mode, collective, trainers) && (data.shardBy() != DataConfig.ShardBy.POSITION || !data.ordered())) {
-      throw new InvalidInput("collective: min_trainers: elastic trainers deal their data anew when others are lost, by position and in "
-          + "order; set data.shard_by: position and data.ordered: true");
+      throw new InvalidInput("collective: min_trainers: elastic trainers, also those that meet over a store, deal their data anew when "
+          + "others are lost, by position and in order; set data.shard_by: position and data.ordered: true");
+    }
+    if (mode != Mode.COLLECTIVE && isOverStore(collective)) {
+      throw new InvalidInput("collective: store is " + collective.store() + ", but only trainers of mode collective meet over a store: "
+          + "those of mode " + mode.name().toLowerCase(Locale.ROOT) + " need the rendezvous for their barriers, their servers and their "
+          + "sums; leave the key out");
     }
     if (aggregator && (mode != Mode.SYNC && mode != Mode.HALF_ASYNC && mode != Mode.COLLECTIVE || elastic(mode, collective, trainers))) {
       throw new InvalidInput("aggregator: only sync and half_async pushes and the sums of collective jobs that are not elastic can go "
@@ -178,7 +183,21 @@ public record JobConfig(
   }
 
   private static boolean elastic(Mode mode, CollectiveConfig collective, int trainers) {
-    return mode == Mode.COLLECTIVE && collective.minTrainers() > 0 && collective.minTrainers() < trainers;
+    return mode == Mode.COLLECTIVE && (isOverStore(collective) || collective.minTrainers() > 0 && collective.minTrainers() < trainers);
+  }
+
+  private static boolean isOverStore(CollectiveConfig collective) {
+    return collective.meeting().kind() != MeetingStore.Kind.SERVICE;
+  }
+
+  /** Whether the trainers meet over a store, without a rendezvous service. */
+  public boolean isOverStore() {
+    return isOverStore(collective);
+  }
+
+  /** With how many trainers an elastic job goes on when others are lost. */
+  public int fewestTrainers() {
+    return collective.minTrainers() == 0 ? trainers : collective.minTrainers();
   }
 
   /** Whether trainers may be lost, leave and come while the others go on. */

@@ -333,7 +333,7 @@ public final class Enrolment {
     ElasticExchange exchange = new ElasticExchange(replica, session.elastic().orElseThrow(), client, sums.wire(), times);
     replica.group().joinsBy(exchange::joinToTheEnd);
     LOG.info("job {}: {} dense values, exchanged in {} buckets among {} to {} trainers", client.job().job(),
-        client.partition().numel(), exchange.plan().buckets().size(), session.job().collective().minTrainers(),
+        client.partition().numel(), exchange.plan().buckets().size(), session.job().fewestTrainers(),
         session.job().trainers());
     return exchange;
   }

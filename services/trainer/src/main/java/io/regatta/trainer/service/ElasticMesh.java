@@ -6,7 +6,6 @@ import io.regatta.collective.Collectives;
 import io.regatta.collective.Joining;
 import io.regatta.collective.Membership;
 import io.regatta.collective.Seat;
-import io.regatta.collective.join.ServiceRendezvous;
 import io.regatta.core.collective.ReduceOp;
 import io.regatta.core.collective.Tensor;
 import io.regatta.core.collective.WireType;
@@ -15,7 +14,6 @@ import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.error.RegattaException.StaleGeneration;
 import io.regatta.node.Node;
-import io.regatta.node.directory.Directory;
 import io.regatta.protocol.stream.StreamOptions;
 import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.session.ElasticPeers;
@@ -42,7 +40,7 @@ final class ElasticMesh implements ElasticPeers {
   private static final Duration NEXT_GENERATION = Duration.ofDays(36_500);
 
   private final Context context;
-  private final ServiceRendezvous rendezvous;
+  private final MeetingPlace meeting;
   private final CollectivePort port;
   private final Seat seat;
   private final Consumer<Throwable> lost;
@@ -55,12 +53,12 @@ final class ElasticMesh implements ElasticPeers {
   private volatile boolean ending;
   private volatile boolean closing;
 
-  private ElasticMesh(Context context, ServiceRendezvous rendezvous, CollectivePort port, Seat seat, Consumer<Throwable> lost,
+  private ElasticMesh(Context context, MeetingPlace meeting, CollectivePort port, Seat seat, Consumer<Throwable> lost,
       Runnable placed) {
     this.lost = lost;
     this.placed = placed;
     this.context = context;
-    this.rendezvous = rendezvous;
+    this.meeting = meeting;
     this.port = port;
     this.seat = seat;
   }
@@ -68,23 +66,23 @@ final class ElasticMesh implements ElasticPeers {
   /**
    * Joins the job's group, and forms its generation with the others.
    *
+   * @param meeting where they meet; the mesh's from now on, which closes it
    * @param wanted rank, -1 for any
    * @param member how messages to others call this trainer
-   * @param lost told why if the rendezvous gives this trainer up; on the loop
+   * @param lost told why if this trainer is given up there; on the loop
    * @param placed told of each generation that this trainer has a rank in; on the loop
    */
-  static Future<ElasticMesh> open(Node node, Context context, Directory.Instance service, StreamOptions streams, JobConfig job,
+  static Future<ElasticMesh> open(Node node, Context context, MeetingPlace meeting, StreamOptions streams, JobConfig job,
       int wanted, String member, Consumer<Throwable> lost, Runnable placed) {
-    ServiceRendezvous rendezvous = new ServiceRendezvous(node, service);
     CollectiveOptions options = CollectiveOptions.defaults().withStream(streams)
         .withFailureTimeout(job.collective().failureTimeoutMs()).withBusyPoll(job.collective().busyPollUs());
-    return CollectivePort.listen(node, options).compose(port -> {
-      Joining joining = new Joining(job.job(), job.collective().minTrainers(), job.trainers(), wanted, member, port.endpoint(),
+    return CollectivePort.listen(node, meeting.host(), options).compose(port -> {
+      Joining joining = new Joining(job.job(), job.fewestTrainers(), job.trainers(), wanted, member, port.endpoint(),
           node.config().readyTimeout(), Joining.SETTLE);
-      return rendezvous.join(joining).map(seat -> new ElasticMesh(context, rendezvous, port, seat, lost, placed))
+      return meeting.rendezvous().join(joining).map(seat -> new ElasticMesh(context, meeting, port, seat, lost, placed))
           .compose(mesh -> mesh.form(mesh.seat.membership()).otherwiseEmpty().map(mesh)) // if somebody is lost now: reform
-          .recover(e -> port.close().eventually(rendezvous::close).transform(closed -> Future.failedFuture(e)));
-    });
+          .recover(e -> port.close().transform(closed -> Future.failedFuture(e)));
+    }).recover(e -> meeting.close().transform(closed -> Future.failedFuture(e)));
   }
 
   private Future<Void> form(Membership ranks) {
@@ -211,6 +209,6 @@ final class ElasticMesh implements ElasticPeers {
     closing = true;
     Collectives last = collectives;
     return (last == null ? Future.<Void>succeededFuture() : last.close())
-        .transform(closed -> seat.leave(ending)).transform(left -> port.close()).transform(closed -> rendezvous.close());
+        .transform(closed -> seat.leave(ending)).transform(left -> port.close()).transform(closed -> meeting.close());
   }
 }

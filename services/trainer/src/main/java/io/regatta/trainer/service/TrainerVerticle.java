@@ -110,8 +110,9 @@ public final class TrainerVerticle extends VerticleBase implements FiniteService
           JobCheck.distributed(job, program);
           return null;
         }))
-        .compose(v -> node.directory().awaitAny(Directory.RENDEZVOUS, timeout, wanted()))
-        .compose(found -> join(found.get(0)))
+        .compose(v -> job.isOverStore() ? Future.<Directory.Instance>succeededFuture()
+            : node.directory().awaitAny(Directory.RENDEZVOUS, timeout, wanted()).map(found -> found.get(0)))
+        .compose(this::join)
         .compose(v -> servers(timeout))
         .map(this::begin)
         .recover(e -> {
@@ -132,11 +133,13 @@ public final class TrainerVerticle extends VerticleBase implements FiniteService
     return servers.future();
   }
 
+  /** @param rendezvous null where the job meets over a store */
   private Future<Void> join(Directory.Instance rendezvous) {
     String member = "trainer with pid " + ProcessHandle.current().pid() + " on " + node.host();
     if (job.isElastic()) {
-      return ElasticMesh.open(node, context, rendezvous, node.streams(config.stream().options()), job, config.rank(), member,
-          e -> givenUp(e.getMessage()), this::placed).onSuccess(opened -> mesh = opened).<Void>mapEmpty().recover(this::notJoined);
+      return MeetingPlace.open(node, job, rendezvous).compose(meeting -> ElasticMesh.open(node, context, meeting,
+          node.streams(config.stream().options()), job, config.rank(), member, e -> givenUp(e.getMessage()), this::placed))
+          .onSuccess(opened -> mesh = opened).<Void>mapEmpty().recover(this::notJoined);
     }
     others = new OtherTrainers(job, () -> group.rank(), this::lastStep);
     group = new Membership(node, rendezvous, job.job(), "trainer", this::lastStep,
@@ -177,7 +180,7 @@ public final class TrainerVerticle extends VerticleBase implements FiniteService
     if (mesh != null) {
       session = new ElasticSession(node, job, config.stepDelayMs(), mesh, found.processIds());
       LOG.info("{}: joined, {} of {} to {} trainers exchange gradients among themselves", name(), mesh.worldSize(),
-          job.collective().minTrainers(), job.trainers());
+          job.fewestTrainers(), job.trainers());
     } else {
       connections = new ShardConnections(node, job, group::generation, this::lastStep, node.streams(config.stream().options()));
       session = new ClusterSession(node, context, job, config.stepDelayMs(), group, others, found, connections);

@@ -7,6 +7,7 @@ import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.exchange.Mode;
 import io.regatta.core.optim.LearningRate;
 import io.regatta.core.optim.OptimizerSpec;
+import io.regatta.node.address.HostPort;
 import io.regatta.node.group.GroupNames;
 import io.regatta.node.settings.Schema;
 import io.regatta.node.settings.Settings;
@@ -14,6 +15,7 @@ import io.regatta.trainer.data.LoaderOptions;
 import io.regatta.trainer.djl.Ftrl;
 import io.regatta.trainer.djl.RegattaOptimizer;
 import io.vertx.core.json.JsonObject;
+import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -26,6 +28,31 @@ class JobConfigTest {
   @Test
   void everyKeyIsDocumented() {
     assertThat(Settings.describe(TrainerConfig.class)).extracting(Schema.Entry::doc).doesNotContain("");
+  }
+
+  private static JobConfig collective(String store, int minTrainers) {
+    return job(new JsonObject().put("mode", "collective").put("trainers", 3)
+        .put("collective", new JsonObject().put("store", store).put("min_trainers", minTrainers)));
+  }
+
+  @Test
+  void trainersMeetAtTheServiceOrOverAStore_whereTheJobIsElastic() {
+    assertThat(collective("service", 0).isElastic()).isFalse();
+    assertThat(collective("service", 0).isOverStore()).isFalse();
+    JobConfig files = collective("file:/mnt/meeting", 0);
+    assertThat(files.collective().meeting()).isEqualTo(new MeetingStore(MeetingStore.Kind.FILE, Path.of("/mnt/meeting"), null));
+    assertThat(files.isElastic()).isTrue();
+    assertThat(files.fewestTrainers()).isEqualTo(3);
+    assertThat(collective("hazelcast", 2).fewestTrainers()).isEqualTo(2);
+    assertThat(collective("http://10.0.0.1:6767/", 2).collective().meeting().server()).isEqualTo(new HostPort("10.0.0.1", 6767));
+    for (String bad : List.of("", "files", "file:", "http://", "http://a", "http://a:1/scope", "https://a:1")) {
+      assertThatThrownBy(() -> collective(bad, 0)).isInstanceOf(InvalidInput.class).hasMessageContaining("collective: store");
+    }
+    assertThatThrownBy(() -> job(new JsonObject().put("collective", new JsonObject().put("store", "hazelcast"))))
+        .isInstanceOf(InvalidInput.class).hasMessageContaining("mode sync need the rendezvous");
+    assertThatThrownBy(() -> job(new JsonObject().put("mode", "collective").put("data", new JsonObject().put("ordered", false))
+        .put("collective", new JsonObject().put("store", "hazelcast")))).isInstanceOf(InvalidInput.class)
+        .hasMessageContaining("data.ordered: true");
   }
 
   @Test
