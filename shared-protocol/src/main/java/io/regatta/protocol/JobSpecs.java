@@ -7,6 +7,7 @@ import io.regatta.core.exchange.NanPolicy;
 import io.regatta.core.init.InitializerSpec;
 import io.regatta.core.model.DenseVariable;
 import io.regatta.core.model.ModelSpec;
+import io.regatta.core.model.Sharding;
 import io.regatta.core.model.SparseTableSpec;
 import io.regatta.core.model.TableLife;
 import io.regatta.core.optim.LearningRate;
@@ -26,6 +27,7 @@ public final class JobSpecs {
     ModelSpec model = job.model();
     RegisterTrainer.Builder b = RegisterTrainer.newBuilder().setMode(name(job.mode())).setTrainers(job.trainers())
         .setStalenessBound(job.stalenessBound()).setNanPolicy(name(job.nanPolicy())).setShards(job.shards())
+        .setSparseShards(job.sharding().sparsePerServer()).setShardsPerServer(job.sharding().perServer())
         .setMinBlock(job.minBlock()).setSeed(model.seed()).setDenseOptimizer(toProto(model.denseOptimizer()));
     for (DenseVariable v : model.dense()) {
       b.addDense(io.regatta.protocol.tensor.DenseVariable.newBuilder().setName(v.name()).addAllShape(v.shape()));
@@ -55,7 +57,8 @@ public final class JobSpecs {
                 t.getInitializerA(), t.getInitializerB()),
             ofProto(t.getOptimizer()), t.hasLife() ? ofProto(t.getLife()) : TableLife.NONE)).toList());
     return new JobSpec(job, parse(Mode.class, "mode", m.getMode()), m.getTrainers(), m.getStalenessBound(),
-        parse(NanPolicy.class, "nan_policy", m.getNanPolicy()), m.getShards(), m.getMinBlock(), model);
+        parse(NanPolicy.class, "nan_policy", m.getNanPolicy()),
+        new Sharding(m.getShards(), m.getShardsPerServer(), m.getSparseShards()), m.getMinBlock(), model);
   }
 
   private static io.regatta.protocol.tensor.TableLife toProto(TableLife l) {

@@ -10,6 +10,7 @@ import io.regatta.core.exchange.NanPolicy;
 import io.regatta.core.init.InitializerSpec;
 import io.regatta.core.model.DenseVariable;
 import io.regatta.core.model.ModelSpec;
+import io.regatta.core.model.Sharding;
 import io.regatta.core.model.SparseTableSpec;
 import io.regatta.core.model.TableLife;
 import io.regatta.core.optim.LearningRate;
@@ -42,6 +43,9 @@ class JobSpecsTest {
         .isInstanceOf(InvalidInput.class).hasMessageContaining("mode is 'fast'").hasMessageContaining("half_async");
     assertThatThrownBy(() -> JobSpecs.ofProto("j", good.toBuilder().clearDenseOptimizer().build()))
         .isInstanceOf(InvalidInput.class).hasMessageContaining("kind is ''");
+    RegisterTrainer uneven = good.toBuilder().setShards(5).setShardsPerServer(2).setSparseShards(1).build();
+    assertThatThrownBy(() -> JobSpecs.ofProto("j", uneven)).isInstanceOf(InvalidInput.class)
+        .hasMessageContaining("1 of each server's 2 shards").hasMessageContaining("of 5 in all");
     assertThatThrownBy(() -> JobSpecs.ofProto("j", RegisterTrainer.getDefaultInstance()))
         .isInstanceOf(InvalidInput.class);
   }
@@ -64,8 +68,12 @@ class JobSpecsTest {
           r.nextBoolean() ? TableLife.NONE : life(r)));
     }
     return new JobSpec("job " + r.nextInt(), any(r, Mode.values()), 1 + r.nextInt(9), r.nextInt(9),
-        any(r, NanPolicy.values()), 1 + r.nextInt(9), 1 + r.nextInt(10_000),
+        any(r, NanPolicy.values()), sharding(r), 1 + r.nextInt(10_000),
         new ModelSpec(r.nextLong(), dense, optimizer(r), sparse));
+  }
+
+  private static Sharding sharding(Random r) {
+    return r.nextBoolean() ? Sharding.common(1 + r.nextInt(9)) : new Sharding(3 * (1 + r.nextInt(3)), 3, 1 + r.nextInt(2));
   }
 
   private static TableLife life(Random r) {

@@ -127,8 +127,8 @@ final class CheckpointCommand implements Runnable {
 
   /** {@code reshard}. */
   @Command(name = "reshard", mixinStandardHelpOptions = true,
-      description = "Writes a snapshot over another number of shards, a delta with all that it is relative to as a whole one. "
-          + "Jobs read any number of shards; this saves reading.")
+      description = "Writes a snapshot over another number of shards, which hold dense parts and rows alike, a delta "
+          + "with all that it is relative to as a whole one. Jobs read any number of shards; this saves reading.")
   static final class Reshard implements Callable<Integer> {
 
     @Spec

@@ -1,6 +1,7 @@
 package io.regatta.fleet;
 
 import io.regatta.core.model.DenseVariable;
+import io.regatta.core.model.Sharding;
 import io.regatta.protocol.snapshot.FileEntry;
 import io.regatta.protocol.snapshot.Manifest;
 import io.regatta.protocol.snapshot.ManifestFile;
@@ -70,7 +71,9 @@ final class CheckpointPage {
     line(out, "mode", m.mode() + (m.fuzzy() ? ", fuzzy: pushes went on while it was taken" : ""));
     line(out, "step", m.step() + (m.pass() < 0 ? "" : ", pass " + m.pass()));
     line(out, "updates", m.version());
-    line(out, "shards", m.model().shards());
+    Sharding sharding = m.model().sharding();
+    line(out, "shards", sharding.shards() + (sharding.isApart() ? ", of every " + sharding.perServer() + " the last "
+        + sharding.sparsePerServer() + " with sparse tables only, the others with dense parameters only" : ""));
     line(out, "model", m.model().digest());
     long dense = m.model().dense().stream().mapToLong(DenseVariable::numel).sum();
     line(out, "dense", m.model().dense().size() + " variables, " + dense + " elements, " + m.model().optimizer() + " with "

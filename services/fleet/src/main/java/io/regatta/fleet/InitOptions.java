@@ -23,7 +23,8 @@ final class InitOptions {
   @Option(names = "--ports_num", paramLabel = "N", description = "consecutive ports of every server (1)")
   private String portsNum;
 
-  @Option(names = "--ports_num_for_sparse", paramLabel = "N", description = "more of them behind those (1)")
+  @Option(names = "--ports_num_for_sparse", paramLabel = "N",
+      description = "more of them behind those (1), for sparse tables only")
   private String portsNumForSparse;
 
   @Option(names = "--num_gradient_servers", paramLabel = "N", description = "trainers (1)")

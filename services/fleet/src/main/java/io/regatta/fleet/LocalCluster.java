@@ -7,6 +7,7 @@ import io.regatta.node.NodeConfig;
 import io.regatta.node.admin.Hosted;
 import io.regatta.node.process.Blocking;
 import io.regatta.node.process.PlainVertx;
+import io.regatta.parameterserver.ParameterServerConfig;
 import io.regatta.parameterserver.ParameterServerVerticle;
 import io.regatta.rendezvous.RendezvousVerticle;
 import io.regatta.trainer.Progress;
@@ -165,8 +166,9 @@ public final class LocalCluster {
     JobConfig job = options.job();
     List<Deployable> servers = new ArrayList<>();
     for (int i = 0; i < job.servers(); i++) {
+      ParameterServerConfig server = options.services().parameterServer().at(i, job.servers(), job.shards());
       servers.add(new ParameterServerVerticle(node,
-          options.services().parameterServer().at(i, job.servers(), job.shards())));
+          job.sparseShards() < 0 ? server : server.apart(job.sparseShards())));
     }
     return servers;
   }

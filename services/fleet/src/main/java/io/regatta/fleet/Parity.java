@@ -319,7 +319,7 @@ public final class Parity {
       JsonObject more) {
     JsonObject changes = new JsonObject().put("aggregator", false).mergeIn(more)
         .put("mode", mode.name().toLowerCase(Locale.ROOT)).put("trainers", trainers)
-        .put("servers", shards).put("shards", 1).put("threads", 1).put("compute_threads", 1)
+        .put("servers", shards).put("shards", 1).put("sparse_shards", 0).put("threads", 1).put("compute_threads", 1)
         .put("batch_size", batchSize).put("max_steps", steps)
         .put("output", scratch.next().toString())
         .put("data", new JsonObject().put("ordered", true).put("shuffle_buffer", 0).put("drop_last", true)

@@ -150,7 +150,7 @@ final class Place {
     }
     List<String> endpoints = fleet.serverEndpoints();
     if (job != null) {
-      dictated.add(shards(job));
+      dictated.addAll(shards(job));
     }
     if (!endpoints.isEmpty()) {
       dictated.add(new Dictated("servers", endpoints.size(), "fleet.server_endpoints, by its length,"));
@@ -209,7 +209,7 @@ final class Place {
           + rendezvous.limits().members() + " in a job (rendezvous.limits.members)");
     }
     ParameterServerConfig server = effective.bindSection(Sections.PARAMETER_SERVER, ParameterServerConfig.class,
-        List.of(new Dictated("index", -1, whole), servers(job), shards(job)));
+        Stream.concat(Stream.of(new Dictated("index", -1, whole), servers(job)), shards(job).stream()).toList());
     if (server.port() != 0 && job.servers() > 1) {
       throw new InvalidInput("parameter_server.port is " + server.port() + " (" + effective.origin(
           "parameter_server.port") + "), which " + job.servers() + " servers in one process cannot share: leave it out");
@@ -223,8 +223,11 @@ final class Place {
     return new Dictated("servers", Math.max(1, job.servers()), "the job");
   }
 
-  private static Dictated shards(JobConfig job) {
-    return new Dictated("shards", job.shards(), "the job");
+  /** A job that does not say how many of them are for sparse tables leaves that to the servers. */
+  private static List<Dictated> shards(JobConfig job) {
+    Dictated shards = new Dictated("shards", job.shards(), "the job");
+    return job.sparseShards() < 0 ? List.of(shards)
+        : List.of(shards, new Dictated("sparse_shards", job.sparseShards(), "the job"));
   }
 
   private List<Dictated> job(JobConfig job) {

@@ -53,7 +53,8 @@ final class PserverCommand implements Callable<Integer> {
   private Integer portsNum;
 
   @Option(names = {"--ports_num_for_sparse", "--ports-num-for-sparse"}, paramLabel = "N",
-      description = "more of them behind those (1): dense parts and rows are dealt over all")
+      description = "more of them behind those (1), for sparse tables only; the others are for dense parameters only "
+          + "then. 0: all are for both")
   private Integer portsNumForSparse;
 
   @Option(names = {"--num_gradient_servers", "--num-gradient-servers"}, paramLabel = "N",
@@ -81,7 +82,7 @@ final class PserverCommand implements Callable<Integer> {
       return Regatta.DONE; // only after a signal: otherwise the service has ended the JVM with its own status
     }
     PrintWriter out = spec.commandLine().getOut();
-    Place place = place(atLeast("--ports_num", portsNum, 1) + atLeast("--ports_num_for_sparse", portsNumForSparse, 0));
+    Place place = place(atLeast("--ports_num", portsNum, 1), atLeast("--ports_num_for_sparse", portsNumForSparse, 0));
     ParameterServerConfig server = place.parameterServer(null);
     NodeConfig node = node(place.node(), server.port());
     if (InetAddress.getLoopbackAddress().getHostAddress().equals(node.host())) {
@@ -92,7 +93,7 @@ final class PserverCommand implements Callable<Integer> {
     return Regatta.DONE;
   }
 
-  private Place place(int shards) {
+  private Place place(int dense, int sparse) {
     Others others = new Others();
     try {
       new CommandLine(others).parseArgs(arguments.toArray(String[]::new));
@@ -101,7 +102,8 @@ final class PserverCommand implements Callable<Integer> {
     }
     List<Settings.Option> given = new ArrayList<>();
     SettingsOptions.add(given, "--port", "parameter_server.port", atLeast("--port", port == null ? Integer.valueOf(PORT) : port, 1));
-    SettingsOptions.add(given, "--ports_num", "parameter_server.shards", shards);
+    SettingsOptions.add(given, "--ports_num", "parameter_server.shards", dense + sparse);
+    SettingsOptions.add(given, "--ports_num_for_sparse", "parameter_server.sparse_shards", sparse);
     SettingsOptions.add(given, "--nics", "node.cluster.address", nics == null ? null : nics.split(",")[0].strip());
     return Place.load(others.settings.conf(), given, others.settings.sectionKeys(), Fleet.role(Role.PSERVER));
   }

@@ -112,12 +112,13 @@ class ServiceSettingsTest {
     Path conf = file("""
         rendezvous: {lease_ms: 3000}
         parameter_server: {index: 1, servers: 2, shards: 4, port: 7000}
-        trainer: {rank: 1, step_delay_ms: 7, job: {job: shared, servers: 2, shards: 4, trainers: 2}}
+        trainer: {rank: 1, step_delay_ms: 7, job: {job: shared, servers: 2, shards: 4, sparse_shards: 3, trainers: 2}}
         """);
     Place place = Place.load(conf, List.of(), List.of("gradient_aggregator.retry_ms=55"), new JsonObject());
     assertThat(place.rendezvous().leaseMs()).isEqualTo(3000);
     assertThat(place.gradientAggregator().retryMs()).isEqualTo(55);
     assertThat(place.parameterServer(place.job()).shards()).isEqualTo(4);
+    assertThat(place.parameterServer(place.job()).sparseShards()).isEqualTo(3);
     assertThat(place.parameterServer(null).port()).isEqualTo(7000);
     assertThat(place.trainer(place.job()).stepDelayMs()).isEqualTo(7);
     try (Fleet fleet = Fleet.init("-conf", conf.toString(), "--role", "pserver")) {

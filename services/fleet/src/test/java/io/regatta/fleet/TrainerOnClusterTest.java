@@ -97,7 +97,7 @@ class TrainerOnClusterTest {
     deployed.add(vertx.deployVerticle(rendezvous));
     for (int i = 0; i < job.servers(); i++) {
       deployed.add(vertx.deployVerticle(new ParameterServerVerticle(node,
-          ParameterServerConfig.defaults().at(i, job.servers(), job.shards()))));
+          ParameterServerConfig.defaults().at(i, job.servers(), job.shards()).apart(Math.max(0, job.sparseShards())))));
     }
     if (job.aggregator()) {
       deployed.add(vertx.deployVerticle(new AggregatorVerticle(node, Settings.defaults(AggregatorConfig.class))));
@@ -297,6 +297,22 @@ class TrainerOnClusterTest {
     RunResult remote = run(job, program(3)).get(0);
     RunResult local = LocalRun.run(job, program(3), Progress.none());
     assertThat(remote.parametersHash()).isEqualTo(local.parametersHash());
+  }
+
+  @Test
+  void aTrainerThatSaysOtherNumbersOfShardsThanTheServersHaveIsRefusedAndOneThatSaysNoneTakesTheirs() throws Exception {
+    JsonObject keys = new JsonObject().put("trainers", 1).put("shards", 3);
+    services(job(keys.copy().put("sparse_shards", 1)));
+    for (int sparse : new int[] {0, 2}) {
+      JobConfig other = job(keys.copy().put("sparse_shards", sparse).put("job", "other" + sparse));
+      assertThatThrownBy(() -> get(trainers(other, program(1)).get(0).result())).hasCauseInstanceOf(Conflict.class)
+          .hasMessageContaining("has --ports_num=2 and --ports_num_for_sparse=1 (parameter_server.shards: 3, "
+              + ".sparse_shards: 1), but this trainer's job says PADDLE_INIT_PORTS_NUM=" + (3 - sparse)
+              + " and PADDLE_INIT_PORTS_NUM_FOR_SPARSE=" + sparse);
+    }
+    JobConfig silent = job(keys);
+    RunResult result = get(trainers(silent, program(2)).get(0).result());
+    assertThat(result.parametersHash()).isEqualTo(LocalRun.run(silent, program(2), Progress.none()).parametersHash());
   }
 
   @Test

@@ -1,6 +1,8 @@
 package io.regatta.parameterserver;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.exchange.JobSpec;
+import io.regatta.core.model.Sharding;
 import io.regatta.core.shard.ParameterShard;
 import io.regatta.node.settings.Setting;
 import io.regatta.node.settings.Settings;
@@ -16,6 +18,10 @@ public record ParameterServerConfig(
 
     @Setting(value = "1", doc = "Shards of this server, each on an event loop of its own; the same on every server.")
     int shards,
+
+    @Setting(value = "0", doc = "How many of these, the last ones, own rows of sparse tables only, while the others hold "
+        + "dense parts only; the same on every server. 0: every shard holds both.")
+    int sparseShards,
 
     @Setting(value = "0", doc = "Control port, on the node's host, which is the first shard's as well; the next shards listen on the "
         + "ports behind it. 0: any free ones.")
@@ -75,6 +81,10 @@ public record ParameterServerConfig(
   public ParameterServerConfig {
     positive("servers", servers);
     positive("shards", shards);
+    if (sparseShards < 0 || sparseShards >= shards) {
+      throw new InvalidInput("sparse_shards must be 0, or less than shards = " + shards
+          + ", so that there are some for dense parts, got " + sparseShards);
+    }
     if (index < -1 || index >= servers) {
       throw new InvalidInput("index must be -1 or within 0 .. servers - 1 = " + (servers - 1) + ", got " + index);
     }
@@ -90,7 +100,22 @@ public record ParameterServerConfig(
 
   /** The same in another place: for tests and for clusters within one JVM. */
   public ParameterServerConfig at(int newIndex, int newServers, int newShards) {
-    return new ParameterServerConfig(newIndex, newServers, newShards, port, limits, stream);
+    return new ParameterServerConfig(newIndex, newServers, newShards, sparseShards, port, limits, stream);
+  }
+
+  /** The same with so many of its shards for sparse tables only. */
+  public ParameterServerConfig apart(int newSparseShards) {
+    return new ParameterServerConfig(index, servers, shards, newSparseShards, port, limits, stream);
+  }
+
+  /** @throws InvalidInput about a job whose tables are cut otherwise than this server's shards hold them */
+  void checkSharding(JobSpec job) {
+    Sharding its = job.sharding();
+    if (its.sparsePerServer() != sparseShards || its.isApart() && its.perServer() != shards) {
+      throw new InvalidInput("of " + shards + " shards of this server " + sparseShards + " own rows of sparse tables "
+          + "only (parameter_server.sparse_shards, --ports_num_for_sparse), but job " + job.job() + " was cut for "
+          + its.sparsePerServer() + (its.isApart() ? " of " + its.perServer() : "") + ": read the shard map again");
+    }
   }
 
   private static void positive(String key, long value) {

@@ -121,8 +121,10 @@ public final class ParameterServerVerticle extends VerticleBase {
           registration = registered;
           hosted.serves();
           registered.lost().onSuccess(hosted::lacks);
-          LOG.info("parameter server {} of {} serves {} shard(s), control port {}", seat.index(),
-              announced == null ? config.servers() : announced.servers(), config.shards(), port());
+          LOG.info("parameter server {} of {} serves {} shard(s){}, control port {}", seat.index(),
+              announced == null ? config.servers() : announced.servers(), config.shards(),
+              config.sparseShards() == 0 ? "" : ", the last " + config.sparseShards() + " for sparse tables only",
+              port());
         })
         .onFailure(e -> hosted.failed(e))
         .recover(e -> undeployOthers().transform(undeployed -> stop()).transform(stopped -> Future.failedFuture(e)));
@@ -181,7 +183,8 @@ public final class ParameterServerVerticle extends VerticleBase {
       deployments.add(vertx.deployVerticle(shard));
     }
     return Future.join(deployments).map(deployed -> {
-      ShardMapReply.Builder map = ShardMapReply.newBuilder().setServerIndex(seat.index()).addShards(first.place());
+      ShardMapReply.Builder map = ShardMapReply.newBuilder().setServerIndex(seat.index())
+          .setSparseShards(config.sparseShards()).addShards(first.place());
       others.forEach(shard -> map.addShards(shard.place()));
       return map.build();
     });

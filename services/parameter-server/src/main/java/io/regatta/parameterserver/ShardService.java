@@ -58,6 +58,7 @@ final class ShardService {
   private final int index;
   private final long incarnation;
   private final ParameterShard shard;
+  private final ParameterServerConfig config;
   private final StreamOptions options;
   private final Map<String, GroupWatch> watches = new HashMap<>();
   /** Streams that have a trainer, with its job. */
@@ -82,6 +83,7 @@ final class ShardService {
     this.context = context;
     this.index = index;
     this.incarnation = incarnation;
+    this.config = config;
     options = node.streams(config.stream().options());
     shard = new ParameterShard(index, config.limits().core(), System::currentTimeMillis,
         task -> context.runOnContext(v -> task.run()));
@@ -112,8 +114,8 @@ final class ShardService {
 
   /** Takes a stream of {@link StreamPaths#PARAMETER_SHARD}. */
   void serve(TensorStream stream) {
-    ShardStreamSession.serve(stream, new ShardStreams(index, incarnation, shard, metrics, this::jobChanged,
-        job -> streams.put(stream, job), () -> streams.remove(stream)), options);
+    ShardStreamSession.serve(stream, new ShardStreams(index, incarnation, shard, metrics, config::checkSharding,
+        this::jobChanged, job -> streams.put(stream, job), () -> streams.remove(stream)), options);
   }
 
   /** Watches the group of a job that has come, and no longer that of one that has gone. */

@@ -31,20 +31,23 @@ final class ShardStreams implements ShardStreamHandler {
   private final long incarnation;
   private final CoreShardHandler core;
   private final ShardMetrics metrics;
+  private final Consumer<JobSpec> fits;
   private final Consumer<String> jobChanged;
   private final Consumer<String> registered;
   private final Runnable gone;
 
   /**
+   * @param fits throws what is wrong with a job for this shard
    * @param jobChanged told of a job that may be new, or freed
    * @param registered told the job when the stream has a trainer of it
    * @param gone called when such a stream is over
    */
-  ShardStreams(int index, long incarnation, ParameterShard shard, ShardMetrics metrics, Consumer<String> jobChanged,
-      Consumer<String> registered, Runnable gone) {
+  ShardStreams(int index, long incarnation, ParameterShard shard, ShardMetrics metrics, Consumer<JobSpec> fits,
+      Consumer<String> jobChanged, Consumer<String> registered, Runnable gone) {
     this.index = index;
     this.incarnation = incarnation;
     this.metrics = metrics;
+    this.fits = fits;
     this.jobChanged = jobChanged;
     this.registered = registered;
     this.gone = gone;
@@ -54,7 +57,10 @@ final class ShardStreams implements ShardStreamHandler {
   @Override
   public Future<Long> register(Origin from, JobSpec job, long step) {
     registered.accept(job.job());
-    return ours(from, () -> core.register(from, job, step)).map(partFrom -> {
+    return ours(from, () -> {
+      fits.accept(job);
+      return core.register(from, job, step);
+    }).map(partFrom -> {
       jobChanged.accept(job.job());
       return partFrom;
     });
@@ -133,10 +139,10 @@ final class ShardStreams implements ShardStreamHandler {
   private <T> Future<T> ours(Origin from, Supplier<Future<T>> request) {
     try {
       checkAddress(from);
+      return request.get();
     } catch (RegattaException e) {
       return Future.failedFuture(e);
     }
-    return request.get();
   }
 
   private void checkAddress(Origin from) {

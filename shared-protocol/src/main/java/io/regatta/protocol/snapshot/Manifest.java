@@ -1,6 +1,7 @@
 package io.regatta.protocol.snapshot;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.model.Sharding;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.nio.file.Path;
@@ -29,6 +30,8 @@ public record Manifest(String job, String run, String mode, SnapshotKind kind, l
 
   static final String TRAINERS_FILES = "trainers_files";
   private static final String FORMAT = "regatta-snapshot-1";
+  private static final String PER_SERVER = "shards_per_server";
+  private static final String SPARSE = "sparse_shards";
 
   /**
    * How far a trainer was, and who it was: its pushes up to that sequence are inside.
@@ -95,9 +98,13 @@ public record Manifest(String job, String run, String mode, SnapshotKind kind, l
   public JsonObject toJson() {
     JsonArray marks = new JsonArray();
     trainers.forEach(t -> marks.add(t.toJson()));
-    return new JsonObject().put("format", FORMAT).put("job", job).put("run", run).put("kind", kind.label()).put("mode", mode)
-        .put("step", step).put("pass", pass).put("version", version).put("fuzzy", fuzzy).put("parent", parent)
-        .put("parent_checksum", parentChecksum).put("shards", model.shards()).put("model", model.toJson()).put("trainers", marks).put("files", json(files))
+    JsonObject json = new JsonObject().put("format", FORMAT).put("job", job).put("run", run).put("kind", kind.label())
+        .put("mode", mode).put("step", step).put("pass", pass).put("version", version).put("fuzzy", fuzzy)
+        .put("parent", parent).put("parent_checksum", parentChecksum).put("shards", model.shards());
+    if (model.sharding().isApart()) {
+      json.put(PER_SERVER, model.sharding().perServer()).put(SPARSE, model.sharding().sparsePerServer());
+    }
+    return json.put("model", model.toJson()).put("trainers", marks).put("files", json(files))
         .put(TRAINERS_FILES, json(trainersFiles));
   }
 
@@ -116,7 +123,8 @@ public record Manifest(String job, String run, String mode, SnapshotKind kind, l
     List<Trainer> trainers = new ArrayList<>();
     json.getJsonArray("trainers").forEach(t -> trainers.add(Trainer.of((JsonObject) t)));
     List<FileEntry> files = files(json, "files");
-    ModelLayout model = ModelLayout.of(json.getJsonObject("model"), json.getInteger("shards"));
+    ModelLayout model = ModelLayout.of(json.getJsonObject("model"),
+        new Sharding(json.getInteger("shards"), json.getInteger(PER_SERVER, 0), json.getInteger(SPARSE, 0)));
     if (files.size() != model.shards()) {
       throw new InvalidInput(files.size() + " files for " + model.shards() + " shards");
     }

@@ -4,6 +4,7 @@ import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.exchange.JobSpec;
 import io.regatta.core.model.DensePartition;
 import io.regatta.core.model.DenseVariable;
+import io.regatta.core.model.Sharding;
 import io.regatta.core.model.SparseTableSpec;
 import io.regatta.core.optim.Optimizer;
 import io.regatta.core.optim.OptimizerSpec;
@@ -21,19 +22,24 @@ import java.util.Map;
  *
  * @param digest of the job's model, see {@link io.regatta.core.model.ModelSpec#digest}
  * @param seed of the sparse initializers
- * @param shards files of the snapshot
+ * @param sharding which of the files, one for each shard, hold what
  * @param minBlock see {@link DensePartition}
  * @param optimizer kind of the dense variables' update rule, lower case
  * @param slots arrays as large as the dense vector that it keeps
  */
-public record ModelLayout(String digest, long seed, int shards, int minBlock, String optimizer, int slots,
+public record ModelLayout(String digest, long seed, Sharding sharding, int minBlock, String optimizer, int slots,
     List<DenseVariable> dense, List<TableLayout> tables) {
+
+  /** Files of the snapshot. */
+  public int shards() {
+    return sharding.shards();
+  }
 
   /** The layout of a job. */
   public static ModelLayout of(JobSpec job) {
     OptimizerSpec dense = job.model().denseOptimizer();
     List<TableLayout> tables = job.model().sparse().stream().map(ModelLayout::table).toList();
-    return new ModelLayout(job.model().digest(), job.model().seed(), job.shards(), job.minBlock(), kind(dense),
+    return new ModelLayout(job.model().digest(), job.model().seed(), job.sharding(), job.minBlock(), kind(dense),
         Optimizer.of(dense).slots(), job.model().dense(), tables);
   }
 
@@ -47,13 +53,13 @@ public record ModelLayout(String digest, long seed, int shards, int minBlock, St
     return optimizer.kind().name().toLowerCase(Locale.ROOT);
   }
 
-  /** The same on another number of shards. */
-  public ModelLayout over(int otherShards) {
-    return new ModelLayout(digest, seed, otherShards, minBlock, optimizer, slots, dense, tables);
+  /** The same on other shards. */
+  public ModelLayout over(Sharding others) {
+    return new ModelLayout(digest, seed, others, minBlock, optimizer, slots, dense, tables);
   }
 
   public DensePartition partition() {
-    return DensePartition.of(dense, shards, minBlock);
+    return DensePartition.of(dense, sharding, minBlock);
   }
 
   /** @throws InvalidInput if there is none of that name */
@@ -131,13 +137,13 @@ public record ModelLayout(String digest, long seed, int shards, int minBlock, St
         .put("optimizer", optimizer).put("slots", slots).put("dense", variables).put("tables", sparse);
   }
 
-  static ModelLayout of(JsonObject json, int shards) {
+  static ModelLayout of(JsonObject json, Sharding sharding) {
     List<DenseVariable> dense = json.getJsonArray("dense").stream().map(JsonObject.class::cast)
         .map(v -> new DenseVariable(v.getString("name"),
             v.getJsonArray("shape").stream().map(d -> ((Number) d).intValue()).toList())).toList();
     List<TableLayout> tables = json.getJsonArray("tables").stream().map(JsonObject.class::cast)
         .map(TableLayout::of).toList();
-    return new ModelLayout(json.getString("digest"), json.getLong("seed"), shards, json.getInteger("min_block"),
+    return new ModelLayout(json.getString("digest"), json.getLong("seed"), sharding, json.getInteger("min_block"),
         json.getString("optimizer"), json.getInteger("slots"), dense, tables);
   }
 }

@@ -56,7 +56,7 @@ public final class ShardRestorer {
       }
       try (SnapshotReader in = SnapshotReader.open(dir)) {
         restorer.checkModel(in.manifest().model(), dir);
-        in.check(into.shard(), restorer.spec.shards());
+        in.check(into.shard(), restorer.spec.sharding());
         restorer.read(in, step);
         return true;
       }
@@ -97,7 +97,7 @@ public final class ShardRestorer {
     float[] its = new float[n * t.dim()];
     int kept = 0;
     for (int i = 0; i < n; i++) {
-      if (SparsePartition.shardOf(ids[i], spec.shards()) == into.shard()) {
+      if (SparsePartition.shardOf(ids[i], spec.sharding()) == into.shard()) {
         own[kept] = ids[i];
         System.arraycopy(values, i * t.dim(), its, kept * t.dim(), t.dim());
         kept++;
@@ -163,7 +163,7 @@ public final class ShardRestorer {
   /** Slices as they are read are larger than a turn of the shard has room for. */
   private void rows(SnapshotReader in, TableLayout old, TableLayout t) throws IOException {
     boolean same = old.equals(t);
-    in.rowsOf(old, into.shard(), spec.shards(), (ids, rows, n) -> {
+    in.rowsOf(old, into.shard(), spec.sharding(), (ids, rows, n) -> {
       for (int from = 0; from < n; from += SLICE_ROWS) {
         int part = Math.min(SLICE_ROWS, n - from);
         long[] someIds = Arrays.copyOfRange(ids, from, from + part);

@@ -54,6 +54,6 @@ public final class SnapshotChain {
   private static boolean isParent(Found older, Manifest delta) {
     Manifest m = older.manifest();
     return m.run().equals(delta.run()) && older.checksum().equals(delta.parentChecksum())
-        && m.model().equals(delta.model().over(m.model().shards()));
+        && m.model().equals(delta.model().over(m.model().sharding()));
   }
 }

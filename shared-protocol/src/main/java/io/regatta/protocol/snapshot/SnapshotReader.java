@@ -3,6 +3,7 @@ package io.regatta.protocol.snapshot;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.model.DensePartition;
 import io.regatta.core.model.DenseVariable;
+import io.regatta.core.model.Sharding;
 import io.regatta.core.model.SparsePartition;
 import it.unimi.dsi.fastutil.longs.LongArrayList;
 import it.unimi.dsi.fastutil.longs.LongOpenHashSet;
@@ -91,15 +92,15 @@ public final class SnapshotReader implements AutoCloseable {
   }
 
   /**
-   * Reads the files that a shard of so many needs, headers and all, and compares them with their manifests.
+   * Reads the files that one of these shards needs, headers and all, and compares them with their manifests.
    *
    * @throws InvalidInput naming what is damaged
    */
-  void check(int shard, int shards) throws IOException {
+  void check(int shard, Sharding sharding) throws IOException {
     for (int m = 0; m < files.size(); m++) {
       List<FileEntry> needed = new ArrayList<>();
       for (int f = 0; f < files.get(m).size(); f++) {
-        if (isNeeded(files.get(m), f, shard, shards)) {
+        if (isNeeded(chain.get(m), f, shard, sharding)) {
           needed.add(chain.get(m).manifest().files().get(f));
         }
       }
@@ -107,24 +108,24 @@ public final class SnapshotReader implements AutoCloseable {
     }
   }
 
-  /** A shard's file holds that shard's ids; where the number of shards differs, any file may. */
-  private static boolean isNeeded(List<SafetensorsFile> member, int file, int shard, int shards) {
-    return shard < 0 || member.size() != shards || file == shard;
+  /** A shard's file holds that shard's ids; where the shards are others, any file may. */
+  private static boolean isNeeded(Snapshots.Found member, int file, int shard, Sharding sharding) {
+    return shard < 0 || file == shard || !member.manifest().model().sharding().equals(sharding);
   }
 
   /** All rows of a table. */
   public void rows(TableLayout table, RowTaker to) throws IOException {
-    rows(table, false, -1, 1, to);
+    rows(table, false, -1, null, to);
   }
 
   /** The ids of all rows of a table; what is taken has no rows. */
   public void ids(TableLayout table, RowTaker to) throws IOException {
-    rows(table, true, -1, 1, to);
+    rows(table, true, -1, null, to);
   }
 
-  /** The rows that a shard of so many owns. */
-  public void rowsOf(TableLayout table, int shard, int shards, RowTaker to) throws IOException {
-    rows(table, false, shard, shards, to);
+  /** The rows that one of these shards owns. */
+  public void rowsOf(TableLayout table, int shard, Sharding sharding, RowTaker to) throws IOException {
+    rows(table, false, shard, sharding, to);
   }
 
   /** The newest member: what was opened. */
@@ -156,25 +157,26 @@ public final class SnapshotReader implements AutoCloseable {
     for (int m = place(since) + 1; m < chain.size(); m++) {
       for (SafetensorsFile file : files.get(m)) {
         removed(file, table, removed);
-        rows(file, table, false, -1, 1, new LongOpenHashSet(), false, to);
+        rows(file, table, false, -1, null, new LongOpenHashSet(), false, to);
       }
     }
   }
 
-  private void rows(TableLayout table, boolean idsOnly, int shard, int shards, RowTaker to) throws IOException {
+  /** @param shard whose rows, of this sharding; -1: all */
+  private void rows(TableLayout table, boolean idsOnly, int shard, Sharding sharding, RowTaker to) throws IOException {
     LongOpenHashSet newer = new LongOpenHashSet();
     for (int m = chain.size() - 1; m >= 0; m--) {
       List<SafetensorsFile> shardFiles = files.get(m);
       for (int f = 0; f < shardFiles.size(); f++) {
-        if (isNeeded(shardFiles, f, shard, shards)) {
-          rows(shardFiles.get(f), table, idsOnly, shard, shards, newer, m > 0, to);
+        if (isNeeded(chain.get(m), f, shard, sharding)) {
+          rows(shardFiles.get(f), table, idsOnly, shard, sharding, newer, m > 0, to);
         }
       }
     }
   }
 
   /** @param remember adds the ids to the newer ones, which are left out of what is older */
-  private static void rows(SafetensorsFile file, TableLayout table, boolean idsOnly, int shard, int shards,
+  private static void rows(SafetensorsFile file, TableLayout table, boolean idsOnly, int shard, Sharding sharding,
       LongOpenHashSet newer, boolean remember, RowTaker to) throws IOException {
     int most = Math.max(1, SLICE_FLOATS / table.width());
     long[] ids = new long[most];
@@ -183,7 +185,7 @@ public final class SnapshotReader implements AutoCloseable {
     for (int n = slices.next(ids, rows); n > 0; n = slices.next(ids, rows)) {
       int kept = 0;
       for (int i = 0; i < n; i++) {
-        boolean ours = shard < 0 || SparsePartition.shardOf(ids[i], shards) == shard;
+        boolean ours = shard < 0 || SparsePartition.shardOf(ids[i], sharding) == shard;
         boolean known = !newer.isEmpty() && newer.contains(ids[i]);
         if (ours && !known) {
           if (kept < i && !idsOnly) {

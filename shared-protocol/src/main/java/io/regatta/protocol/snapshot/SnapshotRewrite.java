@@ -4,6 +4,7 @@ import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.model.DensePartition;
 import io.regatta.core.model.DenseVariable;
 import io.regatta.core.model.ParameterHash;
+import io.regatta.core.model.Sharding;
 import io.regatta.core.model.SparsePartition;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
@@ -18,10 +19,10 @@ import java.util.Locale;
 import java.util.Map;
 
 /**
- * Makes other files of a snapshot: the same over another number of shards, with what deltas are relative to merged in, or
- * a model for serving. What is damaged is refused before anything is written: all files are compared with their checksums
- * first. Ids are read twice more, to be counted and with their rows; of rows one slice is in memory, of the dense variables
- * one.
+ * Makes other files of a snapshot: the same over a number of shards that hold dense parts and rows alike, with what
+ * deltas are relative to merged in, or a model for serving. What is damaged is refused before anything is written: all
+ * files are compared with their checksums first. Ids are read twice more, to be counted and with their rows; of rows one
+ * slice is in memory, of the dense variables one.
  * Used by one thread for one call.
  */
 public final class SnapshotRewrite {
@@ -31,11 +32,11 @@ public final class SnapshotRewrite {
   /**
    * Writes a whole snapshot over {@code shards} files; of a delta with all that it is relative to.
    *
-   * @param shards 0: as many as the newest has
+   * @param shards all of which hold dense parts and rows; 0: those that the newest has
    */
   public static void snapshot(Path from, Path to, int shards) throws IOException {
     try (SnapshotReader in = SnapshotReader.open(from)) {
-      ModelLayout layout = shards == 0 ? in.manifest().model() : in.manifest().model().over(shards);
+      ModelLayout layout = shards == 0 ? in.manifest().model() : in.manifest().model().over(Sharding.common(shards));
       SnapshotDirectory out = begin(in, to);
       try {
         List<Path> paths = new ArrayList<>();
@@ -79,7 +80,7 @@ public final class SnapshotRewrite {
       long[] count = new long[layout.shards()];
       in.ids(t, (ids, none, n) -> {
         for (int i = 0; i < n; i++) {
-          count[SparsePartition.shardOf(ids[i], count.length)]++;
+          count[SparsePartition.shardOf(ids[i], layout.sharding())]++;
         }
       });
       for (int s = 0; s < count.length; s++) {
@@ -95,7 +96,7 @@ public final class SnapshotRewrite {
       }
       dense(in, layout, writers);
       for (TableLayout t : layout.tables()) {
-        rows(in, t, writers);
+        rows(in, t, layout.sharding(), writers);
       }
       for (ShardFileWriter w : writers) {
         w.finish();
@@ -121,14 +122,15 @@ public final class SnapshotRewrite {
   }
 
   /** Slices are cut by shard, each shard's rows gathered behind one another. */
-  private static void rows(SnapshotReader in, TableLayout t, List<ShardFileWriter> writers) throws IOException {
+  private static void rows(SnapshotReader in, TableLayout t, Sharding sharding, List<ShardFileWriter> writers)
+      throws IOException {
     int shards = writers.size();
     int width = t.width();
     in.rows(t, (ids, rows, n) -> {
       int[] owner = new int[n];
       int[] size = new int[shards];
       for (int i = 0; i < n; i++) {
-        owner[i] = SparsePartition.shardOf(ids[i], shards);
+        owner[i] = SparsePartition.shardOf(ids[i], sharding);
         size[owner[i]]++;
       }
       long[][] cutIds = new long[shards][];

@@ -3,6 +3,7 @@ package io.regatta.protocol.snapshot;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.regatta.core.model.DenseVariable;
+import io.regatta.core.model.Sharding;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -16,7 +17,7 @@ class ModelLayoutTest {
     for (int layer = 0; layer < 9; layer++) {
       dense.add(new DenseVariable("w" + layer, List.of(5, layer < 2 ? hidden : 3)));
     }
-    return new ModelLayout("0", 7, 2, 4, optimizer, 1, dense, List.of(tables));
+    return new ModelLayout("0", 7, Sharding.common(2), 4, optimizer, 1, dense, List.of(tables));
   }
 
   private static TableLayout table(String name, int dim, String optimizer) {
@@ -30,12 +31,13 @@ class ModelLayoutTest {
     assertThat(saved.difference(layout(4, "adam", table("emb", 8, "adagrad")), true)).isNull();
     assertThat(saved.difference(layout(6, "adam", table("emb", 8, "adagrad")), false))
         .isEqualTo("variable w0 with shape [5, 4] where the job has shape [5, 6] (and 1 more that differ)");
-    ModelLayout more = new ModelLayout("0", 7, 2, 4, "adam", 1, List.of(new DenseVariable("b", List.of())), List.of());
+    ModelLayout more = new ModelLayout("0", 7, Sharding.common(2), 4, "adam", 1,
+        List.of(new DenseVariable("b", List.of())), List.of());
     assertThat(saved.difference(more, false)).isEqualTo("no variable b, which the job has with shape [] (and 9 more that differ)");
     assertThat(more.difference(saved, false)).contains("no variable w0, which the job has with shape [5, 4]");
     List<DenseVariable> turned = new ArrayList<>(saved.dense());
     Collections.reverse(turned);
-    assertThat(saved.difference(new ModelLayout("0", 7, 2, 4, "adam", 1, turned, saved.tables()), false))
+    assertThat(saved.difference(new ModelLayout("0", 7, Sharding.common(2), 4, "adam", 1, turned, saved.tables()), false))
         .isEqualTo("its variables in another order");
   }
 

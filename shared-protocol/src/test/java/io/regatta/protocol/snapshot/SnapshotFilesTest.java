@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.model.Sharding;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
@@ -53,7 +54,7 @@ class SnapshotFilesTest {
       try (SnapshotReader in = SnapshotReader.open(root.resolve("m"))) { // each file has its own shard's
         long[] rows = new long[1];
         for (int shard = 0; shard < m; shard++) {
-          in.rowsOf(WrittenSnapshot.EMB, shard, m, (ids, floats, count) -> rows[0] += count);
+          in.rowsOf(WrittenSnapshot.EMB, shard, Sharding.common(m), (ids, floats, count) -> rows[0] += count);
         }
         assertThat(rows[0]).isEqualTo(parameters.tables.get(WrittenSnapshot.EMB.name()).size());
       }
@@ -64,6 +65,36 @@ class SnapshotFilesTest {
         }
       }
     }
+  }
+
+  /** Both ways, and between two that keep them apart otherwise; the oracle is the tables in memory. */
+  @Test
+  void files_of_shards_for_dense_parts_and_for_rows_are_read_by_any_others() throws IOException {
+    WrittenSnapshot parameters = WrittenSnapshot.random(3, 300);
+    List<Sharding> all = List.of(new Sharding(6, 3, 2), new Sharding(6, 2, 1), Sharding.common(6), Sharding.common(1));
+    for (int i = 0; i < all.size(); i++) {
+      Path written = dir.resolve("s" + i);
+      parameters.write(written, all.get(i));
+      assertThat(Manifest.read(written).model().sharding()).isEqualTo(all.get(i));
+      assertThat(ManifestFile.read(written).containsKey("sparse_shards")).isEqualTo(i < 2);
+      assertSame(WrittenSnapshot.read(written), parameters);
+      try (SnapshotReader in = SnapshotReader.open(written)) {
+        for (Sharding other : all) {
+          long[] rows = new long[1];
+          for (int shard = 0; shard < other.shards(); shard++) {
+            in.check(shard, other);
+            in.rowsOf(WrittenSnapshot.EMB, shard, other, (ids, floats, count) -> rows[0] += count);
+          }
+          assertThat(rows[0]).as("%s for %s", all.get(i), other).isEqualTo(300);
+        }
+      }
+    }
+    SnapshotRewrite.snapshot(dir.resolve("s0"), dir.resolve("common"), 6);
+    assertThat(Manifest.read(dir.resolve("common")).model().sharding()).isEqualTo(Sharding.common(6));
+    assertSame(WrittenSnapshot.read(dir.resolve("common")), parameters);
+    SnapshotRewrite.snapshot(dir.resolve("s0"), dir.resolve("same"), 0);
+    assertThat(Manifest.read(dir.resolve("same")).model().sharding()).isEqualTo(all.get(0));
+    assertSame(WrittenSnapshot.read(dir.resolve("same")), parameters);
   }
 
   @Test

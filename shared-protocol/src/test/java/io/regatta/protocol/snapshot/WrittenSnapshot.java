@@ -2,6 +2,7 @@ package io.regatta.protocol.snapshot;
 
 import io.regatta.core.model.DensePartition;
 import io.regatta.core.model.DenseVariable;
+import io.regatta.core.model.Sharding;
 import io.regatta.core.model.SparsePartition;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
@@ -32,8 +33,8 @@ final class WrittenSnapshot {
   /** By slot + 1, then by variable. */
   final List<Map<String, float[]>> dense = new ArrayList<>();
 
-  static ModelLayout layout(int shards) {
-    return new ModelLayout("0123456789abcdef", 7, shards, 4, "adam", 2, VARIABLES, List.of(EMB, WIDE));
+  private static ModelLayout layout(Sharding sharding) {
+    return new ModelLayout("0123456789abcdef", 7, sharding, 4, "adam", 2, VARIABLES, List.of(EMB, WIDE));
   }
 
   static WrittenSnapshot random(long seed, int rows) {
@@ -65,10 +66,20 @@ final class WrittenSnapshot {
     write(dir, shards, SnapshotKind.FULL, "", 500, Map.of());
   }
 
+  void write(Path dir, Sharding sharding) throws IOException {
+    write(dir, sharding, SnapshotKind.FULL, "", 500, Map.of());
+  }
+
   /** @param removed by table */
   void write(Path dir, int shards, SnapshotKind kind, String parent, long step, Map<String, TreeSet<Long>> removed)
       throws IOException {
-    ModelLayout layout = layout(shards);
+    write(dir, Sharding.common(shards), kind, parent, step, removed);
+  }
+
+  private void write(Path dir, Sharding sharding, SnapshotKind kind, String parent, long step,
+      Map<String, TreeSet<Long>> removed) throws IOException {
+    int shards = sharding.shards();
+    ModelLayout layout = layout(sharding);
     SnapshotDirectory out = SnapshotDirectory.of(dir).begin();
     List<FileEntry> files = new ArrayList<>();
     for (int s = 0; s < shards; s++) {
@@ -85,8 +96,8 @@ final class WrittenSnapshot {
   private void shard(Path path, ModelLayout layout, int s, Map<String, TreeSet<Long>> removed) throws IOException {
     Map<String, List<Long>> own = new HashMap<>();
     Map<String, List<Long>> gone = new HashMap<>();
-    tables.forEach((t, rows) -> own.put(t, of(rows.keySet(), s, layout.shards())));
-    removed.forEach((t, ids) -> gone.put(t, of(ids, s, layout.shards())));
+    tables.forEach((t, rows) -> own.put(t, of(rows.keySet(), s, layout.sharding())));
+    removed.forEach((t, ids) -> gone.put(t, of(ids, s, layout.sharding())));
     try (ShardFileWriter file = new ShardFileWriter(path, layout, s, sizes(own), sizes(gone), Map.of("job", "job"))) {
       for (DensePartition.Part p : layout.partition().partsOf(s)) {
         for (int slot = -1; slot < 2; slot++) {
@@ -106,10 +117,10 @@ final class WrittenSnapshot {
     }
   }
 
-  private static List<Long> of(Iterable<Long> ids, int shard, int shards) {
+  private static List<Long> of(Iterable<Long> ids, int shard, Sharding sharding) {
     List<Long> own = new ArrayList<>();
     ids.forEach(id -> {
-      if (SparsePartition.shardOf(id, shards) == shard) {
+      if (SparsePartition.shardOf(id, sharding) == shard) {
         own.add(id);
       }
     });

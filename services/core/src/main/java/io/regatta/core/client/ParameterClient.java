@@ -77,7 +77,7 @@ public final class ParameterClient {
     this.trainer = trainer;
     this.links = List.copyOf(shards);
     this.owner = owner;
-    partition = DensePartition.of(job.model().dense(), job.shards(), job.minBlock());
+    partition = DensePartition.of(job.model().dense(), job.sharding(), job.minBlock());
     model = new GradientCheck(job.model());
     sequences = new long[job.shards()];
     partFrom = Collections.nCopies(job.shards(), 0L);
@@ -259,7 +259,7 @@ public final class ParameterClient {
   private List<Push> cut(long step, long[] versions, DenseMemory dense, List<SparseRows> sparse) {
     List<SparseSlices> slices = new ArrayList<>(sparse.size());
     for (SparseRows r : sparse) {
-      slices.add(new SparseSlices(r.table(), r.ids(), links.size()));
+      slices.add(new SparseSlices(r.table(), r.ids(), job.sharding()));
     }
     List<Push> pushes = new ArrayList<>(links.size());
     for (int s = 0; s < links.size(); s++) {

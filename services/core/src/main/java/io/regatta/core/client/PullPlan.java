@@ -36,7 +36,7 @@ final class PullPlan {
     }
     for (SparseIds s : sparse) {
       model.table(s.table());
-      slices.add(new SparseSlices(s.table(), s.ids(), job.shards()));
+      slices.add(new SparseSlices(s.table(), s.ids(), job.sharding()));
     }
   }
 

@@ -1,5 +1,6 @@
 package io.regatta.core.client;
 
+import io.regatta.core.model.Sharding;
 import io.regatta.core.model.SparsePartition;
 import java.util.List;
 
@@ -14,9 +15,10 @@ final class SparseSlices {
   final long[][] ids;
   private final int[][] positions;
 
-  SparseSlices(String table, long[] all, int shards) {
+  SparseSlices(String table, long[] all, Sharding sharding) {
     this.table = table;
     this.all = all;
+    int shards = sharding.shards();
     ids = new long[shards][];
     positions = new int[shards][];
     if (shards == 1) {
@@ -26,7 +28,7 @@ final class SparseSlices {
     int[] owner = new int[all.length];
     int[] sizes = new int[shards];
     for (int i = 0; i < all.length; i++) {
-      owner[i] = SparsePartition.shardOf(all[i], shards);
+      owner[i] = SparsePartition.shardOf(all[i], sharding);
       sizes[owner[i]]++;
     }
     for (int s = 0; s < shards; s++) {

@@ -1,6 +1,7 @@
 package io.regatta.core.exchange;
 
 import io.regatta.core.model.ModelSpec;
+import io.regatta.core.model.Sharding;
 
 /**
  * What every trainer of a job tells every shard when it registers. The first one creates the job's tables; later ones
@@ -11,9 +12,21 @@ import io.regatta.core.model.ModelSpec;
  * @param trainers world size announced
  * @param stalenessBound clocks that a trainer may be ahead of the slowest ({@code SSP} only)
  * @param nanPolicy treatment of NaN and infinite gradients
- * @param shards number of shards in the shard map
+ * @param sharding which shards of the shard map hold what
  * @param minBlock smallest dense block, elements
  * @param model tables
  */
-public record JobSpec(String job, Mode mode, int trainers, int stalenessBound, NanPolicy nanPolicy, int shards,
-    int minBlock, ModelSpec model) {}
+public record JobSpec(String job, Mode mode, int trainers, int stalenessBound, NanPolicy nanPolicy,
+    Sharding sharding, int minBlock, ModelSpec model) {
+
+  /** One whose shards all hold both dense parts and sparse rows. */
+  public JobSpec(String job, Mode mode, int trainers, int stalenessBound, NanPolicy nanPolicy, int shards, int minBlock,
+      ModelSpec model) {
+    this(job, mode, trainers, stalenessBound, nanPolicy, Sharding.common(shards), minBlock, model);
+  }
+
+  /** Number of shards in the shard map. */
+  public int shards() {
+    return sharding.shards();
+  }
+}

@@ -8,6 +8,7 @@ import java.util.List;
  * What of which dense variable lies on which shard: each variable is cut into parts by the rule of Paddle's transpiler
  * ({@code slice_variable}, which calls them blocks) and the parts are dealt round robin, going on across variables. The
  * parts of one shard, in dealing order, form that shard's contiguous vector: what is pushed, updated and pulled as one.
+ * Where shards are set apart for sparse rows ({@link Sharding}), this goes over the others, as if there were no more.
  * Immutable; a pure function of its inputs, so every process computes the same one.
  *
  * <p>The rule: at most {@code shards} parts of equal size (the last one shorter), none below {@code minBlock}
@@ -51,13 +52,25 @@ public final class DensePartition {
   }
 
   /**
-   * Cuts and deals.
+   * Cuts and deals over shards that all hold dense parts.
    *
    * @param variables in the order of the flat dense vector
    * @param shards number of shards, at least 1
    * @param minBlock smallest part, elements, at least 1
    */
   public static DensePartition of(List<DenseVariable> variables, int shards, int minBlock) {
+    return of(variables, Sharding.common(shards), minBlock);
+  }
+
+  /**
+   * Cuts and deals.
+   *
+   * @param variables in the order of the flat dense vector
+   * @param sharding of at least 1 shard
+   * @param minBlock smallest part, elements, at least 1
+   */
+  public static DensePartition of(List<DenseVariable> variables, Sharding sharding, int minBlock) {
+    int shards = sharding.shards();
     requireShards(shards);
     if (minBlock < 1) {
       throw new InvalidInput("min_block is " + minBlock + " elements: it must be at least 1");
@@ -71,10 +84,10 @@ public final class DensePartition {
     int flatOffset = 0;
     for (DenseVariable v : variables) {
       int numel = v.numel();
-      int partSize = partSize(v, shards, minBlock);
+      int partSize = partSize(v, sharding.denseShards(), minBlock);
       for (int from = 0, id = 0; from < numel; from += partSize, id++) {
         int size = Math.min(partSize, numel - from);
-        int shard = parts.size() % shards;
+        int shard = sharding.denseShard(parts.size() % sharding.denseShards());
         Part part = new Part(v.name(), id, from, flatOffset + from, size, shard, sizes[shard]);
         parts.add(part);
         byShard.get(shard).add(part);

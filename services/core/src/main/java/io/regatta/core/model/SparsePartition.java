@@ -23,4 +23,9 @@ public final class SparsePartition {
     long hash = Mix64.mix(id ^ OWNER) >>> 32;
     return (int) (hash * shards >>> 32);
   }
+
+  /** The shard that owns the id, of those that own rows. */
+  public static int shardOf(long id, Sharding sharding) {
+    return sharding.sparseShard(shardOf(id, sharding.sparseShards()));
+  }
 }

@@ -38,6 +38,10 @@ final class JobDifference {
     d.compare("mode", here.mode(), there.mode());
     d.compare("trainers", here.trainers(), there.trainers());
     d.compare("number of shards", here.shards(), there.shards());
+    d.compare("sparse_shards", here.sharding().sparsePerServer(), there.sharding().sparsePerServer());
+    if (here.sharding().isApart() && there.sharding().isApart()) {
+      d.compare("number of shards of a server", here.sharding().perServer(), there.sharding().perServer());
+    }
     d.compare("staleness_bound", here.stalenessBound(), there.stalenessBound());
     d.compare("nan_policy", here.nanPolicy(), there.nanPolicy());
     d.compare("min_block", here.minBlock(), there.minBlock());

@@ -39,7 +39,7 @@ final class JobTables {
     this.where = where;
     this.pool = pool;
     this.shard = shard;
-    partition = DensePartition.of(spec.model().dense(), spec.shards(), spec.minBlock());
+    partition = DensePartition.of(spec.model().dense(), spec.sharding(), spec.minBlock());
     denseOptimizer = spec.model().denseOptimizer();
     for (SparseTableSpec t : spec.model().sparse()) {
       sparse.put(t.name(), new SparseTable(spec.model().seed(), t, spec.mode() == Mode.SYNC, clockMillis));

@@ -7,6 +7,7 @@ import io.regatta.core.exchange.NanPolicy;
 import io.regatta.core.exchange.Push;
 import io.regatta.core.exchange.SparseIds;
 import io.regatta.core.exchange.SparseRows;
+import io.regatta.core.model.Sharding;
 import io.regatta.core.model.SparsePartition;
 import io.regatta.core.table.SparseTable;
 import java.util.ArrayList;
@@ -27,7 +28,7 @@ final class PushCheck {
   private final JobState job;
   private final JobTables tables;
   private final int shard;
-  private final int shards;
+  private final Sharding sharding;
   private final int openRounds;
   private final String where;
   /** Null while a check has it. */
@@ -38,7 +39,7 @@ final class PushCheck {
     this.shard = shard;
     this.openRounds = openRounds;
     tables = job.tables;
-    shards = job.spec.shards();
+    sharding = job.spec.sharding();
     where = job.where;
   }
 
@@ -169,7 +170,7 @@ final class PushCheck {
   void denseLength(int size, String who) {
     if (size != tables.denseSize()) {
       throw new InvalidInput(who + " has " + size + " dense elements; the dense vector at " + where + " has "
-          + tables.denseSize());
+          + tables.denseSize() + (sharding.holdsDense(shard) ? "" : ": this shard holds sparse tables only"));
     }
   }
 
@@ -203,14 +204,15 @@ final class PushCheck {
 
   /** Owners of {@code ids[from .. to)}. */
   void owned(String table, long[] ids, int from, int to, String who) {
-    if (shards == 1) {
+    if (sharding.shards() == 1) {
       return;
     }
     for (int i = from; i < to; i++) {
-      int owner = SparsePartition.shardOf(ids[i], shards);
+      int owner = SparsePartition.shardOf(ids[i], sharding);
       if (owner != shard) {
         throw new InvalidInput(who + " holds id " + ids[i] + " of table '" + table + "' at " + where
-            + ", but that id belongs to shard " + owner + " of " + shards);
+            + (sharding.holdsSparse(shard) ? "" : ", which holds dense parameters only")
+            + ", but that id belongs to shard " + owner + " of " + sharding.shards());
       }
     }
   }

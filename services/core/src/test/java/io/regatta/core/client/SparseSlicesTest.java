@@ -2,6 +2,7 @@ package io.regatta.core.client;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.regatta.core.model.Sharding;
 import io.regatta.core.model.SparsePartition;
 import java.util.ArrayList;
 import java.util.List;
@@ -22,7 +23,7 @@ class SparseSlicesTest {
     for (int i = 0; i < values.length; i++) {
       values[i] = i;
     }
-    SparseSlices slices = new SparseSlices("t", ids, shards);
+    SparseSlices slices = new SparseSlices("t", ids, Sharding.common(shards));
     List<float[]> parts = new ArrayList<>();
     for (int s = 0; s < shards; s++) {
       int shard = s;
@@ -40,7 +41,7 @@ class SparseSlicesTest {
   void forASingleShardNothingIsCopied() {
     long[] ids = {4, 5, 6};
     float[] values = {1, 2, 3};
-    SparseSlices slices = new SparseSlices("t", ids, 1);
+    SparseSlices slices = new SparseSlices("t", ids, Sharding.common(1));
     assertThat(slices.ids[0]).isSameAs(ids);
     assertThat(slices.gather(values, 0, 1)).isSameAs(values);
     assertThat(slices.scatter(List.of(values), 1)).isSameAs(values);

@@ -10,8 +10,9 @@ import java.util.Set;
 
 /**
  * What v2's {@code paddle.init} takes from {@code PADDLE_INIT_*}: trainers only, whose servers all have the same ports.
- * {@code PORTS_NUM} and {@code PORTS_NUM_FOR_SPARSE} are consecutive ports, each a shard; {@code TRAINER_COUNT} is the number
- * of threads of one trainer.
+ * {@code PORTS_NUM} and, behind them, {@code PORTS_NUM_FOR_SPARSE} are consecutive ports, each a shard: the latter, if
+ * there are any, hold sparse tables only, and the former dense parameters only. {@code TRAINER_COUNT} is the number of
+ * threads of one trainer.
  */
 final class InitVariables {
 
@@ -45,8 +46,8 @@ final class InitVariables {
     int dense = variables.number(PREFIX + "PORTS_NUM", 1, 1);
     int sparse = variables.number(PREFIX + "PORTS_NUM_FOR_SPARSE", 0, 1);
     found.key(PREFIX + "PORTS_NUM", variables.text(PREFIX + "PORTS_NUM", "not set"), "shards", dense + sparse);
-    found.reading(PREFIX + "PORTS_NUM_FOR_SPARSE", variables.text(PREFIX + "PORTS_NUM_FOR_SPARSE", "not set"),
-        sparse + " of the shards");
+    found.key(PREFIX + "PORTS_NUM_FOR_SPARSE", variables.text(PREFIX + "PORTS_NUM_FOR_SPARSE", "not set"),
+        "sparse_shards", sparse);
     int trainers = variables.number(PREFIX + "NUM_GRADIENT_SERVERS", 1, 1);
     found.key(PREFIX + "NUM_GRADIENT_SERVERS", variables.text(PREFIX + "NUM_GRADIENT_SERVERS", "not set"), "trainers", trainers);
     int id = variables.within(PREFIX + "TRAINER_ID", variables.number(PREFIX + "TRAINER_ID", 0, 0), trainers,

@@ -73,7 +73,7 @@ class RoleEnvironmentTest {
     assertThat(keys("PADDLE_INIT_USE_GPU=False;PADDLE_INIT_TRAINER_COUNT=4;PADDLE_INIT_PORT=7164;PADDLE_INIT_PORTS_NUM=1;"
         + "PADDLE_INIT_PORTS_NUM_FOR_SPARSE=2;PADDLE_INIT_NUM_GRADIENT_SERVERS=3;PADDLE_INIT_TRAINER_ID=2;"
         + "PADDLE_INIT_PSERVERS=10.0.0.1,10.0.0.2")).isEqualTo("device=cpu fleet.id=2 fleet.role=trainer "
-        + "fleet.server_endpoints=10.0.0.1:7164,10.0.0.2:7164 servers=2 shards=3 threads=4 trainers=3");
+        + "fleet.server_endpoints=10.0.0.1:7164,10.0.0.2:7164 servers=2 shards=3 sparse_shards=2 threads=4 trainers=3");
   }
 
   @Test

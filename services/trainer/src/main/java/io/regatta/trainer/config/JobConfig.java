@@ -38,6 +38,11 @@ public record JobConfig(
     @Setting(value = "1", doc = "Shards per server.")
     int shards,
 
+    @Setting(value = "-1", doc = "How many of these, the last ones, own rows of sparse tables only, while the others hold "
+        + "dense parts only; 0: every shard holds both. Servers that have other numbers of shards are then refused. -1: "
+        + "as they have it.")
+    int sparseShards,
+
     @Setting(value = "1", doc = "Trainer ranks.")
     int trainers,
 
@@ -147,6 +152,10 @@ public record JobConfig(
     sparseOptimizer = OptimizerConfig.sparse(sparseOptimizer, optimizer);
     servers = serversOf(mode, servers, threads);
     atLeast("shards", shards, 1);
+    if (sparseShards < -1 || sparseShards >= shards) {
+      throw new InvalidInput("sparse_shards must be -1 (as servers have it), 0, or less than shards = " + shards
+          + ", so that there are some for dense parts, not " + sparseShards);
+    }
     atLeast("trainers", trainers, 1);
     atLeast("threads", threads, 1);
     atLeast("k_steps", kSteps, 1);

@@ -317,7 +317,7 @@ public final class Enrolment {
   private static void logBlocks(ParameterClient client) {
     List<String> blocks = client.partition().describe();
     LOG.info("job {}: {} dense values in {} blocks on {} shard{}{}", client.job().job(), client.partition().numel(),
-        blocks.size(), client.job().shards(), client.job().shards() == 1 ? "" : "s",
+        blocks.size(), client.job().sharding().denseShards(), client.job().sharding().denseShards() == 1 ? "" : "s",
         blocks.size() > BLOCKS_LOGGED ? "; worker.serverShardMap() lists them" : "");
     if (blocks.size() <= BLOCKS_LOGGED) {
       blocks.forEach(LOG::info);

@@ -115,7 +115,7 @@ final class ReplicaWorker implements Worker {
     return session.client().map(client -> {
       List<String> lines = new ArrayList<>(client.partition().describe());
       client.job().model().sparse().forEach(t -> lines.add(t.name() + ": rows of " + t.dim() + " over "
-          + client.job().shards() + " shards by hash of the id"));
+          + client.job().sharding().sparseShards() + " shards by hash of the id"));
       return String.join(System.lineSeparator(), lines);
     }).orElse("");
   }

@@ -11,6 +11,7 @@ import io.regatta.core.exchange.JobSpec;
 import io.regatta.core.exchange.Mode;
 import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.model.ModelSpec;
+import io.regatta.core.model.Sharding;
 import io.regatta.core.reduce.Elementwise;
 import io.regatta.node.Node;
 import io.regatta.node.admin.Waits;
@@ -130,6 +131,11 @@ final class ClusterSession implements OwnedSession {
   @Override
   public int shards() {
     return found.shards().size();
+  }
+
+  @Override
+  public Sharding sharding() {
+    return found.sharding();
   }
 
   @Override

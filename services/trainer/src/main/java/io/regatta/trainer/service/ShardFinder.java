@@ -1,6 +1,8 @@
 package io.regatta.trainer.service;
 
+import io.regatta.core.error.RegattaException.Conflict;
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.model.Sharding;
 import io.regatta.node.Node;
 import io.regatta.node.directory.Directory;
 import io.regatta.protocol.ParameterServerControl;
@@ -22,9 +24,10 @@ final class ShardFinder {
    *
    * @param servers by index, from 0
    * @param shards by global index, from 0
+   * @param sharding which of them hold what
    * @param processIds process ids of the services that the directory knows, e.g. {@code parameter-server-0}, {@code rendezvous}
    */
-  record Found(List<Directory.Instance> servers, List<Shard> shards, Map<String, Long> processIds) {
+  record Found(List<Directory.Instance> servers, List<Shard> shards, Sharding sharding, Map<String, Long> processIds) {
 
     /** Index of the server that has this shard. */
     int serverOf(int shard) {
@@ -47,12 +50,15 @@ final class ShardFinder {
   /** Waits for all servers of the job, one for each index, and reads their shard maps; a collective job has none. */
   Future<Found> find(String who) {
     if (job.servers() == 0) {
-      return processIds(List.of()).map(processIds -> new Found(List.of(), List.of(), processIds));
+      return processIds(List.of()).map(processIds -> new Found(List.of(), List.of(), Sharding.common(0), processIds));
     }
     return directory.await(Directory.PARAMETER_SERVER, job.servers(), timeout, who).compose(servers -> {
       List<Future<ShardMapReply>> maps = servers.stream().map(server -> shardMap(server, servers)).toList();
       return Future.all(maps).compose(all -> processIds(servers)
-          .map(processIds -> new Found(servers, shards(servers, all.list(), who), processIds)));
+          .map(processIds -> {
+            List<Shard> shards = shards(servers, all.list(), who);
+            return new Found(servers, shards, sharding(servers, all.list(), who), processIds);
+          }));
     });
   }
 
@@ -100,5 +106,37 @@ final class ShardFinder {
       }
     }
     return List.copyOf(byIndex.values());
+  }
+
+  /**
+   * What the servers keep apart: all the same, or the job's tables would be cut otherwise than they hold them. A job
+   * that says how many of their shards are for sparse tables must find that.
+   */
+  private Sharding sharding(List<Directory.Instance> servers, List<ShardMapReply> maps, String who) {
+    ShardMapReply first = maps.get(0);
+    for (int i = 0; i < maps.size(); i++) {
+      ShardMapReply map = maps.get(i);
+      boolean same = map.getShardsCount() == first.getShardsCount() && map.getSparseShards() == first.getSparseShards();
+      if (!same && (first.getSparseShards() > 0 || map.getSparseShards() > 0)) {
+        throw new InvalidInput(who + ": the server " + servers.get(0).endpoint() + " has " + ports(first) + ", but "
+            + servers.get(i).endpoint() + " has " + ports(map) + "; start all servers with the same numbers");
+      }
+      int sparse = job.sparseShards();
+      if (sparse >= 0 && (map.getShardsCount() != job.shards() || map.getSparseShards() != sparse)) {
+        throw new Conflict(who + ": the server " + servers.get(i).endpoint() + " has " + ports(map)
+            + ", but this trainer's job says PADDLE_INIT_PORTS_NUM=" + (job.shards() - sparse)
+            + " and PADDLE_INIT_PORTS_NUM_FOR_SPARSE=" + sparse + " (shards: " + job.shards() + ", sparse_shards: " + sparse
+            + "): say the same numbers on both sides");
+      }
+    }
+    int shards = maps.stream().mapToInt(ShardMapReply::getShardsCount).sum();
+    return new Sharding(shards, first.getShardsCount(), first.getSparseShards());
+  }
+
+  /** In the words of v2 and of ours. */
+  private static String ports(ShardMapReply map) {
+    int sparse = map.getSparseShards();
+    return "--ports_num=" + (map.getShardsCount() - sparse) + " and --ports_num_for_sparse=" + sparse
+        + " (parameter_server.shards: " + map.getShardsCount() + ", .sparse_shards: " + sparse + ")";
   }
 }

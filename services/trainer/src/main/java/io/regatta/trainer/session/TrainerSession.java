@@ -7,6 +7,7 @@ import io.regatta.core.exchange.JobSpec;
 import io.regatta.core.exchange.Mode;
 import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.model.ModelSpec;
+import io.regatta.core.model.Sharding;
 import io.regatta.core.reduce.Elementwise;
 import io.regatta.protocol.snapshot.FileEntry;
 import io.regatta.protocol.snapshot.SnapshotKind;
@@ -52,6 +53,11 @@ public interface TrainerSession {
 
   /** Shards of all servers together. */
   int shards();
+
+  /** Which of them hold what. */
+  default Sharding sharding() {
+    return Sharding.common(shards());
+  }
 
   /**
    * Opens a link to every shard and registers this rank there. The first call connects; later ones (the other
@@ -188,6 +194,7 @@ public interface TrainerSession {
     JobConfig job = job();
     int bound = strategy.mode() == Mode.SSP ? Math.multiplyExact(strategy.stalenessBound(), job.threads())
         : strategy.stalenessBound();
-    return new JobSpec(job.job(), strategy.mode(), worldSize(), bound, job.nanPolicy(), shards(), job.minBlock(), model);
+    return new JobSpec(job.job(), strategy.mode(), worldSize(), bound, job.nanPolicy(), sharding(), job.minBlock(),
+        model);
   }
 }

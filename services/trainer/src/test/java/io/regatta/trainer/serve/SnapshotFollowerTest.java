@@ -8,6 +8,7 @@ import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.model.Sharding;
 import io.regatta.protocol.snapshot.Manifest;
 import io.regatta.protocol.snapshot.ModelLayout;
 import io.regatta.protocol.snapshot.SnapshotKind;
@@ -96,7 +97,8 @@ class SnapshotFollowerTest {
 
   private static Manifest manifest(long step, int pass) {
     return new Manifest("job", "00000000000000a1", "async", SnapshotKind.FULL, step, pass, 0, false, "", "",
-        new ModelLayout("0123456789abcdef", 7, 0, 4, "sgd", 0, List.of(), List.of()), List.of(), List.of());
+        new ModelLayout("0123456789abcdef", 7, Sharding.common(0), 4, "sgd", 0, List.of(), List.of()), List.of(),
+        List.of());
   }
 
   @Test
