@@ -102,7 +102,8 @@ public final class AllReduceDriver {
   }
 
   /**
-   * Measures each all-reduce with several chunk sizes, and prints the table of choices that was fastest.
+   * Measures each all-reduce with several chunk sizes, and prints the table of choices that was fastest: rows for choices.txt, or
+   * for a job's {@code collective.algorithms}.
    *
    * @return the rows for all-reduce, as text; a row for each number of ranks and size, neighbours that are alike joined
    */
@@ -113,7 +114,7 @@ public final class AllReduceDriver {
       try (RegattaGroup group = new RegattaGroup(RegattaGroup.PROCESSES, n)) {
         List<Choice> fastest = new ArrayList<>();
         for (int bytes : sizes) {
-          Map<Choice, double[]> measured = measure(scale, group, candidates(bytes, n), bytes);
+          Map<Choice, double[]> measured = measure(scale, group, candidates(bytes), bytes);
           Choice best = null;
           for (Map.Entry<Choice, double[]> one : measured.entrySet()) {
             table.row(n, bytes, one.getKey().algorithm().word(), one.getKey().chunkBytes(), Medians.of(one.getValue()));
@@ -133,18 +134,27 @@ public final class AllReduceDriver {
     return table + "\n" + new Choices(rows).text();
   }
 
-  private static List<Choice> candidates(int bytes, int ranks) {
+  /**
+   * The ring, which is pipelined, in every chunk size, but where a vector has more than 256 of them; the other two for up to 4 MB in
+   * some, of which the smallest is copied to be sent. A chunk that holds the vector is enough: larger ones are the same.
+   */
+  private static List<Choice> candidates(int bytes) {
     List<Choice> all = new ArrayList<>();
-    for (int chunk = 64 << 10; chunk <= 4 << 20; chunk *= 2) {
-      if (chunk == 64 << 10 || chunk <= bytes) {
-        all.add(new Choice(Algorithm.RING, chunk));
-      }
-    }
+    inChunks(all, Algorithm.RING, bytes, Math.max(16 << 10, bytes >> 8), 2);
     if (bytes <= 4 << 20) {
-      all.add(new Choice(Algorithm.HALVING_DOUBLING, 1 << 20));
-      all.add(new Choice(Algorithm.EXCHANGE, 1 << 20));
+      inChunks(all, Algorithm.HALVING_DOUBLING, bytes, 32 << 10, 8);
+      inChunks(all, Algorithm.EXCHANGE, bytes, 32 << 10, 8);
     }
     return all;
+  }
+
+  private static void inChunks(List<Choice> to, Algorithm algorithm, int bytes, int smallest, int factor) {
+    for (int chunk = smallest; chunk <= 4 << 20; chunk *= factor) {
+      to.add(new Choice(algorithm, chunk));
+      if (chunk >= bytes) {
+        return;
+      }
+    }
   }
 
   private static Map<Choice, double[]> measure(Scale scale, RegattaGroup group, List<Choice> choices, int bytes) {

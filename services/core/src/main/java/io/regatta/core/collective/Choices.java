@@ -9,28 +9,44 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.function.Function;
+import java.util.stream.Stream;
 
 /**
  * Which algorithm carries out which operation, and in what chunks, by number of ranks and size of the vector: a table that
- * was measured, and can be measured again ({@code load-tests/run.sh refit}). All ranks of a group must have the same.
- * Immutable.
+ * was measured, and can be measured again for all-reduce ({@code load-tests/run.sh refit}). All ranks of a group must have the
+ * same. Immutable.
  *
  * <p>As text a row is {@code operation ranks bytes algorithm chunk-bytes}: up to so many ranks and bytes, {@code *} for any. The
  * first row that fits counts.
  */
 public final class Choices {
   private static final String RESOURCE = "choices.txt";
+  private static final int CELLS = 5;
   private static final Choices DEFAULTS = resource();
-  /** From so many bytes on two levels pay, if hosts have several ranks. */
+  /** From so many bytes on two levels pay, if hosts have several ranks; not in the table, for it is not measured by it. */
   private static final long HIERARCHICAL_BYTES = 64 << 10;
 
   private final List<Row> rows;
 
-  /** @param chunkBytes of a message, at most; as it travels */
-  public record Choice(Algorithm algorithm, int chunkBytes) {}
+  /** @param chunkBytes of a message, at most; as it travels; at least 1 */
+  public record Choice(Algorithm algorithm, int chunkBytes) {
+
+    public Choice {
+      if (chunkBytes < 1) {
+        throw new InvalidInput("a message has at least 1 byte, not " + chunkBytes);
+      }
+    }
+  }
 
   /** One row: for at most so many ranks and bytes. */
   public record Row(Operation operation, int ranks, long bytes, Choice choice) {
+
+    public Row {
+      Schedules.check(operation, choice.algorithm);
+      if (ranks < 1 || bytes < 0) {
+        throw new InvalidInput("up to " + ranks + " ranks and " + bytes + " bytes there is no vector");
+      }
+    }
 
     private String text() {
       return operation.word() + " " + (ranks == Integer.MAX_VALUE ? "*" : Integer.toString(ranks)) + " "
@@ -47,6 +63,11 @@ public final class Choices {
   /** The table that is shipped. */
   public static Choices defaults() {
     return DEFAULTS;
+  }
+
+  /** These rows, and those of another table where none of them fits. */
+  public Choices before(Choices others) {
+    return new Choices(Stream.concat(rows.stream(), others.rows.stream()).toList());
   }
 
   private static Choices resource() {
@@ -67,11 +88,14 @@ public final class Choices {
     for (String line : text.lines().map(String::strip).filter(l -> !l.isEmpty() && !l.startsWith("#")).toList()) {
       String[] cells = line.split("\\s+");
       try {
+        if (cells.length != CELLS) {
+          throw new IllegalArgumentException("it has " + cells.length + " words, not " + CELLS);
+        }
         rows.add(new Row(ofWord(Operation.values(), Operation::word, cells[0]),
             cells[1].equals("*") ? Integer.MAX_VALUE : Integer.parseInt(cells[1]),
             cells[2].equals("*") ? Long.MAX_VALUE : Long.parseLong(cells[2]),
             new Choice(ofWord(Algorithm.values(), Algorithm::word, cells[3]), Integer.parseInt(cells[4]))));
-      } catch (IllegalArgumentException | ArrayIndexOutOfBoundsException e) {
+      } catch (IllegalArgumentException | InvalidInput e) {
         throw new InvalidInput("table of collective algorithms: '" + line + "' is no row like 'all-reduce 2 65536 ring "
             + "262144': " + e.getMessage(), e);
       }

@@ -19,9 +19,11 @@ public final class Schedules {
    * @param most elements of a message, at least 1
    * @param hostOf for {@link Algorithm#HIERARCHICAL}: of each rank any number that is its host's; its length is the
    *     number of ranks
+   * @throws InvalidInput if the operation cannot be carried out so, see {@link #has}
    */
   public static Schedule of(Operation operation, Algorithm algorithm, int size, int rank, int root, int most,
       int[] hostOf) {
+    check(operation, algorithm);
     Schedule schedule = new Schedule();
     int ranks = hostOf.length;
     switch (operation) {
@@ -50,12 +52,30 @@ public final class Schedules {
     return schedule;
   }
 
-  private static Tree tree(Algorithm algorithm, int size, int ranks, int rank, int root, int most) {
-    return switch (algorithm) {
-      case TREE -> Tree.binomial(size, ranks, rank, root, most);
-      case CHAIN -> Tree.chain(size, ranks, rank, root, most);
-      default -> throw unknown(algorithm, "broadcast or reduce");
+  /** Whether {@link #of} makes schedules of this operation by this algorithm. */
+  static boolean has(Operation operation, Algorithm algorithm) {
+    return switch (operation) {
+      case BARRIER -> algorithm == Algorithm.DISSEMINATION;
+      case BROADCAST, REDUCE -> algorithm == Algorithm.TREE || algorithm == Algorithm.CHAIN;
+      case ALL_GATHER, REDUCE_SCATTER -> algorithm == Algorithm.RING;
+      case ALL_REDUCE -> switch (algorithm) {
+        case RING, HALVING_DOUBLING, EXCHANGE, HIERARCHICAL, CENTRAL -> true;
+        default -> false;
+      };
     };
+  }
+
+  /** @throws InvalidInput if it does not */
+  static void check(Operation operation, Algorithm algorithm) {
+    if (!has(operation, algorithm)) {
+      throw new InvalidInput("there is no " + operation.word() + " by " + algorithm.word()
+          + "; give another algorithm in the table of choices");
+    }
+  }
+
+  private static Tree tree(Algorithm algorithm, int size, int ranks, int rank, int root, int most) {
+    return algorithm == Algorithm.TREE ? Tree.binomial(size, ranks, rank, root, most)
+        : Tree.chain(size, ranks, rank, root, most);
   }
 
   private static void allReduce(Schedule to, Algorithm algorithm, int size, int rank, int most, int[] hostOf) {
@@ -70,16 +90,11 @@ public final class Schedules {
         Ring.reduceScatter(to, blocks, all(ranks), rank);
         Ring.allGather(to, blocks, all(ranks), rank);
       }
-      default -> throw unknown(algorithm, "all-reduce");
+      default -> throw new AssertionError(algorithm);
     }
   }
 
   private static int[] all(int ranks) {
     return IntStream.range(0, ranks).toArray();
-  }
-
-  private static InvalidInput unknown(Algorithm algorithm, String operation) {
-    return new InvalidInput("there is no " + operation + " by " + algorithm.word()
-        + "; give another algorithm in the table of choices");
   }
 }

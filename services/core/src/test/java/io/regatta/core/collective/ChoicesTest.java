@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.regatta.core.collective.Choices.Choice;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 class ChoicesTest {
 
@@ -37,7 +39,27 @@ class ChoicesTest {
         .isEqualTo(Algorithm.RING);
     assertThatThrownBy(() -> table.choose(Operation.BARRIER, 0, WireType.FLOAT32, new int[2]))
         .isInstanceOf(InvalidInput.class).hasMessageContaining("no row for barrier");
-    assertThatThrownBy(() -> Choices.parse("all-reduce 2 ring"))
-        .isInstanceOf(InvalidInput.class).hasMessageContaining("'all-reduce 2 ring' is no row");
+  }
+
+  @ParameterizedTest
+  @CsvSource({"all-reduce 2 ring, it has 3 words", "all-reduce * * ring 65536 bytes, it has 6 words",
+      "sum * * ring 65536, unknown word", "broadcast * * ring 65536, there is no broadcast by ring",
+      "barrier * * ring 1024, there is no barrier by ring", "all-gather * * tree 65536, there is no all-gather by tree",
+      "all-reduce * * aggregated 65536, there is no all-reduce by aggregated", "all-reduce * * ring 0, at least 1 byte",
+      "all-reduce 0 * ring 1024, up to 0 ranks", "all-reduce * -1 ring 1024, -1 bytes", "all-reduce * 64k ring 1024, 64k"})
+  void what_could_not_be_carried_out_is_refused_with_its_line(String row, String why) {
+    assertThatThrownBy(() -> Choices.parse("barrier * * dissemination 1024\n" + row)).isInstanceOf(InvalidInput.class)
+        .hasMessageContaining("'" + row + "' is no row").hasMessageContaining(why);
+  }
+
+  @Test
+  void rows_of_one_table_come_before_those_of_another() {
+    Choices both = Choices.parse("all-reduce 2 1000 exchange 1024").before(Choices.defaults());
+    assertThat(both.choose(Operation.ALL_REDUCE, 1000, WireType.FLOAT32, new int[2]))
+        .isEqualTo(new Choice(Algorithm.EXCHANGE, 1024));
+    assertThat(both.choose(Operation.ALL_REDUCE, 1001, WireType.FLOAT32, new int[2]))
+        .isEqualTo(Choices.defaults().choose(Operation.ALL_REDUCE, 1001, WireType.FLOAT32, new int[2]));
+    assertThat(both.choose(Operation.BARRIER, 0, WireType.FLOAT32, new int[3]).algorithm())
+        .isEqualTo(Algorithm.DISSEMINATION);
   }
 }

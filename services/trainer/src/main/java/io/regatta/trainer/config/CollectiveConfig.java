@@ -16,6 +16,10 @@ public record CollectiveConfig(
         + "exchanged in a bucket of their own of at most so many bytes. 0: none.")
     int lastBucketBytes,
 
+    @Setting(doc = "A file with rows of a table of algorithms, as load-tests/run.sh refit prints them, the same at all "
+        + "trainers; where none of them fits, those count that are shipped. Relative to the working directory; empty: none.")
+    String algorithms,
+
     @Setting(value = "10000", unit = "ms", doc = "Within which a trainer that is frozen or cut off is noticed by the others; one "
         + "that dies is noticed at once. At least 3.")
     long failureTimeoutMs,

@@ -23,7 +23,8 @@ public final class JobCheck {
   private JobCheck() {}
 
   /**
-   * For a job whose tables are in process: its engine and its GPU, its output directory and timeline, and what its program makes of it.
+   * For a job whose tables are in process: its engine and its GPU, its output directory and timeline, its table of algorithms, and
+   * what its program makes of it.
    *
    * @param program null: the one that the job names
    * @throws InvalidInput for the first thing that is wrong
@@ -34,6 +35,7 @@ public final class JobCheck {
     output(job);
     snapshots(job);
     trace(job);
+    AlgorithmTable.of(job);
     ProgramLoader.check(job, program);
   }
 

@@ -1,6 +1,5 @@
 package io.regatta.trainer.service;
 
-import io.regatta.collective.CollectiveOptions;
 import io.regatta.collective.CollectivePort;
 import io.regatta.collective.Collectives;
 import io.regatta.collective.Joining;
@@ -74,9 +73,9 @@ final class ElasticMesh implements ElasticPeers {
    */
   static Future<ElasticMesh> open(Node node, Context context, MeetingPlace meeting, StreamOptions streams, JobConfig job,
       int wanted, String member, Consumer<Throwable> lost, Runnable placed) {
-    CollectiveOptions options = CollectiveOptions.defaults().withStream(streams)
-        .withFailureTimeout(job.collective().failureTimeoutMs()).withBusyPoll(job.collective().busyPollUs());
-    return CollectivePort.listen(node, meeting.host(), options).compose(port -> {
+    Future<CollectivePort> listening = MeshOptions.read(node, streams, job)
+        .compose(options -> CollectivePort.listen(node, meeting.host(), options));
+    return listening.compose(port -> {
       Joining joining = new Joining(job.job(), job.fewestTrainers(), job.trainers(), wanted, member, port.endpoint(),
           node.config().readyTimeout(), Joining.SETTLE);
       return meeting.rendezvous().join(joining).map(seat -> new ElasticMesh(context, meeting, port, seat, lost, placed))

@@ -3,7 +3,6 @@ package io.regatta.trainer.service;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import com.google.protobuf.ByteString;
-import io.regatta.collective.CollectiveOptions;
 import io.regatta.collective.CollectivePort;
 import io.regatta.collective.Collectives;
 import io.regatta.core.collective.ReduceOp;
@@ -56,9 +55,8 @@ final class PeerMesh implements PeerRanks {
    * @param who for messages
    */
   static Future<PeerMesh> open(Node node, StreamOptions streams, Membership group, JobConfig job, String who) {
-    CollectiveOptions options = CollectiveOptions.defaults().withStream(streams)
-        .withFailureTimeout(job.collective().failureTimeoutMs()).withBusyPoll(job.collective().busyPollUs());
-    return aggregators(node, group, job, who).compose(aggregators -> CollectivePort.listen(node, options)
+    return aggregators(node, group, job, who).compose(aggregators -> MeshOptions.read(node, streams, job)
+        .compose(options -> CollectivePort.listen(node, options))
         .compose(port -> group.gather(KEY, (group.generation() + " " + port.endpoint() + aggregators).getBytes(UTF_8))
             .compose(told -> form(port, place(group.rank(), job.job(), job.trainers(), who,
                 told.stream().map(ByteString::toStringUtf8).toList())))

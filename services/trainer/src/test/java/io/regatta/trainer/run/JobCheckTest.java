@@ -1,11 +1,17 @@
 package io.regatta.trainer.run;
 
+import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.regatta.core.collective.Choices;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.trainer.config.JobConfig;
 import io.vertx.core.json.JsonObject;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -22,5 +28,21 @@ class JobCheckTest {
       assertThatThrownBy(() -> JobCheck.distributed(job, worker -> {})).isInstanceOf(InvalidInput.class)
           .hasMessageContaining("geo mode trains with SGD only, but optimizer.kind is " + kind);
     }
+  }
+
+  @Test
+  void aTableOfAlgorithmsIsThereAndCanBeCarriedOut(@TempDir Path dir) throws Exception {
+    Path table = dir.resolve("algorithms.txt");
+    JobConfig job = JobConfig.of(new JsonObject().put("job", "tables").put("mode", "collective")
+        .put("collective", new JsonObject().put("algorithms", table.toString())));
+    assertThatThrownBy(() -> JobCheck.distributed(job, worker -> {})).isInstanceOf(InvalidInput.class)
+        .hasMessageContaining("collective.algorithms is " + table).hasMessageContaining("does not exist");
+    Files.writeString(table, "all-reduce * * tree 65536");
+    assertThatThrownBy(() -> JobCheck.distributed(job, worker -> {})).isInstanceOf(InvalidInput.class)
+        .hasMessageContaining("collective.algorithms is " + table).hasMessageContaining("no all-reduce by tree");
+    Files.writeString(table, "# measured here\nall-reduce 2 * halving-doubling 65536\n");
+    assertThatCode(() -> JobCheck.distributed(job, worker -> {})).doesNotThrowAnyException();
+    assertThat(AlgorithmTable.of(job).text()).startsWith("all-reduce 2 * halving-doubling 65536\n")
+        .endsWith(Choices.defaults().text());
   }
 }
