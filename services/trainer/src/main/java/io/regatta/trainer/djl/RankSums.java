@@ -9,32 +9,42 @@ import io.regatta.trainer.session.TrainerSession;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.FloatBuffer;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.TimeUnit;
 
 /**
  * {@link BatchSums} of one rank of a collective job, over streams of their own, for on the others buckets are under way
  * meanwhile. The engine computes branches of a network in any order; so that all ranks' calls match, sums on the way back are made
  * in the reverse order of the forward pass, and a layer whose turn has not come waits. The model thread goes forward; a few of the
- * engine's threads come back, one at a time beyond the lock.
+ * engine's threads come back. The lock guards whose turn it is and is not held while the other ranks are waited for; whose turn it
+ * is alone uses the memory of the sums.
  */
 final class RankSums implements BatchSums, AutoCloseable {
 
-  private static final long TURN_MILLIS = 60_000;
+  /** Of the engine's own work between two sums on the way back. */
+  private static final Duration TURN = Duration.ofMinutes(1);
 
   private final TrainerSession session;
   private final PeerRanks peers;
+  private final long turnNanos;
   private ByteBuffer memory = ByteBuffer.allocateDirect(0);
   /** Of the forward pass so far; and the one whose sums on the way back come next. */
   private int layers;
   private int turn;
+  /** A sum on the way back is under way; and when the last one ended. */
+  private boolean summing;
+  private long summedNanos = System.nanoTime();
   private RegattaException failure;
 
-  private RankSums(TrainerSession session, PeerRanks peers) {
+  /** @param turn how long a layer waits for its turn while no sum is under way */
+  RankSums(TrainerSession session, PeerRanks peers, Duration turn) {
     this.session = session;
     this.peers = peers;
+    turnNanos = turn.toNanos();
   }
 
   /**
@@ -56,7 +66,7 @@ final class RankSums implements BatchSums, AutoCloseable {
       return null;
     }
     PeerRanks ranks = session.peers().orElseThrow(() -> fixedOnly(session));
-    RankSums sums = new RankSums(session, session.await("streams for batch normalisation", ranks.apart("norm")));
+    RankSums sums = new RankSums(session, session.await("streams for batch normalisation", ranks.apart("norm")), TURN);
     norms.forEach(norm -> norm.attach(sums));
     return sums;
   }
@@ -97,6 +107,9 @@ final class RankSums implements BatchSums, AutoCloseable {
   public int forward(float[] sums) {
     int layer;
     synchronized (this) {
+      if (failure != null) { // a sum of it may still use the memory
+        throw failure;
+      }
       layer = layers++;
       turn = layer;
     }
@@ -105,23 +118,11 @@ final class RankSums implements BatchSums, AutoCloseable {
   }
 
   @Override
-  public synchronized void backward(int layer, float[] sums) {
+  public void backward(int layer, float[] sums) {
     try {
-      long end = System.currentTimeMillis() + TURN_MILLIS;
-      while (turn != layer && failure == null) {
-        long left = end - System.currentTimeMillis();
-        if (left <= 0) {
-          throw new InvalidInput("trainer " + session.trainer().rank() + " of job " + session.job().job() + ": layer " + turn
-              + " of its SyncBatchNorm, counted in the order of the forward pass, has no part in the loss; leave it out");
-        }
-        wait(left);
-      }
-      if (failure != null) {
-        throw failure;
-      }
+      takeTurn(layer);
       sum(sums).join();
-      turn--;
-      notifyAll();
+      passTurn();
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw failed(new Cancelled("the backward pass was stopped"));
@@ -132,7 +133,35 @@ final class RankSums implements BatchSums, AutoCloseable {
     }
   }
 
-  private RegattaException failed(RegattaException why) {
+  private synchronized void takeTurn(int layer) throws InterruptedException {
+    long since = System.nanoTime();
+    while (turn != layer && failure == null) {
+      if (summing) { // however slow a peer is; the sum itself fails if it is lost
+        wait();
+        continue;
+      }
+      since = summedNanos - since > 0 ? summedNanos : since;
+      long left = turnNanos - (System.nanoTime() - since);
+      if (left <= 0) {
+        throw new InvalidInput("trainer " + session.trainer().rank() + " of job " + session.job().job() + ": layer " + turn
+            + " of its SyncBatchNorm, counted in the order of the forward pass, has no part in the loss; leave it out");
+      }
+      TimeUnit.NANOSECONDS.timedWait(this, left);
+    }
+    if (failure != null) {
+      throw failure;
+    }
+    summing = true;
+  }
+
+  private synchronized void passTurn() {
+    turn--;
+    summing = false;
+    summedNanos = System.nanoTime();
+    notifyAll();
+  }
+
+  private synchronized RegattaException failed(RegattaException why) {
     failure = failure == null ? why : failure;
     notifyAll();
     return failure;
@@ -154,7 +183,7 @@ final class RankSums implements BatchSums, AutoCloseable {
 
   /** Layers that still wait on the way back end. */
   @Override
-  public synchronized void close() {
+  public void close() {
     failed(new Cancelled("the trainer has been closed"));
   }
 }
