@@ -36,6 +36,7 @@ final class DenseParameters implements AutoCloseable {
   private final List<NDArray> values = new ArrayList<>();
   /** Handles of the gradients where the engine keeps their arrays (MXNet); empty where it makes new ones. */
   private final List<NDArray> gradients = new ArrayList<>();
+  private final FreshGradients fresh;
   private final Map<String, NDArray> frozen = new LinkedHashMap<>();
   private final HostCopy host;
   private final int numel;
@@ -89,6 +90,7 @@ final class DenseParameters implements AutoCloseable {
       total = Math.addExact(total, variable.numel());
     }
     numel = total;
+    fresh = new FreshGradients(values);
   }
 
   /** Names and shapes in flat order. */
@@ -179,7 +181,7 @@ final class DenseParameters implements AutoCloseable {
    * @param reader gets them as they come
    */
   DenseMemory readGradients(StepTimes times, Exchange.GradientReader reader) {
-    return gradients(times, reader, reader == Exchange.GradientReader.NONE ? null : fresh());
+    return gradients(times, reader, reader == Exchange.GradientReader.NONE ? null : fresh.take());
   }
 
   /** Zeros in their place, for a step without a backward pass. */
@@ -219,15 +221,6 @@ final class DenseParameters implements AutoCloseable {
       HostCopy.read(array, to.floats(), to.pointer(), off);
       array.set(ALL, 0f); // in place; NDArray.set(Buffer) would leave PyTorch with memory that is ours to free
     }
-  }
-
-  /** The variables that the last backward pass has computed a gradient for; those that are read count as old afterwards. */
-  private BitSet fresh() {
-    BitSet fresh = new BitSet();
-    for (int i = 0; i < values.size(); i++) {
-      fresh.set(i, FreshGradients.take(values.get(i)));
-    }
-    return fresh;
   }
 
   private void out(StepTimes times, int i, long begin) {

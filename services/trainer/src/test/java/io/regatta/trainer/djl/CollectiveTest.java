@@ -29,6 +29,7 @@ import io.regatta.trainer.Worker;
 import io.regatta.trainer.result.RunResult;
 import io.regatta.trainer.run.LocalRun;
 import io.regatta.trainer.run.SharedShards;
+import io.regatta.trainer.save.SavedParameters;
 import io.vertx.core.json.JsonObject;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -42,6 +43,7 @@ import org.junit.jupiter.api.condition.DisabledIfSystemProperty;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.slf4j.LoggerFactory;
 
 /** Collective mode over ranks in this process, against one rank that sees all the data. */
@@ -59,6 +61,20 @@ class CollectiveTest {
     try (SharedShards ranks = new SharedShards(Toy.job(job))) {
       return ranks.run(program);
     }
+  }
+
+  /** What the log says of variables without a gradient. */
+  private static List<String> unused(JsonObject job, TrainingProgram program) {
+    ListAppender<ILoggingEvent> log = new ListAppender<>();
+    log.start();
+    Logger logger = (Logger) LoggerFactory.getLogger(UnusedVariables.class);
+    logger.addAppender(log);
+    try {
+      run(job, program);
+    } finally {
+      logger.detachAppender(log);
+    }
+    return log.list.stream().map(ILoggingEvent::getFormattedMessage).toList();
   }
 
   /** Trains on this rank's part in order; the values after every step, by rank. */
@@ -243,13 +259,13 @@ class CollectiveTest {
         .add(Activation::relu).add(Linear.builder().setUnits(1).build());
   }
 
-  /** Its gradient is zero, not what lay in its memory; nobody waits for it. */
+  /** Its gradient is zero, not what lay in its memory; nobody waits for it, and it is named. */
   @Test
   void anUnusedVariableIsLeftAsItIs() {
     Map<String, float[]> before = new ConcurrentHashMap<>();
     Map<String, float[]> after = new ConcurrentHashMap<>();
     JsonObject job = job(2, 10).put("optimizer", new JsonObject().put("kind", "sgd").put("learning_rate", 0.05));
-    run(job, worker -> {
+    List<String> named = unused(job, worker -> {
       try (Model model = Model.newInstance("branches")) {
         model.setBlock(branches());
         try (FleetTrainer trainer = worker.distributedTrainer(model, Toy.config(worker.optimizer()))) {
@@ -264,45 +280,39 @@ class CollectiveTest {
     List<String> same = before.keySet().stream().filter(name -> !moved.contains(name)).toList();
     assertThat(same).hasSize(2).allMatch(name -> name.contains("02Linear"));
     assertThat(moved).hasSize(4);
+    assertThat(named).as("by two ranks, of itself and of all").hasSize(4)
+        .allMatch(line -> line.contains("2 of 6 variables have no gradient") && line.contains("02Linear"));
   }
 
   /** Each rank trains a branch of its own, and the other one in the next pass. Nobody waits for a gradient that does not come. */
   @Test
-  @DisabledIfSystemProperty(named = "ai.djl.default_engine", matches = "PyTorch", disabledReason = "has no mark of fresh gradients")
+  @DisabledIfSystemProperty(named = "ai.djl.default_engine", matches = "PyTorch", disabledReason = "names only those that never had one")
   void ranksWithDifferentAndChangingSetsOfGradientsNameThem() {
     Map<Integer, float[]> ends = new ConcurrentHashMap<>();
     Map<String, float[]> before = new ConcurrentHashMap<>();
     Map<String, float[]> after = new ConcurrentHashMap<>();
-    ListAppender<ILoggingEvent> log = new ListAppender<>();
-    log.start();
-    Logger logger = (Logger) LoggerFactory.getLogger(UnusedVariables.class);
-    logger.addAppender(log);
-    try {
-      run(job(2, 10), worker -> {
-        AtomicInteger pass = new AtomicInteger();
-        Block left = Linear.builder().setUnits(4).build();
-        Block right = Linear.builder().setUnits(4).build();
-        try (Model model = Model.newInstance("branches")) {
-          model.setBlock(new SequentialBlock()
-              .add(new ParallelBlock(out -> out.get((worker.rank() + pass.get()) % 2), List.of(left, right)))
-              .add(Activation::relu).add(Linear.builder().setUnits(1).build()));
-          try (FleetTrainer trainer = worker.distributedTrainer(model, Toy.config(worker.optimizer()))) {
-            trainer.initialize(Toy.input(10));
-            keep(model, worker, before);
-            for (; pass.get() < 2; pass.incrementAndGet()) {
-              EasyTrain.fit(trainer, 1, Toy.data(trainer.getManager(), 20, 10, 0, 1), null);
-            }
-            keep(model, worker, after);
-            ends.put(worker.rank(), Toy.values(model));
+    List<String> named = unused(job(2, 10), worker -> {
+      AtomicInteger pass = new AtomicInteger();
+      Block left = Linear.builder().setUnits(4).build();
+      Block right = Linear.builder().setUnits(4).build();
+      try (Model model = Model.newInstance("branches")) {
+        model.setBlock(new SequentialBlock()
+            .add(new ParallelBlock(out -> out.get((worker.rank() + pass.get()) % 2), List.of(left, right)))
+            .add(Activation::relu).add(Linear.builder().setUnits(1).build()));
+        try (FleetTrainer trainer = worker.distributedTrainer(model, Toy.config(worker.optimizer()))) {
+          trainer.initialize(Toy.input(10));
+          keep(model, worker, before);
+          for (; pass.get() < 2; pass.incrementAndGet()) {
+            EasyTrain.fit(trainer, 1, Toy.data(trainer.getManager(), 20, 10, 0, 1), null);
           }
+          keep(model, worker, after);
+          ends.put(worker.rank(), Toy.values(model));
         }
-      });
-    } finally {
-      logger.detachAppender(log);
-    }
+      }
+    });
     assertThat(ends.get(0)).containsExactly(ends.get(1));
     before.forEach((name, values) -> assertThat(after.get(name)).as(name).isNotEqualTo(values));
-    assertThat(log.list).extracting(ILoggingEvent::getFormattedMessage).as("two ranks, two passes").hasSize(4)
+    assertThat(named).as("two ranks, two passes").hasSize(4)
         .allMatch(line -> line.contains("2 of 6 variables have no gradient from this trainer, which counts as zero"))
         .anyMatch(line -> line.startsWith("trainer 0") && line.contains("step 0") && line.contains("02Linear"))
         .anyMatch(line -> line.startsWith("trainer 1") && line.contains("step 0") && line.contains("01Linear"))
@@ -318,11 +328,12 @@ class CollectiveTest {
     }
   }
 
-  @Test
-  void runningMeansAreAveragedBeforeTheEvaluation() {
+  @ParameterizedTest
+  @ValueSource(strings = {"evaluation", "save", "end of the run"})
+  void runningMeansAreAveragedBefore(String what, @TempDir Path dir) {
     Map<Integer, Map<String, float[]>> own = new ConcurrentHashMap<>();
     Map<Integer, Map<String, float[]>> settled = new ConcurrentHashMap<>();
-    run(job(2, 20), worker -> {
+    run(what.equals("end of the run") ? job(2, 20).put("output", dir.toString()) : job(2, 20), worker -> {
       try (Model model = Model.newInstance("normalised")) {
         model.setBlock(new SequentialBlock().add(Linear.builder().setUnits(3).build()).add(BatchNorm.builder().build())
             .add(Linear.builder().setUnits(1).build()));
@@ -330,11 +341,19 @@ class CollectiveTest {
           trainer.initialize(Toy.input(20));
           EasyTrain.fit(trainer, 1, Toy.data(trainer.getManager(), ROWS, 20, worker.rank(), 2), null);
           own.put(worker.rank(), trainer.frozenValues());
-          worker.settle(trainer);
+          if (what.equals("evaluation")) {
+            worker.settle(trainer);
+          } else if (what.equals("save")) {
+            worker.save(trainer, dir);
+          }
           settled.put(worker.rank(), trainer.frozenValues());
         }
       }
     });
+    if (!what.equals("evaluation")) { // what the lowest rank wrote for all
+      Map<String, float[]> saved = SavedParameters.read(dir).dense();
+      settled.replaceAll((rank, values) -> saved);
+    }
     assertThat(own.get(0)).hasSize(2);
     own.get(0).forEach((name, first) -> {
       assertThat(own.get(1).get(name)).isNotEqualTo(first);
