@@ -18,8 +18,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 /**
- * The user's own ssh, with his keys and configuration, and what runs through it: scripts for sh, and directories, by rsync where it is
- * installed, else as tar archives. Blocking; the launcher's thread, but {@link #stop}.
+ * The user's own ssh, with his keys and configuration, and what runs through it: scripts for sh, and directories, by rsync where both
+ * ends have it, else as tar archives. Blocking; the launcher's thread, but {@link #stop}.
  */
 final class Ssh {
 
@@ -28,12 +28,19 @@ final class Ssh {
   /** What a terminal has told a child as well is heard of here so soon, ms. */
   private static final long SIGNAL_MILLIS = 300;
   private final List<String> words;
+  private final String path;
   private final Set<Process> running = ConcurrentHashMap.newKeySet();
   private final CountDownLatch stopped = new CountDownLatch(1);
 
   /** @param command {@code ssh}, maybe with options */
   Ssh(String command) {
+    this(command, System.getenv().getOrDefault("PATH", ""));
+  }
+
+  /** @param path directories in which this machine's programs are */
+  Ssh(String command, String path) {
     words = List.of(command.strip().split("\\s+"));
+    this.path = path;
   }
 
   /** A word that sh takes as it is. */
@@ -77,7 +84,7 @@ final class Ssh {
   /** Puts what is in a directory into one of the host, which is there. Files that only that one has stay. */
   void send(Path directory, RemoteHost host, String to) {
     String what = "the workspace " + directory + " cannot be copied to " + host.login() + ":" + to;
-    if (isInstalled("rsync")) {
+    if (isInstalled("rsync") && isInstalled("rsync", host)) {
       await(host, what, List.of(new ProcessBuilder("rsync", "-a", "--exclude=/log", "--exclude=/nodefile", "-e",
           String.join(" ", words(host)), directory + "/", host.login() + ":" + to + "/")), null);
     } else {
@@ -98,9 +105,18 @@ final class Ssh {
             new ProcessBuilder("tar", "-C", directory.toString(), "-xf", "-")), null);
   }
 
-  private static boolean isInstalled(String program) {
-    return Stream.of(System.getenv().getOrDefault("PATH", "").split(File.pathSeparator))
+  private boolean isInstalled(String program) {
+    return Stream.of(path.split(File.pathSeparator))
         .anyMatch(directory -> Files.isExecutable(Path.of(directory, program)));
+  }
+
+  private boolean isInstalled(String program, RemoteHost host) {
+    try {
+      await(host, "cannot be asked for " + program, List.of(new ProcessBuilder(command(host, "command -v " + program))), null);
+      return true;
+    } catch (InvalidInput statusOfTheQuestion) {
+      return false;
+    }
   }
 
   /** Runs a chain of commands to its end. */
