@@ -2,19 +2,14 @@ package io.regatta.fleet;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.fleet.launch.LaunchOptions;
-import io.regatta.fleet.launch.LaunchedJob;
 import io.regatta.fleet.launch.Launches;
 import io.regatta.fleet.launch.Meeting;
 import io.regatta.fleet.launch.RemoteLaunch;
-import io.regatta.node.NodeConfig;
-import io.regatta.node.process.BadArguments;
-import io.regatta.node.settings.Settings;
-import io.regatta.trainer.config.JobConfig;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.Callable;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -62,7 +57,7 @@ final class LaunchCommand implements Callable<Integer> {
   private String ips;
 
   @Option(names = {"--nproc_per_node", "--nproc-per-node"}, paramLabel = "N",
-      description = "trainers of a collective job on each machine; without it one for each of --gpus, or one")
+      description = "trainers of a collective job on each machine; without it one for each of --gpus, or for each GPU here, or one")
   private Integer nprocPerNode;
 
   @Option(names = "--master", paramLabel = "HOST:PORT",
@@ -89,7 +84,8 @@ final class LaunchCommand implements Callable<Integer> {
   private String gpus;
 
   @Option(names = {"--host", "--node_ip"}, paramLabel = "HOST", defaultValue = "",
-      description = "which of the addresses in the lists is this machine's, if that cannot be seen")
+      description = "this machine's address: which of those in the lists, if that cannot be seen; without lists what its processes "
+          + "listen on (127.0.0.1)")
   private String host;
 
   @Option(names = {"--start_port", "--start-port"}, paramLabel = "PORT",
@@ -103,7 +99,7 @@ final class LaunchCommand implements Callable<Integer> {
   @Option(names = {"--log_dir", "--log-dir"}, paramLabel = "DIR", description = "logs of the processes (log; of launch_ps: logs)")
   private String logDir;
 
-  @Option(names = {"--job_id", "--job-id"}, paramLabel = "NAME", defaultValue = "", description = "name of this launch, for its lines")
+  @Option(names = {"--job_id", "--job-id"}, paramLabel = "NAME", defaultValue = "", description = "name of this launch, for its lines (default)")
   private String jobId;
 
   @Option(names = "--print_config", paramLabel = "True|False", defaultValue = "True", hidden = true,
@@ -121,7 +117,7 @@ final class LaunchCommand implements Callable<Integer> {
 
   @Override
   public Integer call() {
-    refuseBehindTheProgram();
+    launched().refuseOptionsOf(spec);
     boolean old = "launch_ps".equals(name());
     LaunchVariables variables = new LaunchVariables(System.getenv(), old);
     try {
@@ -167,19 +163,38 @@ final class LaunchCommand implements Callable<Integer> {
     return new LaunchOptions(old && servers == null && serverNum == null ? Integer.valueOf(OLD_COUNT) : serverNum,
         old && workers == null && workerNum == null ? Integer.valueOf(OLD_COUNT) : workerNum, LaunchOptions.list(servers),
         LaunchOptions.list(workers), old ? List.of() : LaunchOptions.list(ips), nprocPerNode,
-        old ? Meeting.NONE : Meeting.of(master, nnodes, rank, maxRestart), LaunchOptions.gpus(gpus), host, startPort, httpPort,
-        logDir != null ? logDir : old ? "logs" : "log", jobId, program, Stream.concat(others.stream(), arguments.stream()).toList());
+        old && master == null && nnodes == null ? Meeting.NONE : Meeting.of(master, nnodes, rank, maxRestart), LaunchOptions.gpus(gpus),
+        host, startPort, httpPort, gloo(), logDir != null ? logDir : old ? "logs" : "log", jobId.isBlank() ? LaunchOptions.JOB_ID : jobId,
+        program, launched().arguments(), given());
+  }
+
+  private LaunchedProgram launched() {
+    return new LaunchedProgram(program, Stream.concat(others.stream(), arguments.stream()).toList());
+  }
+
+  /** Options as they were typed, by their first names. */
+  private Map<String, String> given() {
+    return spec.commandLine().getParseResult().matchedOptions().stream().collect(Collectors.toMap(option -> option.names()[0],
+        option -> String.join(",", option.stringValues()), (first, last) -> last));
+  }
+
+  /** Handed on to programs, which may use it; it is no option. */
+  private static String gloo() {
+    String text = System.getenv("PADDLE_WITH_GLOO");
+    return text == null || text.isBlank() ? LaunchOptions.NO_GLOO : text.strip();
   }
 
   private int launch(LaunchOptions options) {
     boolean quiet = "False".equalsIgnoreCase(printConfig);
     if (remote.isGiven()) {
-      return new RemoteLaunch(options, remote.options(), spec.commandLine().getOut()).run(job(remote.directory()), quiet);
+      return new RemoteLaunch(options, remote.options(), launched().jobElsewhere(remote.directory()), spec.commandLine().getOut()).run(
+          quiet);
     }
+    remote.refuse(options.given().keySet());
     if (!others.isEmpty()) { // which only the processes of other machines are passed
       throw new CommandLine.UnmatchedArgumentException(spec.commandLine(), others);
     }
-    return Launches.run(options, job(Path.of("")), Regatta.class.getName(), quiet, new LaunchedServers(this::client),
+    return Launches.run(options, launched().job(), Regatta.class.getName(), quiet, new LaunchedServers(launched()::client),
         spec.commandLine().getOut());
   }
 
@@ -187,69 +202,5 @@ final class LaunchCommand implements Callable<Integer> {
   private String name() {
     List<String> typed = spec.root().commandLine().getParseResult().originalArgs();
     return typed.isEmpty() ? "" : typed.get(0);
-  }
-
-  /** What follows a job file is for {@code regatta run}, whose processes would end with "no such option", each in its log. */
-  private void refuseBehindTheProgram() {
-    CommandSpec run = spec.root().subcommands().get("run").getCommandSpec();
-    for (String argument : isJobFile() ? arguments : List.<String>of()) {
-      String option = argument.split("=", 2)[0];
-      if (option.startsWith("-") && spec.findOption(option) != null && run.findOption(option) == null) {
-        throw new InvalidInput(option + " stands behind " + program + ", where what 'regatta run' takes stands; launch's own options "
-            + "stand before the program: regatta " + spec.name() + " " + option + " ... " + program);
-      }
-    }
-  }
-
-  private boolean isJobFile() {
-    return Settings.isFile(program);
-  }
-
-  /** What a job file's arguments may be, as far as it matters here. */
-  @Command(name = "run")
-  private static final class JobArguments {
-    @Mixin
-    private SettingsOptions settings;
-
-    @Mixin
-    private JobOptions job;
-
-    @Unmatched
-    private List<String> others = new ArrayList<>();
-  }
-
-  private static JobArguments parsed(Stream<String> words) {
-    JobArguments given = new JobArguments();
-    try {
-      new CommandLine(given).parseArgs(words.toArray(String[]::new));
-    } catch (CommandLine.ParameterException e) {
-      throw new InvalidInput(BadArguments.words(e));
-    }
-    return given;
-  }
-
-  /** A client of what the program starts: with the node's settings that it gets from the environment and from what follows it. */
-  private NodeConfig client() {
-    SettingsOptions settings = parsed(isJobFile() ? arguments.stream() : Stream.empty()).settings; // others' options are their own
-    return Place.load(settings.conf(), List.of(), settings.sectionKeys(), StatusCommand.CLIENT).node();
-  }
-
-  /**
-   * What the job's file and its arguments say; of a program in code nothing is known.
-   *
-   * @param directory in which the program's path begins; null: one of another machine
-   */
-  private LaunchedJob job(Path directory) {
-    Path file = directory == null ? null : directory.resolve(program);
-    if (file == null || !isJobFile() || !Files.isReadable(file)) {
-      return LaunchedJob.UNKNOWN; // what is not there is refused with its own words
-    }
-    JobArguments given = parsed(Stream.concat(Stream.of(file.toString()), arguments.stream()));
-    JobConfig config = given.job.load(given.settings, null);
-    List<String> node = remote.isGiven() ? List.of() : given.settings.nodeArguments(); // of other machines they are not seen here
-    if (!node.isEmpty()) {
-      Place.checkNode(given.settings.conf(), given.settings.sectionKeys());
-    }
-    return new LaunchedJob(config.shards(), config.isElastic(), node);
   }
 }

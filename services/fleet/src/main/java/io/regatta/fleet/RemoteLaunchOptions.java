@@ -1,14 +1,19 @@
 package io.regatta.fleet;
 
+import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.fleet.launch.RemoteOptions;
 import java.nio.file.Path;
+import java.util.List;
+import java.util.Set;
 import picocli.CommandLine.Option;
 
 /** Options of a launch on machines that are reached over ssh. */
 final class RemoteLaunchOptions {
 
+  private static final List<String> OF_HOSTS = List.of("--job_dispatch_package", "--job_workspace", "--ssh", "--regatta");
+
   @Option(names = "--hosts", paramLabel = "FILE", description = "starts the job on these machines over ssh: [user@]host[:port] a line. "
-      + "Each has a server and a trainer, or as many as --server_num, --worker_num or --nproc_per_node say")
+      + "Each has a server and a trainer, of a collective job a trainer, or as many as --server_num, --worker_num or --nproc_per_node say")
   private Path hosts;
 
   @Option(names = {"--job_dispatch_package", "--job-dispatch-package"}, paramLabel = "DIR",
@@ -33,6 +38,18 @@ final class RemoteLaunchOptions {
   /** Directory of this machine in which the program is, as far as that is known; null: it is not. */
   Path directory() {
     return dispatchPackage;
+  }
+
+  /**
+   * Refuses what means nothing without {@code --hosts}.
+   *
+   * @param given first names of the options that were given
+   */
+  void refuse(Set<String> given) {
+    List<String> alone = OF_HOSTS.stream().filter(given::contains).toList();
+    if (!alone.isEmpty()) {
+      throw new InvalidInput(String.join(", ", alone) + ": of machines that are reached over ssh; name them with --hosts FILE");
+    }
   }
 
   RemoteOptions options() {

@@ -2,9 +2,13 @@ package io.regatta.fleet;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -31,5 +35,15 @@ class DeviceTest {
     CommandLineRun run = CommandLineRun.regatta(args.toArray(String[]::new));
     assertThat(run.status()).as(run.err()).isEqualTo(status);
     assertThat(run.failure()).contains(wanted);
+  }
+
+  /** CUDA sees no GPU of such a number on any machine. */
+  @Test
+  void a_launched_trainer_does_not_train_on_the_cpu_instead_of_the_gpu_that_it_was_given(@TempDir Path dir) throws Exception {
+    try (JavaProcess launch = JavaProcess.regatta(dir, Map.of("CUDA_VISIBLE_DEVICES", "99"), "launch", "--gpus", "99",
+        Checkout.file("configs/lenet.yaml").toString(), "--set", "settings.train_images=64")) {
+      assertThat(launch.status(90)).as(launch.output()).isEqualTo(1);
+      assertThat(launch.output()).contains("regatta: device: gpu:0, but engine");
+    }
   }
 }

@@ -34,7 +34,7 @@ class QuickStartsTest {
       "(?ms)^\\|[^\n]*\\| `([^`|\n]*regatta [^`|\n]*)` \\|$|^```sh\n(.*?)^```$");
   private static final Pattern OUTPUT = Pattern.compile("(?ms)^```text\\n(.*?)^```$");
   private static final String TINY_IMAGES = " --set settings.image_size=32 --set settings.classes=6 --set settings.train_images=20 "
-      + "--set settings.test_images=4 --set batch_size=2 --set data.reader_threads=1 --max-steps 5";
+      + "--set settings.test_images=4 --set batch_size=2 --set data.reader_threads=1 --set device=cpu";
 
   @TempDir
   Path dir;
@@ -163,11 +163,22 @@ class QuickStartsTest {
   void fleetx() throws Exception {
     variables = "CUDA_VISIBLE_DEVICES=0,1\nexport CUDA_VISIBLE_DEVICES\n";
     List<String> commands = commands(4);
-    assertThat(commands).hasSize(2);
-    for (String command : commands) {
-      succeeds(start(command + (command.contains("resnet50") ? TINY_IMAGES : "")));
-    }
+    assertThat(commands).hasSize(4);
+    succeeds(start(commands.get(0) + TINY_IMAGES + " --max-steps 5"));
+    succeeds(start(commands.get(3)));
     shows(4);
+  }
+
+  @Test
+  void fleetx_as_a_graph_and_on_two_machines() throws Exception {
+    variables = "CUDA_VISIBLE_DEVICES=0,1\nexport CUDA_VISIBLE_DEVICES\n";
+    places.put("--ips=", "--start_port=" + FreePorts.one() + " --ips=");
+    places.put("xx.xx.xx.xx", "127.0.0.1");
+    places.put("yy.yy.yy.yy", "127.0.0.2");
+    places.put("--gpus 0,1,2,3,4,5,6,7", "--gpus 0");
+    for (String command : commands(4).subList(1, 3)) {
+      succeeds(start(command + TINY_IMAGES + " --max-steps 1"));
+    }
   }
 
   @Test

@@ -77,7 +77,8 @@ class RemoteLaunchTest {
     assertThat(launch.output()).contains("there is no option '--epochs'"); // was passed through
     launch = launch(hosts, "", "--result=result.json");
     assertThat(launch.status(SECONDS)).as(launch.output()).isZero();
-    assertThat(launch.output()).contains("joined, 2 shards on servers", "all workers exit, going to finish parameter server",
+    assertThat(launch.output()).contains("Not found distinct arguments. Default use parameter-server mode, with one server and one trainer "
+        + "on each host", "\njob_workspace: on-%h\n", "joined, 2 shards on servers", "all workers exit, going to finish parameter server",
         "logs of host 1, me@127.0.0.2, are in log/nodes/1-127.0.0.2");
     assertThat(new JsonObject(text("on-127.0.0.1/result.json")).getInteger("trainers")).isEqualTo(2);
     assertThat(text("on-127.0.0.2/nodefile")).isEqualTo("1\n0 127.0.0.1\n1 127.0.0.2\n");
@@ -131,6 +132,7 @@ class RemoteLaunchTest {
         .failure()).contains("--hosts names the machines: leave out --servers");
     assertThat(CommandLineRun.regatta("launch", "--hosts", hosts.toString(), "--job_workspace", "w", "--nproc_per_node", "2", "--server_num",
         "1", "job.yaml").failure()).contains("Only one mode(Collective or Parameter-Server)", "--server_num and --nproc_per_node");
+    assertThat(CommandLineRun.regatta("launch", "--job_workspace", "w", "job.yaml").failure()).contains("name them with --hosts FILE");
     Path twice = Files.writeString(dir.resolve("twice"), "a\na\n");
     assertThat(CommandLineRun.regatta("launch", "--hosts", twice.toString(), "--job_workspace", "w", "job.yaml").failure())
         .contains("names a host twice");

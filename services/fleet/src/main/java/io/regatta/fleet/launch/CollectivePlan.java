@@ -13,15 +13,17 @@ final class CollectivePlan {
 
   private final LaunchOptions options;
   private final Machines machine;
+  private final LaunchedGpus gpus;
 
-  CollectivePlan(LaunchOptions options, Machines machine) {
+  CollectivePlan(LaunchOptions options, Machines machine, LaunchedGpus gpus) {
     this.options = options;
     this.machine = machine;
+    this.gpus = gpus;
   }
 
   LaunchPlan plan(String why) {
-    int each = options.nprocPerNode() != null ? options.nprocPerNode() : Math.max(1, options.gpus().gpus().size());
-    List<String> nodes = options.ips().isEmpty() ? List.of(LaunchPlan.LOOPBACK) : options.ips();
+    int each = gpus.trainers(options);
+    List<String> nodes = options.ips().isEmpty() ? List.of(options.ownHost()) : options.ips();
     List<Integer> here = machine.of(nodes, "--ips");
     List<String> endpoints = new ArrayList<>();
     for (String node : nodes) {
@@ -30,6 +32,7 @@ final class CollectivePlan {
       }
     }
     List<LaunchPlan.Planned> all = new ArrayList<>();
+    List<String> places = new ArrayList<>();
     for (int node : here) {
       for (int i = 0; i < each; i++) {
         int rank = node * each + i;
@@ -38,7 +41,9 @@ final class CollectivePlan {
         variables.put("PADDLE_CURRENT_ENDPOINT", endpoints.get(rank));
         variables.put("PADDLE_TRAINERS_NUM", Integer.toString(endpoints.size()));
         variables.put("PADDLE_TRAINER_ENDPOINTS", String.join(",", endpoints));
-        variables.putAll(GpuVariables.of(options.gpus(), all.size()));
+        variables.putAll(options.glooVariables());
+        variables.putAll(gpus.variables(machine.beside(nodes.get(node), places)));
+        places.add(nodes.get(node));
         all.add(new LaunchPlan.Planned(LaunchedRole.WORKER, all.size(), variables));
       }
     }

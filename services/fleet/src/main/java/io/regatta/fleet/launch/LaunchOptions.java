@@ -3,6 +3,7 @@ package io.regatta.fleet.launch;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.node.address.HostPort;
 import io.regatta.trainer.config.GpuAssignment;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -20,23 +21,34 @@ import java.util.TreeMap;
  * @param nprocPerNode trainers of a collective job on each machine; null: one for each of {@code gpus}, or one
  * @param meeting how machines of a collective job come together that are not named
  * @param gpus what the trainers of this machine get, by their number on it
- * @param host this machine's address, where the lists leave it open; empty: looked for among its own
+ * @param host this machine's address; empty: where lists name machines, looked for among its own, and otherwise loopback
  * @param startPort first of the ports to use; null: any free ones on one machine, the usual ones on several
  * @param httpPort port, or {@code host:port}, of the HTTP store that is announced to programs; empty: any free one
+ * @param gloo whether programs are told to use gloo, as {@code PADDLE_WITH_GLOO} says it: 0 not
  * @param logDir directory of the processes' logs
- * @param jobId name for log lines; may be empty
+ * @param jobId name for log lines; {@link #JOB_ID} unless it was given
  * @param program what is run: a job file, a jar, or one .java file
  * @param arguments its arguments
+ * @param given options of the command line as they were typed, by their first names
  */
 public record LaunchOptions(Integer serverNum, Integer workerNum, List<String> servers, List<String> workers,
     List<String> ips, Integer nprocPerNode, Meeting meeting, GpuAssignment gpus, String host, Integer startPort, String httpPort,
-    String logDir, String jobId, String program, List<String> arguments) {
+    String gloo, String logDir, String jobId, String program, List<String> arguments, Map<String, String> given) {
+
+  /** The name of a launch that was given none, as PaddlePaddle has it. */
+  public static final String JOB_ID = "default";
+  /** Programs are told not to use gloo. */
+  public static final String NO_GLOO = "0";
+  private static final String LOOPBACK = "127.0.0.1";
+  /** Of a launch on other machines, which the block shows if it is one. */
+  private static final List<String> REMOTE = List.of("--hosts", "--job_dispatch_package", "--job_workspace");
 
   public LaunchOptions {
     servers = List.copyOf(servers);
     workers = List.copyOf(workers);
     ips = List.copyOf(ips);
     arguments = List.copyOf(arguments);
+    given = Map.copyOf(given);
     atLeast("--server_num", serverNum, 1);
     atLeast("--worker_num", workerNum, 1);
     atLeast("--nproc_per_node", nprocPerNode, 1);
@@ -54,22 +66,28 @@ public record LaunchOptions(Integer serverNum, Integer workerNum, List<String> s
   /** The same for other machines, by their names; numbers on each are in the lists. */
   LaunchOptions on(List<String> newServers, List<String> newWorkers, List<String> newIps) {
     return new LaunchOptions(null, null, newServers, newWorkers, newIps, nprocPerNode, meeting, gpus, host, startPort,
-        httpPort, logDir, jobId, program, arguments);
+        httpPort, gloo, logDir, jobId, program, arguments, given);
   }
 
   /** The same with a server and a trainer, for who has asked for neither mode. */
   LaunchOptions withOneOfEach() {
-    return new LaunchOptions(1, 1, servers, workers, ips, nprocPerNode, meeting, gpus, host, startPort, httpPort, logDir, jobId,
-        program, arguments);
+    return new LaunchOptions(1, 1, servers, workers, ips, nprocPerNode, meeting, gpus, host, startPort, httpPort, gloo, logDir,
+        jobId, program, arguments, given);
   }
 
-  /** @throws InvalidInput if some options are of parameter-server mode, and others of collective mode */
-  void refuseBothModes() {
-    if (!parameterServerOptions().isEmpty() && !collectiveOptions().isEmpty()) {
-      throw new InvalidInput("Only one mode(Collective or Parameter-Server) can be selected at the same time, but more than "
-          + "one configuration was received: " + String.join(", ", parameterServerOptions()) + " and "
-          + String.join(", ", collectiveOptions()));
-    }
+  /** This machine's address where no list names it. */
+  String ownHost() {
+    return host.isEmpty() ? LOOPBACK : host;
+  }
+
+  /** What programs are told of gloo, whether they use it or not; its directory, which no process of a launch needs, is nobody else's. */
+  Map<String, String> glooVariables() {
+    Map<String, String> variables = new LinkedHashMap<>();
+    variables.put("PADDLE_WITH_GLOO", gloo);
+    variables.put("PADDLE_GLOO_RENDEZVOUS", "3");
+    variables.put("PADDLE_GLOO_FS_PATH", Path.of(System.getProperty("java.io.tmpdir"), "regatta-gloo-" + ProcessHandle.current().pid())
+        .toString());
+    return variables;
   }
 
   private static void atLeast(String option, Integer value, int least) {
@@ -112,9 +130,14 @@ public record LaunchOptions(Integer serverNum, Integer workerNum, List<String> s
   /** The block that launchers print first: every option by name, as Python would show it. */
   public String block() {
     Map<String, String> lines = new TreeMap<>();
+    if (given.containsKey(REMOTE.get(0))) {
+      REMOTE.forEach(option -> lines.put(option.substring(2), given.getOrDefault(option, "None")));
+    }
     lines.put("gpus", gpus.gpus().isEmpty() ? "None" : gpus.toString());
+    lines.put("host", host.isEmpty() ? "None" : host);
     lines.put("http_port", httpPort.isEmpty() ? "None" : httpPort);
-    lines.put("ips", ips.isEmpty() ? "127.0.0.1" : String.join(",", ips));
+    lines.put("ips", ips.isEmpty() ? given.getOrDefault("--ips", LOOPBACK) : String.join(",", ips));
+    lines.put("job_id", jobId);
     lines.put("log_dir", logDir);
     lines.put("master", meeting.master().isEmpty() ? "None" : meeting.master());
     lines.put("max_restart", Integer.toString(meeting.maxRestart()));

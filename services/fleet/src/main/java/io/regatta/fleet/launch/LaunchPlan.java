@@ -1,7 +1,6 @@
 package io.regatta.fleet.launch;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
@@ -11,13 +10,13 @@ import java.util.Map;
  * @param collective whether trainers exchange among themselves; otherwise there are parameter servers
  * @param why the line that says how the mode was chosen
  * @param processes the master, servers, workers, each in the order of its numbers
- * @param endpoints of all trainers of the job, in the order of their ranks; or the master's, if only that is known
+ * @param endpoints of all trainers of the job, in the order of their ranks; empty: they are not known beforehand
  * @param trainers of the job, at most
  * @param restarts how often a trainer that fails is started again
  */
 record LaunchPlan(boolean collective, String why, List<Planned> processes, List<String> endpoints, int trainers, int restarts) {
 
-  static final String LOOPBACK = "127.0.0.1";
+  private static final String MASTER = "PADDLE_MASTER";
 
   /**
    * One process.
@@ -58,49 +57,47 @@ record LaunchPlan(boolean collective, String why, List<Planned> processes, List<
         .filter(serversHere()::contains).findFirst().orElse("");
   }
 
+  /** {@code host:port} at which trainers meet that are not named; empty: they are, or there are none. */
+  String meeting() {
+    return of(LaunchedRole.WORKER).stream().map(worker -> worker.environment().getOrDefault(MASTER, "")).findFirst().orElse("");
+  }
+
+  /** The variable that tells trainers where all of them are, or, as that is not known beforehand, where they meet. */
+  String endpointsVariable() {
+    return meeting().isEmpty() ? "PADDLE_TRAINER_ENDPOINTS" : MASTER;
+  }
+
   /**
-   * Chooses the mode and lists the processes.
+   * Chooses the mode and lists the processes of this machine.
    *
    * @param job what is known of the program
    * @param machine addresses and ports of this machine
-   * @param gpus number of GPUs that can be used here
    * @throws InvalidInput for options that contradict each other or leave something open
    */
-  static LaunchPlan of(LaunchOptions options, LaunchedJob job, Machines machine, int gpus) {
-    options.refuseBothModes();
-    List<String> servers = options.parameterServerOptions();
-    List<String> collective = options.collectiveOptions();
-    if (!servers.isEmpty()) {
-      return new ParameterServerPlan(options, job.shards(), machine).plan("Run parameter-server mode. pserver arguments:"
-          + quoted(servers) + ", GPU count:" + gpus);
+  static LaunchPlan of(LaunchOptions options, LaunchedJob job, Machines machine, LaunchedGpus gpus) {
+    return of(LaunchMode.here(options, job, gpus.visible().size()), options, job, machine, gpus);
+  }
+
+  /** Lists the processes of a launch whose mode has been chosen. */
+  static LaunchPlan of(LaunchMode mode, LaunchOptions options, LaunchedJob job, Machines machine, LaunchedGpus gpus) {
+    if (mode.collective()) {
+      return collective(mode.why(), options, job, machine, gpus);
     }
-    if (!collective.isEmpty()) {
-      return collective(options, job, machine, "Run collective mode. gpu arguments:" + quoted(collective) + ", GPU count:" + gpus);
-    }
-    if (gpus > 0) {
-      return collective(options, job, machine, "Not found distinct arguments and there are " + gpus
-          + " GPUs. Default use collective mode");
-    }
-    return new ParameterServerPlan(options.withOneOfEach(), job.shards(), machine).plan("Not found distinct arguments and there is no "
-        + "GPU. Default use parameter-server mode, with one server and one trainer (--server_num, --worker_num)");
+    LaunchOptions asked = options.parameterServerOptions().isEmpty() ? options.withOneOfEach() : options;
+    return new ParameterServerPlan(asked, job, machine, gpus.onlyAsked()).plan(mode.why());
   }
 
   /** Trainers of an elastic job meet at a place that outlives each of them, also on one machine. */
-  private static LaunchPlan collective(LaunchOptions options, LaunchedJob job, Machines machine, String why) {
+  private static LaunchPlan collective(String why, LaunchOptions options, LaunchedJob job, Machines machine, LaunchedGpus gpus) {
     Meeting meeting = options.meeting();
     boolean elastic = meeting.machines().isOpen() || job.elastic();
     if (!meeting.master().isEmpty()) {
-      return new MeetingPlan(options, meeting, machine).plan(why, elastic);
+      return new MeetingPlan(options, meeting, machine, gpus).plan(why, elastic);
     }
     if (elastic && options.ips().isEmpty() && machine.holdsPorts()) {
-      return new MeetingPlan(options, meeting.at(LOOPBACK + ":" + machine.anyPort(LOOPBACK, 1)), machine).plan(why, true);
+      String here = options.ownHost();
+      return new MeetingPlan(options, meeting.at(here + ":" + machine.anyPort(here, 1)), machine, gpus).plan(why, true);
     }
-    return new CollectivePlan(options, machine).plan(why);
-  }
-
-  private static String quoted(List<String> names) {
-    List<String> quoted = new ArrayList<>();
-    names.forEach(name -> quoted.add("'" + name + "'"));
-    return "[" + String.join(", ", quoted) + "]";
+    return new CollectivePlan(options, machine, gpus).plan(why);
   }
 }

@@ -1,20 +1,50 @@
 package io.regatta.fleet.launch;
 
 import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /**
- * What a launcher has to know of the program that it starts.
+ * What a launcher has to know of the program that it starts. Immutable.
  *
- * @param shards of each parameter server; each has a port
+ * @param shards of each parameter server; each has a port. 0: not known
+ * @param collective whether its mode is known to be collective
  * @param elastic whether its trainers go on without those that are lost
  * @param settings arguments of the program that its rendezvous takes as well: {@code -conf}, and {@code --set} of the section node
  */
-public record LaunchedJob(int shards, boolean elastic, List<String> settings) {
+public record LaunchedJob(int shards, boolean collective, boolean elastic, List<String> settings) {
 
-  /** Of a program in code nothing else can be seen. */
-  public static final LaunchedJob UNKNOWN = new LaunchedJob(1, false, List.of());
+  /** Ports from one server to the next where the number of shards is not known. */
+  private static final int STRIDE = 8;
+  private static final Pattern SHARDS = Pattern.compile("--(?:set=)?shards=(\\d{1,4})");
+  private static final Pattern MODE = Pattern.compile("--(?:set=)?mode=([\\w-]+)");
 
   public LaunchedJob {
     settings = List.copyOf(settings);
+  }
+
+  /** A program in code, or a job file that is not on this machine: what its arguments say where they are those of a job. */
+  public static LaunchedJob ofArguments(List<String> arguments) {
+    int shards = 0;
+    boolean collective = false;
+    for (int i = 0; i < arguments.size(); i++) {
+      boolean apart = i + 1 < arguments.size() && arguments.get(i).matches("--(set|shards|mode)");
+      String word = apart ? arguments.get(i) + "=" + arguments.get(i + 1) : arguments.get(i);
+      Matcher count = SHARDS.matcher(word);
+      shards = count.matches() ? Integer.parseInt(count.group(1)) : shards;
+      Matcher mode = MODE.matcher(word);
+      collective = mode.matches() ? mode.group(1).equals("collective") : collective;
+    }
+    return new LaunchedJob(shards, collective, false, List.of());
+  }
+
+  /** Whether the number of shards is known. */
+  boolean knowsShards() {
+    return shards > 0;
+  }
+
+  /** Ports from one server to the next. */
+  int stride() {
+    return knowsShards() ? shards : STRIDE;
   }
 }

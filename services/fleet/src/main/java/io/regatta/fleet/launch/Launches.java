@@ -1,7 +1,6 @@
 package io.regatta.fleet.launch;
 
 import io.regatta.core.error.RegattaException.Cancelled;
-import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.node.process.Proxies;
 import java.io.PrintWriter;
 import java.nio.file.Path;
@@ -31,9 +30,10 @@ public final class Launches {
       PrintWriter out) {
     try (ReservedPorts ports = new ReservedPorts()) {
       List<String> command = ChildCommand.of(options.program(), options.arguments(), main);
-      LaunchPlan plan = LaunchPlan.of(options, job, new ThisMachine(options.host(), ports), gpus(options));
+      LaunchedGpus gpus = LaunchedGpus.here(options.gpus(), System.getenv("CUDA_VISIBLE_DEVICES"), Gpus.all().size());
+      LaunchPlan plan = LaunchPlan.of(options, job, new ThisMachine(options.host(), ports), gpus);
       Function<LaunchPlan.Planned, Call> calls = process -> call(process, command, main, job.settings());
-      announce(plan, options, quiet, out);
+      announce(plan, options, job, quiet, out);
       return stay(new Launcher(plan, calls, Path.of(options.logDir()), out, System.out, use), Signals.caught(), out);
     }
   }
@@ -49,12 +49,13 @@ public final class Launches {
   }
 
   /** Says what is to be started. */
-  static void announce(LaunchPlan plan, LaunchOptions options, boolean quiet, PrintWriter out) {
+  static void announce(LaunchPlan plan, LaunchOptions options, LaunchedJob job, boolean quiet, PrintWriter out) {
     if (!quiet) {
       out.println(options.block());
     }
     Proxies.note(System.getenv()).ifPresent(note -> out.println(note + ", and none reaches what is started"));
-    out.println((options.jobId().isEmpty() ? "" : options.jobId() + ": ") + plan.why());
+    out.println((options.jobId().equals(LaunchOptions.JOB_ID) ? "" : options.jobId() + ": ") + plan.why());
+    LaunchNotes.of(options, job, plan).forEach(note -> out.println("regatta: " + note));
     out.flush();
   }
 
@@ -77,25 +78,5 @@ public final class Launches {
     out.println("regatta: stopped by " + signals.words() + ", " + how);
     out.flush();
     return signals.status();
-  }
-
-  /**
-   * NVIDIA's that this process may use: those that it was given, or else those that the system lists.
-   *
-   * @throws InvalidInput if {@code --gpus} names one that it was not given
-   */
-  private static int gpus(LaunchOptions options) {
-    String visible = System.getenv("CUDA_VISIBLE_DEVICES");
-    if (visible != null) {
-      List<String> given = LaunchOptions.list(visible);
-      for (int gpu : options.gpus().gpus()) {
-        if (!given.contains(Integer.toString(gpu))) {
-          throw new InvalidInput("--gpus names " + gpu + ", but CUDA_VISIBLE_DEVICES gives this process " + (given.isEmpty()
-              ? "none" : String.join(",", given)));
-        }
-      }
-      return given.size();
-    }
-    return Gpus.all().size();
   }
 }

@@ -24,6 +24,14 @@ interface Machines {
    */
   void exactPort(String host, int port, String what);
 
+  /** Whether two places whose processes are started by this launcher are on one machine. */
+  boolean same(String place, String other);
+
+  /** How many of the places are on one machine with this one. */
+  default int beside(String place, List<String> places) {
+    return (int) places.stream().filter(other -> same(place, other)).count();
+  }
+
   /** What to do when none of a list's places is served here, for the message. */
   String elsewhere();
 

@@ -16,16 +16,18 @@ final class MeetingPlan {
   private final LaunchOptions options;
   private final Meeting meeting;
   private final Machines machine;
+  private final LaunchedGpus gpus;
 
-  MeetingPlan(LaunchOptions options, Meeting meeting, Machines machine) {
+  MeetingPlan(LaunchOptions options, Meeting meeting, Machines machine, LaunchedGpus gpus) {
     this.options = options;
     this.meeting = meeting;
     this.machine = machine;
+    this.gpus = gpus;
   }
 
   /** @param elastic whether the job goes on without trainers that are lost */
   LaunchPlan plan(String why, boolean elastic) {
-    int each = options.nprocPerNode() != null ? options.nprocPerNode() : Math.max(1, options.gpus().gpus().size());
+    int each = gpus.trainers(options);
     Map<String, String> shared = new LinkedHashMap<>();
     shared.put("PADDLE_MASTER", meeting.master());
     shared.put("PADDLE_NNODES", meeting.machines().toString());
@@ -39,10 +41,10 @@ final class MeetingPlan {
       if (meeting.rank() >= 0 && !elastic) { // who is started again takes the rank that is free
         variables.put("PADDLE_TRAINER_ID", Integer.toString(meeting.rank() * each + i));
       }
-      variables.putAll(GpuVariables.of(options.gpus(), i));
+      variables.putAll(gpus.variables(i));
       all.add(new LaunchPlan.Planned(LaunchedRole.WORKER, i, variables));
     }
-    return new LaunchPlan(true, why, all, List.of(meeting.master()), meeting.machines().most() * each, elastic ? meeting.maxRestart() : 0);
+    return new LaunchPlan(true, why, all, List.of(), meeting.machines().most() * each, elastic ? meeting.maxRestart() : 0);
   }
 
   /** Of a machine that was given no rank the one that comes first at the master's address has the master. */

@@ -16,13 +16,15 @@ final class ParameterServerPlan {
   static final int FIRST_PORT = 6170;
 
   private final LaunchOptions options;
-  private final int shards;
+  private final LaunchedJob job;
   private final Machines machine;
+  private final LaunchedGpus gpus;
 
-  ParameterServerPlan(LaunchOptions options, int shards, Machines machine) {
+  ParameterServerPlan(LaunchOptions options, LaunchedJob job, Machines machine, LaunchedGpus gpus) {
     this.options = options;
-    this.shards = shards;
+    this.job = job;
     this.machine = machine;
+    this.gpus = gpus;
   }
 
   LaunchPlan plan(String why) {
@@ -32,11 +34,14 @@ final class ParameterServerPlan {
     Map<String, String> shared = new LinkedHashMap<>();
     shared.put("PADDLE_PSERVERS_IP_PORT_LIST", String.join(",", servers));
     shared.put("PADDLE_TRAINER_ENDPOINTS", String.join(",", workers));
+    shared.put("PADDLE_HETER_TRAINER_IP_PORT_LIST", ""); // there are none
     shared.put("PADDLE_TRAINERS_NUM", Integer.toString(workers.size()));
-    shared.put("PADDLE_WITH_GLOO", "0");
-    shared.put("PADDLE_GLOO_RENDEZVOUS", "3");
+    shared.putAll(options.glooVariables());
     if (!http.isEmpty()) {
       shared.put("PADDLE_GLOO_HTTP_ENDPOINT", http);
+    } else if (!options.gloo().equals(LaunchOptions.NO_GLOO)) {
+      throw new InvalidInput("PADDLE_WITH_GLOO is " + options.gloo() + ", and programs of several machines then meet at a port of the "
+          + "first server's that all are told: give --http_port PORT");
     }
     List<LaunchPlan.Planned> all = new ArrayList<>();
     for (int i : here(servers, "--servers")) {
@@ -50,12 +55,14 @@ final class ParameterServerPlan {
       }
       all.add(new LaunchPlan.Planned(LaunchedRole.SERVER, count(all, LaunchedRole.SERVER), variables));
     }
+    List<String> places = new ArrayList<>();
     for (int i : here(workers, "--workers")) {
       int local = count(all, LaunchedRole.WORKER);
       Map<String, String> variables = new LinkedHashMap<>(shared);
       variables.put("TRAINING_ROLE", "TRAINER");
       variables.put("PADDLE_TRAINER_ID", Integer.toString(i));
-      variables.putAll(GpuVariables.of(options.gpus(), local));
+      variables.putAll(gpus.variables(machine.beside(host(workers.get(i)), places)));
+      places.add(host(workers.get(i)));
       all.add(new LaunchPlan.Planned(LaunchedRole.WORKER, local, variables));
     }
     if (all.isEmpty()) {
@@ -75,7 +82,7 @@ final class ParameterServerPlan {
       throw new InvalidInput("The setting of Parameter-Server must has server_num or servers.");
     }
     if (options.servers().isEmpty()) {
-      return IntStream.range(0, count).mapToObj(i -> LaunchPlan.LOOPBACK + ":" + serverPort(i)).toList();
+      return IntStream.range(0, count).mapToObj(i -> options.ownHost() + ":" + serverPort(i)).toList();
     }
     if (count != null && count != options.servers().size()) {
       throw new InvalidInput("The server_num and servers doesn't match. Expect servers endpoints num epual to server_num, "
@@ -83,22 +90,25 @@ final class ParameterServerPlan {
     }
     for (int i : here(options.servers(), "--servers")) {
       HostPort at = HostPort.parse(options.servers().get(i), "--servers");
-      for (int shard = 0; shard < shards; shard++) {
-        machine.exactPort(at.host(), at.port() + shard, "server " + i);
-      }
+      hold(at.host(), at.port(), i);
     }
     return options.servers();
   }
 
   private int serverPort(int i) {
     if (options.startPort() == null) {
-      return machine.anyPort(LaunchPlan.LOOPBACK, shards);
+      return machine.anyPort(options.ownHost(), job.stride());
     }
-    int port = options.startPort() + i * shards;
-    for (int shard = 0; shard < shards; shard++) {
-      machine.exactPort(LaunchPlan.LOOPBACK, port + shard, "server " + i);
-    }
+    int port = options.startPort() + i * job.stride();
+    hold(options.ownHost(), port, i);
     return port;
+  }
+
+  /** The ports of a server's shards; where their number is not known, the first one's. */
+  private void hold(String host, int first, int server) {
+    for (int shard = 0; shard < Math.max(1, job.shards()); shard++) {
+      machine.exactPort(host, first + shard, "server " + server);
+    }
   }
 
   private List<String> workers(int servers) {
@@ -111,7 +121,7 @@ final class ParameterServerPlan {
         throw new InvalidInput("--worker_num counts the trainers of this machine alone, but --servers names others as well: "
             + "name the trainers of all with --workers");
       }
-      return IntStream.range(0, count).mapToObj(i -> LaunchPlan.LOOPBACK + ":" + machine.anyPort(LaunchPlan.LOOPBACK, 1)).toList();
+      return IntStream.range(0, count).mapToObj(i -> options.ownHost() + ":" + machine.anyPort(options.ownHost(), 1)).toList();
     }
     if (count != null && count != options.workers().size()) {
       throw new InvalidInput("The worker_num and workers doesn't match. Expect workers endpoints num epual to worker_num, "

@@ -19,32 +19,38 @@ public final class RemoteLaunch {
 
   private final LaunchOptions options;
   private final RemoteOptions remote;
+  private final LaunchedJob job;
+  private final LaunchMode mode;
   private final PrintWriter out;
   private final List<RemoteHost> hosts;
   private final Ssh ssh;
 
-  /** @throws InvalidInput for options that contradict each other, or a file of hosts that says nothing */
-  public RemoteLaunch(LaunchOptions options, RemoteOptions remote, PrintWriter out) {
+  /**
+   * @param job what is known of the program
+   * @throws InvalidInput for options that contradict each other, or a file of hosts that says nothing
+   */
+  public RemoteLaunch(LaunchOptions options, RemoteOptions remote, LaunchedJob job, PrintWriter out) {
     if (!options.servers().isEmpty() || !options.workers().isEmpty() || !options.ips().isEmpty()
         || !options.meeting().master().isEmpty()) {
       throw new InvalidInput("--hosts names the machines: leave out --servers, --workers, --ips and --master; --server_num, "
           + "--worker_num and --nproc_per_node are numbers on each of them");
     }
-    options.refuseBothModes(); // before names of machines take the numbers' place
     if (!Settings.isFile(options.program()) || Path.of(options.program()).isAbsolute()) {
       throw new InvalidInput("program " + options.program() + ": with --hosts it is a job file (.yaml, .yml, .json) by its path in the "
           + "workspace; programs of its own lie in the workspace's lib");
     }
     this.options = options;
     this.remote = remote;
+    this.job = job;
     this.out = out;
+    mode = LaunchMode.onHosts(options, job); // before names of machines take the numbers' place
     hosts = RemoteHost.read(remote.hosts());
     ssh = new Ssh(remote.ssh());
   }
 
   /** Copies, starts, stays, and brings the logs; gives the exit status, see {@link Launches#run}. */
-  public int run(LaunchedJob job, boolean quiet) {
-    LaunchPlan plan = LaunchPlan.of(named(job.shards()), job, new AllMachines(), 0);
+  public int run(boolean quiet) {
+    LaunchPlan plan = LaunchPlan.of(mode, named(), job, new AllMachines(), gpus());
     Signals signals = Signals.caught();
     signals.to(ssh::stop);
     try {
@@ -52,7 +58,7 @@ public final class RemoteLaunch {
     } catch (Cancelled stopped) {
       return Launches.stopped(signals, "before anything was started", out);
     }
-    Launches.announce(plan, options, quiet, out);
+    Launches.announce(plan, options, job, quiet, out);
     Launcher launcher = new Launcher(plan, this::call, Path.of(options.logDir()), out, System.out, null);
     boolean fetched;
     int status;
@@ -76,9 +82,9 @@ public final class RemoteLaunch {
   }
 
   /** Machines by their names, as if the command were given on each of them. */
-  private LaunchOptions named(int shards) {
+  private LaunchOptions named() {
     List<String> all = hosts.stream().map(RemoteHost::host).toList();
-    if (isCollective()) {
+    if (mode.collective()) {
       return options.on(List.of(), List.of(), all);
     }
     int first = options.startPort() == null ? ParameterServerPlan.FIRST_PORT : options.startPort();
@@ -86,7 +92,7 @@ public final class RemoteLaunch {
     List<String> workers = new ArrayList<>();
     for (String host : all) {
       for (int i = 0; i < each(options.serverNum()); i++) {
-        servers.add(host + ":" + (first + i * shards));
+        servers.add(host + ":" + (first + i * job.stride()));
       }
       for (int i = 0; i < each(options.workerNum()); i++) {
         workers.add(host);
@@ -95,8 +101,9 @@ public final class RemoteLaunch {
     return options.on(servers, workers, List.of());
   }
 
-  private boolean isCollective() {
-    return options.nprocPerNode() != null;
+  /** Of each machine; how many it has cannot be seen. */
+  private LaunchedGpus gpus() {
+    return new LaunchedGpus(options.gpus(), List.of());
   }
 
   private static int each(Integer number) {
@@ -119,7 +126,7 @@ public final class RemoteLaunch {
 
   private Call call(LaunchPlan.Planned process) {
     boolean server = process.role() == LaunchedRole.SERVER;
-    int each = isCollective() ? options.nprocPerNode() : each(server ? options.serverNum() : options.workerNum());
+    int each = mode.collective() ? gpus().trainers(options) : each(server ? options.serverNum() : options.workerNum());
     RemoteHost host = hosts.get(process.local() / each);
     int number = process.local() % each;
     List<String> arguments = new ArrayList<>(List.of("run", options.program()));
@@ -166,6 +173,11 @@ public final class RemoteLaunch {
     @Override
     public void exactPort(String host, int port, String what) {
       // the process says so if it is taken
+    }
+
+    @Override
+    public boolean same(String place, String other) {
+      return place.equals(other);
     }
 
     @Override

@@ -1,5 +1,6 @@
 package io.regatta.fleet.launch;
 
+import static io.regatta.fleet.launch.Words.options;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -8,7 +9,6 @@ import io.regatta.fleet.role.RoleEnvironment;
 import io.regatta.node.testing.FreePorts;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -22,25 +22,8 @@ class LaunchPlanTest {
     ports.close();
   }
 
-  /** Options as on a command line: {@code name=value} each. */
-  private static LaunchOptions options(String... given) {
-    Map<String, String> by = new java.util.HashMap<>();
-    for (String each : given) {
-      by.put(each.substring(0, each.indexOf('=')), each.substring(each.indexOf('=') + 1));
-    }
-    return new LaunchOptions(number(by.get("server_num")), number(by.get("worker_num")), LaunchOptions.list(by.get("servers")),
-        LaunchOptions.list(by.get("workers")), LaunchOptions.list(by.get("ips")), number(by.get("nproc_per_node")),
-        Meeting.of(by.get("master"), by.get("nnodes"), number(by.get("rank")), number(by.get("max_restart"))), LaunchOptions.gpus(by.get("gpus")), by.getOrDefault("host", ""), number(by.get("start_port")),
-        by.getOrDefault("http_port", ""), "log", "", "job.yaml", List.of("--max-steps", "5"));
-  }
-
-  private static Integer number(String text) {
-    return text == null ? null : Integer.valueOf(text);
-  }
-
   private LaunchPlan plan(int shards, String... given) {
-    LaunchOptions options = options(given);
-    return LaunchPlan.of(options, new LaunchedJob(shards, false, List.of()), new ThisMachine(options.host(), ports), 0);
+    return Words.plan(ports, new LaunchedJob(shards, false, false, List.of()), 0, given);
   }
 
   private static List<RoleEnvironment> read(LaunchPlan plan) {
@@ -90,16 +73,13 @@ class LaunchPlanTest {
   }
 
   @Test
-  void collective_trainers_read_back_their_ranks_and_each_gets_a_gpu_in_turn() {
-    LaunchPlan plan = plan(1, "nproc_per_node=3", "gpus=4,6");
+  void collective_trainers_read_back_their_ranks() {
+    LaunchPlan plan = plan(1, "nproc_per_node=3");
     assertThat(plan.collective()).isTrue();
     List<RoleEnvironment> roles = read(plan);
     assertThat(roles).extracting(role -> role.value("mode") + " " + role.value("fleet.id")).containsExactly("collective 0",
         "collective 1", "collective 2");
-    assertThat(plan.processes()).extracting(process -> process.environment().get("CUDA_VISIBLE_DEVICES"))
-        .containsExactly("4", "6", "4");
-    assertThat(plan.processes()).extracting(process -> process.environment().get("FLAGS_selected_gpus"))
-        .containsExactly("4", "6", "4");
+    assertThat(plan.endpointsVariable()).isEqualTo("PADDLE_TRAINER_ENDPOINTS");
   }
 
   @Test
@@ -115,6 +95,7 @@ class LaunchPlanTest {
     LaunchPlan first = plan(1, "master=" + master, "nnodes=2", "rank=0", "nproc_per_node=2");
     assertThat(first.processes()).extracting(LaunchPlan.Planned::name).containsExactly("master 0", "worker 0", "worker 1");
     assertThat(first.restarts()).as("not elastic").isZero();
+    assertThat(first.endpointsVariable() + " " + first.meeting()).isEqualTo("PADDLE_MASTER " + master);
     LaunchPlan second = plan(1, "master=" + master, "nnodes=2", "rank=1", "nproc_per_node=2");
     assertThat(read(second)).extracting(role -> role.value("fleet.id") + " of " + role.value("trainers") + " at "
         + role.value("fleet.rendezvous_endpoint")).containsExactly("2 of 4 at " + master, "3 of 4 at " + master);
@@ -132,21 +113,41 @@ class LaunchPlanTest {
 
   @Test
   void trainers_of_an_elastic_job_meet_at_a_place_of_its_own_on_one_machine_as_well() {
-    LaunchOptions options = options("nproc_per_node=2");
-    LaunchPlan plan = LaunchPlan.of(options, new LaunchedJob(1, true, List.of()), new ThisMachine("", ports), 0);
+    LaunchPlan plan = Words.plan(ports, new LaunchedJob(1, true, true, List.of()), 0, "nproc_per_node=2");
     assertThat(plan.processes()).extracting(LaunchPlan.Planned::name).containsExactly("master 0", "worker 0", "worker 1");
     assertThat(plan.restarts()).isEqualTo(3);
   }
 
   @Test
-  void who_asks_for_neither_mode_gets_what_the_machine_is_made_for() {
-    LaunchPlan without = plan(1);
-    assertThat(without.processes()).extracting(LaunchPlan.Planned::name).containsExactly("server 0", "worker 0");
-    assertThat(without.why()).isEqualTo("Not found distinct arguments and there is no GPU. Default use parameter-server mode, with one "
-        + "server and one trainer (--server_num, --worker_num)");
-    LaunchPlan with = LaunchPlan.of(options(), new LaunchedJob(1, false, List.of()), new ThisMachine("", ports), 2);
-    assertThat(with.collective()).isTrue();
-    assertThat(with.why()).isEqualTo("Not found distinct arguments and there are 2 GPUs. Default use collective mode");
+  void without_lists_processes_are_at_the_address_that_is_given_as_this_machines_own() {
+    LaunchPlan servers = plan(1, "server_num=2", "worker_num=1", "host=127.0.0.2");
+    assertThat(servers.processes()).hasSize(3);
+    assertThat(servers.serversHere()).hasSize(2).allMatch(server -> server.startsWith("127.0.0.2:"));
+    assertThat(servers.endpoints()).allMatch(worker -> worker.startsWith("127.0.0.2:"));
+    assertThat(plan(1, "nproc_per_node=2", "host=127.0.0.2").endpoints()).hasSize(2).allMatch(at -> at.startsWith("127.0.0.2:"));
+    LaunchPlan elastic = Words.plan(ports, new LaunchedJob(1, true, true, List.of()), 0, "nproc_per_node=1", "host=127.0.0.2");
+    assertThat(elastic.meeting()).startsWith("127.0.0.2:");
+    assertThat(elastic.of(LaunchedRole.MASTER)).hasSize(1);
+  }
+
+  @Test
+  void servers_of_a_program_whose_shards_cannot_be_seen_are_some_ports_apart() {
+    int start = FreePorts.one();
+    LaunchedJob unseen = LaunchedJob.ofArguments(List.of("--rows", "2"));
+    LaunchPlan plan = Words.plan(ports, unseen, 0, "server_num=2", "worker_num=1", "start_port=" + start);
+    assertThat(plan.serversHere()).containsExactly("127.0.0.1:" + start, "127.0.0.1:" + (start + 8));
+    assertThat(Words.plan(ports, unseen, 0, "server_num=2", "worker_num=1").serversHere()).hasSize(2);
+  }
+
+  @Test
+  void programs_are_told_of_gloo_what_the_user_says() {
+    assertThat(Words.ofWorkers(plan(1, "server_num=1", "worker_num=1"), "PADDLE_WITH_GLOO")).containsExactly("0");
+    LaunchPlan plan = plan(1, "server_num=1", "worker_num=1", "with_gloo=1");
+    assertThat(plan.processes()).allSatisfy(process -> assertThat(process.environment()).containsEntry("PADDLE_WITH_GLOO", "1")
+        .containsEntry("PADDLE_HETER_TRAINER_IP_PORT_LIST", "").containsKeys("PADDLE_GLOO_FS_PATH", "PADDLE_GLOO_HTTP_ENDPOINT"));
+    assertThat(read(plan)).hasSize(2);
+    assertThatThrownBy(() -> plan(1, "servers=127.0.0.1:" + FreePorts.one() + ",10.9.9.9:6170", "workers=127.0.0.1", "with_gloo=1"))
+        .isInstanceOf(InvalidInput.class).hasMessageContaining("give --http_port PORT");
   }
 
   @Test
@@ -174,8 +175,10 @@ class LaunchPlanTest {
     assertThat(options("worker_num=2", "server_num=1", "gpus=0,1").block()).isEqualTo("""
         -----------  Configuration Arguments -----------
         gpus: 0,1
+        host: None
         http_port: None
         ips: 127.0.0.1
+        job_id: default
         log_dir: log
         master: None
         max_restart: 3
@@ -190,5 +193,7 @@ class LaunchPlanTest {
         worker_num: 2
         workers:
         ------------------------------------------------""");
+    assertThat(options("hosts=machines", "job_workspace=/w/%h", "host=a").block()).contains("\nhost: a\nhosts: machines\n",
+        "\njob_dispatch_package: None\njob_id: default\njob_workspace: /w/%h\n");
   }
 }

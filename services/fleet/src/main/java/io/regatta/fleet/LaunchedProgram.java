@@ -1,0 +1,100 @@
+package io.regatta.fleet;
+
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.exchange.Mode;
+import io.regatta.fleet.launch.LaunchedJob;
+import io.regatta.node.NodeConfig;
+import io.regatta.node.process.BadArguments;
+import io.regatta.node.settings.Settings;
+import io.regatta.trainer.config.JobConfig;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Stream;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Unmatched;
+
+/**
+ * What a launcher is to start, and what it can see of it. Immutable.
+ *
+ * @param program a job file, a jar, or one .java file
+ * @param arguments its own: of a job file those of {@code regatta run}
+ */
+record LaunchedProgram(String program, List<String> arguments) {
+
+  /** What a job file's arguments may be, as far as it matters here. */
+  @Command(name = "run")
+  private static final class JobArguments {
+    @Mixin
+    private SettingsOptions settings;
+
+    @Mixin
+    private JobOptions job;
+
+    @Unmatched
+    private List<String> others = new ArrayList<>();
+  }
+
+  private boolean isJobFile() {
+    return Settings.isFile(program);
+  }
+
+  /** What follows a job file is for {@code regatta run}, whose processes would end with "no such option", each in its log. */
+  void refuseOptionsOf(CommandSpec launch) {
+    CommandSpec run = launch.root().subcommands().get("run").getCommandSpec();
+    for (String argument : isJobFile() ? arguments : List.<String>of()) {
+      String option = argument.split("=", 2)[0];
+      if (option.startsWith("-") && launch.findOption(option) != null && run.findOption(option) == null) {
+        throw new InvalidInput(option + " stands behind " + program + ", where what 'regatta run' takes stands; launch's own options "
+            + "stand before the program: regatta " + launch.name() + " " + option + " ... " + program);
+      }
+    }
+  }
+
+  private static JobArguments parsed(Stream<String> words) {
+    JobArguments given = new JobArguments();
+    try {
+      new CommandLine(given).parseArgs(words.toArray(String[]::new));
+    } catch (CommandLine.ParameterException e) {
+      throw new InvalidInput(BadArguments.words(e));
+    }
+    return given;
+  }
+
+  /** A client of what the program starts: with the node's settings that it gets from the environment and from what follows it. */
+  NodeConfig client() {
+    SettingsOptions settings = parsed(isJobFile() ? arguments.stream() : Stream.empty()).settings; // others' options are their own
+    return Place.load(settings.conf(), List.of(), settings.sectionKeys(), StatusCommand.CLIENT).node();
+  }
+
+  /** What can be seen of a job whose processes are started on this machine. */
+  LaunchedJob job() {
+    return job(Path.of(program), false);
+  }
+
+  /**
+   * The same of one whose processes are started on others, where its settings of the node are not seen.
+   *
+   * @param directory of this machine in which the program's path begins; null: it is not here
+   */
+  LaunchedJob jobElsewhere(Path directory) {
+    return job(directory == null ? null : directory.resolve(program), true);
+  }
+
+  private LaunchedJob job(Path file, boolean elsewhere) {
+    if (file == null || !isJobFile() || !Files.isReadable(file)) {
+      return LaunchedJob.ofArguments(arguments); // a file that is not there is refused with its own words
+    }
+    JobArguments given = parsed(Stream.concat(Stream.of(file.toString()), arguments.stream()));
+    JobConfig config = given.job.load(given.settings, null);
+    List<String> node = elsewhere ? List.of() : given.settings.nodeArguments();
+    if (!node.isEmpty()) {
+      Place.checkNode(given.settings.conf(), given.settings.sectionKeys());
+    }
+    return new LaunchedJob(config.shards(), config.mode() == Mode.COLLECTIVE, config.isElastic(), node);
+  }
+}
