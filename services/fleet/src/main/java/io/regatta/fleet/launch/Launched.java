@@ -16,6 +16,8 @@ import java.util.stream.Stream;
 final class Launched {
 
   private static final long KILL_SECONDS = 2;
+  /** Status of a process that SIGTERM has ended. */
+  private static final int TERMINATED = 143;
 
   private final LaunchPlan.Planned planned;
   private final Path log;
@@ -131,8 +133,16 @@ final class Launched {
     }
   }
 
-  /** How it ended, in words; only behind its end. */
+  /** Whether it has ended as what is asked to end does. */
+  boolean hasEndedInOrder() {
+    return !process.isAlive() && (process.exitValue() == 0 || process.exitValue() == TERMINATED);
+  }
+
+  /** How it ended, in words. */
   String ending() {
+    if (process.isAlive()) {
+      return "cannot be ended";
+    }
     int status = process.exitValue();
     return status > 128 && status < 160 ? "was ended by signal " + (status - 128) : "exited with status " + status;
   }

@@ -92,7 +92,7 @@ public final class Launcher {
    */
   boolean await() {
     try {
-      say(plan.collective() ? "details abouts PADDLE_TRAINER_ENDPOINTS can be found in " + logs + "/endpoints.log, and detail "
+      say(plan.collective() ? "details abouts " + plan.endpointsVariable() + " can be found in " + logs + "/endpoints.log, and detail "
           + "running logs maybe found in " + logs + "/workerlog.0"
           : "Please check servers and workers logs in " + logs + "/workerlog.* and " + logs + "/serverlog.*");
       return watch();
@@ -105,8 +105,8 @@ public final class Launcher {
     try {
       Files.createDirectories(logs);
       if (plan.collective()) {
-        Files.writeString(logs.resolve("endpoints.log"), "PADDLE_TRAINER_ENDPOINTS: \n" + String.join("\n", plan.endpoints())
-            + "\n");
+        Files.writeString(logs.resolve("endpoints.log"), plan.endpointsVariable() + ": \n" + String.join("\n", plan.meeting().isEmpty()
+            ? plan.endpoints() : List.of(plan.meeting())) + "\n");
       }
     } catch (IOException e) {
       throw new InvalidInput("--log_dir " + logs + " cannot be written to: " + e.getMessage());
@@ -153,22 +153,31 @@ public final class Launcher {
       }
     }
     if (plan.of(LaunchedRole.SERVER).isEmpty()) {
-      masterEnds();
-    } else if (!running.isEmpty()) {
+      return masterEnds();
+    }
+    if (!running.isEmpty()) {
       if (plan.isUsedFromElsewhere() && !othersLeave()) {
         return false;
       }
       say("all workers exit, going to finish parameter server");
       ending.of(running);
-      running.clear();
       say("all parameter server are killed");
     }
-    return true;
+    return haveEndedInOrder();
+  }
+
+  /** What comes to its end behind the workers may still fail, as a server that cannot write its last snapshot does. */
+  private boolean haveEndedInOrder() {
+    List<Launched> failures = running.stream().filter(process -> !process.hasEndedInOrder()).toList();
+    running.clear();
+    failures.forEach(failure -> shows(failure, " when all workers had ended well"));
+    return failures.isEmpty();
   }
 
   /** The master, if it is here, waits until the trainers of other machines have left, and its log says for whom. */
-  private void masterEnds() {
+  private boolean masterEnds() {
     running.forEach(Launched::terminate);
+    List<Launched> masters = List.copyOf(running);
     boolean told = false;
     while (!running.isEmpty()) {
       Event event = told ? next() : next(MOMENT_MILLIS);
@@ -181,6 +190,8 @@ public final class Launcher {
         event.ended().awaitLog();
       }
     }
+    running.addAll(masters);
+    return haveEndedInOrder();
   }
 
   /** Waits until the trainers of other machines have left the servers. False: a server has ended before. */
@@ -213,12 +224,16 @@ public final class Launcher {
   }
 
   private void failed(Launched ended) {
-    if (plan.collective()) {
+    if (ended.planned().role() == LaunchedRole.WORKER && plan.collective()) {
       say("ABORT!!! Out of all " + plan.trainers() + " trainers, the trainer process with rank=["
-          + ended.planned().environment().getOrDefault("PADDLE_TRAINER_ID", Integer.toString(ended.planned().local()))
+          + ended.planned().environment().getOrDefault("PADDLE_TRAINER_ID", "given when it joined, see its log")
           + "] was aborted. Please check its log.");
     }
-    say("regatta: " + ended.name() + " " + ended.ending() + ": the others are stopped. The end of " + ended.log() + ":");
+    shows(ended, ": the others are stopped");
+  }
+
+  private void shows(Launched ended, String when) {
+    say("regatta: " + ended.name() + " " + ended.ending() + when + ". The end of " + ended.log() + ":");
     LogTail.of(ended.log(), TAIL_LINES).forEach(line -> say("  " + line));
   }
 

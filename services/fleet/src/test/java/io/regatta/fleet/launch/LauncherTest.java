@@ -146,6 +146,34 @@ class LauncherTest {
     }
   }
 
+  @Test
+  void what_fails_when_the_workers_have_ended_well_is_shown() {
+    Path gate = dir.resolve("gate");
+    String server = "sleep 60 & trap 'kill $!; echo no space; exit 3' TERM; mkfifo " + gate + "; wait";
+    Launcher launcher = launcher(false, List.of(planned(LaunchedRole.SERVER, SERVER), planned(LaunchedRole.WORKER, Map.of()),
+        planned(LaunchedRole.WORKER, Map.of())), Map.of(LaunchedRole.SERVER, server, LaunchedRole.WORKER,
+            "until [ -p " + gate + " ]; do :; done"), OutputStream.nullOutputStream(), null);
+    launcher.start();
+    assertThat(launcher.await()).isFalse();
+    assertThat(said.toString()).contains("server 0 exited with status 3 when all workers had ended well", "  no space");
+    launcher = launcher(true, List.of(planned(LaunchedRole.MASTER, Map.of()), planned(LaunchedRole.WORKER, Map.of())),
+        Map.of(LaunchedRole.MASTER, "cat > /dev/null; exit 4", LaunchedRole.WORKER, "exit 0"), OutputStream.nullOutputStream(), null);
+    launcher.start();
+    assertThat(launcher.await()).isFalse();
+    assertThat(said.toString()).contains("master 0 exited with status 4 when all workers had ended well").doesNotContain("ABORT");
+  }
+
+  @Test
+  void of_trainers_that_meet_the_place_is_listed_and_their_ranks_are_not_guessed() throws Exception {
+    Launcher launcher = launcher(true, List.of(planned(LaunchedRole.WORKER, Map.of("PADDLE_MASTER", "10.9.9.1:6379"))),
+        Map.of(LaunchedRole.WORKER, "exit 5"), OutputStream.nullOutputStream(), null);
+    launcher.start();
+    assertThat(launcher.await()).isFalse();
+    assertThat(said.toString()).contains("details abouts PADDLE_MASTER can be found in",
+        "Out of all 2 trainers, the trainer process with rank=[given when it joined, see its log] was aborted.");
+    assertThat(dir.resolve("endpoints.log")).hasContent("PADDLE_MASTER: \n10.9.9.1:6379\n");
+  }
+
   private static void written(Path gate) {
     try {
       Files.writeString(gate, "go\n");
