@@ -23,16 +23,17 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Function;
-import java.util.function.Supplier;
 
 /** All {@link DistributedEmbedding}s of a model, in the order in which its block tree holds them. Model thread only. */
-final class Embeddings {
+final class Embeddings implements AutoCloseable {
 
   /** An array of ids of the next batch, with the distinct ones of some or all of its columns. */
   private record Known(NDArray ids, int[] columns, DistinctIds distinct) {}
 
   private final List<DistributedEmbedding> blocks = new ArrayList<>();
   private final List<Known> known = new ArrayList<>();
+  /** Of the rows of the step under way; null: it has none yet. */
+  private NDManager scope;
 
   Embeddings(Block root) {
     collect(root, Collections.newSetFromMap(new IdentityHashMap<>()));
@@ -78,10 +79,10 @@ final class Embeddings {
   /**
    * Makes the rows' source known to all blocks.
    *
-   * @param scope the current step's manager
+   * @param manager under which the arrays of each step's rows are made
    * @param clicks by table's name, for messages: those of the examples in forward
    */
-  void attach(RowSource rows, Supplier<NDManager> scope, Function<String, float[]> clicks) {
+  void attach(RowSource rows, NDManager manager, Function<String, float[]> clicks) {
     DistributedEmbedding.Step step = new DistributedEmbedding.Step() {
       @Override
       public DistinctIds distinct(NDArray ids, int[] columns) {
@@ -90,7 +91,8 @@ final class Embeddings {
 
       @Override
       public NDManager scope() {
-        return scope.get();
+        scope = scope == null ? manager.newSubManager() : scope;
+        return scope;
       }
 
       @Override
@@ -163,8 +165,21 @@ final class Embeddings {
     return sums.toRows();
   }
 
-  /** Drops forward passes that no step followed. */
-  void forget() {
+  /**
+   * The next step begins: drops forward passes that no step followed, and the arrays of the last step's rows. Not at that step's end:
+   * outputs and loss that come of rows are theirs who read them after it.
+   */
+  void begins() {
     blocks.forEach(DistributedEmbedding::forget);
+    close();
+  }
+
+  /** Gives back the arrays of the last step's rows. */
+  @Override
+  public void close() {
+    if (scope != null) {
+      scope.close();
+      scope = null;
+    }
   }
 }

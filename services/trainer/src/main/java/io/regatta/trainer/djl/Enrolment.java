@@ -8,16 +8,10 @@ import ai.djl.training.initializer.Initializer;
 import ai.djl.training.optimizer.Optimizer;
 import ai.djl.util.Pair;
 import io.regatta.core.client.ParameterClient;
-import io.regatta.core.collective.compress.LocalSteps;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.exchange.Mode;
 import io.regatta.core.model.ModelSpec;
-import io.regatta.core.model.SparseTableSpec;
 import io.regatta.core.optim.OptimizerSpec;
-import io.regatta.trainer.config.AdaptiveLocalsgdConfigs;
-import io.regatta.trainer.config.Communication;
-import io.regatta.trainer.config.DgcConfigs;
-import io.regatta.trainer.config.LocalsgdConfigs;
 import io.regatta.trainer.config.Strategy;
 import io.regatta.trainer.data.DataCursor;
 import io.regatta.trainer.session.ElasticRank;
@@ -30,20 +24,16 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.List;
 import java.util.Locale;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.Predicate;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** How a {@link FleetTrainer} comes to its exchange: checks, registration, start from rank 0's values. Model thread. */
+/** How a {@link FleetTrainer} comes to a run: checks, registration, start from rank 0's values or a snapshot. Model thread. */
 public final class Enrolment {
 
   private static final Logger LOG = LoggerFactory.getLogger(Enrolment.class);
   /** More blocks than this would bury the log's other lines. */
   private static final int BLOCKS_LOGGED = 20;
-  private static final int RANDOM_BITS = 12;
-  private static final int ABSTAINS = 0;
-  private static final int TRAINS = 1;
 
   private Enrolment() {}
 
@@ -80,6 +70,7 @@ public final class Enrolment {
    */
   static Registered register(ReplicaContext replica, Strategy strategy, ModelSpec model, float[] drawn) {
     TrainerSession session = replica.session();
+    String job = session.job().job();
     String operation = "registration with the shards";
     Registered all = replica.group().collective(session, replica.replica(), operation, model, models -> {
       StartingPoint start = StartingPoint.of(session.job());
@@ -90,23 +81,24 @@ public final class Enrolment {
       ParameterClient registered = session.await(operation, session.connect(strategy, models.get(0)));
       boolean collective = session.peers().isPresent();
       if (session.trainer().rank() == 0 && !collective) {
-        begin(session, registered, start, pushesPerStep(replica, strategy.mode()), drawn);
+        begin(session, registered, start, replica.pushesPerStep(strategy.mode()), drawn);
         logBlocks(registered);
       }
       if (session.elastic().isPresent()) {
         return elastic(session, registered, start, models.get(0), drawn);
       }
       refuseLedger(session, start);
-      List<double[]> started = started(session, true, start.steps(), half(models.get(0), true), half(models.get(0), false));
-      refuseAbsent(session, registered, started);
-      refuseOtherStarts(session, started);
+      List<RankStart> started = started(session, RankStart.training(session, start.steps(), models.get(0)));
+      RankStart first = started.get(0);
+      RankStart.requireAllTrain(job, registered.job().mode(), session.job().aggregator(), started);
+      RankStart.requireSameStep(job, started);
       if (collective) {
-        refuseOtherModels(session, started);
+        RankStart.requireSameModel(job, started);
         begin(session, registered, start, 1, ofTheFirst(session, drawn));
-      } else if (started.get(0)[0] != 0 || started.get(0)[1] == ABSTAINS) { // no shard has its values, or some: all drew the same
-        begin(session, registered, start, pushesPerStep(replica, strategy.mode()), drawn);
+      } else if (first.rank() != 0 || !first.trains()) { // no shard has its values, or some: all drew the same
+        begin(session, registered, start, replica.pushesPerStep(strategy.mode()), drawn);
       }
-      return new Registered(registered, start, run(start, (long) started.get(0)[3]));
+      return new Registered(registered, start, run(start, first.run()));
     });
     session.await(operation, session.connect(strategy, model));
     return all;
@@ -120,12 +112,12 @@ public final class Enrolment {
   private static Registered elastic(TrainerSession session, ParameterClient registered, StartingPoint start, ModelSpec model,
       float[] drawn) {
     ElasticRank rank = session.elastic().orElseThrow();
-    List<double[]> started = rank.calls().gather("start of all trainers",
-        mine(session, true, start.steps(), half(model, true), half(model, false)));
+    List<RankStart> started = RankStart.ofRows(rank.calls().gather("start of all trainers",
+        RankStart.training(session, start.steps(), model).toRow()));
     if (rank.run() == 0) {
-      refuseOtherStarts(session, started);
-      refuseOtherModels(session, started);
-      rank.run((long) started.get(0)[3]);
+      RankStart.requireSameStep(session.job().job(), started);
+      RankStart.requireSameModel(session.job().job(), started);
+      rank.run(started.get(0).run());
     }
     rank.calls().ofTheFirst("initial values", drawn);
     if (!rank.isGiven()) {
@@ -172,7 +164,7 @@ public final class Enrolment {
 
   /** What dgc keeps for each rank has no place in a run without it, where the momentum is in the update rule. */
   private static void refuseOtherCompression(TrainerSession session, Strategy strategy, StartingPoint start) {
-    boolean compresses = communication(session, strategy) instanceof DgcConfigs;
+    boolean compresses = Exchanges.compresses(session, strategy);
     if (!start.resume() || compresses == RankTensors.areIn(start)) {
       return;
     }
@@ -223,76 +215,18 @@ public final class Enrolment {
     }
   }
 
-  /** Replicas that are merged push once in a step, others each for itself. */
-  static int pushesPerStep(ReplicaContext replica, Mode mode) {
-    return mode == Mode.ASYNC || mode == Mode.SSP ? replica.group().size() : 1;
-  }
-
-  /** Ranks that see different snapshots would not train the same job. */
-  private static void refuseOtherStarts(TrainerSession session, List<double[]> started) {
-    for (double[] of : started) {
-      if (of[1] == TRAINS && of[2] != started.get(0)[2]) {
-        throw new InvalidInput("job " + session.job().job() + ": trainer " + (int) started.get(0)[0] + " goes on at step "
-            + (long) started.get(0)[2] + ", trainer " + (int) of[0] + " at step " + (long) of[2]
-            + "; all must see the same snapshots: name a directory that they share");
-      }
-    }
-  }
-
   /** Takes the part in the start of a rank that ends its run without having trained, so that the others can begin. */
   public static void abstain(TrainerSession session) {
     if (session.job().mode() == Mode.COLLECTIVE && session.worldSize() > 1) {
       throw new InvalidInput("job " + session.job().job() + ": the program made no trainer on rank " + session.trainer().rank()
           + ", but in mode collective every rank takes part in every step; make one on every rank");
     }
-    started(session, false, 0, 0, 0);
+    started(session, RankStart.abstaining(session));
   }
 
-  /** The time, and random bits below it: runs that begin later have higher numbers. Exact in a double until 2039. */
-  private static long newRun() {
-    return System.currentTimeMillis() << RANDOM_BITS | ThreadLocalRandom.current().nextLong(1 << RANDOM_BITS);
-  }
-
-  /**
-   * In rank order what each rank says of itself: its number, whether it trains, from which step on, a run's number, and the
-   * halves of its model's digest. Waits for all.
-   */
-  private static List<double[]> started(TrainerSession session, boolean trains, long step, double high, double low) {
-    return session.await("start of all trainers", session.gather("start", mine(session, trains, step, high, low)));
-  }
-
-  private static double[] mine(TrainerSession session, boolean trains, long step, double high, double low) {
-    return new double[] {session.trainer().rank(), trains ? TRAINS : ABSTAINS, step, newRun(), high, low};
-  }
-
-  /** Where steps wait for every rank, they would wait for ever for one that makes none. */
-  private static void refuseAbsent(TrainerSession session, ParameterClient client, List<double[]> started) {
-    Mode mode = client.job().mode();
-    boolean waits = mode == Mode.SYNC || mode == Mode.SSP || mode == Mode.HALF_ASYNC && session.job().aggregator();
-    List<Integer> absent = started.stream().filter(of -> of[1] == ABSTAINS).map(of -> (int) of[0]).toList();
-    if (waits && !absent.isEmpty()) {
-      throw new InvalidInput("job " + client.job().job() + ": the program made no trainer on ranks " + absent
-          + ", for whose steps the others would wait for ever in mode " + mode.name().toLowerCase(Locale.ROOT)
-          + "; make one on every rank, or train with mode async, geo, or half_async without an aggregator");
-    }
-  }
-
-  /** 32 bits of a model's digest, which a double holds. */
-  private static double half(ModelSpec model, boolean high) {
-    String digest = model.digest();
-    int middle = digest.length() / 2;
-    return Long.parseLong(high ? digest.substring(0, middle) : digest.substring(middle), 16);
-  }
-
-  /** Where there are servers, these refuse a trainer of another model. */
-  private static void refuseOtherModels(TrainerSession session, List<double[]> started) {
-    double[] first = started.get(0);
-    for (double[] of : started) {
-      if (of[4] != first[4] || of[5] != first[5]) {
-        throw new InvalidInput("job " + session.job().job() + ": trainers " + (int) first[0] + " and " + (int) of[0]
-            + " train different models (variables, shapes, optimizer or seed); start all with the same program and job");
-      }
-    }
+  /** Waits for all; what they say is in rank order. */
+  private static List<RankStart> started(TrainerSession session, RankStart mine) {
+    return RankStart.ofRows(session.await("start of all trainers", session.gather("start", mine.toRow())));
   }
 
   /** Collective mode: what rank 0 has drawn, on every rank. */
@@ -305,14 +239,6 @@ public final class Enrolment {
     return first;
   }
 
-  /** Rows of tables lie on servers, which collective mode has none of. */
-  static void refuseTables(Strategy strategy, List<SparseTableSpec> tables) {
-    if (strategy.mode() == Mode.COLLECTIVE && !tables.isEmpty()) {
-      throw new InvalidInput("the model has a DistributedEmbedding (" + tables.get(0).name() + "), whose rows lie on servers, but "
-          + "mode collective has none; choose another mode, or an embedding of DJL's whose rows are dense parameters");
-    }
-  }
-
   /** Which dense block lies where, once per job; of many only how many there are. */
   private static void logBlocks(ParameterClient client) {
     List<String> blocks = client.partition().describe();
@@ -322,88 +248,5 @@ public final class Enrolment {
     if (blocks.size() <= BLOCKS_LOGGED) {
       blocks.forEach(LOG::info);
     }
-  }
-
-  private static Exchange elastically(ReplicaContext replica, Strategy strategy, ParameterClient client, StepTimes times) {
-    TrainerSession session = replica.session();
-    if (!(strategy.communication() instanceof Communication.AllReduce sums)) {
-      throw new InvalidInput("job " + session.job().job() + " is elastic (collective.min_trainers), whose trainers exchange whole "
-          + "gradients, and keep nothing of them that a newcomer would lack; take dgc, localsgd and adaptive_localsgd out");
-    }
-    ElasticExchange exchange = new ElasticExchange(replica, session.elastic().orElseThrow(), client, sums.wire(), times);
-    replica.group().joinsBy(exchange::joinToTheEnd);
-    LOG.info("job {}: {} dense values, exchanged in {} buckets among {} to {} trainers", client.job().job(),
-        client.partition().numel(), exchange.plan().buckets().size(), session.job().fewestTrainers(),
-        session.job().trainers());
-    return exchange;
-  }
-
-  /** What the ranks tell each other; one rank alone has nobody to save bytes for. */
-  private static Communication communication(TrainerSession session, Strategy strategy) {
-    return session.worldSize() == 1 ? Communication.PLAIN : strategy.communication();
-  }
-
-  /** The update rule of the shards: what the exchange leaves of the program's. */
-  static OptimizerSpec update(TrainerSession session, Strategy strategy, OptimizerSpec optimizer) {
-    Communication communication = communication(session, strategy);
-    if (communication instanceof DgcConfigs) {
-      requireMomentum(optimizer, "dgc");
-      if (optimizer.clipValue() > 0) {
-        throw new InvalidInput("dgc sends what has been accumulated over many steps, to which clip_value does not apply; take it "
-            + "out, or use clip_norm");
-      }
-      return LargestSum.update(optimizer);
-    }
-    if (!(communication instanceof Communication.AllReduce)) {
-      requireMomentum(optimizer, "localsgd");
-    }
-    return optimizer;
-  }
-
-  /** As PaddlePaddle: what is accumulated, or averaged, is linear in the gradients with these only. */
-  private static void requireMomentum(OptimizerSpec optimizer, String what) {
-    if (optimizer.kind() != OptimizerSpec.Kind.SGD && optimizer.kind() != OptimizerSpec.Kind.MOMENTUM) {
-      throw new InvalidInput(what + " trains with sgd and momentum only, but the optimizer is "
-          + optimizer.kind().name().toLowerCase(Locale.ROOT) + "; choose one of these, or fp16_allreduce to send fewer bytes");
-    }
-  }
-
-  /**
-   * The exchange of the client's mode.
-   *
-   * @param optimizer the program's
-   */
-  static Exchange exchange(ReplicaContext replica, Strategy strategy, ParameterClient client, OptimizerSpec optimizer,
-      StepTimes times) {
-    if (replica.session().elastic().isPresent()) {
-      return elastically(replica, strategy, client, times);
-    }
-    if (replica.session().peers().isPresent()) {
-      Communication communication = communication(replica.session(), strategy);
-      LocalSteps localSteps = localSteps(communication);
-      if (localSteps != null) {
-        LocalSgdExchange exchange = new LocalSgdExchange(replica, client, localSteps, times);
-        replica.group().joinsBy(exchange::join);
-        return exchange;
-      }
-      CollectiveExchange exchange = new CollectiveExchange(replica, client, communication, optimizer, times);
-      replica.group().joinsBy(exchange::join);
-      LOG.info("job {}: {} dense values in {} variables, exchanged in {} buckets", client.job().job(),
-          client.partition().numel(), client.job().model().dense().size(), exchange.plan().buckets().size());
-      return exchange;
-    }
-    if (client.job().mode() != Mode.GEO) {
-      return new PushPullExchange(replica, client, times);
-    }
-    GeoRank state = replica.group().collective(replica.session(), replica.replica(), "start of geo mode", client,
-        clients -> new GeoRank(replica.session(), clients.get(0), replica.group().steps(), strategy.kSteps()));
-    return new GeoExchange(replica, state, times);
-  }
-
-  /** Null if the ranks exchange gradients in each step. */
-  private static LocalSteps localSteps(Communication communication) {
-    return communication instanceof LocalsgdConfigs fixed ? LocalSteps.fixed(fixed.kSteps(), fixed.beginStep())
-        : communication instanceof AdaptiveLocalsgdConfigs adaptive
-            ? LocalSteps.adaptive(adaptive.initKSteps(), adaptive.beginStep()) : null;
   }
 }

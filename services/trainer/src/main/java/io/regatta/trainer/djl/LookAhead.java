@@ -2,6 +2,7 @@ package io.regatta.trainer.djl;
 
 import ai.djl.ndarray.NDList;
 import ai.djl.training.dataset.Batch;
+import ai.djl.training.dataset.Dataset;
 import io.regatta.trainer.data.BatchWithIds;
 import io.regatta.trainer.data.DataCursor;
 import java.util.Iterator;
@@ -15,6 +16,7 @@ import java.util.function.BooleanSupplier;
  */
 final class LookAhead implements Iterator<Batch> {
 
+  private final Dataset dataset;
   private final Iterator<Batch> batches;
   private final StepTimes times;
   private final BooleanSupplier enough;
@@ -34,12 +36,19 @@ final class LookAhead implements Iterator<Batch> {
    * @param onTrained called when the first batch is trained
    * @param stepWithNothing takes part in the step that the others make while this replica's batch has no example
    */
-  LookAhead(Iterator<Batch> batches, StepTimes times, BooleanSupplier enough, Runnable onTrained, Runnable stepWithNothing) {
+  LookAhead(Dataset dataset, Iterator<Batch> batches, StepTimes times, BooleanSupplier enough, Runnable onTrained,
+      Runnable stepWithNothing) {
+    this.dataset = dataset;
     this.stepWithNothing = stepWithNothing;
     this.batches = batches;
     this.times = times;
     this.enough = enough;
     this.onTrained = onTrained;
+  }
+
+  /** What is iterated over. */
+  Dataset dataset() {
+    return dataset;
   }
 
   /** The data set of this iteration is being trained on, not evaluated. */

@@ -65,7 +65,7 @@ final class PushPullExchange implements Exchange {
     steps = replica.group().steps();
     mode = client.job().mode();
     overlap = mode == Mode.ASYNC && session.job().overlap();
-    pushesPerStep = Enrolment.pushesPerStep(replica, mode);
+    pushesPerStep = replica.pushesPerStep(mode);
     steps.pushesPerStep(pushesPerStep);
     values = DenseMemory.of(ByteBuffer.allocateDirect(Math.multiplyExact(client.partition().numel(), Float.BYTES)));
     dims = new HashMap<>();

@@ -1,5 +1,6 @@
 package io.regatta.trainer.djl;
 
+import io.regatta.core.exchange.Mode;
 import io.regatta.trainer.session.TrainerSession;
 
 /**
@@ -14,5 +15,10 @@ public record ReplicaContext(TrainerSession session, ReplicaGroup group, int rep
   /** The only replica of a rank. */
   public static ReplicaContext single(TrainerSession session) {
     return new ReplicaContext(session, new ReplicaGroup(1), 0);
+  }
+
+  /** Replicas that are merged push once in a step, others each for itself. */
+  int pushesPerStep(Mode mode) {
+    return mode == Mode.ASYNC || mode == Mode.SSP ? group.size() : 1;
   }
 }

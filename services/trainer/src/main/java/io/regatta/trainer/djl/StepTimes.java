@@ -28,6 +28,10 @@ public final class StepTimes {
   private final StepTrace trace;
   private final int replica;
   private long step;
+  /** When the first step began, the last one to begin, and the last one to end; 0: there is none. */
+  private long firstBegan;
+  private long began;
+  private long ended;
 
   StepTimes(StepTrace trace, int replica) {
     this.trace = trace;
@@ -37,9 +41,22 @@ public final class StepTimes {
   /** The replica begins its step of this number, from 0. */
   void begins(long number) {
     step = number;
+    began = System.nanoTime();
+    firstBegan = firstBegan == 0 ? began : firstBegan;
     if (replica == 0) {
       trace.begins(number);
     }
+  }
+
+  /** The step has been made. */
+  void ends() {
+    span("step", began);
+    ended = System.nanoTime();
+  }
+
+  /** Wall clock from the first step's begin to the last one's end, s; 0 before. */
+  double seconds() {
+    return ended == 0 ? 0 : (ended - firstBegan) / 1e9;
   }
 
   /** Whether spans are kept now, so that it is worth finding out more about them. */
@@ -64,6 +81,16 @@ public final class StepTimes {
   /** Adds time to a part. */
   void add(Part part, long n) {
     nanos[part.ordinal()] += n;
+  }
+
+  /** The time outside of {@link Part#READ} and {@link Part#PULL}, which lie within other parts: for {@link #addSince}, ns. */
+  long outsideOfWaits() {
+    return System.nanoTime() - nanos(Part.READ) - nanos(Part.PULL);
+  }
+
+  /** Adds to a part the time since then, without what has been read and pulled meanwhile. */
+  void addSince(Part part, long outsideOfWaits) {
+    add(part, outsideOfWaits() - outsideOfWaits);
   }
 
   /** Time so far, ns. */

@@ -100,8 +100,8 @@ final class TrainingData {
    *
    * @param steps that have been made
    */
-  DataCursor after(Dataset dataset, LookAhead iteration, long steps) {
-    if (iteration != null && isWhole(dataset)) {
+  DataCursor after(LookAhead iteration, long steps) {
+    if (iteration != null && isWhole(iteration.dataset())) {
       return iteration.after();
     }
     return place(steps);

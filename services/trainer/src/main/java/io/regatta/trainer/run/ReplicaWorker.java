@@ -26,6 +26,7 @@ import io.regatta.trainer.data.file.DataFiles;
 import io.regatta.trainer.djl.FleetTrainer;
 import io.regatta.trainer.djl.RegattaOptimizer;
 import io.regatta.trainer.djl.ReplicaContext;
+import io.regatta.trainer.djl.TrainerSnapshots;
 import io.regatta.trainer.save.SavedModel;
 import io.regatta.trainer.session.TrainerSession;
 import java.io.IOException;
@@ -279,7 +280,7 @@ final class ReplicaWorker implements Worker {
       endOfDay(of); // before the snapshot: the job of the next day begins with rows that have aged
     }
     if (moment) {
-      snapshot(of, "snapshot of pass " + pass, first -> first.passed(pass));
+      snapshot(of, "snapshot of pass " + pass, lowest -> lowest.passed(pass));
     }
   }
 
@@ -301,19 +302,21 @@ final class ReplicaWorker implements Worker {
       throw new InvalidInput("job " + job().job() + ": its program takes snapshots, which need a directory; set snapshots.dir, or "
           + "output");
     }
-    snapshot(of, "snapshot of kind " + kind.label(), first -> first.snapshot(kind));
+    snapshot(of, "snapshot of kind " + kind.label(), lowest -> lowest.asked(kind));
   }
 
   /** The lowest rank has the servers save what all have trained, while the others wait for the moment. */
-  private void snapshot(FleetTrainer of, String what, Consumer<FleetTrainer> taking) {
+  private void snapshot(FleetTrainer of, String what, Consumer<TrainerSnapshots> taking) {
+    TrainerSnapshots snapshots = of.snapshots().orElseThrow(() -> new InvalidInput("job " + job().job() + ": a " + what
+        + " is asked for before trainer.initialize(shapes), which registers the model with the servers; call that first"));
     of.handIn();
     barrier();
-    of.handOver();
-    context.group().collective(session, replica(), what, of, trainers -> collectives.byTheLowest(what, () -> {
-      taking.accept(trainers.get(0));
+    snapshots.handOver();
+    context.group().collective(session, replica(), what, snapshots, all -> collectives.byTheLowest(what, () -> {
+      taking.accept(all.get(0));
       return new double[0];
     }));
-    of.drawAnew();
+    snapshots.drawAnew();
   }
 
   @Override
@@ -340,7 +343,7 @@ final class ReplicaWorker implements Worker {
   @Override
   public Shrunk shrink(FleetTrainer of, boolean endOfDay) {
     settle(of);
-    of.endSnapshots(); // or the rows that it looks at, which are all, would have to be kept as they were
+    of.snapshots().ifPresent(TrainerSnapshots::finish); // or all rows, which it looks at, would have to be kept as they were
     return context.group().collective(session, replica(), "shrink", of, trainers -> collectives.shrink(trainers.get(0)::isBehind,
         number -> session.await("shrink " + number, trainers.get(0).client().shrink(number, endOfDay))));
   }
@@ -388,14 +391,14 @@ final class ReplicaWorker implements Worker {
   /** Waits for what is being written. */
   void endSnapshots() {
     if (trainer != null) {
-      trainer.endSnapshots();
+      trainer.snapshots().ifPresent(TrainerSnapshots::finish);
     }
   }
 
   /** The run has failed, or all is written. */
   void dropSnapshots() {
     if (trainer != null) {
-      trainer.dropSnapshots();
+      trainer.snapshots().ifPresent(TrainerSnapshots::drop);
     }
   }
 

@@ -1,0 +1,74 @@
+package io.regatta.trainer.djl;
+
+import ai.djl.ndarray.NDManager;
+import ai.djl.training.dataset.Batch;
+import ai.djl.training.dataset.Dataset;
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.trainer.data.SlotDataset;
+import io.regatta.trainer.session.ElasticPasses;
+import io.regatta.trainer.session.ElasticRank;
+import io.regatta.trainer.session.TrainerSession;
+import java.util.List;
+
+/** Passes over the training data of an elastic job, whose batches are dealt as the ranks agree. Belongs to the model thread. */
+final class DealtPasses {
+
+  private final TrainerSession session;
+  private final ElasticRank rank;
+  private final ReplicaGroup group;
+  private final ElasticExchange exchange;
+  private final TrainingData data;
+  private final ReplicaSteps steps;
+  private final Runnable joined;
+
+  /** @param joined told when this rank has taken part in steps of the others without an example */
+  DealtPasses(ReplicaContext replica, ElasticExchange exchange, TrainingData data, ReplicaSteps steps, Runnable joined) {
+    session = replica.session();
+    rank = session.elastic().orElseThrow();
+    group = replica.group();
+    this.exchange = exchange;
+    this.data = data;
+    this.steps = steps;
+    this.joined = joined;
+  }
+
+  /**
+   * The next pass; nothing if it is behind the others.
+   *
+   * @throws InvalidInput if the data cannot be dealt
+   */
+  Iterable<Batch> next(Dataset dataset, NDManager manager) {
+    if (!(dataset instanceof SlotDataset slots && slots.canBeDealt())) {
+      throw new InvalidInput("job " + session.job().job() + " is elastic (collective.min_trainers), but its training data, a "
+          + dataset.getClass().getName() + ", cannot be dealt anew when trainers are lost: give it a SlotDataset over a source whose "
+          + "examples are counted, read in order");
+    }
+    join(group::joinOthersSteps); // a program may have left the pass before
+    data.beginPass(dataset);
+    int pass = slots.beginPass().pass();
+    ElasticPasses passes = rank.passes();
+    if (!passes.begin(slots.allExamples(), slots.options().batchSize(), slots.options().dropLast())) {
+      return List.of();
+    }
+    return () -> new DealtBatches(passes, slots, pass, manager, steps::areEnough, () -> join(exchange::join),
+        () -> join(exchange::joinForAnEmptyBatch));
+  }
+
+  private void join(Runnable othersSteps) {
+    othersSteps.run();
+    joined.run();
+  }
+
+  /**
+   * A step is about to be made.
+   *
+   * @throws InvalidInput if what it trains was not dealt to this rank
+   */
+  void requireDealt() {
+    if (rank.passes().next().isEmpty()) {
+      throw new InvalidInput("job " + session.job().job() + " is elastic, and step " + steps.made() + " trains a batch that trainer "
+          + session.trainer().rank() + " was not dealt; take each batch of the training data from trainer.iterateDataset, and make one "
+          + "step with it");
+    }
+  }
+}

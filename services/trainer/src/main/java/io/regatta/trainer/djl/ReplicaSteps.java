@@ -1,0 +1,57 @@
+package io.regatta.trainer.djl;
+
+import io.regatta.trainer.session.TrainerSession;
+
+/**
+ * How many steps a replica has made, and whether they are enough for the job. In an elastic job they are those of the run, in which
+ * every rank takes part. Belongs to the model thread.
+ */
+final class ReplicaSteps {
+
+  private final TrainerSession session;
+  private final RankSteps rank;
+  private long made;
+
+  ReplicaSteps(TrainerSession session, RankSteps rank) {
+    this.session = session;
+    this.rank = rank;
+  }
+
+  /** Steps so far of the whole run, as this replica counts them. */
+  long made() {
+    return made;
+  }
+
+  /** Whether the job's {@code max_steps} have been made. */
+  boolean areEnough() {
+    long limit = session.job().maxSteps();
+    return limit > 0 && made >= limit;
+  }
+
+  /** The rank has taken over how far the run was; of a newcomer to an elastic job these are the steps that the others have made. */
+  void goOn() {
+    made = rank.steps();
+  }
+
+  /** The replica has made a step. */
+  void count() {
+    made = session.elastic().isPresent() ? Math.max(made, rank.steps()) : made + 1;
+    session.stepped(Math.max(made, rank.steps()));
+  }
+
+  /** In an elastic job: the rank may have taken part in steps of the others. Returns whether there are any that did not count yet. */
+  boolean countOthers() {
+    long all = rank.steps();
+    if (all <= made) {
+      return false;
+    }
+    made = all;
+    session.stepped(made);
+    return true;
+  }
+
+  /** All ranks go on from the same step, also one that had no data for the last ones of the others. */
+  void goOnFrom(long agreed) {
+    made = Math.max(made, agreed);
+  }
+}
