@@ -2,12 +2,8 @@ package io.regatta.trainer.run;
 
 import ai.djl.Device;
 import ai.djl.Model;
-import ai.djl.training.Trainer;
 import ai.djl.training.TrainingConfig;
 import ai.djl.training.dataset.Dataset;
-import ai.djl.training.dataset.RandomAccessDataset;
-import ai.djl.training.listener.TrainingListenerAdapter;
-import ai.djl.translate.TranslateException;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.exchange.Shrunk;
 import io.regatta.core.metrics.BinaryMetrics;
@@ -21,7 +17,6 @@ import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.config.Strategy;
 import io.regatta.trainer.data.BadLines;
 import io.regatta.trainer.data.ExampleExchange;
-import io.regatta.trainer.data.SlotDataset;
 import io.regatta.trainer.data.file.DataFiles;
 import io.regatta.trainer.djl.FleetTrainer;
 import io.regatta.trainer.djl.RegattaOptimizer;
@@ -29,44 +24,28 @@ import io.regatta.trainer.djl.ReplicaContext;
 import io.regatta.trainer.djl.TrainerSnapshots;
 import io.regatta.trainer.save.SavedModel;
 import io.regatta.trainer.session.TrainerSession;
-import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.HashMap;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** The {@link Worker} of one replica. Belongs to its model thread. */
 final class ReplicaWorker implements Worker {
-
-  private static final Logger LOG = LoggerFactory.getLogger(ReplicaWorker.class);
 
   private final ReplicaContext context;
   private final TrainerSession session;
   private final RankCollectives collectives;
   private final Device device;
   private final Progress progress;
-  private final Map<String, Double> reported = new LinkedHashMap<>();
-  /** Steps made when a key was last reported. */
-  private final Map<String, Long> stepsReported = new HashMap<>();
+  private final DatasetParts parts = new DatasetParts();
+  private final PassEnds passEnds = new PassEnds(this);
+  private final ReportedFigures reported = new ReportedFigures();
   private FleetTrainer trainer;
   private String model = "";
   private boolean settingsBound;
-  /** Passes over training data. */
-  private int passes;
-  /** Whether nothing but the trainer's listeners says when one ends. */
-  private boolean ownEpochs = true;
-  /** That were trained when the last of these ended. */
-  private long examplesOfEpochs;
-  /** Rows, behind these passes. */
-  private long removed;
-  private final List<SlotDataset> opened = new ArrayList<>();
 
   ReplicaWorker(ReplicaContext context, RankCollectives collectives, Device device, Progress progress) {
     this.context = context;
@@ -150,12 +129,7 @@ final class ReplicaWorker implements Worker {
           + "model, start another job for a second one");
     }
     checkSettings();
-    config.getTrainingListeners().add(new TrainingListenerAdapter() { // behind the program's own
-      @Override
-      public void onEpoch(Trainer of) {
-        epochEnded((FleetTrainer) of);
-      }
-    });
+    config.getTrainingListeners().add(passEnds); // behind the program's own
     trainer = new FleetTrainer(model, config, strategy, context);
     return trainer;
   }
@@ -172,26 +146,7 @@ final class ReplicaWorker implements Worker {
 
   @Override
   public Dataset shard(Dataset dataset) {
-    if (dataset instanceof SlotDataset slots) {
-      SlotDataset mine = slots.shard(shardIndex(), shardCount());
-      opened.add(mine);
-      return mine;
-    }
-    if (!(dataset instanceof RandomAccessDataset indexed)) {
-      throw new InvalidInput("cannot take a part of a " + dataset.getClass().getName()
-          + ": only RandomAccessDataset and SlotDataset can be indexed; use shardIndex() and shardCount()");
-    }
-    try {
-      indexed.prepare();
-    } catch (IOException | TranslateException e) {
-      throw new InvalidInput("the data set " + dataset.getClass().getName() + " could not be prepared: "
-          + e.getMessage(), e);
-    }
-    List<Long> mine = new ArrayList<>();
-    for (long i = shardIndex(); i < indexed.size(); i += shardCount()) {
-      mine.add(i);
-    }
-    return indexed.subDataset(mine);
+    return parts.take(dataset, shardIndex(), shardCount());
   }
 
   @Override
@@ -224,7 +179,8 @@ final class ReplicaWorker implements Worker {
     return new ReplicaExchange(this, context, collectives);
   }
 
-  private double[] combine(String operation, double[] values, ReduceOp op) {
+  /** An all-reduce under this name, for messages. */
+  double[] combine(String operation, double[] values, ReduceOp op) {
     double[] result = context.group().collective(session, replica(), operation, values,
         replicas -> Reduction.finish(op,
             collectives.reduce(operation, Reduction.elementwise(op), Reduction.replicas(op, replicas))));
@@ -250,47 +206,10 @@ final class ReplicaWorker implements Worker {
   @Override
   public TrainingReport trainFromDataset(FleetTrainer of, Dataset dataset, FetchHandler fetch, int everyBatches,
       boolean debug) {
-    ownEpochs = false;
+    passEnds.toldByWorker();
     TrainingReport report = new DatasetLoop(this, of, fetch, everyBatches, debug).run(dataset);
-    endOfPass(of, report.examples());
+    passEnds.ended(of, report.examples());
     return report;
-  }
-
-  /** What {@code EasyTrain.fit} tells; so may a program that trains by {@link #trainFromDataset}, whose passes have ended. */
-  private void epochEnded(FleetTrainer of) {
-    if (ownEpochs) {
-      endOfPass(of, of.examples() - examplesOfEpochs);
-    }
-    examplesOfEpochs = of.examples();
-  }
-
-  /**
-   * A pass in which nobody had an example, behind {@code max_steps} or the place where a run goes on, is no day and no moment.
-   *
-   * @param examples of this replica, in the pass
-   */
-  private void endOfPass(FleetTrainer of, long examples) {
-    int pass = passes++;
-    boolean day = job().shrinkEachPass();
-    boolean moment = job().snapshots().everyPass();
-    if (!day && !moment || combine("examples of the pass", new double[] {examples}, ReduceOp.SUM)[0] == 0) {
-      return;
-    }
-    if (day) {
-      endOfDay(of); // before the snapshot: the job of the next day begins with rows that have aged
-    }
-    if (moment) {
-      snapshot(of, "snapshot of pass " + pass, lowest -> lowest.passed(pass));
-    }
-  }
-
-  /** Rows of the sparse tables age, and some go. */
-  private void endOfDay(FleetTrainer of) {
-    Shrunk shrunk = shrink(of, true);
-    removed += shrunk.removed();
-    report("rows_removed", removed);
-    progress.line(shrunk.byScore() + " rows removed for their score, " + shrunk.unseen() + " unseen, " + shrunk.expired()
-        + " expired, " + shrunk.left() + " left");
   }
 
   @Override
@@ -306,7 +225,7 @@ final class ReplicaWorker implements Worker {
   }
 
   /** The lowest rank has the servers save what all have trained, while the others wait for the moment. */
-  private void snapshot(FleetTrainer of, String what, Consumer<TrainerSnapshots> taking) {
+  void snapshot(FleetTrainer of, String what, Consumer<TrainerSnapshots> taking) {
     TrainerSnapshots snapshots = of.snapshots().orElseThrow(() -> new InvalidInput("job " + job().job() + ": a " + what
         + " is asked for before trainer.initialize(shapes), which registers the model with the servers; call that first"));
     of.handIn();
@@ -326,18 +245,7 @@ final class ReplicaWorker implements Worker {
 
   @Override
   public void report(String key, double value) {
-    long steps = trainer == null ? 0 : trainer.steps();
-    Double before = reported.get(key);
-    if (Double.isNaN(value) && before != null && stepsReported.getOrDefault(key, -1L) == steps) {
-      return; // of a pass without steps, behind max_steps
-    }
-    if (Double.isNaN(value)) {
-      LOG.warn("trainer {} of job {}: the program reported {} as not a number (NaN) after {} steps; if that is the mean "
-          + "of an epoch behind max_steps, which has no batches, keep the value of the last one that had some", rank(),
-          job().job(), key, steps);
-    }
-    reported.put(key, value);
-    stepsReported.put(key, steps);
+    reported.report(key, value, trainer == null ? 0 : trainer.steps(), "trainer " + rank() + " of job " + job().job());
   }
 
   @Override
@@ -371,7 +279,7 @@ final class ReplicaWorker implements Worker {
 
   /** Ends the readers of data sets that {@link #shard} has made, which the program may have left in their middle. */
   void closeDatasets() {
-    opened.forEach(SlotDataset::close);
+    parts.close();
   }
 
   /**
@@ -408,7 +316,7 @@ final class ReplicaWorker implements Worker {
   }
 
   Map<String, Double> reported() {
-    return reported;
+    return reported.values();
   }
 
   /** Where the model was saved, by the lowest rank, empty if it was not. */

@@ -9,7 +9,6 @@ import io.regatta.protocol.snapshot.FileEntry;
 import io.regatta.protocol.snapshot.Manifest;
 import io.regatta.protocol.snapshot.ManifestFile;
 import io.regatta.protocol.snapshot.ModelLayout;
-import io.regatta.protocol.snapshot.ShardSaver;
 import io.regatta.protocol.snapshot.SnapshotDirectory;
 import io.regatta.protocol.snapshot.SnapshotKind;
 import io.regatta.protocol.snapshot.Snapshots;
@@ -17,15 +16,12 @@ import io.regatta.protocol.snapshot.WritablePlace;
 import io.regatta.trainer.config.SnapshotConfig;
 import io.regatta.trainer.data.DataCursor;
 import io.regatta.trainer.session.TrainerSession;
-import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutorService;
@@ -49,6 +45,8 @@ public final class SnapshotRun implements AutoCloseable {
   private final String run;
   private final SnapshotConfig config;
   private final Path root;
+  private final SnapshotPlace place;
+  private final TrainersPlaces places;
   private final ExecutorService finisher;
   private final long pushesPerStep;
   private final SnapshotCounts counts;
@@ -79,6 +77,8 @@ public final class SnapshotRun implements AutoCloseable {
     this.counts = counts;
     config = session.job().snapshots();
     root = StartingPoint.root(session.job());
+    place = new SnapshotPlace(root, spec.job(), run, config.keep());
+    places = new TrainersPlaces(session, spec.mode(), pushesPerStep);
     trainersFiles = new TrainersFiles(session, root, writer(), kept);
     finisher = Executors.newSingleThreadExecutor(task -> {
       Thread thread = new Thread(task, "regatta-snapshot-" + spec.job());
@@ -139,7 +139,7 @@ public final class SnapshotRun implements AutoCloseable {
     SnapshotKind kind = wanted == SnapshotKind.DELTA && last.isEmpty() ? SnapshotKind.BASE : wanted;
     String name = name(kind.label(), steps);
     if (!config.isOn()) { // else the start has seen to it
-      checkAlone(steps);
+      place.requireNoOther(steps);
     }
     if (isNoted(kind) && Snapshots.find(root.resolve(name)).isPresent()) {
       LOG.info("{} of job {} is there, and no step has been made since", root.resolve(name), spec.job());
@@ -188,7 +188,7 @@ public final class SnapshotRun implements AutoCloseable {
     List<FileEntry> own;
     long begin = System.nanoTime();
     try {
-      checkOwn(root.resolve(name));
+      place.requireOwn(root.resolve(name));
       parentChecksum = delta ? ManifestFile.checksum(root.resolve(parent)) : "";
       dir.begin();
       own = trainersFiles.write(dir.part());
@@ -209,11 +209,12 @@ public final class SnapshotRun implements AutoCloseable {
         if (e != null) {
           throw e;
         }
-        Manifest manifest = manifest(dir, kind, steps, pass, fuzzy, parent, parentChecksum, cursor, files, own);
-        dir.publish(manifest.toJson(), false);
+        TrainersPlaces.At at = places.at(dir.part(), files, steps, cursor);
+        dir.publish(new Manifest(spec.job(), run, spec.mode().name().toLowerCase(Locale.ROOT), kind, steps, pass, at.version(), fuzzy,
+            parent, parentChecksum, ModelLayout.of(spec), at.trainers(), files, own).toJson(), false);
         long bytes = Stream.concat(files.stream(), own.stream()).mapToLong(FileEntry::bytes).sum();
         counts.taken(steps, bytes, System.nanoTime() - begin);
-        removeOlder();
+        place.removeOlder();
         LOG.info("{}: {}, {} bytes", what, kind.label(), bytes);
         return true;
       } catch (Throwable failure) { // whatever it is, the job goes on without this one
@@ -225,36 +226,6 @@ public final class SnapshotRun implements AutoCloseable {
     if (noted) {
       last = name;
       deltas = delta ? deltas + 1 : 0;
-    }
-  }
-
-  /** What a job that takes snapshots by itself is refused for at its start. */
-  private void checkAlone(long steps) {
-    try {
-      for (Snapshots.Found there : Snapshots.list(root)) {
-        if (!there.manifest().run().equals(run) || there.manifest().step() > steps) {
-          throw new InvalidInput(root + " holds snapshot " + there.dir().getFileName() + " of job " + there.manifest().job()
-              + ", which this run has not made; name another snapshots.dir (or output), or remove those in there");
-        }
-      }
-    } catch (IOException e) {
-      throw new InvalidInput("snapshots of job " + spec.job() + " cannot be written to " + root + ": " + WritablePlace.reason(e), e);
-    }
-  }
-
-  /** Two jobs that write to one place would take each other's snapshots for their own. */
-  private void checkOwn(Path target) {
-    if (Snapshots.find(target).filter(there -> !there.manifest().run().equals(run)).isPresent()) {
-      throw new InvalidInput(target + " is there already, of another run; give each job a snapshots.dir of its own");
-    }
-  }
-
-  /** The new one is there, whatever becomes of the others. */
-  private void removeOlder() {
-    try {
-      Snapshots.retain(root, run, config.keep());
-    } catch (IOException | RuntimeException e) {
-      LOG.warn("older snapshots in {} could not be removed, which fills the disk: {}", root, e.toString());
     }
   }
 
@@ -270,40 +241,6 @@ public final class SnapshotRun implements AutoCloseable {
     } catch (IOException e) {
       LOG.warn("{} could not be removed: {}", dir.part(), e.toString());
     }
-  }
-
-  private Manifest manifest(SnapshotDirectory dir, SnapshotKind kind, long steps, int pass, boolean fuzzy, String parent,
-      String parentChecksum, JsonObject cursor, List<FileEntry> files, List<FileEntry> own) throws IOException {
-    long version = 0;
-    Map<Integer, Manifest.Trainer> trainers = new TreeMap<>();
-    for (int s = 0; s < files.size(); s++) {
-      JsonObject state = ShardSaver.state(dir.part().resolve(files.get(s).file()));
-      if (spec.mode() == Mode.SYNC && state.getLong("step") != steps) {
-        throw new IOException("shard " + s + " has saved what it held before step " + state.getLong("step") + ", not before "
-            + steps + ", for trainers were lost meanwhile");
-      }
-      version = Math.max(version, state.getLong("version"));
-      JsonArray its = state.getJsonArray("trainers");
-      for (int i = 0; i < its.size(); i++) {
-        add(trainers, its.getJsonObject(i), steps, cursor);
-      }
-    }
-    for (int rank = 1; session.peers().isPresent() && rank < session.worldSize(); rank++) { // all are where the first is
-      trainers.put(rank, trainers.get(0).as(rank));
-    }
-    return new Manifest(spec.job(), run, spec.mode().name().toLowerCase(Locale.ROOT), kind, steps, pass, version, fuzzy, parent,
-        parentChecksum, ModelLayout.of(spec), List.copyOf(trainers.values()), files, own);
-  }
-
-  /** In sync mode all are where the round is; in the others each is where its pushes are, as far as a shard has them. */
-  private void add(Map<Integer, Manifest.Trainer> trainers, JsonObject t, long steps, JsonObject cursor) {
-    int rank = t.getInteger("rank");
-    long pushes = t.getLong("clock") * (spec.mode() == Mode.GEO ? session.job().kSteps() : 1) / pushesPerStep;
-    Manifest.Trainer known = trainers.get(rank);
-    List<Long> sequences = new ArrayList<>(known == null ? List.of() : known.sequences());
-    sequences.add(t.getLong("sequence"));
-    long its = spec.mode() == Mode.SYNC ? steps : known == null ? pushes : Math.min(pushes, known.steps());
-    trainers.put(rank, new Manifest.Trainer(rank, t.getLong("incarnation"), its, sequences, cursor));
   }
 
   private void waitForTheLast() {

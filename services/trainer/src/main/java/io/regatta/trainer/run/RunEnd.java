@@ -1,0 +1,152 @@
+package io.regatta.trainer.run;
+
+import io.regatta.core.client.ParameterClient;
+import io.regatta.core.error.RegattaException.PeerLost;
+import io.regatta.core.exchange.Mode;
+import io.regatta.trainer.config.JobConfig;
+import io.regatta.trainer.djl.Enrolment;
+import io.regatta.trainer.djl.RankSteps;
+import io.regatta.trainer.djl.ReplicaGroup;
+import io.regatta.trainer.result.ExchangeFigures;
+import io.regatta.trainer.result.Figures;
+import io.regatta.trainer.result.ResultFile;
+import io.regatta.trainer.result.RunResult;
+import io.regatta.trainer.session.TrainerSession;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * What the ranks of a run do together when their programs have ended: they tell each other what they have done, see that all have the
+ * same parameters, save what the job wants saved, write the result, and leave. The last act of the leader of a rank's replicas, on
+ * its model thread.
+ */
+final class RunEnd {
+
+  private static final Logger LOG = LoggerFactory.getLogger(RunEnd.class);
+
+  private final TrainerSession session;
+  private final ReplicaGroup group;
+  private final RankCollectives collectives;
+  private final ResultFile resultFile;
+
+  /** @param resultFile where the result goes if this is the lowest rank that has such a file; null: none */
+  RunEnd(TrainerSession session, ReplicaGroup group, RankCollectives collectives, ResultFile resultFile) {
+    this.session = session;
+    this.group = group;
+    this.collectives = collectives;
+    this.resultFile = resultFile;
+  }
+
+  /**
+   * All ranks' figures, the parameters' hash, and the rank's leave. Ranks may differ in whether
+   * they train and in what they write; every one comes to every meeting, or the others wait for it there.
+   */
+  RunResult together(List<ReplicaWorker> workers) {
+    session.ending();
+    if (session.client().isEmpty()) {
+      Enrolment.abstain(session);
+    }
+    List<RankStats> ranks = collectives.gatherLast("end of the run", stats(workers).toRow()).stream()
+        .map(RankStats::ofRow).toList();
+    session.reachedTheEnd(ranks.stream().map(RankStats::rank).collect(Collectors.toSet()));
+    String parametersHash = hash();
+    workers.get(0).saveAtTheEnd();
+    RunResult end = result(ranks, workers.get(0), parametersHash);
+    write(end);
+    leave();
+    return end;
+  }
+
+  /** The run has done all that it had to: a shard that is lost now does not undo it, and the rendezvous tells the others. */
+  private void leave() {
+    try {
+      session.await("leave", session.leave());
+    } catch (PeerLost e) { // the session has warned of it
+      LOG.debug("trainer {} of job {} has reached its end, but could not leave every shard: {}", session.trainer().rank(),
+          session.job().job(), e.getMessage());
+    }
+  }
+
+  /** By the lowest rank that is there and has a file; if that is lost meanwhile, by the next one. */
+  private void write(RunResult end) {
+    collectives.byTheLowest("result file", resultFile != null, () -> {
+      resultFile.write(end);
+      LOG.info("trainer {} has written the result of job {} to {}", end.rank(), end.job(), resultFile);
+      return new double[0];
+    });
+  }
+
+  /** Empty if no rank trains. */
+  private String hash() {
+    Optional<ParameterClient> client = session.client();
+    double[] halves = collectives.byTheLowest("hash of all parameters", client.isPresent(), () -> {
+      long digest = session.await("hash of all parameters", client.orElseThrow().digest());
+      return new double[] {digest >>> 32, digest & 0xffff_ffffL};
+    });
+    if (session.peers().isPresent() && halves.length > 0) {
+      requireSame(halves, client.orElseThrow());
+    }
+    return halves.length == 0 ? "" : String.format(Locale.ROOT, "%08x%08x", (long) halves[0], (long) halves[1]);
+  }
+
+  /** In collective mode each rank has a copy, which no step may have made another one. */
+  private void requireSame(double[] halves, ParameterClient client) {
+    long own = session.await("hash of this rank's parameters", client.digest());
+    if (own >>> 32 != (long) halves[0] || (own & 0xffff_ffffL) != (long) halves[1]) {
+      throw new IllegalStateException("trainer " + session.trainer().rank() + " has other parameters at the end than the lowest "
+          + "rank; steps have not been the same on both");
+    }
+  }
+
+  private RankStats stats(List<ReplicaWorker> workers) {
+    long examples = 0;
+    double seconds = 0;
+    for (ReplicaWorker w : workers) {
+      if (w.trainer() != null) {
+        examples += w.trainer().examples();
+        seconds = Math.max(seconds, w.trainer().seconds());
+      }
+    }
+    ReplicaWorker first = workers.get(0);
+    RankSteps steps = group.steps();
+    return new RankStats(session.trainer().rank(), ProcessHandle.current().pid(),
+        first.trainer() == null ? 0 : first.trainer().steps(), examples, seconds,
+        new ExchangeFigures(steps.stalenessMax(), steps.clockLeadMax(), steps.skippedPushes()),
+        Figures.of(first.reported()));
+  }
+
+  private RunResult result(List<RankStats> ranks, ReplicaWorker first, String parametersHash) {
+    JobConfig job = session.job();
+    RankStats lowest = ranks.get(0);
+    long examples = 0;
+    double seconds = 0;
+    ExchangeFigures exchange = lowest.exchange();
+    Map<String, Long> processIds = new TreeMap<>(session.serviceProcessIds());
+    List<Double> rates = new ArrayList<>();
+    for (RankStats r : ranks) {
+      examples += r.examples();
+      seconds = Math.max(seconds, r.seconds());
+      exchange = r == lowest ? exchange : exchange.and(r.exchange());
+      processIds.put("trainer-" + r.rank(), r.processId());
+      rates.add(r.examplesPerSecond());
+    }
+    Map<String, Double> metrics = new LinkedHashMap<>(first.reported());
+    metrics.keySet().removeIf(Figures::has);
+    if (first.trainer() != null) {
+      metrics.putAll(first.trainer().exchangeFigures());
+    }
+    int servers = session.serverEndpoints().size();
+    Mode mode = session.peers().isPresent() ? Mode.COLLECTIVE : session.client().map(c -> c.job().mode()).orElse(job.mode());
+    return new RunResult(job.job(), mode.name().toLowerCase(Locale.ROOT), servers, session.worldSize(),
+        job.threads(), session.shards(), job.seed(), session.trainer().rank(), lowest.steps(), examples, seconds,
+        lowest.figures(), exchange, processIds, first.model(), parametersHash, metrics, rates);
+  }
+}
