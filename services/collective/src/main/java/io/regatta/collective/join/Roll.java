@@ -79,6 +79,20 @@ record Roll(String group, int min, int max, long formed, long generation, List<E
     return Stream.concat(members.stream(), waiting.stream());
   }
 
+  /** The next so many behind this one, around the roll; all, if it is not in it. */
+  List<Entry> behind(String id, int most) {
+    List<Entry> all = everybody().toList();
+    List<Entry> out = new ArrayList<>();
+    int mine = all.stream().map(Entry::id).toList().indexOf(id);
+    for (int i = 1; i <= all.size() && (mine < 0 || out.size() < most); i++) {
+      Entry next = all.get((mine + i + all.size()) % all.size());
+      if (!next.id.equals(id)) {
+        out.add(next);
+      }
+    }
+    return out;
+  }
+
   Optional<Entry> member(String id) {
     return members.stream().filter(entry -> entry.id.equals(id)).findFirst();
   }

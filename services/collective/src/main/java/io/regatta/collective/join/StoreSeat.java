@@ -17,7 +17,6 @@ import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
 import io.vertx.core.internal.ContextInternal;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.ThreadLocalRandom;
@@ -119,7 +118,7 @@ final class StoreSeat extends Tenure {
     Roll roll = seen.roll();
     Future<Void> beat = roll.everybody().anyMatch(entry -> entry.id().equals(id)) ? pulse.beat()
         : Future.succeededFuture();
-    return beat.compose(v -> pulse.lost(watched(roll))).compose(lost -> {
+    return beat.compose(v -> pulse.lost(roll.behind(id, WATCHED))).compose(lost -> {
       if (phase == Phase.OVER) {
         return Future.succeededFuture(false);
       }
@@ -133,20 +132,6 @@ final class StoreSeat extends Tenure {
       }
       return phase == Phase.WAITING ? proceed(seen) : keep(roll);
     });
-  }
-
-  /** Those behind this member, around the roll; all, if it is not in it. */
-  private List<Entry> watched(Roll roll) {
-    List<Entry> all = roll.everybody().toList();
-    List<Entry> out = new ArrayList<>();
-    int mine = all.stream().map(Entry::id).toList().indexOf(id);
-    for (int i = 1; i <= all.size() && (mine < 0 || out.size() < WATCHED); i++) {
-      Entry next = all.get((mine + i + all.size()) % all.size());
-      if (!next.id().equals(id)) {
-        out.add(next);
-      }
-    }
-    return out;
   }
 
   private Future<Boolean> proceed(RollKey.Held seen) {
