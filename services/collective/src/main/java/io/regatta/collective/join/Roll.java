@@ -221,8 +221,8 @@ record Roll(String group, int min, int max, long formed, long generation, List<E
       return waiting.stream().allMatch(Entry::isNew)
           ? state + " goes on with " + members.size() + " of at most " + max + " members, and has let nobody in. Members do "
               + "that when they form the next generation; wait longer, or look at why they do not: " + names(members)
-          : "of " + state + " these have not come to form the next one: " + names(members)
-              + ". Look at what they do, or end them";
+          : "of " + state + " these have not come to form the next one: " + names(members) + ". For them wait "
+              + names(waiting) + "; look at what they do, or end them";
     }
     return "only " + waiting.size() + " of " + (min == max ? "" : "at least ") + min + " members of group " + group
         + " have come (" + names(waiting) + ")" + missingRanks() + ". Start the missing ones, or wait longer";

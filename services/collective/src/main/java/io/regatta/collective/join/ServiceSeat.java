@@ -3,10 +3,8 @@ package io.regatta.collective.join;
 import io.regatta.collective.Joining;
 import io.regatta.collective.Membership;
 import io.regatta.collective.Seat;
-import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.Conflict;
-import io.regatta.core.error.RegattaException.StaleGeneration;
 import io.regatta.node.Node;
 import io.regatta.node.directory.Directory;
 import io.regatta.protocol.RendezvousClient;
@@ -48,8 +46,6 @@ final class ServiceSeat extends Tenure {
   private GroupView early;
   private long watchAgainMillis = WATCH_SOON_MILLIS;
   private boolean closed;
-  /** Why it is closed, once it is. */
-  private Throwable reason;
 
   ServiceSeat(Node node, Directory.Instance service, Joining joining, Consumer<ServiceSeat> over) {
     super((ContextInternal) node.vertx().getOrCreateContext());
@@ -70,7 +66,7 @@ final class ServiceSeat extends Tenure {
 
   private Membership seated(Void joined) {
     if (closed) {
-      throw given();
+      throw givenUp(joining);
     }
     Membership formed = new Membership(joining.group(), seat.generation(), seat.rank(), seat.endpoints());
     begins(formed);
@@ -134,8 +130,8 @@ final class ServiceSeat extends Tenure {
     Promise<Membership> formed = context().promise();
     context().runOnContext(v -> {
       if (forming || closed) {
-        formed.fail(closed ? given() : new Conflict(joining.member() + " already waits for a generation of group " + joining.group()
-                + "; call reform once for each"));
+        formed.fail(closed ? givenUp(joining) : new Conflict(joining.member() + " already waits for a generation of group "
+            + joining.group() + "; call reform once for each"));
         return;
       }
       forming = true;
@@ -146,15 +142,8 @@ final class ServiceSeat extends Tenure {
     return formed.future();
   }
 
-  /** For who asks for more of a seat that is closed: as it was closed for. */
-  private RegattaException given() {
-    String given = joining.member() + " has given its seat in group " + joining.group() + " up: " + reason.getMessage();
-    return reason instanceof StaleGeneration ? new StaleGeneration(given) : new Cancelled(given);
-  }
-
   private void close(Throwable why) {
     closed = true;
-    reason = why;
     fail(why);
     over.accept(this);
   }

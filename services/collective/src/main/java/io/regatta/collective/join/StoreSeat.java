@@ -79,7 +79,8 @@ final class StoreSeat extends Tenure {
   }
 
   private void begin(Promise<Membership> formed, Duration timeout, boolean ending) {
-    wait = new StoreWait(waits, joining, store, timeout, ending, formed);
+    String what = (membership() == null ? "join of group " : "next generation of group ") + joining.group();
+    wait = new StoreWait(waits, joining, store, what, timeout, ending, formed);
   }
 
   private void look() {
@@ -250,8 +251,8 @@ final class StoreSeat extends Tenure {
     Promise<Membership> formed = context().promise();
     context().runOnContext(v -> {
       if (phase != Phase.SEATED) {
-        formed.fail(phase == Phase.OVER ? lost() : new Conflict(joining.member() + " already waits for a generation of group "
-            + joining.group() + "; call reform once for each"));
+        formed.fail(phase == Phase.OVER ? givenUp(joining) : new Conflict(joining.member() + " waits already, " + wait.what()
+            + ", since " + wait.waited() + "; call reform once for each generation"));
         return;
       }
       phase = Phase.WAITING;

@@ -13,10 +13,14 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 
-/** One wait of a {@link StoreSeat} for a generation: for whom, for how long, and whether it is no use to wait for more. On the seat's context. */
+/**
+ * One wait of a {@link StoreSeat} for a generation: for whom, for how long, and whether it is no use to wait for more. On the seat's
+ * context.
+ */
 final class StoreWait {
   private final Joining joining;
   private final Store store;
+  private final String what;
   private final Duration timeout;
   private final boolean ending;
   private final Promise<Membership> formed;
@@ -31,18 +35,31 @@ final class StoreWait {
   /** For {@code /why}, on any thread. */
   private volatile List<Wait.Peer> peers = List.of();
 
-  /** @param ending whether a generation of any size will do, to which nobody new is let in */
-  StoreWait(Waits waits, Joining joining, Store store, Duration timeout, boolean ending, Promise<Membership> formed) {
+  /**
+   * @param what is waited for, for messages, e.g. {@code next generation of group lenet}
+   * @param ending whether a generation of any size will do, to which nobody new is let in
+   */
+  StoreWait(Waits waits, Joining joining, Store store, String what, Duration timeout, boolean ending, Promise<Membership> formed) {
     this.joining = joining;
     this.store = store;
+    this.what = what;
     this.timeout = timeout;
     this.ending = ending;
     this.formed = formed;
-    shown = waits.begin(joining.member(), "join of group " + joining.group(), store.toString(), () -> Future.succeededFuture(peers));
+    shown = waits.begin(joining.member(), what, store.toString(), () -> Future.succeededFuture(peers));
   }
 
   boolean ending() {
     return ending;
+  }
+
+  String what() {
+    return what;
+  }
+
+  /** How long it has lasted, for messages. */
+  String waited() {
+    return String.format(Locale.ROOT, "%.1f s", (System.nanoTime() - sinceNanos) / 1e9);
   }
 
   /** Whether it has been long enough. A newcomer waits as long as there are members who may let it in. */
@@ -79,7 +96,7 @@ final class StoreWait {
   }
 
   PeerLost tooLate(Roll roll) {
-    return new PeerLost(String.format(Locale.ROOT, "join timed out after %.1f s at %s: ", timeout.toMillis() / 1000.0, store)
+    return new PeerLost(joining.member() + " has waited in vain for " + waited() + " at " + store + ", " + what + ": "
         + roll.missing());
   }
 

@@ -1,15 +1,18 @@
 package io.regatta.collective.join;
 
+import io.regatta.collective.Joining;
 import io.regatta.collective.Membership;
 import io.regatta.collective.Seat;
+import io.regatta.core.error.RegattaException;
+import io.regatta.core.error.RegattaException.Cancelled;
+import io.regatta.core.error.RegattaException.StaleGeneration;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.internal.ContextInternal;
 
 /**
  * What a seat tells of the generation that it is in: of each one once that it is over, that members are gone, and
- * that there are newcomers. Changed on
- * the seat's context only.
+ * that there are newcomers; and, in the end, why it was given up. Changed on the seat's context only.
  */
 abstract class Tenure implements Seat {
   private final ContextInternal context;
@@ -17,6 +20,8 @@ abstract class Tenure implements Seat {
   private volatile Promise<String> ended;
   private volatile Promise<String> gone;
   private volatile Promise<String> newcomers;
+  /** Null as long as the seat is held. */
+  private Throwable givenUpFor;
 
   /** No generation yet. */
   Tenure(ContextInternal context) {
@@ -52,9 +57,16 @@ abstract class Tenure implements Seat {
 
   /** The seat is given up. */
   final void fail(Throwable why) {
+    givenUpFor = why;
     ended.tryFail(why);
     gone.tryFail(why);
     newcomers.tryFail(why);
+  }
+
+  /** For who asks for more of a seat that has been given up: as it was given up for. */
+  final RegattaException givenUp(Joining joining) {
+    String why = joining.member() + " has given its seat in group " + joining.group() + " up: " + givenUpFor.getMessage();
+    return givenUpFor instanceof StaleGeneration ? new StaleGeneration(why) : new Cancelled(why);
   }
 
   @Override

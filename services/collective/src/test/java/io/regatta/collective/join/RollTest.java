@@ -95,7 +95,8 @@ class RollTest {
     assertThat(roll.isReady(true)).isTrue();
     Roll broken = roll.form(5).without(List.of("a")).reform("b");
     assertThat(broken.isReady(true)).as("c has still to come").isFalse();
-    assertThat(broken.missing()).contains("of generation 7 of group g these have not come").contains("rank 2 m-1 at h:1");
+    assertThat(broken.missing()).contains("of generation 7 of group g these have not come").contains("rank 2 m-1 at h:1")
+        .contains("For them wait rank 1 m-1 at h:1; look at what they do");
     assertThat(broken.reform("c").isReady(false)).isTrue();
     Roll last = broken.without(List.of("c"));
     assertThat(last.isReady(true)).as("one of at least two").isFalse();

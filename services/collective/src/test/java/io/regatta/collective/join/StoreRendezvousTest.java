@@ -12,6 +12,7 @@ import io.regatta.collective.store.HazelcastStore;
 import io.regatta.collective.store.HttpStore;
 import io.regatta.collective.store.MemoryStore;
 import io.regatta.collective.store.Store;
+import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.Conflict;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.error.RegattaException.StaleGeneration;
@@ -192,7 +193,8 @@ class StoreRendezvousTest {
     Seat other = get(fixed(2, 1, "c"));
     assertThat(get(next).endpoints()).containsExactly("a:1", "c:1");
     assertThat(other.membership().generation()).isEqualTo(get(next).generation());
-    assertThatThrownBy(() -> get(seats.get(1).reform(LONG))).isInstanceOf(StaleGeneration.class);
+    assertThatThrownBy(() -> get(seats.get(1).reform(LONG))).isInstanceOf(Cancelled.class)
+        .hasMessageContaining("b has given its seat in group g up").hasMessageContaining("was closed");
   }
 
   @Test
@@ -208,6 +210,7 @@ class StoreRendezvousTest {
   @Test
   void whoWaitsInVainIsToldForWhom_andLeavesNothingBehind() {
     assertThatThrownBy(() -> get(elastic(2, 3, "a", Duration.ofMillis(150)))).isInstanceOf(PeerLost.class)
+        .hasMessageMatching("a has waited in vain for [0-9.]+ s at .*, join of group g: .*")
         .hasMessageContaining("only 1 of at least 2 members of group g").hasMessageContaining("a at a:1");
     Roll left = Roll.decode(get(memory.get("job/group")).orElseThrow());
     assertThat(left.everybody()).isEmpty();
