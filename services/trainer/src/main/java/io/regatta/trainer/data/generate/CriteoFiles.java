@@ -1,13 +1,12 @@
 package io.regatta.trainer.data.generate;
 
 import io.regatta.core.error.RegattaException.Cancelled;
+import io.regatta.core.file.UnfinishedFile;
 import io.regatta.core.file.WholeFile;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.security.DigestOutputStream;
 import java.security.MessageDigest;
 import java.util.ArrayDeque;
@@ -16,7 +15,6 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Locale;
 import java.util.SplittableRandom;
-import java.util.UUID;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -174,21 +172,14 @@ final class CriteoFiles {
       rows.addAndGet(all);
       return there;
     }
-    Path unfinished = unfinished(directory, name);
+    if (there != null) {
+      blocks(stream, all, truth, OutputStream.nullOutputStream());
+      return there;
+    }
     MessageDigest digest = GeneratedCriteo.sha256();
-    try {
-      try (OutputStream out = there != null ? OutputStream.nullOutputStream()
-          : new DigestOutputStream(Files.newOutputStream(unfinished), digest)) {
-        blocks(stream, all, truth, out);
-      }
-      if (there != null) {
-        return there;
-      }
-      long bytes = Files.size(unfinished);
-      Files.move(unfinished, directory.resolve(name), StandardCopyOption.ATOMIC_MOVE);
-      return new GeneratedCriteo.File(name, bytes, HexFormat.of().formatHex(digest.digest()));
-    } finally {
-      Files.deleteIfExists(unfinished); // only there if something failed
+    try (UnfinishedFile unfinished = UnfinishedFile.of(directory.resolve(name))) {
+      blocks(stream, all, truth, new DigestOutputStream(unfinished.stream(), digest));
+      return new GeneratedCriteo.File(name, unfinished.publish(), HexFormat.of().formatHex(digest.digest()));
     }
   }
 
@@ -258,10 +249,5 @@ final class CriteoFiles {
     }
     return new GeneratedCriteo(CriteoGenerator.VERSION, size, ExactAuc.of(probabilities, labels), logloss / labels.length,
         (double) positives / labels.length, files);
-  }
-
-  /** A name of its own for every writer, with the permissions of an ordinary file. */
-  private static Path unfinished(Path directory, String name) {
-    return directory.resolve("." + name + "." + UUID.randomUUID() + ".unfinished");
   }
 }

@@ -1,6 +1,7 @@
 package io.regatta.trainer.data.generate;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.file.UnfinishedFile;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -72,6 +73,7 @@ public final class CriteoGenerator {
       throw new InvalidInput(others + ". They are not replaced: choose another directory, or delete this one");
     }
     try {
+      removeLeft(directory);
       GeneratedCriteo there = GeneratedCriteo.in(directory);
       if (there != null && there.intact(directory)) {
         return there;
@@ -98,12 +100,20 @@ public final class CriteoGenerator {
     try {
       checkOurs(directory);
       Files.createDirectories(directory);
+      removeLeft(directory);
       if (owns(directory)) {
         removeFiles(directory);
       }
       return make(directory, new UnfinishedCriteo(VERSION, size, List.of()), made);
     } catch (IOException e) {
       throw unwritable(directory, e);
+    }
+  }
+
+  /** Removes what those have begun to write who were killed. */
+  private static void removeLeft(Path directory) throws IOException {
+    if (owns(directory)) {
+      UnfinishedFile.removeLeft(directory, CriteoFiles::isName);
     }
   }
 

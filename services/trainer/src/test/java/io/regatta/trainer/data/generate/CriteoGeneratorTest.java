@@ -20,6 +20,7 @@ import java.nio.file.attribute.FileTime;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.UUID;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -172,16 +173,15 @@ class CriteoGeneratorTest {
     GeneratedCriteo whole = CriteoGenerator.ensure(dir.resolve("whole"), size);
     Path again = dir.resolve("again");
     List<Long> heard = new ArrayList<>();
-    List<Path> parts = List.of(again.resolve("train-000.tsv"), again.resolve("train-001.tsv"), again.resolve("train-002.tsv"));
     assertThatThrownBy(() -> CriteoGenerator.ensure(again, size, rows -> {
       heard.add(rows);
-      if (parts.stream().anyMatch(Files::exists)) {
+      if (!UnfinishedCriteo.in(again).files().isEmpty()) {
         Thread.currentThread().interrupt();
       }
     })).isInstanceOf(Cancelled.class).hasMessageContaining("start it again");
     assertThat(Thread.interrupted()).isTrue();
     assertThat(GeneratedCriteo.in(again)).isNull();
-    Path first = parts.stream().filter(Files::exists).findFirst().orElseThrow();
+    Path first = again.resolve(UnfinishedCriteo.in(again).files().get(0).name());
     assertThat(names(again)).contains("criteo.unfinished").allMatch(name -> !name.startsWith("."));
     FileTime old = FileTime.from(Instant.EPOCH);
     Files.setLastModifiedTime(first, old);
@@ -190,6 +190,23 @@ class CriteoGeneratorTest {
     assertThat(Files.getLastModifiedTime(first)).isEqualTo(old);
     assertThat(heard).last().isEqualTo(31_000L);
     assertThat(names(again)).isEqualTo(names(dir.resolve("whole")));
+  }
+
+  @Test
+  void whatAKilledWriterHasLeftGoesWithTheNextStart() throws Exception {
+    Size size = new Size(7, 2_000, 500, 2);
+    GeneratedCriteo made = CriteoGenerator.ensure(dir, size);
+    List<String> whole = names(dir);
+    Path left = dir.resolve(".train-001.tsv." + UUID.randomUUID() + ".unfinished");
+    Files.createFile(left);
+    CriteoGenerator.ensure(dir, size);
+    assertThat(names(dir)).isEqualTo(whole);
+
+    Files.createFile(left);
+    stopInTheMiddle(made);
+    Files.delete(dir.resolve("train-001.tsv"));
+    assertThat(CriteoGenerator.ensure(dir, size)).isEqualTo(made);
+    assertThat(names(dir)).isEqualTo(whole);
   }
 
   /** As one leaves the data who is killed before the description is there. */
