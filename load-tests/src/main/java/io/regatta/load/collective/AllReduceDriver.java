@@ -5,6 +5,7 @@ import io.regatta.core.collective.Choices;
 import io.regatta.core.collective.Choices.Choice;
 import io.regatta.core.collective.Choices.Row;
 import io.regatta.core.collective.Operation;
+import io.regatta.core.collective.Reach;
 import io.regatta.load.collective.Contender.Calls;
 import io.regatta.load.run.Medians;
 import io.regatta.load.run.MpiProgram;
@@ -14,6 +15,7 @@ import io.regatta.load.run.Task;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -102,36 +104,43 @@ public final class AllReduceDriver {
   }
 
   /**
-   * Measures each all-reduce with several chunk sizes, and prints the table of choices that was fastest: rows for choices.txt, or
-   * for a job's {@code collective.algorithms}.
+   * Measures each all-reduce with several chunk sizes, over the ways that messages take between ranks of one process, of one machine and
+   * of several, and prints the table of choices that was fastest: rows for choices.txt, or for a job's {@code collective.algorithms}.
    *
-   * @return the rows for all-reduce, as text; a row for each number of ranks and size, neighbours that are alike joined
+   * @return the rows for all-reduce, as text; a row for each way, number of ranks and size, neighbours that are alike joined
    */
   public static String refit(Scale scale, List<Integer> sizes, List<Integer> ranks) throws IOException {
     List<Row> rows = new ArrayList<>();
-    Table table = new Table("ranks", "bytes", "algorithm", "chunk", "p50 µs");
-    for (int n : ranks) {
-      try (RegattaGroup group = new RegattaGroup(RegattaGroup.PROCESSES, n)) {
-        List<Choice> fastest = new ArrayList<>();
-        for (int bytes : sizes) {
-          Map<Choice, double[]> measured = measure(scale, group, candidates(bytes), bytes);
-          Choice best = null;
-          for (Map.Entry<Choice, double[]> one : measured.entrySet()) {
-            table.row(n, bytes, one.getKey().algorithm().word(), one.getKey().chunkBytes(), Medians.of(one.getValue()));
-            best = best == null || Medians.of(one.getValue()) < Medians.of(measured.get(best)) ? one.getKey() : best;
+    Table table = new Table("reach", "ranks", "bytes", "algorithm", "chunk", "p50 µs");
+    for (Reach reach : Reach.values()) {
+      for (int n : ranks) {
+        try (RegattaGroup group = new RegattaGroup(RegattaGroup.of(reach), n)) {
+          List<Choice> fastest = new ArrayList<>();
+          for (int bytes : sizes) {
+            Map<Choice, double[]> measured = measure(scale, group, candidates(bytes), bytes);
+            measured.forEach((choice, micros) ->
+                table.row(reach.word(), n, bytes, choice.algorithm().word(), choice.chunkBytes(), Medians.of(micros)));
+            fastest.add(measured.entrySet().stream().min(Comparator.comparingDouble(one -> Medians.of(one.getValue())))
+                .orElseThrow().getKey());
           }
-          fastest.add(best);
-        }
-        for (int s = 0; s < sizes.size(); s++) {
-          boolean last = s == sizes.size() - 1;
-          if (last || !fastest.get(s).equals(fastest.get(s + 1))) { // the middle between two sizes, in powers
-            rows.add(new Row(Operation.ALL_REDUCE, n == ranks.get(ranks.size() - 1) ? Integer.MAX_VALUE : n,
-                last ? Long.MAX_VALUE : (long) Math.sqrt((double) sizes.get(s) * sizes.get(s + 1)), fastest.get(s)));
-          }
+          rows.addAll(rows(reach, n == ranks.get(ranks.size() - 1) ? Integer.MAX_VALUE : n, sizes, fastest));
         }
       }
     }
     return table + "\n" + new Choices(rows).text();
+  }
+
+  /** A row for each run of sizes with the same choice; it ends in the middle between two sizes, in powers. */
+  private static List<Row> rows(Reach reach, int ranks, List<Integer> sizes, List<Choice> fastest) {
+    List<Row> rows = new ArrayList<>();
+    for (int s = 0; s < sizes.size(); s++) {
+      boolean last = s == sizes.size() - 1;
+      if (last || !fastest.get(s).equals(fastest.get(s + 1))) {
+        rows.add(new Row(Operation.ALL_REDUCE, reach, ranks,
+            last ? Long.MAX_VALUE : (long) Math.sqrt((double) sizes.get(s) * sizes.get(s + 1)), fastest.get(s)));
+      }
+    }
+    return rows;
   }
 
   /**
@@ -162,7 +171,7 @@ public final class AllReduceDriver {
     choices.forEach(choice -> all.put(choice, new double[scale.rounds()]));
     for (int round = -1; round < scale.rounds(); round++) { // the first one warms up
       for (Choice choice : choices) {
-        group.form(new Choices(List.of(new Row(Operation.ALL_REDUCE, Integer.MAX_VALUE, Long.MAX_VALUE, choice))).text());
+        group.form(new Choices(List.of(new Row(Operation.ALL_REDUCE, null, Integer.MAX_VALUE, Long.MAX_VALUE, choice))).text());
         int times = scale.fits(group.run(bytes, 5).median());
         double micros = group.run(bytes, times).micros();
         if (round >= 0) {

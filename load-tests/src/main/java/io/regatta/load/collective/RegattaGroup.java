@@ -1,5 +1,6 @@
 package io.regatta.load.collective;
 
+import io.regatta.core.collective.Reach;
 import io.regatta.load.run.WorkerProcess;
 import io.regatta.protocol.stream.Transport;
 import io.vertx.core.json.JsonArray;
@@ -15,6 +16,15 @@ final class RegattaGroup implements Contender {
   static final String SHARED = "regatta-shared";
   static final String HANDOVER = "regatta-handover";
   static final String AGGREGATED = "regatta-aggregated";
+
+  /** Of those that differ in nothing but the way, the one that ranks take by default when they are this far apart. */
+  static String of(Reach reach) {
+    return switch (reach) {
+      case PROCESS -> HANDOVER;
+      case MACHINE -> SHARED;
+      case NETWORK -> PROCESSES;
+    };
+  }
 
   /** All. */
   static final List<String> KINDS = List.of(PROCESSES, UNIX, SHARED, AGGREGATED, HANDOVER);

@@ -29,6 +29,7 @@ class AllReduceDriverTest {
   void a_refit_is_a_table_that_can_be_read() throws Exception {
     String told = AllReduceDriver.refit(new Scale(1, 0.01, 0.001), List.of(4096), List.of(2));
     String rows = told.substring(told.indexOf("\n\n") + 2);
-    assertThat(Choices.parse(rows).text()).isEqualTo(rows).contains("all-reduce * *");
+    assertThat(Choices.parse(rows).text()).isEqualTo(rows)
+        .contains("all-reduce process * *").contains("all-reduce machine * *").contains("all-reduce network * *");
   }
 }

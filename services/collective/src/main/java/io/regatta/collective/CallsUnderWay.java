@@ -59,13 +59,14 @@ final class CallsUnderWay {
   /**
    * Begins a call; the tensor is the call's until the future completes.
    *
-   * @param hostOf see {@link Placement}
+   * @param placement of the ranks
    * @throws RegattaException if this rank cannot make the call
    */
-  Future<Void> start(Operation operation, Tensor tensor, ReduceOp op, int root, int[] hostOf) {
-    if (root < 0 || root >= hostOf.length) {
+  Future<Void> start(Operation operation, Tensor tensor, ReduceOp op, int root, Placement placement) {
+    int ranks = mesh.ranks().worldSize();
+    if (root < 0 || root >= ranks) {
       throw new InvalidInput(mesh.where() + ": " + operation.word() + " with root " + root + ", but there are ranks 0 to "
-          + (hostOf.length - 1));
+          + (ranks - 1));
     }
     if (runs.size() >= MAX_CALLS) {
       throw new Overloaded(mesh.where() + ": " + mesh.ranks().name(mesh.rank()) + " has " + MAX_CALLS + " calls under way; wait for some "
@@ -74,15 +75,16 @@ final class CallsUnderWay {
     if (operation.reduces()) {
       tensor.check(op);
     }
-    Choice choice = options.choices().choose(operation, (long) tensor.size() * tensor.wire().bytes(), tensor.wire(), hostOf);
-    boolean aggregated = operation == Operation.ALL_REDUCE && hostOf.length > 1 && !mesh.ranks().aggregators().isEmpty();
+    Choice choice = options.choices().choose(operation, (long) tensor.size() * tensor.wire().bytes(), tensor.wire(),
+        placement.reach(), placement.near());
+    boolean aggregated = operation == Operation.ALL_REDUCE && ranks > 1 && !mesh.ranks().aggregators().isEmpty();
     if (aggregated) {
       choice = new Choice(Algorithm.AGGREGATED, choice.chunkBytes());
     }
     int most = Math.max(1, choice.chunkBytes() / tensor.wire().bytes());
     return begin(new CollectiveRun(mesh, CollectiveFrames.call(made++, operation, op, root, tensor, choice),
         aggregated ? aggregated(tensor.size(), most)
-            : Schedules.of(operation, choice.algorithm(), tensor.size(), mesh.rank(), root, most, hostOf),
+            : Schedules.of(operation, choice.algorithm(), tensor.size(), mesh.rank(), root, most, placement.near()),
         tensor, operation, op));
   }
 

@@ -44,7 +44,7 @@ final class Mesh {
   private final Lent lent;
   private final long sinceMillis = System.currentTimeMillis();
   /** Once formed. */
-  private int[] hostOf;
+  private Placement placement;
   /** Ranks to whom this one's own streams broke, or could not be made, before anything else ended this generation. */
   private final BitSet unreachable = new BitSet();
   /** The first of those that could not be made. */
@@ -143,7 +143,7 @@ final class Mesh {
 
   private void formedIfAllAreThere() {
     if (broken == null && missing().isEmpty()) {
-      hostOf = Placement.of(ranks.endpoints(), Arrays.copyOf(processes, ranks.worldSize()));
+      placement = Placement.of(ranks.endpoints(), Arrays.copyOf(processes, ranks.worldSize()));
       formed.tryComplete();
     }
   }
@@ -192,7 +192,7 @@ final class Mesh {
       return context.failedFuture(broken);
     }
     try {
-      return calls.start(operation, tensor, op, root, hostOf);
+      return calls.start(operation, tensor, op, root, placement);
     } catch (RuntimeException | Error e) { // this rank does not make the call: the others must not wait for it
       fail(ErrorMapping.regatta(e));
       return context.failedFuture(broken);

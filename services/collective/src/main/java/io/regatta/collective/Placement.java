@@ -1,32 +1,39 @@
 package io.regatta.collective;
 
+import io.regatta.core.collective.Reach;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.stream.IntStream;
 
 /**
- * Which ranks are near to each other, for an all-reduce in two levels: those of one process, where a message is handed over
- * and not sent, if any process has several; else those of one host. Pure functions, the same at all ranks.
+ * Where the ranks of a generation are, to each other: a pure function, the same at all ranks. Immutable; the array is nobody's to
+ * change.
+ *
+ * @param near of each rank the first rank that is near to it, for an all-reduce in two levels: those of one process, where a message is
+ *     handed over and not sent, if any process has several; else those of one host
+ * @param reach of all of them
  */
-final class Placement {
-
-  private Placement() {}
+record Placement(int[] near, Reach reach) {
 
   /**
-   * Of each rank the first rank that is near to it.
+   * That of these ranks.
    *
    * @param endpoints {@code host:port} by rank
    * @param processes by rank, the same for ranks of one process; 0: not known, none is near
    */
-  static int[] of(List<String> endpoints, long[] processes) {
+  static Placement of(List<String> endpoints, long[] processes) {
     int[] byProcess = IntStream.range(0, processes.length)
         .map(r -> processes[r] == 0 ? r : first(processes, processes[r])).toArray();
-    if (Arrays.stream(byProcess).distinct().count() < byProcess.length) {
-      return byProcess;
-    }
     List<String> hosts = hosts(endpoints);
-    return hosts.stream().mapToInt(hosts::indexOf).toArray();
+    int[] byHost = hosts.stream().mapToInt(hosts::indexOf).toArray();
+    boolean together = Arrays.stream(byProcess).distinct().count() < byProcess.length;
+    return new Placement(together ? byProcess : byHost,
+        areAlike(byProcess) ? Reach.PROCESS : areAlike(byHost) ? Reach.MACHINE : Reach.NETWORK);
+  }
+
+  private static boolean areAlike(int[] places) {
+    return Arrays.stream(places).allMatch(place -> place == 0);
   }
 
   /** How many ranks are on the host of this one, itself too. */

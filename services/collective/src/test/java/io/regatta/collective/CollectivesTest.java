@@ -128,7 +128,7 @@ class CollectivesTest {
   @CsvSource({"hierarchical, GRPC", "central, GRPC", "central, AUTO", "halving-doubling, GRPC", "exchange, AUTO", "ring, GRPC"})
   void all_reduce_by_each_algorithm_between_hosts_of_unequal_size(String algorithm, Transport transport) {
     // where hosts have several ranks it is hierarchical, whatever the table says but central
-    Choices table = Choices.parse("all-reduce * * " + (algorithm.equals("hierarchical") ? "ring" : algorithm) + " 65536");
+    Choices table = Choices.parse("all-reduce * * * " + (algorithm.equals("hierarchical") ? "ring" : algorithm) + " 65536");
     List<String> hosts = algorithm.equals("hierarchical")
         ? List.of("127.0.0.1", "127.0.0.2", "127.0.0.1", "127.0.0.2", "127.0.0.1") : Collections.nCopies(5, "127.0.0.1");
     try (LocalGroup group = new LocalGroup(VERTX, hosts, transport, table)) {
@@ -224,7 +224,7 @@ class CollectivesTest {
     List<CollectivePort> ports = new ArrayList<>();
     for (String algorithm : List.of("ring", "exchange")) {
       ports.add(get(CollectivePort.listen(VERTX, "127.0.0.1", CollectiveOptions.defaults()
-          .withChoices(Choices.parse("all-reduce * * " + algorithm + " 65536")), new Waits())));
+          .withChoices(Choices.parse("all-reduce * * * " + algorithm + " 65536")), new Waits())));
     }
     List<Future<Void>> calls = LocalGroup.form(1, ports).stream()
         .map(ranks -> ranks.allReduce(Tensor.of(new float[9]), ReduceOp.SUM)).toList();

@@ -12,16 +12,16 @@ import java.util.function.Function;
 import java.util.stream.Stream;
 
 /**
- * Which algorithm carries out which operation, and in what chunks, by number of ranks and size of the vector: a table that
- * was measured, and can be measured again for all-reduce ({@code load-tests/run.sh refit}). All ranks of a group must have the
- * same. Immutable.
+ * Which algorithm carries out which operation, and in what chunks, by how far apart the ranks are, how many, and the size of the
+ * vector: a table that was measured, and can be measured again for all-reduce ({@code load-tests/run.sh refit}). All ranks of a group
+ * must have the same. Immutable.
  *
- * <p>As text a row is {@code operation ranks bytes algorithm chunk-bytes}: up to so many ranks and bytes, {@code *} for any. The
- * first row that fits counts.
+ * <p>As text a row is {@code operation reach ranks bytes algorithm chunk-bytes}: ranks this far apart ({@link Reach}), up to so many,
+ * and up to so many bytes, {@code *} for any. The first row that fits counts.
  */
 public final class Choices {
   private static final String RESOURCE = "choices.txt";
-  private static final int CELLS = 5;
+  private static final int CELLS = 6;
   private static final Choices DEFAULTS = resource();
   /** From so many bytes on two levels pay, if hosts have several ranks; not in the table, for it is not measured by it. */
   private static final long HIERARCHICAL_BYTES = 64 << 10;
@@ -38,8 +38,12 @@ public final class Choices {
     }
   }
 
-  /** One row: for at most so many ranks and bytes. */
-  public record Row(Operation operation, int ranks, long bytes, Choice choice) {
+  /**
+   * One row: for at most so many ranks and bytes.
+   *
+   * @param reach null: any
+   */
+  public record Row(Operation operation, Reach reach, int ranks, long bytes, Choice choice) {
 
     public Row {
       Schedules.check(operation, choice.algorithm);
@@ -48,8 +52,13 @@ public final class Choices {
       }
     }
 
+    private boolean fits(Operation wanted, Reach its, int world, long size) {
+      return operation == wanted && (reach == null || reach == its) && world <= ranks && size <= bytes;
+    }
+
     private String text() {
-      return operation.word() + " " + (ranks == Integer.MAX_VALUE ? "*" : Integer.toString(ranks)) + " "
+      return operation.word() + " " + (reach == null ? "*" : reach.word()) + " "
+          + (ranks == Integer.MAX_VALUE ? "*" : Integer.toString(ranks)) + " "
           + (bytes == Long.MAX_VALUE ? "*" : Long.toString(bytes)) + " " + choice.algorithm.word() + " "
           + choice.chunkBytes;
     }
@@ -92,11 +101,12 @@ public final class Choices {
           throw new IllegalArgumentException("it has " + cells.length + " words, not " + CELLS);
         }
         rows.add(new Row(ofWord(Operation.values(), Operation::word, cells[0]),
-            cells[1].equals("*") ? Integer.MAX_VALUE : Integer.parseInt(cells[1]),
-            cells[2].equals("*") ? Long.MAX_VALUE : Long.parseLong(cells[2]),
-            new Choice(ofWord(Algorithm.values(), Algorithm::word, cells[3]), Integer.parseInt(cells[4]))));
+            cells[1].equals("*") ? null : ofWord(Reach.values(), Reach::word, cells[1]),
+            cells[2].equals("*") ? Integer.MAX_VALUE : Integer.parseInt(cells[2]),
+            cells[3].equals("*") ? Long.MAX_VALUE : Long.parseLong(cells[3]),
+            new Choice(ofWord(Algorithm.values(), Algorithm::word, cells[4]), Integer.parseInt(cells[5]))));
       } catch (IllegalArgumentException | InvalidInput e) {
-        throw new InvalidInput("table of collective algorithms: '" + line + "' is no row like 'all-reduce 2 65536 ring "
+        throw new InvalidInput("table of collective algorithms: '" + line + "' is no row like 'all-reduce machine 2 65536 ring "
             + "262144': " + e.getMessage(), e);
       }
     }
@@ -120,12 +130,13 @@ public final class Choices {
    *
    * @param bytes of the vector, as it travels
    * @param wire a narrower one rules {@link Algorithm#EXCHANGE} out, see there
+   * @param reach of the group, the same at all ranks
    * @param hostOf of each rank any number that is its host's: several hosts, some with several ranks, take two levels,
    *     unless the table says {@link Algorithm#CENTRAL}
    */
-  public Choice choose(Operation operation, long bytes, WireType wire, int[] hostOf) {
+  public Choice choose(Operation operation, long bytes, WireType wire, Reach reach, int[] hostOf) {
     for (Row row : rows) {
-      if (row.operation == operation && hostOf.length <= row.ranks && bytes <= row.bytes) {
+      if (row.fits(operation, reach, hostOf.length, bytes)) {
         Choice choice = row.choice;
         if (operation == Operation.ALL_REDUCE && choice.algorithm != Algorithm.CENTRAL && bytes >= HIERARCHICAL_BYTES
             && isTwoLevels(hostOf)) {
@@ -136,7 +147,7 @@ public final class Choices {
       }
     }
     throw new InvalidInput("the table of collective algorithms has no row for " + operation.word() + " of " + bytes
-        + " bytes among " + hostOf.length + " ranks; its last row of an operation should be for any ('*')");
+        + " bytes among " + hostOf.length + " ranks (" + reach.word() + "); its last row of an operation should be for any ('*')");
   }
 
   private static boolean isTwoLevels(int[] hostOf) {

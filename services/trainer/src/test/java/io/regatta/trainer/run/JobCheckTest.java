@@ -37,12 +37,12 @@ class JobCheckTest {
         .put("collective", new JsonObject().put("algorithms", table.toString())));
     assertThatThrownBy(() -> JobCheck.distributed(job, worker -> {})).isInstanceOf(InvalidInput.class)
         .hasMessageContaining("collective.algorithms is " + table).hasMessageContaining("does not exist");
-    Files.writeString(table, "all-reduce * * tree 65536");
+    Files.writeString(table, "all-reduce * * * tree 65536");
     assertThatThrownBy(() -> JobCheck.distributed(job, worker -> {})).isInstanceOf(InvalidInput.class)
         .hasMessageContaining("collective.algorithms is " + table).hasMessageContaining("no all-reduce by tree");
-    Files.writeString(table, "# measured here\nall-reduce 2 * halving-doubling 65536\n");
+    Files.writeString(table, "# measured here\nall-reduce * 2 * halving-doubling 65536\n");
     assertThatCode(() -> JobCheck.distributed(job, worker -> {})).doesNotThrowAnyException();
-    assertThat(AlgorithmTable.of(job).text()).startsWith("all-reduce 2 * halving-doubling 65536\n")
+    assertThat(AlgorithmTable.of(job).text()).startsWith("all-reduce * 2 * halving-doubling 65536\n")
         .endsWith(Choices.defaults().text());
   }
 }
