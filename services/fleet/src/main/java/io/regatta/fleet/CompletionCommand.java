@@ -1,6 +1,9 @@
 package io.regatta.fleet;
 
+import java.util.Locale;
 import java.util.concurrent.Callable;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import picocli.AutoComplete;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -21,9 +24,20 @@ final class CompletionCommand implements Callable<Integer> {
   @Parameters(index = "0", paramLabel = "SHELL", description = "bash or zsh")
   private Shell shell;
 
+  /** What an option or a parameter may be, as the script lists it: names of constants, which are written in lower case elsewhere. */
+  private static final Pattern VALUES = Pattern.compile("(?m)^( *local \\w+_args=)\\((.*)\\)( # .* values)$");
+
+  /** Without it zsh puts a space behind the name of a directory, where the path should go on; bash is told by {@code compopt}. */
+  private static final String ZSH = """
+      if [ -n "$ZSH_VERSION" ]; then
+        complete -F _complete_regatta -o default -o filenames regatta
+      fi""";
+
   @Override
   public Integer call() {
-    Regatta.say(spec.commandLine().getOut(), AutoComplete.bash("regatta", spec.root().commandLine()));
+    String script = AutoComplete.bash("regatta", spec.root().commandLine());
+    Regatta.say(spec.commandLine().getOut(), VALUES.matcher(script).replaceAll(values -> Matcher.quoteReplacement(values.group(1) + "("
+        + values.group(2).toLowerCase(Locale.ROOT) + ")" + values.group(3))) + ZSH);
     return Regatta.DONE;
   }
 }

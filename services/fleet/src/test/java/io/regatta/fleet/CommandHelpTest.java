@@ -2,11 +2,13 @@ package io.regatta.fleet;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
@@ -64,5 +66,39 @@ class CommandHelpTest {
     String said = new String(bash.getInputStream().readAllBytes());
     assertThat(bash.waitFor()).as(said).isZero();
     assertThat(said).contains("found parity").contains("found --server_num");
+  }
+
+  /** At a terminal of its own, which is the only place where zsh completes anything. */
+  @Test
+  void zsh_completes_commands_options_values_and_files(@TempDir Path dir) throws Exception {
+    assumeTrue(Files.isExecutable(Path.of("/usr/bin/zsh")), "no zsh here");
+    Files.writeString(dir.resolve("completion"), CommandLineRun.regatta("completion", "zsh").out());
+    Files.createFile(Files.createDirectory(dir.resolve("jobs")).resolve("mine.yaml"));
+    Files.writeString(dir.resolve("terminal"), """
+        zmodload zsh/zpty
+        try() {
+          zpty z zsh -f -i
+          zpty -w z 'source ./completion; PS1=REA""DY'
+          zpty -r z said '*READY*'
+          zpty -w -n z "$1"$'\t'
+          zpty -r z said "*$2*" && print -r -- "$1 = $2"
+          zpty -d z
+        }
+        try 'regatta par' 'regatta parity'
+        try 'regatta launch --server_n' 'regatta launch --server_num'
+        try 'regatta completion z' 'regatta completion zsh'
+        try 'regatta simulate jo' 'regatta simulate jobs*/'
+        try 'regatta simulate jobs/m' 'regatta simulate jobs/mine.yaml'
+        """);
+    ProcessBuilder zsh = new ProcessBuilder("zsh", "-f", "terminal").directory(dir.toFile()).redirectErrorStream(true)
+        .redirectOutput(dir.resolve("said").toFile());
+    zsh.environment().put("TERM", "xterm");
+    Process process = zsh.start();
+    try {
+      assertThat(process.waitFor(60, TimeUnit.SECONDS)).as(Files.readString(dir.resolve("said"))).isTrue();
+    } finally {
+      process.destroyForcibly();
+    }
+    assertThat(Files.readAllLines(dir.resolve("said"))).hasSize(5);
   }
 }
