@@ -152,22 +152,12 @@ public final class DenseMemory implements DenseValues {
   }
 
   private void multiply(float[] v, int at, int n) {
-    if (factor == 1) {
-      return;
-    }
-    if (at == 0) {
-      multiply(v, n);
-      return;
-    }
-    for (int i = at; i < at + n; i++) {
-      v[i] *= factor;
-    }
-  }
-
-  /** From index 0 on: with any other the loop is not vectorized. */
-  private void multiply(float[] v, int n) {
     float by = factor;
-    for (int i = 0; i < n; i++) {
+    if (by == 1) {
+      return;
+    }
+    int end = at + n;
+    for (int i = at; i < end; i++) {
       v[i] *= by;
     }
   }
