@@ -11,11 +11,15 @@ import io.regatta.trainer.save.SavedParameters;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** LeNet without servers, over tensor streams between the trainers. */
 class CollectiveTrainingTest {
+
+  /** Between parameters, relative to their norm. */
+  private static final double SAME = 1e-4;
 
   @TempDir
   Path dir;
@@ -29,29 +33,44 @@ class CollectiveTrainingTest {
         .withProgress(Progress.none()));
   }
 
-  /** The same examples in every step, summed in another order. */
   @Test
   void one_two_and_four_trainers_with_the_same_global_batch_train_the_same() {
+    assertThat(furthest(0.9)).isLessThanOrEqualTo(SAME);
+  }
+
+  /**
+   * Its first 3200 images, in order. What the order of a sum changes stays near 1e-7, unless it takes an element over a kink of ReLU or
+   * max-pooling; which seeds have such a step depends on the processor's kernels. One of three is enough: a fault would be in all.
+   */
+  @Test
+  void one_two_and_four_trainers_train_the_same_on_mnist() {
+    String data = "data.dir=" + Jobs.data("mnist");
+    assertThat(IntStream.rangeClosed(2, 4).anyMatch(
+        seed -> furthest(0.7, data, "data.shuffle_buffer=0", "epochs=1", "seed=" + seed) <= SAME)).isTrue();
+  }
+
+  /** Trains alone, by two and by four: the same examples in every step, summed in another order. @return the largest distance from alone */
+  private double furthest(double accuracy, String... keys) {
     LeftoverThreads threads = LeftoverThreads.snapshot();
     SavedParameters alone = null;
+    double furthest = 0;
     for (int trainers : new int[] {1, 2, 4}) {
-      List<RunResult> results = run(trainers);
+      List<RunResult> results = run(trainers, keys);
       RunResult first = results.get(0);
       System.out.println(first);
       assertThat(results).hasSize(trainers).allMatch(r -> r.parametersHash().equals(first.parametersHash()));
       assertThat(first.mode()).isEqualTo("collective");
       assertThat(first.steps()).isEqualTo(100);
       assertThat(first.examples()).isEqualTo(3200);
-      assertThat(first.accuracy()).as("0.1 untrained").isGreaterThan(0.9);
+      assertThat(first.accuracy()).as("0.1 untrained").isGreaterThan(accuracy);
       assertThat(first.metrics().get("exchanges_per_step")).isEqualTo(1);
       SavedParameters saved = SavedParameters.read(dir.resolve("model-" + trainers));
-      if (alone == null) {
-        alone = saved;
-      } else {
-        assertThat(alone.distance(saved)).isLessThanOrEqualTo(1e-4);
-      }
+      alone = alone == null ? saved : alone;
+      System.out.println(trainers + " trainers, distance from alone: " + alone.distance(saved));
+      furthest = Math.max(furthest, alone.distance(saved));
     }
     threads.assertNone();
+    return furthest;
   }
 
   /**
