@@ -306,9 +306,8 @@ class TrainerOnClusterTest {
     for (int sparse : new int[] {0, 2}) {
       JobConfig other = job(keys.copy().put("sparse_shards", sparse).put("job", "other" + sparse));
       assertThatThrownBy(() -> get(trainers(other, program(1)).get(0).result())).hasCauseInstanceOf(Conflict.class)
-          .hasMessageContaining("has --ports_num=2 and --ports_num_for_sparse=1 (parameter_server.shards: 3, "
-              + ".sparse_shards: 1), but this trainer's job says PADDLE_INIT_PORTS_NUM=" + (3 - sparse)
-              + " and PADDLE_INIT_PORTS_NUM_FOR_SPARSE=" + sparse);
+          .hasMessageContaining("has shards: 3, sparse_shards: 1 (v2's ports_num 2, ports_num_for_sparse 1), but this trainer's job "
+              + "says shards: 3, sparse_shards: " + sparse + " (v2's ports_num " + (3 - sparse) + ", ports_num_for_sparse " + sparse + ")");
     }
     JobConfig silent = job(keys);
     RunResult result = get(trainers(silent, program(2)).get(0).result());

@@ -118,25 +118,26 @@ final class ShardFinder {
       ShardMapReply map = maps.get(i);
       boolean same = map.getShardsCount() == first.getShardsCount() && map.getSparseShards() == first.getSparseShards();
       if (!same && (first.getSparseShards() > 0 || map.getSparseShards() > 0)) {
-        throw new InvalidInput(who + ": the server " + servers.get(0).endpoint() + " has " + ports(first) + ", but "
-            + servers.get(i).endpoint() + " has " + ports(map) + "; start all servers with the same numbers");
+        throw new InvalidInput(who + ": the server " + servers.get(0).endpoint() + " has " + numbers(first) + ", but "
+            + servers.get(i).endpoint() + " has " + numbers(map) + "; start all servers with the same numbers");
       }
       int sparse = job.sparseShards();
       if (sparse >= 0 && (map.getShardsCount() != job.shards() || map.getSparseShards() != sparse)) {
-        throw new Conflict(who + ": the server " + servers.get(i).endpoint() + " has " + ports(map)
-            + ", but this trainer's job says PADDLE_INIT_PORTS_NUM=" + (job.shards() - sparse)
-            + " and PADDLE_INIT_PORTS_NUM_FOR_SPARSE=" + sparse + " (shards: " + job.shards() + ", sparse_shards: " + sparse
-            + "): say the same numbers on both sides");
+        throw new Conflict(who + ": the server " + servers.get(i).endpoint() + " has " + numbers(map)
+            + ", but this trainer's job says " + numbers(job.shards(), sparse) + ": say the same numbers on both sides");
       }
     }
     int shards = maps.stream().mapToInt(ShardMapReply::getShardsCount).sum();
     return new Sharding(shards, first.getShardsCount(), first.getSparseShards());
   }
 
-  /** In the words of v2 and of ours. */
-  private static String ports(ShardMapReply map) {
-    int sparse = map.getSparseShards();
-    return "--ports_num=" + (map.getShardsCount() - sparse) + " and --ports_num_for_sparse=" + sparse
-        + " (parameter_server.shards: " + map.getShardsCount() + ", .sparse_shards: " + sparse + ")";
+  private static String numbers(ShardMapReply map) {
+    return numbers(map.getShardsCount(), map.getSparseShards());
+  }
+
+  /** By our keys, with v2's words for those who said it in them. */
+  private static String numbers(int shards, int sparse) {
+    return "shards: " + shards + ", sparse_shards: " + sparse + " (v2's ports_num " + (shards - sparse) + ", ports_num_for_sparse " + sparse
+        + ")";
   }
 }
