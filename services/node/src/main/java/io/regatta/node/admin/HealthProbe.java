@@ -18,26 +18,37 @@ import javax.net.ssl.X509TrustManager;
  */
 public final class HealthProbe {
   private static final String HOST = "127.0.0.1";
-  private static final int ANSWER_MILLIS = 5000;
+  private static final int SILENCE_MILLIS = 5000;
+  private static final int HIGHEST_PORT = 65_535;
 
   private HealthProbe() {}
 
   /** @param args the port */
   public static void main(String[] args) {
+    System.exit(run(args));
+  }
+
+  /** The exit status: of those that Docker knows, 0 and 1. */
+  static int run(String... args) {
+    if (args.length != 1 || !args[0].matches("\\d{1,5}") || Integer.parseInt(args[0]) > HIGHEST_PORT) {
+      System.err.println("the health check takes the admin port (REGATTA_NODE_ADMIN_PORT), a number up to " + HIGHEST_PORT + ", not \""
+          + String.join(" ", args) + "\"");
+      return 1;
+    }
     try {
-      System.exit(isUp(Integer.parseInt(args[0])) ? 0 : 1);
+      return isUp(Integer.parseInt(args[0])) ? 0 : 1;
     } catch (IOException | GeneralSecurityException e) {
       System.err.println("no answer over TLS at port " + args[0] + ": " + e);
-      System.exit(1);
+      return 1;
     }
   }
 
-  /** Blocks for the time of the answer, 5 s at most. */
+  /** Blocks until the answer's first line is there, or 5 s have passed without a byte: who sends slowly is waited for longer. */
   public static boolean isUp(int port) throws IOException, GeneralSecurityException {
     SSLContext tls = SSLContext.getInstance("TLS");
     tls.init(null, new TrustManager[] {new Anybody()}, null);
     try (Socket socket = tls.getSocketFactory().createSocket(HOST, port)) {
-      socket.setSoTimeout(ANSWER_MILLIS);
+      socket.setSoTimeout(SILENCE_MILLIS);
       socket.getOutputStream().write("GET /health HTTP/1.0\r\nHost: localhost\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
       String first = new BufferedReader(new InputStreamReader(socket.getInputStream(), StandardCharsets.US_ASCII)).readLine();
       return first != null && first.matches("HTTP/1\\.\\d 200( .*)?");
