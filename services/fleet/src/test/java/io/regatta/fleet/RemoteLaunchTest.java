@@ -24,7 +24,7 @@ import org.junit.jupiter.api.io.TempDir;
  */
 class RemoteLaunchTest {
 
-  private static final int SECONDS = 90;
+  private static final int SECONDS = 300;
 
   @TempDir
   Path dir;
