@@ -9,7 +9,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -122,7 +121,7 @@ final class LaunchCommand implements Callable<Integer> {
     LaunchVariables variables = new LaunchVariables(System.getenv(), old);
     try {
       take(variables);
-      LaunchOptions options = options(old);
+      LaunchOptions options = options(variables, old);
       variables.lines().forEach(line -> Regatta.say(spec.commandLine().getOut(), line));
       return launch(options);
     } catch (InvalidInput e) {
@@ -159,29 +158,25 @@ final class LaunchCommand implements Callable<Integer> {
     }
   }
 
-  private LaunchOptions options(boolean old) {
+  private LaunchOptions options(LaunchVariables variables, boolean old) {
     return new LaunchOptions(old && servers == null && serverNum == null ? Integer.valueOf(OLD_COUNT) : serverNum,
         old && workers == null && workerNum == null ? Integer.valueOf(OLD_COUNT) : workerNum, LaunchOptions.list(servers),
         LaunchOptions.list(workers), old ? List.of() : LaunchOptions.list(ips), nprocPerNode,
         old && master == null && nnodes == null ? Meeting.NONE : Meeting.of(master, nnodes, rank, maxRestart), LaunchOptions.gpus(gpus),
-        host, startPort, httpPort, gloo(), logDir != null ? logDir : old ? "logs" : "log", jobId.isBlank() ? LaunchOptions.JOB_ID : jobId,
-        program, launched().arguments(), given());
+        host, startPort, httpPort, variables.gloo(), logDir != null ? logDir : old ? "logs" : "log", jobId.isBlank() ? LaunchOptions.JOB_ID : jobId,
+        program, launched().arguments(), given(variables));
   }
 
   private LaunchedProgram launched() {
     return new LaunchedProgram(program, Stream.concat(others.stream(), arguments.stream()).toList());
   }
 
-  /** Options as they were typed, by their first names. */
-  private Map<String, String> given() {
-    return spec.commandLine().getParseResult().matchedOptions().stream().collect(Collectors.toMap(option -> option.names()[0],
-        option -> String.join(",", option.stringValues()), (first, last) -> last));
-  }
-
-  /** Handed on to programs, which may use it; it is no option. */
-  private static String gloo() {
-    String text = System.getenv("PADDLE_WITH_GLOO");
-    return text == null || text.isBlank() ? LaunchOptions.NO_GLOO : text.strip();
+  /** Options by their first names, as they were typed, or as the variables that stand for them say. */
+  private Map<String, String> given(LaunchVariables variables) {
+    Map<String, String> given = variables.options();
+    spec.commandLine().getParseResult().matchedOptions().forEach(option -> given.put(option.names()[0],
+        String.join(",", option.stringValues())));
+    return given;
   }
 
   private int launch(LaunchOptions options) {

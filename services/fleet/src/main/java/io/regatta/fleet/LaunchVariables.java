@@ -1,12 +1,15 @@
 package io.regatta.fleet;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.fleet.launch.LaunchOptions;
 import io.regatta.fleet.launch.LauncherLink;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -19,6 +22,8 @@ import java.util.stream.Stream;
 final class LaunchVariables {
 
   private static final String POD_IP = "POD_IP";
+  private static final String OLD_PORT = "FLAGS_START_PORT";
+  private static final String GLOO = "PADDLE_WITH_GLOO";
   /** By option; of several the first that is set counts. */
   private static final Map<String, List<String>> NAMES = new LinkedHashMap<>();
 
@@ -35,7 +40,7 @@ final class LaunchVariables {
     NAMES.put("--max_restart", List.of("PADDLE_MAX_RESTART"));
     NAMES.put("--gpus", List.of("PADDLE_DEVICES"));
     NAMES.put("--host", List.of(POD_IP));
-    NAMES.put("--start_port", List.of("PADDLE_START_PORT", "FLAGS_START_PORT"));
+    NAMES.put("--start_port", List.of("PADDLE_START_PORT", OLD_PORT));
     NAMES.put("--log_dir", List.of("PADDLE_LOG_DIR"));
     NAMES.put("--job_id", List.of("PADDLE_JOB_ID"));
   }
@@ -47,12 +52,19 @@ final class LaunchVariables {
 
   /**
    * @param environment variables by name
-   * @param old whether the command is {@code launch_ps}, which knows the port alone
+   * @param old whether the command is {@code launch_ps}, of whose options the port alone has a variable
    */
   LaunchVariables(Map<String, String> environment, boolean old) {
-    String port = environment.get("FLAGS_START_PORT");
-    this.environment = environment.containsKey(LauncherLink.VARIABLE) ? Map.of()
-        : !old ? environment : port == null ? Map.of() : Map.of("FLAGS_START_PORT", port);
+    this.environment = new HashMap<>(environment.containsKey(LauncherLink.VARIABLE) ? Map.of() : environment);
+    if (old) {
+      this.environment.keySet().retainAll(Set.of(OLD_PORT, GLOO));
+    }
+  }
+
+  /** What programs are told of gloo, which stands for no option. */
+  String gloo() {
+    String text = environment.getOrDefault(GLOO, "").strip();
+    return text.isEmpty() ? LaunchOptions.NO_GLOO : text;
   }
 
   /** What was given, or else what a variable says; null or blank: neither. */
@@ -91,12 +103,19 @@ final class LaunchVariables {
     return !own.isEmpty() && (place.equals(own) || place.startsWith(own + ":"));
   }
 
+  /** What the variables that count say, by the options for which they stand; a copy. */
+  Map<String, String> options() {
+    Map<String, String> options = new LinkedHashMap<>();
+    taken.forEach((option, variable) -> options.put(option, environment.get(variable).strip()));
+    return options;
+  }
+
   /** Which variables count, and which do not although they are set. */
   List<String> lines() {
     List<String> lines = new ArrayList<>(unused);
     if (!taken.isEmpty()) {
-      lines.add(0, "options from the environment: " + taken.entrySet().stream().map(each -> each.getKey() + " "
-          + environment.get(each.getValue()).strip() + " (" + each.getValue() + ")").collect(Collectors.joining(", ")));
+      lines.add(0, "options from the environment: " + options().entrySet().stream().map(each -> each.getKey() + " "
+          + each.getValue() + " (" + taken.get(each.getKey()) + ")").collect(Collectors.joining(", ")));
     }
     return lines;
   }

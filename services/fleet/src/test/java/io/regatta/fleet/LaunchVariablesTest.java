@@ -18,6 +18,7 @@ class LaunchVariablesTest {
     assertThat(variables.text("--log_dir", "there")).isEqualTo("there");
     assertThat(variables.text("--gpus", null)).isNull();
     assertThat(variables.lines()).containsExactly("options from the environment: --nproc_per_node 2 (PADDLE_NPROC_PER_NODE)");
+    assertThat(variables.options()).isEqualTo(Map.of("--nproc_per_node", "2"));
   }
 
   @Test
@@ -35,6 +36,14 @@ class LaunchVariablesTest {
     assertThat(variables.text("--master", null)).isNull();
     variables.withoutEffect("here", "--nnodes");
     assertThat(variables.lines()).isEmpty();
+  }
+
+  @Test
+  void programs_are_told_of_gloo_what_the_user_says_and_nothing_of_an_outer_launch() {
+    assertThat(new LaunchVariables(Map.of(), false).gloo()).isEqualTo("0");
+    assertThat(new LaunchVariables(Map.of("PADDLE_WITH_GLOO", " 1 "), false).gloo()).isEqualTo("1");
+    assertThat(new LaunchVariables(Map.of("PADDLE_WITH_GLOO", "1"), true).gloo()).as("launch_ps").isEqualTo("1");
+    assertThat(new LaunchVariables(Map.of("PADDLE_WITH_GLOO", "1", "REGATTA_LAUNCHER", "1"), false).gloo()).isEqualTo("0");
   }
 
   @Test

@@ -29,7 +29,7 @@ import java.util.TreeMap;
  * @param jobId name for log lines; {@link #JOB_ID} unless it was given
  * @param program what is run: a job file, a jar, or one .java file
  * @param arguments its arguments
- * @param given options of the command line as they were typed, by their first names
+ * @param given options as they were typed, or as variables that stand for them say, by their first names
  */
 public record LaunchOptions(Integer serverNum, Integer workerNum, List<String> servers, List<String> workers,
     List<String> ips, Integer nprocPerNode, Meeting meeting, GpuAssignment gpus, String host, Integer startPort, String httpPort,
