@@ -92,10 +92,10 @@ final class ElasticMesh implements ElasticPeers {
     seat.newcomers().onSuccess(who -> newcomers = place == ranks);
     Promise<Void> forming = Promise.promise();
     seat.gone().onComplete(who -> context.runOnContext(v -> { // who would wait for their streams until patience ends
+      forming.tryFail(who.failed() ? who.cause() : new PeerLost(ranks + " cannot be formed any more: " + who.result()));
       if (who.failed() && who.cause() instanceof StaleGeneration) {
         lost.accept(who.cause());
       }
-      forming.tryFail(who.failed() ? who.cause() : new PeerLost(ranks + " cannot be formed any more: " + who.result()));
     }));
     port.form(ranks).onComplete(end -> context.runOnContext(v -> formed(ranks, end, forming)));
     return forming.future();

@@ -292,9 +292,9 @@ public final class TrainerVerticle extends VerticleBase implements FiniteService
         .onComplete(v -> result.tryFail(reason));
   }
 
-  /** As messages name this trainer. */
+  /** As messages name this trainer; its first generation may end before this has the mesh, and with it a rank. */
   private String name() {
-    return "trainer " + rank() + " of job " + job.job();
+    return mesh == null && group == null ? wanted() : "trainer " + rank() + " of job " + job.job();
   }
 
   private int rank() {
