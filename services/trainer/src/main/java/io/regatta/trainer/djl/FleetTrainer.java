@@ -104,6 +104,17 @@ public final class FleetTrainer extends Trainer {
       super.initialize(shapes);
       return new DenseParameters(getModel().getBlock(), new HostCopy());
     });
+    try {
+      initialize(dense);
+    } catch (RuntimeException | Error e) {
+      if (values == null) { // which close them with this trainer
+        dense.close();
+      }
+      throw e;
+    }
+  }
+
+  private void initialize(DenseParameters dense) {
     List<SparseTableSpec> tables = session.job().over(embeddings.tables(sparseOptimizer()));
     Exchanges.refuseTables(strategy, tables);
     embeddings.told(tables);
