@@ -213,6 +213,9 @@ final class StoreSeat extends Tenure {
 
   /** A store that is gone, or full, may come back; nothing else can be mended by waiting. */
   private void troubled(Throwable e) {
+    if (phase == Phase.OVER) { // it has left, or was given up: nothing goes on, and the log must not say so
+      return;
+    }
     boolean late = phase == Phase.WAITING && wait.troubles(e);
     if (!late && (e instanceof PeerLost || e instanceof Overloaded)) {
       if (!complained) {
