@@ -8,6 +8,7 @@ import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpServerResponse;
+import io.vertx.core.net.SocketAddress;
 import io.vertx.core.streams.WriteStream;
 import io.vertx.grpc.common.GrpcStatus;
 
@@ -17,7 +18,7 @@ final class ServerTensorStream extends HttpTensorStream {
   private boolean ended;
 
   ServerTensorStream(Context context, HttpServerRequest request, StreamOptions options) {
-    super(context, request.connection(), String.valueOf(request.remoteAddress()), options);
+    super(context, request.connection(), caller(request.remoteAddress()), options);
     response = request.response();
     response.putHeader("content-type", "application/grpc");
     memory().peer(request.getHeader(SharedPayloads.HEADER));
@@ -31,6 +32,11 @@ final class ServerTensorStream extends HttpTensorStream {
     }
     response.writeHead().onFailure(this::broken);
     read(request);
+  }
+
+  /** For messages. On a Unix domain socket the address is the path at which this server listens, and says nothing of the caller. */
+  private static String caller(SocketAddress address) {
+    return address != null && address.isDomainSocket() ? "a process of this machine" : String.valueOf(address);
   }
 
   @Override

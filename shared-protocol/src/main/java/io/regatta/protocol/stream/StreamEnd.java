@@ -9,6 +9,7 @@ import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Handler;
 import io.vertx.grpc.common.GrpcStatus;
+import java.nio.channels.ClosedChannelException;
 
 /**
  * One end of a tensor stream whatever carries it: when input that waits is read, and how the stream ends, which is told
@@ -113,7 +114,9 @@ abstract class StreamEnd implements TensorStream {
   }
 
   final PeerLost broke(Throwable cause) {
-    return new PeerLost("the tensor stream with " + peer + " broke: " + cause.getMessage(), cause);
+    String why = cause instanceof ClosedChannelException ? "its connection was closed"
+        : cause.getMessage() == null ? cause.toString() : cause.getMessage();
+    return new PeerLost("the tensor stream with " + peer + " broke: " + why, cause);
   }
 
   private void deliver() {

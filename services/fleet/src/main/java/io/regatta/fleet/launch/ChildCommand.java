@@ -78,7 +78,8 @@ final class ChildCommand {
       String name = open.getManifest() == null ? null
           : open.getManifest().getMainAttributes().getValue(Attributes.Name.MAIN_CLASS);
       if (name == null) {
-        throw new InvalidInput("program " + jar + " has no Main-Class in its manifest: say which class starts it");
+        throw new InvalidInput("program " + jar + " has no Main-Class in its manifest: add one, or launch a job file "
+            + "that names the jar (program_jar) and its program");
       }
       return name;
     } catch (IOException e) {
