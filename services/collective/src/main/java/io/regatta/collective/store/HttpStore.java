@@ -14,6 +14,7 @@ import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpClientAgent;
 import io.vertx.core.http.HttpClientOptions;
+import io.vertx.core.http.HttpClientResponse;
 import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.PoolOptions;
 import io.vertx.core.http.RequestOptions;
@@ -212,10 +213,11 @@ public final class HttpStore extends PolledStore {
     return http.request(options)
         .compose(request -> {
           headers.forEach(request::putHeader);
-          return value == null ? request.send() : request.send(Buffer.buffer(value));
+          Future<HttpClientResponse> sent = value == null ? request.send() : request.send(Buffer.buffer(value));
+          // Here, on the request's context: a caller's own thread may come too late to ask for a body, and would wait for it in vain.
+          return sent.compose(response -> response.body()
+              .map(body -> new Answer(response.statusCode(), response.getHeader("ETag"), body)));
         })
-        .compose(response -> response.body()
-            .map(body -> new Answer(response.statusCode(), response.getHeader("ETag"), body)))
         .timeout(2 * REQUEST_MILLIS, TimeUnit.MILLISECONDS)
         .recover(e -> Future.failedFuture(e instanceof RegattaException ? e : lost(method, key, e)));
   }
