@@ -7,6 +7,7 @@ import io.regatta.node.NodeConfig;
 import io.regatta.node.process.BadArguments;
 import io.regatta.node.settings.Settings;
 import io.regatta.trainer.config.JobConfig;
+import io.regatta.trainer.config.MeetingStore;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -95,6 +96,7 @@ record LaunchedProgram(String program, List<String> arguments) {
     if (!node.isEmpty()) {
       Place.checkNode(given.settings.conf(), given.settings.sectionKeys());
     }
-    return new LaunchedJob(config.shards(), config.mode() == Mode.COLLECTIVE, config.isElastic(), node);
+    boolean masterless = config.isOverStore() && config.collective().meeting().kind() != MeetingStore.Kind.HTTP;
+    return new LaunchedJob(config.shards(), config.mode() == Mode.COLLECTIVE, config.isElastic(), masterless, node);
   }
 }

@@ -14,7 +14,7 @@ final class LaunchNotes {
     List<String> notes = new ArrayList<>();
     if (isGiven(options, "--max_restart") && plan.restarts() == 0 && !options.given().get("--max_restart").strip().equals("0")) {
       notes.add("--max_restart" + WITHOUT + "trainers are started again in elastic collective jobs alone (--nnodes N:M, "
-          + "collective.min_trainers), on one machine or at a --master");
+          + "collective.min_trainers, collective.store), on one machine or at a --master");
     }
     if (isGiven(options, "--http_port") && plan.collective()) {
       notes.add("--http_port" + WITHOUT + "gloo's HTTP store is at the first parameter server, and a collective job has none");
@@ -33,6 +33,10 @@ final class LaunchNotes {
     }
     if (isGiven(options, "--host") && isGiven(options, "--hosts")) {
       notes.add("--host" + WITHOUT + "--hosts names the machines");
+    }
+    if (job.masterless() && !plan.meeting().isEmpty()) {
+      notes.add("no master is started: the trainers meet over collective.store, and PADDLE_MASTER, at which nobody listens, goes with "
+          + "their number alone");
     }
     boolean fixed = isGiven(options, "--start_port") || isGiven(options, "--hosts");
     if (fixed && !job.knowsShards() && options.servers().isEmpty() && plan.of(LaunchedRole.SERVER).size() > 1) {

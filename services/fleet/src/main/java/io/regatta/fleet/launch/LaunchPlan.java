@@ -87,16 +87,17 @@ record LaunchPlan(boolean collective, String why, List<Planned> processes, List<
     return new ParameterServerPlan(asked, job, machine, gpus.onlyAsked()).plan(mode.why());
   }
 
-  /** Trainers of an elastic job meet at a place that outlives each of them, also on one machine. */
+  /** Trainers of an elastic job meet at a place that outlives each of them, also on one machine, unless they have one of their own. */
   private static LaunchPlan collective(String why, LaunchOptions options, LaunchedJob job, Machines machine, LaunchedGpus gpus) {
     Meeting meeting = options.meeting();
     boolean elastic = meeting.machines().isOpen() || job.elastic();
     if (!meeting.master().isEmpty()) {
-      return new MeetingPlan(options, meeting, machine, gpus).plan(why, elastic);
+      return new MeetingPlan(options, meeting, machine, gpus, !job.masterless()).plan(why, elastic);
     }
     if (elastic && options.ips().isEmpty() && machine.holdsPorts()) {
       String here = options.ownHost();
-      return new MeetingPlan(options, meeting.at(here + ":" + machine.anyPort(here, 1)), machine, gpus).plan(why, true);
+      Meeting own = meeting.at(here + ":" + machine.anyPort(here, 1));
+      return new MeetingPlan(options, own, machine, gpus, !job.masterless()).plan(why, true);
     }
     return new CollectivePlan(options, machine, gpus).plan(why);
   }

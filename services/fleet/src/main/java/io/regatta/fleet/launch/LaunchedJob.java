@@ -10,9 +10,11 @@ import java.util.regex.Pattern;
  * @param shards of each parameter server; each has a port. 0: not known
  * @param collective whether its mode is known to be collective
  * @param elastic whether its trainers go on without those that are lost
+ * @param masterless whether they meet without a server, over a store in files or in their own cluster; that of a store over HTTP may be
+ *     the master
  * @param settings arguments of the program that its rendezvous takes as well: {@code -conf}, and {@code --set} of the section node
  */
-public record LaunchedJob(int shards, boolean collective, boolean elastic, List<String> settings) {
+public record LaunchedJob(int shards, boolean collective, boolean elastic, boolean masterless, List<String> settings) {
 
   /** Ports from one server to the next where the number of shards is not known. */
   private static final int STRIDE = 8;
@@ -35,7 +37,7 @@ public record LaunchedJob(int shards, boolean collective, boolean elastic, List<
       Matcher mode = MODE.matcher(word);
       collective = mode.matches() ? mode.group(1).equals("collective") : collective;
     }
-    return new LaunchedJob(shards, collective, false, List.of());
+    return new LaunchedJob(shards, collective, false, false, List.of());
   }
 
   /** Whether the number of shards is known. */

@@ -17,12 +17,15 @@ final class MeetingPlan {
   private final Meeting meeting;
   private final Machines machine;
   private final LaunchedGpus gpus;
+  private final boolean withMaster;
 
-  MeetingPlan(LaunchOptions options, Meeting meeting, Machines machine, LaunchedGpus gpus) {
+  /** @param withMaster whether the trainers need a master; else its address has them read their number, and is nobody's */
+  MeetingPlan(LaunchOptions options, Meeting meeting, Machines machine, LaunchedGpus gpus, boolean withMaster) {
     this.options = options;
     this.meeting = meeting;
     this.machine = machine;
     this.gpus = gpus;
+    this.withMaster = withMaster;
   }
 
   /** @param elastic whether the job goes on without trainers that are lost */
@@ -33,7 +36,7 @@ final class MeetingPlan {
     shared.put("PADDLE_NNODES", meeting.machines().toString());
     shared.put("PADDLE_LOCAL_SIZE", Integer.toString(each));
     List<LaunchPlan.Planned> all = new ArrayList<>();
-    if (hosts()) {
+    if (withMaster && hosts()) {
       all.add(new LaunchPlan.Planned(LaunchedRole.MASTER, 0, Map.of("PADDLE_MASTER", meeting.master())));
     }
     for (int i = 0; i < each; i++) {
