@@ -16,6 +16,7 @@ import io.regatta.core.error.RegattaException.StaleGeneration;
 import io.regatta.core.exchange.Wait;
 import io.regatta.protocol.rendezvous.GatherReply;
 import io.regatta.protocol.rendezvous.JoinReply;
+import io.regatta.protocol.rendezvous.JoinRequest;
 import io.regatta.protocol.rendezvous.Member;
 import io.regatta.rendezvous.VirtualGroups.Answer;
 import io.regatta.rendezvous.VirtualGroups.Views;
@@ -107,6 +108,19 @@ class GroupsTest {
     g.join(4, 3);
     assertThat(again.value.getRank()).isZero();
     assertThat(two.value.getRank()).isEqualTo(2);
+  }
+
+  @Test
+  void whenAJoinOfAGroupThatIsNotElasticNamesAnIncarnation_thenItEndsAtTheLongestWaitAllTheSame() {
+    VirtualGroups g = new VirtualGroups();
+    g.join(3, 0);
+    Answer<JoinReply> claiming = new Answer<>();
+    g.groups.join(JoinRequest.newBuilder().setGroup("g").setWorldSize(3).setRank(1).setMember("trainer-1").setIncarnation(7)
+        .setTimeoutMs(Long.MAX_VALUE).build(), claiming::accept);
+    g.pass(VirtualGroups.LONGEST_WAIT - VirtualGroups.TICK);
+    assertThat(claiming.isDone()).isFalse();
+    g.pass(VirtualGroups.TICK);
+    assertThat(claiming.error).isInstanceOf(PeerLost.class).hasMessageContaining("missing ranks: 0, 2");
   }
 
   @Test

@@ -71,6 +71,7 @@ final class VirtualGroups {
   static final long START = 1_700_000_000_000L;
   static final long LEASE = 10_000;
   static final long TICK = 100;
+  static final long LONGEST_WAIT = 3_600_000;
 
   final Groups groups;
   private final Map<Integer, JoinReply> members = new HashMap<>();
@@ -81,7 +82,7 @@ final class VirtualGroups {
   }
 
   VirtualGroups(RendezvousConfig.Limits limits) {
-    groups = new Groups(new RendezvousConfig(0, LEASE, TICK, 3_600_000, 8 << 20, limits), () -> nowMillis);
+    groups = new Groups(new RendezvousConfig(0, LEASE, TICK, LONGEST_WAIT, 8 << 20, limits), () -> nowMillis);
   }
 
   /** A group that has formed with all its ranks. */
