@@ -161,6 +161,9 @@ public final class Launcher {
       }
       say("all workers exit, going to finish parameter server");
       ending.of(running);
+      if (ending.isImpatient()) {
+        throw new Cancelled("the launcher was stopped before its parameter servers had ended in order");
+      }
       say("all parameter server are killed");
     }
     return haveEndedInOrder();

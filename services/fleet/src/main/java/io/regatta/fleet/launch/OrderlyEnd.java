@@ -38,8 +38,13 @@ final class OrderlyEnd {
     }
   }
 
+  /** Whether nobody is waited for any more: who had not ended by then has been killed. */
+  boolean isImpatient() {
+    return signals.get() >= IMPATIENT;
+  }
+
   private void await(Launched process, long deadline) {
-    while (process.process().isAlive() && signals.get() < IMPATIENT && deadline - System.nanoTime() > 0) {
+    while (process.process().isAlive() && !isImpatient() && deadline - System.nanoTime() > 0) {
       try {
         Object event = events.poll(deadline - System.nanoTime(), TimeUnit.NANOSECONDS);
         if (event == null) {

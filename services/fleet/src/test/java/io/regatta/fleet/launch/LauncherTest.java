@@ -164,6 +164,30 @@ class LauncherTest {
   }
 
   @Test
+  void two_signals_while_the_servers_end_are_no_failure_of_theirs() {
+    Path gate = dir.resolve("gate");
+    Launcher[] itself = new Launcher[1];
+    LaunchPlan plan = new LaunchPlan(false, "", List.of(planned(LaunchedRole.SERVER, SERVER), planned(LaunchedRole.WORKER, Map.of()),
+        planned(LaunchedRole.WORKER, Map.of())), List.of(), 2, 0);
+    Launcher launcher = new Launcher(plan, process -> new Call(List.of("sh", "-c", process.role() == LaunchedRole.SERVER
+        ? "trap '' TERM; mkfifo " + gate + "; exec sleep 60" : "until [ -p " + gate + " ]; do :; done"), Map.of(), false), dir,
+        new PrintWriter(said) {
+          @Override
+          public void println(String line) {
+            super.println(line);
+            if (line.startsWith("all workers exit")) {
+              itself[0].interrupt();
+              itself[0].interrupt();
+            }
+          }
+        }, OutputStream.nullOutputStream(), null);
+    itself[0] = launcher;
+    launcher.start();
+    assertThatThrownBy(launcher::await).isInstanceOf(Cancelled.class);
+    assertThat(said.toString()).contains("server 0 does not end, and is killed").doesNotContain("exited with status");
+  }
+
+  @Test
   void of_trainers_that_meet_the_place_is_listed_and_their_ranks_are_not_guessed() throws Exception {
     Launcher launcher = launcher(true, List.of(planned(LaunchedRole.WORKER, Map.of("PADDLE_MASTER", "10.9.9.1:6379"))),
         Map.of(LaunchedRole.WORKER, "exit 5"), OutputStream.nullOutputStream(), null);
