@@ -51,6 +51,8 @@ final class ElasticMesh implements ElasticPeers {
   /** This trainer has come to the end of its run; and it gives its seat up, at its end or before. */
   private volatile boolean ending;
   private volatile boolean closing;
+  /** The last one; on the loop. */
+  private CompletableFuture<Void> pause = CompletableFuture.completedFuture(null);
 
   private ElasticMesh(Context context, MeetingPlace meeting, CollectivePort port, Seat seat, Consumer<Throwable> lost,
       Runnable placed) {
@@ -198,6 +200,21 @@ final class ElasticMesh implements ElasticPeers {
     return formed;
   }
 
+  @Override
+  public CompletableFuture<Void> pause(long millis) {
+    CompletableFuture<Void> over = new CompletableFuture<>();
+    context.runOnContext(v -> {
+      if (closing) {
+        over.complete(null);
+        return;
+      }
+      pause = over;
+      long timer = context.owner().setTimer(millis, t -> over.complete(null));
+      over.thenRun(() -> context.owner().cancelTimer(timer));
+    });
+    return over;
+  }
+
   /** From now on who leaves has come to the end of the run. */
   void ending() {
     ending = true;
@@ -206,6 +223,7 @@ final class ElasticMesh implements ElasticPeers {
   /** Gives the seat up, behind everything that the others still wait for from here. */
   Future<Void> close() {
     closing = true;
+    pause.complete(null);
     Collectives last = collectives;
     return (last == null ? Future.<Void>succeededFuture() : last.close())
         .transform(closed -> seat.leave(ending)).transform(left -> port.close()).transform(closed -> meeting.close());

@@ -33,4 +33,7 @@ public interface ElasticPeers extends PeerRanks {
    * @param inVain whether this rank has completed nothing in this generation, be it that it was not formed
    */
   CompletableFuture<Void> reform(boolean inVain);
+
+  /** Completes after so many milliseconds, or sooner if this rank gives its seat up. */
+  CompletableFuture<Void> pause(long millis);
 }

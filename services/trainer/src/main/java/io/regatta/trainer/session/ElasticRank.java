@@ -27,6 +27,9 @@ public final class ElasticRank {
   private static final int OPERATIONS = 0;
   private static final int RUN = 1;
   private static final int RESULT_FLOATS = 2;
+  /** Between generations that come to nothing, as where members cannot reach each other, and over a store nobody takes one out. */
+  private static final long PAUSE_MILLIS = 100;
+  private static final long LONGEST_PAUSE_MILLIS = 3200;
 
   /** How a model thread waits, as {@link TrainerSession#await}. */
   public interface Waiting {
@@ -42,7 +45,7 @@ public final class ElasticRank {
   private final long life = ThreadLocalRandom.current().nextLong(1L << 52);
   private boolean fresh = true;
   private boolean generationIsOver;
-  /** Completed so far; when this generation began; and generations that have begun since the group's first. */
+  /** Completed so far; when this generation was asked for, or began; and generations that have begun since the group's first. */
   private long operations;
   private long operationsBefore;
   private long beginnings;
@@ -128,6 +131,7 @@ public final class ElasticRank {
   public Operation.Result perform(Operation operation) {
     String what = operation.name();
     long lostAt = 0;
+    long pause = 0;
     while (true) {
       try {
         if (generationIsOver && goOn(operation)) {
@@ -143,8 +147,12 @@ public final class ElasticRank {
       } catch (PeerLost e) {
         lostAt = lostAt == 0 ? System.nanoTime() : lostAt;
         generationIsOver = true;
-        LOG.warn("{}, {}: generation {} with {} trainers is over, those who are left form the next one: {}", who(), what,
-            peers.generation(), peers.worldSize(), e.getMessage());
+        pause = isInVain() ? Math.min(Math.max(PAUSE_MILLIS, 2 * pause), LONGEST_PAUSE_MILLIS) : 0;
+        LOG.warn("{}, {}: generation {} with {} trainers is over, those who are left form the next one{}: {}", who(), what,
+            peers.generation(), peers.worldSize(), pause == 0 ? "" : " in " + pause + " ms", e.getMessage());
+        if (pause > 0) {
+          await("pause before the next generation of trainers", peers.pause(pause));
+        }
       }
     }
     if (lostAt != 0) {
@@ -154,11 +162,18 @@ public final class ElasticRank {
     return last;
   }
 
+  /** Whether nothing has been completed in this generation, be it that it was not formed. */
+  private boolean isInVain() {
+    return operations == operationsBefore;
+  }
+
   /** Forms the next generation; returns whether others have completed the operation. */
   private boolean goOn(Operation pending) {
     long began = System.nanoTime();
     int before = peers.worldSize();
-    await("the next generation of trainers", peers.reform(operations == operationsBefore));
+    boolean inVain = isInVain();
+    operationsBefore = operations; // of the next one, which may come to nothing before it begins
+    await("the next generation of trainers", peers.reform(inVain));
     long formed = System.nanoTime();
     boolean completed = begin(pending);
     generationIsOver = false;

@@ -3,9 +3,11 @@ package io.regatta.trainer.session;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.regatta.core.collective.WireType;
 import io.regatta.core.data.Spans;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.error.RegattaException.PeerLost;
 import java.nio.ByteBuffer;
 import java.nio.FloatBuffer;
 import java.util.ArrayList;
@@ -14,6 +16,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -184,6 +187,89 @@ class ElasticRankTest {
       }
     };
     return threads.submit(run);
+  }
+
+  /** One rank alone, whose generations end and form as a test says; it notes how they are asked for. */
+  private static final class Alone implements ElasticPeers {
+    final List<Boolean> inVain = new ArrayList<>();
+    final List<Long> pauses = new ArrayList<>();
+    boolean lost;
+    int unformed;
+
+    @Override
+    public int rank() {
+      return 0;
+    }
+
+    @Override
+    public int worldSize() {
+      return 1;
+    }
+
+    @Override
+    public long generation() {
+      return inVain.size();
+    }
+
+    @Override
+    public boolean newcomers() {
+      return false;
+    }
+
+    private CompletableFuture<Void> called() {
+      return lost ? CompletableFuture.failedFuture(new PeerLost("the generation is over")) : CompletableFuture.completedFuture(null);
+    }
+
+    @Override
+    public CompletableFuture<Void> sum(ByteBuffer floats, WireType wire) {
+      return called();
+    }
+
+    @Override
+    public CompletableFuture<Void> gather(long[] parts) {
+      return called();
+    }
+
+    @Override
+    public CompletableFuture<Void> broadcast(ByteBuffer floats, int root) {
+      return called();
+    }
+
+    @Override
+    public CompletableFuture<Void> broadcast(long[] values, int root) {
+      return called();
+    }
+
+    @Override
+    public CompletableFuture<Void> reform(boolean vain) {
+      inVain.add(vain);
+      lost = unformed-- > 0;
+      return called();
+    }
+
+    @Override
+    public CompletableFuture<Void> pause(long millis) {
+      pauses.add(millis);
+      return CompletableFuture.completedFuture(null);
+    }
+  }
+
+  @Test
+  void generationsThatComeToNothingAreCalledInVain_andTriedEverMoreSeldomUntilOneTrains() {
+    Alone alone = new Alone();
+    ElasticRank rank = new ElasticRank("trainer", alone, new Awaiting()::await);
+    rank.enter();
+    rank.calls().gather("first", new double[] {1});
+    alone.lost = true;
+    alone.unformed = 7;
+    rank.calls().gather("second", new double[] {2});
+    assertThat(alone.inVain).containsExactly(false, true, true, true, true, true, true, true);
+    assertThat(alone.pauses).containsExactly(100L, 200L, 400L, 800L, 1600L, 3200L, 3200L);
+    alone.lost = true;
+    alone.unformed = 1;
+    rank.calls().gather("third", new double[] {3});
+    assertThat(alone.inVain.subList(8, alone.inVain.size())).containsExactly(false, true);
+    assertThat(alone.pauses.subList(7, alone.pauses.size())).containsExactly(100L);
   }
 
   private static End end(Future<End> of) throws Exception {

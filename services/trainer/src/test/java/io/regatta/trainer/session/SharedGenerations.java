@@ -183,6 +183,12 @@ public final class SharedGenerations {
       return next(this);
     }
 
+    /** None: each of its generations begins. */
+    @Override
+    public CompletableFuture<Void> pause(long millis) {
+      return CompletableFuture.completedFuture(null);
+    }
+
     /** As if its process had been killed. */
     public void kill() {
       end(this, "was killed");
