@@ -17,13 +17,15 @@ import io.regatta.protocol.stream.StreamOptions;
 public record CollectiveOptions(StreamOptions stream, long failureTimeoutMillis, Choices choices, int busyPollMicros) {
   /** Some times what a message of a few KB needs, and a wake-up; less than a slice of the scheduler's. */
   public static final int BUSY_POLL_MICROS = 100;
+  /** A second: who waits for longer waits for a rank that does something else. */
+  public static final int BUSY_POLL_MICROS_MAX = 1_000_000;
 
   public CollectiveOptions {
     if (failureTimeoutMillis < 3) {
       throw new InvalidInput("the failure timeout is " + failureTimeoutMillis + " ms but must be at least 3");
     }
-    if (busyPollMicros < 0 || busyPollMicros > 1_000_000) {
-      throw new InvalidInput("a loop polls for " + busyPollMicros + " µs but must for 0 to 1000000");
+    if (busyPollMicros < 0 || busyPollMicros > BUSY_POLL_MICROS_MAX) {
+      throw new InvalidInput("collective: busy_poll_us must be 0 to " + BUSY_POLL_MICROS_MAX + ", not " + busyPollMicros);
     }
     stream = stream.withPing(failureTimeoutMillis / 3, failureTimeoutMillis - failureTimeoutMillis / 3);
   }

@@ -1,5 +1,6 @@
 package io.regatta.trainer.config;
 
+import io.regatta.collective.CollectiveOptions;
 import io.regatta.core.collective.WireType;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.node.settings.Setting;
@@ -24,8 +25,9 @@ public record CollectiveConfig(
         + "that dies is noticed at once. At least 3.")
     long failureTimeoutMs,
 
-    @Setting(value = "50", unit = "us", doc = "How long a trainer that waits for the next message of a call of at most 4 MB looks for it "
-        + "again and again before it sleeps, if its host has a core for each of its trainers. 0: it sleeps at once.")
+    @Setting(value = "" + CollectiveOptions.BUSY_POLL_MICROS, unit = "us", doc = "How long a trainer that waits for the next message of "
+        + "a call of at most 4 MB looks for it again and again before it sleeps, if its host has a core for each of its trainers. 0: it "
+        + "sleeps at once.")
     int busyPollUs,
 
     @Setting(value = "0", doc = "Elastic training: the fewest trainers that go on when others are lost or leave; trainers is the most. "
@@ -72,8 +74,8 @@ public record CollectiveConfig(
     if (failureTimeoutMs < 3) {
       throw new InvalidInput("collective: failure_timeout_ms must be at least 3, not " + failureTimeoutMs);
     }
-    if (busyPollUs < 0 || busyPollUs > 1_000_000) {
-      throw new InvalidInput("collective: busy_poll_us must be 0 to 1000000, not " + busyPollUs);
+    if (busyPollUs < 0 || busyPollUs > CollectiveOptions.BUSY_POLL_MICROS_MAX) {
+      throw new InvalidInput("collective: busy_poll_us must be 0 to " + CollectiveOptions.BUSY_POLL_MICROS_MAX + ", not " + busyPollUs);
     }
     if (minTrainers < 0) {
       throw new InvalidInput("collective: min_trainers must be at least 0, not " + minTrainers);
