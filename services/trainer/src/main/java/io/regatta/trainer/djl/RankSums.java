@@ -130,6 +130,9 @@ final class RankSums implements BatchSums, AutoCloseable {
       throw failed(e.getCause() instanceof RegattaException known ? known : new Cancelled(e.toString()));
     } catch (RegattaException e) {
       throw failed(e);
+    } catch (RuntimeException | Error e) { // the other layers would wait for this one's turn to end
+      throw failed(new Cancelled("trainer " + session.trainer().rank() + " of job " + session.job().job() + ": the sums of layer " + layer
+          + " of its SyncBatchNorm on the way back cannot be made: " + e));
     }
   }
 

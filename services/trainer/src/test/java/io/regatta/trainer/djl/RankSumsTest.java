@@ -13,11 +13,11 @@ import io.regatta.trainer.session.TrainerSession;
 import java.lang.reflect.Proxy;
 import java.nio.ByteBuffer;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -27,9 +27,12 @@ class RankSumsTest {
 
   /** Sums that are under way. */
   private final BlockingQueue<CompletableFuture<Void>> calls = new LinkedBlockingQueue<>();
+  /** What comes first in each of them. */
+  private Runnable beginning = () -> {};
   private final PeerRanks peers = new PeerRanks() {
     @Override
     public CompletableFuture<Void> sum(ByteBuffer floats, WireType wire) {
+      beginning.run();
       CompletableFuture<Void> call = new CompletableFuture<>();
       calls.add(call);
       return call;
@@ -114,6 +117,24 @@ class RankSumsTest {
   }
 
   @Test
+  void a_layer_whose_sum_cannot_be_begun_lets_the_others_end() throws Exception {
+    for (Runnable broken : List.<Runnable>of(() -> {
+      throw new IllegalStateException("no streams");
+    }, () -> {
+      throw new NoClassDefFoundError("no streams");
+    })) {
+      beginning = () -> {};
+      RankSums sums = sums(Duration.ofMinutes(1));
+      beginning = broken;
+      for (int layer : new int[] {1, 0}) {
+        assertThatThrownBy(() -> sums.backward(layer, new float[3])).isInstanceOf(Cancelled.class)
+            .hasMessageContaining("layer 1").hasMessageContaining("no streams");
+      }
+      assertThat(sums.failure()).isInstanceOf(Cancelled.class);
+    }
+  }
+
+  @Test
   void closing_does_not_wait_for_the_others() throws Exception {
     RankSums sums = sums(Duration.ofMinutes(1));
     Backward last = new Backward(sums, 1);
@@ -121,7 +142,7 @@ class RankSumsTest {
     Backward first = new Backward(sums, 0);
     first.awaitWaiting();
     sums.close();
-    assertThatThrownBy(() -> first.end.get(10, TimeUnit.SECONDS)).hasRootCauseInstanceOf(Cancelled.class);
+    assertThatThrownBy(() -> first.end.get()).hasRootCauseInstanceOf(Cancelled.class);
     under.completeExceptionally(new PeerLost("rank 1 is gone"));
     assertThatThrownBy(last.end::get).as("what failed first").hasRootCauseInstanceOf(Cancelled.class);
   }
