@@ -3,6 +3,7 @@ package io.regatta.collective;
 import io.netty.channel.EventLoop;
 import io.netty.channel.SingleThreadEventLoop;
 import java.util.function.BooleanSupplier;
+import java.util.function.LongSupplier;
 
 /**
  * Keeps a rank's loop awake while the next message of a short call is likely to come in some microseconds: in place of sleeping
@@ -22,6 +23,7 @@ final class BusyPoll {
   private final SingleThreadEventLoop loop;
   private final long spellNanos;
   private final BooleanSupplier worth;
+  private final LongSupplier nanoTime;
   private final Runnable turnBegins = this::turnBegins;
   private final Runnable turnEnds = this::turnEnds;
   private boolean polling;
@@ -38,11 +40,13 @@ final class BusyPoll {
    *
    * @param spellNanos how long after the last {@link #progress} it polls; 0: never
    * @param worth asked on the loop, in each turn: whether something is awaited that is worth it
+   * @param nanoTime a clock as {@link System#nanoTime}
    */
-  BusyPoll(EventLoop loop, long spellNanos, BooleanSupplier worth) {
+  BusyPoll(EventLoop loop, long spellNanos, BooleanSupplier worth, LongSupplier nanoTime) {
     this.loop = spellNanos > 0 && loop instanceof SingleThreadEventLoop single ? single : null;
     this.spellNanos = spellNanos;
     this.worth = worth;
+    this.nanoTime = nanoTime;
   }
 
   /** Something has happened, and more is awaited. */
@@ -50,7 +54,7 @@ final class BusyPoll {
     if (loop == null || !worth.getAsBoolean()) {
       return;
     }
-    long now = System.nanoTime();
+    long now = nanoTime.getAsLong();
     if (!polling) {
       if (skipping > 0) {
         skipping--;
@@ -81,7 +85,7 @@ final class BusyPoll {
   /** Not at once again, for the loop would run that in the same turn, and look for no input. */
   private void turnEnds() {
     boolean awaited = worth.getAsBoolean();
-    polling = awaited && System.nanoTime() - until < 0;
+    polling = awaited && nanoTime.getAsLong() - until < 0;
     if (polling) {
       loop.execute(turnBegins);
     } else if (awaited) {

@@ -49,7 +49,7 @@ final class CallsUnderWay {
     Membership ranks = mesh.ranks();
     boolean hasCore = memory == null && Placement.onHostOf(ranks.endpoints(), ranks.rank()) <= Runtime.getRuntime().availableProcessors();
     poll = new BusyPoll(mesh.context().nettyEventLoop(), hasCore ? options.busyPollNanos() : 0,
-        () -> !runs.isEmpty() && bytes <= POLLED_BYTES && mesh.broken() == null);
+        () -> !runs.isEmpty() && bytes <= POLLED_BYTES && mesh.broken() == null, System::nanoTime);
   }
 
   boolean isEmpty() {
