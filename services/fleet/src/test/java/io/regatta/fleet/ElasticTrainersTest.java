@@ -84,14 +84,14 @@ class ElasticTrainersTest {
   }
 
   private static JobConfig job(int min, int max, JsonObject snapshots) {
-    return job(min, max, snapshots, "service");
+    return job(min, max, snapshots, new JsonObject());
   }
 
-  private static JobConfig job(int min, int max, JsonObject snapshots, String store) {
+  private static JobConfig job(int min, int max, JsonObject snapshots, JsonObject meeting) {
     return JobConfig.of(new JsonObject().put("job", "elastic").put("mode", "collective").put("trainers", max)
         .put("batch_size", BATCH).put("epochs", 1_000_000).put("compute_threads", 1).put("snapshots", snapshots)
         .put("collective", new JsonObject().put("min_trainers", min).put("bucket_bytes", 600).put("last_bucket_bytes", 200)
-            .put("store", store))
+            .mergeIn(meeting))
         .put("optimizer", new JsonObject().put("kind", "adam").put("learning_rate", 0.002)));
   }
 
@@ -255,11 +255,11 @@ class ElasticTrainersTest {
   @Test
   void over_a_store_trainers_need_no_rendezvous_and_come_to_the_same_parameters(@TempDir Path meeting) throws Exception {
     stop.set(true); // behind the first pass
-    List<Deployed> atTheService = trainers(job(1, 2), 2);
+    List<Deployed> atTheService = trainers(job(2, 3), 2); // each waits for the other
     assertSame(atTheService);
     Vertx elsewhere = Vertx.vertx();
     Node alone = Node.embedded(elsewhere, null, "alone"); // in whose directory there is nothing
-    JobConfig job = job(1, 2, new JsonObject(), "file:" + meeting);
+    JobConfig job = job(2, 3, new JsonObject(), new JsonObject().put("store", "file:" + meeting).put("failure_timeout_ms", 60_000));
     List<Deployed> overFiles = List.of(trainer(alone, job, 0), trainer(alone, job, 1));
     assertSame(overFiles);
     RunResult result = get(overFiles.get(0).trainer().result());
