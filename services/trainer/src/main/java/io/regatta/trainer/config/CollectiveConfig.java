@@ -31,7 +31,7 @@ public record CollectiveConfig(
     int busyPollUs,
 
     @Setting(value = "0", doc = "Elastic training: the fewest trainers that go on when others are lost or leave; trainers is the most. "
-        + "0, or as many as trainers: a loss ends the job.")
+        + "0, or as many as trainers: a loss ends the job; over a store the others wait for another trainer in its place.")
     int minTrainers,
 
     @Setting(value = "service", doc = "Where the trainers meet: service, the rendezvous; or without one: file:DIRECTORY that all see; "

@@ -214,6 +214,11 @@ public record JobConfig(
     return elastic(mode, collective, trainers);
   }
 
+  /** The key that makes this job elastic, for messages. */
+  public String elasticBy() {
+    return isOverStore() ? "collective.store" : "collective.min_trainers";
+  }
+
   private static int serversOf(Mode mode, int servers, int threads) {
     if (mode != Mode.COLLECTIVE) {
       atLeast("servers", servers, 1);

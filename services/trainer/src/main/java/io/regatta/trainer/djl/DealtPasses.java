@@ -39,7 +39,7 @@ final class DealtPasses {
    */
   Iterable<Batch> next(Dataset dataset, NDManager manager) {
     if (!(dataset instanceof SlotDataset slots && slots.canBeDealt())) {
-      throw new InvalidInput("job " + session.job().job() + " is elastic (collective.min_trainers), but its training data, a "
+      throw new InvalidInput("job " + session.job().job() + " is elastic (" + session.job().elasticBy() + "), but its training data, a "
           + dataset.getClass().getName() + ", cannot be dealt anew when trainers are lost: give it a SlotDataset over a source whose "
           + "examples are counted, read in order");
     }

@@ -63,8 +63,8 @@ final class Exchanges {
   private static Exchange elastic(ReplicaContext replica, Strategy strategy, ParameterClient client, StepTimes times) {
     TrainerSession session = replica.session();
     if (!(strategy.communication() instanceof Communication.AllReduce sums)) {
-      throw new InvalidInput("job " + session.job().job() + " is elastic (collective.min_trainers), whose trainers exchange whole "
-          + "gradients, and keep nothing of them that a newcomer would lack; take dgc, localsgd and adaptive_localsgd out");
+      throw new InvalidInput("job " + session.job().job() + " is elastic (" + session.job().elasticBy() + "), whose trainers exchange "
+          + "whole gradients, and keep nothing of them that a newcomer would lack; take dgc, localsgd and adaptive_localsgd out");
     }
     ElasticExchange exchange = new ElasticExchange(replica, session.elastic().orElseThrow(), client, sums.wire(), times);
     replica.group().joinsBy(exchange::joinToTheEnd);

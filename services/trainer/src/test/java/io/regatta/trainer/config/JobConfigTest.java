@@ -42,6 +42,8 @@ class JobConfigTest {
     JobConfig files = collective("file:/mnt/meeting", 0);
     assertThat(files.collective().meeting()).isEqualTo(new MeetingStore(MeetingStore.Kind.FILE, Path.of("/mnt/meeting"), null));
     assertThat(files.isElastic()).isTrue();
+    assertThat(files.elasticBy()).isEqualTo("collective.store");
+    assertThat(collective("service", 2).elasticBy()).isEqualTo("collective.min_trainers");
     assertThat(files.fewestTrainers()).isEqualTo(3);
     assertThat(collective("hazelcast", 2).fewestTrainers()).isEqualTo(2);
     assertThat(collective("http://10.0.0.1:6767/", 2).collective().meeting().server()).isEqualTo(new HostPort("10.0.0.1", 6767));
