@@ -129,11 +129,6 @@ final class ClusterSession implements OwnedSession {
   }
 
   @Override
-  public int shards() {
-    return found.shards().size();
-  }
-
-  @Override
   public Sharding sharding() {
     return found.sharding();
   }

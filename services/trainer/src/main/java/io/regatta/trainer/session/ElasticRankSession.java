@@ -5,6 +5,7 @@ import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.exchange.Mode;
 import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.model.ModelSpec;
+import io.regatta.core.model.Sharding;
 import io.regatta.core.reduce.Elementwise;
 import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.config.Strategy;
@@ -41,8 +42,8 @@ public abstract class ElasticRankSession extends OwnShardsSession {
   }
 
   @Override
-  public final int shards() {
-    return 0;
+  public final Sharding sharding() {
+    return Sharding.common(0);
   }
 
   @Override

@@ -5,6 +5,7 @@ import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.exchange.Mode;
 import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.model.ModelSpec;
+import io.regatta.core.model.Sharding;
 import io.regatta.core.reduce.Elementwise;
 import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.config.Strategy;
@@ -20,7 +21,7 @@ import java.util.concurrent.CompletionStage;
  */
 public final class LocalSession extends OwnShardsSession implements AutoCloseable {
 
-  private final int shards;
+  private final Sharding sharding;
   private final TrainerId trainer = new TrainerId(0, 1);
   private final Awaiting awaiting = new Awaiting();
 
@@ -31,7 +32,7 @@ public final class LocalSession extends OwnShardsSession implements AutoCloseabl
 
   LocalSession(JobConfig job, int shards) {
     super(job, shards, StepTrace.of(job.trace(), 0, 1));
-    this.shards = shards;
+    sharding = Sharding.common(shards);
   }
 
   @Override
@@ -50,8 +51,8 @@ public final class LocalSession extends OwnShardsSession implements AutoCloseabl
   }
 
   @Override
-  public int shards() {
-    return shards;
+  public Sharding sharding() {
+    return sharding;
   }
 
   @Override

@@ -51,12 +51,12 @@ public interface TrainerSession {
   /** What the trainers announced, by rank. */
   List<String> workerEndpoints();
 
-  /** Shards of all servers together. */
-  int shards();
+  /** Which of the shards of all servers hold what. */
+  Sharding sharding();
 
-  /** Which of them hold what. */
-  default Sharding sharding() {
-    return Sharding.common(shards());
+  /** Shards of all servers together. */
+  default int shards() {
+    return sharding().shards();
   }
 
   /**

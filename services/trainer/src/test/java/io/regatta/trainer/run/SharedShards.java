@@ -8,6 +8,7 @@ import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.exchange.Mode;
 import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.model.ModelSpec;
+import io.regatta.core.model.Sharding;
 import io.regatta.core.reduce.Elementwise;
 import io.regatta.core.shard.ParameterShard;
 import io.regatta.trainer.Progress;
@@ -184,8 +185,8 @@ public final class SharedShards implements AutoCloseable {
     }
 
     @Override
-    public int shards() {
-      return shards.size();
+    public Sharding sharding() {
+      return Sharding.common(shards.size());
     }
 
     @Override
