@@ -2,7 +2,9 @@ package io.regatta.rendezvous.http;
 
 /** What one key-value server holds at most. Owned by its {@link KeyValues}. */
 final class Budget {
-  private static final int TOO_LARGE = 413;
+  /** Statuses of refusals: of a value, of one more that comes now, and of one more as long as others are kept. */
+  static final int TOO_LARGE = 413;
+  static final int BUSY = 503;
   static final int FULL = 507;
 
   private final HttpStoreConfig config;

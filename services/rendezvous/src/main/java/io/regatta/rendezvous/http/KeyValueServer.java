@@ -34,7 +34,7 @@ public final class KeyValueServer {
   private static final int IDLE_SECONDS = 30;
   static final int MAX_PATH_BYTES = 8192;
   private static final long SHUTDOWN_MILLIS = 200;
-  /** Of what the store may hold, so much may be on its way to it at once, beside that. */
+  /** Of what the store may hold, so much may be on its way to it at once, beside that; but one value always may. */
   private static final int BODIES_OF_STORE = 4;
 
   private final KeyValues values;
@@ -107,13 +107,14 @@ public final class KeyValueServer {
     if (sets && length < 0) {
       send(request, Answer.refusal(411, "a " + method + " needs a Content-Length"));
     } else if (length > maxBodyBytes) {
-      send(request, Answer.refusal(413, "the value has " + length + " bytes, more than rendezvous.http.value_bytes "
+      send(request, Answer.refusal(Budget.TOO_LARGE, "the value has " + length + " bytes, more than rendezvous.http.value_bytes "
           + maxBodyBytes));
     } else if (length < 1) {
       answer(request, method, Buffer.buffer());
     } else if (bytesUnderWay + length > maxBytesUnderWay) {
-      send(request, Answer.refusal(503, bytesUnderWay + " bytes of other requests are on their way, and with these " + length
-          + " there would be more than " + maxBytesUnderWay + " (1/" + BODIES_OF_STORE + " of rendezvous.http.store_bytes); try again"));
+      send(request, Answer.refusal(Budget.BUSY, bytesUnderWay + " bytes of other requests are on their way, and with these " + length
+          + " there would be more than " + maxBytesUnderWay + " (1/" + BODIES_OF_STORE + " of rendezvous.http.store_bytes, but at least "
+          + "rendezvous.http.value_bytes); try again"));
     } else {
       bytesUnderWay += length;
       request.body().onComplete(come -> bytesUnderWay -= length).onSuccess(body -> answer(request, method, body))
