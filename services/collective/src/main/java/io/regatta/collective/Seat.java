@@ -34,7 +34,7 @@ public interface Seat {
   /**
    * How a member ends a generation. Immutable.
    *
-   * @param timeout how long to wait for the next one; it may be as long as the run, for members who wait live by their signs of life
+   * @param timeout how long to wait for the next one; it may be {@link #UNLIMITED}, for members who wait live by their signs of life
    * @param ending whether this member has come to its end: the next generation forms of all who live then, be they fewer than the
    *     minimum, and takes no newcomers in
    * @param unreachable ranks of the generation that ends, to whom this member's connections broke or could not be made
@@ -43,7 +43,10 @@ public interface Seat {
    * @param inVain whether this member has completed nothing in the generation that ends. The service takes members out who live
    *     and cannot reach each other, once several generations in a row have come to nothing for it
    */
-  record Reform(Duration timeout, boolean ending, Collection<Integer> unreachable, boolean inVain) {}
+  record Reform(Duration timeout, boolean ending, Collection<Integer> unreachable, boolean inVain) {
+    /** A timeout without end: 100 years. Its nanoseconds, and with them its milliseconds, can still be added to a clock. */
+    public static final Duration UNLIMITED = Duration.ofDays(36_500);
+  }
 
   /**
    * Ends the current generation for this member, and all others, and waits for the next one, which forms when all members

@@ -37,7 +37,7 @@ import org.slf4j.LoggerFactory;
 public final class Groups {
   private static final Logger LOG = LoggerFactory.getLogger(Groups.class);
 
-  /** Longer than any run; added to the clock it does not overflow. */
+  /** Whatever a member says; longer than the 100 years by which trainers say that they wait without limit. */
   private static final long LONGEST_MILLIS = Long.MAX_VALUE / 2;
 
   private final RendezvousConfig config;

@@ -250,7 +250,7 @@ class StoreRendezvousTest {
     SlowStore silent = new SlowStore(memory);
     Seat seat = get(rendezvous(silent, HASTY).join(Joining.fixed("g", 1, 0, "a", "a:1", Duration.ofSeconds(2))));
     get(silent.next("job/pulse/"));
-    assertThatThrownBy(() -> get(seat.reform(Duration.ofDays(36_500)))).isInstanceOf(PeerLost.class)
+    assertThatThrownBy(() -> get(seat.reform(Seat.Reform.UNLIMITED))).isInstanceOf(PeerLost.class)
         .hasMessageContaining("a of group g").hasMessageContaining("has not answered for 1.5 s");
   }
 

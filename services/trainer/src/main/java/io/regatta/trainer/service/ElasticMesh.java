@@ -21,7 +21,6 @@ import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import java.nio.ByteBuffer;
-import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -31,12 +30,6 @@ import java.util.function.Function;
  * is formed over it. Owned by the event loop of {@link TrainerVerticle}, on which it is opened and closed; asked on the model thread.
  */
 final class ElasticMesh implements ElasticPeers {
-
-  /**
-   * For the next generation: no limit. There may be too few for as long as nobody is started, and members who live may be about to
-   * write a large model; {@code /why} and the log say who is waited for, and who dies is found out by its lease.
-   */
-  private static final Duration NEXT_GENERATION = Duration.ofDays(36_500);
 
   private final Context context;
   private final MeetingPlace meeting;
@@ -180,6 +173,10 @@ final class ElasticMesh implements ElasticPeers {
         + e.getMessage(), e);
   }
 
+  /**
+   * Waits without limit: there may be too few for as long as nobody is started, and members who live may be about to write a large
+   * model; {@code /why} and the log say who is waited for, and who dies is found out by its lease.
+   */
   @Override
   public CompletableFuture<Void> reform(boolean inVain) {
     CompletableFuture<Void> formed = new CompletableFuture<>();
@@ -191,7 +188,7 @@ final class ElasticMesh implements ElasticPeers {
       Collectives before = collectives;
       (before == null ? Future.<Void>succeededFuture() : before.close())
           .transform(closed -> port.unreachable(place))
-          .compose(unreachable -> seat.reform(new Seat.Reform(NEXT_GENERATION, ending, unreachable, inVain))
+          .compose(unreachable -> seat.reform(new Seat.Reform(Seat.Reform.UNLIMITED, ending, unreachable, inVain))
               .recover(e -> Future.failedFuture(new StaleGeneration("the next generation of the trainers of job " + place.group()
                   + " has not formed, or without this one: " + e.getMessage()))))
           .compose(ranks -> form(ranks).recover(e -> Future.failedFuture(over(e))))
