@@ -51,7 +51,7 @@ final class AllReduceTask implements Task {
   @Override
   public JsonObject run(JsonObject command) throws Exception {
     return switch (command.getString("do")) {
-      case "listen" -> listen(command.getString("choices"), command.getInteger("busy_poll_us"));
+      case "listen" -> listen(command.getString("choices"));
       case "aggregate" -> new JsonObject().put("endpoint", AggregatorPort.listen(vertx));
       case "form" -> form(command);
       case "run" -> calls(command.getInteger("bytes"), command.getInteger("times"));
@@ -60,11 +60,10 @@ final class AllReduceTask implements Task {
     };
   }
 
-  /** Both may be null: as by default. */
-  private JsonObject listen(String choices, Integer busyPollMicros) throws Exception {
+  /** @param choices null: as by default */
+  private JsonObject listen(String choices) throws Exception {
     close(ports);
     CollectiveOptions options = CollectiveOptions.defaults().withStream(StreamOptions.defaults().withTransport(transport))
-        .withBusyPoll(busyPollMicros == null ? CollectiveOptions.BUSY_POLL_MICROS : busyPollMicros)
         .withChoices(choices == null ? Choices.defaults() : Choices.parse(choices));
     for (int i = 0; i < here; i++) {
       ports.add(Loop.await(CollectivePort.listen(vertx, "127.0.0.1", options, new Waits())));
