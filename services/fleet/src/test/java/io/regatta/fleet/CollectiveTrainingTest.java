@@ -123,6 +123,10 @@ class CollectiveTrainingTest {
     run(2, "max_steps=7", "output=", snapshots, "snapshots.every_steps=7");
     RunResult resumed = run(2, "max_steps=14", "output=", snapshots, "resume=auto", "snapshots.every_steps=7").get(0);
     assertThat(resumed.parametersHash()).isEqualTo(whole);
+    for (String elastic : List.of("collective.min_trainers=1", "collective.store=file:" + dir.resolve("meeting"))) {
+      assertThatThrownBy(() -> run(2, "max_steps=14", "output=", snapshots, "resume=" + dir.resolve("snapshots/step-000000007"), elastic))
+          .hasStackTraceContaining("leave out " + elastic.substring(0, elastic.indexOf('=')));
+    }
   }
 
   /** As long as nobody is lost the ledger deals as workers of a fixed number are dealt to. */

@@ -177,8 +177,8 @@ public record JobConfig(
           + "), which is the most that there may be");
     }
     if (elastic(mode, collective, trainers) && (data.shardBy() != DataConfig.ShardBy.POSITION || !data.ordered())) {
-      throw new InvalidInput("collective: min_trainers: elastic trainers, also those that meet over a store, deal their data anew when "
-          + "others are lost, by position and in order; set data.shard_by: position and data.ordered: true");
+      throw new InvalidInput("collective: " + (isOverStore(collective) ? "store" : "min_trainers") + ": elastic trainers deal their data "
+          + "anew when others are lost, by position and in order; set data.shard_by: position and data.ordered: true");
     }
     if (mode != Mode.COLLECTIVE && isOverStore(collective)) {
       throw new InvalidInput("collective: store is " + collective.store() + ", but only trainers of mode collective meet over a store: "

@@ -122,7 +122,7 @@ public final class Enrolment {
     rank.calls().ofTheFirst("initial values", drawn);
     if (!rank.isGiven()) {
       refuseOthersSnapshots(session, start);
-      resumeAtPass(rank, start);
+      resumeAtPass(session, start);
       begin(session, registered, start, 1, drawn);
     }
     return new Registered(registered, start, run(start, rank.run()));
@@ -145,10 +145,11 @@ public final class Enrolment {
   }
 
   /** Within a pass the ledger says what had been trained, by whomever. */
-  private static void resumeAtPass(ElasticRank rank, StartingPoint start) {
+  private static void resumeAtPass(TrainerSession session, StartingPoint start) {
     if (!start.resume()) {
       return;
     }
+    ElasticRank rank = session.elastic().orElseThrow();
     Kept kept = Kept.of(start);
     DataCursor cursor = start.cursor();
     if (kept.pass() >= 0) {
@@ -156,9 +157,9 @@ public final class Enrolment {
     } else if (cursor != null && cursor.beginsPass()) {
       rank.passes().resumeAt(cursor.pass());
     } else {
-      throw new InvalidInput("an elastic job goes on from a snapshot that was taken behind a pass (snapshots.every_pass), or by an "
-          + "elastic job, but " + start.dir() + " was taken within a pass of another one; name another snapshot, or leave out "
-          + "collective.min_trainers");
+      throw new InvalidInput("job " + session.job().job() + " is elastic (" + session.job().elasticBy() + ") and goes on from a snapshot "
+          + "that was taken behind a pass (snapshots.every_pass), or by an elastic job, but " + start.dir() + " was taken within a pass of "
+          + "another one; name another snapshot, or leave out " + session.job().elasticBy());
     }
   }
 

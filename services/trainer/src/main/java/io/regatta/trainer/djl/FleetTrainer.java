@@ -123,7 +123,7 @@ public final class FleetTrainer extends Trainer {
     registered = Enrolment.register(replica, strategy, model, dense.read());
     FrozenValues frozen = new FrozenValues(dense);
     boolean given = session.elastic().map(rank -> rank.keeps(
-        new RankState(session.ownShards(), replica.group().steps(), frozen))).orElse(false);
+        new RankState(session.ownShards(), replica.group().steps(), frozen), session.job().elasticBy())).orElse(false);
     if (!given) { // all ranks begin with those of the one that took the snapshot
       frozen.take(Kept.of(registered.start()).frozen());
     }

@@ -86,7 +86,7 @@ final class RankCollectives {
   List<List<Parcel>> exchange(String operation, Layout layout, List<List<Parcel>> outgoing) {
     if (elastic != null) {
       throw new InvalidInput("job " + session.job().job() + " is elastic: its trainers come and go, and cannot keep examples that they "
-          + "have exchanged; take data.global_shuffle out, or collective.min_trainers");
+          + "have exchanged; take data.global_shuffle out, or " + session.job().elasticBy());
     }
     reduce("start of " + operation, Reduction.elementwise(ReduceOp.SUM), new double[0]);
     return session.await(operation, session.exchange(operation + "-" + number++, layout, outgoing));

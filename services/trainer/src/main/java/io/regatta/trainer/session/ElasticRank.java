@@ -260,10 +260,11 @@ public final class ElasticRank {
   /**
    * From now on this is what is copied. Takes over what this rank was given when it came; returns whether it was.
    *
+   * @param elasticBy the key that makes the job elastic, for messages
    * @throws InvalidInput if it is more than can be copied at once
    */
-  public boolean keeps(ElasticState of) {
-    return state.keeps(of, who(), last.floats().length);
+  public boolean keeps(ElasticState of, String elasticBy) {
+    return state.keeps(of, who(), elasticBy, last.floats().length);
   }
 
   /** Whether this rank has come to a run that had begun, and holds what {@link #keeps} will put into its model. */

@@ -43,11 +43,11 @@ final class StateCopy {
   }
 
   /** See {@link ElasticRank#keeps}. */
-  boolean keeps(ElasticState of, String who, int beside) {
+  boolean keeps(ElasticState of, String who, String elasticBy, int beside) {
     if (of.floats() + (long) beside > FLOATS_MAX) {
       throw new InvalidInput(who + ": its parameters, optimizer and running means are " + of.floats() + " values, and an elastic job "
-          + "(collective.min_trainers) copies at most " + (FLOATS_MAX - beside) + " beside the " + beside
-          + " of its last call (2 GiB in all); take an optimizer that keeps less, or take collective.min_trainers out");
+          + "(" + elasticBy + ") copies at most " + (FLOATS_MAX - beside) + " beside the " + beside
+          + " of its last call (2 GiB in all); take an optimizer that keeps less, or take " + elasticBy + " out");
     }
     state = of;
     if (given == null) {

@@ -25,6 +25,7 @@ import io.regatta.trainer.TrainingProgram;
 import io.regatta.trainer.TrainingReport;
 import io.regatta.trainer.Worker;
 import io.regatta.trainer.config.JobConfig;
+import io.regatta.trainer.data.Layout;
 import io.regatta.trainer.data.LoaderOptions;
 import io.regatta.trainer.data.SlotArrays;
 import io.regatta.trainer.data.SlotDataset;
@@ -292,6 +293,10 @@ class ElasticTrainingTest {
       step(trainer, first);
       step(trainer, ahead);
     }));
+    TrainingProgram shuffling = worker -> worker.exampleExchange().exchange(new Layout(1, 0), List.of(List.of(), List.of()));
+    refused("take data.global_shuffle out, or collective.min_trainers", new JsonObject(), shuffling);
+    refused("take data.global_shuffle out, or collective.store",
+        new JsonObject().put("collective", new JsonObject().put("store", "file:meeting")), shuffling);
     refused("take dgc, localsgd", new JsonObject().put("collective", new JsonObject().put("dgc", true)), program());
     assertThatThrownBy(() -> job(1, 2, 3)).isInstanceOf(InvalidInput.class).hasMessageContaining("min_trainers is 3");
   }

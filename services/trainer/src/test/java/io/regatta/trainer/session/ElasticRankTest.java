@@ -82,7 +82,7 @@ class ElasticRankTest {
     try {
       rank.enter();
       rank.calls().gather("start", new double[] {member.rank()});
-      rank.keeps(model);
+      rank.keeps(model, "collective.store");
       for (int pass = 0; pass < PASSES; pass++) {
         if (rank.passes().begin(EXAMPLES, BATCH, false)) {
           while (rank.passes().isUnderWay()) {
@@ -295,14 +295,15 @@ class ElasticRankTest {
   void moreThanABufferHoldsIsRefusedAtTheStart() throws Exception {
     SharedGenerations.Member member = new SharedGenerations(1, 1, 0).member();
     member.reform().get(DEADLINE_SECONDS, TimeUnit.SECONDS);
-    ElasticRank rank = new ElasticRank("trainer", member, new Awaiting()::await);
+    ElasticRank rank = new ElasticRank("trainer of job big", member, new Awaiting()::await);
     rank.enter();
     assertThatThrownBy(() -> rank.keeps(new Sum() {
       @Override
       public int floats() {
         return 1 << 29;
       }
-    })).isInstanceOf(InvalidInput.class).hasMessageContaining("copies at most 536870911");
+    }, "collective.store")).isInstanceOf(InvalidInput.class).hasMessageStartingWith("trainer of job big, rank 0: ")
+        .hasMessageContaining("an elastic job (collective.store) copies at most 536870911").hasMessageEndingWith("take collective.store out");
   }
 
   @Test
