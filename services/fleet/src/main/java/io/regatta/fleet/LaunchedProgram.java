@@ -96,7 +96,12 @@ record LaunchedProgram(String program, List<String> arguments) {
     if (!node.isEmpty()) {
       Place.checkNode(given.settings.conf(), given.settings.sectionKeys());
     }
-    boolean masterless = config.isOverStore() && config.collective().meeting().kind() != MeetingStore.Kind.HTTP;
-    return new LaunchedJob(config.shards(), config.mode() == Mode.COLLECTIVE, config.isElastic(), masterless, node);
+    MeetingStore.Kind meeting = config.collective().meeting().kind();
+    if (meeting == MeetingStore.Kind.HAZELCAST) {
+      throw new InvalidInput("collective.store is hazelcast, but launch gives its processes fixed endpoints and starts nothing of Hazelcast: "
+          + "give file:DIRECTORY or http://HOST:PORT instead, or leave the key out, and the trainers meet at a rendezvous that launch starts");
+    }
+    return new LaunchedJob(config.shards(), config.mode() == Mode.COLLECTIVE, config.isElastic(), meeting == MeetingStore.Kind.FILE
+        ? config.collective().store() : "", node);
   }
 }

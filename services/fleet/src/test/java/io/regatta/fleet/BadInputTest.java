@@ -103,6 +103,7 @@ class BadInputTest {
       pserver --port=7164 --frob                      | there is no option '--frob'
       launch JOB --server_num 2                       | --server_num stands behind JOB, where what 'regatta run' takes stands; launch's own options stand before the program: regatta launch --server_num ... JOB
       launch JOB --max-steps 5 --nproc_per_node=2     | --nproc_per_node stands behind JOB
+      launch JOB --mode collective --set servers=0 --set collective.store=hazelcast | collective.store is hazelcast, but launch gives its processes fixed endpoints
       simulate JOB --slow 9=5                         | --slow 9=5
       """)
   void is_named(String command, String wanted) {

@@ -13,8 +13,10 @@ import java.util.Map;
  * @param endpoints of all trainers of the job, in the order of their ranks; empty: they are not known beforehand
  * @param trainers of the job, at most
  * @param restarts how often a trainer that fails is started again
+ * @param store over which the trainers meet without a master, at whose address nobody is then; empty: over none
  */
-record LaunchPlan(boolean collective, String why, List<Planned> processes, List<String> endpoints, int trainers, int restarts) {
+record LaunchPlan(boolean collective, String why, List<Planned> processes, List<String> endpoints, int trainers, int restarts,
+    String store) {
 
   private static final String MASTER = "PADDLE_MASTER";
 
@@ -57,14 +59,24 @@ record LaunchPlan(boolean collective, String why, List<Planned> processes, List<
         .filter(serversHere()::contains).findFirst().orElse("");
   }
 
+  /** The same without a store. */
+  LaunchPlan(boolean collective, String why, List<Planned> processes, List<String> endpoints, int trainers, int restarts) {
+    this(collective, why, processes, endpoints, trainers, restarts, "");
+  }
+
   /** {@code host:port} at which trainers meet that are not named; empty: they are, or there are none. */
   String meeting() {
     return of(LaunchedRole.WORKER).stream().map(worker -> worker.environment().getOrDefault(MASTER, "")).findFirst().orElse("");
   }
 
-  /** The variable that tells trainers where all of them are, or, as that is not known beforehand, where they meet. */
-  String endpointsVariable() {
-    return meeting().isEmpty() ? "PADDLE_TRAINER_ENDPOINTS" : MASTER;
+  /** What tells trainers where all of them are, or, as that is not known beforehand, where they meet: a variable, or the job's key. */
+  String placesName() {
+    return !store.isEmpty() ? "collective.store" : meeting().isEmpty() ? "PADDLE_TRAINER_ENDPOINTS" : MASTER;
+  }
+
+  /** The places of which {@link #placesName} tells. */
+  List<String> places() {
+    return !store.isEmpty() ? List.of(store) : meeting().isEmpty() ? endpoints : List.of(meeting());
   }
 
   /**
@@ -92,12 +104,12 @@ record LaunchPlan(boolean collective, String why, List<Planned> processes, List<
     Meeting meeting = options.meeting();
     boolean elastic = meeting.machines().isOpen() || job.elastic();
     if (!meeting.master().isEmpty()) {
-      return new MeetingPlan(options, meeting, machine, gpus, !job.masterless()).plan(why, elastic);
+      return new MeetingPlan(options, meeting, machine, gpus, job.store()).plan(why, elastic);
     }
     if (elastic && options.ips().isEmpty() && machine.holdsPorts()) {
       String here = options.ownHost();
       Meeting own = meeting.at(here + ":" + machine.anyPort(here, 1));
-      return new MeetingPlan(options, own, machine, gpus, !job.masterless()).plan(why, true);
+      return new MeetingPlan(options, own, machine, gpus, job.store()).plan(why, true);
     }
     return new CollectivePlan(options, machine, gpus).plan(why);
   }

@@ -10,11 +10,11 @@ import java.util.regex.Pattern;
  * @param shards of each parameter server; each has a port. 0: not known
  * @param collective whether its mode is known to be collective
  * @param elastic whether its trainers go on without those that are lost
- * @param masterless whether they meet without a server, over a store in files or in their own cluster; that of a store over HTTP may be
- *     the master
+ * @param store over which they meet without a server, as {@code collective.store} names it; empty: they need a master, which may be the
+ *     server of a store over HTTP
  * @param settings arguments of the program that its rendezvous takes as well: {@code -conf}, and {@code --set} of the section node
  */
-public record LaunchedJob(int shards, boolean collective, boolean elastic, boolean masterless, List<String> settings) {
+public record LaunchedJob(int shards, boolean collective, boolean elastic, String store, List<String> settings) {
 
   /** Ports from one server to the next where the number of shards is not known. */
   private static final int STRIDE = 8;
@@ -37,7 +37,12 @@ public record LaunchedJob(int shards, boolean collective, boolean elastic, boole
       Matcher mode = MODE.matcher(word);
       collective = mode.matches() ? mode.group(1).equals("collective") : collective;
     }
-    return new LaunchedJob(shards, collective, false, false, List.of());
+    return new LaunchedJob(shards, collective, false, "", List.of());
+  }
+
+  /** Whether they meet without a master. */
+  boolean masterless() {
+    return !store.isEmpty();
   }
 
   /** Whether the number of shards is known. */

@@ -92,7 +92,7 @@ public final class Launcher {
    */
   boolean await() {
     try {
-      say(plan.collective() ? "details abouts " + plan.endpointsVariable() + " can be found in " + logs + "/endpoints.log, and detail "
+      say(plan.collective() ? "details abouts " + plan.placesName() + " can be found in " + logs + "/endpoints.log, and detail "
           + "running logs maybe found in " + logs + "/workerlog.0"
           : "Please check servers and workers logs in " + logs + "/workerlog.* and " + logs + "/serverlog.*");
       return watch();
@@ -105,8 +105,7 @@ public final class Launcher {
     try {
       Files.createDirectories(logs);
       if (plan.collective()) {
-        Files.writeString(logs.resolve("endpoints.log"), plan.endpointsVariable() + ": \n" + String.join("\n", plan.meeting().isEmpty()
-            ? plan.endpoints() : List.of(plan.meeting())) + "\n");
+        Files.writeString(logs.resolve("endpoints.log"), plan.placesName() + ": \n" + String.join("\n", plan.places()) + "\n");
       }
     } catch (IOException e) {
       throw new InvalidInput("--log_dir " + logs + " cannot be written to: " + e.getMessage());

@@ -17,15 +17,15 @@ final class MeetingPlan {
   private final Meeting meeting;
   private final Machines machine;
   private final LaunchedGpus gpus;
-  private final boolean withMaster;
+  private final String store;
 
-  /** @param withMaster whether the trainers need a master; else its address has them read their number, and is nobody's */
-  MeetingPlan(LaunchOptions options, Meeting meeting, Machines machine, LaunchedGpus gpus, boolean withMaster) {
+  /** @param store where the trainers meet without a master, whose address has them read their number then, and is nobody's; else empty */
+  MeetingPlan(LaunchOptions options, Meeting meeting, Machines machine, LaunchedGpus gpus, String store) {
     this.options = options;
     this.meeting = meeting;
     this.machine = machine;
     this.gpus = gpus;
-    this.withMaster = withMaster;
+    this.store = store;
   }
 
   /** @param elastic whether the job goes on without trainers that are lost */
@@ -36,7 +36,7 @@ final class MeetingPlan {
     shared.put("PADDLE_NNODES", meeting.machines().toString());
     shared.put("PADDLE_LOCAL_SIZE", Integer.toString(each));
     List<LaunchPlan.Planned> all = new ArrayList<>();
-    if (withMaster && hosts()) {
+    if (store.isEmpty() && hosts()) {
       all.add(new LaunchPlan.Planned(LaunchedRole.MASTER, 0, Map.of("PADDLE_MASTER", meeting.master())));
     }
     for (int i = 0; i < each; i++) {
@@ -47,7 +47,7 @@ final class MeetingPlan {
       variables.putAll(gpus.variables(i));
       all.add(new LaunchPlan.Planned(LaunchedRole.WORKER, i, variables));
     }
-    return new LaunchPlan(true, why, all, List.of(), meeting.machines().most() * each, elastic ? meeting.maxRestart() : 0);
+    return new LaunchPlan(true, why, all, List.of(), meeting.machines().most() * each, elastic ? meeting.maxRestart() : 0, store);
   }
 
   /** Of a machine that was given no rank the one that comes first at the master's address has the master. */

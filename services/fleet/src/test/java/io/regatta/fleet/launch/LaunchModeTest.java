@@ -48,9 +48,9 @@ class LaunchModeTest {
   @Test
   void of_a_program_that_is_not_seen_its_arguments_tell() {
     assertThat(LaunchedJob.ofArguments(List.of("--shards", "2", "--mode=collective"))).isEqualTo(new LaunchedJob(2, true, false,
-        false, List.of()));
+        "", List.of()));
     assertThat(LaunchedJob.ofArguments(List.of("--set", "shards=3", "--set=mode=half-async"))).isEqualTo(new LaunchedJob(3, false, false,
-        false, List.of()));
+        "", List.of()));
     LaunchedJob nothing = LaunchedJob.ofArguments(List.of("--set", "batch_size=3", "--shards"));
     assertThat(nothing.knowsShards()).isFalse();
     assertThat(nothing.stride()).isEqualTo(8);

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 /** Options that mean nothing in the launch for which they were given. */
 class LaunchNotesTest {
 
-  private static final LaunchedJob ELASTIC = new LaunchedJob(1, true, true, false, List.of());
+  private static final LaunchedJob ELASTIC = new LaunchedJob(1, true, true, "", List.of());
   private static final Pattern OPTION = Pattern.compile("(--\\w+) has no effect: .+");
 
   private final ReservedPorts ports = new ReservedPorts();
@@ -45,7 +45,7 @@ class LaunchNotesTest {
 
   @Test
   void of_trainers_that_meet_over_a_store_it_is_said_that_no_master_is_started() {
-    LaunchedJob overStore = new LaunchedJob(1, true, true, true, List.of());
+    LaunchedJob overStore = new LaunchedJob(1, true, true, "file:/mnt/meeting", List.of());
     assertThat(LaunchNotes.of(Words.options("nproc_per_node=1"), overStore, Words.plan(ports, overStore, 0, "nproc_per_node=1")))
         .singleElement().asString().contains("no master is started");
   }

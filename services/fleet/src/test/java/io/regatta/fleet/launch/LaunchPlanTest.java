@@ -23,7 +23,7 @@ class LaunchPlanTest {
   }
 
   private LaunchPlan plan(int shards, String... given) {
-    return Words.plan(ports, new LaunchedJob(shards, false, false, false, List.of()), 0, given);
+    return Words.plan(ports, new LaunchedJob(shards, false, false, "", List.of()), 0, given);
   }
 
   private static List<RoleEnvironment> read(LaunchPlan plan) {
@@ -79,7 +79,7 @@ class LaunchPlanTest {
     List<RoleEnvironment> roles = read(plan);
     assertThat(roles).extracting(role -> role.value("mode") + " " + role.value("fleet.id")).containsExactly("collective 0",
         "collective 1", "collective 2");
-    assertThat(plan.endpointsVariable()).isEqualTo("PADDLE_TRAINER_ENDPOINTS");
+    assertThat(plan.placesName()).isEqualTo("PADDLE_TRAINER_ENDPOINTS");
   }
 
   @Test
@@ -95,7 +95,7 @@ class LaunchPlanTest {
     LaunchPlan first = plan(1, "master=" + master, "nnodes=2", "rank=0", "nproc_per_node=2");
     assertThat(first.processes()).extracting(LaunchPlan.Planned::name).containsExactly("master 0", "worker 0", "worker 1");
     assertThat(first.restarts()).as("not elastic").isZero();
-    assertThat(first.endpointsVariable() + " " + first.meeting()).isEqualTo("PADDLE_MASTER " + master);
+    assertThat(first.placesName() + " " + first.meeting()).isEqualTo("PADDLE_MASTER " + master);
     LaunchPlan second = plan(1, "master=" + master, "nnodes=2", "rank=1", "nproc_per_node=2");
     assertThat(read(second)).extracting(role -> role.value("fleet.id") + " of " + role.value("trainers") + " at "
         + role.value("fleet.rendezvous_endpoint")).containsExactly("2 of 4 at " + master, "3 of 4 at " + master);
@@ -113,14 +113,14 @@ class LaunchPlanTest {
 
   @Test
   void trainers_of_an_elastic_job_meet_at_a_place_of_its_own_on_one_machine_as_well() {
-    LaunchPlan plan = Words.plan(ports, new LaunchedJob(1, true, true, false, List.of()), 0, "nproc_per_node=2");
+    LaunchPlan plan = Words.plan(ports, new LaunchedJob(1, true, true, "", List.of()), 0, "nproc_per_node=2");
     assertThat(plan.processes()).extracting(LaunchPlan.Planned::name).containsExactly("master 0", "worker 0", "worker 1");
     assertThat(plan.restarts()).isEqualTo(3);
   }
 
   @Test
   void trainers_that_meet_over_a_store_have_no_master_and_are_started_again() {
-    LaunchedJob overStore = new LaunchedJob(1, true, true, true, List.of());
+    LaunchedJob overStore = new LaunchedJob(1, true, true, "file:/mnt/meeting", List.of());
     LaunchPlan plan = Words.plan(ports, overStore, 0, "nproc_per_node=2");
     assertThat(plan.processes()).extracting(LaunchPlan.Planned::name).containsExactly("worker 0", "worker 1");
     assertThat(plan.restarts()).isEqualTo(3);
@@ -128,6 +128,8 @@ class LaunchPlanTest {
         + role.value("fleet.id")).isEqualTo("trainer of 2, null"));
     LaunchPlan first = Words.plan(ports, overStore, 0, "master=127.0.0.1:" + FreePorts.one(), "nnodes=2", "rank=0", "nproc_per_node=1");
     assertThat(first.processes()).extracting(LaunchPlan.Planned::name).containsExactly("worker 0");
+    assertThat(List.of(plan, first)).allSatisfy(any -> assertThat(any.placesName() + " " + any.places())
+        .isEqualTo("collective.store [file:/mnt/meeting]"));
   }
 
   @Test
@@ -137,7 +139,7 @@ class LaunchPlanTest {
     assertThat(servers.serversHere()).hasSize(2).allMatch(server -> server.startsWith("127.0.0.2:"));
     assertThat(servers.endpoints()).allMatch(worker -> worker.startsWith("127.0.0.2:"));
     assertThat(plan(1, "nproc_per_node=2", "host=127.0.0.2").endpoints()).hasSize(2).allMatch(at -> at.startsWith("127.0.0.2:"));
-    LaunchPlan elastic = Words.plan(ports, new LaunchedJob(1, true, true, false, List.of()), 0, "nproc_per_node=1", "host=127.0.0.2");
+    LaunchPlan elastic = Words.plan(ports, new LaunchedJob(1, true, true, "", List.of()), 0, "nproc_per_node=1", "host=127.0.0.2");
     assertThat(elastic.meeting()).startsWith("127.0.0.2:");
     assertThat(elastic.of(LaunchedRole.MASTER)).hasSize(1);
   }

@@ -198,6 +198,18 @@ class LauncherTest {
     assertThat(dir.resolve("endpoints.log")).hasContent("PADDLE_MASTER: \n10.9.9.1:6379\n");
   }
 
+  @Test
+  void of_trainers_that_meet_over_a_store_that_is_listed_and_no_master_which_is_not_there() {
+    LaunchPlan plan = new LaunchPlan(true, "", List.of(planned(LaunchedRole.WORKER, Map.of("PADDLE_MASTER", "10.9.9.1:6379"))), List.of(),
+        2, 0, "file:/mnt/meeting");
+    Launcher launcher = new Launcher(plan, process -> new Call(List.of("true"), Map.of(), false), dir, new PrintWriter(said),
+        OutputStream.nullOutputStream(), null);
+    launcher.start();
+    assertThat(launcher.await()).isTrue();
+    assertThat(said.toString()).contains("details abouts collective.store can be found in " + dir + "/endpoints.log");
+    assertThat(dir.resolve("endpoints.log")).hasContent("collective.store: \nfile:/mnt/meeting\n");
+  }
+
   private static void written(Path gate) {
     try {
       Files.writeString(gate, "go\n");

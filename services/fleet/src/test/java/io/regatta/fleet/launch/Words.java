@@ -9,9 +9,9 @@ import java.util.stream.Collectors;
 final class Words {
 
   /** A job of one shard. */
-  static final LaunchedJob JOB = new LaunchedJob(1, false, false, false, List.of());
+  static final LaunchedJob JOB = new LaunchedJob(1, false, false, "", List.of());
   /** A collective one. */
-  static final LaunchedJob COLLECTIVE = new LaunchedJob(1, true, false, false, List.of());
+  static final LaunchedJob COLLECTIVE = new LaunchedJob(1, true, false, "", List.of());
 
   private Words() {}
 

@@ -53,7 +53,7 @@ record MeetingPlace(Rendezvous rendezvous, Store store, String host) {
       case HAZELCAST -> {
         if (HazelcastMember.address(node.vertx()).isEmpty()) {
           yield Future.failedFuture(new InvalidInput("job " + job.job() + ": collective.store is hazelcast, and this process is no member "
-              + "of a Hazelcast cluster; set node.cluster.directory: hazelcast, and seeds"));
+              + "of a Hazelcast cluster; set node.cluster.directory: hazelcast, and seeds, or give file:DIRECTORY or http://HOST:PORT"));
         }
         Store map = new HazelcastStore(node.vertx());
         yield Future.succeededFuture(over(node, job, map, map.under(job.job()), node.host()));
