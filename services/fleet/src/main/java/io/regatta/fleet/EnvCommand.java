@@ -2,12 +2,13 @@ package io.regatta.fleet;
 
 import io.regatta.fleet.role.RoleEnvironment;
 import java.io.PrintWriter;
+import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Spec;
 
-/** Shows what the variables of launchers and schedulers in this environment make of a process. */
+/** Shows what the variables of launchers and schedulers in this environment make of a process, or all that is wrong with them. */
 @Command(name = "env", mixinStandardHelpOptions = true,
     description = "Shows what each variable of a launcher or scheduler in this environment leads to.",
     footer = {"", "For example: TRAINING_ROLE=TRAINER PADDLE_TRAINER_ID=0 PADDLE_TRAINERS_NUM=2 "
@@ -19,6 +20,11 @@ final class EnvCommand implements Callable<Integer> {
 
   @Override
   public Integer call() {
+    List<String> wrong = RoleEnvironment.wrong(System.getenv());
+    if (!wrong.isEmpty()) {
+      wrong.forEach(line -> spec.commandLine().getErr().println("regatta: " + line));
+      return Regatta.BAD_INPUT;
+    }
     PrintWriter out = spec.commandLine().getOut();
     RoleEnvironment role = RoleEnvironment.read(System.getenv());
     if (role.isGiven()) {

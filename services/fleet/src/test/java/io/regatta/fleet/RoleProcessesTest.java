@@ -83,8 +83,14 @@ class RoleProcessesTest {
   void regatta_env_shows_what_each_variable_led_to() throws Exception {
     Map<String, String> variables = new LinkedHashMap<>(Map.of("PADDLE_PSERVERS_IP_PORT_LIST", first + "," + second,
         "PADDLE_TRAINERS_NUM", "2", "TRAINING_ROLE", "TRAINER"));
+    variables.put("POD_IP", " ");
+    variables.put("PADDLE_TRAINERS_NUM", "two");
     JavaProcess shown = start(variables, "env");
     assertThat(shown.status(SECONDS)).isEqualTo(2);
+    assertThat(shown.output().lines()).as("each wrong variable").satisfiesExactly(
+        line -> assertThat(line).startsWith("regatta: PADDLE_TRAINERS_NUM must be a whole number"),
+        line -> assertThat(line).startsWith("regatta: Can not find PADDLE_TRAINER_ID"));
+    variables.put("PADDLE_TRAINERS_NUM", "2");
     variables.put("PADDLE_TRAINER_ID", "1");
     shown = start(variables, "env");
     assertThat(shown.status(SECONDS)).isZero();

@@ -1,8 +1,5 @@
 package io.regatta.fleet.role;
 
-import io.regatta.core.error.RegattaException.InvalidInput;
-import io.regatta.node.address.HostPort;
-
 /**
  * Where Fleet's processes would meet over gloo. Here they have a rendezvous, or a job's own store, so nothing follows; what is wrong is
  * refused as there, because it would be wrong for the peers, too. Over HTTP those with parameter servers meet at an endpoint of
@@ -32,8 +29,11 @@ final class GlooVariables {
       }
       case "1", "2" -> found.reading(WITH, with, "barriers and reductions of workers go through the rendezvous and the tensor "
           + "streams");
-      default -> throw new InvalidInput(WITH + " must be 0 (off), 1 (workers) or 2 (workers and all), but is \"" + with
-          + "\", please check your environment.");
+      default -> {
+        variables.wrong(WITH, WITH + " must be 0 (off), 1 (workers) or 2 (workers and all), but is \"" + with
+            + "\", please check your environment.", with);
+        return;
+      }
     }
     String kind = variables.text(RENDEZVOUS, "not set");
     switch (kind) {
@@ -42,10 +42,10 @@ final class GlooVariables {
       case "3" -> {
         if (servers) {
           needs(variables, found, HTTP);
-          HostPort.parse(variables.text(HTTP), HTTP);
+          variables.endpoint(HTTP, variables.text(HTTP, ""));
         }
       }
-      default -> throw new InvalidInput(WRONG + ": " + RENDEZVOUS + " must be 1 (HDFS), 2 (files) or 3 (HTTP), but is " + kind);
+      default -> variables.wrong(RENDEZVOUS, WRONG + ": " + RENDEZVOUS + " must be 1 (HDFS), 2 (files) or 3 (HTTP), but is " + kind, kind);
     }
     found.reading(RENDEZVOUS, kind, UNUSED);
   }
@@ -53,8 +53,7 @@ final class GlooVariables {
   private static void needs(Variables variables, Findings found, String... names) {
     for (String name : names) {
       if (!variables.has(name)) {
-        throw new InvalidInput(WRONG + ": with " + RENDEZVOUS + " = " + variables.text(RENDEZVOUS) + " " + name
-            + " must be set");
+        variables.wrong(name, WRONG + ": with " + RENDEZVOUS + " = " + variables.text(RENDEZVOUS) + " " + name + " must be set", name);
       }
       found.reading(name, variables.text(name), UNUSED);
     }

@@ -1,6 +1,5 @@
 package io.regatta.fleet.role;
 
-import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.node.address.HostPort;
 import java.util.HashMap;
 import java.util.List;
@@ -32,8 +31,8 @@ final class InitVariables {
   static void read(Variables variables, Findings found) {
     for (String name : variables.beginningWith(PREFIX)) {
       if (!KNOWN.contains(name.substring(PREFIX.length()))) {
-        throw new InvalidInput(name + " is none of the variables " + PREFIX + "*: " + String.join(", ",
-            KNOWN.stream().sorted().toList()) + "; unset it, or correct its name");
+        variables.wrong(name, name + " is none of the variables " + PREFIX + "*: " + String.join(", ",
+            KNOWN.stream().sorted().toList()) + "; unset it, or correct its name", name);
       }
     }
     int port = variables.port(PREFIX + "PORT", 7164);

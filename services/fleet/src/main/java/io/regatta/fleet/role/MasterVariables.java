@@ -1,6 +1,5 @@
 package io.regatta.fleet.role;
 
-import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.node.address.HostPort;
 
 /**
@@ -17,10 +16,11 @@ final class MasterVariables {
   private MasterVariables() {}
 
   static void read(Variables variables, Findings found) {
-    String master = HostPort.parse(variables.required(MASTER), MASTER).toString();
+    variables.endpoint(MASTER, variables.required(MASTER));
+    String master = variables.areRight(MASTER) ? HostPort.parse(variables.text(MASTER), MASTER).toString() : "";
     String nodes = variables.text(NODES, "1");
-    MachineRange machines = MachineRange.parse(nodes).orElseThrow(() -> new InvalidInput(NODES + " must be " + MachineRange.WANTED
-        + ", but is \"" + nodes + "\", please check your environment."));
+    MachineRange machines = MachineRange.parse(nodes).orElseGet(() -> variables.wrong(NODES, NODES + " must be " + MachineRange.WANTED
+        + ", but is \"" + nodes + "\", please check your environment.", MachineRange.ONE));
     RoleMakerVariables.trainersOnly(variables, found, MASTER);
     int each = variables.number(EACH, 1, 1);
     found.key(MASTER, master, "fleet.rendezvous_endpoint", master);

@@ -3,6 +3,7 @@ package io.regatta.fleet.role;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.node.process.Proxies;
 import io.regatta.node.settings.Settings;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -58,6 +59,19 @@ public record RoleEnvironment(String source, List<Settings.Option> options, List
     reader.unread(source);
     reader.proxies();
     return new RoleEnvironment(source, reader.found.options(), reader.found.readings(), reader.found.notes());
+  }
+
+  /** All that is wrong with an environment, a line for each variable, where {@link #read(Map)} ends at the first; nothing: it can be read. */
+  public static List<String> wrong(Map<String, String> environment) {
+    Variables variables = InitVariables.with(environment, Map.of()).collecting();
+    List<String> wrong = new ArrayList<>();
+    try {
+      new Reader(variables).source();
+    } catch (InvalidInput e) { // behind which nothing can be read
+      wrong.add(e.getMessage());
+    }
+    wrong.addAll(0, variables.wrong());
+    return wrong;
   }
 
   /** What such options and variables say to a process that trains alone: threads and device. A variable that counts is noted. */

@@ -1,6 +1,5 @@
 package io.regatta.fleet.role;
 
-import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.node.address.HostPort;
 import java.util.List;
 
@@ -49,18 +48,18 @@ final class RoleMakerVariables {
     String role = variables.required(ROLE);
     return switch (role) {
       case "TRAINER", "PSERVER" -> role;
-      case "HETER_TRAINER", "COORDINATOR" -> throw new InvalidInput(ROLE + " is " + role
-          + ", which is no role here: start this process as TRAINER or PSERVER");
-      default -> throw new InvalidInput("TRAINING_ROLE must be PSERVER or TRAINER or HETER_TRAINER, but get " + role
-          + ", please check your environment.");
+      case "HETER_TRAINER", "COORDINATOR" -> variables.wrong(ROLE, ROLE + " is " + role
+          + ", which is no role here: start this process as TRAINER or PSERVER", "TRAINER");
+      default -> variables.wrong(ROLE, "TRAINING_ROLE must be PSERVER or TRAINER or HETER_TRAINER, but get " + role
+          + ", please check your environment.", "TRAINER");
     };
   }
 
   private static String trainerWithoutServers(Variables variables) {
     String role = role(variables);
     if (!role.equals("TRAINER")) {
-      throw new InvalidInput("Can not find " + SERVERS + ", please check your environment. " + ROLE + " is " + role
-          + ", and a server is one of that list");
+      variables.wrong(SERVERS, "Can not find " + SERVERS + ", please check your environment. " + ROLE + " is " + role
+          + ", and a server is one of that list", role);
     }
     return role;
   }
@@ -76,8 +75,8 @@ final class RoleMakerVariables {
     }
     String role = variables.text(COLLECTIVE_ROLE, "TRAINER");
     if (!role.equals("TRAINER")) {
-      throw new InvalidInput(COLLECTIVE_ROLE + " is " + role + ", but with " + by + " and without " + SERVERS
-          + " all are trainers: it must be TRAINER, please check your environment.");
+      variables.wrong(COLLECTIVE_ROLE, COLLECTIVE_ROLE + " is " + role + ", but with " + by + " and without " + SERVERS
+          + " all are trainers: it must be TRAINER, please check your environment.", role);
     }
     if (variables.has(COLLECTIVE_ROLE)) {
       found.reading(COLLECTIVE_ROLE, role, "agrees with " + by + ": all are trainers");
@@ -90,8 +89,8 @@ final class RoleMakerVariables {
     found.key(ID, Integer.toString(id), "fleet.id", id);
     if (variables.has(TRAINER_ENDPOINTS)) {
       List<String> endpoints = variables.endpoints(TRAINER_ENDPOINTS);
-      sameCount(endpoints, trainers);
-      found.key(TRAINER_ENDPOINTS, String.join(",", endpoints), "fleet.endpoint", endpoints.get(id));
+      sameCount(variables, endpoints, trainers);
+      found.key(TRAINER_ENDPOINTS, String.join(",", endpoints), "fleet.endpoint", endpoints.get(Math.min(id, endpoints.size() - 1)));
     }
     if (variables.has(IP)) {
       found.key(IP, variables.text(IP), "node.host", variables.text(IP));
@@ -103,11 +102,14 @@ final class RoleMakerVariables {
     String host = variables.host(IP, variables.required(IP), PORT);
     variables.required(PORT);
     int port = variables.port(PORT, 0);
+    if (!variables.areRight(IP, PORT, SERVERS)) {
+      return;
+    }
     HostPort own = new HostPort(host, port);
     int index = servers.stream().map(server -> HostPort.parse(server, SERVERS)).toList().indexOf(own);
     if (index < 0) {
-      throw new InvalidInput(IP + " and " + PORT + " say that this server is " + own + ", which is none of "
-          + SERVERS + " = " + String.join(",", servers) + ", please check your environment.");
+      variables.wrong(IP, IP + " and " + PORT + " say that this server is " + own + ", which is none of "
+          + SERVERS + " = " + String.join(",", servers) + ", please check your environment.", host);
     }
     found.key(IP, host, "node.host", host);
     found.key(PORT, Integer.toString(port), "fleet.id", index);
@@ -118,9 +120,9 @@ final class RoleMakerVariables {
     List<String> endpoints = variables.endpoints(TRAINER_ENDPOINTS);
     trainersOnly(variables, found, TRAINER_ENDPOINTS);
     int count = variables.number(TRAINERS, 1, endpoints.size());
-    sameCount(endpoints, count);
-    int id = variables.within(ID, variables.number(ID, 0, 0), count, TRAINER_ENDPOINTS);
-    if (count == 1) {
+    sameCount(variables, endpoints, count);
+    int id = variables.within(ID, variables.number(ID, 0, 0), endpoints.size(), TRAINER_ENDPOINTS);
+    if (endpoints.size() == 1) {
       found.reading(TRAINER_ENDPOINTS, endpoints.get(0), "none: a single trainer is not distributed");
       return false;
     }
@@ -129,15 +131,17 @@ final class RoleMakerVariables {
     found.implied(TRAINER_ENDPOINTS, "mode", "collective");
     found.implied(TRAINER_ENDPOINTS, "servers", 0);
     found.implied(TRAINER_ENDPOINTS, "fleet.role", "trainer");
-    found.implied(TRAINER_ENDPOINTS, "node.host", HostPort.parse(endpoints.get(id), TRAINER_ENDPOINTS).host());
+    if (variables.areRight(TRAINER_ENDPOINTS)) {
+      found.implied(TRAINER_ENDPOINTS, "node.host", HostPort.parse(endpoints.get(id), TRAINER_ENDPOINTS).host());
+    }
     if (variables.has(TRAINERS)) {
       found.reading(TRAINERS, variables.text(TRAINERS), "agrees with " + TRAINER_ENDPOINTS);
     }
     found.key(ID, variables.text(ID, "0"), "fleet.id", id);
     String current = variables.text("PADDLE_CURRENT_ENDPOINT");
-    if (current != null && !current.equals(endpoints.get(id))) {
-      throw new InvalidInput("PADDLE_CURRENT_ENDPOINT is " + current + ", but " + ID + " " + id + " of " + TRAINER_ENDPOINTS
-          + " is " + endpoints.get(id) + ", please check your environment.");
+    if (current != null && variables.areRight(ID, TRAINER_ENDPOINTS) && !current.equals(endpoints.get(id))) {
+      variables.wrong("PADDLE_CURRENT_ENDPOINT", "PADDLE_CURRENT_ENDPOINT is " + current + ", but " + ID + " " + id + " of "
+          + TRAINER_ENDPOINTS + " is " + endpoints.get(id) + ", please check your environment.", current);
     }
     if (current != null) {
       found.reading("PADDLE_CURRENT_ENDPOINT", current, "agrees with " + TRAINER_ENDPOINTS);
@@ -146,10 +150,10 @@ final class RoleMakerVariables {
     return true;
   }
 
-  private static void sameCount(List<String> endpoints, int trainers) {
-    if (endpoints.size() != trainers) {
-      throw new InvalidInput(TRAINERS + " is " + trainers + ", but " + TRAINER_ENDPOINTS + " has " + endpoints.size() + ": "
-          + String.join(",", endpoints) + ", please check your environment.");
+  private static void sameCount(Variables variables, List<String> endpoints, int trainers) {
+    if (endpoints.size() != trainers && variables.areRight(TRAINERS, TRAINER_ENDPOINTS)) {
+      variables.wrong(TRAINERS, TRAINERS + " is " + trainers + ", but " + TRAINER_ENDPOINTS + " has " + endpoints.size() + ": "
+          + String.join(",", endpoints) + ", please check your environment.", trainers);
     }
   }
 }

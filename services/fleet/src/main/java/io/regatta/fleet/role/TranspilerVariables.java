@@ -1,6 +1,5 @@
 package io.regatta.fleet.role;
 
-import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.node.address.HostPort;
 import java.util.List;
 
@@ -48,14 +47,14 @@ final class TranspilerVariables {
         found.key(ROLE, role, "fleet.role", "pserver");
         String host = variables.host(IP, variables.required(IP), PORT);
         int index = hosts.indexOf(host);
-        if (index < 0) {
-          throw new InvalidInput(IP + " says that this server is " + host + ", which is none of " + IPS + " = "
-              + String.join(",", hosts) + ", please check your environment.");
+        if (index < 0 && variables.areRight(IP, IPS)) {
+          variables.wrong(IP, IP + " says that this server is " + host + ", which is none of " + IPS + " = "
+              + String.join(",", hosts) + ", please check your environment.", host);
         }
         found.key(IP, host, "node.host", host);
         found.implied(IP, "fleet.id", index);
       }
-      default -> throw noRole(role);
+      default -> noRole(variables, role);
     }
   }
 
@@ -64,13 +63,13 @@ final class TranspilerVariables {
     String role = variables.text(ROLE, "TRAINER");
     switch (role) {
       case "TRAINER" -> { }
-      case "PSERVER" -> throw new InvalidInput("Can not find " + IPS + ", please check your environment. " + ROLE + " is " + role
-          + ", and a server is one of that list");
-      default -> throw noRole(role);
+      case "PSERVER" -> variables.wrong(IPS, "Can not find " + IPS + ", please check your environment. " + ROLE + " is " + role
+          + ", and a server is one of that list", role);
+      default -> noRole(variables, role);
     }
   }
 
-  private static InvalidInput noRole(String role) {
-    return new InvalidInput(ROLE + " should be one of [TRAINER, PSERVER], but is " + role + ", please check your environment.");
+  private static void noRole(Variables variables, String role) {
+    variables.wrong(ROLE, ROLE + " should be one of [TRAINER, PSERVER], but is " + role + ", please check your environment.", role);
   }
 }

@@ -4,6 +4,7 @@ import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.node.address.HostPort;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -13,15 +14,19 @@ import java.util.stream.Stream;
 /**
  * Typed access to environment variables. Blank ones count as unset, and spaces around values and list items are dropped:
  * people copy them out of documents. Errors name the variable, or the option
- * that stands for it, and what was read. Immutable.
+ * that stands for it, and what was read. The first one ends the reading, unless {@link #collecting}. Confined to its reader's thread.
  */
 final class Variables {
 
   private static final int MOST_PORT = 65_535;
+  /** Instead of one that is wrong. */
+  private static final String ANY_HOST = "127.0.0.1";
   private static final String CHECK = ", please check your environment.";
   private final Map<String, String> values = new HashMap<>();
   /** Options that stand for variables, by these. */
   private final Map<String, String> options;
+  /** What is wrong by variable, if all of it is wanted; else null. */
+  private Map<String, String> wrong;
 
   /**
    * @param environment variables by name
@@ -32,6 +37,36 @@ final class Variables {
     values.putAll(environment);
     values.putAll(arguments);
     this.options = Map.copyOf(options);
+  }
+
+  /** From now on what is wrong is collected, and something else read instead. */
+  Variables collecting() {
+    wrong = new LinkedHashMap<>();
+    return this;
+  }
+
+  /** What has been collected, a line for each variable. */
+  List<String> wrong() {
+    return List.copyOf(wrong.values());
+  }
+
+  /** Whether nothing has been found wrong with any of these: what one says of another is only then to be told. */
+  boolean areRight(String... names) {
+    return wrong == null || Stream.of(names).noneMatch(wrong::containsKey);
+  }
+
+  /**
+   * A variable is wrong.
+   *
+   * @return instead of it, where others are looked at all the same
+   * @throws InvalidInput where they are not
+   */
+  <T> T wrong(String name, String message, T instead) {
+    if (wrong == null) {
+      throw new InvalidInput(message);
+    }
+    wrong.putIfAbsent(name, message);
+    return instead;
   }
 
   /** What its user calls it: the option that stands for it, if that was given. */
@@ -70,10 +105,7 @@ final class Variables {
 
   String required(String name) {
     String value = text(name);
-    if (value == null) {
-      throw new InvalidInput("Can not find " + called(name) + CHECK);
-    }
-    return value;
+    return value != null ? value : wrong(name, "Can not find " + called(name) + CHECK, "");
   }
 
   int required(String name, int least) {
@@ -94,7 +126,7 @@ final class Variables {
     } catch (NumberFormatException e) {
       // said below
     }
-    throw new InvalidInput(called(name) + " must be a whole number of at least " + least + ", but is \"" + value + "\"" + CHECK);
+    return wrong(name, called(name) + " must be a whole number of at least " + least + ", but is \"" + value + "\"" + CHECK, least);
   }
 
   /** As Python and shells write it: true, false, 1, 0, yes, no, on, off. */
@@ -103,7 +135,7 @@ final class Variables {
     return switch (value.toLowerCase(Locale.ROOT)) {
       case "true", "1", "yes", "on" -> true;
       case "false", "0", "no", "off", "none" -> false;
-      default -> throw new InvalidInput(called(name) + " must be True or False, but is \"" + value + "\"" + CHECK);
+      default -> wrong(name, called(name) + " must be True or False, but is \"" + value + "\"" + CHECK, false);
     };
   }
 
@@ -115,22 +147,29 @@ final class Variables {
         items.add(item.strip());
       }
     }
-    if (items.isEmpty()) {
-      throw new InvalidInput(called(name) + " must be a comma-separated list, but is \"" + value + "\"" + CHECK);
-    }
-    return items;
+    return !items.isEmpty() ? items
+        : wrong(name, called(name) + " must be a comma-separated list, but is \"" + value + "\"" + CHECK, List.of(ANY_HOST));
   }
 
   /** A list of {@code host:port}, each but once. */
   List<String> endpoints(String name) {
     List<String> endpoints = list(name, required(name));
-    for (String endpoint : endpoints) {
-      HostPort.parse(endpoint, name);
+    if (areRight(name)) {
+      endpoints.forEach(endpoint -> endpoint(name, endpoint));
     }
-    if (endpoints.stream().distinct().count() < endpoints.size()) {
-      throw new InvalidInput(name + " has an endpoint twice: \"" + String.join(",", endpoints) + "\"" + CHECK);
+    if (areRight(name) && endpoints.stream().distinct().count() < endpoints.size()) {
+      wrong(name, name + " has an endpoint twice: \"" + String.join(",", endpoints) + "\"" + CHECK, endpoints);
     }
     return endpoints;
+  }
+
+  /** Checks a {@code host:port} that this variable has. */
+  void endpoint(String name, String endpoint) {
+    try {
+      HostPort.parse(endpoint, name);
+    } catch (InvalidInput e) {
+      wrong(name, e.getMessage(), endpoint);
+    }
   }
 
   /**
@@ -141,10 +180,8 @@ final class Variables {
    */
   List<String> hosts(String name, String value, String port) {
     List<String> hosts = list(name, value).stream().map(item -> host(name, item, port)).toList();
-    if (hosts.stream().distinct().count() < hosts.size()) {
-      throw new InvalidInput(called(name) + " has a host twice: \"" + String.join(",", hosts) + "\"" + CHECK);
-    }
-    return hosts;
+    return hosts.stream().distinct().count() == hosts.size() ? hosts
+        : wrong(name, called(name) + " has a host twice: \"" + String.join(",", hosts) + "\"" + CHECK, hosts);
   }
 
   /** One host, as in {@link #hosts}. */
@@ -152,8 +189,8 @@ final class Variables {
     String host = value.startsWith("[") && value.endsWith("]") ? value.substring(1, value.length() - 1) : value;
     boolean address6 = host.indexOf(':') != host.lastIndexOf(':');
     if (host.isEmpty() || host.matches(".*[\\s\\[\\]/].*") || host.contains(":") && !address6) {
-      throw new InvalidInput(called(name) + ": expected a host without a port, which is " + called(port) + "'s, got \"" + value
-          + "\"" + CHECK);
+      return wrong(name, called(name) + ": expected a host without a port, which is " + called(port) + "'s, got \"" + value
+          + "\"" + CHECK, ANY_HOST);
     }
     return host;
   }
@@ -161,18 +198,16 @@ final class Variables {
   /** A port, or what holds without. */
   int port(String name, int otherwise) {
     int port = number(name, 1, otherwise);
-    if (port > MOST_PORT) {
-      throw new InvalidInput(called(name) + " must be a port, from 1 to " + MOST_PORT + ", but is \"" + port + "\"" + CHECK);
-    }
-    return port;
+    return port <= MOST_PORT ? port
+        : wrong(name, called(name) + " must be a port, from 1 to " + MOST_PORT + ", but is \"" + port + "\"" + CHECK, MOST_PORT);
   }
 
   /** A place among so many. */
   int within(String name, int number, int count, String countName) {
-    if (number >= count) {
-      throw new InvalidInput(called(name) + " is " + number + ", but " + called(countName) + " says that there are " + count
-          + ": from 0 to " + (count - 1) + CHECK);
+    if (number < count) {
+      return number;
     }
-    return number;
+    return !areRight(name, countName) ? 0 : wrong(name, called(name) + " is " + number + ", but " + called(countName)
+        + " says that there are " + count + ": from 0 to " + (count - 1) + CHECK, 0);
   }
 }

@@ -243,5 +243,26 @@ class RoleEnvironmentTest {
   void what_is_wrong_is_named(String variables, String message) {
     assertThatThrownBy(() -> RoleEnvironment.read(environment(variables))).isInstanceOf(InvalidInput.class)
         .hasMessageContaining(message);
+    assertThat(RoleEnvironment.wrong(environment(variables))).first().asString().contains(message);
+  }
+
+  @Test
+  void all_that_is_wrong_is_named_and_nothing_that_only_follows_from_it() {
+    assertThat(RoleEnvironment.wrong(environment("PADDLE_PSERVERS_IP_PORT_LIST=a:1,b;PADDLE_TRAINERS_NUM=two;TRAINING_ROLE=PSERVER;"
+        + "PADDLE_PORT=70000;PADDLE_WITH_GLOO=3"))).satisfiesExactly(
+        line -> assertThat(line).startsWith("PADDLE_PSERVERS_IP_PORT_LIST: expected host:port, got \"b\""),
+        line -> assertThat(line).startsWith("PADDLE_TRAINERS_NUM must be a whole number of at least 1"),
+        line -> assertThat(line).startsWith("Can not find POD_IP"),
+        line -> assertThat(line).startsWith("PADDLE_PORT must be a port"),
+        line -> assertThat(line).startsWith("PADDLE_WITH_GLOO must be 0"));
+    assertThat(RoleEnvironment.wrong(environment("PADDLE_MASTER=a;PADDLE_NNODES=3:2;PADDLE_LOCAL_SIZE=0;PADDLE_TRAINER_ID=7;"
+        + "PADDLE_TRAINING_ROLE=PSERVER"))).extracting(line -> line.split("[ :]")[0]).containsExactly("PADDLE_MASTER", "PADDLE_NNODES",
+        "PADDLE_TRAINING_ROLE", "PADDLE_LOCAL_SIZE");
+    assertThat(RoleEnvironment.wrong(environment("PADDLE_INIT_PORT=x;PADDLE_INIT_PSERVER=a;PADDLE_INIT_TRAINER_ID=-1")))
+        .extracting(line -> line.split(" ")[0]).containsExactly("PADDLE_INIT_PSERVER", "PADDLE_INIT_PORT", "PADDLE_INIT_TRAINER_ID");
+    assertThat(RoleEnvironment.wrong(environment("PADDLE_PSERVER_IPS=a b;PADDLE_TRAINERS=0;PADDLE_TRAINING_ROLE=BOSS")))
+        .extracting(line -> line.split("[ :]")[0]).containsExactly("PADDLE_PSERVER_IPS", "PADDLE_TRAINERS", "PADDLE_TRAINING_ROLE");
+    assertThat(RoleEnvironment.wrong(environment(FLEET + ";TRAINING_ROLE=TRAINER;PADDLE_TRAINER_ID=1"))).isEmpty();
+    assertThat(RoleEnvironment.wrong(Map.of())).isEmpty();
   }
 }
