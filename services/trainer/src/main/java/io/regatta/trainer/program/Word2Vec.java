@@ -95,10 +95,17 @@ public final class Word2Vec implements TrainingProgram {
   private static void passes(Worker worker, FleetTrainer trainer, SlotDataset train, SlotDataset test, boolean ngram)
       throws Exception {
     TrainingReport whole = TrainingReport.none();
+    boolean tested = false;
     for (int pass = 0; pass < worker.job().epochs(); pass++) {
       Loading.beginPass(worker, trainer, train, pass);
-      whole = whole.plus(worker.trainFromDataset(trainer, train, null, SHOWN_BATCHES, false));
+      TrainingReport trained = worker.trainFromDataset(trainer, train, null, SHOWN_BATCHES, false);
+      whole = whole.plus(trained);
       worker.progress().end();
+      boolean anything = worker.allReduce(new double[] {trained.examples()}, ReduceOp.SUM)[0] > 0;
+      if (!anything && (tested || pass < worker.job().epochs() - 1)) { // behind max_steps the test would only say the same again
+        continue;
+      }
+      tested = true;
       worker.settle(trainer); // the test sees what all have learned, in every mode
       double loss = test(worker, trainer, test);
       if (worker.isFirstWorker()) {

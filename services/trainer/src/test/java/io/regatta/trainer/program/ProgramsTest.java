@@ -135,6 +135,15 @@ class ProgramsTest {
     assertThat(result.metrics().get("perplexity")).isCloseTo(perplexities.get(2), within(0.01));
   }
 
+  @Test
+  void behindTheLastStepThereIsOneTest() throws Exception {
+    RunResult result = run("word2vec", "data.dir=" + dir.resolve("text"), "output=", "epochs=4", "max_steps=3", "batch_size=16",
+        "settings.train_lines=300", "settings.test_lines=100", "settings.min_count=1");
+    assertThat(result.steps()).isEqualTo(3);
+    assertThat(result.loss()).isPositive();
+    assertThat(lines).filteredOn(line -> line.contains("test loss")).singleElement().asString().startsWith("pass 0");
+  }
+
   /** Four of five scores of the loss are of words that were not there; untrained all are 0. */
   @Test
   void skipGramsOfOneWordBecomeLikely() throws Exception {
