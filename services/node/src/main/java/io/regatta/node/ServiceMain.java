@@ -40,7 +40,7 @@ import picocli.CommandLine.ParameterException;
  *
  * <p>The configuration's root has the section {@code node} ({@link NodeConfig}) and one named after the service
  * ({@code parameter_server} for {@code parameter-server}); sections of the other services are passed over, so that
- * services can share a file. Exit status: 0 done, 1 failed, 2 bad input; after a signal the JVM's (130, 143).
+ * services can share a file. Exit status: 0 done, 1 failed, 2 bad input; after a signal the JVM's (130, 143), or 1 if not all was closed.
  */
 public final class ServiceMain<R extends Record> {
 
@@ -111,6 +111,8 @@ public final class ServiceMain<R extends Record> {
   private final Promise<Void> stopRequested = Promise.promise();
   private final Promise<Void> ended = Promise.promise();
   private volatile Node.Starting starting;
+  /** False: the node has been given up; then the hook has to as well. */
+  private boolean closed = true;
 
   ServiceMain(Called called, Class<R> configClass, Consumer<R> check, BiFunction<Node, R, ? extends Deployable> verticle,
       PrintStream out, PrintStream err, Shorthand... shorthands) {
@@ -147,12 +149,14 @@ public final class ServiceMain<R extends Record> {
     int status;
     try (Interrupt interrupt = Interrupt.closes(main::stop)) {
       status = main.execute(args);
-      main.ended.complete();
+      if (main.closed) {
+        main.ended.complete();
+      }
     }
     System.exit(status);
   }
 
-  /** Asks the running service to close, also while it still starts; completes when {@link #execute} has returned. */
+  /** Asks the running service to close, also while it still starts; completes when {@link #execute} has returned, and all is closed. */
   private Future<Void> stop() {
     stopRequested.tryComplete();
     Node.Starting node = starting; // read behind it: a start that begins now sees the request
@@ -287,11 +291,12 @@ public final class ServiceMain<R extends Record> {
   }
 
   private void close(Node node) {
-    Future<Void> closed = node.close();
-    if (!Blocking.settles(closed, Interrupt.LIMIT)) {
+    Future<Void> closing = node.close();
+    closed = Blocking.settles(closing, Interrupt.LIMIT);
+    if (!closed) {
       LOG.warn("{} did not close within {} s and is ended as it is", service, Interrupt.LIMIT.toSeconds());
-    } else if (closed.failed()) {
-      LOG.warn("{} closed with a failure: {}", service, closed.cause().toString());
+    } else if (closing.failed()) {
+      LOG.warn("{} closed with a failure: {}", service, closing.cause().toString());
     } else {
       LOG.info("{} closed", service);
     }

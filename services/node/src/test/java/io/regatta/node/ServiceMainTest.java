@@ -43,7 +43,7 @@ class ServiceMainTest {
   record EchoConfig(
       @Setting(value = "echo", doc = "what it says") String word,
       @Setting(value = "none", doc = "how it fails") Trouble trouble) {
-    enum Trouble { NONE, REFUSE, END, CANCEL }
+    enum Trouble { NONE, REFUSE, END, CANCEL, STAY }
   }
 
   /** Starts at once; with trouble END its work is done at once as well. */
@@ -65,6 +65,9 @@ class ServiceMainTest {
 
     @Override
     public Future<?> stop() {
+      if (config.trouble() == EchoConfig.Trouble.STAY) {
+        return Promise.promise().future();
+      }
       System.out.println("stopped in order, network up: " + (node.vertx() != null));
       return Future.succeededFuture();
     }
@@ -232,6 +235,18 @@ class ServiceMainTest {
     joining.toHandle().destroy();
     assertThat(joining.waitFor(10, TimeUnit.SECONDS)).isTrue();
     assertThat(TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - signalled)).isLessThan(5000);
+  }
+
+  @Test
+  void whoDoesNotStopInTimeSaysSoAndDoesNotPassForOrderly() throws Exception {
+    Process running = fork("--set", "echo.trouble=stay");
+    assertThat(new BufferedReader(new InputStreamReader(running.getInputStream(), UTF_8)).readLine()).startsWith("ready echo ");
+    running.toHandle().destroy();
+    assertThat(new BufferedReader(new InputStreamReader(running.getErrorStream(), UTF_8)).lines().filter(line ->
+        line.startsWith("regatta: "))).containsExactly(
+        "regatta: stopped, but not everything ended within 4 s; the process ends now, with status 1");
+    assertThat(running.waitFor(10, TimeUnit.SECONDS)).isTrue();
+    assertThat(running.exitValue()).isEqualTo(1);
   }
 
   @Test

@@ -6,12 +6,16 @@ import java.util.function.Supplier;
 
 /**
  * What Ctrl-C and SIGTERM do while a command or service runs: an ordered close, given at most four seconds, and one line
- * that says so; then the JVM ends with its usual status (130, 143). A model thread inside a native call is not waited for. Owned by the main thread.
+ * that says so; then the JVM ends with its usual status (130, 143), or with 1 if the close was given up, so that nobody takes it for
+ * an orderly one. A model thread inside a native call is not waited for. Owned by the main thread.
  */
 public final class Interrupt implements AutoCloseable {
 
   /** What a close may take. */
   public static final Duration LIMIT = Duration.ofSeconds(4);
+
+  /** Whoever does not end in order has failed. */
+  private static final int GIVEN_UP = 1;
 
   private static volatile boolean underway;
 
@@ -20,8 +24,14 @@ public final class Interrupt implements AutoCloseable {
   private Interrupt(Supplier<Future<Void>> close) {
     hook = new Thread(() -> {
       underway = true;
-      System.err.println(Blocking.settles(close.get(), LIMIT) ? "regatta: stopped, everything was closed in order"
-          : "regatta: stopped, but not everything ended within " + LIMIT.toSeconds() + " s; the process ends now");
+      if (Blocking.settles(close.get(), LIMIT)) {
+        System.err.println("regatta: stopped, everything was closed in order");
+        return;
+      }
+      System.err.println("regatta: stopped, but not everything ended within " + LIMIT.toSeconds() + " s; the process ends now, with status "
+          + GIVEN_UP);
+      System.err.flush();
+      Runtime.getRuntime().halt(GIVEN_UP); // the JVM's own end would have the signal's status
     }, "regatta-interrupt");
   }
 
