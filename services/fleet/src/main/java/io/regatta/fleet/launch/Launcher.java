@@ -1,11 +1,8 @@
 package io.regatta.fleet.launch;
 
-import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.Cancelled;
-import java.io.IOException;
 import java.io.OutputStream;
 import java.io.PrintWriter;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -73,7 +70,7 @@ public final class Launcher {
 
   /** Starts all processes, or none: those that run are ended if one cannot be started. */
   void start() {
-    prepareLogs();
+    LaunchLogs.begin(logs, plan).forEach(this::say);
     try {
       plan.of(LaunchedRole.MASTER).forEach(master -> start(master, false));
       startAll(LaunchedRole.SERVER);
@@ -98,17 +95,6 @@ public final class Launcher {
       return watch();
     } finally {
       ending.of(running);
-    }
-  }
-
-  private void prepareLogs() {
-    try {
-      Files.createDirectories(logs);
-      if (plan.collective()) {
-        Files.writeString(logs.resolve("endpoints.log"), plan.placesName() + ": \n" + String.join("\n", plan.places()) + "\n");
-      }
-    } catch (IOException e) {
-      throw new InvalidInput("--log_dir " + logs + " cannot be written to: " + e.getMessage());
     }
   }
 

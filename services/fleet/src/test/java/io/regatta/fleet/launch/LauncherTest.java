@@ -210,6 +210,28 @@ class LauncherTest {
     assertThat(dir.resolve("endpoints.log")).hasContent("collective.store: \nfile:/mnt/meeting\n");
   }
 
+  /** Of a launch of more trainers, with servers. */
+  @Test
+  void logs_of_the_launch_before_are_kept_apart() throws Exception {
+    for (String name : List.of("workerlog.0", "workerlog.1", "workerlog.23", "serverlog.0", "endpoints.log", "notes.txt", "workerlog.old")) {
+      Files.writeString(dir.resolve(name), "of the first launch\n");
+    }
+    for (int launch = 2; launch <= 3; launch++) {
+      said.getBuffer().setLength(0);
+      Launcher launcher = launcher(false, List.of(planned(LaunchedRole.WORKER, Map.of())), Map.of(LaunchedRole.WORKER, "echo of launch "
+          + launch), OutputStream.nullOutputStream(), null);
+      launcher.start();
+      assertThat(launcher.await()).isTrue();
+      assertThat(said.toString()).contains("logs of the launch before are in " + dir.resolve("previous") + " now",
+          "regatta: " + dir.resolve("serverlog.*") + " is of another launch, this one has none");
+      assertThat(dir.resolve("workerlog.0")).hasContent("of launch " + launch);
+      assertThat(dir).isDirectoryNotContaining("glob:**/{workerlog.1,workerlog.23,endpoints.log}")
+          .isDirectoryContaining("glob:**/serverlog.0").isDirectoryContaining("glob:**/notes.txt").isDirectoryContaining("glob:**/workerlog.old");
+      assertThat(dir.resolve("previous/workerlog.0")).hasContent(launch == 2 ? "of the first launch" : "of launch 2");
+      assertThat(Files.exists(dir.resolve("previous/workerlog.23"))).as("one launch back").isEqualTo(launch == 2);
+    }
+  }
+
   private static void written(Path gate) {
     try {
       Files.writeString(gate, "go\n");

@@ -1,0 +1,88 @@
+package io.regatta.fleet.launch;
+
+import io.regatta.core.error.RegattaException.InvalidInput;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.Comparator;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+
+/**
+ * The directory of a launch's logs, in which those of one launch are to lie. PaddlePaddle's launch writes over files of the same names and
+ * leaves all others: with fewer trainers than before, the last ones' would be the earlier launch's. Here the files of the launch before go
+ * to {@code previous/}, one launch back. Those of roles that this launch does not have stay, and are named: in a directory that machines
+ * share another one may be writing them. Stateless.
+ */
+final class LaunchLogs {
+
+  static final String PREVIOUS = "previous";
+  private static final String ENDPOINTS = "endpoints.log";
+  private static final Pattern LOG = Pattern.compile("(masterlog|serverlog|workerlog)\\.\\d{1,9}");
+
+  private LaunchLogs() {}
+
+  /**
+   * Makes room for the logs of a launch, and lists its endpoints.
+   *
+   * @return what is to be said, a line each
+   * @throws InvalidInput if the directory cannot be written to
+   */
+  static List<String> begin(Path logs, LaunchPlan plan) {
+    try {
+      Files.createDirectories(logs);
+      Path previous = logs.resolve(PREVIOUS);
+      Set<String> lines = new LinkedHashSet<>();
+      for (Path file : earlier(logs)) {
+        if (isOwn(file, plan)) {
+          if (lines.isEmpty()) {
+            empty(previous);
+          }
+          Files.move(file, previous.resolve(file.getFileName()), StandardCopyOption.REPLACE_EXISTING);
+          lines.add("logs of the launch before are in " + previous + " now");
+        }
+      }
+      if (plan.collective()) {
+        Files.writeString(logs.resolve(ENDPOINTS), plan.placesName() + ": \n" + String.join("\n", plan.places()) + "\n");
+      }
+      earlier(logs).stream().filter(file -> !isOwn(file, plan)).forEach(file -> lines.add("regatta: " + logs.resolve(role(file) + ".*")
+          + " is of another launch, this one has none"));
+      return List.copyOf(lines);
+    } catch (IOException e) {
+      throw new InvalidInput("--log_dir " + logs + " cannot be written to: " + e.getMessage());
+    }
+  }
+
+  /** One launch back is kept. */
+  private static void empty(Path previous) throws IOException {
+    Files.createDirectories(previous);
+    for (Path file : earlier(previous)) {
+      Files.delete(file);
+    }
+  }
+
+  /** In the order of their names. */
+  private static List<Path> earlier(Path logs) throws IOException {
+    try (Stream<Path> files = Files.list(logs)) {
+      return files.filter(file -> !role(file).isEmpty() && Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS))
+          .sorted(Comparator.comparing(Path::toString)).toList();
+    }
+  }
+
+  /** By what its name begins with; empty: it is no file of a launch. */
+  private static String role(Path file) {
+    String name = file.getFileName().toString();
+    Matcher log = LOG.matcher(name);
+    return log.matches() ? log.group(1) : name.equals(ENDPOINTS) ? name : "";
+  }
+
+  private static boolean isOwn(Path file, LaunchPlan plan) {
+    return role(file).equals(ENDPOINTS) || plan.processes().stream().anyMatch(process -> process.role().log.equals(role(file)));
+  }
+}
