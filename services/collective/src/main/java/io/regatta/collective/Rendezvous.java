@@ -18,6 +18,9 @@ public interface Rendezvous {
    */
   Future<Seat> join(Joining joining);
 
+  /** Leaves all seats, those too that are still waited for: their joins fail. Never fails itself; {@link #close} goes behind it. */
+  Future<Void> leave();
+
   /** Ends the use of the rendezvous. Seats that have not been left are given up without a word. */
   Future<Void> close();
 }

@@ -390,6 +390,26 @@ class TrainerOnClusterTest {
     get(other.result());
   }
 
+  /** Nobody who comes later shall wait for it until its lease ends. */
+  @Test
+  void aTrainerThatIsStoppedWhileItJoinsOverAStoreLeavesNothingThere(@TempDir Path meeting) throws Exception {
+    JobConfig job = JobConfig.of(new JsonObject().put("job", "met").put("mode", "collective").put("trainers", 2).put("batch_size", 8)
+        .put("collective", new JsonObject().put("store", "file:" + meeting)));
+    Vertx elsewhere = Vertx.vertx();
+    Node alone = Node.embedded(elsewhere, null, "alone");
+    TrainerVerticle trainer = new TrainerVerticle(alone, new TrainerConfig(job, 0, ""), program(1));
+    Future<String> deployed = alone.deploy(trainer);
+    Path roll = meeting.resolve("met/group");
+    String member = "trainer with pid " + ProcessHandle.current().pid();
+    while (!Files.exists(roll) || !Files.readString(roll).contains(member)) {
+      assertThat(deployed.isComplete()).isFalse();
+      get(vertx.timer(20).mapEmpty());
+    }
+    get(alone.close().eventually(elsewhere::close));
+    assertThat(Files.readString(roll)).doesNotContain(member);
+    assertThatThrownBy(() -> get(trainer.result())).hasMessageContaining("job met was stopped before its end");
+  }
+
   /** The rendezvous is started anew, and knows nothing of the group, while the trainer waits for servers. */
   @Test
   void aTrainerThatIsGivenUpWhileItWaitsForServersWaitsNoLonger() throws Exception {

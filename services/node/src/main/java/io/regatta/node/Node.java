@@ -321,8 +321,8 @@ public final class Node {
   }
 
   /**
-   * Closes what the node created, in order: waits for others end, verticles of an own Vertx stop while the network
-   * still works, registrations go, the cluster is left. A later call returns the same future.
+   * Closes what the node created, in order: waits for others end, verticles of an own Vertx, and those that still start, stop while the
+   * network still works, registrations go, the cluster is left. A later call returns the same future.
    */
   public Future<Void> close() {
     if (!closing.compareAndSet(false, true)) {
@@ -332,6 +332,7 @@ public final class Node {
     security.close();
     endWaits();
     insight.closeAdmin()
+        .transform(done -> Future.join(starting.stream().map(Start::cancel).toList()))
         .transform(done -> undeployOwn())
         .transform(done -> ownsDirectory ? directory.close() : Future.succeededFuture())
         .onComplete(done -> closeVertx());

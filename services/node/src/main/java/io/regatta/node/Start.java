@@ -14,6 +14,8 @@ final class Start implements Deployable {
 
   private final Deployable verticle;
   private volatile boolean givenUp;
+  /** Null: its start has not begun. */
+  private volatile Context context;
 
   Start(Deployable verticle) {
     this.verticle = verticle;
@@ -23,8 +25,26 @@ final class Start implements Deployable {
     givenUp = true;
   }
 
+  /** Has the verticle leave, if it can before it has started. Never fails. */
+  Future<Void> cancel() {
+    Context on = context;
+    if (on == null || !(verticle instanceof CancellableStart start)) {
+      return Future.succeededFuture();
+    }
+    Promise<Void> left = Promise.promise();
+    on.runOnContext(v -> {
+      try {
+        start.cancelStart().onComplete(done -> left.complete());
+      } catch (RuntimeException e) {
+        left.complete();
+      }
+    });
+    return left.future();
+  }
+
   @Override
   public Future<?> deploy(Context context) throws Exception {
+    this.context = context;
     Promise<Object> started = Promise.promise();
     verticle.deploy(context).onComplete(end -> {
       if (givenUp) {

@@ -44,6 +44,11 @@ public final class ServiceRendezvous implements Rendezvous {
 
   @Override
   public Future<Void> close() {
+    return leave();
+  }
+
+  @Override
+  public Future<Void> leave() {
     return Future.join(seats.stream().map(ServiceSeat::leave).toList()).mapEmpty();
   }
 }

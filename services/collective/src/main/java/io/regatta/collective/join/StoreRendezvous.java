@@ -6,6 +6,7 @@ import io.regatta.collective.Seat;
 import io.regatta.collective.store.Store;
 import io.regatta.node.admin.Waits;
 import io.vertx.core.Future;
+import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -21,6 +22,8 @@ public final class StoreRendezvous implements Rendezvous {
   private final Timing timing;
   private final Waits waits;
   private final Set<StoreSeat> seats = ConcurrentHashMap.newKeySet();
+  /** Until then the store is used by seats that are being left. */
+  private volatile Future<Void> left = Future.succeededFuture();
 
   /**
    * @param store the group's scope of one; stays open when this is closed
@@ -41,8 +44,16 @@ public final class StoreRendezvous implements Rendezvous {
   }
 
   @Override
+  public Future<Void> leave() {
+    Promise<Void> leaving = Promise.promise();
+    left = leaving.future(); // before a join that fails has this closed
+    Future.join(seats.stream().map(StoreSeat::leave).toList()).<Void>mapEmpty().onComplete(leaving);
+    return left;
+  }
+
+  @Override
   public Future<Void> close() {
     seats.forEach(StoreSeat::giveUp);
-    return Future.succeededFuture();
+    return left;
   }
 }

@@ -74,6 +74,11 @@ record MeetingPlace(Rendezvous rendezvous, Store store, String host) {
         PublishedAddress.toward(node.config().cluster().address(), server).address());
   }
 
+  /** For a trainer that is stopped before it has a seat: nobody shall wait for it until its lease ends. */
+  Future<Void> leave() {
+    return rendezvous.leave();
+  }
+
   Future<Void> close() {
     return rendezvous.close().eventually(() -> store == null ? Future.succeededFuture() : store.close());
   }

@@ -8,6 +8,7 @@ import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.Conflict;
 import io.regatta.core.error.RegattaException.StaleGeneration;
+import io.regatta.node.CancellableStart;
 import io.regatta.node.FiniteService;
 import io.regatta.node.Node;
 import io.regatta.node.admin.Hosted;
@@ -43,7 +44,7 @@ import org.slf4j.LoggerFactory;
  * the end of the run. Stopping it releases the model threads, leaves the shards and the group in order, and does not
  * wait for a native call in flight.
  */
-public final class TrainerVerticle extends VerticleBase implements FiniteService {
+public final class TrainerVerticle extends VerticleBase implements CancellableStart, FiniteService {
 
   private static final Logger LOG = LoggerFactory.getLogger(TrainerVerticle.class);
   /** How long stopping waits for the model threads to find out, and for each farewell. */
@@ -61,7 +62,8 @@ public final class TrainerVerticle extends VerticleBase implements FiniteService
   private Hosted.Service hosted;
   /** Null in an elastic job. */
   private Membership group;
-  /** Null but in an elastic job. */
+  /** Null but in an elastic job; the mesh's once there is one. */
+  private MeetingPlace meeting;
   private ElasticMesh mesh;
   private OtherTrainers others;
   private ShardConnections connections;
@@ -135,17 +137,40 @@ public final class TrainerVerticle extends VerticleBase implements FiniteService
 
   /** @param rendezvous null where the job meets over a store */
   private Future<Void> join(Directory.Instance rendezvous) {
+    if (over != null) {
+      return Future.failedFuture(stopped());
+    }
     String member = "trainer with pid " + ProcessHandle.current().pid() + " on " + node.host();
     if (job.isElastic()) {
-      return MeetingPlace.open(node, job, rendezvous).compose(meeting -> ElasticMesh.open(node, context, meeting,
-          node.streams(config.stream().options()), job, config.rank(), member, e -> givenUp(e.getMessage()), this::placed))
-          .onSuccess(opened -> mesh = opened).<Void>mapEmpty().recover(this::notJoined);
+      return MeetingPlace.open(node, job, rendezvous).compose(opened -> meet(opened, member)).compose(this::met)
+          .recover(this::notJoined);
     }
     others = new OtherTrainers(job, () -> group.rank(), this::lastStep);
     group = new Membership(node, rendezvous, job.job(), "trainer", this::lastStep,
         view -> others.seen(view, group.leaseMillis()), why -> givenUp(why.getMessage()));
     return group.join(wanted(), job.trainers(), config.rank(), member, config.endpoint(), node.config().readyTimeout())
         .recover(this::notJoined);
+  }
+
+  private Future<ElasticMesh> meet(MeetingPlace opened, String member) {
+    meeting = opened;
+    if (over != null) {
+      return opened.close().transform(closed -> Future.<ElasticMesh>failedFuture(stopped()));
+    }
+    return ElasticMesh.open(node, context, opened, node.streams(config.stream().options()), job, config.rank(), member,
+        e -> givenUp(e.getMessage()), this::placed);
+  }
+
+  private Future<Void> met(ElasticMesh opened) {
+    mesh = opened;
+    if (over != null) {
+      return opened.close().transform(closed -> Future.<Void>failedFuture(stopped()));
+    }
+    return Future.succeededFuture();
+  }
+
+  private Cancelled stopped() {
+    return new Cancelled(wanted() + " was stopped while it started");
   }
 
   private Future<Void> notJoined(Throwable e) {
@@ -176,6 +201,9 @@ public final class TrainerVerticle extends VerticleBase implements FiniteService
   private Void begin(ShardFinder.Found found) {
     if (lost != null) {
       throw lost;
+    }
+    if (over != null) {
+      throw stopped();
     }
     if (mesh != null) {
       session = new ElasticSession(node, job, config.stepDelayMs(), mesh, found.processIds());
@@ -256,10 +284,17 @@ public final class TrainerVerticle extends VerticleBase implements FiniteService
       Future<Void> shards = session == null ? Future.succeededFuture() : session.leaveShards();
       over = soon(shards)
           .compose(v -> group == null ? Future.succeededFuture() : soon(group.leave()))
-          .compose(v -> session != null ? soon(session.closeLinks()) : mesh != null ? soon(mesh.close()) : Future.succeededFuture())
+          .compose(v -> soon(leavePeers()))
           .compose(v -> connections == null ? Future.succeededFuture() : soon(connections.close()));
     }
     return over;
+  }
+
+  private Future<Void> leavePeers() {
+    if (session != null) {
+      return session.closeLinks();
+    }
+    return mesh != null ? mesh.close() : meeting != null ? meeting.leave() : Future.succeededFuture();
   }
 
   private static Future<Void> soon(Future<Void> farewell) {
@@ -273,6 +308,12 @@ public final class TrainerVerticle extends VerticleBase implements FiniteService
     }
     return vertx.executeBlocking(() -> ResultFile.at(Path.of(config.result())))
         .onSuccess(file -> resultFile = file).mapEmpty();
+  }
+
+  /** Nobody shall wait for a trainer until its lease ends that was stopped while it waited for them. */
+  @Override
+  public Future<?> cancelStart() {
+    return stop();
   }
 
   @Override
