@@ -26,7 +26,7 @@ class CollectiveTrainingTest {
 
   private List<RunResult> run(int trainers, String... keys) {
     List<String> all = new ArrayList<>(List.of("trainers=" + trainers, "batch_size=" + 32 / trainers, "max_steps=100",
-        "epochs=20", "optimizer.learning_rate=0.01", "settings.train_images=320", "settings.test_images=40",
+        "epochs=20", "optimizer.learning_rate=0.01", "optimizer.schedule.warmup_steps=0", "settings.train_images=320", "settings.test_images=40",
         "data.drop_last=true", "output=" + dir.resolve("model-" + trainers)));
     all.addAll(List.of(keys));
     return LocalCluster.run(LocalCluster.Options.of(Jobs.config("lenet", all.toArray(String[]::new))).withoutHazelcast()

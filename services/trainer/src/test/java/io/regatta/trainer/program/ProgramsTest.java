@@ -135,6 +135,13 @@ class ProgramsTest {
     assertThat(result.metrics().get("perplexity")).isCloseTo(perplexities.get(2), within(0.01));
   }
 
+  /** Without the warm-up these seeds end at 0.10 and 0.71. */
+  @ParameterizedTest
+  @ValueSource(longs = {1, 5})
+  void lenetLearnsGeneratedDigitsWhateverTheSeed(long seed) throws Exception {
+    assertThat(run("lenet", "trainers=1", "seed=" + seed, "output=").accuracy()).isGreaterThan(0.9);
+  }
+
   @Test
   void behindTheLastStepThereIsOneTest() throws Exception {
     RunResult result = run("word2vec", "data.dir=" + dir.resolve("text"), "output=", "epochs=4", "max_steps=3", "batch_size=16",
