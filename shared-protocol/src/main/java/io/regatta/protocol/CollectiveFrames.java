@@ -105,7 +105,7 @@ public final class CollectiveFrames {
     }
     ByteBuffer lent = bytes <= COPIED_BYTES || step.kind() == Step.Kind.SEND_COPIED ? null : tensor.lent(step.from(), step.count());
     if (lent != null) {
-      return new Outgoing(new TensorFrame(header, lent), null);
+      return new Outgoing(new TensorFrame(header, lent, tensor.memory(), tensor.memory() == null ? 0 : tensor.memoryAt(step.from())), null);
     }
     ByteBuf memory = DirectMemory.ALLOCATOR.directBuffer(bytes, bytes);
     ByteBuffer payload = memory.nioBuffer(0, bytes);

@@ -47,7 +47,7 @@ final class CallsUnderWay {
     this.options = options;
     this.memory = memory;
     Membership ranks = mesh.ranks();
-    boolean hasCore = memory == null && Placement.onHostOf(ranks.endpoints(), ranks.rank()) <= Runtime.getRuntime().availableProcessors();
+    boolean hasCore = memory == null && ranks.onHost() <= Runtime.getRuntime().availableProcessors();
     poll = new BusyPoll(mesh.context().nettyEventLoop(), hasCore ? options.busyPollNanos() : 0,
         () -> !runs.isEmpty() && bytes <= POLLED_BYTES && mesh.broken() == null, System::nanoTime);
   }

@@ -1,5 +1,6 @@
 package io.regatta.collective;
 
+import io.regatta.core.collective.TensorMemory;
 import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.PeerLost;
@@ -9,6 +10,7 @@ import io.regatta.node.address.HostPort;
 import io.regatta.node.address.ServicePort;
 import io.regatta.node.admin.Waits;
 import io.regatta.protocol.StreamPaths;
+import io.regatta.protocol.memory.SharedMemory;
 import io.regatta.protocol.stream.LocalStreams;
 import io.regatta.protocol.stream.StreamOptions;
 import io.regatta.protocol.stream.TensorStream;
@@ -22,11 +24,14 @@ import io.vertx.core.Promise;
 import io.vertx.core.VerticleBase;
 import io.vertx.core.Vertx;
 import io.vertx.core.internal.ContextInternal;
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Where the other ranks of a group reach this one: a free port that stays the same over the group's generations. Owned by
@@ -43,6 +48,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
  * Whole, and with what is to be closed: docs/algorithms.md, "In an application of one's own".
  */
 public final class CollectivePort {
+  private static final Logger LOG = LoggerFactory.getLogger(CollectivePort.class);
   private static final long CLOSE_MILLIS = 1000;
   /** What ranks of this process tell each other to know that they are; anything but 0. */
   private static final long PROCESS = ThreadLocalRandom.current().nextLong(1, Long.MAX_VALUE);
@@ -113,6 +119,23 @@ public final class CollectivePort {
     public Future<?> stop() {
       return end();
     }
+  }
+
+  /**
+   * Memory for tensors that are exchanged again and again, zeros: such that other processes of this machine read it where it lies, if the
+   * options allow that and the system has it to give; otherwise this process's alone. Blocks, so not on an event loop.
+   *
+   * @param bytes at least 1
+   */
+  public TensorMemory memory(int bytes) {
+    if (options.stream().transport().isSharedMemoryAllowed()) {
+      try {
+        return SharedMemory.allocate(bytes);
+      } catch (IOException e) {
+        LOG.info("tensors of {} MiB are copied for other processes of this machine: {}", bytes >> 20, e.toString());
+      }
+    }
+    return TensorMemory.direct(bytes);
   }
 
   private Future<?> listen(Context loop) {

@@ -39,6 +39,11 @@ public record Membership(String group, long generation, int rank, List<String> e
     return endpoints.size();
   }
 
+  /** How many of the ranks are on the host of this one, itself too. */
+  public int onHost() {
+    return Placement.onHostOf(endpoints, rank);
+  }
+
   /** Whether this is the place of an aggregator. */
   boolean isAggregator() {
     return rank >= endpoints.size();

@@ -7,17 +7,10 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.MappedByteBuffer;
 import java.nio.channels.FileChannel;
-import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
-import java.nio.file.attribute.FileAttribute;
-import java.nio.file.attribute.PosixFilePermissions;
-import java.security.SecureRandom;
-import java.util.HexFormat;
-import java.util.Set;
-import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
  * Memory of a fixed size that a process writes blocks of bytes into, and another one of the same user and machine reads them
@@ -25,6 +18,9 @@ import java.util.concurrent.atomic.AtomicBoolean;
  * stream between the two, which also tells a writer that has found no room that there is some again. It is a file in
  * memory ({@code /dev/shm}) that nobody but its user can open, and which has no name any more as soon as both ends have it; its
  * memory goes back when both have dropped it and their collectors have noticed.
+ *
+ * <p>Beside the blocks that are copied in, the writer may lend others, which the reader reads where they lie in memory of the writer's
+ * ({@link SharedMemory}); what both say of those stands here, too.
  *
  * <p>Each end is owned by one thread at a time. Positions count all bytes ever written; a block never wraps around the end, and
  * begins at a multiple of 64.
@@ -36,20 +32,13 @@ public abstract sealed class SharedRing {
   private static final int CONSUMED_AT = 0;
   private static final int TAKEN_AT = 2 * LINE_BYTES;
   private static final int WANTED_AT = 4 * LINE_BYTES;
+  private static final int LENT_READ_AT = 6 * LINE_BYTES;
+  private static final int LENT_WANTED_AT = 8 * LINE_BYTES;
+  private static final int MEMORIES_AT = 10 * LINE_BYTES;
+  private static final int TAKEN_BACK_AT = 12 * LINE_BYTES;
   private static final VarHandle LONG = MethodHandles.byteBufferViewVarHandle(long[].class, ByteOrder.nativeOrder());
-  private static final int NAME_BYTES = 16;
-  private static final String NAME = "[0-9a-f]{" + 2 * NAME_BYTES + "}";
-  private static final int ZEROS = 64 << 10;
   /** What a peer may ask this process to map. */
   private static final int MAX_BYTES = 64 << 20;
-  /** What is left to others of the memory for such files; a container has 64 MiB by default. */
-  private static final int RESERVE_BYTES = 16 << 20;
-  /** A reader takes memory within moments, or not at all. */
-  private static final long UNTAKEN_MILLIS = 60_000;
-  private static final AtomicBoolean SWEPT = new AtomicBoolean();
-  /** Null where there is no file system in memory. */
-  private static final UserDirectory DIRECTORY = Files.isDirectory(Path.of("/dev/shm")) ? UserDirectory.in(Path.of("/dev/shm")) : null;
-
   private final MappedByteBuffer memory;
   final ByteBuffer blocks;
 
@@ -75,13 +64,6 @@ public abstract sealed class SharedRing {
     return blocks.slice((int) (position % capacity()), bytes);
   }
 
-  private static UserDirectory directory() throws IOException {
-    if (DIRECTORY == null) {
-      throw new IOException("there is no /dev/shm");
-    }
-    return DIRECTORY;
-  }
-
   /**
    * The end that writes. Makes it, with all of its memory there: a system that has not enough says so now, and not by ending the
    * process at a later write. Blocks.
@@ -90,42 +72,12 @@ public abstract sealed class SharedRing {
    * @throws IOException if there can be none here
    */
   public static Writer create(int capacity) throws IOException {
-    directory().make();
-    if (SWEPT.compareAndSet(false, true)) {
-      sweep(System.currentTimeMillis() - UNTAKEN_MILLIS);
-    }
-    if (Files.getFileStore(directory().path()).getUsableSpace() < RESERVE_BYTES) {
-      throw new IOException("there are less than " + (RESERVE_BYTES >> 20) + " MiB left in /dev/shm");
-    }
-    byte[] random = new byte[NAME_BYTES];
-    new SecureRandom().nextBytes(random);
-    Path path = directory().path().resolve(HexFormat.of().formatHex(random));
-    FileAttribute<?> own = PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------"));
-    try (FileChannel file = FileChannel.open(path, Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.READ,
-        StandardOpenOption.WRITE), own)) {
-      ByteBuffer zeros = ByteBuffer.allocate(ZEROS);
-      for (long left = HEAD_BYTES + capacity; left > 0; ) {
-        left -= file.write(zeros.clear().limit((int) Math.min(ZEROS, left)));
-      }
-      return new Writer(file.map(FileChannel.MapMode.READ_WRITE, 0, HEAD_BYTES + capacity), path);
+    SharedFiles.Made made = SharedFiles.create(HEAD_BYTES + capacity);
+    try (FileChannel file = made.file()) {
+      return new Writer(file.map(FileChannel.MapMode.READ_WRITE, 0, HEAD_BYTES + capacity), made.path());
     } catch (IOException | RuntimeException | Error e) {
-      Files.deleteIfExists(path);
+      Files.deleteIfExists(made.path());
       throw e;
-    }
-  }
-
-  /**
-   * Takes the names of old memory away, which killed processes have left. One that waits for its reader may be among them, and will
-   * wait in vain: to its writer that is memory like any other that nobody has taken.
-   */
-  private static void sweep(long before) throws IOException {
-    try (DirectoryStream<Path> files = Files.newDirectoryStream(directory().path())) {
-      for (Path file : files) {
-        if (file.getFileName().toString().matches(NAME) && Files.exists(file)
-            && Files.getLastModifiedTime(file).toMillis() < before) {
-          Files.deleteIfExists(file);
-        }
-      }
     }
   }
 
@@ -136,10 +88,10 @@ public abstract sealed class SharedRing {
    * @throws IOException if it is not here
    */
   public static Reader open(String name) throws IOException {
-    if (!name.matches(NAME) || !directory().isOwn()) {
+    if (!name.matches(SharedFiles.NAME) || !SharedFiles.directory().isOwn()) {
       throw new IOException("no shared memory of this user is called " + name);
     }
-    Path path = directory().path().resolve(name);
+    Path path = SharedFiles.directory().path().resolve(name);
     try (FileChannel file = FileChannel.open(path, StandardOpenOption.READ, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS)) {
       long size = file.size();
       if (size <= HEAD_BYTES || size > MAX_BYTES || (size - HEAD_BYTES) % LINE_BYTES != 0) {
@@ -207,6 +159,26 @@ public abstract sealed class SharedRing {
       return slice(at, bytes);
     }
 
+    /** Whether the reader has opened the memory that it has been offered by this number. */
+    public boolean isOpen(int memory) {
+      return (get(MEMORIES_AT) & 1L << memory) != 0;
+    }
+
+    /** How many of the blocks have been read that were lent to the reader in memory of their own. */
+    public long lentRead() {
+      return get(LENT_READ_AT);
+    }
+
+    /** From now on this end waits until so many of them have been read; ask {@link #lentRead} again, for those read before that was seen. */
+    public void wantsRead(long lent) {
+      set(LENT_WANTED_AT, lent);
+    }
+
+    /** What is lent is this end's again, read or not: the reader will know what it has read since for garbage. */
+    public void takeBack() {
+      set(TAKEN_BACK_AT, 1);
+    }
+
     /** Takes the name away if no reader has; in memory, so that it takes some microseconds. */
     public void close() throws IOException {
       Files.deleteIfExists(path);
@@ -215,6 +187,10 @@ public abstract sealed class SharedRing {
 
   /** Reads blocks. */
   public static final class Reader extends SharedRing {
+    /** Of blocks in memory of their own. */
+    private long lentRead;
+    /** The last number of them for which the writer has been told. */
+    private long told;
 
     private Reader(MappedByteBuffer memory) {
       super(memory);
@@ -253,6 +229,33 @@ public abstract sealed class SharedRing {
       }
       set(WANTED_AT, 0);
       return true;
+    }
+
+    /** From now on the writer may lend blocks that lie in this memory. */
+    public void open(int memory) {
+      set(MEMORIES_AT, get(MEMORIES_AT) | 1L << memory);
+    }
+
+    /**
+     * Whether what has been read of a lent block, all of it, was what the writer has sent: if not, the writer has taken it back
+     * meanwhile.
+     */
+    public boolean isLent() {
+      VarHandle.loadLoadFence();
+      return get(TAKEN_BACK_AT) == 0;
+    }
+
+    /**
+     * The next lent block has been read.
+     *
+     * @return whether the writer waits, and must be told
+     */
+    public boolean giveBack() {
+      set(LENT_READ_AT, ++lentRead);
+      long wanted = get(LENT_WANTED_AT);
+      boolean tell = wanted > told && lentRead >= wanted;
+      told = tell ? wanted : told;
+      return tell;
     }
   }
 }

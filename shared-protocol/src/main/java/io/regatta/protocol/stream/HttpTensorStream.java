@@ -59,12 +59,14 @@ abstract class HttpTensorStream extends StreamEnd {
     return memory;
   }
 
-  /** Calls the drain handler when the peer next rings. */
-  final void drainAtRing() {
-    lane.onRing(() -> {
-      memory.rung();
-      drain.handle(null);
-    });
+  /** Calls this once, when the peer next rings. */
+  final void onRing(Runnable rung) {
+    lane.onRing(rung);
+  }
+
+  /** There is room for more. */
+  final void drained() {
+    drain.handle(null);
   }
 
   /** Tells the peer, who may read nothing of this stream now, that there is room for what it sends. */
@@ -110,6 +112,7 @@ abstract class HttpTensorStream extends StreamEnd {
 
   private void piece(ByteBuf bytes) {
     received.add(bytes);
+    memory.noticeRead(); // most of what is lent is given back by the time that the peer itself sends something
     arrived();
   }
 
@@ -193,11 +196,14 @@ abstract class HttpTensorStream extends StreamEnd {
     if (sinkEnded()) {
       return Future.failedFuture(new PeerLost("the tensor stream with " + peer() + " has ended; open a new one"));
     }
-    TensorFrame frame = memory.place(wanted);
+    SharedPayloads.Placed placed = memory.place(wanted);
+    TensorFrame frame = placed.frame();
     Future<Void> written = lane == null ? sink().write(TensorFrameEncoder.encode(frame))
         : lane.write(Unpooled.wrappedBuffer(TensorFrameEncoder.head(frame)), Unpooled.wrappedBuffer(frame.payload()));
-    return written.recover(e -> Future.failedFuture(
-        failure() != null ? failure() : e instanceof RegattaException ? e : broke(e)));
+    return (placed.read() == null ? written : written.compose(w -> placed.read())).recover(e -> {
+      memory.takeBack(); // whatever of it the peer has been told
+      return Future.failedFuture(failure() != null ? failure() : e instanceof RegattaException ? e : broke(e));
+    });
   }
 
   @Override
@@ -217,7 +223,14 @@ abstract class HttpTensorStream extends StreamEnd {
   }
 
   @Override
+  public Future<Void> fail(RegattaException error) {
+    memory.takeBack();
+    return super.fail(error);
+  }
+
+  @Override
   public void sever() {
+    memory.takeBack();
     giveUp();
     DataLane.cut(connection);
   }

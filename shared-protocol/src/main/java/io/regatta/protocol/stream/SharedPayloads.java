@@ -2,6 +2,7 @@ package io.regatta.protocol.stream;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
+import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.protocol.memory.SharedRing;
 import io.regatta.protocol.tensor.Kind;
 import io.regatta.protocol.tensor.TensorMessage;
@@ -19,7 +20,8 @@ import org.slf4j.LoggerFactory;
 /**
  * The payloads of a tensor stream between two processes of one machine, on a Unix domain socket, as far as they do not go over that:
  * in memory that both have mapped, one {@link SharedRing} for each direction. The sender copies a payload there, and its message
- * says where; the receiver is given it where it lies. A ring is made when the first payload is sent that is long enough for it,
+ * says where; the receiver is given it where it lies. What lies in memory that others can read is not even copied ({@link
+ * LentPayloads}). A ring is made when the first payload is sent that is long enough for it,
  * and used from when the peer has it; until then, and where there can be none, payloads go over the socket. Both ends say by a
  * header of the request and of the answer that they can do this. Owned by the stream's context.
  */
@@ -39,6 +41,7 @@ final class SharedPayloads {
   private static final AtomicBoolean SAID = new AtomicBoolean();
 
   private final HttpTensorStream stream;
+  private final LentPayloads lent;
   /** Of this end. */
   private final boolean allowed;
   private final int chunkBytes;
@@ -52,6 +55,8 @@ final class SharedPayloads {
   /** The peer has it. */
   private boolean taken;
   private boolean waiting;
+  /** Will be told when the peer rings. */
+  private boolean listening;
   /** The peer has offered some. */
   private boolean taking;
   /** Also looked at where memory is made. */
@@ -59,6 +64,7 @@ final class SharedPayloads {
 
   SharedPayloads(HttpTensorStream stream, boolean isUnix, StreamOptions options) {
     this.stream = stream;
+    lent = new LentPayloads(stream, this);
     allowed = isUnix && options.transport().isSharedMemoryAllowed();
     chunkBytes = Math.min(options.chunkBytes(), MAX_BYTES);
     maxMessageBytes = options.maxMessageBytes();
@@ -85,27 +91,74 @@ final class SharedPayloads {
     boolean full = isTaken() && !out.hasRoom(chunkBytes);
     if (full && !waiting) {
       waiting = true;
-      stream.drainAtRing();
+      listen();
     }
     return full;
   }
 
-  /** The peer has rung: there may be room. */
-  void rung() {
-    waiting = false;
+  /** Wants to know when the peer rings. */
+  void listen() {
+    if (!listening) {
+      listening = true;
+      stream.onRing(this::rung);
+    }
   }
 
-  /** What goes over the socket for this frame: without its payload, if there is room for that in shared memory. */
-  TensorFrame place(TensorFrame frame) {
-    int bytes = frame.payload().remaining();
-    if (!allowed || bytes < MIN_BYTES || bytes > MAX_BYTES) {
-      return frame;
+  private void rung() {
+    listening = false;
+    if (waiting) {
+      waiting = false;
+      stream.drained();
     }
+    noticeRead();
+    if (lent.isWaiting()) {
+      listen();
+    }
+  }
+
+  /** Whether something is lent that the peer has not read, as far as this end has noticed. */
+  boolean hasLent() {
+    return lent.isWaiting();
+  }
+
+  /** Looks what of that which has been lent the peer has read. */
+  void noticeRead() {
+    if (out != null) {
+      lent.notice(out);
+    }
+  }
+
+  /** All that has been lent is this end's again; what the peer has not read yet it must not use. */
+  void takeBack() {
+    if (out != null) {
+      lent.takeBack(out, stream.failure() != null ? stream.failure()
+          : new PeerLost("the tensor stream with " + stream.peer() + " has ended before that had read what was lent to it"));
+    }
+  }
+
+  /**
+   * What goes over the socket.
+   *
+   * @param read when the peer has read the payload, which lies elsewhere until then; null: nothing is lent
+   */
+  record Placed(TensorFrame frame, Future<Void> read) {}
+
+  /** Of this frame: without its payload, if that can be lent, or if there is room for it in shared memory. */
+  Placed place(TensorFrame frame) {
+    int bytes = frame.payload().remaining();
+    if (!allowed || bytes < MIN_BYTES) {
+      return new Placed(frame, null);
+    }
+    TensorFrame told = isTaken() ? lent.lend(frame, out) : null;
+    return told != null ? new Placed(told, lent.whenRead()) : new Placed(copied(frame, bytes), null);
+  }
+
+  private TensorFrame copied(TensorFrame frame, int bytes) {
     if (!isTaken()) {
       offer();
       return frame;
     }
-    if (!out.hasRoom(bytes)) {
+    if (bytes > MAX_BYTES || !out.hasRoom(bytes)) {
       return frame;
     }
     long at = out.next(bytes);
@@ -144,7 +197,7 @@ final class SharedPayloads {
     return e instanceof ClosedByInterruptException || e instanceof RejectedExecutionException;
   }
 
-  private <T> Future<T> blocking(Callable<T> call) {
+  <T> Future<T> blocking(Callable<T> call) {
     try {
       return stream.context().executeBlocking(call, false);
     } catch (RejectedExecutionException e) {
@@ -176,6 +229,7 @@ final class SharedPayloads {
 
   /** Nothing more is written. */
   void sent() {
+    takeBack();
     forget();
     out = null;
   }
@@ -222,11 +276,25 @@ final class SharedPayloads {
             + " bytes that tells of shared memory, where there " + (allowed ? "are none" : "is no such memory"));
       }
       if (ours) {
-        take(header.getTable());
+        offered(header);
       } else if (header.hasSharedAt()) {
         shared(header);
       } else {
         to.begin(header, payloadBytes);
+      }
+    }
+
+    private void offered(TensorMessage header) {
+      if (header.getSharedMemory() == 0) {
+        take(header.getTable());
+      } else if (in == null) {
+        throw new WireException(GrpcStatus.INVALID_ARGUMENT, "an offer of memory before any ring has been taken");
+      } else {
+        try {
+          lent.offered(header.getSharedMemory(), header.getTable(), in);
+        } catch (IllegalArgumentException e) {
+          throw new WireException(GrpcStatus.INVALID_ARGUMENT, "an offer that cannot be: " + e.getMessage());
+        }
       }
     }
 
@@ -238,7 +306,7 @@ final class SharedPayloads {
         if (in == null || bytes > maxMessageBytes) {
           throw new IllegalArgumentException(in == null ? "no memory has been taken" : bytes + " bytes are more than stream.max_message_bytes");
         }
-        payload = in.read(at, bytes);
+        payload = header.getSharedMemory() > 0 ? lent.read(header) : in.read(at, bytes);
       } catch (IllegalArgumentException e) {
         throw new WireException(GrpcStatus.INVALID_ARGUMENT, "a message whose payload is not in shared memory: " + e.getMessage());
       }
@@ -248,9 +316,12 @@ final class SharedPayloads {
         to.payload(Unpooled.wrappedBuffer(payload));
       } finally {
         read += bytes;
-        if (from.release(at, bytes)) {
+        if (header.getSharedMemory() == 0 && from.release(at, bytes)) {
           stream.ring();
         }
+      }
+      if (header.getSharedMemory() > 0) {
+        lent.giveBack(from);
       }
     }
 

@@ -19,7 +19,7 @@ public enum Transport {
   }
 
   /** Whether processes of one machine, on such a socket, may share memory for payloads. */
-  boolean isSharedMemoryAllowed() {
+  public boolean isSharedMemoryAllowed() {
     return this == AUTO || this == GRPC_SHARED;
   }
 }

@@ -13,12 +13,18 @@ final class FloatTensor extends Tensor {
   private final ByteBuffer direct;
   private final FloatBuffer floats;
   private final WireType wire;
+  /** Null if nothing is known of it. */
+  private final TensorMemory memory;
+  /** In bytes. */
+  private final int memoryAt;
 
-  FloatTensor(float[] array, ByteBuffer direct, WireType wire) {
+  FloatTensor(float[] array, ByteBuffer direct, WireType wire, TensorMemory memory, int memoryAt) {
     this.array = array;
     this.direct = direct == null ? null : direct.order(ByteOrder.LITTLE_ENDIAN);
     this.floats = direct == null ? FloatBuffer.wrap(array) : direct.asFloatBuffer();
     this.wire = wire;
+    this.memory = memory;
+    this.memoryAt = memoryAt;
   }
 
   @Override
@@ -26,7 +32,7 @@ final class FloatTensor extends Tensor {
     if (type == WireType.INT64) {
       throw new InvalidInput("floats do not travel as int64; give FLOAT32, FLOAT16 or BFLOAT16, or counters as long[]");
     }
-    return new FloatTensor(array, direct, type);
+    return new FloatTensor(array, direct, type, memory, memoryAt);
   }
 
   @Override
@@ -43,6 +49,16 @@ final class FloatTensor extends Tensor {
   public ByteBuffer lent(int from, int count) {
     return direct == null || wire != WireType.FLOAT32 ? null
         : direct.slice(from * Float.BYTES, count * Float.BYTES).order(ByteOrder.LITTLE_ENDIAN);
+  }
+
+  @Override
+  public TensorMemory memory() {
+    return memory;
+  }
+
+  @Override
+  public int memoryAt(int element) {
+    return memoryAt + element * Float.BYTES;
   }
 
   @Override

@@ -11,7 +11,7 @@ public abstract sealed class Tensor permits FloatTensor, LongTensor {
 
   /** Floats in an array, as it is: not a copy. */
   public static Tensor of(float[] values) {
-    return new FloatTensor(values, null, WireType.FLOAT32);
+    return new FloatTensor(values, null, WireType.FLOAT32, null, 0);
   }
 
   /**
@@ -25,7 +25,12 @@ public abstract sealed class Tensor permits FloatTensor, LongTensor {
       throw new InvalidInput("a tensor in a buffer of " + direct.remaining() + " bytes, direct: " + direct.isDirect()
           + "; give a direct buffer with 4 bytes for each float, or an array");
     }
-    return new FloatTensor(null, direct.slice(), WireType.FLOAT32);
+    return new FloatTensor(null, direct.slice(), WireType.FLOAT32, null, 0);
+  }
+
+  /** The floats {@code [from .. to)} of this memory, which others may read where they lie, if they can. */
+  public static Tensor of(TensorMemory memory, int from, int to) {
+    return new FloatTensor(null, memory.floats(from, to), WireType.FLOAT32, memory, from * Float.BYTES);
   }
 
   /** Counters in an array, as it is: not a copy. */
@@ -58,6 +63,16 @@ public abstract sealed class Tensor permits FloatTensor, LongTensor {
 
   /** These elements' bytes where they lie, if they can be sent from there; else null. */
   public abstract ByteBuffer lent(int from, int count);
+
+  /** What it lies in, if that is more than this process's memory; null otherwise. */
+  public TensorMemory memory() {
+    return null;
+  }
+
+  /** Where in {@link #memory} an element lies, in bytes. */
+  public int memoryAt(int element) {
+    throw new UnsupportedOperationException("no memory that others know");
+  }
 
   /** Puts these elements, as they travel, at the buffer's position. */
   public abstract void encode(int from, int count, ByteBuffer to, Workspace workspace);

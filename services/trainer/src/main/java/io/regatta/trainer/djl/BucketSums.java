@@ -1,7 +1,8 @@
 package io.regatta.trainer.djl;
 
+import io.regatta.core.collective.TensorMemory;
+import io.regatta.core.collective.WireType;
 import io.regatta.trainer.session.TrainerSession;
-import java.nio.ByteBuffer;
 import java.nio.FloatBuffer;
 import java.util.ArrayDeque;
 import java.util.Map;
@@ -27,7 +28,7 @@ final class BucketSums {
   private final int numel;
   private final StepTimes times;
   private final ArrayDeque<UnderWay> underWay = new ArrayDeque<>();
-  private ByteBuffer memory;
+  private TensorMemory memory;
   private FloatBuffer floats;
   private int inStep;
   private long exchanges;
@@ -53,9 +54,9 @@ final class BucketSums {
    *
    * @param weight of this rank in the step
    */
-  void begins(ByteBuffer flat, long step, double weight) {
+  void begins(TensorMemory flat, long step, double weight) {
     memory = flat;
-    floats = GradientSum.floats(flat);
+    floats = flat.bytes().asFloatBuffer();
     sum.begins(flat, step, weight);
     stepBegan = 0;
     inStep = 0;
@@ -63,7 +64,7 @@ final class BucketSums {
   }
 
   /** Of the last step; null before the first. Nothing of it is under way when a step is over. */
-  ByteBuffer memory() {
+  TensorMemory memory() {
     return memory;
   }
 
@@ -80,7 +81,7 @@ final class BucketSums {
     int end = to;
     if (to > numel && sendsHeaderApart(from)) {
       end = numel;
-      header = peers.sum(GradientSum.part(memory, numel, to));
+      header = peers.sum(memory, numel, to, WireType.FLOAT32);
       inStep++;
     }
     CompletableFuture<Void> gradients = sum.send(from, end);
@@ -102,7 +103,7 @@ final class BucketSums {
     long now = now();
     inStep++;
     underWay.add(new UnderWay(what, numel, numel, now,
-        peers.sum(GradientSum.part(memory, numel, to)).thenApply(summed -> System.nanoTime())));
+        peers.sum(memory, numel, to, WireType.FLOAT32).thenApply(summed -> System.nanoTime())));
   }
 
   private long now() {

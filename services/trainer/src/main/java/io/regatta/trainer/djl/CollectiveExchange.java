@@ -1,8 +1,9 @@
 package io.regatta.trainer.djl;
 
 import io.regatta.core.client.ParameterClient;
-import io.regatta.core.collective.BucketPlan;
 import io.regatta.core.collective.BucketPlan.Bucket;
+import io.regatta.core.collective.BucketPlan;
+import io.regatta.core.collective.TensorMemory;
 import io.regatta.core.dense.DenseMemory;
 import io.regatta.core.exchange.SparseIds;
 import io.regatta.core.model.DenseVariable;
@@ -12,8 +13,6 @@ import io.regatta.trainer.config.Communication;
 import io.regatta.trainer.config.DgcConfigs;
 import io.regatta.trainer.session.PeerRanks;
 import io.regatta.trainer.session.TrainerSession;
-import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.nio.FloatBuffer;
 import java.util.BitSet;
 import java.util.List;
@@ -92,12 +91,17 @@ final class CollectiveExchange extends OwnCopyExchange {
   }
 
   @Override
+  public TensorMemory memory(int bytes) {
+    return peers.memory(bytes);
+  }
+
+  @Override
   public GradientReader reader(double examples) {
     return new GradientReader() {
       private FloatBuffer floats;
 
       @Override
-      public void begins(ByteBuffer flat, BitSet fresh) {
+      public void begins(TensorMemory flat, BitSet fresh) {
         floats = header(flat, 1, examples / fullBatch, fresh);
       }
 
@@ -113,7 +117,7 @@ final class CollectiveExchange extends OwnCopyExchange {
   }
 
   /** Writes what this rank says of the step. */
-  private FloatBuffer header(ByteBuffer flat, int stepping, double weight, BitSet fresh) {
+  private FloatBuffer header(TensorMemory flat, int stepping, double weight, BitSet fresh) {
     sums.begins(flat, steps.made(), weight);
     FloatBuffer floats = sums.floats();
     floats.put(numel + STEPPING, stepping);
@@ -166,8 +170,7 @@ final class CollectiveExchange extends OwnCopyExchange {
 
   /** Takes part in the steps of the others without examples, and makes their updates, until none steps. */
   void join() {
-    ByteBuffer memory = sums.memory() != null ? sums.memory()
-        : ByteBuffer.allocateDirect(Math.multiplyExact(numel + floatsBehind(), Float.BYTES)).order(ByteOrder.LITTLE_ENDIAN);
+    TensorMemory memory = sums.memory() != null ? sums.memory() : memory(Math.multiplyExact(numel + floatsBehind(), Float.BYTES));
     Bucket first = plan.buckets().get(0);
     boolean asksFirst = sums.sendsHeaderApart(first.from());
     while (true) {
@@ -189,7 +192,7 @@ final class CollectiveExchange extends OwnCopyExchange {
       missing.forEach(this::sendGradients);
       missing.forEach(bucket -> sums.awaitNext());
       Scaling.scale(floats, 0, numel, weight == 0 ? 0 : 1 / weight);
-      othersStep(update(weight * fullBatch, DenseMemory.of(memory.slice(0, numel * Float.BYTES))));
+      othersStep(update(weight * fullBatch, DenseMemory.of(memory.floats(0, numel))));
       joined.run();
     }
   }

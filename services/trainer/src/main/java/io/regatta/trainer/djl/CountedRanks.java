@@ -1,5 +1,6 @@
 package io.regatta.trainer.djl;
 
+import io.regatta.core.collective.TensorMemory;
 import io.regatta.core.collective.WireType;
 import io.regatta.trainer.session.PeerRanks;
 import java.nio.ByteBuffer;
@@ -38,6 +39,17 @@ final class CountedRanks implements PeerRanks {
   public CompletableFuture<Void> sum(ByteBuffer floats, WireType wire) {
     bytes += share * (floats.remaining() / Float.BYTES) * wire.bytes();
     return ranks.sum(floats, wire);
+  }
+
+  @Override
+  public CompletableFuture<Void> sum(TensorMemory memory, int from, int to, WireType wire) {
+    bytes += share * (to - from) * wire.bytes();
+    return ranks.sum(memory, from, to, wire);
+  }
+
+  @Override
+  public TensorMemory memory(int wanted) {
+    return ranks.memory(wanted);
   }
 
   @Override

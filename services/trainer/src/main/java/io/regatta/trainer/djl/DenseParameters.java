@@ -8,6 +8,7 @@ import ai.djl.nn.Parameter;
 import ai.djl.util.Pair;
 import com.sun.jna.Native;
 import com.sun.jna.Pointer;
+import io.regatta.core.collective.TensorMemory;
 import io.regatta.core.dense.DenseMemory;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.model.DenseVariable;
@@ -22,6 +23,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.IntFunction;
 
 /**
  * The trainable dense parameters of a model as one flat vector, in the order of its {@code ParameterList}; its keys
@@ -44,16 +46,16 @@ final class DenseParameters implements AutoCloseable {
   private FlatGradient[] memories = new FlatGradient[1];
   private int next;
   private int floatsBehind;
+  private IntFunction<TensorMemory> memory = TensorMemory::direct;
   /** Since the last training forward pass the model has been evaluated. */
   private boolean evaluated;
 
   /** Direct memory for a gradient, as it is lent and as the engine writes there. */
-  private record FlatGradient(DenseMemory lent, ByteBuffer bytes, FloatBuffer floats, Pointer pointer) {
+  private record FlatGradient(DenseMemory lent, TensorMemory memory, FloatBuffer floats, Pointer pointer) {
 
-    static FlatGradient of(int numel, int behind) {
-      ByteBuffer bytes = ByteBuffer.allocateDirect(Math.multiplyExact(Math.addExact(numel, behind), Float.BYTES))
-          .order(ByteOrder.nativeOrder());
-      return new FlatGradient(DenseMemory.of(bytes.slice(0, numel * Float.BYTES)), bytes, bytes.asFloatBuffer(),
+    static FlatGradient of(int numel, TensorMemory memory) {
+      ByteBuffer bytes = memory.bytes().order(ByteOrder.nativeOrder());
+      return new FlatGradient(DenseMemory.of(bytes.slice(0, numel * Float.BYTES)), memory, bytes.asFloatBuffer(),
           Native.getDirectBufferPointer(bytes));
     }
   }
@@ -167,10 +169,12 @@ final class DenseParameters implements AutoCloseable {
    *
    * @param gradientsAtATime how many may be lent at a time
    * @param behind floats wanted behind each
+   * @param memory gives so many bytes for them
    */
-  void lends(int gradientsAtATime, int behind) {
+  void lends(int gradientsAtATime, int behind, IntFunction<TensorMemory> memory) {
     memories = new FlatGradient[gradientsAtATime];
     floatsBehind = behind;
+    this.memory = memory;
   }
 
   /**
@@ -193,10 +197,11 @@ final class DenseParameters implements AutoCloseable {
   private DenseMemory gradients(StepTimes times, Exchange.GradientReader reader, BitSet fresh) {
     next = (next + 1) % memories.length;
     if (memories[next] == null) {
-      memories[next] = FlatGradient.of(numel, floatsBehind);
+      memories[next] = FlatGradient.of(numel,
+          memory.apply(Math.multiplyExact(Math.addExact(numel, floatsBehind), Float.BYTES)));
     }
     FlatGradient flat = memories[next];
-    reader.begins(flat.bytes(), fresh);
+    reader.begins(flat.memory(), fresh);
     int off = numel;
     for (int i = values.size() - 1; i >= 0; i--) {
       long begin = System.nanoTime();

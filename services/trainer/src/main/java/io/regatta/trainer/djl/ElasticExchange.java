@@ -1,8 +1,9 @@
 package io.regatta.trainer.djl;
 
 import io.regatta.core.client.ParameterClient;
-import io.regatta.core.collective.BucketPlan;
 import io.regatta.core.collective.BucketPlan.Bucket;
+import io.regatta.core.collective.BucketPlan;
+import io.regatta.core.collective.TensorMemory;
 import io.regatta.core.collective.WireType;
 import io.regatta.core.dense.DenseMemory;
 import io.regatta.core.error.RegattaException.PeerLost;
@@ -40,7 +41,7 @@ final class ElasticExchange extends OwnCopyExchange {
   private final UnusedVariables unused;
   private final double fullBatch;
   private final BucketSums sums;
-  private ByteBuffer memory;
+  private TensorMemory memory;
   private FloatBuffer floats;
   /** This rank's gradients of the step, times their weight. */
   private final FloatBuffer kept;
@@ -81,10 +82,15 @@ final class ElasticExchange extends OwnCopyExchange {
   }
 
   @Override
+  public TensorMemory memory(int bytes) {
+    return rank.peers().memory(bytes);
+  }
+
+  @Override
   public GradientReader reader(double examples) {
     return new GradientReader() {
       @Override
-      public void begins(ByteBuffer flat, BitSet its) {
+      public void begins(TensorMemory flat, BitSet its) {
         memory = flat;
         fresh = its;
         weight = examples / fullBatch;
@@ -171,7 +177,7 @@ final class ElasticExchange extends OwnCopyExchange {
 
   private void join(boolean trains, boolean gone) {
     if (memory == null) {
-      memory = direct(numel + floatsBehind());
+      memory = memory(Math.multiplyExact(numel + floatsBehind(), Float.BYTES));
     }
     Together join = new Together(false, trains, gone);
     rank.perform(join);
@@ -262,7 +268,7 @@ final class ElasticExchange extends OwnCopyExchange {
       if (steps) {
         sums.stepped();
       }
-      values = ElasticExchange.this.update(weights * fullBatch, DenseMemory.of(memory.slice(0, numel * Float.BYTES)));
+      values = ElasticExchange.this.update(weights * fullBatch, DenseMemory.of(memory.floats(0, numel)));
     }
 
     @Override

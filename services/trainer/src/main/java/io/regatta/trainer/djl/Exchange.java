@@ -1,8 +1,8 @@
 package io.regatta.trainer.djl;
 
+import io.regatta.core.collective.TensorMemory;
 import io.regatta.core.dense.DenseMemory;
 import io.regatta.core.exchange.SparseIds;
-import java.nio.ByteBuffer;
 import java.util.BitSet;
 import java.util.List;
 import java.util.Map;
@@ -26,7 +26,7 @@ interface Exchange {
      * @param flat the gradients' memory, direct, with the floats behind them that {@link Exchange#floatsBehind} has asked for
      * @param fresh the variables that have a gradient; the others' will be zeros
      */
-    default void begins(ByteBuffer flat, BitSet fresh) {}
+    default void begins(TensorMemory flat, BitSet fresh) {}
 
     /** The gradient of this variable lies in memory, behind those of all later ones. */
     default void has(int variable) {}
@@ -35,6 +35,11 @@ interface Exchange {
   /** Floats that this exchange wants behind the gradients, in the same memory; none: it does not look at them as they come. */
   default int floatsBehind() {
     return 0;
+  }
+
+  /** Memory for the gradients of a step and the floats behind them, zeros. Blocks. */
+  default TensorMemory memory(int bytes) {
+    return TensorMemory.direct(bytes);
   }
 
   /**

@@ -1,9 +1,7 @@
 package io.regatta.trainer.djl;
 
+import io.regatta.core.collective.TensorMemory;
 import io.regatta.core.dense.DenseMemory;
-import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
-import java.nio.FloatBuffer;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 
@@ -28,7 +26,7 @@ interface GradientSum {
    * @param gradients memory of the flat vector
    * @param weight of this rank, 0 if it takes part with nothing
    */
-  void begins(ByteBuffer gradients, long step, double weight);
+  void begins(TensorMemory gradients, long step, double weight);
 
   /** The elements {@code [from .. to)} are there, times the weight; lent until the future completes. */
   CompletableFuture<Void> send(int from, int to);
@@ -43,14 +41,4 @@ interface GradientSum {
 
   /** All of a step has been received. */
   default void stepped() {}
-
-  /** The floats of a step's memory. */
-  static FloatBuffer floats(ByteBuffer memory) {
-    return memory.duplicate().order(ByteOrder.LITTLE_ENDIAN).asFloatBuffer();
-  }
-
-  /** A part of it, to be lent. */
-  static ByteBuffer part(ByteBuffer memory, int from, int to) {
-    return memory.slice(from * Float.BYTES, (to - from) * Float.BYTES).order(ByteOrder.LITTLE_ENDIAN);
-  }
 }

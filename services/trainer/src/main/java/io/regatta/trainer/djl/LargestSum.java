@@ -1,5 +1,7 @@
 package io.regatta.trainer.djl;
 
+import io.regatta.core.collective.TensorMemory;
+import io.regatta.core.collective.WireType;
 import io.regatta.core.collective.compress.GradientCompressor;
 import io.regatta.core.collective.compress.SparsePairs;
 import io.regatta.core.collective.compress.Sparsity;
@@ -48,7 +50,7 @@ final class LargestSum implements GradientSum {
   private final ByteBuffer values;
   private final List<UnderWay> sent = new ArrayList<>();
   private DenseMemory parameters;
-  private ByteBuffer memory;
+  private TensorMemory memory;
   private FloatBuffer floats;
   private long step;
   private double weight;
@@ -96,9 +98,9 @@ final class LargestSum implements GradientSum {
   }
 
   @Override
-  public void begins(ByteBuffer gradients, long ofStep, double ofRank) {
+  public void begins(TensorMemory gradients, long ofStep, double ofRank) {
     memory = gradients;
-    floats = GradientSum.floats(gradients);
+    floats = gradients.bytes().asFloatBuffer();
     step = ofStep;
     weight = ofRank;
     finite = true;
@@ -113,7 +115,7 @@ final class LargestSum implements GradientSum {
       for (int v = first; v < behind; v++) {
         takeWhole(starts[v], starts[v + 1] - starts[v]);
       }
-      return peers.sum(GradientSum.part(memory, from, to));
+      return peers.sum(memory, from, to, WireType.FLOAT32);
     }
     int kept = 0;
     for (int v = first; v < behind; v++) {

@@ -23,7 +23,7 @@ final class ReplicaValues implements AutoCloseable {
     this.frozen = frozen;
     this.exchange = exchange;
     this.times = times;
-    dense.lends(exchange.underWay() + 1, exchange.floatsBehind());
+    dense.lends(exchange.underWay() + 1, exchange.floatsBehind(), exchange::memory);
   }
 
   /** Takes over the values that all begin with. */

@@ -1,8 +1,9 @@
 package io.regatta.trainer.djl;
 
+import io.regatta.core.collective.TensorMemory;
 import io.regatta.core.collective.WireType;
 import io.regatta.trainer.session.PeerRanks;
-import java.nio.ByteBuffer;
+import java.nio.FloatBuffer;
 import java.util.concurrent.CompletableFuture;
 
 /**
@@ -15,7 +16,8 @@ final class WholeSum implements GradientSum {
   private final PeerRanks peers;
   private final int worldSize;
   private final WireType wire;
-  private ByteBuffer memory;
+  private TensorMemory memory;
+  private FloatBuffer floats;
 
   WholeSum(PeerRanks peers, int worldSize, WireType wire) {
     this.peers = peers;
@@ -29,22 +31,23 @@ final class WholeSum implements GradientSum {
   }
 
   @Override
-  public void begins(ByteBuffer gradients, long step, double weight) {
+  public void begins(TensorMemory gradients, long step, double weight) {
     memory = gradients;
+    floats = gradients.bytes().asFloatBuffer();
   }
 
   @Override
   public CompletableFuture<Void> send(int from, int to) {
     if (wire.narrows()) {
-      Scaling.scale(GradientSum.floats(memory), from, to, 1.0 / worldSize);
+      Scaling.scale(floats, from, to, 1.0 / worldSize);
     }
-    return peers.sum(GradientSum.part(memory, from, to), wire);
+    return peers.sum(memory, from, to, wire);
   }
 
   @Override
   public void receive(int from, int to) {
     if (wire.narrows()) {
-      Scaling.scale(GradientSum.floats(memory), from, to, worldSize);
+      Scaling.scale(floats, from, to, worldSize);
     }
   }
 }

@@ -7,6 +7,7 @@ import io.regatta.collective.Membership;
 import io.regatta.collective.Seat;
 import io.regatta.core.collective.ReduceOp;
 import io.regatta.core.collective.Tensor;
+import io.regatta.core.collective.TensorMemory;
 import io.regatta.core.collective.WireType;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.InvalidInput;
@@ -142,6 +143,16 @@ final class ElasticMesh implements ElasticPeers {
   @Override
   public CompletableFuture<Void> sum(ByteBuffer floats, WireType wire) {
     return call(ranks -> ranks.allReduce(Tensor.of(floats).on(wire), ReduceOp.SUM));
+  }
+
+  @Override
+  public CompletableFuture<Void> sum(TensorMemory memory, int from, int to, WireType wire) {
+    return call(ranks -> ranks.allReduce(Tensor.of(memory, from, to).on(wire), ReduceOp.SUM));
+  }
+
+  @Override
+  public TensorMemory memory(int bytes) {
+    return port.memory(bytes);
   }
 
   @Override

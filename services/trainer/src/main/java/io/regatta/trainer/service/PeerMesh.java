@@ -7,6 +7,7 @@ import io.regatta.collective.CollectivePort;
 import io.regatta.collective.Collectives;
 import io.regatta.core.collective.ReduceOp;
 import io.regatta.core.collective.Tensor;
+import io.regatta.core.collective.TensorMemory;
 import io.regatta.core.collective.WireType;
 import io.regatta.core.error.RegattaException.Conflict;
 import io.regatta.core.error.RegattaException.PeerLost;
@@ -107,6 +108,16 @@ final class PeerMesh implements PeerRanks {
   @Override
   public CompletableFuture<Void> sum(ByteBuffer floats, WireType wire) {
     return collectives.allReduce(Tensor.of(floats).on(wire), ReduceOp.SUM).toCompletionStage().toCompletableFuture();
+  }
+
+  @Override
+  public CompletableFuture<Void> sum(TensorMemory memory, int from, int to, WireType wire) {
+    return collectives.allReduce(Tensor.of(memory, from, to).on(wire), ReduceOp.SUM).toCompletionStage().toCompletableFuture();
+  }
+
+  @Override
+  public TensorMemory memory(int bytes) {
+    return place.onHost() > 1 ? port.memory(bytes) : TensorMemory.direct(bytes);
   }
 
   @Override

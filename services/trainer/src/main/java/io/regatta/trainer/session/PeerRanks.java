@@ -1,5 +1,6 @@
 package io.regatta.trainer.session;
 
+import io.regatta.core.collective.TensorMemory;
 import io.regatta.core.collective.WireType;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import java.nio.ByteBuffer;
@@ -21,6 +22,21 @@ public interface PeerRanks {
 
   /** The same with elements that travel as this type of float: all ranks end with values of it. */
   CompletableFuture<Void> sum(ByteBuffer floats, WireType wire);
+
+  /** The same with the floats {@code [from .. to)} of memory, which is {@link #memory} best. */
+  default CompletableFuture<Void> sum(TensorMemory memory, int from, int to, WireType wire) {
+    return sum(memory.floats(from, to), wire);
+  }
+
+  /**
+   * Memory for floats that are summed again and again, zeros: where ranks of this machine can read it where it lies, if the system has
+   * such memory to give. Blocks.
+   *
+   * @param bytes at least 1
+   */
+  default TensorMemory memory(int bytes) {
+    return TensorMemory.direct(bytes);
+  }
 
   /**
    * Gathers each rank's part of an array of as many equal parts as there are ranks, in place. The array is lent until the future

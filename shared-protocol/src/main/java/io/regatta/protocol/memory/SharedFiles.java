@@ -1,0 +1,91 @@
+package io.regatta.protocol.memory;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.FileAttribute;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.security.SecureRandom;
+import java.util.HexFormat;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/** Files in memory, in {@code /dev/shm}, that nobody but their user can open. All of this blocks. */
+final class SharedFiles {
+  private static final int NAME_BYTES = 16;
+  /** Of a file, in the directory. */
+  static final String NAME = "[0-9a-f]{" + 2 * NAME_BYTES + "}";
+  private static final int ZEROS = 64 << 10;
+  /** What is left to others of the memory for such files; a container has 64 MiB by default. */
+  private static final int RESERVE_BYTES = 16 << 20;
+  /** A reader takes memory within moments, or not at all. */
+  private static final long UNTAKEN_MILLIS = 60_000;
+  private static final AtomicBoolean SWEPT = new AtomicBoolean();
+  /** Null where there is no file system in memory. */
+  private static final UserDirectory DIRECTORY = Files.isDirectory(Path.of("/dev/shm")) ? UserDirectory.in(Path.of("/dev/shm")) : null;
+
+  /** One that has been made. */
+  record Made(Path path, FileChannel file) {}
+
+  private SharedFiles() {}
+
+  /** @throws IOException if there is no file system in memory here */
+  static UserDirectory directory() throws IOException {
+    if (DIRECTORY == null) {
+      throw new IOException("there is no /dev/shm");
+    }
+    return DIRECTORY;
+  }
+
+  /**
+   * Makes one of zeros, with all of its memory there: a system that has not enough says so now, and not by ending the process at a
+   * later write.
+   *
+   * @throws IOException if there can be none here
+   */
+  static Made create(long bytes) throws IOException {
+    directory().make();
+    if (SWEPT.compareAndSet(false, true)) {
+      sweep(System.currentTimeMillis() - UNTAKEN_MILLIS);
+    }
+    if (Files.getFileStore(directory().path()).getUsableSpace() < RESERVE_BYTES + bytes) {
+      throw new IOException("there are less than " + (RESERVE_BYTES + bytes >> 20) + " MiB left in /dev/shm");
+    }
+    byte[] random = new byte[NAME_BYTES];
+    new SecureRandom().nextBytes(random);
+    Path path = directory().path().resolve(HexFormat.of().formatHex(random));
+    FileAttribute<?> own = PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------"));
+    FileChannel file = FileChannel.open(path, Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.READ, StandardOpenOption.WRITE), own);
+    try {
+      ByteBuffer zeros = ByteBuffer.allocateDirect(ZEROS);
+      for (long left = bytes; left > 0; ) {
+        left -= file.write(zeros.clear().limit((int) Math.min(ZEROS, left)));
+      }
+      return new Made(path, file);
+    } catch (IOException | RuntimeException | Error e) {
+      try (file) {
+        Files.deleteIfExists(path);
+      }
+      throw e;
+    }
+  }
+
+  /**
+   * Takes the names of old memory away, which killed processes have left. One that waits for its reader may be among them, and will
+   * wait in vain: to its writer that is memory like any other that nobody has taken.
+   */
+  private static void sweep(long before) throws IOException {
+    try (DirectoryStream<Path> files = Files.newDirectoryStream(directory().path())) {
+      for (Path file : files) {
+        if (file.getFileName().toString().matches(NAME) && Files.exists(file)
+            && Files.getLastModifiedTime(file).toMillis() < before) {
+          Files.deleteIfExists(file);
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,99 @@
+package io.regatta.protocol.memory;
+
+import io.regatta.core.collective.TensorMemory;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.MappedByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * Memory that tensors of this process lie in, and which other processes of the same user and machine read there, so that nothing is
+ * copied to send it. It is a file in memory without a name, which others open by the number that it has among this process's open files:
+ * when this process has ended, however it has, and nobody reads it any more, it is gone. Whoever opens it can read it only.
+ */
+public final class SharedMemory extends TensorMemory {
+  /** What a peer may ask this process to map. */
+  private static final long MAX_BYTES = Integer.MAX_VALUE;
+  private static final Pattern NAME = Pattern.compile("([0-9]{1,10})/([0-9]{1,10})/(" + SharedFiles.NAME + ")");
+
+  /** Kept open, so that others can open it; closed when nobody refers to this any more. */
+  private final FileChannel file;
+  private final String name;
+
+  private SharedMemory(MappedByteBuffer memory, FileChannel file, String name) {
+    super(memory);
+    this.file = file;
+    this.name = name;
+  }
+
+  /**
+   * Makes some, of zeros. Blocks.
+   *
+   * @param bytes at least 1
+   * @throws IOException if there can be none here
+   */
+  public static SharedMemory allocate(int bytes) throws IOException {
+    SharedFiles.Made made = SharedFiles.create(bytes);
+    try {
+      String name = ProcessHandle.current().pid() + "/" + number(made.path()) + "/" + made.path().getFileName();
+      return new SharedMemory(made.file().map(FileChannel.MapMode.READ_WRITE, 0, bytes), made.file(), name);
+    } catch (IOException | RuntimeException | Error e) {
+      made.file().close();
+      throw e;
+    } finally {
+      Files.deleteIfExists(made.path());
+    }
+  }
+
+  /** Of a file among those that this process has open. */
+  private static String number(Path path) throws IOException {
+    try (DirectoryStream<Path> open = Files.newDirectoryStream(Path.of("/proc/self/fd"))) {
+      for (Path of : open) {
+        if (Files.isSymbolicLink(of) && Files.readSymbolicLink(of).equals(path)) {
+          return of.getFileName().toString();
+        }
+      }
+    }
+    throw new IOException("the system does not say which number the open file " + path + " has");
+  }
+
+  /** For {@link #open} in another process. */
+  public String name() {
+    return name;
+  }
+
+  /**
+   * Memory of another process, read-only. Blocks.
+   *
+   * @param name {@link #name} of memory that a process of this user and machine has
+   * @throws IOException if it cannot be read here
+   */
+  public static ByteBuffer open(String name) throws IOException {
+    Matcher parts = NAME.matcher(name);
+    if (!parts.matches()) {
+      throw new IOException("no memory of a process is called " + name);
+    }
+    Path link = Path.of("/proc", parts.group(1), "fd", parts.group(2));
+    String file = SharedFiles.directory().path().resolve(parts.group(3)) + " (deleted)";
+    if (!Files.readSymbolicLink(link).toString().equals(file)) {
+      throw new IOException(link + " is not the memory " + parts.group(3));
+    }
+    try (FileChannel opened = FileChannel.open(link, StandardOpenOption.READ)) {
+      if (opened.size() > MAX_BYTES) {
+        throw new IOException(link + " has " + opened.size() + " bytes, more than can be mapped");
+      }
+      return opened.map(FileChannel.MapMode.READ_ONLY, 0, opened.size());
+    }
+  }
+
+  /** Others who have not opened it yet cannot from now on; the memory itself stays for whoever uses it. */
+  public void close() throws IOException {
+    file.close();
+  }
+}

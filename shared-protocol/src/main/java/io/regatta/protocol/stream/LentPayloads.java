@@ -1,0 +1,165 @@
+package io.regatta.protocol.stream;
+
+import io.regatta.core.error.RegattaException;
+import io.regatta.core.error.RegattaException.PeerLost;
+import io.regatta.protocol.memory.SharedMemory;
+import io.regatta.protocol.memory.SharedRing;
+import io.regatta.protocol.tensor.Kind;
+import io.regatta.protocol.tensor.TensorMessage;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import java.nio.ByteBuffer;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.List;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Those of a stream's {@link SharedPayloads} that nobody copies: they lie in {@link SharedMemory} of the sender's, which its peer has
+ * opened, and which is the sender's again when the peer says in the ring that it has read them. A sender that gives the stream up before
+ * takes them back: what its peer has read since, it refuses. Owned by the stream's context.
+ */
+final class LentPayloads {
+  /** What is shorter is sooner copied than given back. */
+  static final int MIN_BYTES = 256 << 10;
+  /** That one end may offer to the other on a stream; numbers begin with 1. */
+  private static final int MAX_MEMORIES = 16;
+  private static final Logger LOG = LoggerFactory.getLogger(LentPayloads.class);
+
+  private final HttpTensorStream stream;
+  private final SharedPayloads owner;
+  /** Memory of this end, by number less 1. */
+  private final List<SharedMemory> offered = new ArrayList<>();
+  /** Not read yet, in the order in which they were sent. */
+  private final ArrayDeque<Promise<Void>> lent = new ArrayDeque<>();
+  private long sent;
+  private long read;
+  private boolean wanting;
+  private boolean takenBack;
+  /** Memory of the peer's, by number; null: none that this end has opened. */
+  private final ByteBuffer[] opened = new ByteBuffer[MAX_MEMORIES + 1];
+  private final BitSet opening = new BitSet();
+
+  LentPayloads(HttpTensorStream stream, SharedPayloads owner) {
+    this.stream = stream;
+    this.owner = owner;
+  }
+
+  /**
+   * Lends this frame's payload to the peer, if that has opened the memory it lies in; otherwise offers that.
+   *
+   * @param ring that the peer has taken
+   * @return the frame that tells the peer, or null; {@link #whenRead} is of the last one
+   */
+  TensorFrame lend(TensorFrame frame, SharedRing.Writer ring) {
+    int bytes = frame.payload().remaining();
+    if (takenBack || bytes < MIN_BYTES || !(frame.memory() instanceof SharedMemory memory)) {
+      return null;
+    }
+    int number = offered.indexOf(memory) + 1;
+    if (number == 0) {
+      offer(memory);
+      return null;
+    }
+    if (!ring.isOpen(number)) {
+      return null;
+    }
+    lent.add(Promise.promise());
+    sent++;
+    if (!wanting) {
+      wanting = true;
+      stream.context().runOnContext(v -> want(ring)); // one bell for all that is lent in this turn
+    }
+    return TensorFrame.of(frame.header().toBuilder().clearPayload().setSharedMemory(number)
+        .setSharedAt(frame.memoryAt()).setSharedBytes(bytes).build());
+  }
+
+  private void offer(SharedMemory memory) {
+    if (offered.size() < MAX_MEMORIES) {
+      offered.add(memory);
+      stream.send(TensorFrame.of(TensorMessage.newBuilder().setKind(Kind.SHARED_MEMORY).setSharedMemory(offered.size())
+          .setTable(memory.name()).build()));
+    }
+  }
+
+  /** Completes when the peer has read what was lent last; fails when the stream has ended before. */
+  Future<Void> whenRead() {
+    return lent.getLast().future();
+  }
+
+  private void want(SharedRing.Writer ring) {
+    wanting = false;
+    if (!lent.isEmpty()) {
+      owner.listen();
+      ring.wantsRead(sent);
+      notice(ring);
+    }
+  }
+
+  /** Looks what the peer has read. */
+  void notice(SharedRing.Writer ring) {
+    if (lent.isEmpty()) {
+      return;
+    }
+    for (long now = ring.lentRead(); read < now && !lent.isEmpty(); read++) {
+      lent.remove().complete();
+    }
+  }
+
+  /** Whether the peer will ring. */
+  boolean isWaiting() {
+    return !lent.isEmpty();
+  }
+
+  /** All that is lent is this end's again, and nothing more will be lent. */
+  void takeBack(SharedRing.Writer ring, RegattaException why) {
+    takenBack = true;
+    if (!lent.isEmpty()) {
+      ring.takeBack();
+      List<Promise<Void>> failed = List.copyOf(lent);
+      lent.clear();
+      failed.forEach(promise -> promise.fail(why));
+    }
+  }
+
+  /** The peer offers memory of its own. */
+  void offered(int number, String name, SharedRing.Reader ring) {
+    if (number < 1 || number > MAX_MEMORIES || opening.get(number)) {
+      throw new IllegalArgumentException("memory number " + number + " is offered, of 1 to " + MAX_MEMORIES + ", each once");
+    }
+    opening.set(number);
+    owner.blocking(() -> SharedMemory.open(name)).onSuccess(memory -> {
+      opened[number] = memory;
+      ring.open(number);
+    }).onFailure(e -> LOG.debug("memory {} of {} cannot be read here: {}", name, stream.peer(), e.toString()));
+  }
+
+  /**
+   * A payload that the peer has lent.
+   *
+   * @throws IllegalArgumentException if there cannot be any
+   */
+  ByteBuffer read(TensorMessage header) {
+    int number = header.getSharedMemory();
+    long at = header.getSharedAt();
+    int bytes = header.getSharedBytes();
+    ByteBuffer memory = number < 1 || number > MAX_MEMORIES ? null : opened[number];
+    if (memory == null || bytes < 0 || at < 0 || at > memory.capacity() - bytes) {
+      throw new IllegalArgumentException(bytes + " bytes at " + at + " of memory number " + number + ", "
+          + (memory == null ? "which is not open" : "of which there are " + memory.capacity()));
+    }
+    return memory.slice((int) at, bytes);
+  }
+
+  /** That payload has been read; the peer is told if it waits. */
+  void giveBack(SharedRing.Reader ring) {
+    if (!ring.isLent()) {
+      throw new PeerLost(stream.peer() + " has given this stream up while a tensor was read that it had lent");
+    }
+    if (ring.giveBack()) {
+      stream.ring();
+    }
+  }
+}
