@@ -1,0 +1,153 @@
+package io.regatta.collective;
+
+import static io.regatta.node.testing.Nodes.get;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.regatta.core.collective.ReduceOp;
+import io.regatta.core.collective.Tensor;
+import io.regatta.core.collective.TensorMemory;
+import io.regatta.core.collective.WireType;
+import io.regatta.core.error.RegattaException;
+import io.regatta.node.process.PlainVertx;
+import io.regatta.protocol.memory.SharedMemory;
+import io.regatta.protocol.stream.Transport;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import java.io.IOException;
+import java.nio.FloatBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Tensors in memory that other ranks read where it lies, between ranks that see each other as other processes do. */
+@EnabledOnOs(OS.LINUX)
+class LentTensorsTest {
+  /** Parts of it are long enough to be lent, whatever the number of ranks. */
+  private static final int FLOATS = 500_000;
+  private static final int KILLS = 40;
+
+  private final Vertx vertx = Vertx.vertx(PlainVertx.options());
+
+  @AfterEach
+  void close() {
+    get(vertx.close());
+  }
+
+  private static void fill(TensorMemory memory, float value) {
+    FloatBuffer floats = memory.bytes().asFloatBuffer();
+    while (floats.hasRemaining()) {
+      floats.put(value);
+    }
+  }
+
+  private static boolean isAll(TensorMemory memory, float value) {
+    FloatBuffer floats = memory.bytes().asFloatBuffer();
+    while (floats.hasRemaining()) {
+      if (floats.get() != value) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private static Tensor whole(TensorMemory memory) {
+    return Tensor.of(memory, 0, FLOATS);
+  }
+
+  /** Until ranks have opened the memory of others: then this process has mapped some to read it. */
+  private static void sumUntilLent(List<Collectives> ranks, List<TensorMemory> memories) throws IOException {
+    for (int lent = 0; lent < 4; ) {
+      sumOnce(ranks, memories);
+      try (Stream<String> maps = Files.lines(Path.of("/proc/self/maps"))) {
+        lent += maps.anyMatch(line -> line.contains(" r--s ") && line.contains("/dev/shm/regatta-")) ? 1 : 0;
+      }
+    }
+  }
+
+  private static void sumOnce(List<Collectives> ranks, List<TensorMemory> memories) {
+    for (int r = 0; r < ranks.size(); r++) {
+      fill(memories.get(r), r + 1);
+    }
+    List<Future<Void>> calls = ranks.stream().map(rank -> rank.allReduce(whole(memories.get(rank.rank())), ReduceOp.SUM)).toList();
+    get(Future.all(calls));
+    float sum = ranks.size() * (ranks.size() + 1) / 2;
+    assertThat(memories).allMatch(memory -> isAll(memory, sum));
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {2, 3, 4})
+  void all_operations_end_with_what_they_end_with_in_memory_of_ones_own(int size) throws IOException {
+    try (LocalGroup group = new LocalGroup(vertx, size, Transport.GRPC_SHARED)) {
+      List<TensorMemory> memories = group.ports.stream().map(port -> port.memory(FLOATS * Float.BYTES)).toList();
+      assertThat(memories).allMatch(memory -> memory instanceof SharedMemory);
+      sumUntilLent(group.ranks, memories);
+      for (int again = 0; again < 5; again++) {
+        sumOnce(group.ranks, memories);
+      }
+      int root = size - 1;
+      get(Future.all(group.all(rank -> rank.allReduce(whole(memories.get(rank.rank())).on(WireType.BFLOAT16), ReduceOp.MAX))));
+      fill(memories.get(root), 7);
+      get(Future.all(group.all(rank -> rank.broadcast(whole(memories.get(rank.rank())), root))));
+      assertThat(memories).allMatch(memory -> isAll(memory, 7));
+      get(Future.all(group.all(rank -> rank.reduceScatter(whole(memories.get(rank.rank())), ReduceOp.SUM)
+          .compose(v -> rank.allGather(whole(memories.get(rank.rank())))))));
+      assertThat(memories).allMatch(memory -> isAll(memory, 7 * size));
+      get(Future.all(group.all(rank -> rank.reduce(whole(memories.get(rank.rank())), ReduceOp.SUM, 0))));
+      assertThat(isAll(memories.get(0), 7 * size * size)).isTrue();
+    }
+  }
+
+  /**
+   * Whoever's call has failed uses its memory for something else at once, as a trainer does for its next step: a call of another rank
+   * that succeeds all the same has the sum, and nothing of that.
+   */
+  @Test
+  void no_call_succeeds_with_what_a_rank_has_written_behind_a_call_that_failed() throws IOException {
+    Random random = new Random(11);
+    int ranks = 3;
+    int failed = 0;
+    int succeeded = 0;
+    try (LocalGroup group = new LocalGroup(vertx, ranks, Transport.GRPC_SHARED)) {
+      List<TensorMemory> memories = group.ports.stream().map(port -> port.memory(FLOATS * Float.BYTES)).toList();
+      for (int kill = 0; kill < KILLS; kill++) {
+        if (kill > 0) {
+          group.ranks = LocalGroup.form(kill + 1, group.ports);
+        }
+        sumUntilLent(group.ranks, memories);
+        for (int r = 0; r < ranks; r++) {
+          fill(memories.get(r), r + 1);
+        }
+        Collectives victim = group.ranks.get(random.nextInt(ranks));
+        long after = random.nextInt(4);
+        List<Future<Boolean>> calls = new ArrayList<>();
+        for (Collectives rank : group.ranks) {
+          TensorMemory memory = memories.get(rank.rank());
+          calls.add(rank.allReduce(whole(memory), ReduceOp.SUM).map(true).recover(e -> {
+            assertThat(e).isInstanceOf(RegattaException.class);
+            fill(memory, Float.NaN);
+            return Future.succeededFuture(false);
+          }));
+        }
+        Future<Void> gone = after == 0 ? victim.close() : vertx.timer(after).compose(v -> victim.close());
+        for (int r = 0; r < ranks; r++) {
+          boolean ended = get(calls.get(r));
+          failed += ended ? 0 : 1;
+          succeeded += ended ? 1 : 0;
+          assertThat(!ended || isAll(memories.get(r), 6)).as("kill %d, rank %d", kill, r).isTrue();
+        }
+        get(gone);
+      }
+    }
+    assertThat(failed).as("the moments were not all too late").isGreaterThan(KILLS / 4);
+    assertThat(succeeded).as("nor all too early").isGreaterThan(0);
+  }
+}
