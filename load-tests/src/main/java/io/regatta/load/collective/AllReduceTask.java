@@ -7,6 +7,7 @@ import io.regatta.collective.Membership;
 import io.regatta.core.collective.Choices;
 import io.regatta.core.collective.ReduceOp;
 import io.regatta.core.collective.Tensor;
+import io.regatta.core.collective.TensorMemory;
 import io.regatta.load.run.Loop;
 import io.regatta.load.run.Task;
 import io.regatta.node.admin.Waits;
@@ -37,15 +38,18 @@ final class AllReduceTask implements Task {
   private final Vertx vertx = Vertx.vertx(PlainVertx.options());
   private final int here;
   private final Transport transport;
+  /** Tensors lie in memory that others read. */
+  private final boolean lent;
   private final List<CollectivePort> ports = new ArrayList<>();
   private List<Collectives> ranks = List.of();
   /** Of the last run, by rank: its pages are there when the next one of this size begins. */
-  private List<ByteBuffer> memory = List.of();
+  private List<TensorMemory> memory = List.of();
   private long generation;
 
   AllReduceTask(JsonObject setup) {
     here = setup.getInteger("here");
     transport = Transport.valueOf(setup.getString("transport"));
+    lent = setup.getBoolean("lent", false);
   }
 
   @Override
@@ -90,12 +94,12 @@ final class AllReduceTask implements Task {
 
   /** The first rank's median of a call tells; CPU is the worker's to measure. */
   private JsonObject calls(int bytes, int times) throws Exception {
-    if (memory.size() != ranks.size() || memory.get(0).capacity() != bytes) {
-      memory = ranks.stream().map(rank -> ByteBuffer.allocateDirect(bytes)).toList();
+    if (memory.size() != ranks.size() || memory.get(0).bytes().capacity() != bytes) {
+      memory = ports.stream().map(port -> lent ? port.memory(bytes) : TensorMemory.direct(bytes)).toList();
     }
     List<Future<long[]>> all = new ArrayList<>();
     for (int i = 0; i < ranks.size(); i++) {
-      all.add(new Calls(ranks.get(i), Tensor.of(memory.get(i)), times).run());
+      all.add(new Calls(ranks.get(i), Tensor.of(memory.get(i), 0, bytes / Float.BYTES), times).run());
     }
     long[] nanos = Loop.await(Future.all(all)).resultAt(0);
     double seconds = Arrays.stream(nanos).sum() / GIGA;

@@ -14,6 +14,8 @@ final class RegattaGroup implements Contender {
   static final String PROCESSES = "regatta";
   static final String UNIX = "regatta-unix";
   static final String SHARED = "regatta-shared";
+  /** As that, with tensors in memory that the others read where it lies. */
+  static final String LENT = "regatta-lent";
   static final String HANDOVER = "regatta-handover";
   static final String AGGREGATED = "regatta-aggregated";
 
@@ -27,7 +29,7 @@ final class RegattaGroup implements Contender {
   }
 
   /** All. */
-  static final List<String> KINDS = List.of(PROCESSES, UNIX, SHARED, AGGREGATED, HANDOVER);
+  static final List<String> KINDS = List.of(PROCESSES, UNIX, SHARED, LENT, AGGREGATED, HANDOVER);
 
   private final String kind;
   private final int ranks;
@@ -51,7 +53,7 @@ final class RegattaGroup implements Contender {
       for (int r = 0; r < ranks; r += here) {
         workers.add(WorkerProcess.start("allreduce " + kind + " rank " + r,
             new JsonObject().put("driver", "allreduce").put("here", here)
-                .put("transport", transport().name())));
+                .put("transport", transport().name()).put("lent", kind.equals(LENT))));
       }
       form(null);
     } catch (IOException | RuntimeException e) {
@@ -64,7 +66,7 @@ final class RegattaGroup implements Contender {
     return switch (kind) {
       case HANDOVER -> Transport.AUTO;
       case UNIX -> Transport.GRPC_UNIX;
-      case SHARED -> Transport.GRPC_SHARED;
+      case SHARED, LENT -> Transport.GRPC_SHARED;
       default -> Transport.GRPC;
     };
   }
