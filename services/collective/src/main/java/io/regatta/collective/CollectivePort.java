@@ -132,7 +132,7 @@ public final class CollectivePort {
       try {
         return SharedMemory.allocate(bytes);
       } catch (IOException e) {
-        LOG.info("tensors of {} MiB are copied for other processes of this machine: {}", bytes >> 20, e.toString());
+        LOG.debug("a tensor of {} bytes is copied for other processes of this machine: {}", bytes, e.toString());
       }
     }
     return TensorMemory.direct(bytes);

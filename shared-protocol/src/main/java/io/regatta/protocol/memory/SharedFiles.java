@@ -20,8 +20,6 @@ final class SharedFiles {
   /** Of a file, in the directory. */
   static final String NAME = "[0-9a-f]{" + 2 * NAME_BYTES + "}";
   private static final int ZEROS = 64 << 10;
-  /** What is left to others of the memory for such files; a container has 64 MiB by default. */
-  private static final int RESERVE_BYTES = 16 << 20;
   /** A reader takes memory within moments, or not at all. */
   private static final long UNTAKEN_MILLIS = 60_000;
   private static final AtomicBoolean SWEPT = new AtomicBoolean();
@@ -45,15 +43,16 @@ final class SharedFiles {
    * Makes one of zeros, with all of its memory there: a system that has not enough says so now, and not by ending the process at a
    * later write.
    *
+   * @param reserve bytes that are left to others
    * @throws IOException if there can be none here
    */
-  static Made create(long bytes) throws IOException {
+  static Made create(long bytes, long reserve) throws IOException {
     directory().make();
     if (SWEPT.compareAndSet(false, true)) {
       sweep(System.currentTimeMillis() - UNTAKEN_MILLIS);
     }
-    if (Files.getFileStore(directory().path()).getUsableSpace() < RESERVE_BYTES + bytes) {
-      throw new IOException("there are less than " + (RESERVE_BYTES + bytes >> 20) + " MiB left in /dev/shm");
+    if (Files.getFileStore(directory().path()).getUsableSpace() < reserve + bytes) {
+      throw new IOException("there are less than " + (reserve + bytes >> 20) + " MiB left in /dev/shm");
     }
     byte[] random = new byte[NAME_BYTES];
     new SecureRandom().nextBytes(random);

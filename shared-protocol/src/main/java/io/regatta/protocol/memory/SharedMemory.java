@@ -5,8 +5,10 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.MappedByteBuffer;
 import java.nio.channels.FileChannel;
+import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.regex.Matcher;
@@ -20,9 +22,12 @@ import java.util.regex.Pattern;
 public final class SharedMemory extends TensorMemory {
   /** What a peer may ask this process to map. */
   private static final long MAX_BYTES = Integer.MAX_VALUE;
+  /** What is left to the rings of streams, without which nothing is lent: a container's 64 MiB are all theirs. */
+  private static final long RESERVE_BYTES = 64 << 20;
   private static final Pattern NAME = Pattern.compile("([0-9]{1,10})/([0-9]{1,10})/(" + SharedFiles.NAME + ")");
 
-  /** Kept open, so that others can open it; closed when nobody refers to this any more. */
+  /** Kept open, so that others can open it; closed by the collector, when nobody refers to this any more. */
+  @SuppressWarnings("unused")
   private final FileChannel file;
   private final String name;
 
@@ -39,9 +44,9 @@ public final class SharedMemory extends TensorMemory {
    * @throws IOException if there can be none here
    */
   public static SharedMemory allocate(int bytes) throws IOException {
-    SharedFiles.Made made = SharedFiles.create(bytes);
+    SharedFiles.Made made = SharedFiles.create(bytes, RESERVE_BYTES);
     try {
-      String name = ProcessHandle.current().pid() + "/" + number(made.path()) + "/" + made.path().getFileName();
+      String name = ProcessHandle.current().pid() + "/" + number(made.path().toRealPath()) + "/" + made.path().getFileName();
       return new SharedMemory(made.file().map(FileChannel.MapMode.READ_WRITE, 0, bytes), made.file(), name);
     } catch (IOException | RuntimeException | Error e) {
       made.file().close();
@@ -51,16 +56,33 @@ public final class SharedMemory extends TensorMemory {
     }
   }
 
+  private static void check(Path link, String file) throws IOException {
+    if (!file.equals(target(link))) {
+      throw new IOException(link + " is not the memory " + file);
+    }
+  }
+
   /** Of a file among those that this process has open. */
   private static String number(Path path) throws IOException {
     try (DirectoryStream<Path> open = Files.newDirectoryStream(Path.of("/proc/self/fd"))) {
       for (Path of : open) {
-        if (Files.isSymbolicLink(of) && Files.readSymbolicLink(of).equals(path)) {
+        if (path.toString().equals(target(of))) {
           return of.getFileName().toString();
         }
       }
+    } catch (DirectoryIteratorException e) {
+      throw e.getCause();
     }
     throw new IOException("the system does not say which number the open file " + path + " has");
+  }
+
+  /** Of a link; null if there is none any more. */
+  private static String target(Path link) throws IOException {
+    try {
+      return Files.readSymbolicLink(link).toString();
+    } catch (NoSuchFileException gone) {
+      return null;
+    }
   }
 
   /** For {@link #open} in another process. */
@@ -80,20 +102,14 @@ public final class SharedMemory extends TensorMemory {
       throw new IOException("no memory of a process is called " + name);
     }
     Path link = Path.of("/proc", parts.group(1), "fd", parts.group(2));
-    String file = SharedFiles.directory().path().resolve(parts.group(3)) + " (deleted)";
-    if (!Files.readSymbolicLink(link).toString().equals(file)) {
-      throw new IOException(link + " is not the memory " + parts.group(3));
-    }
+    String file = SharedFiles.directory().path().toRealPath().resolve(parts.group(3)) + " (deleted)";
+    check(link, file);
     try (FileChannel opened = FileChannel.open(link, StandardOpenOption.READ)) {
+      check(link, file); // what was opened in between is that, for no two files have one name
       if (opened.size() > MAX_BYTES) {
         throw new IOException(link + " has " + opened.size() + " bytes, more than can be mapped");
       }
       return opened.map(FileChannel.MapMode.READ_ONLY, 0, opened.size());
     }
-  }
-
-  /** Others who have not opened it yet cannot from now on; the memory itself stays for whoever uses it. */
-  public void close() throws IOException {
-    file.close();
   }
 }

@@ -39,6 +39,9 @@ public abstract sealed class SharedRing {
   private static final VarHandle LONG = MethodHandles.byteBufferViewVarHandle(long[].class, ByteOrder.nativeOrder());
   /** What a peer may ask this process to map. */
   private static final int MAX_BYTES = 64 << 20;
+  /** What is left to others of the memory for such files; a container has 64 MiB by default. */
+  private static final long RESERVE_BYTES = 16 << 20;
+
   private final MappedByteBuffer memory;
   final ByteBuffer blocks;
 
@@ -72,7 +75,7 @@ public abstract sealed class SharedRing {
    * @throws IOException if there can be none here
    */
   public static Writer create(int capacity) throws IOException {
-    SharedFiles.Made made = SharedFiles.create(HEAD_BYTES + capacity);
+    SharedFiles.Made made = SharedFiles.create(HEAD_BYTES + capacity, RESERVE_BYTES);
     try (FileChannel file = made.file()) {
       return new Writer(file.map(FileChannel.MapMode.READ_WRITE, 0, HEAD_BYTES + capacity), made.path());
     } catch (IOException | RuntimeException | Error e) {
@@ -177,6 +180,7 @@ public abstract sealed class SharedRing {
     /** What is lent is this end's again, read or not: the reader will know what it has read since for garbage. */
     public void takeBack() {
       set(TAKEN_BACK_AT, 1);
+      VarHandle.fullFence(); // before anything is written there
     }
 
     /** Takes the name away if no reader has; in memory, so that it takes some microseconds. */

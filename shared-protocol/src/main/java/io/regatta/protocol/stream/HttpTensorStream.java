@@ -69,7 +69,7 @@ abstract class HttpTensorStream extends StreamEnd {
     drain.handle(null);
   }
 
-  /** Tells the peer, who may read nothing of this stream now, that there is room for what it sends. */
+  /** Tells the peer, who may read nothing of this stream now, that there is room for what it sends, or that what it has lent has been read. */
   final void ring() {
     lane.ring();
   }
@@ -168,7 +168,7 @@ abstract class HttpTensorStream extends StreamEnd {
 
   @Override
   final boolean atBoundary() {
-    return decoder.atBoundary();
+    return decoder.atBoundary() && !receiving.isTakenBack();
   }
 
   @Override
@@ -197,13 +197,22 @@ abstract class HttpTensorStream extends StreamEnd {
       return Future.failedFuture(new PeerLost("the tensor stream with " + peer() + " has ended; open a new one"));
     }
     SharedPayloads.Placed placed = memory.place(wanted);
-    TensorFrame frame = placed.frame();
-    Future<Void> written = lane == null ? sink().write(TensorFrameEncoder.encode(frame))
-        : lane.write(Unpooled.wrappedBuffer(TensorFrameEncoder.head(frame)), Unpooled.wrappedBuffer(frame.payload()));
+    Future<Void> written;
+    try {
+      written = write(placed.frame());
+    } catch (RuntimeException | Error e) {
+      memory.takeBack(); // the peer counts what it is told of
+      throw e;
+    }
     return (placed.read() == null ? written : written.compose(w -> placed.read())).recover(e -> {
       memory.takeBack(); // whatever of it the peer has been told
       return Future.failedFuture(failure() != null ? failure() : e instanceof RegattaException ? e : broke(e));
     });
+  }
+
+  private Future<Void> write(TensorFrame frame) {
+    return lane == null ? sink().write(TensorFrameEncoder.encode(frame))
+        : lane.write(Unpooled.wrappedBuffer(TensorFrameEncoder.head(frame)), Unpooled.wrappedBuffer(frame.payload()));
   }
 
   @Override

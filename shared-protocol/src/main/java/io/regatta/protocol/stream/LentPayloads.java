@@ -1,7 +1,6 @@
 package io.regatta.protocol.stream;
 
 import io.regatta.core.error.RegattaException;
-import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.protocol.memory.SharedMemory;
 import io.regatta.protocol.memory.SharedRing;
 import io.regatta.protocol.tensor.Kind;
@@ -11,6 +10,7 @@ import io.vertx.core.Promise;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.BitSet;
 import java.util.List;
 import org.slf4j.Logger;
@@ -23,7 +23,7 @@ import org.slf4j.LoggerFactory;
  */
 final class LentPayloads {
   /** What is shorter is sooner copied than given back. */
-  static final int MIN_BYTES = 256 << 10;
+  static final int MIN_BYTES = 128 << 10;
   /** That one end may offer to the other on a stream; numbers begin with 1. */
   private static final int MAX_MEMORIES = 16;
   private static final Logger LOG = LoggerFactory.getLogger(LentPayloads.class);
@@ -34,10 +34,10 @@ final class LentPayloads {
   private final List<SharedMemory> offered = new ArrayList<>();
   /** Not read yet, in the order in which they were sent. */
   private final ArrayDeque<Promise<Void>> lent = new ArrayDeque<>();
-  private long sent;
   private long read;
   private boolean wanting;
   private boolean takenBack;
+  private boolean ringing;
   /** Memory of the peer's, by number; null: none that this end has opened. */
   private final ByteBuffer[] opened = new ByteBuffer[MAX_MEMORIES + 1];
   private final BitSet opening = new BitSet();
@@ -67,10 +67,9 @@ final class LentPayloads {
       return null;
     }
     lent.add(Promise.promise());
-    sent++;
     if (!wanting) {
       wanting = true;
-      stream.context().runOnContext(v -> want(ring)); // one bell for all that is lent in this turn
+      stream.context().runOnContext(v -> want(ring)); // once for all that is lent in this turn
     }
     return TensorFrame.of(frame.header().toBuilder().clearPayload().setSharedMemory(number)
         .setSharedAt(frame.memoryAt()).setSharedBytes(bytes).build());
@@ -79,21 +78,27 @@ final class LentPayloads {
   private void offer(SharedMemory memory) {
     if (offered.size() < MAX_MEMORIES) {
       offered.add(memory);
-      stream.send(TensorFrame.of(TensorMessage.newBuilder().setKind(Kind.SHARED_MEMORY).setSharedMemory(offered.size())
+      stream.send( // if it fails, so does the stream
+          TensorFrame.of(TensorMessage.newBuilder().setKind(Kind.SHARED_MEMORY).setSharedMemory(offered.size())
           .setTable(memory.name()).build()));
     }
   }
 
-  /** Completes when the peer has read what was lent last; fails when the stream has ended before. */
+  /** Completes when the peer has read what was lent last; fails when that is taken back before. */
   Future<Void> whenRead() {
     return lent.getLast().future();
   }
 
-  private void want(SharedRing.Writer ring) {
+  /**
+   * Has the peer ring when it has read the next one: what it reads then may be long in coming, and may be for a call that the peer makes
+   * only when it has heard of the end of this one.
+   */
+  void want(SharedRing.Writer ring) {
     wanting = false;
+    notice(ring);
     if (!lent.isEmpty()) {
       owner.listen();
-      ring.wantsRead(sent);
+      ring.wantsRead(read + 1);
       notice(ring);
     }
   }
@@ -108,13 +113,14 @@ final class LentPayloads {
     }
   }
 
-  /** Whether the peer will ring. */
+  /** Whether there is something that the peer has not read, as far as this end has noticed. */
   boolean isWaiting() {
     return !lent.isEmpty();
   }
 
   /** All that is lent is this end's again, and nothing more will be lent. */
   void takeBack(SharedRing.Writer ring, RegattaException why) {
+    notice(ring);
     takenBack = true;
     if (!lent.isEmpty()) {
       ring.takeBack();
@@ -131,8 +137,10 @@ final class LentPayloads {
     }
     opening.set(number);
     owner.blocking(() -> SharedMemory.open(name)).onSuccess(memory -> {
-      opened[number] = memory;
-      ring.open(number);
+      if (!owner.isOver()) {
+        opened[number] = memory;
+        ring.open(number);
+      }
     }).onFailure(e -> LOG.debug("memory {} of {} cannot be read here: {}", name, stream.peer(), e.toString()));
   }
 
@@ -153,13 +161,32 @@ final class LentPayloads {
     return memory.slice((int) at, bytes);
   }
 
-  /** That payload has been read; the peer is told if it waits. */
-  void giveBack(SharedRing.Reader ring) {
+  /**
+   * That payload has been read.
+   *
+   * @return false if the peer has taken it back meanwhile: what was read may be anything
+   */
+  boolean giveBack(SharedRing.Reader ring) {
     if (!ring.isLent()) {
-      throw new PeerLost(stream.peer() + " has given this stream up while a tensor was read that it had lent");
+      return false;
     }
-    if (ring.giveBack()) {
-      stream.ring();
+    if (ring.giveBack() && !ringing) {
+      ringing = true;
+      stream.context().runOnContext(v -> { // behind the others that are read in this turn
+        ringing = false;
+        stream.ring();
+      });
     }
+    return true;
+  }
+
+  /** Nothing more is read. */
+  void close() {
+    Arrays.fill(opened, null);
+  }
+
+  /** Nothing more is sent. */
+  void sent() {
+    offered.clear();
   }
 }

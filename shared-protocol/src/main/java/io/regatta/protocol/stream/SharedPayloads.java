@@ -106,14 +106,17 @@ final class SharedPayloads {
 
   private void rung() {
     listening = false;
+    if (out != null) {
+      lent.want(out);
+    }
     if (waiting) {
       waiting = false;
       stream.drained();
     }
-    noticeRead();
-    if (lent.isWaiting()) {
-      listen();
-    }
+  }
+
+  boolean isOver() {
+    return over;
   }
 
   /** Whether something is lent that the peer has not read, as far as this end has noticed. */
@@ -132,7 +135,7 @@ final class SharedPayloads {
   void takeBack() {
     if (out != null) {
       lent.takeBack(out, stream.failure() != null ? stream.failure()
-          : new PeerLost("the tensor stream with " + stream.peer() + " has ended before that had read what was lent to it"));
+          : new PeerLost("the tensor stream with " + stream.peer() + " has ended before the peer had read what was lent to it"));
     }
   }
 
@@ -146,7 +149,7 @@ final class SharedPayloads {
   /** Of this frame: without its payload, if that can be lent, or if there is room for it in shared memory. */
   Placed place(TensorFrame frame) {
     int bytes = frame.payload().remaining();
-    if (!allowed || bytes < MIN_BYTES) {
+    if (!allowed || bytes < MIN_BYTES || bytes > MAX_BYTES && frame.memory() == null) {
       return new Placed(frame, null);
     }
     TensorFrame told = isTaken() ? lent.lend(frame, out) : null;
@@ -223,6 +226,7 @@ final class SharedPayloads {
     if (!over) {
       over = true;
       in = null;
+      lent.close();
       forget();
     }
   }
@@ -230,6 +234,7 @@ final class SharedPayloads {
   /** Nothing more is written. */
   void sent() {
     takeBack();
+    lent.sent();
     forget();
     out = null;
   }
@@ -253,6 +258,8 @@ final class SharedPayloads {
     private FrameReceiver to;
     /** The frame is not for the receiver. */
     private boolean ours;
+    /** The peer has taken back what it had lent: from now on only frames without payload count, which may say why. */
+    private boolean takenBack;
     private int read;
 
     /** Who gets the next bytes' frames. */
@@ -268,12 +275,21 @@ final class SharedPayloads {
       return bytes;
     }
 
+    /** Whether a payload was not read to its end. */
+    boolean isTakenBack() {
+      return takenBack;
+    }
+
     @Override
     public void begin(TensorMessage header, int payloadBytes) {
       ours = header.getKind() == Kind.SHARED_MEMORY;
+      if (takenBack && (payloadBytes > 0 || header.hasSharedAt())) {
+        ours = true;
+        return;
+      }
       if ((ours || header.hasSharedAt()) && (!allowed || payloadBytes > 0)) {
         throw new WireException(GrpcStatus.INVALID_ARGUMENT, "a message of kind " + header.getKind() + " with " + payloadBytes
-            + " bytes that tells of shared memory, where there " + (allowed ? "are none" : "is no such memory"));
+            + " bytes that tells of shared memory, " + (allowed ? "and has no payload of its own then" : "where there is none"));
       }
       if (ours) {
         offered(header);
@@ -320,14 +336,19 @@ final class SharedPayloads {
           stream.ring();
         }
       }
-      if (header.getSharedMemory() > 0) {
-        lent.giveBack(from);
+      if (header.getSharedMemory() > 0 && !lent.giveBack(from)) {
+        takenBack = true;
+        ours = true;
       }
     }
 
     @Override
     public void payload(ByteBuf bytes) {
-      to.payload(bytes);
+      if (ours) {
+        bytes.skipBytes(bytes.readableBytes());
+      } else {
+        to.payload(bytes);
+      }
     }
 
     @Override

@@ -49,7 +49,10 @@ public interface TensorStream {
   /** The peer failed, was lost, answered with another status, or sent garbage. */
   TensorStream exceptionHandler(Handler<RegattaException> handler);
 
-  /** Ends this side: a client half-closes and goes on reading; a server answers with status 0, and that is all. */
+  /**
+   * Ends this side: a client half-closes and goes on reading; a server answers with status 0, and that is all. Sends of what lies in
+   * {@code SharedMemory} must have completed before.
+   */
   Future<Void> end();
 
   /** Gives the stream up: a server answers with the error's status, a client resets and the text stays with it. */

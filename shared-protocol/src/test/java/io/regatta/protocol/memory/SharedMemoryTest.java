@@ -38,16 +38,6 @@ class SharedMemoryTest {
   }
 
   @Test
-  void others_who_come_when_it_has_been_closed_cannot_open_it_and_those_before_still_read_it() throws IOException {
-    SharedMemory memory = SharedMemory.allocate(BYTES);
-    ByteBuffer before = SharedMemory.open(memory.name());
-    memory.close();
-    assertThatThrownBy(() -> SharedMemory.open(memory.name())).isInstanceOf(IOException.class);
-    memory.bytes().put(0, (byte) 3);
-    assertThat(before.get(0)).isEqualTo((byte) 3);
-  }
-
-  @Test
   void an_open_file_that_is_not_that_memory_is_not_opened() throws IOException {
     SharedMemory memory = SharedMemory.allocate(BYTES);
     SharedMemory another = SharedMemory.allocate(BYTES);

@@ -17,14 +17,17 @@ final class FloatTensor extends Tensor {
   private final TensorMemory memory;
   /** In bytes. */
   private final int memoryAt;
+  /** Null if nobody wants to know. */
+  private final FiniteWatch watch;
 
-  FloatTensor(float[] array, ByteBuffer direct, WireType wire, TensorMemory memory, int memoryAt) {
+  FloatTensor(float[] array, ByteBuffer direct, WireType wire, TensorMemory memory, int memoryAt, FiniteWatch watch) {
     this.array = array;
     this.direct = direct == null ? null : direct.order(ByteOrder.LITTLE_ENDIAN);
     this.floats = direct == null ? FloatBuffer.wrap(array) : direct.asFloatBuffer();
     this.wire = wire;
     this.memory = memory;
     this.memoryAt = memoryAt;
+    this.watch = watch;
   }
 
   @Override
@@ -32,7 +35,17 @@ final class FloatTensor extends Tensor {
     if (type == WireType.INT64) {
       throw new InvalidInput("floats do not travel as int64; give FLOAT32, FLOAT16 or BFLOAT16, or counters as long[]");
     }
-    return new FloatTensor(array, direct, type, memory, memoryAt);
+    return new FloatTensor(array, direct, type, memory, memoryAt, null);
+  }
+
+  @Override
+  public Tensor watched() {
+    return wire == WireType.FLOAT32 ? new FloatTensor(array, direct, wire, memory, memoryAt, new FiniteWatch()) : this;
+  }
+
+  @Override
+  public boolean isKnownFinite() {
+    return watch != null && watch.isFinite(size());
   }
 
   @Override
@@ -83,7 +96,9 @@ final class FloatTensor extends Tensor {
   public void copy(int at, ByteBuffer elements, Workspace w) {
     elements.order(ByteOrder.LITTLE_ENDIAN);
     int count = elements.remaining() / wire.bytes();
-    if (wire == WireType.FLOAT32) {
+    if (watch != null) {
+      copyWatched(at, elements.asFloatBuffer(), count, w);
+    } else if (wire == WireType.FLOAT32) {
       floats.put(at, elements.asFloatBuffer(), 0, count);
     } else {
       ShortBuffer shorts = elements.asShortBuffer();
@@ -95,6 +110,17 @@ final class FloatTensor extends Tensor {
       }
     }
     elements.position(elements.limit());
+  }
+
+  private void copyWatched(int at, FloatBuffer elements, int count, Workspace w) {
+    for (int done = 0; done < count; ) {
+      int n = Math.min(Workspace.ELEMENTS, count - done);
+      elements.get(done, w.received, 0, n);
+      watch.look(w.received, n);
+      floats.put(at + done, w.received, 0, n);
+      done += n;
+    }
+    watch.done(count);
   }
 
   @Override
@@ -112,6 +138,9 @@ final class FloatTensor extends Tensor {
       }
       floats.get(at + done, w.own, 0, n);
       op.apply(w.own, w.received, n);
+      if (watch != null) {
+        watch.look(w.own, n);
+      }
       floats.put(at + done, w.own, 0, n);
       done += n;
     }
@@ -132,6 +161,9 @@ final class FloatTensor extends Tensor {
 
   @Override
   public void complete(ReduceOp op, int ranks, int from, int count, Workspace w) {
+    if (watch != null) {
+      watch.done(count);
+    }
     boolean mean = op == ReduceOp.MEAN;
     if (mean || wire.narrows()) {
       float beyond = mean && wire == WireType.FLOAT16 ? Float16.MAX * (1 + ranks * Float16.UNIT_ROUNDOFF) : 0;

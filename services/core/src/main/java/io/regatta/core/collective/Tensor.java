@@ -11,7 +11,7 @@ public abstract sealed class Tensor permits FloatTensor, LongTensor {
 
   /** Floats in an array, as it is: not a copy. */
   public static Tensor of(float[] values) {
-    return new FloatTensor(values, null, WireType.FLOAT32, null, 0);
+    return new FloatTensor(values, null, WireType.FLOAT32, null, 0, null);
   }
 
   /**
@@ -25,12 +25,12 @@ public abstract sealed class Tensor permits FloatTensor, LongTensor {
       throw new InvalidInput("a tensor in a buffer of " + direct.remaining() + " bytes, direct: " + direct.isDirect()
           + "; give a direct buffer with 4 bytes for each float, or an array");
     }
-    return new FloatTensor(null, direct.slice(), WireType.FLOAT32, null, 0);
+    return new FloatTensor(null, direct.slice(), WireType.FLOAT32, null, 0, null);
   }
 
   /** The floats {@code [from .. to)} of this memory, which others may read where they lie, if they can. */
   public static Tensor of(TensorMemory memory, int from, int to) {
-    return new FloatTensor(null, memory.floats(from, to), WireType.FLOAT32, memory, from * Float.BYTES);
+    return new FloatTensor(null, memory.floats(from, to), WireType.FLOAT32, memory, from * Float.BYTES, null);
   }
 
   /** Counters in an array, as it is: not a copy. */
@@ -45,6 +45,19 @@ public abstract sealed class Tensor permits FloatTensor, LongTensor {
    * @throws InvalidInput if memory and wire do not go together
    */
   public abstract Tensor on(WireType wire);
+
+  /**
+   * The same memory for one all-reduce that sums, which looks for NaN and infinity as it goes, where that costs next to nothing: {@link
+   * #isKnownFinite} tells what it has seen. On a wire that narrows it sees nothing.
+   */
+  public Tensor watched() {
+    return this;
+  }
+
+  /** Behind a call, of a {@link #watched} tensor: whether all elements are finite; false if that is not so, or not known. */
+  public boolean isKnownFinite() {
+    return false;
+  }
 
   public abstract WireType wire();
 

@@ -19,19 +19,22 @@ public final class DenseMemory implements DenseValues {
   private ByteBuffer direct;
   /** By which the elements are multiplied as they are read. */
   private float factor;
+  /** Somebody has looked: no element is NaN or infinite. */
+  private final boolean finite;
   private boolean takenBack;
   private float[] scratch;
 
-  private DenseMemory(int size, float[] array, ByteBuffer direct, float factor) {
+  private DenseMemory(int size, float[] array, ByteBuffer direct, float factor, boolean finite) {
     this.size = size;
     this.array = array;
     this.direct = direct;
     this.factor = factor;
+    this.finite = finite;
   }
 
   /** An array as it is, not a copy; null for null. */
   public static DenseMemory of(float[] flat) {
-    return flat == null ? null : new DenseMemory(flat.length, flat, null, 1);
+    return flat == null ? null : new DenseMemory(flat.length, flat, null, 1, false);
   }
 
   /**
@@ -45,12 +48,13 @@ public final class DenseMemory implements DenseValues {
       throw new InvalidInput("a dense vector in a buffer of " + direct.remaining() + " bytes, direct: "
           + direct.isDirect() + "; give a direct buffer with 4 bytes for each element, or an array");
     }
-    return new DenseMemory(direct.remaining() / Float.BYTES, null, direct.slice().order(ByteOrder.LITTLE_ENDIAN), 1);
+    return new DenseMemory(direct.remaining() / Float.BYTES, null, direct.slice().order(ByteOrder.LITTLE_ENDIAN), 1,
+        false);
   }
 
   /** The same memory for one call, which can be ended by {@link #takeBack}. */
   public DenseMemory lend() {
-    return new DenseMemory(size, array, direct, factor);
+    return new DenseMemory(size, array, direct, factor, finite);
   }
 
   /**
@@ -58,7 +62,12 @@ public final class DenseMemory implements DenseValues {
    * all of them. To be read only; {@link #direct} gives nothing, since what lies there is not multiplied.
    */
   public DenseMemory times(float by) {
-    return new DenseMemory(size, array, direct, factor * by);
+    return new DenseMemory(size, array, direct, factor * by, finite && Math.abs(by) <= 1);
+  }
+
+  /** The same memory, in which somebody has looked for NaN and infinity, and found none: {@link #nonFinite} does not look again. */
+  public DenseMemory knownFinite() {
+    return new DenseMemory(size, array, direct, factor, true);
   }
 
   /**
@@ -125,6 +134,9 @@ public final class DenseMemory implements DenseValues {
 
   @Override
   public int nonFinite() {
+    if (finite) {
+      return -1;
+    }
     if (array != null && factor == 1) {
       return NonFinite.find(array);
     }

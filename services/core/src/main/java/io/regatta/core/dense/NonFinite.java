@@ -47,11 +47,26 @@ public final class NonFinite {
       vector.read(from, strip, n);
       mark(strip, n, marks);
     }
+    return isClear(marks);
+  }
+
+  /** Marks for {@link #mark}, none set. */
+  public static float[] marks() {
+    return new float[STRIP];
+  }
+
+  /** Whether no mark is set. */
+  public static boolean isClear(float[] marks) {
     return Arrays.mismatch(marks, 0, marks.length, ZEROS, 0, marks.length) < 0;
   }
 
-  /** From index 0 on in both: with any other the loop is not vectorized. */
-  private static void mark(float[] v, int n, float[] marks) {
+  /**
+   * Sets a mark, for good, if one of the first {@code n} elements is not finite. From index 0 on in both: with any other the loop is
+   * not vectorized.
+   *
+   * @param n at most the length of the marks
+   */
+  public static void mark(float[] v, int n, float[] marks) {
     for (int i = 0; i < n; i++) {
       marks[i] += v[i] * 0f;
     }

@@ -19,7 +19,10 @@ final class BucketSums {
   private static final int CARRYING_BYTES = 1 << 20;
 
   /** {@code done}: when it was completed, on the thread that completed it. */
-  private record UnderWay(String what, int from, int to, long began, CompletableFuture<Long> done) {}
+  private record UnderWay(String what, int from, int to, long began, CompletableFuture<Done> done) {}
+
+  /** When, and whether the sum is known to be finite. */
+  private record Done(long at, boolean finite) {}
 
   private final TrainerSession session;
   private final CountedRanks peers;
@@ -31,6 +34,8 @@ final class BucketSums {
   private TensorMemory memory;
   private FloatBuffer floats;
   private int inStep;
+  /** All sums of the step so far are known to be. */
+  private boolean finite;
   private long exchanges;
   private double bytes;
   private double bytesBefore;
@@ -59,6 +64,7 @@ final class BucketSums {
     floats = flat.bytes().asFloatBuffer();
     sum.begins(flat, step, weight);
     stepBegan = 0;
+    finite = true;
     inStep = 0;
     bytesBefore = peers.bytes();
   }
@@ -77,17 +83,17 @@ final class BucketSums {
    */
   void send(String what, int from, int to) {
     long now = now();
-    CompletableFuture<Void> header = CompletableFuture.completedFuture(null);
+    CompletableFuture<Boolean> header = CompletableFuture.completedFuture(true);
     int end = to;
     if (to > numel && sendsHeaderApart(from)) {
       end = numel;
       header = peers.sum(memory, numel, to, WireType.FLOAT32);
       inStep++;
     }
-    CompletableFuture<Void> gradients = sum.send(from, end);
+    CompletableFuture<Boolean> gradients = sum.send(from, end);
     inStep++;
     underWay.add(new UnderWay(what, from, Math.min(to, numel), now,
-        header.thenCombine(gradients, (h, g) -> System.nanoTime())));
+        header.thenCombine(gradients, (h, g) -> new Done(System.nanoTime(), g))));
   }
 
   /**
@@ -103,7 +109,7 @@ final class BucketSums {
     long now = now();
     inStep++;
     underWay.add(new UnderWay(what, numel, numel, now,
-        peers.sum(memory, numel, to, WireType.FLOAT32).thenApply(summed -> System.nanoTime())));
+        peers.sum(memory, numel, to, WireType.FLOAT32).thenApply(summed -> new Done(System.nanoTime(), true))));
   }
 
   private long now() {
@@ -116,7 +122,9 @@ final class BucketSums {
   void awaitNext() {
     UnderWay next = underWay.remove();
     long begin = System.nanoTime();
-    stepEnded = session.await("all-reduce of " + next.what(), next.done());
+    Done done = session.await("all-reduce of " + next.what(), next.done());
+    stepEnded = done.at();
+    finite &= done.finite();
     long waited = System.nanoTime() - begin;
     waitedNanos += Math.min(waited, Math.max(0, stepEnded - begin));
     times.add(StepTimes.Part.PULL, waited);
@@ -124,6 +132,11 @@ final class BucketSums {
       times.span("wait: all-reduce of " + next.what(), begin, Map.of("under_way_ms", (stepEnded - next.began()) / 1e6));
     }
     sum.receive(next.from(), next.to());
+  }
+
+  /** Whether all sums of the step that have been waited for are known to be finite. */
+  boolean isKnownFinite() {
+    return finite;
   }
 
   /** Waits until nothing uses the memory any more; for a step that has failed. */

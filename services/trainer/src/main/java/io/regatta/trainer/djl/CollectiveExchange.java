@@ -1,8 +1,8 @@
 package io.regatta.trainer.djl;
 
 import io.regatta.core.client.ParameterClient;
-import io.regatta.core.collective.BucketPlan.Bucket;
 import io.regatta.core.collective.BucketPlan;
+import io.regatta.core.collective.BucketPlan.Bucket;
 import io.regatta.core.collective.TensorMemory;
 import io.regatta.core.dense.DenseMemory;
 import io.regatta.core.exchange.SparseIds;
@@ -46,6 +46,8 @@ final class CollectiveExchange extends OwnCopyExchange {
   private final double fullBatch;
   private final GradientSum sum;
   private final BucketSums sums;
+  /** Gradients go as they lie. */
+  private final boolean lends;
   private Runnable joined = () -> { };
 
   /** @param optimizer the job's, of which what {@code communication} leaves to it is the client's */
@@ -66,6 +68,7 @@ final class CollectiveExchange extends OwnCopyExchange {
     sum = communication instanceof DgcConfigs dgc
         ? new LargestSum(counted, session.trainer().rank(), session.worldSize(), variables, dgc.toSpec(), optimizer)
         : new WholeSum(counted, session.worldSize(), ((Communication.AllReduce) communication).wire());
+    lends = communication instanceof Communication.AllReduce all && !all.wire().narrows();
     sums = new BucketSums(session, counted, sum, numel, times);
   }
 
@@ -92,7 +95,7 @@ final class CollectiveExchange extends OwnCopyExchange {
 
   @Override
   public TensorMemory memory(int bytes) {
-    return peers.memory(bytes);
+    return lends ? peers.memory(bytes) : TensorMemory.direct(bytes);
   }
 
   @Override
@@ -162,7 +165,7 @@ final class CollectiveExchange extends OwnCopyExchange {
   /** The sum over the ranks divided by their weights: as it is read, if there is no doubt that it holds what the sum holds. */
   private DenseMemory mean(FloatBuffer floats, DenseMemory gradient, double weight) {
     if (weight >= 1) {
-      return gradient.times((float) (1 / weight));
+      return (sums.isKnownFinite() ? gradient.knownFinite() : gradient).times((float) (1 / weight));
     }
     Scaling.scale(floats, 0, numel, weight == 0 ? 0 : 1 / weight);
     return gradient;

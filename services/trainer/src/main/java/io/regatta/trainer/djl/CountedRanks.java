@@ -42,7 +42,7 @@ final class CountedRanks implements PeerRanks {
   }
 
   @Override
-  public CompletableFuture<Void> sum(TensorMemory memory, int from, int to, WireType wire) {
+  public CompletableFuture<Boolean> sum(TensorMemory memory, int from, int to, WireType wire) {
     bytes += share * (to - from) * wire.bytes();
     return ranks.sum(memory, from, to, wire);
   }

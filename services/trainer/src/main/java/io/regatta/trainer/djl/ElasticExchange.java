@@ -1,8 +1,8 @@
 package io.regatta.trainer.djl;
 
 import io.regatta.core.client.ParameterClient;
-import io.regatta.core.collective.BucketPlan.Bucket;
 import io.regatta.core.collective.BucketPlan;
+import io.regatta.core.collective.BucketPlan.Bucket;
 import io.regatta.core.collective.TensorMemory;
 import io.regatta.core.collective.WireType;
 import io.regatta.core.dense.DenseMemory;
@@ -41,6 +41,7 @@ final class ElasticExchange extends OwnCopyExchange {
   private final UnusedVariables unused;
   private final double fullBatch;
   private final BucketSums sums;
+  private final WireType wire;
   private TensorMemory memory;
   private FloatBuffer floats;
   /** This rank's gradients of the step, times their weight. */
@@ -63,6 +64,7 @@ final class ElasticExchange extends OwnCopyExchange {
     header = new ElasticHeader(numel, maxRanks, variables.size());
     unused = new UnusedVariables("trainer of job " + session.job().job(), variables);
     fullBatch = session.job().batchSize();
+    this.wire = wire;
     CountedRanks counted = new CountedRanks(rank.peers(), maxRanks);
     sums = new BucketSums(session, counted, new WholeSum(counted, maxRanks, wire), numel, times);
     kept = direct(numel).asFloatBuffer();
@@ -83,7 +85,7 @@ final class ElasticExchange extends OwnCopyExchange {
 
   @Override
   public TensorMemory memory(int bytes) {
-    return rank.peers().memory(bytes);
+    return wire.narrows() ? TensorMemory.direct(bytes) : rank.peers().memory(bytes);
   }
 
   @Override

@@ -28,8 +28,8 @@ interface GradientSum {
    */
   void begins(TensorMemory gradients, long step, double weight);
 
-  /** The elements {@code [from .. to)} are there, times the weight; lent until the future completes. */
-  CompletableFuture<Void> send(int from, int to);
+  /** The elements {@code [from .. to)} are there, times the weight; lent until the future completes, with whether the sum is known to be finite. */
+  CompletableFuture<Boolean> send(int from, int to);
 
   /** Behind that future: the elements are the sum when this returns. */
   void receive(int from, int to);

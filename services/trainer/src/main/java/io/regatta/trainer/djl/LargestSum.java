@@ -108,7 +108,7 @@ final class LargestSum implements GradientSum {
   }
 
   @Override
-  public CompletableFuture<Void> send(int from, int to) {
+  public CompletableFuture<Boolean> send(int from, int to) {
     int first = variable(from);
     int behind = variable(to);
     if (sparsity.isWhole(step)) {
@@ -129,7 +129,7 @@ final class LargestSum implements GradientSum {
       at += k;
     }
     sent.add(new UnderWay(from, pairs));
-    return peers.gather(pairs);
+    return peers.gather(pairs).thenApply(gathered -> false);
   }
 
   /** The first variable that does not begin before this element. */

@@ -37,7 +37,7 @@ final class WholeSum implements GradientSum {
   }
 
   @Override
-  public CompletableFuture<Void> send(int from, int to) {
+  public CompletableFuture<Boolean> send(int from, int to) {
     if (wire.narrows()) {
       Scaling.scale(floats, from, to, 1.0 / worldSize);
     }

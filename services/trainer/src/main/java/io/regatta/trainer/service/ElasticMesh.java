@@ -146,8 +146,9 @@ final class ElasticMesh implements ElasticPeers {
   }
 
   @Override
-  public CompletableFuture<Void> sum(TensorMemory memory, int from, int to, WireType wire) {
-    return call(ranks -> ranks.allReduce(Tensor.of(memory, from, to).on(wire), ReduceOp.SUM));
+  public CompletableFuture<Boolean> sum(TensorMemory memory, int from, int to, WireType wire) {
+    Tensor tensor = Tensor.of(memory, from, to).on(wire).watched();
+    return call(ranks -> ranks.allReduce(tensor, ReduceOp.SUM)).thenApply(summed -> tensor.isKnownFinite());
   }
 
   @Override

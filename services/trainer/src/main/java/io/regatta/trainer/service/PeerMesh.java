@@ -111,8 +111,10 @@ final class PeerMesh implements PeerRanks {
   }
 
   @Override
-  public CompletableFuture<Void> sum(TensorMemory memory, int from, int to, WireType wire) {
-    return collectives.allReduce(Tensor.of(memory, from, to).on(wire), ReduceOp.SUM).toCompletionStage().toCompletableFuture();
+  public CompletableFuture<Boolean> sum(TensorMemory memory, int from, int to, WireType wire) {
+    Tensor tensor = Tensor.of(memory, from, to).on(wire).watched();
+    return collectives.allReduce(tensor, ReduceOp.SUM).map(summed -> tensor.isKnownFinite()).toCompletionStage()
+        .toCompletableFuture();
   }
 
   @Override

@@ -23,9 +23,13 @@ public interface PeerRanks {
   /** The same with elements that travel as this type of float: all ranks end with values of it. */
   CompletableFuture<Void> sum(ByteBuffer floats, WireType wire);
 
-  /** The same with the floats {@code [from .. to)} of memory, which is {@link #memory} best. */
-  default CompletableFuture<Void> sum(TensorMemory memory, int from, int to, WireType wire) {
-    return sum(memory.floats(from, to), wire);
+  /**
+   * The same with the floats {@code [from .. to)} of memory, which is {@link #memory} best.
+   *
+   * @return whether all elements of the sum are known to be finite; then they are so at all ranks
+   */
+  default CompletableFuture<Boolean> sum(TensorMemory memory, int from, int to, WireType wire) {
+    return sum(memory.floats(from, to), wire).thenApply(summed -> false);
   }
 
   /**
