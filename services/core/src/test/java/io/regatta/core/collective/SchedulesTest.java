@@ -118,6 +118,25 @@ class SchedulesTest {
     }
   }
 
+  /** At each rank each element becomes final once, and is looked at then; one rank alone looks at nothing. */
+  @Property(tries = 60)
+  void a_watched_sum_knows_at_every_rank_whether_it_is_finite(@ForAll @IntRange(min = 1, max = 9) int ranks,
+      @ForAll @IntRange(min = 1, max = 70) int size, @ForAll @IntRange(min = 3, max = 40) int most, @ForAll boolean bad,
+      @ForAll boolean overflows, @ForAll long seed) {
+    int at = (int) Math.floorMod(seed, size);
+    for (Algorithm algorithm : ALL_REDUCES) {
+      List<float[]> vectors = vectors(ranks, size);
+      if (bad && overflows) {
+        vectors.forEach(vector -> vector[at] = Float.MAX_VALUE); // finite in itself, and the sum is not
+      } else if (bad) {
+        vectors.get((int) Math.floorMod(seed / 71, ranks))[at] = seed % 2 == 0 ? Float.NaN : Float.NEGATIVE_INFINITY;
+      }
+      List<Tensor> tensors = vectors.stream().map(vector -> Tensor.of(vector).watched()).toList();
+      Simulation.run(Operation.ALL_REDUCE, algorithm, tensors, ReduceOp.SUM, 0, most, hosts(ranks, seed), seed);
+      assertThat(tensors).as(algorithm.word()).allMatch(tensor -> tensor.isKnownFinite() == (ranks > 1 && !bad));
+    }
+  }
+
   /** Whole numbers of up to 8 bits as ones that no float or double holds; so are their sums. */
   private static long[] counters(float[] of) {
     long[] counters = new long[of.length];

@@ -79,6 +79,7 @@ class DenseMemoryTest {
     for (DenseMemory m : List.of(DenseMemory.of(v), DenseMemory.of(bytes(v)))) {
       assertThat(m.times(0.5f).nonFinite()).isEqualTo(-1);
       assertThat(m.times(2).nonFinite()).isEqualTo(17_000);
+      assertThat(m.knownFinite().times(2).nonFinite()).as("what is known of the elements is not known of twice them").isEqualTo(17_000);
       assertThat(m.times(2).at(17_000)).isEqualTo(Float.POSITIVE_INFINITY);
     }
   }

@@ -2,6 +2,7 @@ package io.regatta.trainer.djl;
 
 import io.regatta.core.collective.TensorMemory;
 import io.regatta.core.collective.WireType;
+import io.regatta.core.dense.DenseMemory;
 import io.regatta.trainer.session.TrainerSession;
 import java.nio.FloatBuffer;
 import java.util.ArrayDeque;
@@ -134,9 +135,13 @@ final class BucketSums {
     sum.receive(next.from(), next.to());
   }
 
-  /** Whether all sums of the step that have been waited for are known to be finite. */
-  boolean isKnownFinite() {
-    return finite;
+  /** The step's sum divided by the ranks' weights: as it is read, if there is no doubt that it holds what the sum holds. */
+  DenseMemory mean(DenseMemory sum, double weight) {
+    if (weight >= 1) {
+      return (finite ? sum.knownFinite() : sum).times((float) (1 / weight));
+    }
+    Scaling.scale(floats, 0, numel, weight == 0 ? 0 : 1 / weight);
+    return sum;
   }
 
   /** Waits until nothing uses the memory any more; for a step that has failed. */

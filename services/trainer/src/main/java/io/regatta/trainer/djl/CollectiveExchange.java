@@ -159,16 +159,7 @@ final class CollectiveExchange extends OwnCopyExchange {
       }
     }
     sums.stepped();
-    return update(weight * fullBatch, mean(floats, mine.dense(), weight));
-  }
-
-  /** The sum over the ranks divided by their weights: as it is read, if there is no doubt that it holds what the sum holds. */
-  private DenseMemory mean(FloatBuffer floats, DenseMemory gradient, double weight) {
-    if (weight >= 1) {
-      return (sums.isKnownFinite() ? gradient.knownFinite() : gradient).times((float) (1 / weight));
-    }
-    Scaling.scale(floats, 0, numel, weight == 0 ? 0 : 1 / weight);
-    return gradient;
+    return update(weight * fullBatch, sums.mean(mine.dense(), weight));
   }
 
   /** Takes part in the steps of the others without examples, and makes their updates, until none steps. */

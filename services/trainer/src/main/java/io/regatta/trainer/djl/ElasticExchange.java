@@ -266,11 +266,11 @@ final class ElasticExchange extends OwnCopyExchange {
     }
 
     private void update(double weights) {
-      Scaling.scale(floats, 0, numel, weights == 0 ? 0 : 1 / weights);
+      DenseMemory mean = sums.mean(DenseMemory.of(memory.floats(0, numel)), weights);
       if (steps) {
         sums.stepped();
       }
-      values = ElasticExchange.this.update(weights * fullBatch, DenseMemory.of(memory.floats(0, numel)));
+      values = ElasticExchange.this.update(weights * fullBatch, mean);
     }
 
     @Override
