@@ -31,7 +31,7 @@ abstract class HttpTensorStream extends StreamEnd {
   private final int queueBytes;
   private final TensorFrameDecoder decoder;
   private final SharedPayloads memory;
-  private final SharedPayloads.Receiver receiving;
+  private final PayloadReceiver receiving;
   private final ArrayDeque<ByteBuf> received = new ArrayDeque<>();
   /** Null where the bytes go through Vert.x. */
   private DataStream lane;
@@ -47,7 +47,7 @@ abstract class HttpTensorStream extends StreamEnd {
     queueBytes = Math.min(MAX_QUEUE_BYTES, options.initialWindowBytes());
     decoder = new TensorFrameDecoder(options.maxMessageBytes());
     memory = new SharedPayloads(this, isUnix(connection.localAddress()) || isUnix(connection.remoteAddress()), options);
-    receiving = memory.new Receiver();
+    receiving = new PayloadReceiver(this, memory, options.maxMessageBytes());
   }
 
   private static boolean isUnix(SocketAddress address) {

@@ -108,7 +108,9 @@ final class LentPayloads {
     if (lent.isEmpty()) {
       return;
     }
-    for (long now = ring.lentRead(); read < now && !lent.isEmpty(); read++) {
+    long now = ring.lentRead();
+    while (read < now && !lent.isEmpty()) {
+      read++; // before anybody is told, who may come here again
       lent.remove().complete();
     }
   }

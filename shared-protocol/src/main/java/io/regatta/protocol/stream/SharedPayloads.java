@@ -1,15 +1,11 @@
 package io.regatta.protocol.stream;
 
-import io.netty.buffer.ByteBuf;
-import io.netty.buffer.Unpooled;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.protocol.memory.SharedRing;
 import io.regatta.protocol.tensor.Kind;
 import io.regatta.protocol.tensor.TensorMessage;
 import io.vertx.core.Future;
-import io.vertx.grpc.common.GrpcStatus;
 import java.io.IOException;
-import java.nio.ByteBuffer;
 import java.nio.channels.ClosedByInterruptException;
 import java.util.concurrent.Callable;
 import java.util.concurrent.RejectedExecutionException;
@@ -45,7 +41,6 @@ final class SharedPayloads {
   /** Of this end. */
   private final boolean allowed;
   private final int chunkBytes;
-  private final int maxMessageBytes;
   private boolean peerAllows;
   /** Null until it has been made. */
   private SharedRing.Writer out;
@@ -67,7 +62,6 @@ final class SharedPayloads {
     lent = new LentPayloads(stream, this);
     allowed = isUnix && options.transport().isSharedMemoryAllowed();
     chunkBytes = Math.min(options.chunkBytes(), MAX_BYTES);
-    maxMessageBytes = options.maxMessageBytes();
   }
 
   /** Whether this end can do it, on this connection. */
@@ -117,11 +111,6 @@ final class SharedPayloads {
 
   boolean isOver() {
     return over;
-  }
-
-  /** Whether something is lent that the peer has not read, as far as this end has noticed. */
-  boolean hasLent() {
-    return lent.isWaiting();
   }
 
   /** Looks what of that which has been lent the peer has read. */
@@ -208,7 +197,8 @@ final class SharedPayloads {
     }
   }
 
-  private void take(String name) {
+  /** The peer offers a ring. */
+  void take(String name) {
     if (over || !allowed || taking || !stream.hasLane()) {
       return;
     }
@@ -219,6 +209,15 @@ final class SharedPayloads {
         ring.take();
       }
     }).onFailure(e -> LOG.debug("memory of {} cannot be shared: {}", stream.peer(), e.toString()));
+  }
+
+  /** Of the peer; null as long as none has been taken. */
+  SharedRing.Reader in() {
+    return in;
+  }
+
+  LentPayloads lent() {
+    return lent;
   }
 
   /** Nothing more is read. */
@@ -250,112 +249,6 @@ final class SharedPayloads {
       made.close();
     } catch (IOException e) {
       LOG.debug("shared memory {} stays: {}", made.name(), e.toString());
-    }
-  }
-
-  /** Takes what stands in frames about shared memory, and gives the others on, with their payloads. */
-  final class Receiver implements FrameReceiver {
-    private FrameReceiver to;
-    /** The frame is not for the receiver. */
-    private boolean ours;
-    /** The peer has taken back what it had lent: from now on only frames without payload count, which may say why. */
-    private boolean takenBack;
-    private int read;
-
-    /** Who gets the next bytes' frames. */
-    Receiver to(FrameReceiver next) {
-      to = next;
-      return this;
-    }
-
-    /** Bytes that have been read from shared memory since the last call. */
-    int takeRead() {
-      int bytes = read;
-      read = 0;
-      return bytes;
-    }
-
-    /** Whether a payload was not read to its end. */
-    boolean isTakenBack() {
-      return takenBack;
-    }
-
-    @Override
-    public void begin(TensorMessage header, int payloadBytes) {
-      ours = header.getKind() == Kind.SHARED_MEMORY;
-      if (takenBack && (payloadBytes > 0 || header.hasSharedAt())) {
-        ours = true;
-        return;
-      }
-      if ((ours || header.hasSharedAt()) && (!allowed || payloadBytes > 0)) {
-        throw new WireException(GrpcStatus.INVALID_ARGUMENT, "a message of kind " + header.getKind() + " with " + payloadBytes
-            + " bytes that tells of shared memory, " + (allowed ? "and has no payload of its own then" : "where there is none"));
-      }
-      if (ours) {
-        offered(header);
-      } else if (header.hasSharedAt()) {
-        shared(header);
-      } else {
-        to.begin(header, payloadBytes);
-      }
-    }
-
-    private void offered(TensorMessage header) {
-      if (header.getSharedMemory() == 0) {
-        take(header.getTable());
-      } else if (in == null) {
-        throw new WireException(GrpcStatus.INVALID_ARGUMENT, "an offer of memory before any ring has been taken");
-      } else {
-        try {
-          lent.offered(header.getSharedMemory(), header.getTable(), in);
-        } catch (IllegalArgumentException e) {
-          throw new WireException(GrpcStatus.INVALID_ARGUMENT, "an offer that cannot be: " + e.getMessage());
-        }
-      }
-    }
-
-    private void shared(TensorMessage header) {
-      long at = header.getSharedAt();
-      int bytes = header.getSharedBytes();
-      ByteBuffer payload;
-      try {
-        if (in == null || bytes > maxMessageBytes) {
-          throw new IllegalArgumentException(in == null ? "no memory has been taken" : bytes + " bytes are more than stream.max_message_bytes");
-        }
-        payload = header.getSharedMemory() > 0 ? lent.read(header) : in.read(at, bytes);
-      } catch (IllegalArgumentException e) {
-        throw new WireException(GrpcStatus.INVALID_ARGUMENT, "a message whose payload is not in shared memory: " + e.getMessage());
-      }
-      SharedRing.Reader from = in;
-      try {
-        to.begin(header, bytes);
-        to.payload(Unpooled.wrappedBuffer(payload));
-      } finally {
-        read += bytes;
-        if (header.getSharedMemory() == 0 && from.release(at, bytes)) {
-          stream.ring();
-        }
-      }
-      if (header.getSharedMemory() > 0 && !lent.giveBack(from)) {
-        takenBack = true;
-        ours = true;
-      }
-    }
-
-    @Override
-    public void payload(ByteBuf bytes) {
-      if (ours) {
-        bytes.skipBytes(bytes.readableBytes());
-      } else {
-        to.payload(bytes);
-      }
-    }
-
-    @Override
-    public void end() {
-      if (!ours) {
-        to.end();
-      }
     }
   }
 }

@@ -80,7 +80,7 @@ class LentPayloadsTest {
     Promise<Void> lending = Promise.promise();
     loop.context.runOnContext(v -> loop.vertx.setPeriodic(2, timer -> {
       send(0);
-      if (shared().hasLent()) {
+      if (shared().lent().isWaiting()) {
         loop.vertx.cancelTimer(timer);
         lending.complete();
       }
@@ -123,7 +123,7 @@ class LentPayloadsTest {
     get(sent);
     List<Byte> now = get(loop.on(() -> Future.succeededFuture(List.copyOf(read))));
     assertThat(now.subList(before, now.size())).containsExactly((byte) 6);
-    assertThat(get(loop.on(() -> Future.succeededFuture(shared().hasLent())))).isFalse();
+    assertThat(get(loop.on(() -> Future.succeededFuture(shared().lent().isWaiting())))).isFalse();
   }
 
   @Test

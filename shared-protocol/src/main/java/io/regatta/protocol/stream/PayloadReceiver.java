@@ -1,0 +1,124 @@
+package io.regatta.protocol.stream;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.regatta.protocol.memory.SharedRing;
+import io.regatta.protocol.tensor.Kind;
+import io.regatta.protocol.tensor.TensorMessage;
+import io.vertx.grpc.common.GrpcStatus;
+import java.nio.ByteBuffer;
+
+/** Takes what stands in frames about {@link SharedPayloads}, and gives the others on, with their payloads. Owned by the stream's context. */
+final class PayloadReceiver implements FrameReceiver {
+  private final HttpTensorStream stream;
+  private final SharedPayloads memory;
+  private final int maxMessageBytes;
+  private FrameReceiver to;
+  /** The frame is not for the receiver. */
+  private boolean ours;
+  /** The peer has taken back what it had lent: from now on only frames without payload count, which may say why. */
+  private boolean takenBack;
+  private int read;
+
+  PayloadReceiver(HttpTensorStream stream, SharedPayloads memory, int maxMessageBytes) {
+    this.stream = stream;
+    this.memory = memory;
+    this.maxMessageBytes = maxMessageBytes;
+  }
+
+  /** Who gets the next bytes' frames. */
+  PayloadReceiver to(FrameReceiver next) {
+    to = next;
+    return this;
+  }
+
+  /** Bytes that have been read from shared memory since the last call. */
+  int takeRead() {
+    int bytes = read;
+    read = 0;
+    return bytes;
+  }
+
+  /** Whether a payload was not read to its end. */
+  boolean isTakenBack() {
+    return takenBack;
+  }
+
+  @Override
+  public void begin(TensorMessage header, int payloadBytes) {
+    ours = header.getKind() == Kind.SHARED_MEMORY;
+    if (takenBack && (payloadBytes > 0 || header.hasSharedAt())) {
+      ours = true;
+      return;
+    }
+    if ((ours || header.hasSharedAt()) && (!memory.isAllowed() || payloadBytes > 0)) {
+      throw new WireException(GrpcStatus.INVALID_ARGUMENT, "a message of kind " + header.getKind() + " with " + payloadBytes
+          + " bytes that tells of shared memory, " + (memory.isAllowed() ? "and has no payload of its own then" : "where there is none"));
+    }
+    if (ours) {
+      offered(header);
+    } else if (header.hasSharedAt()) {
+      shared(header);
+    } else {
+      to.begin(header, payloadBytes);
+    }
+  }
+
+  private void offered(TensorMessage header) {
+    if (header.getSharedMemory() == 0) {
+      memory.take(header.getTable());
+    } else if (memory.in() == null) {
+      throw new WireException(GrpcStatus.INVALID_ARGUMENT, "an offer of memory before any ring has been taken");
+    } else {
+      try {
+        memory.lent().offered(header.getSharedMemory(), header.getTable(), memory.in());
+      } catch (IllegalArgumentException e) {
+        throw new WireException(GrpcStatus.INVALID_ARGUMENT, "an offer that cannot be: " + e.getMessage());
+      }
+    }
+  }
+
+  private void shared(TensorMessage header) {
+    long at = header.getSharedAt();
+    int bytes = header.getSharedBytes();
+    ByteBuffer payload;
+    try {
+      if (memory.in() == null || bytes > maxMessageBytes) {
+        throw new IllegalArgumentException(memory.in() == null ? "no memory has been taken" : bytes + " bytes are more than stream.max_message_bytes");
+      }
+      payload = header.getSharedMemory() > 0 ? memory.lent().read(header) : memory.in().read(at, bytes);
+    } catch (IllegalArgumentException e) {
+      throw new WireException(GrpcStatus.INVALID_ARGUMENT, "a message whose payload is not in shared memory: " + e.getMessage());
+    }
+    SharedRing.Reader from = memory.in();
+    try {
+      to.begin(header, bytes);
+      to.payload(Unpooled.wrappedBuffer(payload));
+    } finally {
+      read += bytes;
+      if (header.getSharedMemory() == 0 && from.release(at, bytes)) {
+        stream.ring();
+      }
+    }
+    if (header.getSharedMemory() > 0 && !memory.lent().giveBack(from)) {
+      takenBack = true;
+      ours = true;
+    }
+  }
+
+  @Override
+  public void payload(ByteBuf bytes) {
+    if (ours) {
+      bytes.skipBytes(bytes.readableBytes());
+    } else {
+      to.payload(bytes);
+    }
+  }
+
+  @Override
+  public void end() {
+    if (!ours) {
+      to.end();
+    }
+  }
+}
