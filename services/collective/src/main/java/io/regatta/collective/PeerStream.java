@@ -98,7 +98,7 @@ final class PeerStream implements CollectiveReceiver.Listener {
   }
 
   private void take(TensorStream to) {
-    stream = to;
+    stream = to.flushEach();
     stream.drainHandler(v -> link.pump());
     stream.exceptionHandler(e -> owner.fail(lost(e)));
     stream.endHandler(v -> peerEnded());

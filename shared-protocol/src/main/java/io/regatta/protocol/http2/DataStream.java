@@ -32,6 +32,7 @@ public final class DataStream {
   private Handler<Void> drain;
   private long pending;
   private boolean full;
+  private boolean flushEach;
 
   DataStream(ContextInternal context, int queueBytes, HttpConnection connection, ChannelHandlerContext ctx,
       Http2ConnectionHandler http2, DataTap tap, Http2Stream stream, DataSink sink) {
@@ -77,7 +78,7 @@ public final class DataStream {
     } catch (Http2Exception e) {
       http2.onError(ctx, true, e);
     }
-    if (!tap.reading()) {
+    if (flushEach || !tap.reading()) {
       ctx.flush();
     }
     return result.future();
@@ -105,6 +106,11 @@ public final class DataStream {
   /** Called when the queue has room again. */
   public void drainHandler(Handler<Void> handler) {
     drain = handler;
+  }
+
+  /** From now on each write goes to the socket at once; by default those made while bytes are read go together, behind these. */
+  public void flushEach() {
+    flushEach = true;
   }
 
   /** The sink has done with so many bytes; as many more may be sent by the peer. */

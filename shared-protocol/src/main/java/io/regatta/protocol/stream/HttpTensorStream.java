@@ -216,6 +216,14 @@ abstract class HttpTensorStream extends StreamEnd {
   }
 
   @Override
+  public TensorStream flushEach() {
+    if (lane != null) {
+      lane.flushEach();
+    }
+    return this;
+  }
+
+  @Override
   public boolean writeQueueFull() {
     return failure() == null && !sinkEnded() && ((lane == null ? sink().writeQueueFull() : lane.writeQueueFull()) || memory.isFull());
   }

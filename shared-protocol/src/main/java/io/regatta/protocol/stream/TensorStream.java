@@ -23,6 +23,15 @@ public interface TensorStream {
   /** Sends one frame; completes when its payload may be reused, fails when the stream is gone. */
   Future<Void> send(TensorFrame frame);
 
+  /**
+   * From now on each frame leaves when it is sent. By default those sent while others are read leave together when that is done,
+   * which saves system calls where many short ones are answered; between peers that wait for each other it has one rest while the
+   * other works.
+   */
+  default TensorStream flushEach() {
+    return this;
+  }
+
   /** Whether the sender should hold back until the drain handler is called. */
   boolean writeQueueFull();
 

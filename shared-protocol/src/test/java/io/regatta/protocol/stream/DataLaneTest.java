@@ -15,6 +15,7 @@ import io.regatta.core.error.RegattaException.Overloaded;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.protocol.memory.DirectMemory;
 import io.regatta.protocol.tensor.TensorMessage;
+import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpClient;
@@ -115,6 +116,21 @@ class DataLaneTest {
     get(ended.future());
     assertThat(sizes).containsExactly(700);
     raw.await(f -> isEnd(f, 1)); // the trailers
+  }
+
+  @Test
+  void a_frame_that_is_flushed_by_itself_leaves_while_others_are_read() throws Exception {
+    List<Future<Void>> sent = new ArrayList<>();
+    Promise<Boolean> gone = Promise.promise();
+    use = (s, f) -> {
+      if (sent.isEmpty()) {
+        sent.add(s.flushEach().send(f));
+      } else {
+        gone.complete(sent.get(0).isComplete());
+      }
+    };
+    open(1).send(RawHttp2.data(1, 0, message(10).appendBuffer(message(20))));
+    assertThat(get(gone.future())).isTrue();
   }
 
   @Test
