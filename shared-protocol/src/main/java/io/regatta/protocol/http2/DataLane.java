@@ -67,6 +67,7 @@ public final class DataLane {
     pipeline.addBefore(pipeline.context(http2).name(), NAME, tap);
     // Not the default of Netty 4.2, whose buffers cost more: the socket's bytes are read into these, and sent from them.
     channel.config().setAllocator(DirectMemory.ALLOCATOR).setWriteBufferWaterMark(WATER);
+    Loopback.unpaced(channel);
     connection.pingHandler(ping -> {
       if (ping.length() == Long.BYTES && ping.getLong(0) == Bells.RING) {
         tap.bells().rung();
