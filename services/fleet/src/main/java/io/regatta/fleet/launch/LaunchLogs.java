@@ -2,10 +2,13 @@ package io.regatta.fleet.launch;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
 import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.nio.channels.OverlappingFileLockException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
 import java.util.Comparator;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -18,44 +21,94 @@ import java.util.stream.Stream;
  * The directory of a launch's logs, in which those of one launch are to lie. PaddlePaddle's launch writes over files of the same names and
  * leaves all others: with fewer trainers than before, the last ones' would be the earlier launch's. Here the files of the launch before go
  * to {@code previous/}, one launch back. Those of roles that this launch does not have stay, and are named: in a directory that machines
- * share another one may be writing them. Stateless.
+ * share another one may be writing them. As long as a launch lives, it holds a lock there, and no other one moves its files. Owned by
+ * the launcher's thread.
  */
-final class LaunchLogs {
+final class LaunchLogs implements AutoCloseable {
 
   static final String PREVIOUS = "previous";
+  private static final String LOCK = ".launch";
   private static final String ENDPOINTS = "endpoints.log";
   private static final Pattern LOG = Pattern.compile("(masterlog|serverlog|workerlog)\\.\\d{1,9}");
 
-  private LaunchLogs() {}
+  /** Locked as long as the launch lives; null: another one had it. */
+  private final FileChannel lock;
+  private final List<String> lines;
+
+  private LaunchLogs(FileChannel lock, List<String> lines) {
+    this.lock = lock;
+    this.lines = lines;
+  }
+
+  /** What is to be said, a line each. */
+  List<String> lines() {
+    return lines;
+  }
 
   /**
    * Makes room for the logs of a launch, and lists its endpoints.
    *
-   * @return what is to be said, a line each
    * @throws InvalidInput if the directory cannot be written to
    */
-  static List<String> begin(Path logs, LaunchPlan plan) {
+  static LaunchLogs begin(Path logs, LaunchPlan plan) {
     try {
       Files.createDirectories(logs);
-      Path previous = logs.resolve(PREVIOUS);
-      Set<String> lines = new LinkedHashSet<>();
-      for (Path file : earlier(logs)) {
-        if (isOwn(file, plan)) {
-          if (lines.isEmpty()) {
-            empty(previous);
-          }
-          Files.move(file, previous.resolve(file.getFileName()), StandardCopyOption.REPLACE_EXISTING);
-          lines.add("logs of the launch before are in " + previous + " now");
-        }
-      }
-      if (plan.collective()) {
-        Files.writeString(logs.resolve(ENDPOINTS), plan.placesName() + ": \n" + String.join("\n", plan.places()) + "\n");
-      }
-      earlier(logs).stream().filter(file -> !isOwn(file, plan)).forEach(file -> lines.add("regatta: " + logs.resolve(role(file) + ".*")
-          + " is of another launch, this one has none"));
-      return List.copyOf(lines);
+      FileChannel lock = lock(logs);
+      return new LaunchLogs(lock, begin(logs, plan, lock != null));
     } catch (IOException e) {
       throw new InvalidInput("--log_dir " + logs + " cannot be written to: " + e.getMessage());
+    }
+  }
+
+  private static FileChannel lock(Path logs) throws IOException {
+    FileChannel file = FileChannel.open(logs.resolve(LOCK), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+    try {
+      if (file.tryLock() != null) {
+        return file;
+      }
+    } catch (OverlappingFileLockException ofThisProcess) {
+      file.close();
+      return null;
+    } catch (IOException noLocksHere) { // some network file systems have none
+      return file;
+    }
+    file.close();
+    return null;
+  }
+
+  private static List<String> begin(Path logs, LaunchPlan plan, boolean alone) throws IOException {
+    Path previous = logs.resolve(PREVIOUS);
+    Set<String> lines = new LinkedHashSet<>();
+    if (!alone && earlier(logs).stream().anyMatch(file -> isOwn(file, plan))) {
+      lines.add("regatta: another launch that still runs has its logs in " + logs + ", too; files of the same names are written over: "
+          + "give each launch its own --log_dir");
+    }
+    for (Path file : alone ? earlier(logs) : List.<Path>of()) {
+      if (isOwn(file, plan)) {
+        if (lines.isEmpty()) {
+          empty(previous);
+        }
+        Files.move(file, previous.resolve(file.getFileName()), StandardCopyOption.REPLACE_EXISTING);
+        lines.add("logs of the launch before are in " + previous + " now");
+      }
+    }
+    if (plan.collective()) {
+      Files.writeString(logs.resolve(ENDPOINTS), plan.placesName() + ": \n" + String.join("\n", plan.places()) + "\n");
+    }
+    earlier(logs).stream().filter(file -> !isOwn(file, plan)).forEach(file -> lines.add("regatta: " + logs.resolve(role(file) + ".*")
+        + " is of another launch, this one has none"));
+    return List.copyOf(lines);
+  }
+
+  /** The launch has ended. */
+  @Override
+  public void close() {
+    if (lock != null) {
+      try {
+        lock.close();
+      } catch (IOException e) {
+        return; // it goes with the process
+      }
     }
   }
 
@@ -63,7 +116,7 @@ final class LaunchLogs {
   private static void empty(Path previous) throws IOException {
     Files.createDirectories(previous);
     for (Path file : earlier(previous)) {
-      Files.delete(file);
+      Files.deleteIfExists(file);
     }
   }
 

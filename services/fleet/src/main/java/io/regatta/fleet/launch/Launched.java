@@ -53,7 +53,7 @@ final class Launched {
     builder.environment().putAll(call.environment());
     builder.environment().put(LauncherLink.VARIABLE, Long.toString(ProcessHandle.current().pid()));
     try {
-      OutputStream file = again ? Files.newOutputStream(log, StandardOpenOption.APPEND)
+      OutputStream file = again ? Files.newOutputStream(log, StandardOpenOption.CREATE, StandardOpenOption.APPEND)
           : Files.newOutputStream(log); // before it starts: what has started must not be forgotten
       if (echo == null) {
         file.close();

@@ -41,6 +41,8 @@ public final class Launcher {
   private final ServerUse use;
   private final BlockingQueue<Event> events = new LinkedBlockingQueue<>();
   private final List<Launched> running = new ArrayList<>();
+  /** From the start on. */
+  private LaunchLogs held;
   private final Map<String, Integer> restarts = new HashMap<>();
   private final AtomicInteger signals = new AtomicInteger();
   private final OrderlyEnd ending = new OrderlyEnd(events, signals, this::say);
@@ -70,13 +72,15 @@ public final class Launcher {
 
   /** Starts all processes, or none: those that run are ended if one cannot be started. */
   void start() {
-    LaunchLogs.begin(logs, plan).forEach(this::say);
+    held = LaunchLogs.begin(logs, plan);
+    held.lines().forEach(this::say);
     try {
       plan.of(LaunchedRole.MASTER).forEach(master -> start(master, false));
       startAll(LaunchedRole.SERVER);
       startAll(LaunchedRole.WORKER);
     } catch (RuntimeException e) {
       ending.of(running);
+      held.close();
       throw e;
     }
   }
@@ -95,6 +99,7 @@ public final class Launcher {
       return watch();
     } finally {
       ending.of(running);
+      held.close();
     }
   }
 

@@ -232,6 +232,25 @@ class LauncherTest {
     }
   }
 
+  @Test
+  void logs_of_a_launch_that_still_runs_stay_where_they_are() throws Exception {
+    LaunchPlan plan = new LaunchPlan(false, "", List.of(planned(LaunchedRole.WORKER, Map.of())), List.of(), 1, 0, "");
+    Path log = dir.resolve("workerlog.7");
+    try (LaunchLogs first = LaunchLogs.begin(dir, plan)) {
+      assertThat(first.lines()).isEmpty();
+      Files.writeString(log, "of the first launch\n");
+      try (LaunchLogs second = LaunchLogs.begin(dir, plan)) {
+        assertThat(second.lines()).singleElement().asString().contains("another launch that still runs has its logs in " + dir,
+            "give each launch its own --log_dir");
+      }
+      assertThat(log).exists();
+    }
+    try (LaunchLogs third = LaunchLogs.begin(dir, plan)) {
+      assertThat(third.lines()).singleElement().asString().contains("logs of the launch before are in");
+    }
+    assertThat(log).doesNotExist();
+  }
+
   private static void written(Path gate) {
     try {
       Files.writeString(gate, "go\n");
