@@ -33,11 +33,7 @@ final class Start implements Deployable {
     }
     Promise<Void> left = Promise.promise();
     on.runOnContext(v -> {
-      try {
-        start.cancelStart().onComplete(done -> left.complete());
-      } catch (RuntimeException e) {
-        left.complete();
-      }
+      Future.succeededFuture().compose(w -> start.cancelStart()).onComplete(done -> left.complete());
     });
     return left.future();
   }
