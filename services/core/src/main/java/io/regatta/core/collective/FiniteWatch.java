@@ -7,7 +7,7 @@ import io.regatta.core.dense.NonFinite;
  * come: a partial sum that is not finite does not become so again. Belongs to the thread that carries the call out; read behind it.
  */
 final class FiniteWatch {
-  private final float[] marks = NonFinite.marks();
+  private final float[] marks = NonFinite.marks(Tensor.Workspace.ELEMENTS);
   /** Each element of an all-reduce becomes final at a rank once: reduced there, or copied. */
   private long last;
 

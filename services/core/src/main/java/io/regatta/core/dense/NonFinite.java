@@ -50,9 +50,9 @@ public final class NonFinite {
     return isClear(marks);
   }
 
-  /** Marks for {@link #mark}, none set. */
-  public static float[] marks() {
-    return new float[STRIP];
+  /** Marks for {@link #mark} of up to {@code n} elements at a time, none set. */
+  public static float[] marks(int n) {
+    return new float[Math.min(n, ZEROS.length)];
   }
 
   /** Whether no mark is set. */

@@ -185,8 +185,7 @@ final class CollectiveExchange extends OwnCopyExchange {
       List<Bucket> missing = plan.buckets().subList(asksFirst ? 0 : 1, plan.buckets().size());
       missing.forEach(this::sendGradients);
       missing.forEach(bucket -> sums.awaitNext());
-      Scaling.scale(floats, 0, numel, weight == 0 ? 0 : 1 / weight);
-      othersStep(update(weight * fullBatch, DenseMemory.of(memory.floats(0, numel))));
+      othersStep(update(weight * fullBatch, sums.mean(DenseMemory.of(memory.floats(0, numel)), weight)));
       joined.run();
     }
   }
