@@ -4,16 +4,17 @@
 # follow each other in every round. Markdown on standard output. Trainers that exchange compare the hashes of their parameters at the
 # end; one that has others than rank 0 fails, and so does this script.
 #   load-tests/scaling.sh [ROUNDS]        (default: 3)
-# Environment: STEPS (measured, default 30) behind WARM (default 100: before, HotSpot still compiles beside the steps: behind 24 of them it
-# took a ninth of the processor time), BATCH (32, the job's).
+# Environment: BATCH (64 images for each: what is usual for images of this size; 32 is the job's, for images with 49 times as many pixels),
+# STEPS (measured, default 24) behind WARM (default 60: before, HotSpot still compiles beside the steps: behind 24 of them it took a ninth
+# of the processor time).
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
 regatta=$here/../regatta
 rounds=${1:-3}
-steps=${STEPS:-30}
-warm=${WARM:-100}
-batch=${BATCH:-32}
+steps=${STEPS:-24}
+warm=${WARM:-60}
+batch=${BATCH:-64}
 port=${PORT:-17390}
 
 dir=$(mktemp -d)
