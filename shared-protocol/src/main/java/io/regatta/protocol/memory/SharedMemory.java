@@ -22,8 +22,8 @@ import java.util.regex.Pattern;
 public final class SharedMemory extends TensorMemory {
   /** What a peer may ask this process to map. */
   private static final long MAX_BYTES = Integer.MAX_VALUE;
-  /** What is left to the rings of streams, without which nothing is lent: a container's 64 MiB are all theirs. */
-  private static final long RESERVE_BYTES = 64 << 20;
+  /** What is left to the rings of streams, without which nothing is lent, besides as much as is taken. */
+  private static final long RESERVE_BYTES = 16 << 20;
   private static final Pattern NAME = Pattern.compile("([0-9]{1,10})/([0-9]{1,10})/(" + SharedFiles.NAME + ")");
 
   /** Kept open, so that others can open it; closed by the collector, when nobody refers to this any more. */
@@ -44,7 +44,7 @@ public final class SharedMemory extends TensorMemory {
    * @throws IOException if there can be none here
    */
   public static SharedMemory allocate(int bytes) throws IOException {
-    SharedFiles.Made made = SharedFiles.create(bytes, RESERVE_BYTES);
+    SharedFiles.Made made = SharedFiles.create(bytes, RESERVE_BYTES + bytes);
     try {
       String name = ProcessHandle.current().pid() + "/" + number(made.path().toRealPath()) + "/" + made.path().getFileName();
       return new SharedMemory(made.file().map(FileChannel.MapMode.READ_WRITE, 0, bytes), made.file(), name);
