@@ -78,9 +78,9 @@ final class LentPayloads {
   private void offer(SharedMemory memory) {
     if (offered.size() < MAX_MEMORIES) {
       offered.add(memory);
-      stream.send( // if it fails, so does the stream
-          TensorFrame.of(TensorMessage.newBuilder().setKind(Kind.SHARED_MEMORY).setSharedMemory(offered.size())
-          .setTable(memory.name()).build()));
+      TensorMessage offer = TensorMessage.newBuilder().setKind(Kind.SHARED_MEMORY).setSharedMemory(offered.size())
+          .setTable(memory.name()).build();
+      stream.send(TensorFrame.of(offer)); // if it fails, so does the stream
     }
   }
 

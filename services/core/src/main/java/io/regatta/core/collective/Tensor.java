@@ -77,14 +77,14 @@ public abstract sealed class Tensor permits FloatTensor, LongTensor {
   /** These elements' bytes where they lie, if they can be sent from there; else null. */
   public abstract ByteBuffer lent(int from, int count);
 
-  /** What it lies in, if that is more than this process's memory; null otherwise. */
+  /** What it lies in, if it was made of that; null otherwise. */
   public TensorMemory memory() {
     return null;
   }
 
   /** Where in {@link #memory} an element lies, in bytes. */
   public int memoryAt(int element) {
-    throw new UnsupportedOperationException("no memory that others know");
+    throw new UnsupportedOperationException("nothing is known of its memory");
   }
 
   /** Puts these elements, as they travel, at the buffer's position. */

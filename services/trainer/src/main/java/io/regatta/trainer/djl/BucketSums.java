@@ -70,6 +70,11 @@ final class BucketSums {
     bytesBefore = peers.bytes();
   }
 
+  /** Memory for a step's gradients and the header, zeros. Blocks. */
+  TensorMemory allocate(int bytes) {
+    return sum.memory(bytes);
+  }
+
   /** Of the last step; null before the first. Nothing of it is under way when a step is over. */
   TensorMemory memory() {
     return memory;

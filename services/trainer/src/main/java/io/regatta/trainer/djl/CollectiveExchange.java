@@ -46,8 +46,6 @@ final class CollectiveExchange extends OwnCopyExchange {
   private final double fullBatch;
   private final GradientSum sum;
   private final BucketSums sums;
-  /** Gradients go as they lie. */
-  private final boolean lends;
   private Runnable joined = () -> { };
 
   /** @param optimizer the job's, of which what {@code communication} leaves to it is the client's */
@@ -68,7 +66,6 @@ final class CollectiveExchange extends OwnCopyExchange {
     sum = communication instanceof DgcConfigs dgc
         ? new LargestSum(counted, session.trainer().rank(), session.worldSize(), variables, dgc.toSpec(), optimizer)
         : new WholeSum(counted, session.worldSize(), ((Communication.AllReduce) communication).wire());
-    lends = communication instanceof Communication.AllReduce all && !all.wire().narrows();
     sums = new BucketSums(session, counted, sum, numel, times);
   }
 
@@ -95,7 +92,7 @@ final class CollectiveExchange extends OwnCopyExchange {
 
   @Override
   public TensorMemory memory(int bytes) {
-    return lends ? peers.memory(bytes) : TensorMemory.direct(bytes);
+    return sums.allocate(bytes);
   }
 
   @Override

@@ -41,7 +41,6 @@ final class ElasticExchange extends OwnCopyExchange {
   private final UnusedVariables unused;
   private final double fullBatch;
   private final BucketSums sums;
-  private final WireType wire;
   private TensorMemory memory;
   private FloatBuffer floats;
   /** This rank's gradients of the step, times their weight. */
@@ -64,7 +63,6 @@ final class ElasticExchange extends OwnCopyExchange {
     header = new ElasticHeader(numel, maxRanks, variables.size());
     unused = new UnusedVariables("trainer of job " + session.job().job(), variables);
     fullBatch = session.job().batchSize();
-    this.wire = wire;
     CountedRanks counted = new CountedRanks(rank.peers(), maxRanks);
     sums = new BucketSums(session, counted, new WholeSum(counted, maxRanks, wire), numel, times);
     kept = direct(numel).asFloatBuffer();
@@ -85,7 +83,7 @@ final class ElasticExchange extends OwnCopyExchange {
 
   @Override
   public TensorMemory memory(int bytes) {
-    return wire.narrows() ? TensorMemory.direct(bytes) : rank.peers().memory(bytes);
+    return sums.allocate(bytes);
   }
 
   @Override

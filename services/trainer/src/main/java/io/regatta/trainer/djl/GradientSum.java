@@ -14,6 +14,11 @@ interface GradientSum {
   /** The parameters' memory: in each step it holds those that the gradients are of. */
   default void starts(DenseMemory parameters) {}
 
+  /** Memory for the gradients of a step, such as goes fastest; zeros. Blocks. */
+  default TensorMemory memory(int bytes) {
+    return TensorMemory.direct(bytes);
+  }
+
   /**
    * Whether floats behind the gradients can be summed with a bucket, as they are; otherwise they need a call of their
    * own.

@@ -25,6 +25,12 @@ final class WholeSum implements GradientSum {
     this.wire = wire;
   }
 
+  /** Elements that are narrowed do not go as they lie. */
+  @Override
+  public TensorMemory memory(int bytes) {
+    return wire.narrows() ? TensorMemory.direct(bytes) : peers.memory(bytes);
+  }
+
   @Override
   public boolean carriesHeader() {
     return !wire.narrows();
