@@ -140,6 +140,9 @@ final class CriteoFiles {
 
   private GeneratedCriteo.File await(Future<GeneratedCriteo.File> file, LongConsumer made) throws IOException {
     while (true) {
+      if (Thread.currentThread().isInterrupted()) { // to ask for a file that is written already does not tell
+        throw interrupted();
+      }
       try {
         GeneratedCriteo.File done = file.get(REPORT_MILLIS, TimeUnit.MILLISECONDS);
         made.accept(rows.get());
@@ -148,8 +151,7 @@ final class CriteoFiles {
         made.accept(rows.get());
       } catch (InterruptedException e) {
         Thread.currentThread().interrupt();
-        throw new Cancelled("interrupted while generating data in " + directory.toAbsolutePath() + "; start it again and it goes "
-            + "on with the files that are missing");
+        throw interrupted();
       } catch (ExecutionException e) {
         if (e.getCause() instanceof IOException io) {
           throw io;
@@ -157,6 +159,11 @@ final class CriteoFiles {
         throw new IllegalStateException("generating data in " + directory + " failed", e.getCause());
       }
     }
+  }
+
+  private Cancelled interrupted() {
+    return new Cancelled("interrupted while generating data in " + directory.toAbsolutePath() + "; start it again and it goes "
+        + "on with the files that are missing");
   }
 
   /**

@@ -23,6 +23,7 @@ import java.util.List;
 import java.util.UUID;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -167,8 +168,11 @@ class CriteoGeneratorTest {
     assertThat(GeneratedCriteo.in(dir)).isEqualTo(made);
   }
 
-  @Test
-  void whatAnEarlierAttemptHasFinishedIsKept() throws Exception {
+  /** An interrupt is noticed while files are being written, and when all are, and only their description is missing. */
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  @Timeout(60)
+  void whatAnEarlierAttemptHasFinishedIsKept(boolean allWritten) throws Exception {
     Size size = new Size(7, 30_000, 1_000, 3);
     GeneratedCriteo whole = CriteoGenerator.ensure(dir.resolve("whole"), size);
     Path again = dir.resolve("again");
@@ -176,6 +180,9 @@ class CriteoGeneratorTest {
     assertThatThrownBy(() -> CriteoGenerator.ensure(again, size, rows -> {
       heard.add(rows);
       if (!UnfinishedCriteo.in(again).files().isEmpty()) {
+        while (allWritten && whole.files().stream().anyMatch(file -> !Files.exists(again.resolve(file.name())))) {
+          Thread.onSpinWait();
+        }
         Thread.currentThread().interrupt();
       }
     })).isInstanceOf(Cancelled.class).hasMessageContaining("start it again");
