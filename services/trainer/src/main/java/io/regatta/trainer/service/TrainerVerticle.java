@@ -1,9 +1,5 @@
 package io.regatta.trainer.service;
 
-import io.micrometer.core.instrument.FunctionCounter;
-import io.micrometer.core.instrument.Gauge;
-import io.micrometer.core.instrument.Meter;
-import io.micrometer.core.instrument.Tags;
 import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.Conflict;
@@ -13,33 +9,25 @@ import io.regatta.node.FiniteService;
 import io.regatta.node.Node;
 import io.regatta.node.admin.Hosted;
 import io.regatta.node.directory.Directory;
-import io.regatta.node.group.Membership;
 import io.regatta.trainer.Progress;
 import io.regatta.trainer.TrainingProgram;
 import io.regatta.trainer.config.GpuAssignment;
 import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.config.TrainerConfig;
-import io.regatta.trainer.djl.RankSteps;
 import io.regatta.trainer.result.ResultFile;
 import io.regatta.trainer.result.RunResult;
 import io.regatta.trainer.run.JobCheck;
 import io.regatta.trainer.run.RankRun;
-import io.regatta.trainer.snapshot.SnapshotCounts;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.VerticleBase;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.concurrent.TimeUnit;
-import java.util.function.DoubleSupplier;
-import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Owner of one rank: its seat in the group, its links to the shards and the exchange in flight, on its event loop. The
+ * Owner of one rank: its {@link RankSeat}, with links to the shards or to the other ranks, and the exchange in flight, on its event loop. The
  * program runs on model threads of its own. Started when the rank has joined and the program runs; {@link #result} is
  * the end of the run. Stopping it releases the model threads, leaves the shards and the group in order, and does not
  * wait for a native call in flight.
@@ -47,8 +35,6 @@ import org.slf4j.LoggerFactory;
 public final class TrainerVerticle extends VerticleBase implements CancellableStart, FiniteService {
 
   private static final Logger LOG = LoggerFactory.getLogger(TrainerVerticle.class);
-  /** How long stopping waits for the model threads to find out, and for each farewell. */
-  private static final long STOP_MILLIS = 1000;
 
   private final Node node;
   private final TrainerConfig config;
@@ -57,18 +43,11 @@ public final class TrainerVerticle extends VerticleBase implements CancellableSt
   private final Progress progress;
   private final Promise<RunResult> result = Promise.promise();
   private final Promise<ShardFinder.Found> servers = Promise.promise();
-  private final List<Meter> meters = new ArrayList<>();
-  private int measuredRank = -1;
   private Hosted.Service hosted;
-  /** Null in an elastic job. */
-  private Membership group;
-  /** Null but in an elastic job; the mesh's once there is one. */
-  private MeetingPlace meeting;
-  private ElasticMesh mesh;
-  private OtherTrainers others;
-  private ShardConnections connections;
+  private RankSeat seat;
   private OwnedSession session;
   private RankRun run;
+  private RankMeters meters;
   private ResultFile resultFile;
   private Future<Void> over;
   /** Why the rendezvous has given this trainer up, if it has. */
@@ -106,6 +85,8 @@ public final class TrainerVerticle extends VerticleBase implements CancellableSt
   @Override
   public Future<?> start() {
     hosted = node.starting(wanted());
+    seat = job.isElastic() ? new ElasticSeat(node, context, config, this::givenUp, this::placed)
+        : new ClusterSeat(node, context, config, this::givenUp);
     Duration timeout = node.config().readyTimeout();
     return resultFile()
         .compose(v -> vertx.executeBlocking(() -> {
@@ -138,39 +119,10 @@ public final class TrainerVerticle extends VerticleBase implements CancellableSt
   /** @param rendezvous null where the job meets over a store */
   private Future<Void> join(Directory.Instance rendezvous) {
     if (over != null) {
-      return Future.failedFuture(stopped());
+      return Future.failedFuture(RankSeat.stopped(wanted()));
     }
     String member = "trainer with pid " + ProcessHandle.current().pid() + " on " + node.host();
-    if (job.isElastic()) {
-      return MeetingPlace.open(node, job, rendezvous).compose(opened -> meet(opened, member)).compose(this::met)
-          .recover(this::notJoined);
-    }
-    others = new OtherTrainers(job, () -> group.rank(), this::lastStep);
-    group = new Membership(node, rendezvous, job.job(), "trainer", this::lastStep,
-        view -> others.seen(view, group.leaseMillis()), why -> givenUp(why.getMessage()));
-    return group.join(wanted(), job.trainers(), config.rank(), member, config.endpoint(), node.config().readyTimeout())
-        .recover(this::notJoined);
-  }
-
-  private Future<ElasticMesh> meet(MeetingPlace opened, String member) {
-    meeting = opened;
-    if (over != null) {
-      return opened.close().transform(closed -> Future.<ElasticMesh>failedFuture(stopped()));
-    }
-    return ElasticMesh.open(node, context, opened, node.streams(config.stream().options()), job, config.rank(), member,
-        e -> givenUp(e.getMessage()), this::placed);
-  }
-
-  private Future<Void> met(ElasticMesh opened) {
-    mesh = opened;
-    if (over != null) {
-      return opened.close().transform(closed -> Future.<Void>failedFuture(stopped()));
-    }
-    return Future.succeededFuture();
-  }
-
-  private Cancelled stopped() {
-    return new Cancelled(wanted() + " was stopped while it started");
+    return seat.join(rendezvous, wanted(), member).recover(this::notJoined);
   }
 
   private Future<Void> notJoined(Throwable e) {
@@ -183,13 +135,9 @@ public final class TrainerVerticle extends VerticleBase implements CancellableSt
         + ", trainers: " + job.trainers() + (config.rank() < 0 ? "" : ", rank (--id) " + config.rank()));
   }
 
-  private long lastStep() {
-    return session == null ? -1 : session.step() - 1;
-  }
-
-  private void givenUp(String why) {
+  private void givenUp(Throwable why) {
     StaleGeneration reason = new StaleGeneration(name() + " has been given up by the rendezvous, the others go on without "
-        + "it: " + why);
+        + "it: " + why.getMessage());
     LOG.error(reason.getMessage());
     lost = reason;
     servers.tryFail(reason);
@@ -203,24 +151,12 @@ public final class TrainerVerticle extends VerticleBase implements CancellableSt
       throw lost;
     }
     if (over != null) {
-      throw stopped();
+      throw RankSeat.stopped(wanted());
     }
-    if (mesh != null) {
-      session = new ElasticSession(node, job, config.stepDelayMs(), mesh, found.processIds());
-      LOG.info("{}: joined, {} of {} to {} trainers exchange gradients among themselves", name(), mesh.worldSize(),
-          job.fewestTrainers(), job.trainers());
-    } else {
-      connections = new ShardConnections(node, job, group::generation, this::lastStep, node.streams(config.stream().options()));
-      session = new ClusterSession(node, context, job, config.stepDelayMs(), group, others, found, connections);
-    }
-    if (mesh == null && job.servers() == 0) {
-      LOG.info("{}: joined, {} trainers exchange gradients among themselves", name(), job.trainers());
-    } else if (mesh == null) {
-      LOG.info("{}: joined, {} shard{} on servers {}", name(), session.shards(),
-          session.shards() == 1 ? "" : "s", session.serverEndpoints());
-    }
+    session = seat.session(found);
+    LOG.info("{}: joined, {}", name(), seat.joined());
     run = new RankRun(session, program, progress, resultFile, new GpuAssignment(config.gpus()));
-    measure();
+    meters = new RankMeters(node.metrics(), job.job(), seat.rank(), session::step, run);
     hosted.serves();
     Future.fromCompletionStage(run.start(), context)
         .onFailure(e -> hosted.lacks(String.valueOf(e.getMessage())))
@@ -235,70 +171,21 @@ public final class TrainerVerticle extends VerticleBase implements CancellableSt
     return null;
   }
 
-  /** In the next generation of an elastic job the rank may be another, under which figures are told. */
   private void placed() {
-    if (measuredRank >= 0 && over == null && rank() != measuredRank) {
-      meters.forEach(node.metrics()::remove);
-      meters.clear();
-      measure();
+    if (meters != null && over == null) {
+      meters.placed(seat.rank());
     }
   }
 
-  private void measure() {
-    measuredRank = rank();
-    OwnedSession measured = session;
-    RankSteps steps = run.steps();
-    counter("regatta.trainer.steps", "steps made by this rank", measured::step);
-    counter("regatta.trainer.pushes", "pushes made by this rank, each to all shards", steps::made);
-    counter("regatta.trainer.skipped.pushes", "pushes left empty for NaN or infinity", steps::skippedPushes);
-    counter("regatta.trainer.bad.lines", "lines of the data left out, as data.on_bad_line says, over all passes", run::badLines);
-    gauge("regatta.trainer.staleness.max", "highest staleness of a push so far", steps::stalenessMax);
-    gauge("regatta.trainer.clock.lead.max", "most clocks that this rank was ahead of the slowest at a pull",
-        steps::clockLeadMax);
-    SnapshotCounts snapshots = run.snapshots();
-    counter("regatta.trainer.snapshots", "snapshots taken by this rank, and written", snapshots::taken);
-    counter("regatta.trainer.snapshots.failed", "snapshots that this rank has begun, and that failed", snapshots::failures);
-    counter("regatta.trainer.snapshots.bytes", "bytes of those taken", snapshots::bytes);
-    counter("regatta.trainer.snapshots.seconds", "time that those took, from the asking to the name", snapshots::seconds);
-    gauge("regatta.trainer.snapshots.step", "step of the last one taken; -1: none", snapshots::step);
-  }
-
-  private void counter(String name, String description, DoubleSupplier value) {
-    meters.add(FunctionCounter.builder(name, this, self -> value.getAsDouble()).tags(tags()).description(description)
-        .register(node.metrics())); // a counter holds its object weakly, and this outlives it
-  }
-
-  private void gauge(String name, String description, LongSupplier value) {
-    meters.add(Gauge.builder(name, value, LongSupplier::getAsLong).strongReference(true).tags(tags())
-        .description(description).register(node.metrics()));
-  }
-
-  private Tags tags() {
-    return Tags.of("job", job.job(), "rank", Integer.toString(rank()));
-  }
-
-  /** Leaves in order: shards, group, connections. Once; each farewell has its time. */
+  /** Once. */
   private Future<Void> finish() {
     if (over == null) {
-      meters.forEach(node.metrics()::remove);
-      Future<Void> shards = session == null ? Future.succeededFuture() : session.leaveShards();
-      over = soon(shards)
-          .compose(v -> group == null ? Future.succeededFuture() : soon(group.leave()))
-          .compose(v -> soon(leavePeers()))
-          .compose(v -> connections == null ? Future.succeededFuture() : soon(connections.close()));
+      if (meters != null) {
+        meters.remove();
+      }
+      over = seat.leave();
     }
     return over;
-  }
-
-  private Future<Void> leavePeers() {
-    if (session != null) {
-      return session.closeLinks();
-    }
-    return mesh != null ? mesh.close() : meeting != null ? meeting.leave() : Future.succeededFuture();
-  }
-
-  private static Future<Void> soon(Future<Void> farewell) {
-    return farewell.timeout(STOP_MILLIS, TimeUnit.MILLISECONDS).otherwiseEmpty();
   }
 
   /** Sees, before anything runs for hours, that the result can be written here: every rank may be the lowest at the end. */
@@ -329,17 +216,13 @@ public final class TrainerVerticle extends VerticleBase implements CancellableSt
     if (running) {
       run.interrupt();
     }
-    return soon(Future.fromCompletionStage(run.ended(), context)).compose(v -> finish())
+    return RankSeat.soon(Future.fromCompletionStage(run.ended(), context)).compose(v -> finish())
         .onComplete(v -> result.tryFail(reason));
   }
 
-  /** As messages name this trainer; its first generation may end before this has the mesh, and with it a rank. */
+  /** As messages name this trainer; its first generation may end before it has a rank. */
   private String name() {
-    return mesh == null && group == null ? wanted() : "trainer " + rank() + " of job " + job.job();
-  }
-
-  private int rank() {
-    return mesh != null ? mesh.rank() : group.rank();
+    return seat.hasRank() ? "trainer " + seat.rank() + " of job " + job.job() : wanted();
   }
 
   /** As messages name it before it has joined. */
