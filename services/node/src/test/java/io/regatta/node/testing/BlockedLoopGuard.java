@@ -40,9 +40,15 @@ public final class BlockedLoopGuard implements BeforeEachCallback, AfterEachCall
   private static final String CHECKER = "io.vertx.core.impl.BlockedThreadChecker";
   private static final Pattern WARNING = Pattern.compile("Thread (.*) has been blocked for (\\d+) ms");
   private static final int KEPT_SAMPLES = 200;
-  /** Their native methods compute (those that wait are not RUNNABLE); they run when a class or lambda is first used. */
-  private static final List<String> LOADING = Stream.of(Class.class, ClassLoader.class, Object.class, System.class,
-      Inflater.class).map(Class::getName).toList();
+  /** Their native methods compute (those that wait are not RUNNABLE): many run when a class or lambda is first used. */
+  private static final List<String> COMPUTE = Stream.of(Class.class, ClassLoader.class, Object.class, System.class, Thread.class,
+      Throwable.class, StackTraceElement.class, Inflater.class).map(Class::getName).toList();
+  /** What runs below does not wait: it reads the bytes of a class, or asks of a socket what that can do at once. */
+  private static final List<String> NEVER_WAIT = List.of("java.lang.invoke.", "jdk.internal.misc.Unsafe",
+      "io.netty.channel.unix.", "io.netty.channel.epoll.", "sun.nio.ch.SocketChannelImpl");
+  private static final String LOADER = "jdk.internal.loader.";
+  private static final int CALLERS = 4;
+  private static final int FRAMES = 64;
   private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
   private static final ExtensionContext.Namespace NAMESPACE = ExtensionContext.Namespace.create(BlockedLoopGuard.class);
 
@@ -107,12 +113,13 @@ public final class BlockedLoopGuard implements BeforeEachCallback, AfterEachCall
         return;
       }
       long blockedNanos = Long.parseLong(warning.group(2)) * 1_000_000;
-      List<ThreadInfo> busy = Arrays.stream(THREADS.getThreadInfo(THREADS.getAllThreadIds(), 12))
+      List<ThreadInfo> busy = Arrays.stream(THREADS.getThreadInfo(THREADS.getAllThreadIds(), FRAMES))
           .filter(thread -> thread != null && thread.getThreadName().equals(warning.group(1)) && !idle(thread))
           .toList();
       if (busy.isEmpty() || busy.stream().anyMatch(thread -> !stolen(thread, blockedNanos))) {
         violations.add(event.getFormattedMessage() + busy.stream()
-            .map(thread -> ", " + thread.getThreadState() + " at " + List.of(thread.getStackTrace()))
+            .map(thread -> ", " + thread.getThreadState() + " at "
+                + Arrays.stream(thread.getStackTrace()).limit(12).toList())
             .collect(Collectors.joining()));
       }
     }
@@ -123,11 +130,21 @@ public final class BlockedLoopGuard implements BeforeEachCallback, AfterEachCall
           .anyMatch(frame -> frame.getMethodName().toLowerCase(Locale.ROOT).matches(".*(epollwait|select).*"));
     }
 
+    /** By what calls the native method: the loop's own frames below are those of its transport as well. */
+    private static boolean neverWaits(StackTraceElement[] stack) {
+      return Arrays.stream(stack).limit(CALLERS).map(StackTraceElement::getClassName)
+          .anyMatch(name -> NEVER_WAIT.stream().anyMatch(name::startsWith))
+          || Arrays.stream(stack).anyMatch(frame -> frame.getClassName().startsWith(LOADER));
+    }
+
     private boolean stolen(ThreadInfo thread, long blockedNanos) {
+      if (thread.getThreadState() == Thread.State.BLOCKED) { // beside a thread that would be done with it
+        ThreadInfo holder = thread.getLockOwnerId() < 0 ? null : THREADS.getThreadInfo(thread.getLockOwnerId(), FRAMES);
+        return holder == null || holder.getThreadState() != Thread.State.BLOCKED && stolen(holder, blockedNanos);
+      }
       StackTraceElement[] stack = thread.getStackTrace();
       boolean computing = thread.getThreadState() == Thread.State.RUNNABLE
-          && stack.length > 0 && (!stack[0].isNativeMethod() || LOADING.contains(stack[0].getClassName())
-              || stack[0].getClassName().startsWith("java.lang.invoke."));
+          && stack.length > 0 && (!stack[0].isNativeMethod() || COMPUTE.contains(stack[0].getClassName()) || neverWaits(stack));
       long now = System.nanoTime();
       long cpuNow = THREADS.getThreadCpuTime(thread.getThreadId());
       long cpuThen = samples.getOrDefault(thread.getThreadId(), new ArrayDeque<>()).stream()
