@@ -182,7 +182,8 @@ public final class ReadyWait {
     }
   }
 
-  private void giveUp() {
+  /** Time is up. On the owner's context. */
+  void giveUp() {
     promise.tryFail(new PeerLost("gave up after " + elapsed() + ": " + cause
         + ". Start what is missing, or wait longer (--ready-timeout SECONDS, which is node.ready_timeout_seconds)"));
   }

@@ -16,12 +16,15 @@ import io.regatta.node.admin.Waits;
 import io.regatta.node.directory.Directory.Instance;
 import io.regatta.node.testing.BlockedLoopGuard;
 import io.regatta.node.testing.FreePorts;
+import io.vertx.core.Context;
 import io.vertx.core.Future;
+import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
 import io.vertx.core.net.NetServer;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -35,8 +38,16 @@ class ReadyWaitTest {
 
   private final Vertx vertx = Vertx.vertx();
   private final Waits waits = new Waits();
-  private final HazelcastDirectory directory = new HazelcastDirectory(vertx, waits, 5);
-  private final ListAppender<ILoggingEvent> log = new ListAppender<>();
+  private final HazelcastDirectory directory = new HazelcastDirectory(vertx, waits, 600);
+  /** Calls of the thread that says the line. */
+  private final Map<Integer, Runnable> atLine = new ConcurrentHashMap<>();
+  private final ListAppender<ILoggingEvent> log = new ListAppender<>() {
+    @Override
+    protected void append(ILoggingEvent event) {
+      super.append(event);
+      atLine.getOrDefault(list.size(), () -> { }).run();
+    }
+  };
 
   @BeforeEach
   void capture() {
@@ -54,12 +65,9 @@ class ReadyWaitTest {
   void itSaysTheTwoLinesThenTheCauseEvery3SecondsAndGoesOnWhenAllAreThere() {
     get(directory.register(instance("parameter-server", "a", 0, listen().actualPort())));
     int second = listen().actualPort();
-    Future<List<Instance>> ready = directory.await("parameter-server", 2, Duration.ofSeconds(30), "trainer 0");
-    vertx.setPeriodic(50, timer -> { // when it has said it twice, however slow the machine
-      if (lines().size() >= 6 && vertx.cancelTimer(timer)) {
-        directory.register(instance("parameter-server", "b", 1, second));
-      }
-    });
+    // When it has said it twice, and before it looks again, however slow the machine.
+    atLine.put(6, () -> directory.register(instance("parameter-server", "b", 1, second)));
+    Future<List<Instance>> ready = directory.await("parameter-server", 2, Duration.ofSeconds(60), "trainer 0");
 
     assertThat(get(ready)).extracting(Instance::id).containsExactly("a", "b");
     List<String> lines = lines();
@@ -80,9 +88,8 @@ class ReadyWaitTest {
     get(directory.register(started("died", 0, port, 1)));
     get(directory.register(started("restarted", 0, port, 2)));
     Future<List<Instance>> ready = directory.await("parameter-server", 2, Duration.ofSeconds(30), "trainer 0");
-    get(vertx.timer(500, TimeUnit.MILLISECONDS).mapEmpty());
+    awaitLine("not ready endpoints:['parameter-server 1']");
     assertThat(ready.isComplete()).as("two entries, one index").isFalse();
-    assertThat(lines()).contains("not ready endpoints:['parameter-server 1']");
     assertThat(get(waits.list()).get(0).waitsFor()).extracting(Wait.Peer::name).containsExactly("parameter-server 1");
 
     get(directory.register(started("elsewhere", 1, FreePorts.one(), 1)));
@@ -93,22 +100,23 @@ class ReadyWaitTest {
   @Test
   void aServerThatDiesWhileAnotherIsWaitedForIsWaitedForAgain() {
     NetServer first = listen();
+    int second = listen().actualPort(); // while the other has its own: none is to come back in a new place
+    int again = listen().actualPort();
     get(directory.register(started("first", 0, first.actualPort(), 1)));
-    Future<List<Instance>> ready = directory.await("parameter-server", 2, Duration.ofSeconds(30), "trainer 0");
-    get(vertx.timer(300, TimeUnit.MILLISECONDS).mapEmpty());
+    Future<List<Instance>> ready = directory.await("parameter-server", 2, Duration.ofSeconds(60), "trainer 0");
+    awaitLine("trainer 0 waits for 2 x parameter-server, 1 ready");
     get(first.close());
-    get(directory.register(started("second", 1, listen().actualPort(), 1)));
+    get(directory.register(started("second", 1, second, 1)));
     get(vertx.timer(500, TimeUnit.MILLISECONDS).mapEmpty());
     assertThat(ready.isComplete()).as("the first is dead, but still listed").isFalse();
-    get(directory.register(started("first-again", 0, listen().actualPort(), 2)));
+    get(directory.register(started("first-again", 0, again, 2)));
     assertThat(get(ready)).extracting(Instance::id).containsExactly("first-again", "second");
   }
 
   @Test
   void anIndexOutOfPlaceIsSaid() {
     get(directory.register(instance("parameter-server", "a", 5, listen().actualPort())));
-    assertThatThrownBy(() -> get(directory.await("parameter-server", 2, Duration.ofMillis(500), "trainer 1")))
-        .isInstanceOf(PeerLost.class).hasMessageContaining("parameter-server 0, parameter-server 1 not registered")
+    assertThatThrownBy(() -> givenUp(2)).isInstanceOf(PeerLost.class).hasMessageContaining("parameter-server 0, parameter-server 1 not registered")
         .hasMessageContaining("instances with index [5], each needs one of its own below 2");
   }
 
@@ -120,20 +128,39 @@ class ReadyWaitTest {
   void aRegisteredServerThatRefusesConnectionsIsNamedByItsEndpoint() {
     int port = FreePorts.one();
     get(directory.register(instance("parameter-server", "dead", 0, port)));
-    assertThatThrownBy(() -> get(directory.await("parameter-server", 1, Duration.ofMillis(500), "trainer 1")))
-        .isInstanceOf(PeerLost.class)
+    assertThatThrownBy(() -> givenUp(1)).isInstanceOf(PeerLost.class)
         .hasMessageContaining("trainer 1 waits for 1 x parameter-server, 0 ready")
         .hasMessageContaining("127.0.0.1:" + port + ": connection refused")
         .hasMessageContaining("node.ready_timeout_seconds");
     assertThat(lines()).contains("not ready endpoints:['127.0.0.1:" + port + "']");
   }
 
+  /** What becomes of a wait whose time is up when it has said, however late, what is missing. */
+  private void givenUp(int count) {
+    Promise<List<Instance>> given = Promise.promise();
+    Context owner = vertx.getOrCreateContext();
+    owner.runOnContext(v -> {
+      ReadyWait wait = new ReadyWait(vertx, vertx.createNetClient(), waits, () -> directory.poll("parameter-server"),
+          "parameter-server", count, Duration.ofMinutes(10), "trainer 1");
+      atLine.put(3, wait::giveUp);
+      wait.start().onComplete(given);
+    });
+    get(given.future());
+  }
+
+  @Test
+  void whenTimeIsUpItGivesUp() {
+    assertThatThrownBy(() -> get(directory.await("parameter-server", 1, Duration.ofMillis(1), "trainer 1")))
+        .isInstanceOf(PeerLost.class).hasMessageContaining("gave up after").hasMessageContaining("trainer 1 waits for 1 x")
+        .hasMessageContaining("node.ready_timeout_seconds");
+    assertThat(get(waits.list())).isEmpty();
+  }
+
   @Test
   void theWaitStandsInTheRegistryUntilTheDirectoryIsClosed() {
     Future<List<Instance>> never = directory.awaitAny("rendezvous", Duration.ofMinutes(10), "trainer 0");
-    get(vertx.timer(100, TimeUnit.MILLISECONDS).mapEmpty());
+    awaitLine("not ready endpoints:['rendezvous']");
     assertThat(get(waits.list())).singleElement().extracting(Wait::who).isEqualTo("trainer 0");
-    assertThat(lines()).contains("not ready endpoints:['rendezvous']");
     get(directory.close());
     assertThatThrownBy(() -> get(never)).isInstanceOf(Cancelled.class);
     assertThat(get(waits.list())).isEmpty();
@@ -145,17 +172,25 @@ class ReadyWaitTest {
     int down = FreePorts.one();
     FixedDirectory fixed = new FixedDirectory(vertx, waits, Map.of("rendezvous", "127.0.0.1:" + up.actualPort(),
         "parameter-server", "127.0.0.1:" + up.actualPort() + ",127.0.0.1:" + down));
-    assertThat(get(fixed.awaitAny("rendezvous", Duration.ofSeconds(5), "trainer 0"))).hasSize(1);
+    assertThat(get(fixed.awaitAny("rendezvous", Duration.ofSeconds(60), "trainer 0"))).hasSize(1);
 
-    Future<List<Instance>> both = fixed.await("parameter-server", 2, Duration.ofSeconds(20), "trainer 0");
-    vertx.setTimer(300, timer -> vertx.createNetServer().connectHandler(socket -> { }).listen(down, "127.0.0.1"));
+    Future<List<Instance>> both = fixed.await("parameter-server", 2, Duration.ofSeconds(60), "trainer 0");
+    awaitLine("not ready endpoints:['127.0.0.1:" + down + "']");
+    get(vertx.createNetServer().connectHandler(socket -> { }).listen(down, "127.0.0.1"));
     assertThat(get(both)).extracting(Instance::index).containsExactly(0, 1);
-    assertThat(lines()).contains("not ready endpoints:['127.0.0.1:" + down + "']");
 
     assertThatThrownBy(() -> get(fixed.register(instance("rendezvous", "r", 0, down))))
         .isInstanceOf(InvalidInput.class).hasMessageContaining("cluster.endpoints");
     assertThat(get(fixed.list("trainer"))).isEmpty();
     get(fixed.close());
+  }
+
+  private void awaitLine(String beginning) {
+    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
+    while (lines().stream().noneMatch(line -> line.startsWith(beginning))) {
+      assertThat(System.nanoTime()).as("%s; %s", beginning, lines()).isLessThan(deadline);
+      get(vertx.timer(10, TimeUnit.MILLISECONDS).mapEmpty());
+    }
   }
 
   private NetServer listen() {
