@@ -180,52 +180,6 @@ class NodeTest {
   }
 
   @Test
-  void aProcessWhoseEventLoopIsBlockedIsNotHealthyUntilItIsFree() throws Exception {
-    NodeConfig d = fixed();
-    Node node = get(Node.start(new NodeConfig(d.cluster(), new AdminConfig(true, 0, "", 200), d.host(), 5, 5, 16,
-        false), "rendezvous"));
-    Stuck stuck = new Stuck(node);
-    get(node.vertx().deployVerticle(stuck));
-    assertThat(checks(node, "/health", 200)).containsExactly("event loop of rendezvous: UP", "directory: UP");
-    stuck.block();
-    try {
-      assertThat(checks(node, "/health", 503)).containsExactly(
-          "event loop of rendezvous: DOWN, does not answer within 200 ms", "directory: UP");
-    } finally {
-      stuck.free.countDown();
-    }
-    assertThat(checks(node, "/health", 200)).hasSize(2);
-    get(node.close());
-  }
-
-  /** A service that blocks its event loop, which it has for itself, until it is freed. */
-  private static final class Stuck extends VerticleBase {
-    final CountDownLatch free = new CountDownLatch(1);
-    private final Node node;
-
-    Stuck(Node node) {
-      this.node = node;
-    }
-
-    @Override
-    public Future<?> start() {
-      node.starting("rendezvous").serves();
-      return Future.succeededFuture();
-    }
-
-    void block() {
-      context.runOnContext(v -> {
-        try {
-          free.await();
-        } catch (InterruptedException e) {
-          Thread.currentThread().interrupt();
-        }
-      });
-    }
-  }
-
-  /** {@code name: status, cause} of each. */
-  @Test
   void vertxsOwnMetricsAreShownWhereAskedFor() throws Exception {
     NodeConfig d = fixed();
     Node node = get(Node.start(new NodeConfig(d.cluster(), d.admin(), d.host(), 5, 5, 2, true), "rendezvous"));

@@ -1,5 +1,6 @@
 package io.regatta.node.cluster;
 
+import static io.regatta.node.testing.Nodes.awaitChecks;
 import static io.regatta.node.testing.Nodes.checks;
 import static io.regatta.node.testing.Nodes.get;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -65,7 +66,7 @@ class JoinWaitTest {
     assertThat(checks(node, "/ready", 503)).containsExactly("services: DOWN, none has been started");
     node.starting("trainer").serves();
     assertThat(checks(node, "/ready", 200)).containsExactly("trainer: UP");
-    assertThat(checks(node, "/health", 200)).containsExactly("directory: UP");
+    awaitChecks(node, "/health", 200, "directory: UP");
     get(node.close());
     get(rendezvous.close());
     threads.assertNone();

@@ -36,11 +36,11 @@ public final class Nodes {
     return new Instance(service, id, index, "127.0.0.1", port, 1, Map.of("zone", "a"));
   }
 
-  /** Waits until the node's directory lists so many instances of the service. */
+  /** Waits until the node's directory lists so many instances of the service, for 60 s at most. */
   public static void poll(Node node, String service, int size) {
-    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(10);
+    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
     while (get(node.directory().list(service)).size() != size) {
-      assertThat(System.nanoTime()).as("%d x %s within 10 s", size, service).isLessThan(deadline);
+      assertThat(System.nanoTime()).as("%d x %s within 60 s", size, service).isLessThan(deadline);
       get(node.vertx().timer(50, TimeUnit.MILLISECONDS).mapEmpty());
     }
   }
@@ -48,11 +48,29 @@ public final class Nodes {
   /** The lines of {@code /health} or {@code /ready}, as {@code name: UP} or {@code name: DOWN, cause}. */
   public static List<String> checks(Node node, String path, int status) throws Exception {
     HttpResponse<String> answer = fetch(node, path, "*/*");
-    JsonObject body = new JsonObject(answer.body());
     assertThat(answer.statusCode()).as(answer.body()).isEqualTo(status);
-    assertThat(body.getString("status")).isEqualTo(status == 200 ? "UP" : "DOWN");
-    return body.getJsonArray("checks").stream().map(JsonObject.class::cast).map(check -> check.getString("name") + ": "
+    assertThat(new JsonObject(answer.body()).getString("status")).isEqualTo(status == 200 ? "UP" : "DOWN");
+    return lines(answer);
+  }
+
+  private static List<String> lines(HttpResponse<String> answer) {
+    return new JsonObject(answer.body()).getJsonArray("checks").stream().map(JsonObject.class::cast).map(check -> check.getString("name") + ": "
         + check.getString("status") + (check.containsKey("cause") ? ", " + check.getString("cause") : "")).toList();
+  }
+
+  /**
+   * Waits, for 60 s at most, until that are the {@link #checks}: what is given up after a time limit may be given up once on a machine
+   * that stands still.
+   */
+  public static void awaitChecks(Node node, String path, int status, String... wanted) throws Exception {
+    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
+    HttpResponse<String> answer = fetch(node, path, "*/*");
+    while (!(answer.statusCode() == status && lines(answer).equals(List.of(wanted))) && System.nanoTime() < deadline) {
+      get(node.vertx().timer(50, TimeUnit.MILLISECONDS).mapEmpty());
+      answer = fetch(node, path, "*/*");
+    }
+    assertThat(lines(answer)).containsExactly(wanted);
+    assertThat(answer.statusCode()).isEqualTo(status);
   }
 
   /** GETs a page of the node's admin server. */
