@@ -148,7 +148,7 @@ class AggregatorVerticleTest {
 
   @Test
   void whoIsLostReleasesTheRoundThatWaitedForIt() {
-    try (RunningCluster cluster = new RunningCluster(job(Mode.SYNC, 3, RunningCluster.SHARDS), 1)) {
+    try (RunningCluster cluster = new RunningCluster(job(Mode.SYNC, 3, RunningCluster.SHARDS), 1, 5_000)) {
       List<Trainer> members = cluster.trainers(wave(NUMEL, 1), 0, 0, 0);
       members.get(2).die();
       CompletableFuture<?> zero = push(members.get(0).client, 0, 0);
@@ -245,10 +245,9 @@ class AggregatorVerticleTest {
       List<Trainer> members = cluster.trainers(wave(NUMEL, 1), 0, 0, -1);
       CompletableFuture<?> zero = push(members.get(0).client, 0, 0);
       CompletableFuture<?> one = push(members.get(1).client, 1, 0);
-      for (int i = 0; i < 5_000 && get(cluster.node.waits().list()).stream()
-          .filter(wait -> wait.where().startsWith("shard")).count() < 2 * RunningCluster.SHARDS; i++) {
-        assertThat(zero).isNotDone();
-      }
+      cluster.eventually(() -> get(cluster.node.waits().list()).stream()
+          .filter(wait -> wait.where().startsWith("shard")).count() == 2 * RunningCluster.SHARDS);
+      assertThat(zero).isNotDone();
       get(cluster.vertx.undeploy(cluster.server));
       assertThat(failure(zero)).isInstanceOf(PeerLost.class).hasMessageContaining("127.0.0.1");
       assertThat(failure(one)).isInstanceOf(PeerLost.class);
@@ -272,9 +271,8 @@ class AggregatorVerticleTest {
           .satisfies(instance -> assertThat(instance.attributes()).containsEntry("host", "127.0.0.1"));
       List<Trainer> members = cluster.trainers(wave(NUMEL, 1), 0, 0);
       CompletableFuture<?> zero = push(members.get(0).client, 0, 0);
-      for (int i = 0; i < 5_000 && get(cluster.node.waits().list()).size() < RunningCluster.SHARDS; i++) {
-        assertThat(zero).isNotDone();
-      }
+      cluster.eventually(() -> get(cluster.node.waits().list()).size() == RunningCluster.SHARDS);
+      assertThat(zero).isNotDone();
       assertThat(get(cluster.node.waits().list())).hasSize(RunningCluster.SHARDS).allSatisfy(wait ->
           assertThat(wait.sentence(0)).contains("trainer 0 waits at aggregator of shard").contains("for trainer 1"));
       get(cluster.vertx.undeploy(cluster.deployments.get(0)));

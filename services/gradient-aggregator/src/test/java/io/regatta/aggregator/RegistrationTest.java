@@ -23,13 +23,14 @@ import io.regatta.protocol.security.PeerSecurity;
 import io.regatta.protocol.security.Token;
 import io.regatta.protocol.stream.StreamOptions;
 import io.vertx.core.Future;
+import io.vertx.core.Promise;
 import io.vertx.core.http.HttpServer;
 import io.vertx.core.net.NetServer;
+import io.vertx.core.net.NetSocket;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
@@ -37,7 +38,43 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @ExtendWith(BlockedLoopGuard.class)
 class RegistrationTest {
 
-  private static final long LOOKUP_MILLIS = 500;
+  /** None of these lookups ends by its time. */
+  private static final long LOOKUP_MILLIS = TimeUnit.MINUTES.toMillis(5);
+
+  /** A server in the directory that accepts connections and says nothing, until it ends them and those that still come. */
+  private static final class Frozen {
+    private final List<NetSocket> sockets = new ArrayList<>();
+    private final Promise<Void> asked = Promise.promise();
+    private boolean thawed;
+
+    Frozen(RunningCluster cluster) {
+      NetServer server = get(cluster.vertx.createNetServer().connectHandler(this::accept).listen(0, "127.0.0.1"));
+      get(cluster.directory.register(new Directory.Instance(Directory.PARAMETER_SERVER, "frozen", 1, "127.0.0.1",
+          server.actualPort(), 1, Map.of())));
+    }
+
+    private synchronized void accept(NetSocket socket) {
+      sockets.add(socket);
+      asked.tryComplete();
+      if (thawed) {
+        socket.close();
+      }
+    }
+
+    /** Behind the look into the directory that has led here. */
+    void awaitAsked() {
+      get(asked.future());
+    }
+
+    synchronized void thaw() {
+      thawed = true;
+      sockets.forEach(NetSocket::close);
+    }
+
+    synchronized int connections() {
+      return sockets.size();
+    }
+  }
 
   private static JobSpec job(String name) {
     return new JobSpec(name, Mode.SYNC, 1, 0, NanPolicy.FAIL, RunningCluster.SHARDS, 256, new ModelSpec(7,
@@ -95,21 +132,20 @@ class RegistrationTest {
   void manyThatAreLookedUpAtOnceAskEachServerOnce() {
     try (RunningCluster cluster = new RunningCluster(job("job"), 0)) {
       long real = cluster.shards().get(0).getIncarnation();
-      AtomicInteger connections = new AtomicInteger();
-      NetServer frozen = get(cluster.vertx.createNetServer().connectHandler(socket -> connections.incrementAndGet())
-          .listen(0, "127.0.0.1"));
-      get(cluster.directory.register(new Directory.Instance(Directory.PARAMETER_SERVER, "frozen", 1, "127.0.0.1",
-          frozen.actualPort(), 1, Map.of())));
+      Frozen frozen = new Frozen(cluster);
       ShardAddresses addresses = new ShardAddresses(cluster.vertx, cluster.directory, StreamOptions.defaults(), LOOKUP_MILLIS);
       List<Future<Shard>> found = new ArrayList<>();
-      get(cluster.on(() -> {
+      Future<?> all = cluster.on(() -> {
         for (int i = 0; i < 8 * RunningCluster.SHARDS; i++) {
           found.add(addresses.find(i % RunningCluster.SHARDS, real));
         }
         return Future.join(found);
-      }));
+      });
+      frozen.awaitAsked();
+      frozen.thaw();
+      get(all);
       assertThat(found).extracting(shard -> shard.result().getIncarnation()).containsOnly(real);
-      assertThat(connections).hasValue(1);
+      assertThat(frozen.connections()).isEqualTo(1);
     }
   }
 
@@ -135,30 +171,29 @@ class RegistrationTest {
   void whatARoundOfQuestionsUnderWayDoesNotFindIsAskedForAnew() {
     try (RunningCluster cluster = new RunningCluster(job("job"), 0);
         RunningCluster other = new RunningCluster(job("job"), 0)) {
-      NetServer frozen = get(cluster.vertx.createNetServer().connectHandler(socket -> { }).listen(0, "127.0.0.1"));
-      get(cluster.directory.register(new Directory.Instance(Directory.PARAMETER_SERVER, "frozen", 1, "127.0.0.1",
-          frozen.actualPort(), 1, Map.of())));
+      Frozen frozen = new Frozen(cluster);
       Directory.Instance late = get(other.directory.list(Directory.PARAMETER_SERVER)).get(0);
       long incarnation = other.shards().get(0).getIncarnation();
       ShardAddresses addresses = new ShardAddresses(cluster.vertx, cluster.directory, StreamOptions.defaults(), LOOKUP_MILLIS);
       Future<Shard> early = cluster.on(() -> addresses.find(0, 0));
-      get(cluster.vertx.timer(LOOKUP_MILLIS / 5, TimeUnit.MILLISECONDS));
+      frozen.awaitAsked();
       get(cluster.directory.register(late));
-      assertThat(get(cluster.on(() -> {
+      Future<Shard> found = cluster.on(() -> {
         assertThat(early.isComplete()).as("still asking").isFalse();
         return addresses.find(0, incarnation);
-      })).getPort()).isEqualTo(other.shards().get(0).getPort());
+      });
+      get(cluster.on(Future::succeededFuture)); // behind that
+      frozen.thaw();
+      assertThat(get(found).getPort()).isEqualTo(other.shards().get(0).getPort());
     }
   }
 
-  /** The lookup takes as long as a frozen server in the directory is waited for. */
+  /** The lookup lasts while a frozen server in the directory is waited for. */
   @Test
   void aStreamThatClosesWhileItsShardIsLookedUpLeavesNothing() {
     try (RunningCluster cluster = new RunningCluster(job("job"), 0)) {
       long real = cluster.shards().get(0).getIncarnation();
-      NetServer frozen = get(cluster.vertx.createNetServer().connectHandler(socket -> { }).listen(0, "127.0.0.1"));
-      get(cluster.directory.register(new Directory.Instance(Directory.PARAMETER_SERVER, "frozen", 1, "127.0.0.1",
-          frozen.actualPort(), 1, Map.of())));
+      Frozen frozen = new Frozen(cluster);
       AggregatorEndpoint endpoint = endpoint(cluster);
       Origin from = origin("gone", real);
       Future<Long> registered = register(cluster, endpoint, from);
@@ -167,6 +202,7 @@ class RegistrationTest {
         return Future.succeededFuture();
       }));
       assertThat(registered.isComplete()).as("still looking").isFalse();
+      frozen.thaw();
       assertThat(failure(registered.toCompletionStage())).isInstanceOf(Cancelled.class);
       get(register(cluster, endpoint, origin("job", real)));
       close(cluster, endpoint);

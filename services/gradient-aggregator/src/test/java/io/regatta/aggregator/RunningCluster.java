@@ -1,5 +1,7 @@
 package io.regatta.aggregator;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import io.regatta.core.client.ParameterClient;
 import io.regatta.core.exchange.JobSpec;
 import io.regatta.core.exchange.ShardLink;
@@ -29,32 +31,32 @@ import io.vertx.core.Vertx;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
 /** Real rendezvous, parameter server and aggregators on any free ports of one Vertx, and trainers of one job. */
 final class RunningCluster implements AutoCloseable {
   static final int SHARDS = 2;
-  private static final long LEASE_MILLIS = 1500;
+  /** Longer than anybody here is silent. */
+  private static final long LEASE_MILLIS = 60_000;
   /** Chunks smaller than the tensors. */
   private static final StreamOptions OPTIONS = StreamOptions.defaults().withChunkBytes(1024);
 
-  /** A member of the job's group with its client; heartbeats until told otherwise. */
+  /** A member of the job's group with its client; heartbeats from its joining on until told otherwise. */
   final class Trainer {
     final TrainerId id;
     final ParameterClient client;
     private final long generation;
-    private final long heart;
 
     Trainer(JoinReply joined, int aggregator) {
       id = new TrainerId(joined.getRank(), joined.getIncarnation());
       generation = joined.getView().getGeneration();
-      heart = vertx.setPeriodic(LEASE_MILLIS / 10,
-          timer -> rendezvous.heartbeat(job.job(), id.rank(), id.incarnation(), 0));
-      hearts.add(heart);
       client = new ParameterClient(job, id, links(aggregator), RunningCluster.this::onOwner);
     }
 
@@ -87,7 +89,7 @@ final class RunningCluster implements AutoCloseable {
 
     /** Silence: no heartbeat from now on. */
     void die() {
-      vertx.cancelTimer(heart);
+      vertx.cancelTimer(hearts.get(id.rank()));
     }
 
     void leave() {
@@ -108,13 +110,21 @@ final class RunningCluster implements AutoCloseable {
   private final RendezvousClient rendezvous;
   private final Context owner = vertx.getOrCreateContext();
   private final TensorStreamClient streams;
-  private final List<Long> hearts = new ArrayList<>();
+  private final long leaseMillis;
+  /** Timers of heartbeats by rank. */
+  private final Map<Integer, Long> hearts = new ConcurrentHashMap<>();
   private final List<Supplier<Future<Void>>> closing = new ArrayList<>();
 
   RunningCluster(JobSpec job, int aggregatorCount) {
+    this(job, aggregatorCount, LEASE_MILLIS);
+  }
+
+  /** One whose rendezvous declares lost who is silent for so long. */
+  RunningCluster(JobSpec job, int aggregatorCount, long leaseMillis) {
     this.job = job;
+    this.leaseMillis = leaseMillis;
     RendezvousVerticle verticle = new RendezvousVerticle(node,
-        new RendezvousConfig(0, LEASE_MILLIS, 20, 60_000, 8 << 20, RendezvousConfig.defaults().limits()));
+        new RendezvousConfig(0, leaseMillis, 20, 60_000, 8 << 20, RendezvousConfig.defaults().limits()));
     get(vertx.deployVerticle(verticle));
     server = get(vertx.deployVerticle(new ParameterServerVerticle(node,
         ParameterServerConfig.defaults().at(0, 1, SHARDS))));
@@ -137,13 +147,18 @@ final class RunningCluster implements AutoCloseable {
   List<Trainer> trainers(float[] initial, int... aggregatorOf) {
     List<Future<JoinReply>> joins = new ArrayList<>();
     for (int rank = 0; rank < job.trainers(); rank++) {
-      joins.add(rendezvous.join(job.job(), job.trainers(), rank, "trainer-" + rank, "", 10_000));
+      joins.add(rendezvous.join(job.job(), job.trainers(), rank, "trainer-" + rank, "", 10_000).onSuccess(this::beat));
     }
     List<Trainer> trainers = new ArrayList<>();
     joins.forEach(join -> trainers.add(new Trainer(get(join), aggregatorOf[trainers.size()])));
     trainers.forEach(trainer -> get(trainer.client.register()));
     get(trainers.get(0).client.initialize(initial));
     return trainers;
+  }
+
+  private void beat(JoinReply joined) {
+    hearts.put(joined.getRank(), vertx.setPeriodic(leaseMillis / 10,
+        timer -> rendezvous.heartbeat(job.job(), joined.getRank(), joined.getIncarnation(), 0)));
   }
 
   List<Shard> shards() {
@@ -155,6 +170,15 @@ final class RunningCluster implements AutoCloseable {
     }
     shards.sort(Comparator.comparingInt(Shard::getIndex));
     return shards;
+  }
+
+  /** Asks again on a timer until the answer is yes, for at most 20 s. */
+  void eventually(BooleanSupplier condition) {
+    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
+    while (!condition.getAsBoolean()) {
+      assertThat(System.nanoTime()).as("time").isLessThan(deadline);
+      get(vertx.timer(20));
+    }
   }
 
   private void onOwner(Runnable task) {
@@ -200,7 +224,7 @@ final class RunningCluster implements AutoCloseable {
 
   @Override
   public void close() {
-    hearts.forEach(vertx::cancelTimer);
+    hearts.values().forEach(vertx::cancelTimer);
     closing.forEach(close -> get(close.get()));
     get(node.close());
     get(directory.close());
