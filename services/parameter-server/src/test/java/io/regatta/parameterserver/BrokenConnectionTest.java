@@ -93,10 +93,11 @@ class BrokenConnectionTest {
       from.closeHandler(v -> to.close());
     }
 
-    /** Cuts all connections of the moment. */
+    /** Cuts all connections of the moment: what is sent from now on does not pass. */
     void cut() {
-      sockets.forEach(NetSocket::close);
+      List<NetSocket> all = List.copyOf(sockets);
       sockets.clear();
+      get(Future.all(all.stream().map(NetSocket::close).toList()));
     }
   }
 

@@ -13,6 +13,7 @@ import io.regatta.node.NodeConfig;
 import io.regatta.node.directory.Directory;
 import io.regatta.node.group.GroupNames;
 import io.regatta.node.testing.BlockedLoopGuard;
+import io.regatta.node.testing.FreePorts;
 import io.regatta.protocol.RendezvousClient;
 import io.regatta.protocol.parameterserver.Shard;
 import io.regatta.protocol.rendezvous.GroupView;
@@ -25,9 +26,11 @@ import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpClient;
 import io.vertx.core.http.HttpClientResponse;
 import io.vertx.core.http.HttpMethod;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
@@ -35,7 +38,10 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @ExtendWith(BlockedLoopGuard.class)
 class ServersAndRendezvousTest {
 
-  private static final long LEASE_MILLIS = 2500;
+  /** Longer than anybody here is silent. */
+  private static final long LEASE_MILLIS = 60_000;
+  /** Of those whose silence is to be noticed. */
+  private static final long SHORT_LEASE_MILLIS = 5_000;
 
   @Test
   void serversGetIndicesFromTheRendezvousWhicheverStartsFirst() throws Exception {
@@ -124,24 +130,27 @@ class ServersAndRendezvousTest {
   @Test
   void aTrainerThatTheRendezvousDeclaresLostIsNotWaitedForAndTheLastLossFreesTheJob() throws Exception {
     try (RunningServers cluster = RunningServers.start(1, 2)) {
-      RendezvousClient rendezvous = rendezvous(cluster);
+      RendezvousClient rendezvous = rendezvous(cluster, SHORT_LEASE_MILLIS);
       JobSpec job = Jobs.spec("lost", Mode.SYNC, 2, 2);
-      Future<JoinReply> firstJoin = rendezvous.join("lost", 2, 0, "trainer-0", "", 10_000);
-      JoinReply second = get(rendezvous.join("lost", 2, 1, "trainer-1", "", 10_000));
-      JoinReply first = get(firstJoin);
-      long heart = cluster.vertx.setPeriodic(LEASE_MILLIS / 5,
-          id -> rendezvous.heartbeat("lost", 0, first.getIncarnation(), 0));
-      ParameterClient survivor = cluster.client(job, 0, first.getIncarnation());
-      ParameterClient frozen = cluster.client(job, 1, second.getIncarnation());
+      Map<Integer, Long> hearts = new ConcurrentHashMap<>(); // by rank
+      List<Future<JoinReply>> joins = new ArrayList<>();
+      for (int rank = 0; rank < 2; rank++) {
+        joins.add(rendezvous.join("lost", 2, rank, "trainer-" + rank, "", 10_000)
+            .onSuccess(joined -> hearts.put(joined.getRank(), cluster.vertx.setPeriodic(SHORT_LEASE_MILLIS / 10,
+                id -> rendezvous.heartbeat("lost", joined.getRank(), joined.getIncarnation(), 0)))));
+      }
+      ParameterClient survivor = cluster.client(job, 0, get(joins.get(0)).getIncarnation());
+      ParameterClient frozen = cluster.client(job, 1, get(joins.get(1)).getIncarnation());
       get(survivor.register());
       get(frozen.register());
       get(survivor.initialize(Jobs.ramp(Jobs.NUMEL, 1)));
+      cluster.vertx.cancelTimer(hearts.get(1));
       get(survivor.push(0, 8, null, Jobs.dense(0, 0), List.of())); // waits until trainer 1 is declared lost
       assertThat(cluster.status(0).getShards(1).getJobs(0).getTrainers(1).getState()).isEqualTo("lost");
       assertThat(get(rendezvous.groups()).getGroups(0).getMembersList()).extracting(Member::getState)
           .containsExactly("active", "lost");
 
-      cluster.vertx.cancelTimer(heart); // the last one dies, too
+      cluster.vertx.cancelTimer(hearts.get(0)); // the last one dies, too
       while (cluster.status(0).getShardsList().stream().anyMatch(s -> s.getJobsCount() > 0)) {
         get(cluster.vertx.timer(50).mapEmpty());
       }
@@ -153,19 +162,18 @@ class ServersAndRendezvousTest {
   @Test
   void aServerWhoseRendezvousWasStartedAnewServesOnAndIsNotReadyForAnotherJob() throws Exception {
     try (RunningServers cluster = new RunningServers()) {
-      RendezvousVerticle first = new RendezvousVerticle(cluster.node, config(0));
-      String deployment = get(cluster.vertx.deployVerticle(first));
+      int port = FreePorts.one(); // which nobody is dealt while it is nobody's
+      String deployment = get(cluster.vertx.deployVerticle(new RendezvousVerticle(cluster.node, config(port, SHORT_LEASE_MILLIS))));
       Node node = get(Node.embedded(cluster.vertx, cluster.directory, NodeConfig.defaults(), "server"));
       ParameterServerVerticle server =
           new ParameterServerVerticle(node, ParameterServerConfig.defaults().at(-1, 1, 1));
       get(cluster.vertx.deployVerticle(server));
       assertThat(ready(cluster, node)).doesNotContain("DOWN");
-      int port = first.port();
       get(cluster.vertx.undeploy(deployment));
-      get(cluster.vertx.timer(LEASE_MILLIS / 2).mapEmpty());
+      get(cluster.vertx.timer(SHORT_LEASE_MILLIS / 2).mapEmpty());
       assertThat(ready(cluster, node)).as("gone is no refusal").doesNotContain("DOWN");
 
-      get(cluster.vertx.deployVerticle(new RendezvousVerticle(cluster.node, config(port))));
+      get(cluster.vertx.deployVerticle(new RendezvousVerticle(cluster.node, config(port, SHORT_LEASE_MILLIS))));
       String ready = ready(cluster, node);
       while (!ready.contains("DOWN")) {
         get(cluster.vertx.timer(50).mapEmpty());
@@ -189,16 +197,19 @@ class ServersAndRendezvousTest {
     return ParameterServerConfig.defaults().at(-1, 2, 2);
   }
 
-  /** A rendezvous whose leases are short enough to wait for a loss. */
   private static RendezvousClient rendezvous(RunningServers cluster) {
-    RendezvousVerticle verticle = new RendezvousVerticle(cluster.node, config(0));
+    return rendezvous(cluster, LEASE_MILLIS);
+  }
+
+  private static RendezvousClient rendezvous(RunningServers cluster, long leaseMillis) {
+    RendezvousVerticle verticle = new RendezvousVerticle(cluster.node, config(0, leaseMillis));
     get(cluster.vertx.deployVerticle(verticle));
     return new RendezvousClient(cluster.vertx, "127.0.0.1", verticle.port());
   }
 
-  private static RendezvousConfig config(int port) {
+  private static RendezvousConfig config(int port, long leaseMillis) {
     RendezvousConfig defaults = RendezvousConfig.defaults();
-    return new RendezvousConfig(port, LEASE_MILLIS, 20, defaults.maxWaitMs(), defaults.messageBytes(),
+    return new RendezvousConfig(port, leaseMillis, 20, defaults.maxWaitMs(), defaults.messageBytes(),
         defaults.limits());
   }
 }
