@@ -108,7 +108,7 @@ final class GlooGroup implements Contender {
   @Override
   public void close() throws IOException {
     commands.forEach(PrintStream::close);
-    processes.forEach(Process::destroyForcibly);
+    processes.stream().map(Process::destroyForcibly).forEach(killed -> killed.onExit().join());
     for (String file : List.of("allreduce.py", "store")) {
       Files.deleteIfExists(directory.resolve(file));
     }

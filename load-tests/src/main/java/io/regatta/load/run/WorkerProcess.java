@@ -101,7 +101,8 @@ public final class WorkerProcess implements AutoCloseable {
 
   private void signal(String signal) throws IOException {
     try {
-      int status = new ProcessBuilder("kill", "-" + signal, Long.toString(process.pid())).inheritIO().start().waitFor();
+      int status = new ProcessBuilder("sh", "-c", "kill -" + signal + " " + process.pid()).inheritIO() // sh's own: kill may be missing
+          .start().waitFor();
       if (status != 0) {
         throw new IOException("kill -" + signal + " of " + name + " ended with status " + status);
       }
@@ -166,7 +167,7 @@ public final class WorkerProcess implements AutoCloseable {
     commands.close();
     try {
       if (!process.waitFor(END_SECONDS, TimeUnit.SECONDS)) {
-        process.destroyForcibly();
+        process.destroyForcibly().waitFor(END_SECONDS, TimeUnit.SECONDS); // so that it has gone, too
       }
     } catch (InterruptedException e) {
       process.destroyForcibly();
