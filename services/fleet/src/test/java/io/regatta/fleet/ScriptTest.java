@@ -116,8 +116,8 @@ class ScriptTest {
     Process build = process(List.of(home.resolve("regatta").toString(), "version"), jdk);
     BufferedReader said = build.inputReader();
     assertThat(said.lines().anyMatch(GATED::equals)).as("Maven's stand-in runs").isTrue();
-    Process waiting = new ProcessBuilder("sh", "-c", "echo go > " + gate).start();
     build.destroy();
+    Process waiting = new ProcessBuilder("sh", "-c", "echo go > " + gate).start(); // before, the build might have ended well
     assertThat(waiting.waitFor(30, TimeUnit.SECONDS)).isTrue();
     assertThat(build.waitFor(30, TimeUnit.SECONDS)).isTrue();
     assertThat(build.exitValue()).isEqualTo(143);
