@@ -50,17 +50,16 @@ import org.junit.jupiter.api.io.TempDir;
 class ElasticTrainersTest {
 
   private static final int BATCH = 8;
-  private static final int SECONDS = 60;
+  private static final int SECONDS = 120; // for what hangs; it measures nothing
 
   private Vertx vertx;
   private Node node;
   private final AtomicBoolean stop = new AtomicBoolean();
   /** Holds rank 1 behind its training; null: nobody is held. Set before trainers start. */
   private CountDownLatch held;
-  /** Batches trained by all, and who waits for how many. */
+  /** Batches trained by all, and how many somebody waits for. */
   private final AtomicInteger trained = new AtomicInteger();
-  private volatile int wanted = Integer.MAX_VALUE;
-  private volatile CompletableFuture<Void> reached = new CompletableFuture<>();
+  private volatile Wanted wanted = new Wanted(Integer.MAX_VALUE, new CompletableFuture<>());
 
   @BeforeEach
   void start() throws Exception {
@@ -122,8 +121,9 @@ class ElasticTrainersTest {
     return new FetchHandler() {
       @Override
       public void trained(Batch batch, NDList predictions, float loss) {
-        if (trained.incrementAndGet() >= wanted) {
-          reached.complete(null);
+        Wanted now = wanted; // the number and who waits for it: the next one waits for more
+        if (trained.incrementAndGet() >= now.batches()) {
+          now.reached().complete(null);
         }
       }
 
@@ -134,10 +134,11 @@ class ElasticTrainersTest {
 
   /** Waits until so many more batches have been trained. */
   private void awaitBatches(int more) throws Exception {
-    reached = new CompletableFuture<>();
-    wanted = trained.get() + more;
-    reached.get(SECONDS, TimeUnit.SECONDS);
+    wanted = new Wanted(trained.get() + more, new CompletableFuture<>());
+    wanted.reached().get(SECONDS, TimeUnit.SECONDS);
   }
+
+  private record Wanted(int batches, CompletableFuture<Void> reached) {}
 
   private record Deployed(TrainerVerticle trainer, Future<String> id) {}
 

@@ -68,6 +68,8 @@ class TrainerOnClusterTest {
 
   private static final int ROWS = 128;
   private static final int SLOTS = 3;
+  /** For what hangs; it measures nothing. */
+  private static final int SECONDS = 120;
 
   private Vertx vertx;
   private Node node;
@@ -84,7 +86,7 @@ class TrainerOnClusterTest {
   }
 
   private static <T> T get(Future<T> future) throws Exception {
-    return future.toCompletionStage().toCompletableFuture().get(60, TimeUnit.SECONDS);
+    return future.toCompletionStage().toCompletableFuture().get(SECONDS, TimeUnit.SECONDS);
   }
 
   /** Starts the services of a job. */
@@ -419,8 +421,8 @@ class TrainerOnClusterTest {
     int port = rendezvous.port();
     RendezvousClient client = new RendezvousClient(vertx, "127.0.0.1", port);
     Future<String> trainer = vertx.deployVerticle(new TrainerVerticle(node, new TrainerConfig(job, 0, ""), program(1)));
-    while (get(client.groups()).getGroupsList().stream().noneMatch(group -> group.getMembersList().stream()
-        .anyMatch(member -> member.getState().equals("active")))) {
+    while (!trainer.isComplete() && get(client.groups()).getGroupsList().stream().noneMatch(group -> group.getMembersList().stream()
+        .anyMatch(member -> member.getState().equals("active")))) { // who stands still for a second is given up before
       get(vertx.timer(20).mapEmpty());
     }
     get(client.close());
@@ -576,7 +578,7 @@ class TrainerOnClusterTest {
         }
       }
     }).get(0);
-    assertThat(training.await(20, TimeUnit.SECONDS)).isTrue();
+    assertThat(training.await(SECONDS, TimeUnit.SECONDS)).isTrue();
     get(vertx.undeploy(server));
     assertThatThrownBy(() -> get(trainer.result())).hasCauseInstanceOf(PeerLost.class)
         .hasMessageFindingMatch("server 0 \\(shard 0 at 127\\.0\\.0\\.1:\\d+\\) is lost at step \\d+: .*; start the server again, "
@@ -603,10 +605,18 @@ class TrainerOnClusterTest {
     for (Object id : get(Future.all(trainers.stream().map(vertx::deployVerticle).toList())).list()) {
       ids.add((String) id);
     }
-    assertThat(waiting.await(20, TimeUnit.SECONDS)).isTrue();
+    assertThat(waiting.await(SECONDS, TimeUnit.SECONDS)).isTrue();
     get(vertx.undeploy(ids.get(0)));
     get(vertx.undeploy(ids.get(1)));
     assertThatThrownBy(() -> get(trainers.get(0).result())).hasMessageContaining("stopped");
-    assertThat(Thread.getAllStackTraces().keySet()).noneMatch(t -> t.getName().startsWith("regatta-model-cluster"));
+    long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(SECONDS); // stopping does not wait long for who is slow to notice
+    while (modelThreads().findAny().isPresent() && System.nanoTime() < end) {
+      get(vertx.timer(20).mapEmpty());
+    }
+    assertThat(modelThreads()).isEmpty();
+  }
+
+  private static Stream<String> modelThreads() {
+    return Thread.getAllStackTraces().keySet().stream().map(Thread::getName).filter(name -> name.startsWith("regatta-model-cluster"));
   }
 }
