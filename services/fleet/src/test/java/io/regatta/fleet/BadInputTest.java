@@ -320,7 +320,7 @@ class BadInputTest {
     command.addAll(JavaProcess.java("-cp", System.getProperty("java.class.path"), Regatta.class.getName(), "simulate",
         job.toString()));
     try (JavaProcess process = JavaProcess.start("simulation", dir, command)) {
-      assertThat(process.status(60)).as(process.output()).isEqualTo(2);
+      assertThat(process.status(JavaProcess.SECONDS)).as(process.output()).isEqualTo(2);
       assertThat(process.output()).contains("environment variable REGATTA_MAXSTEPS", "nearest known variable is REGATTA_MAX_STEPS");
     }
   }
@@ -330,7 +330,7 @@ class BadInputTest {
     List<String> command = JavaProcess.java("-cp", System.getProperty("java.class.path"), Regatta.class.getName(), "aggregator",
         "--help");
     try (JavaProcess process = JavaProcess.start("help", dir, command)) {
-      assertThat(process.status(60)).as(process.output()).isZero();
+      assertThat(process.status(JavaProcess.SECONDS)).as(process.output()).isZero();
       assertThat(process.output()).contains("Usage: regatta aggregator", AggregatorMain.DESCRIPTION,
           "--seeds=HOST:PORT");
     }

@@ -47,7 +47,7 @@ class ExampleProjectIT {
     try (JavaProcess maven = JavaProcess.start("mvnw", project, List.of(Checkout.file("mvnw").toString(), "-B", "-q",
         "-ntp", "-Dmaven.repo.local=" + repository, "-Dmaven.repo.local.tail=" + local,
         "-Dmaven.repo.local.tail.ignoreAvailability=true", "package"))) {
-      assertThat(maven.status(300)).as(maven.output()).isZero();
+      assertThat(maven.status(JavaProcess.SECONDS)).as(maven.output()).isZero();
     }
   }
 
@@ -74,7 +74,7 @@ class ExampleProjectIT {
     try (JavaProcess simulation = JavaProcess.jar("simulation", Checkout.file("services/fleet/target/fleet.jar"),
         "simulate", project.resolve("job.yaml").toString(), "--result", result.toString(),
         "--set", "program_jar=" + project.resolve("target/house-prices.jar"))) {
-      assertThat(simulation.status(120)).as(simulation.output()).isZero();
+      assertThat(simulation.status(JavaProcess.SECONDS)).as(simulation.output()).isZero();
     }
     assertTrained(result, 2);
   }
@@ -87,7 +87,7 @@ class ExampleProjectIT {
         "org.example.HousePrices", "train", project.resolve("job.yaml").toString(), "--local",
         "--set", "program_jar=", "--result", result.toString());
     try (JavaProcess alone = JavaProcess.start("alone", Checkout.root(), command)) {
-      assertThat(alone.status(120)).as(alone.output()).isZero();
+      assertThat(alone.status(JavaProcess.SECONDS)).as(alone.output()).isZero();
       assertThat(alone.output()).doesNotContain("DEBUG", "modular environment");
     }
     assertTrained(result, 1);

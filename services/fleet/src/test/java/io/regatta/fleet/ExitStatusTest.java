@@ -26,7 +26,7 @@ import org.junit.jupiter.api.io.TempDir;
  */
 class ExitStatusTest {
 
-  private static final int SECONDS = 90;
+  private static final int SECONDS = JavaProcess.SECONDS;
   private static final Pattern PID = Pattern.compile("ready .*pid=(\\d+)");
   private static final Pattern ROW = Pattern.compile("(?m)^\\| ([^|]+) \\| (\\d+) \\| `([^`]+)` \\|$");
 
@@ -65,7 +65,7 @@ class ExitStatusTest {
         JavaProcess process = scenario.process();
         assertThat(process.status(SECONDS)).as(process.output()).isEqualTo(status);
         for (ProcessHandle handle : toGo) {
-          handle.onExit().get(20, TimeUnit.SECONDS);
+          handle.onExit().get(SECONDS, TimeUnit.SECONDS);
         }
         toGo.clear();
         assertThat(process.output() + (status == 137 ? log("serverlog.0") : "")).contains(message);
@@ -189,7 +189,7 @@ class ExitStatusTest {
   private JavaProcess twiceSignalled() throws Exception {
     JavaProcess launch = ended();
     long trainer = ready("workerlog.0").get(0).pid();
-    assertThat(new ProcessBuilder("kill", "-STOP", Long.toString(trainer)).start().waitFor()).isZero();
+    assertThat(new ProcessBuilder("sh", "-c", "kill -STOP " + trainer).start().waitFor()).isZero();
     launch.signal("INT");
     launch.await(line -> line.contains("a second signal kills them"), SECONDS);
     launch.signal("INT");

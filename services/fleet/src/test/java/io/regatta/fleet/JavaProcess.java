@@ -17,6 +17,9 @@ import java.util.function.Predicate;
 /** A process of its own under test, with all it printed. It ends with the test at the latest. */
 final class JavaProcess implements AutoCloseable {
 
+  /** What a step of a process may take. It is there for one that hangs and measures nothing: a crowded machine needs minutes. */
+  static final int SECONDS = 300;
+
   private record Awaited(Predicate<String> line, CompletableFuture<String> found) {}
 
   private final String name;
@@ -135,7 +138,7 @@ final class JavaProcess implements AutoCloseable {
 
   /** {@code INT} is Ctrl-C. */
   void signal(String signal) throws Exception {
-    int status = new ProcessBuilder("kill", "-" + signal, String.valueOf(pid())).inheritIO().start().waitFor();
+    int status = new ProcessBuilder("sh", "-c", "kill -" + signal + " " + pid()).inheritIO().start().waitFor(); // sh's own: kill may be missing
     if (status != 0) {
       throw new AssertionError("kill -" + signal + " " + pid() + " of " + name + " ended with " + status);
     }

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** A process that writes snapshots all the time, and is killed: the last whole one is good, and training goes on from it. */
 class KilledSnapshotIT {
 
-  private static final int START_SECONDS = 90;
+  private static final int START_SECONDS = JavaProcess.SECONDS;
 
   @TempDir
   Path dir;

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** A job whose machines each have a launcher, as addresses of loopback. */
 class LaunchedMachinesTest {
 
-  private static final int SECONDS = 90;
+  private static final int SECONDS = JavaProcess.SECONDS;
 
   @TempDir
   Path dir;

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** {@code regatta launch} on machines that know a master alone, and trainers that are started again. */
 class MeetingProcessesTest {
 
-  private static final int SECONDS = 90;
+  private static final int SECONDS = JavaProcess.SECONDS;
 
   @TempDir
   Path dir;

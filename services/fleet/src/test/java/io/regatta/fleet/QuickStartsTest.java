@@ -28,7 +28,7 @@ import org.junit.jupiter.api.io.TempDir;
  */
 class QuickStartsTest {
 
-  private static final int SECONDS = 300;
+  private static final int SECONDS = JavaProcess.SECONDS;
   /** A command in the last column of a table, or in a block of its own. */
   private static final Pattern COMMAND = Pattern.compile(
       "(?ms)^\\|[^\n]*\\| `([^`|\n]*regatta [^`|\n]*)` \\|$|^```sh\n(.*?)^```$");

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.io.TempDir;
  */
 class RemoteLaunchTest {
 
-  private static final int SECONDS = 300;
+  private static final int SECONDS = JavaProcess.SECONDS;
 
   @TempDir
   Path dir;
@@ -99,7 +99,7 @@ class RemoteLaunchTest {
     launch.signal("INT");
     assertThat(launch.status(SECONDS)).as(launch.output()).isEqualTo(130);
     for (ProcessHandle each : remote) {
-      each.onExit().get(20, TimeUnit.SECONDS);
+      each.onExit().get(SECONDS, TimeUnit.SECONDS);
     }
   }
 
@@ -114,7 +114,7 @@ class RemoteLaunchTest {
     launch.signal("INT");
     assertThat(launch.status(SECONDS)).as(launch.output()).isEqualTo(130);
     assertThat(launch.output()).contains("regatta: stopped by Ctrl-C, before anything was started");
-    ssh.onExit().get(20, TimeUnit.SECONDS);
+    ssh.onExit().get(SECONDS, TimeUnit.SECONDS);
     try (Stream<Path> files = Files.list(dir)) {
       assertThat(files).noneMatch(file -> file.getFileName().toString().startsWith("regatta-ssh"));
     }

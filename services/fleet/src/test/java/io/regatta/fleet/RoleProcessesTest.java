@@ -17,7 +17,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** Servers and trainers started by hand, each in a shell of its own, with nothing but variables that say who they are. */
 class RoleProcessesTest {
 
-  private static final int SECONDS = 90;
+  private static final int SECONDS = JavaProcess.SECONDS;
 
   @TempDir
   Path dir;

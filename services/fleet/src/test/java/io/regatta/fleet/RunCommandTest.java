@@ -21,7 +21,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** {@code regatta run} and {@code train}: each part of a job as a process of its own, at fixed endpoints. */
 class RunCommandTest {
 
-  private static final int SECONDS = 60;
+  private static final int SECONDS = JavaProcess.SECONDS;
 
   @TempDir
   Path dir;

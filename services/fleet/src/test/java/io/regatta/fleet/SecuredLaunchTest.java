@@ -15,7 +15,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** {@code regatta launch} with mutual TLS and a token: what it starts has them from the environment, and nobody shows the token. */
 class SecuredLaunchTest {
 
-  private static final int SECONDS = 90;
+  private static final int SECONDS = JavaProcess.SECONDS;
   private static final String TOKEN = "the-token-that-is-in-no-log";
 
   @TempDir

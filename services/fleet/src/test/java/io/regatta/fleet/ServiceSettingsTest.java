@@ -79,7 +79,7 @@ class ServiceSettingsTest {
     command.addAll(JavaProcess.java("-Xmx512m", "-cp", System.getProperty("java.class.path"), Regatta.class.getName()));
     command.addAll(arguments());
     try (JavaProcess process = JavaProcess.start("simulation", Checkout.root(), command)) {
-      refusedByTheLimit(process.status(90), process.output());
+      refusedByTheLimit(process.status(JavaProcess.SECONDS), process.output());
     }
   }
 
