@@ -102,10 +102,9 @@ class PipeCommandTest {
     while (ProcessHandle.current().descendants().count() < 2) {
       Thread.onSpinWait();
     }
-    long begin = System.nanoTime();
     loader.close();
-    assertThat(Duration.ofNanos(System.nanoTime() - begin)).isLessThan(Duration.ofSeconds(4));
-    assertThat(waiting).failsWithin(Duration.ofSeconds(5)).withThrowableThat().havingRootCause().isInstanceOf(Cancelled.class);
+    nothingIsLeft(); // else it has given the reader up
+    assertThat(waiting).failsWithin(Duration.ofSeconds(20)).withThrowableThat().havingRootCause().isInstanceOf(Cancelled.class);
   }
 
   /** Of a zip file that is closed the JDK throws an unchecked exception, as libraries for other file systems do. */

@@ -68,9 +68,13 @@ class SlotDatasetTest {
 
   @Test
   void theWaitForReadersIsToldApartFromTheMakingOfArrays() {
+    Thread consumer = Thread.currentThread();
     SlotSource<Integer> slow = new Numbers("slow", 3) {
       @Override
       public boolean parse(Integer record, SlotBatch into, int row) {
+        while (consumer.getState() != Thread.State.WAITING) { // a reader may be ahead
+          Thread.onSpinWait();
+        }
         LockSupport.parkNanos(20_000_000);
         return super.parse(record, into, row);
       }

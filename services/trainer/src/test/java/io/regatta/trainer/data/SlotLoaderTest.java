@@ -102,7 +102,7 @@ class SlotLoaderTest {
     CompletableFuture<SlotBatch> waiting = CompletableFuture.supplyAsync(loader::next);
     parsing.await();
     loader.close();
-    assertThat(waiting).failsWithin(Duration.ofSeconds(5)).withThrowableThat().havingRootCause()
+    assertThat(waiting).failsWithin(Duration.ofSeconds(20)).withThrowableThat().havingRootCause()
         .isInstanceOf(Cancelled.class);
     assertThat(readerThreads("stuck")).isEmpty();
   }

@@ -155,12 +155,20 @@ class PredictionEndpointTest {
   void a_body_that_does_not_come_in_time_is_given_up() throws Exception {
     try (Predictor predictor = Predictor.load(dir.resolve("model"))) {
       PredictionEndpoint endpoint = serve(predictor, 200);
-      try (Socket late = upload(MAX_BYTES / 2)) {
-        String answer = new String(late.getInputStream().readAllBytes(), StandardCharsets.UTF_8); // until it is closed
-        assertThat(answer).startsWith("HTTP/1.1 408 ").contains(MAX_BYTES / 2 + " bytes of the request have come");
+      boolean halfInTime = false;
+      for (int late = 1; !halfInTime; late++) { // on a crowded machine that may come too late as well
+        try (Socket socket = upload(MAX_BYTES / 2)) {
+          String answer = new String(socket.getInputStream().readAllBytes(), StandardCharsets.UTF_8); // until it is closed
+          assertThat(answer).startsWith("HTTP/1.1 408 ").contains(" bytes of the request have come");
+          assertThat(endpoint.refused()).isEqualTo(late);
+          halfInTime = answer.contains(" " + MAX_BYTES / 2 + " bytes");
+        }
       }
-      assertThat(endpoint.refused()).isEqualTo(1);
-      assertThat(ask()).isEqualTo(200);
+      int status = ask();
+      while (status == 408) { // as above
+        status = ask();
+      }
+      assertThat(status).isEqualTo(200);
     }
   }
 
