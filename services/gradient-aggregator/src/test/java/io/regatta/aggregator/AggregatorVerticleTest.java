@@ -36,6 +36,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -238,6 +239,7 @@ class AggregatorVerticleTest {
   @Test
   void aShardThatIsLostIsSaidInOneLineNamingWhosePushesFail() {
     ListAppender<ILoggingEvent> log = new ListAppender<>();
+    log.list = new CopyOnWriteArrayList<>();
     log.start();
     Logger regatta = (Logger) LoggerFactory.getLogger("io.regatta");
     regatta.addAppender(log);
@@ -251,6 +253,8 @@ class AggregatorVerticleTest {
       get(cluster.vertx.undeploy(cluster.server));
       assertThat(failure(zero)).isInstanceOf(PeerLost.class).hasMessageContaining("127.0.0.1");
       assertThat(failure(one)).isInstanceOf(PeerLost.class);
+      cluster.eventually(() -> log.list.stream().filter(line -> line.getFormattedMessage().contains("the pushes of step 0 fail"))
+          .count() >= RunningCluster.SHARDS);
     } finally {
       regatta.detachAppender(log);
     }
