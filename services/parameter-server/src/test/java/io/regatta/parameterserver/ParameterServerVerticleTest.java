@@ -282,7 +282,7 @@ class ParameterServerVerticleTest {
   @Test
   void aPortInUseIsNamedAndNothingStaysBehind() throws Exception {
     try (RunningServers servers = new RunningServers()) {
-      int port = FreePorts.one();
+      int port = FreePorts.first(2);
       ParameterServerConfig defaults = ParameterServerConfig.defaults();
       ParameterServerConfig config = new ParameterServerConfig(0, 1, 2, 0, port, defaults.limits(), defaults.stream());
       try (ServerSocket other = new ServerSocket(port + 1, 1, InetAddress.getByName("127.0.0.1"))) {

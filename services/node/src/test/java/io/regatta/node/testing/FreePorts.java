@@ -5,6 +5,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.stream.IntStream;
 
 /**
  * Ports for tests that must name one beforehand, e.g. a seed; everything else binds to port 0. They lie below those that
@@ -20,15 +21,27 @@ public final class FreePorts {
 
   /** A loopback port that was free a moment ago. Any thread. */
   public static int one() {
+    return first(1);
+  }
+
+  /** The first of so many loopback ports in a row that were free a moment ago. Any thread. */
+  public static int first(int ports) {
     for (int i = 0; i < TRIES; i++) {
       int port = ThreadLocalRandom.current().nextInt(LOWEST, HIGHEST);
-      try (ServerSocket socket = new ServerSocket()) {
-        socket.setReuseAddress(true);
-        socket.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
+      if (IntStream.range(port, port + ports).allMatch(FreePorts::isFree)) {
         return port;
-      } catch (IOException taken) { // the next one
       }
     }
-    throw new IllegalStateException("no free port between " + LOWEST + " and " + HIGHEST);
+    throw new IllegalStateException("no " + ports + " free port(s) in a row between " + LOWEST + " and " + HIGHEST);
+  }
+
+  private static boolean isFree(int port) {
+    try (ServerSocket socket = new ServerSocket()) {
+      socket.setReuseAddress(true);
+      socket.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
+      return true;
+    } catch (IOException taken) {
+      return false;
+    }
   }
 }
