@@ -107,7 +107,7 @@ class RemoteLaunchTest {
   void ctrl_c_while_machines_are_prepared_ends_ssh_and_leaves_nothing() throws Exception {
     Path pids = dir.resolve("pids");
     assertThat(new ProcessBuilder("mkfifo", pids.toString()).start().waitFor()).isZero();
-    executable("ssh", "#!/bin/sh\necho $$ > '" + pids + "'\nexec sleep 60\n");
+    executable("ssh", "#!/bin/sh\necho $$ > '" + pids + "'\nexec sleep 600\n");
     JavaProcess launch = launch(hosts, "");
     String pid = new ProcessBuilder("cat", pids.toString()).start().inputReader().readLine();
     ProcessHandle ssh = ProcessHandle.of(Long.parseLong(pid)).orElseThrow();

@@ -21,11 +21,14 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A launcher over processes of sh. */
-@Timeout(30)
+@Timeout(300)
 class LauncherTest {
 
   private static final Map<String, String> SERVER = Map.of("POD_IP", "10.9.9.1", "PADDLE_PORT", "6170", "PADDLE_PSERVERS_IP_PORT_LIST",
       "10.9.9.1:6170,10.9.9.2:6170");
+
+  /** For what hangs; it measures nothing. */
+  private static final int SECONDS = 60;
 
   @TempDir
   Path dir;
@@ -46,21 +49,21 @@ class LauncherTest {
   void two_signals_at_the_same_moment_end_at_once_what_does_not_end_by_one() throws Exception {
     CountDownLatch ready = new CountDownLatch(1);
     Launcher launcher = launcher(true, List.of(planned(LaunchedRole.WORKER, Map.of())), Map.of(LaunchedRole.WORKER,
-        "trap '' TERM; echo ready; exec sleep 60"), new OutputStream() {
+        "trap '' TERM; echo ready; exec sleep 600"), new OutputStream() {
           @Override
           public void write(int b) {
             ready.countDown();
           }
         }, null);
     launcher.start();
-    assertThat(ready.await(10, TimeUnit.SECONDS)).isTrue();
+    assertThat(ready.await(SECONDS, TimeUnit.SECONDS)).isTrue();
     Thread other = new Thread(launcher::interrupt);
     other.start();
     launcher.interrupt();
     other.join();
     long began = System.nanoTime();
     assertThatThrownBy(launcher::await).isInstanceOf(Cancelled.class);
-    assertThat(TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - began)).as("ms, of 8000 that one signal would leave it").isLessThan(4000);
+    assertThat(TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - began)).as("ms; one signal would leave it 8000").isLessThan(8000);
     assertThat(said.toString()).contains("worker 0 does not end, and is killed");
   }
 
@@ -69,7 +72,7 @@ class LauncherTest {
     CompletableFuture<Runnable> asked = new CompletableFuture<>();
     CompletableFuture<Void> closed = new CompletableFuture<>();
     Launcher launcher = launcher(false, List.of(planned(LaunchedRole.SERVER, SERVER), planned(LaunchedRole.WORKER, Map.of())),
-        Map.of(LaunchedRole.SERVER, "exec sleep 60", LaunchedRole.WORKER, "exit 0"), OutputStream.nullOutputStream(),
+        Map.of(LaunchedRole.SERVER, "exec sleep 600", LaunchedRole.WORKER, "exit 0"), OutputStream.nullOutputStream(),
         (servers, rendezvous, told, over) -> {
           assertThat(servers).containsExactly("10.9.9.1:6170");
           assertThat(rendezvous).isEqualTo("10.9.9.1:6170");
@@ -78,10 +81,10 @@ class LauncherTest {
         });
     launcher.start();
     CompletableFuture<Boolean> end = CompletableFuture.supplyAsync(launcher::await);
-    Runnable over = asked.get(10, TimeUnit.SECONDS);
+    Runnable over = asked.get(SECONDS, TimeUnit.SECONDS);
     assertThat(end).isNotDone();
     over.run();
-    assertThat(end.get(10, TimeUnit.SECONDS)).isTrue();
+    assertThat(end.get(SECONDS, TimeUnit.SECONDS)).isTrue();
     assertThat(closed).isDone();
     assertThat(said.toString()).contains("its parameter servers stay until those of other machines have left them (Ctrl-C ends them)",
         "all parameter server are killed").doesNotContain("does not end");
@@ -134,13 +137,13 @@ class LauncherTest {
           }, OutputStream.nullOutputStream(), null);
       launcher.start();
       CompletableFuture<Boolean> end = CompletableFuture.supplyAsync(launcher::await);
-      stays.get(10, TimeUnit.SECONDS);
+      stays.get(SECONDS, TimeUnit.SECONDS);
       if (signal) {
         launcher.interrupt();
         assertThatThrownBy(end::join).hasCauseInstanceOf(Cancelled.class);
       } else {
         written(gate);
-        assertThat(end.get(10, TimeUnit.SECONDS)).isTrue();
+        assertThat(end.get(SECONDS, TimeUnit.SECONDS)).isTrue();
       }
       assertThat(said.toString()).doesNotContain("is killed");
     }
@@ -149,7 +152,7 @@ class LauncherTest {
   @Test
   void what_fails_when_the_workers_have_ended_well_is_shown() {
     Path gate = dir.resolve("gate");
-    String server = "sleep 60 & trap 'kill $!; echo no space; exit 3' TERM; mkfifo " + gate + "; wait";
+    String server = "sleep 600 & trap 'kill $!; echo no space; exit 3' TERM; mkfifo " + gate + "; wait";
     Launcher launcher = launcher(false, List.of(planned(LaunchedRole.SERVER, SERVER), planned(LaunchedRole.WORKER, Map.of()),
         planned(LaunchedRole.WORKER, Map.of())), Map.of(LaunchedRole.SERVER, server, LaunchedRole.WORKER,
             "until [ -p " + gate + " ]; do :; done"), OutputStream.nullOutputStream(), null);
@@ -170,7 +173,7 @@ class LauncherTest {
     LaunchPlan plan = new LaunchPlan(false, "", List.of(planned(LaunchedRole.SERVER, SERVER), planned(LaunchedRole.WORKER, Map.of()),
         planned(LaunchedRole.WORKER, Map.of())), List.of(), 2, 0);
     Launcher launcher = new Launcher(plan, process -> new Call(List.of("sh", "-c", process.role() == LaunchedRole.SERVER
-        ? "trap '' TERM; mkfifo " + gate + "; exec sleep 60" : "until [ -p " + gate + " ]; do :; done"), Map.of(), false), dir,
+        ? "trap '' TERM; mkfifo " + gate + "; exec sleep 600" : "until [ -p " + gate + " ]; do :; done"), Map.of(), false), dir,
         new PrintWriter(said) {
           @Override
           public void println(String line) {
