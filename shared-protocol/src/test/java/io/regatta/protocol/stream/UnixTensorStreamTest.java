@@ -7,11 +7,17 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.vertx.core.Promise;
 import io.vertx.core.http.HttpServer;
-import io.vertx.core.net.SocketAddress;
+import java.io.BufferedReader;
+import java.net.StandardProtocolFamily;
+import java.net.UnixDomainSocketAddress;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** Streams between processes of one machine, on the socket that a service has beside its port. */
 class UnixTensorStreamTest extends TensorStreamContract {
@@ -59,28 +65,43 @@ class UnixTensorStreamTest extends TensorStreamContract {
     assertThat(file).doesNotExist();
   }
 
+  /** A process with a directory of its own, which it opens to others between two streams; says which way each came. */
+  static final class Apart {
+    public static void main(String[] args) throws Exception {
+      UnixTensorStreamTest test = new UnixTensorStreamTest();
+      for (String permissions : List.of("rwx------", "rwxrwxrwx")) {
+        Promise<TensorStream> taken = Promise.promise();
+        HttpServer server = test.loop.serve(PATH, test.options, taken::tryComplete);
+        Path directory = Path.of(HostSocket.address("127.0.0.1", server.actualPort()).path()).getParent();
+        Files.setPosixFilePermissions(directory, PosixFilePermissions.fromString(permissions));
+        System.out.println(test.opensOverTcp(server, taken, test.options) ? "tcp" : "unix");
+      }
+      test.close();
+    }
+  }
+
+  /** In a process of its own: all others of this user would do without their sockets meanwhile. */
   @Test
-  void a_directory_that_others_can_write_to_is_not_trusted() throws Exception {
-    Promise<TensorStream> taken = Promise.promise();
-    HttpServer server = loop.serve(PATH, options, taken::tryComplete);
-    Path directory = Path.of(HostSocket.address("127.0.0.1", server.actualPort()).path()).getParent();
-    Files.setPosixFilePermissions(directory, PosixFilePermissions.fromString("rwxrwxrwx"));
-    try {
-      assertThat(opensOverTcp(server, taken, options)).isTrue();
+  void a_directory_that_others_can_write_to_is_not_trusted(@TempDir Path directory) throws Exception {
+    Process apart = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+        "-Djava.io.tmpdir=" + directory, "-cp", System.getProperty("java.class.path"), Apart.class.getName())
+        .redirectError(ProcessBuilder.Redirect.INHERIT).start();
+    try (BufferedReader out = apart.inputReader(StandardCharsets.UTF_8)) {
+      assertThat(out.lines().filter(line -> line.matches("tcp|unix"))).containsExactly("unix", "tcp");
     } finally {
-      Files.setPosixFilePermissions(directory, PosixFilePermissions.fromString("rwx------"));
+      apart.destroyForcibly();
     }
   }
 
   @Test
   void what_a_killed_process_has_left_is_passed_over_and_replaced() throws Exception {
     Promise<TensorStream> taken = Promise.promise();
-    HttpServer server = loop.serve(PATH, options.withTransport(Transport.GRPC), taken::tryComplete);
+    HttpServer server = loop.serve(PATH, options, taken::tryComplete);
+    loop.closeLocal(); // it listens at its port alone
     Path file = Path.of(HostSocket.address("127.0.0.1", server.actualPort()).path());
-    HttpServer killed = get(loop.vertx.createHttpServer(options.serverOptions()).requestHandler(r -> { })
-        .listen(SocketAddress.domainSocketAddress(file + "x")));
-    Files.move(Path.of(file + "x"), file); // closing it leaves the file, as a kill does
-    get(killed.close());
+    try (ServerSocketChannel killed = ServerSocketChannel.open(StandardProtocolFamily.UNIX)) {
+      killed.bind(UnixDomainSocketAddress.of(file)); // closing it leaves the file, as a kill does
+    }
     assertThat(file).exists();
     assertThat(opensOverTcp(server, taken, options)).isTrue();
     HostSocket socket = get(loop.on(() -> HostSocket.listen(loop.vertx, at -> loop.vertx.createHttpServer()
