@@ -12,7 +12,10 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.security.SecureRandom;
 import java.util.HexFormat;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
 
 /** Files in memory, in {@code /dev/shm}, that nobody but their user can open. All of this blocks. */
 final class SharedFiles {
@@ -23,6 +26,13 @@ final class SharedFiles {
   /** A reader takes memory within moments, or not at all. */
   private static final long UNTAKEN_MILLIS = 60_000;
   private static final AtomicBoolean SWEPT = new AtomicBoolean();
+  /** The collector is asked for room no more often. */
+  private static final long COLLECT_NANOS = 1_000_000_000L;
+  /** As long, and as long again in all, its work may take to show. */
+  private static final long LONGEST_PAUSE_MILLIS = 128;
+  /** Whether this process has had any. */
+  private static final AtomicBoolean MADE = new AtomicBoolean();
+  private static final AtomicLong ASKED = new AtomicLong(System.nanoTime() - COLLECT_NANOS);
   /** Null where there is no file system in memory. */
   private static final UserDirectory DIRECTORY = Files.isDirectory(Path.of("/dev/shm")) ? UserDirectory.in(Path.of("/dev/shm")) : null;
 
@@ -51,7 +61,7 @@ final class SharedFiles {
     if (SWEPT.compareAndSet(false, true)) {
       sweep(System.currentTimeMillis() - UNTAKEN_MILLIS);
     }
-    if (Files.getFileStore(directory().path()).getUsableSpace() < reserve + bytes) {
+    if (!hasRoom(reserve + bytes)) {
       throw new IOException("there are less than " + (reserve + bytes >> 20) + " MiB left in /dev/shm");
     }
     byte[] random = new byte[NAME_BYTES];
@@ -64,6 +74,7 @@ final class SharedFiles {
       for (long left = bytes; left > 0; ) {
         left -= file.write(zeros.clear().limit((int) Math.min(ZEROS, left)));
       }
+      MADE.set(true);
       return new Made(path, file);
     } catch (IOException | RuntimeException | Error e) {
       try (file) {
@@ -71,6 +82,29 @@ final class SharedFiles {
       }
       throw e;
     }
+  }
+
+  /**
+   * Whether so much is left, if need be once the collector has given back what nobody here refers to any more: until then memory
+   * that has been mapped takes its room, as direct memory does, and a heap with room of its own is collected rarely.
+   */
+  private static boolean hasRoom(long bytes) throws IOException {
+    boolean room = usable() >= bytes;
+    long now = System.nanoTime();
+    long asked = ASKED.get();
+    if (room || !MADE.get() || now - asked < COLLECT_NANOS || !ASKED.compareAndSet(asked, now)) {
+      return room;
+    }
+    System.gc();
+    for (long pause = 1; !room && pause <= LONGEST_PAUSE_MILLIS; pause *= 2) {
+      LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(pause));
+      room = usable() >= bytes;
+    }
+    return room;
+  }
+
+  private static long usable() throws IOException {
+    return Files.getFileStore(directory().path()).getUsableSpace();
   }
 
   /**
