@@ -240,7 +240,10 @@ public final class Node {
   public Future<String> deploy(Deployable verticle) {
     Start start = new Start(verticle);
     starting.add(start);
-    return vertx.deployVerticle(start).onComplete(started -> starting.remove(start));
+    return vertx.deployVerticle(start).onComplete(started -> {
+      starting.remove(start);
+      start.ended();
+    });
   }
 
   public NodeConfig config() {
@@ -335,6 +338,7 @@ public final class Node {
         .transform(done -> Future.join(starting.stream().map(Start::cancel).toList()))
         .transform(done -> undeployOwn())
         .transform(done -> ownsDirectory ? directory.close() : Future.succeededFuture())
+        .transform(done -> Future.join(starting.stream().map(Start::giveUp).toList()))
         .onComplete(done -> closeVertx());
     return closed.future();
   }
@@ -342,7 +346,6 @@ public final class Node {
   /** Last, and not part of the chain above: a future bound to a loop of this Vertx could not complete any more. */
   private void closeVertx() {
     insight.metrics().close();
-    starting.forEach(Start::giveUp);
     if (ownsVertx) {
       vertx.close().onComplete(closed);
     } else {

@@ -1,19 +1,21 @@
 package io.regatta.node;
 
+import io.regatta.core.error.RegattaException.Cancelled;
 import io.vertx.core.Context;
 import io.vertx.core.Deployable;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 
 /**
- * A verticle that can be given up while it starts. Closing a Vertx fails the deployments that still start; when their
- * own start ends later, Vert.x reports a promise that was completed before, as an unhandled exception. A start that was
- * given up ends for nobody. Any thread.
+ * A verticle that can be given up while it starts. Closing a Vertx fails the deployments that still start, and may do so when the
+ * loops that are to hear of it have ended; when their own start ends later, Vert.x reports a promise that was completed before. Both
+ * are unhandled exceptions. A start that was given up fails before, and its end is nobody's. Any thread.
  */
 final class Start implements Deployable {
 
   private final Deployable verticle;
-  private volatile boolean givenUp;
+  private final Promise<Object> started = Promise.promise();
+  private final Promise<Void> ended = Promise.promise();
   /** Null: its start has not begun. */
   private volatile Context context;
 
@@ -21,8 +23,15 @@ final class Start implements Deployable {
     this.verticle = verticle;
   }
 
-  void giveUp() {
-    givenUp = true;
+  /** Fails the deployment; completes when all have heard of that. */
+  Future<Void> giveUp() {
+    started.tryFail(new Cancelled("given up while it started: the node has been closed"));
+    return ended.future();
+  }
+
+  /** To be called when all who have to hear of it know how the deployment has ended. */
+  void ended() {
+    ended.complete();
   }
 
   /** Has the verticle leave, if it can before it has started. Never fails. */
@@ -41,15 +50,11 @@ final class Start implements Deployable {
   @Override
   public Future<?> deploy(Context context) throws Exception {
     this.context = context;
-    Promise<Object> started = Promise.promise();
     verticle.deploy(context).onComplete(end -> {
-      if (givenUp) {
-        return;
-      }
       if (end.succeeded()) {
-        started.complete();
+        started.tryComplete();
       } else {
-        started.fail(end.cause());
+        started.tryFail(end.cause());
       }
     });
     return started.future();

@@ -34,6 +34,7 @@ import io.vertx.spi.cluster.hazelcast.ConfigUtil;
 import io.vertx.spi.cluster.hazelcast.HazelcastClusterManager;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
@@ -95,14 +96,16 @@ class NodeTest {
     CountDownLatch starting = new CountDownLatch(2);
     Promise<Void> late = Promise.promise();
     Promise<Void> broken = Promise.promise();
+    List<Future<String>> deployed = new ArrayList<>();
     for (Promise<Void> start : List.of(late, broken)) {
-      node.deploy(context -> {
+      deployed.add(node.deploy(context -> {
         starting.countDown();
         return start.future();
-      });
+      }));
     }
     assertThat(starting.await(20, TimeUnit.SECONDS)).isTrue();
     get(node.close());
+    assertThat(deployed).extracting(Future::cause).as("known before its loops end").hasOnlyElementsOfType(Cancelled.class);
     late.complete();
     broken.fail("what it waited for is gone");
     assertThat(unhandled).hasNullValue();
