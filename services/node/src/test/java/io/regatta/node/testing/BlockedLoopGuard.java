@@ -33,7 +33,8 @@ import org.slf4j.LoggerFactory;
  *
  * <p>On a crowded machine a loop can stand still without having done anything wrong: a warning is passed over if the
  * loop was running Java code or loading a class (not waiting, not in another native call) and got less than half of the
- * time in question on a core. CPU times are sampled every 200 ms on a thread of the guard.
+ * time in question on a core; or if it goes on by now and has not been seen to wait. CPU times and what the loops do are sampled
+ * every 200 ms on a thread of the guard.
  */
 public final class BlockedLoopGuard implements BeforeEachCallback, AfterEachCallback {
 
@@ -68,7 +69,8 @@ public final class BlockedLoopGuard implements BeforeEachCallback, AfterEachCall
     }
   }
 
-  private record Sample(long nanos, long cpuNanos) {}
+  /** @param waits the loop did not idle, nor compute */
+  private record Sample(long nanos, long cpuNanos, boolean waits) {}
 
   /** What goes on during one test. */
   static final class Watch extends AppenderBase<ILoggingEvent> {
@@ -95,10 +97,14 @@ public final class BlockedLoopGuard implements BeforeEachCallback, AfterEachCall
     }
 
     private synchronized void sample() {
-      for (ThreadInfo thread : THREADS.getThreadInfo(THREADS.getAllThreadIds())) {
-        if (thread != null && thread.getThreadName().contains("eventloop")) {
+      long[] loops = Arrays.stream(THREADS.getThreadInfo(THREADS.getAllThreadIds()))
+          .filter(thread -> thread != null && thread.getThreadName().contains("eventloop"))
+          .mapToLong(ThreadInfo::getThreadId).toArray();
+      for (ThreadInfo thread : THREADS.getThreadInfo(loops, FRAMES)) {
+        if (thread != null) {
           Deque<Sample> of = samples.computeIfAbsent(thread.getThreadId(), id -> new ArrayDeque<>());
-          of.addLast(new Sample(System.nanoTime(), THREADS.getThreadCpuTime(thread.getThreadId())));
+          of.addLast(new Sample(System.nanoTime(), THREADS.getThreadCpuTime(thread.getThreadId()),
+              !idle(thread) && !computes(thread)));
           if (of.size() > KEPT_SAMPLES) {
             of.removeFirst();
           }
@@ -113,10 +119,12 @@ public final class BlockedLoopGuard implements BeforeEachCallback, AfterEachCall
         return;
       }
       long blockedNanos = Long.parseLong(warning.group(2)) * 1_000_000;
-      List<ThreadInfo> busy = Arrays.stream(THREADS.getThreadInfo(THREADS.getAllThreadIds(), FRAMES))
-          .filter(thread -> thread != null && thread.getThreadName().equals(warning.group(1)) && !idle(thread))
-          .toList();
-      if (busy.isEmpty() || busy.stream().anyMatch(thread -> !stolen(thread, blockedNanos))) {
+      List<ThreadInfo> meant = Arrays.stream(THREADS.getThreadInfo(THREADS.getAllThreadIds(), FRAMES))
+          .filter(thread -> thread != null && thread.getThreadName().equals(warning.group(1))).toList();
+      List<ThreadInfo> busy = meant.stream().filter(thread -> !idle(thread)).toList();
+      boolean hasWaited = busy.isEmpty() // it goes on by now
+          && meant.stream().anyMatch(thread -> waitedSince(thread, System.nanoTime() - blockedNanos));
+      if (hasWaited || busy.stream().anyMatch(thread -> !stolen(thread, blockedNanos))) {
         violations.add(event.getFormattedMessage() + busy.stream()
             .map(thread -> ", " + thread.getThreadState() + " at "
                 + Arrays.stream(thread.getStackTrace()).limit(12).toList())
@@ -137,20 +145,28 @@ public final class BlockedLoopGuard implements BeforeEachCallback, AfterEachCall
           || Arrays.stream(stack).anyMatch(frame -> frame.getClassName().startsWith(LOADER));
     }
 
+    private static boolean computes(ThreadInfo thread) {
+      StackTraceElement[] stack = thread.getStackTrace();
+      return thread.getThreadState() == Thread.State.RUNNABLE
+          && stack.length > 0 && (!stack[0].isNativeMethod() || COMPUTE.contains(stack[0].getClassName()) || neverWaits(stack));
+    }
+
+    private boolean waitedSince(ThreadInfo thread, long nanos) {
+      return samples.getOrDefault(thread.getThreadId(), new ArrayDeque<>()).stream()
+          .anyMatch(sample -> sample.nanos() - nanos >= 0 && sample.waits());
+    }
+
     private boolean stolen(ThreadInfo thread, long blockedNanos) {
       if (thread.getThreadState() == Thread.State.BLOCKED) { // beside a thread that would be done with it
         ThreadInfo holder = thread.getLockOwnerId() < 0 ? null : THREADS.getThreadInfo(thread.getLockOwnerId(), FRAMES);
         return holder == null || holder.getThreadState() != Thread.State.BLOCKED && stolen(holder, blockedNanos);
       }
-      StackTraceElement[] stack = thread.getStackTrace();
-      boolean computing = thread.getThreadState() == Thread.State.RUNNABLE
-          && stack.length > 0 && (!stack[0].isNativeMethod() || COMPUTE.contains(stack[0].getClassName()) || neverWaits(stack));
       long now = System.nanoTime();
       long cpuNow = THREADS.getThreadCpuTime(thread.getThreadId());
       long cpuThen = samples.getOrDefault(thread.getThreadId(), new ArrayDeque<>()).stream()
           .filter(sample -> sample.nanos() <= now - blockedNanos)
           .reduce((first, second) -> second).map(Sample::cpuNanos).orElse(0L);
-      return computing && cpuNow - cpuThen < blockedNanos / 2;
+      return computes(thread) && cpuNow - cpuThen < blockedNanos / 2;
     }
   }
 }
