@@ -65,7 +65,7 @@ abstract class ShardLinkContract {
   }
 
   ShardLinkContract(Transport transport, PeerSecurity security) {
-    options = StreamOptions.defaults().withChunkBytes(1024).withLimits(8192, 1 << 20, 16).withPing(50, 500)
+    options = StreamOptions.defaults().withChunkBytes(1024).withLimits(8192, 1 << 20, 16)
         .withTransport(transport).withSecurity(security);
   }
 
@@ -184,7 +184,7 @@ abstract class ShardLinkContract {
   @Test
   void a_pull_waits_without_limit_while_the_shard_lives_and_no_longer_when_it_freezes() throws Exception {
     FreezableProxy proxy = new FreezableProxy(loop.vertx, server.actualPort());
-    GrpcShardLink link = get(open(proxy.port(), options));
+    GrpcShardLink link = get(open(proxy.port(), options.withPing(50, 500)));
     get(call(link, l -> l.register(job("frozen", Mode.ASYNC, 1, 8), new TrainerId(0, 1), 0)));
     CompletableFuture<Pulled> waiting = call(link, l -> l.pull(DENSE)).toCompletableFuture();
     Promise<Void> longer = Promise.promise();
@@ -238,10 +238,7 @@ abstract class ShardLinkContract {
 
   @Test
   void while_a_sink_holds_a_slice_no_other_comes_and_nothing_is_read() throws Exception {
-    StreamOptions patient = options.withPing(1000, 10_000); // what is timed here is no sign of life
-    int port = loop.serve(PATH, patient, s -> ShardStreamSession.serve(s, new CoreShardHandler(shard), patient))
-        .actualPort();
-    GrpcShardLink link = get(open(port, patient));
+    GrpcShardLink link = get(open(server.actualPort(), options));
     get(call(link, l -> l.register(job("held", Mode.ASYNC, 1, 8), new TrainerId(0, 1), 0)));
     get(call(link, l -> l.initialize(DenseMemory.of(new float[8]))));
     get(call(link, l -> l.pull(new Pull(0, 0, false, List.of(new SparseIds("emb", ids(3000))), false))));

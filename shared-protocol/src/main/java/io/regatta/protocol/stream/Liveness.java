@@ -8,7 +8,6 @@ import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpConnection;
 import io.vertx.core.http.HttpServer;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 
 /**
  * Asks the peer of one HTTP/2 connection for a sign of life (PING) again and again, and closes the connection when none
@@ -17,6 +16,10 @@ import java.util.concurrent.TimeoutException;
  */
 public final class Liveness {
   private static final Buffer PING = Buffer.buffer(new byte[8]);
+  /** Such a part of the limit is more than a loop that runs is late. */
+  private static final int LATE = 10;
+  /** So often an answer has its time again: a loop that is always late notices a silent peer, too. */
+  private static final int AGAIN = 3;
 
   private final Vertx vertx;
   private final HttpConnection connection;
@@ -79,16 +82,38 @@ public final class Liveness {
       stop(); // HTTP/1.1 has no PING, and carries no tensor streams.
       return;
     }
-    pong.timeout(options.pingTimeoutMillis(), TimeUnit.MILLISECONDS).onComplete(answer -> {
+    long[] limit = {-1};
+    pong.onComplete(answer -> {
       asked = false;
-      if (answer.cause() instanceof TimeoutException e) {
-        failure = new PeerLost(peer + " has given no sign of life for " + options.pingTimeoutMillis()
-            + " ms: the process is frozen, or the network to it is cut", e);
-        DataLane.cut(connection);
-      }
+      vertx.cancelTimer(limit[0]);
       if (answer.failed()) {
         stop();
       }
+    });
+    if (asked) {
+      limit(pong, limit, AGAIN);
+    }
+  }
+
+  /**
+   * Ends the connection if no answer comes in time. A limit that is noticed late says that this process has stood still itself, and maybe
+   * the whole machine: the answer may lie unread, or be under way only now, and has the same time again.
+   */
+  private void limit(Future<Buffer> pong, long[] timer, int again) {
+    long limitNanos = TimeUnit.MILLISECONDS.toNanos(options.pingTimeoutMillis());
+    long due = System.nanoTime() + limitNanos;
+    timer[0] = vertx.setTimer(options.pingTimeoutMillis(), t -> {
+      if (pong.isComplete()) {
+        return;
+      }
+      if (again > 0 && System.nanoTime() - due > limitNanos / LATE) {
+        limit(pong, timer, again - 1);
+        return;
+      }
+      failure = new PeerLost(peer + " has given no sign of life for " + options.pingTimeoutMillis()
+          + " ms: the process is frozen, or the network to it is cut");
+      stop();
+      DataLane.cut(connection);
     });
   }
 }
