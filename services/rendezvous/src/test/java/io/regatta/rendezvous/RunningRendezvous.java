@@ -30,7 +30,7 @@ final class RunningRendezvous implements AutoCloseable {
 
   /** A lease so short that a loss can be waited for, and long enough for a crowded machine. */
   static RendezvousConfig hasty() {
-    return new RendezvousConfig(0, 1500, 20, 60_000, 8 << 20, RendezvousConfig.defaults().limits());
+    return new RendezvousConfig(0, 6000, 20, 60_000, 8 << 20, RendezvousConfig.defaults().limits());
   }
 
   Future<JoinReply> join(String group, int worldSize, int rank) {
