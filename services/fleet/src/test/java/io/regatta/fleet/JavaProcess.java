@@ -108,10 +108,17 @@ final class JavaProcess implements AutoCloseable {
     Awaited wanted = new Awaited(line, new CompletableFuture<>());
     awaited.add(wanted);
     lines.stream().filter(line).findFirst().ifPresent(wanted.found::complete);
-    process.onExit().thenAcceptAsync(ended -> {
+    Thread end = new Thread(() -> { // onExit tells in the common pool, which may have one thread
+      try {
+        process.waitFor();
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+      }
       joinReader();
       wanted.found.completeExceptionally(new AssertionError(name + " ended without the line:\n" + output()));
-    });
+    }, "end of " + name);
+    end.setDaemon(true);
+    end.start();
     try {
       return wanted.found.get(seconds, TimeUnit.SECONDS);
     } catch (TimeoutException e) {

@@ -106,6 +106,23 @@ final class Launched {
     return process;
   }
 
+  /**
+   * Tells, on a thread of its own, when it has ended. {@link Process#onExit} would tell in the common pool, which on two cores may have one
+   * thread (as from Java 25 on), and somebody else on it who waits.
+   */
+  void onEnd(Runnable told) {
+    Thread thread = new Thread(() -> {
+      try {
+        process.waitFor();
+        told.run();
+      } catch (InterruptedException e) { // by nobody: the thread is known here alone
+        Thread.currentThread().interrupt();
+      }
+    }, "regatta-end-of-" + name().replace(' ', '-'));
+    thread.setDaemon(true);
+    thread.start();
+  }
+
   /** Asks it to end in order without taking its time. */
   void signal() {
     process.destroy();

@@ -120,7 +120,7 @@ public final class Launcher {
     Launched started = Launched.start(each, calls.apply(each), logs, each.role() == LaunchedRole.WORKER && each.local() == 0 ? echo
         : null, again);
     running.add(started);
-    started.process().onExit().thenRun(() -> events.add(new Event(started)));
+    started.onEnd(() -> events.add(new Event(started)));
   }
 
   private boolean watch() {

@@ -1,9 +1,10 @@
 package io.regatta.fleet.launch;
 
 import java.util.Map;
-import java.util.concurrent.CompletableFuture;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
 
 /**
  * A launched process's tie to its launcher: one that is killed, and so cannot end what it has started, takes it along all the
@@ -17,6 +18,7 @@ public final class LauncherLink {
   private static final int STATUS = 143;
   /** After which hooks that hang are not waited for: nobody is left to kill this process. */
   private static final long HALT_MILLIS = 10_000;
+  private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(300);
   private static final AtomicBoolean FOLLOWS = new AtomicBoolean();
 
   private LauncherLink() {}
@@ -27,13 +29,27 @@ public final class LauncherLink {
     if (launcher == null || FOLLOWS.getAndSet(true) || !launcher.matches("\\d{1,18}")) {
       return;
     }
-    ProcessHandle.of(Long.parseLong(launcher)).ifPresentOrElse(handle -> handle.onExit().thenRun(LauncherLink::end),
-        LauncherLink::end);
+    Optional<ProcessHandle> handle = ProcessHandle.of(Long.parseLong(launcher));
+    Thread thread = new Thread(() -> {
+      while (handle.isPresent() && handle.get().isAlive()) { // its onExit looks as often, and tells in a pool that others may hold up
+        LockSupport.parkNanos(LOOK_NANOS);
+      }
+      end();
+    }, "regatta-launcher-link");
+    thread.setDaemon(true);
+    thread.start();
   }
 
+  /** On a thread that nobody else needs. */
   private static void end() {
     System.err.println("regatta: the launcher has gone, so this process ends, too");
-    new Thread(() -> System.exit(STATUS), "regatta-launcher-gone").start();
-    CompletableFuture.delayedExecutor(HALT_MILLIS, TimeUnit.MILLISECONDS).execute(() -> Runtime.getRuntime().halt(STATUS));
+    Thread exit = new Thread(() -> System.exit(STATUS), "regatta-launcher-gone");
+    exit.start();
+    try {
+      exit.join(HALT_MILLIS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+    Runtime.getRuntime().halt(STATUS);
   }
 }

@@ -80,7 +80,7 @@ class LauncherTest {
           return () -> closed.complete(null);
         });
     launcher.start();
-    CompletableFuture<Boolean> end = CompletableFuture.supplyAsync(launcher::await);
+    CompletableFuture<Boolean> end = CompletableFuture.supplyAsync(launcher::await, waiting -> new Thread(waiting).start());
     Runnable over = asked.get(SECONDS, TimeUnit.SECONDS);
     assertThat(end).isNotDone();
     over.run();
@@ -136,7 +136,7 @@ class LauncherTest {
             }
           }, OutputStream.nullOutputStream(), null);
       launcher.start();
-      CompletableFuture<Boolean> end = CompletableFuture.supplyAsync(launcher::await);
+      CompletableFuture<Boolean> end = CompletableFuture.supplyAsync(launcher::await, waiting -> new Thread(waiting).start());
       stays.get(SECONDS, TimeUnit.SECONDS);
       if (signal) {
         launcher.interrupt();

@@ -98,7 +98,7 @@ class PipeCommandTest {
   void closingReleasesAReaderThatWaitsForTheCommand() throws Exception {
     Path file = Files.writeString(dir.resolve("a.txt"), "");
     SlotLoader loader = SlotLoader.open(source("sleep 600 | cat", file), LoaderOptions.inOrder(1), 0);
-    CompletableFuture<SlotBatch> waiting = CompletableFuture.supplyAsync(loader::next);
+    CompletableFuture<SlotBatch> waiting = CompletableFuture.supplyAsync(loader::next, task -> new Thread(task).start());
     while (ProcessHandle.current().descendants().count() < 2) {
       Thread.onSpinWait();
     }

@@ -99,7 +99,7 @@ class SlotLoaderTest {
       }
     };
     SlotLoader loader = SlotLoader.open(stuck, LoaderOptions.inOrder(1).readers(1, 1, false), 0);
-    CompletableFuture<SlotBatch> waiting = CompletableFuture.supplyAsync(loader::next);
+    CompletableFuture<SlotBatch> waiting = CompletableFuture.supplyAsync(loader::next, task -> new Thread(task).start());
     parsing.await();
     loader.close();
     assertThat(waiting).failsWithin(Duration.ofSeconds(20)).withThrowableThat().havingRootCause()

@@ -61,7 +61,7 @@ class RankSumsTest {
     RankSums sums = new RankSums(session, peers, turn);
     sums.begins();
     for (int layer = 0; layer < 2; layer++) {
-      CompletableFuture<Integer> forward = CompletableFuture.supplyAsync(() -> sums.forward(new float[3]));
+      CompletableFuture<Integer> forward = CompletableFuture.supplyAsync(() -> sums.forward(new float[3]), task -> new Thread(task).start());
       calls.take().complete(null);
       assertThat(forward.get()).isEqualTo(layer);
     }
