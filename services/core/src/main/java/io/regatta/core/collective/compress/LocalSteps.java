@@ -7,8 +7,10 @@ import io.regatta.core.error.RegattaException.InvalidInput;
  * communicates little", 2019; Lin et al., "Don't use large mini-batches, use local SGD", 2020): always k. Its adaptive
  * form (Wang, Joshi, "Adaptive communication strategies to achieve the best error-runtime trade-off in local-update
  * SGD", 2019) with PaddlePaddle's rule: k = ⌈√((η₀ / η) · (F / F₀) · init_k_steps)⌉, from 1 to 16, of the learning rate
- * η and the loss F at each averaging and those at the first one. (The paper takes init_k_steps out of the root.) In the
- * first {@code beginStep} steps the ranks average after each. All ranks hear the same losses, and so have the same k.
+ * η and the loss F at each averaging, the loss at the first one and the highest rate so far. (The paper takes
+ * init_k_steps out of the root. PaddlePaddle takes the first rate, which behind a warm-up would make every k 1; without
+ * one it is the highest.) In the first {@code beginStep} steps the ranks average after each. All ranks hear the same
+ * losses, and so have the same k.
  * Belongs to one thread.
  */
 public final class LocalSteps {
@@ -21,7 +23,7 @@ public final class LocalSteps {
   private final long beginStep;
   private int kSteps;
   private double firstLoss;
-  private double firstRate;
+  private double highestRate;
 
   private LocalSteps(boolean adaptive, int kSteps, long beginStep) {
     if (kSteps < 1 || beginStep < 0) {
@@ -74,11 +76,11 @@ public final class LocalSteps {
     if (!adaptive) {
       return;
     }
-    if (firstRate == 0) {
+    if (highestRate == 0) {
       firstLoss = loss;
-      firstRate = rate;
     }
-    double k = Math.ceil(Math.sqrt(firstRate * loss / (rate * firstLoss) * initKSteps));
+    highestRate = Math.max(highestRate, rate);
+    double k = Math.ceil(Math.sqrt(highestRate * loss / (rate * firstLoss) * initKSteps));
     if (!Double.isNaN(k)) {
       kSteps = (int) Math.max(1, Math.min(MOST, k));
     }

@@ -45,4 +45,16 @@ class LocalStepsTest {
     assertThatThrownBy(() -> LocalSteps.fixed(1, -1)).isInstanceOf(InvalidInput.class)
         .hasMessageContaining("begin_step");
   }
+
+  @Test
+  void theAdaptiveFormIsBehindAWarmUpWhatItIsWithoutOne() {
+    LocalSteps steps = LocalSteps.adaptive(9, 3);
+    for (int step = 1; step <= 3; step++) {
+      steps.averaged(2, 0.1 * step / 3);
+    }
+    steps.averaged(0.5, 0.1);
+    assertThat(steps.kSteps()).isEqualTo(2);
+    steps.averaged(0.5, 0.01);
+    assertThat(steps.kSteps()).isEqualTo(5);
+  }
 }
