@@ -19,6 +19,7 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
@@ -40,6 +41,7 @@ class WhyTest {
   @Test
   void a_pull_names_the_shards_that_owe_the_answer_and_the_trainer_because_of_whom() throws Exception {
     ListAppender<ILoggingEvent> log = new ListAppender<>();
+    log.list = new CopyOnWriteArrayList<>(); // read here while others write
     log.start();
     Logger waits = (Logger) LoggerFactory.getLogger(Waits.class);
     waits.addAppender(log);
@@ -54,7 +56,7 @@ class WhyTest {
       assertThat(peers.getJsonObject(2).getString("name")).isEqualTo("trainer 1");
       assertThat(peers.getJsonObject(2).getInteger("last_step")).isZero();
       assertThat(peers.getJsonObject(2).getLong("last_seen_ms")).isPositive();
-      eventually(() -> List.copyOf(log.list).stream().anyMatch(e -> e.getFormattedMessage().matches(sentence)),
+      eventually(() -> log.list.stream().anyMatch(e -> e.getFormattedMessage().matches(sentence)),
           () -> log.list.toString());
     } finally {
       waits.detachAppender(log);
