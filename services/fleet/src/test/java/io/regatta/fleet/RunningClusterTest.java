@@ -71,7 +71,7 @@ class RunningClusterTest {
         .put("data", new JsonObject().put("on_bad_line", "skip")));
     LocalCluster cluster = LocalCluster.start(LocalCluster.Options.of(saving).withProgram(program).withNode(node));
     try {
-      assertThat(trained.await(60, TimeUnit.SECONDS)).isTrue();
+      assertThat(trained.await(JavaProcess.SECONDS, TimeUnit.SECONDS)).isTrue();
       CommandLineRun status = CommandLineRun.regatta("status", "--seeds", seed, "--ready-timeout", "60");
       assertThat(status.status()).as(status.err()).isZero();
       Directory directory = Blocking.get(cluster.nodeReady()).directory();
