@@ -255,7 +255,7 @@ public final class ShardStreamSession implements FrameReceiver {
             this::answered);
       } else {
         sender.send(ShardCodec.exportSlice(answer, answer.getRequest(), slice, false, options.chunkBytes()),
-            () -> stream.context().runOnContext(v -> exportSlice(answer, table, cursor)));
+            () -> LaterTurn.run(stream.context(), () -> exportSlice(answer, table, cursor)));
       }
       holdOrRead();
     } catch (RuntimeException | Error e) {

@@ -7,6 +7,7 @@ import io.regatta.node.Node;
 import io.regatta.node.admin.Hosted;
 import io.regatta.node.admin.Waits;
 import io.regatta.node.group.GroupWatch;
+import io.regatta.protocol.LaterTurn;
 import io.regatta.protocol.ShardStreamSession;
 import io.regatta.protocol.StreamPaths;
 import io.regatta.protocol.error.ErrorMapping;
@@ -86,7 +87,7 @@ final class ShardService {
     this.config = config;
     options = node.streams(config.stream().options());
     shard = new ParameterShard(index, config.limits().core(), System::currentTimeMillis,
-        task -> context.runOnContext(v -> task.run()));
+        task -> LaterTurn.run(context, task));
     hosted = node.starting("shard " + index);
     metrics = new ShardMetrics(node.metrics(), index);
     snapshots = new SnapshotWriter(vertx, context, shard, config.limits().snapshotBytes());
@@ -196,7 +197,7 @@ final class ShardService {
     private void digestOn(DigestCursor cursor, Promise<Long> promise) {
       try {
         if (cursor.advance(DIGEST_SLICE)) {
-          context.runOnContext(v -> digestOn(cursor, promise));
+          LaterTurn.run(context, () -> digestOn(cursor, promise));
         } else {
           promise.complete(cursor.value());
         }

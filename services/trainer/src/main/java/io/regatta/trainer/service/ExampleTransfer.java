@@ -4,6 +4,7 @@ import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.node.address.ServicePort;
+import io.regatta.protocol.LaterTurn;
 import io.regatta.protocol.StreamPaths;
 import io.regatta.protocol.error.ErrorMapping;
 import io.regatta.protocol.stream.StreamOptions;
@@ -227,7 +228,7 @@ final class ExampleTransfer {
     if (peer.sentAll) {
       endIfDone();
     } else {
-      context.runOnContext(v -> send(peer));
+      LaterTurn.run(context, () -> send(peer));
     }
   }
 
