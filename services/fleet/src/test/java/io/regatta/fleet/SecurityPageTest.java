@@ -42,7 +42,7 @@ class SecurityPageTest {
           .listen(0, "127.0.0.1").await(SECONDS, TimeUnit.SECONDS);
       HttpClient client = vertx.createHttpClient(security.client(new HttpClientOptions()));
       HttpClientResponse answer = client.request(HttpMethod.GET, server.actualPort(), "127.0.0.1", "/")
-          .compose(call -> call.putHeader(Token.HEADER, token.headerValue()).send()).await(SECONDS, TimeUnit.SECONDS);
+          .compose(call -> call.putHeader(Token.HEADER, token.headerValue()).send()).eventually(client::close).await(SECONDS, TimeUnit.SECONDS);
       assertThat(answer.statusCode()).isEqualTo(200);
     } finally {
       vertx.close().await(SECONDS, TimeUnit.SECONDS);

@@ -134,7 +134,7 @@ class NodeSecurityTest {
       }
       return r.send();
     });
-    return get(answer).statusCode();
+    return get(answer.eventually(http::close)).statusCode();
   }
 
   /** A client's certificate is enough to call others; a port cannot be opened with it. */

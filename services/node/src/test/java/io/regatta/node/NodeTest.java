@@ -27,6 +27,7 @@ import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.VerticleBase;
 import io.vertx.core.Vertx;
+import io.vertx.core.http.HttpClient;
 import io.vertx.core.http.HttpClientRequest;
 import io.vertx.core.http.HttpMethod;
 import io.vertx.core.json.JsonObject;
@@ -78,8 +79,10 @@ class NodeTest {
     Node node = get(Node.start(config.withCluster(fixed().cluster()), "parameter-server"));
     assertThat(node.host()).isEqualTo("elsewhere.example");
     assertThat(node.bind()).isEqualTo("127.0.0.1");
-    HttpClientRequest health = get(node.vertx().createHttpClient().request(HttpMethod.GET, node.adminPort(), "127.0.0.1", "/health"));
+    HttpClient client = node.vertx().createHttpClient();
+    HttpClientRequest health = get(client.request(HttpMethod.GET, node.adminPort(), "127.0.0.1", "/health"));
     assertThat(get(health.send()).statusCode()).isEqualTo(200);
+    get(client.close());
     get(node.close());
     Node member = get(Node.start(Settings.bind(new JsonObject().put("cluster", new JsonObject().put("name", "t" + UUID.randomUUID())
         .put("published_host", "localhost")), NodeConfig.class), "parameter-server"));
@@ -186,9 +189,11 @@ class NodeTest {
   void vertxsOwnMetricsAreShownWhereAskedFor() throws Exception {
     NodeConfig d = fixed();
     Node node = get(Node.start(new NodeConfig(d.cluster(), d.admin(), d.host(), 5, 5, 2, true), "rendezvous"));
+    HttpClient client = node.vertx().createHttpClient();
     get(node.vertx().createHttpServer().requestHandler(request -> request.response().end()).listen(0, "127.0.0.1")
-        .compose(server -> node.vertx().createHttpClient().request(HttpMethod.GET, server.actualPort(), "127.0.0.1", "/"))
+        .compose(server -> client.request(HttpMethod.GET, server.actualPort(), "127.0.0.1", "/"))
         .compose(HttpClientRequest::send));
+    get(client.close());
     assertThat(fetch(node, "/metrics", "*/*").body()).contains("vertx_http_server");
     assertThat(node.vertx().isNativeTransportEnabled())
         .isEqualTo(System.getProperty("os.name").equals("Linux"));

@@ -302,7 +302,7 @@ class RendezvousVerticleTest {
           return request.response();
         })
         .compose(response -> response.end().transform(end -> Future.succeededFuture(response.status())))
-        .otherwise(broken -> null));
+        .otherwise(broken -> null).eventually(grpc::close));
   }
 
   @Test

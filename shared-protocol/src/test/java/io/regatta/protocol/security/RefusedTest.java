@@ -233,6 +233,8 @@ class RefusedTest {
     }
     assertThat(probe(http2, server, HttpMethod.POST, health + "Check", "application/grpc-web")).isEqualTo("16");
     assertThat(probe(http2, server, HttpMethod.POST, health + "Check", "text/plain")).isEqualTo("HTTP 401");
+    get(http1.close());
+    get(http2.close()); // and nobody has closed them before, as may be done with one that nobody holds
   }
 
   /** The gRPC status, or the one of HTTP. */
@@ -244,13 +246,14 @@ class RefusedTest {
   }
 
   private Future<HttpClientResponse> request(HttpServer server, String path, String authorization) {
-    return loop.vertx.createHttpClient(new HttpClientOptions()).request(HttpMethod.GET, server.actualPort(), "127.0.0.1", path)
+    HttpClient client = loop.vertx.createHttpClient(new HttpClientOptions());
+    return client.request(HttpMethod.GET, server.actualPort(), "127.0.0.1", path)
         .compose(r -> {
           if (authorization != null) {
             r.putHeader(Token.HEADER, authorization);
           }
           return r.send();
-        });
+        }).eventually(client::close); // one that nobody holds may be closed before
   }
 
   @Test

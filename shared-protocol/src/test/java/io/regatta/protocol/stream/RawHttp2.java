@@ -13,6 +13,7 @@ import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.internal.buffer.BufferInternal;
+import io.vertx.core.net.NetClient;
 import io.vertx.core.net.NetSocket;
 import java.util.ArrayList;
 import java.util.List;
@@ -28,6 +29,8 @@ final class RawHttp2 {
   private final DefaultHttp2HeadersEncoder hpack = new DefaultHttp2HeadersEncoder();
   private final List<Frame> frames = new ArrayList<>();
   private NetSocket socket;
+  /** Null at a server. Held: one that nobody holds may be closed. */
+  private NetClient client;
   /** Of the client's first bytes, which are no frame: so many are still to come. */
   private int preface;
   private Buffer unread = Buffer.buffer();
@@ -44,7 +47,8 @@ final class RawHttp2 {
   /** Connects, exchanges SETTINGS and has answered the server's first PING, if it sends one within {@code awaitPing}. */
   static RawHttp2 connect(Loop loop, int port) throws Exception {
     RawHttp2 raw = new RawHttp2(loop);
-    raw.socket = get(loop.on(() -> loop.vertx.createNetClient().connect(port, "127.0.0.1").onSuccess(s -> {
+    raw.client = loop.vertx.createNetClient();
+    raw.socket = get(loop.on(() -> raw.client.connect(port, "127.0.0.1").onSuccess(s -> {
       raw.socket = s;
       s.handler(raw::received);
     })));
