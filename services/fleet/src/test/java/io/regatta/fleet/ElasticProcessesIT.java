@@ -100,7 +100,9 @@ class ElasticProcessesIT {
     victim.signal("STOP");
     long frozen = System.nanoTime();
     String done = first.await(line -> line.contains("is done, with 3 trainers"), START_SECONDS);
-    System.out.printf("goes on after %d ms: %s%n", (System.nanoTime() - frozen) / 1_000_000, done);
+    long goesOn = (System.nanoTime() - frozen) / 1_000_000;
+    System.out.printf("goes on after %d ms: %s%n", goesOn, done);
+    assertThat(goesOn).as("nobody waits for the lease").isLessThan(LEASE_MILLIS / 2);
     victim.signal("CONT");
     assertThat(victim.status(START_SECONDS)).as(victim.output()).isEqualTo(1);
     assertThat(victim.output()).containsAnyOf("given up by the rendezvous", "has not formed, or without this one");

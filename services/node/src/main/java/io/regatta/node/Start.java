@@ -50,6 +50,9 @@ final class Start implements Deployable {
   @Override
   public Future<?> deploy(Context context) throws Exception {
     this.context = context;
+    if (started.future().isComplete()) { // given up before its loop has come to it
+      return started.future();
+    }
     verticle.deploy(context).onComplete(end -> {
       if (end.succeeded()) {
         started.tryComplete();

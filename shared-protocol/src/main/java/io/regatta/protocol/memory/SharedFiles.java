@@ -12,9 +12,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.security.SecureRandom;
 import java.util.HexFormat;
 import java.util.Set;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 
 /** Files in memory, in {@code /dev/shm}, that nobody but their user can open. All of this blocks. */
@@ -28,11 +26,14 @@ final class SharedFiles {
   private static final AtomicBoolean SWEPT = new AtomicBoolean();
   /** The collector is asked for room no more often. */
   private static final long COLLECT_NANOS = 1_000_000_000L;
-  /** As long, and as long again in all, its work may take to show. */
-  private static final long LONGEST_PAUSE_MILLIS = 128;
+  /** So long its work may take to show. */
+  private static final long SHOWS_NANOS = 250_000_000L;
+  private static final long PAUSE_NANOS = 5_000_000L;
   /** Whether this process has had any. */
   private static final AtomicBoolean MADE = new AtomicBoolean();
-  private static final AtomicLong ASKED = new AtomicLong(System.nanoTime() - COLLECT_NANOS);
+  private static final Object ROOM = new Object();
+  /** When the collector was asked last; under the lock of {@link #ROOM}. */
+  private static long asked = System.nanoTime() - COLLECT_NANOS;
   /** Null where there is no file system in memory. */
   private static final UserDirectory DIRECTORY = Files.isDirectory(Path.of("/dev/shm")) ? UserDirectory.in(Path.of("/dev/shm")) : null;
 
@@ -89,18 +90,24 @@ final class SharedFiles {
    * that has been mapped takes its room, as direct memory does, and a heap with room of its own is collected rarely.
    */
   private static boolean hasRoom(long bytes) throws IOException {
-    boolean room = usable() >= bytes;
-    long now = System.nanoTime();
-    long asked = ASKED.get();
-    if (room || !MADE.get() || now - asked < COLLECT_NANOS || !ASKED.compareAndSet(asked, now)) {
+    if (usable() >= bytes) {
+      return true;
+    }
+    if (!MADE.get()) {
+      return false;
+    }
+    synchronized (ROOM) { // several streams may be opened at a time: all have what one collection gives back
+      boolean room = usable() >= bytes;
+      if (!room && System.nanoTime() - asked >= COLLECT_NANOS) {
+        asked = System.nanoTime();
+        System.gc();
+      }
+      while (!room && System.nanoTime() - asked < SHOWS_NANOS) {
+        LockSupport.parkNanos(PAUSE_NANOS);
+        room = usable() >= bytes;
+      }
       return room;
     }
-    System.gc();
-    for (long pause = 1; !room && pause <= LONGEST_PAUSE_MILLIS; pause *= 2) {
-      LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(pause));
-      room = usable() >= bytes;
-    }
-    return room;
   }
 
   private static long usable() throws IOException {

@@ -27,6 +27,8 @@ public final class Liveness {
   private final StreamOptions options;
   private final long timer;
   private boolean asked;
+  /** Of the answer that is awaited, or was last. */
+  private long limit = -1;
   private PeerLost failure;
 
   /**
@@ -68,6 +70,7 @@ public final class Liveness {
     if (timer >= 0) {
       vertx.cancelTimer(timer);
     }
+    vertx.cancelTimer(limit); // nobody answers on a connection that is closed
   }
 
   private void ping() {
@@ -82,16 +85,15 @@ public final class Liveness {
       stop(); // HTTP/1.1 has no PING, and carries no tensor streams.
       return;
     }
-    long[] limit = {-1};
     pong.onComplete(answer -> {
       asked = false;
-      vertx.cancelTimer(limit[0]);
+      vertx.cancelTimer(limit);
       if (answer.failed()) {
         stop();
       }
     });
     if (asked) {
-      limit(pong, limit, AGAIN);
+      limit(pong, AGAIN);
     }
   }
 
@@ -99,15 +101,15 @@ public final class Liveness {
    * Ends the connection if no answer comes in time. A limit that is noticed late says that this process has stood still itself, and maybe
    * the whole machine: the answer may lie unread, or be under way only now, and has the same time again.
    */
-  private void limit(Future<Buffer> pong, long[] timer, int again) {
+  private void limit(Future<Buffer> pong, int again) {
     long limitNanos = TimeUnit.MILLISECONDS.toNanos(options.pingTimeoutMillis());
     long due = System.nanoTime() + limitNanos;
-    timer[0] = vertx.setTimer(options.pingTimeoutMillis(), t -> {
+    limit = vertx.setTimer(options.pingTimeoutMillis(), t -> {
       if (pong.isComplete()) {
         return;
       }
       if (again > 0 && System.nanoTime() - due > limitNanos / LATE) {
-        limit(pong, timer, again - 1);
+        limit(pong, again - 1);
         return;
       }
       failure = new PeerLost(peer + " has given no sign of life for " + options.pingTimeoutMillis()

@@ -31,7 +31,7 @@ public final class LauncherLink {
     }
     Optional<ProcessHandle> handle = ProcessHandle.of(Long.parseLong(launcher));
     Thread thread = new Thread(() -> {
-      while (handle.isPresent() && handle.get().isAlive()) { // its onExit looks as often, and tells in a pool that others may hold up
+      while (handle.isPresent() && handle.get().isAlive()) { // onExit tells in a pool that others may hold up
         LockSupport.parkNanos(LOOK_NANOS);
       }
       end();

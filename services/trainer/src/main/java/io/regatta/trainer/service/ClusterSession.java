@@ -278,8 +278,8 @@ final class ClusterSession implements OwnedSession {
     return onLoop(this::leaveShards);
   }
 
-  @Override
-  public Future<Void> leaveShards() {
+  /** Takes this rank out of the shards, behind everything pushed; once. */
+  Future<Void> leaveShards() {
     if (left == null) {
       left = registering == null ? Future.succeededFuture() : Future.fromCompletionStage(registering.leave(), context)
           .onFailure(e -> {
@@ -298,8 +298,8 @@ final class ClusterSession implements OwnedSession {
   }
 
   /** Before the connections, so that the servers see the streams' end before theirs. */
-  @Override
-  public Future<Void> closeLinks() {
+  /** Ends the streams to servers and other trainers. */
+  Future<Void> closeLinks() {
     if (transfer != null) {
       transfer.abort(new Cancelled(name() + " is being stopped"));
     }

@@ -83,14 +83,4 @@ final class ElasticSession extends ElasticRankSession implements OwnedSession {
   public void end(RegattaException reason) {
     awaiting.end(reason);
   }
-
-  @Override
-  public Future<Void> leaveShards() {
-    return Future.succeededFuture();
-  }
-
-  @Override
-  public Future<Void> closeLinks() {
-    return mesh.close();
-  }
 }

@@ -2,7 +2,6 @@ package io.regatta.trainer.service;
 
 import io.regatta.core.error.RegattaException;
 import io.regatta.trainer.session.TrainerSession;
-import io.vertx.core.Future;
 
 /** A session as its owner, {@link TrainerVerticle}, has it. On the loop, but where it says any thread. */
 interface OwnedSession extends TrainerSession {
@@ -12,10 +11,4 @@ interface OwnedSession extends TrainerSession {
 
   /** Releases the model threads, now and to come. Any thread. */
   void end(RegattaException reason);
-
-  /** Takes this rank out of the shards, behind everything pushed; once. */
-  Future<Void> leaveShards();
-
-  /** Ends the streams to servers and other trainers. */
-  Future<Void> closeLinks();
 }

@@ -6,7 +6,6 @@ import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
 import io.regatta.trainer.djl.RankSteps;
-import io.regatta.trainer.run.RankRun;
 import io.regatta.trainer.snapshot.SnapshotCounts;
 import java.util.ArrayList;
 import java.util.List;
@@ -19,16 +18,26 @@ final class RankMeters {
   private final MeterRegistry registry;
   private final String job;
   private final LongSupplier step;
-  private final RankRun run;
+  private final RankSteps steps;
+  private final LongSupplier badLines;
+  private final SnapshotCounts snapshots;
   private final List<Meter> meters = new ArrayList<>();
   private Tags tags;
 
-  /** @param step steps that the rank has made; any thread */
-  RankMeters(MeterRegistry registry, String job, int rank, LongSupplier step, RankRun run) {
+  /**
+   * Registers them.
+   *
+   * @param step steps that the rank has made; any thread
+   * @param badLines lines of the data that it has left out; any thread
+   */
+  RankMeters(MeterRegistry registry, String job, int rank, LongSupplier step, RankSteps steps, LongSupplier badLines,
+      SnapshotCounts snapshots) {
     this.registry = registry;
     this.job = job;
     this.step = step;
-    this.run = run;
+    this.steps = steps;
+    this.badLines = badLines;
+    this.snapshots = snapshots;
     register(rank);
   }
 
@@ -42,8 +51,20 @@ final class RankMeters {
 
   /** They are told no longer. */
   void remove() {
-    meters.forEach(registry::remove);
+    meters.stream().filter(meter -> registered(meter.getId().getName()) == meter).forEach(registry::remove);
     meters.clear();
+  }
+
+  /** Who has these tags now: trainers of one process may change ranks in any order, and the next one of a rank has its figures. */
+  private Meter registered(String name) {
+    return registry.find(name).tags(tags).meter();
+  }
+
+  private void makeRoom(String name) {
+    Meter before = registered(name);
+    if (before != null) {
+      registry.remove(before);
+    }
   }
 
   private Tags tags(int rank) {
@@ -52,15 +73,13 @@ final class RankMeters {
 
   private void register(int rank) {
     tags = tags(rank);
-    RankSteps steps = run.steps();
     counter("regatta.trainer.steps", "steps made by this rank", step::getAsLong);
     counter("regatta.trainer.pushes", "pushes made by this rank, each to all shards", steps::made);
     counter("regatta.trainer.skipped.pushes", "pushes left empty for NaN or infinity", steps::skippedPushes);
-    counter("regatta.trainer.bad.lines", "lines of the data left out, as data.on_bad_line says, over all passes", run::badLines);
+    counter("regatta.trainer.bad.lines", "lines of the data left out, as data.on_bad_line says, over all passes", badLines::getAsLong);
     gauge("regatta.trainer.staleness.max", "highest staleness of a push so far", steps::stalenessMax);
     gauge("regatta.trainer.clock.lead.max", "most clocks that this rank was ahead of the slowest at a pull",
         steps::clockLeadMax);
-    SnapshotCounts snapshots = run.snapshots();
     counter("regatta.trainer.snapshots", "snapshots taken by this rank, and written", snapshots::taken);
     counter("regatta.trainer.snapshots.failed", "snapshots that this rank has begun, and that failed", snapshots::failures);
     counter("regatta.trainer.snapshots.bytes", "bytes of those taken", snapshots::bytes);
@@ -69,11 +88,13 @@ final class RankMeters {
   }
 
   private void counter(String name, String description, DoubleSupplier value) {
+    makeRoom(name);
     meters.add(FunctionCounter.builder(name, this, self -> value.getAsDouble()).tags(tags).description(description)
         .register(registry)); // a counter holds its object weakly, and this outlives it
   }
 
   private void gauge(String name, String description, LongSupplier value) {
+    makeRoom(name);
     meters.add(Gauge.builder(name, value, LongSupplier::getAsLong).strongReference(true).tags(tags)
         .description(description).register(registry));
   }

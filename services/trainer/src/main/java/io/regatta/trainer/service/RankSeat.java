@@ -8,7 +8,7 @@ import java.util.concurrent.TimeUnit;
 /** One trainer's part in its job: taken, asked for its rank, and left. Owned by {@link TrainerVerticle}, on its event loop. */
 interface RankSeat {
 
-  /** How long each farewell may take: who is frozen or gone is not waited for. */
+  /** How long each farewell may take, and model threads to find out that they are to end: who is frozen or gone is not waited for. */
   long FAREWELL_MILLIS = 1000;
 
   /**

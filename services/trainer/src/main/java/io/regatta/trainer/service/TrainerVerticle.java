@@ -156,7 +156,8 @@ public final class TrainerVerticle extends VerticleBase implements CancellableSt
     session = seat.session(found);
     LOG.info("{}: joined, {}", name(), seat.joined());
     run = new RankRun(session, program, progress, resultFile, new GpuAssignment(config.gpus()));
-    meters = new RankMeters(node.metrics(), job.job(), seat.rank(), session::step, run);
+    meters = new RankMeters(node.metrics(), job.job(), seat.rank(), session::step, run.steps(), run::badLines,
+        run.snapshots());
     hosted.serves();
     Future.fromCompletionStage(run.start(), context)
         .onFailure(e -> hosted.lacks(String.valueOf(e.getMessage())))

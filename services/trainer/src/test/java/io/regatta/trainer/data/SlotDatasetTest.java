@@ -8,6 +8,7 @@ import ai.djl.ndarray.types.Shape;
 import ai.djl.training.dataset.Batch;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 
@@ -72,7 +73,8 @@ class SlotDatasetTest {
     SlotSource<Integer> slow = new Numbers("slow", 3) {
       @Override
       public boolean parse(Integer record, SlotBatch into, int row) {
-        while (consumer.getState() != Thread.State.WAITING) { // a reader may be ahead
+        long end = System.nanoTime() + TimeUnit.MINUTES.toNanos(1);
+        while (consumer.getState() != Thread.State.WAITING && System.nanoTime() < end) { // a reader may be ahead
           Thread.onSpinWait();
         }
         LockSupport.parkNanos(20_000_000);

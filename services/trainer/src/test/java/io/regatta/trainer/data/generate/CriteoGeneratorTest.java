@@ -180,7 +180,7 @@ class CriteoGeneratorTest {
     assertThatThrownBy(() -> CriteoGenerator.ensure(again, size, rows -> {
       heard.add(rows);
       if (!UnfinishedCriteo.in(again).files().isEmpty()) {
-        while (allWritten && whole.files().stream().anyMatch(file -> !Files.exists(again.resolve(file.name())))) {
+        while (allWritten && !Thread.currentThread().isInterrupted() && whole.files().stream().anyMatch(file -> !Files.exists(again.resolve(file.name())))) {
           Thread.onSpinWait();
         }
         Thread.currentThread().interrupt();
