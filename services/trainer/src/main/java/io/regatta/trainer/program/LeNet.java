@@ -70,6 +70,9 @@ public final class LeNet implements TrainingProgram {
   @Override
   public void run(Worker worker) throws Exception {
     LeNetSettings settings = worker.settings(LeNetSettings.class);
+    if (worker.job().data().dir().isBlank()) {
+      worker.progress().line("no data.dir (--data): training on " + settings.trainImages() + " generated images, which are easier than digits");
+    }
     new ImageClassification(worker, "lenet", SHOWN_BATCHES).run(network(settings.dropout()),
         Loading.training(worker, train(worker.job(), settings)), test(worker.job(), settings));
   }

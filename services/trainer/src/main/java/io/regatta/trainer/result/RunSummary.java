@@ -6,6 +6,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.StringJoiner;
+import java.util.TreeMap;
 
 /** What {@link ResultFile} says, in words. */
 final class RunSummary {
@@ -34,7 +35,7 @@ final class RunSummary {
     figure(figures, "log loss", run.logloss());
     figure(figures, "loss", run.loss());
     List<String> partly = new ArrayList<>();
-    run.metrics().forEach((name, value) -> {
+    new TreeMap<>(run.metrics()).forEach((name, value) -> {
       if (name.startsWith(Figures.COVERAGE)) { // of each slot there is one: too many for a line
         partly.add(name.substring(Figures.COVERAGE.length()));
       } else {

@@ -153,9 +153,13 @@ public final class RankRun {
   }
 
   private Progress progress(int replica) {
-    if (session.trainer().rank() > 0 || replica > 0) {
-      return Progress.none();
+    if (replica == 0 && session.elastic().isPresent()) {
+      return new FirstRankProgress(() -> session.trainer().rank() == 0, this::shown);
     }
+    return session.trainer().rank() > 0 || replica > 0 ? Progress.none() : shown();
+  }
+
+  private Progress shown() {
     return progress != null ? progress : ConsoleProgress.create(session.job().job(), reporting());
   }
 

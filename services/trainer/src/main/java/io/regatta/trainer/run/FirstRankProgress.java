@@ -1,0 +1,133 @@
+package io.regatta.trainer.run;
+
+import io.regatta.trainer.Progress;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.function.BooleanSupplier;
+import java.util.function.DoubleSupplier;
+import java.util.function.Supplier;
+
+/**
+ * The progress of an elastic job's trainer, whose rank may become another: shown from the moment on when the rank is the first, with the
+ * phase that it is in, because whoever showed it before is lost or has left. Owned by one model thread.
+ */
+final class FirstRankProgress implements Progress {
+
+  private final BooleanSupplier first;
+  private final Supplier<Progress> making;
+  private final Map<String, Double> metrics = new LinkedHashMap<>();
+  /** Null: not the first rank so far. */
+  private Progress shown;
+  /** Null: no phase is open. */
+  private String phase;
+  private String unit;
+  private long amount;
+  private long done;
+  private DoubleSupplier share;
+
+  /**
+   * Of one trainer.
+   *
+   * @param first whether its rank is 0 now
+   * @param making makes what shows it, once it is
+   */
+  FirstRankProgress(BooleanSupplier first, Supplier<Progress> making) {
+    this.first = first;
+    this.making = making;
+  }
+
+  /** Null: another trainer shows how far the job is. */
+  private Progress shown() {
+    if (shown == null && first.getAsBoolean()) {
+      shown = making.get();
+      if (phase != null) {
+        shown.begin(phase, amount, unit);
+        shown.behind(done);
+        if (share != null) {
+          shown.share(share);
+        }
+        metrics.forEach(shown::metric);
+      }
+    }
+    return shown;
+  }
+
+  @Override
+  public void begin(String phase, long examples) {
+    begin(phase, examples, "examples");
+  }
+
+  @Override
+  public void begin(String phase, long amount, String unit) {
+    Progress before = shown;
+    this.phase = phase;
+    this.amount = amount;
+    this.unit = unit;
+    done = 0;
+    share = null;
+    metrics.clear();
+    Progress now = shown();
+    if (now != null && now == before) { // else it has begun with this phase
+      now.begin(phase, amount, unit);
+    }
+  }
+
+  @Override
+  public void behind(long amount) {
+    done = amount;
+    Progress now = shown();
+    if (now != null) {
+      now.behind(amount);
+    }
+  }
+
+  @Override
+  public void share(DoubleSupplier ofPhase) {
+    share = ofPhase;
+    Progress now = shown();
+    if (now != null) {
+      now.share(ofPhase);
+    }
+  }
+
+  @Override
+  public void advance(long examples) {
+    Progress now = shown();
+    done += examples;
+    if (now != null) {
+      now.advance(examples);
+    }
+  }
+
+  @Override
+  public void metric(String name, double value) {
+    metrics.put(name, value);
+    if (shown != null) {
+      shown.metric(name, value);
+    }
+  }
+
+  @Override
+  public void line(String text) {
+    Progress now = shown();
+    if (now != null) {
+      now.line(text);
+    }
+  }
+
+  @Override
+  public void end() {
+    Progress now = shown();
+    if (now != null) {
+      now.end();
+    }
+    phase = null;
+  }
+
+  @Override
+  public void close() {
+    if (shown != null) {
+      shown.close();
+    }
+  }
+}
