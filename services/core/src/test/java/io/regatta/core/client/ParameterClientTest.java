@@ -289,4 +289,75 @@ class ParameterClientTest {
     var push = job.clients.get(0).push(0, 1, null, null, List.of());
     assertThat(push).isCompletedExceptionally();
   }
+
+  /** A client of one shard, which answers each pull with this. */
+  private static CompletableFuture<ParameterClient.Values> pulledFrom(Pulled answer, boolean dense,
+      List<SparseIds> sparse) {
+    ShardLink link = new Pushed() {
+      @Override
+      public CompletionStage<PushAck> push(Push push) {
+        throw new UnsupportedOperationException();
+      }
+
+      @Override
+      public CompletionStage<Pulled> pull(Pull pull) {
+        return CompletableFuture.completedFuture(answer);
+      }
+    };
+    JobSpec spec = LocalJob.spec(Mode.ASYNC, 1, 1, OptimizerSpec.sgd(1), 0, NanPolicy.FAIL);
+    return new ParameterClient(spec, new TrainerId(0, 1), List.of(link), Runnable::run).pull(0, dense, sparse, false);
+  }
+
+  @Test
+  void namesTheShard_whenItsAnswerIsOfAnotherSize() {
+    DenseMemory whole = DenseMemory.of(new float[24]);
+    DenseMemory part = DenseMemory.of(new float[23]);
+    List<SparseIds> wish = List.of(new SparseIds(LocalJob.DEEP, new long[] {1, 2}));
+    List<SparseRows> rows = List.of(new SparseRows(LocalJob.DEEP, new long[] {1, 2}, new float[6]));
+    List<SparseRows> lessRows = List.of(new SparseRows(LocalJob.DEEP, new long[] {1}, new float[3]));
+    assertThat(pulledFrom(new Pulled(3, whole, rows, 5), true, wish).join().clockLead()).isEqualTo(5);
+    assertThat(catchThrowable(() -> pulledFrom(new Pulled(3, part, rows, 0), true, wish).join()))
+        .hasCauseInstanceOf(InvalidInput.class)
+        .hasMessageContainingAll("shard 0 of job job", "23 dense elements instead of 24");
+    assertThat(catchThrowable(() -> pulledFrom(new Pulled(3, null, rows, 0), true, wish).join()))
+        .hasCauseInstanceOf(InvalidInput.class).hasMessageContaining("0 dense elements instead of 24");
+    assertThat(catchThrowable(() -> pulledFrom(new Pulled(3, null, lessRows, 0), false, wish).join()))
+        .hasCauseInstanceOf(InvalidInput.class).hasMessageContaining("3 values of table 'deep' instead of 6");
+  }
+
+  @Test
+  void refusesMemoryOfAnotherSizeForAPull() {
+    ParameterClient client = new LocalJob(Mode.ASYNC, 1, 2, OptimizerSpec.sgd(1)).clients.get(0);
+    assertThat(catchThrowable(() -> client.pull(0, DenseMemory.of(new float[23]), List.of(), false).join()))
+        .hasCauseInstanceOf(InvalidInput.class).hasMessageContaining("memory for a pull has 23 dense elements");
+    assertThat(catchThrowable(() -> client.initialize(new float[25]).join())).hasCauseInstanceOf(InvalidInput.class)
+        .hasMessageContaining("initial value has 25 dense elements");
+  }
+
+  @Test
+  void unitesTheChangedRowsOfAllShards() {
+    LocalJob job = new LocalJob(Mode.GEO, 2, 3, OptimizerSpec.sgd(1));
+    long[] ids = new long[50];
+    Arrays.setAll(ids, i -> i * 31L - 7);
+    float[] deltas = new float[150];
+    for (int i = 0; i < deltas.length; i++) {
+      deltas[i] = i;
+    }
+    List<SparseRows> sparse = List.of(new SparseRows(LocalJob.DEEP, ids, deltas),
+        new SparseRows(LocalJob.WIDE, new long[] {5}, new float[] {9}));
+    List<SparseIds> wish = List.of(new SparseIds(LocalJob.DEEP, ids), new SparseIds(LocalJob.WIDE, new long[] {5}));
+    job.clients.forEach(c -> c.pull(0, false, wish, true).join());
+    job.clients.get(0).push(0, 1, null, null, sparse).join();
+    List<SparseRows> changed = job.clients.get(1).pull(0, false, List.of(), true).join().sparse();
+    List<SparseRows> served = job.clients.get(1).read(false, wish).join().sparse();
+    assertThat(changed).extracting(SparseRows::table).containsExactly(LocalJob.WIDE, LocalJob.DEEP);
+    assertThat(changed.get(0).values()).containsExactly(served.get(1).values());
+    Map<Long, float[]> byId = new HashMap<>();
+    for (int i = 0; i < 50; i++) {
+      byId.put(changed.get(1).ids()[i], Arrays.copyOfRange(changed.get(1).values(), 3 * i, 3 * i + 3));
+    }
+    for (int i = 0; i < 50; i++) {
+      assertThat(byId.get(ids[i])).containsExactly(Arrays.copyOfRange(served.get(0).values(), 3 * i, 3 * i + 3));
+    }
+  }
 }
