@@ -1,6 +1,7 @@
 package io.regatta.protocol;
 
 import io.regatta.core.dense.DenseValues;
+import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.exchange.Contributor;
 import io.regatta.core.exchange.Pull;
 import io.regatta.core.exchange.Pulled;
@@ -9,6 +10,7 @@ import io.regatta.core.exchange.PushAck;
 import io.regatta.core.exchange.Shrunk;
 import io.regatta.core.exchange.SparseIds;
 import io.regatta.core.exchange.SparseRows;
+import io.regatta.core.exchange.TrainerProgress;
 import io.regatta.protocol.tensor.Kind;
 import io.regatta.protocol.tensor.TensorMessage;
 import java.util.Iterator;
@@ -26,8 +28,11 @@ final class ShardCodec {
         .setVersion(push.version()).build();
     TensorMessage.Builder first = each.toBuilder().setDenseWanted(push.dense() != null).setFinite(push.finite());
     for (Contributor c : push.contributors()) {
-      first.addContributors(io.regatta.protocol.tensor.Contributor.newBuilder().setRank(c.rank())
-          .setIncarnation(c.incarnation()).setSequence(c.sequence()).setWeight(c.weight()));
+      var of = first.addContributorsBuilder().setRank(c.rank()).setIncarnation(c.incarnation()).setSequence(c.sequence())
+          .setWeight(c.weight());
+      if (!c.progress().equals(TrainerProgress.NONE)) {
+        of.setProgress(progress(c.progress()));
+      }
     }
     Chunks chunks = new Chunks(first.build(), each, chunkBytes);
     push.sparse().forEach(chunks::rows); // first: rows can be refused, and then nothing has been applied
@@ -49,7 +54,30 @@ final class ShardCodec {
   private static Push push(Assembly a, DenseValues dense) {
     TensorMessage h = a.first();
     return new Push(h.getContributorsList().stream().map(c -> new Contributor(c.getRank(), c.getIncarnation(),
-        c.getSequence(), c.getWeight())).toList(), h.getStep(), h.getVersion(), dense, a.rows(), h.getFinite());
+        c.getSequence(), c.getWeight(), progress(c.getProgress()))).toList(), h.getStep(), h.getVersion(), dense, a.rows(),
+        h.getFinite());
+  }
+
+  private static io.regatta.protocol.tensor.TrainerProgress progress(TrainerProgress progress) {
+    var out = io.regatta.protocol.tensor.TrainerProgress.newBuilder().setLocalSteps(progress.localSteps())
+        .setExchanges(progress.exchanges()).setLearningRateStep(progress.learningRateStep());
+    for (TrainerProgress.Replica replica : progress.replicas()) {
+      var of = out.addReplicasBuilder().setLocalSteps(replica.localSteps());
+      replica.parts().forEach(p -> of.addPartsBuilder().setPass(p.pass()).setPart(p.part()).setOf(p.of()).setBatches(p.batches()));
+    }
+    return out.build();
+  }
+
+  /** @throws InvalidInput if a count is negative */
+  private static TrainerProgress progress(io.regatta.protocol.tensor.TrainerProgress progress) {
+    if (progress.getLocalSteps() < 0 || progress.getExchanges() < 0 || progress.getLearningRateStep() < 0) {
+      throw new InvalidInput("a push tells a progress of " + progress.getLocalSteps() + " local steps, " + progress.getExchanges()
+          + " exchanges and learning-rate step " + progress.getLearningRateStep() + "; counts are not negative");
+    }
+    return new TrainerProgress(progress.getLocalSteps(), progress.getExchanges(), progress.getLearningRateStep(),
+        progress.getReplicasList().stream().map(replica -> new TrainerProgress.Replica(replica.getLocalSteps(),
+            replica.getPartsList().stream().map(p -> new TrainerProgress.Part(p.getPass(), p.getPart(), p.getOf(), p.getBatches()))
+                .toList())).toList());
   }
 
   static Iterator<Outgoing> ack(TensorMessage.Builder common, long request, PushAck ack) {

@@ -82,7 +82,8 @@ final class CheckpointPage {
       line(out, "table", t.name() + ": " + t.words());
     }
     for (Manifest.Trainer t : m.trainers()) {
-      line(out, "trainer " + t.rank(), t.steps() + " steps");
+      line(out, "trainer " + t.rank(), t.progress().localSteps() + " local steps, " + t.progress().exchanges()
+          + " exchanges, learning-rate step " + t.progress().learningRateStep());
     }
   }
 

@@ -80,7 +80,7 @@ class ResumeTest {
     Manifest manifest = Manifest.read(snapshot);
     assertThat(manifest.step()).isEqualTo(20);
     assertThat(manifest.fuzzy()).isFalse();
-    assertThat(manifest.trainers()).extracting(Manifest.Trainer::steps).containsExactly(20L, 20L);
+    assertThat(manifest.trainers()).extracting(t -> t.progress().localSteps()).containsExactly(20L, 20L);
 
     Path left = Files.createDirectories(dir.resolve("stopped/step-000000030." + manifest.run() + "-rank0-5.part"));
     lived("stopped", "max_steps=40", "resume=auto", "servers=1", "shards=3");
@@ -253,7 +253,7 @@ class ResumeTest {
     assertThat(snapshots("async")).containsExactly("pass-00000", "pass-00001");
     Manifest last = Manifest.read(dir.resolve("async/pass-00001"));
     assertThat(last.fuzzy()).isFalse();
-    assertThat(last.trainers()).extracting(Manifest.Trainer::steps).containsOnly(run.steps());
+    assertThat(last.trainers()).extracting(t -> t.progress().localSteps()).containsOnly(run.steps());
     assertThat(last.trainers()).extracting(t -> t.cursor().mapTo(DataCursor.class)).containsOnly(DataCursor.startOf(2));
     assertThat(hash(dir.resolve("async/pass-00001"))).isEqualTo(run.parametersHash());
     RunResult again = run("async", "mode=async", "sparse_optimizer.kind=sgd", "optimizer.kind=sgd", "epochs=3",

@@ -131,7 +131,7 @@ class SnapshotKindsTest {
     assertThat(manifest("loop/delta-000000020").parent()).isEqualTo("base-000000010");
     Manifest batch = manifest("loop/batch-000000025");
     assertThat(batch.fuzzy()).isFalse();
-    assertThat(batch.trainers()).extracting(Manifest.Trainer::steps).containsExactly(25L, 25L);
+    assertThat(batch.trainers()).extracting(t -> t.progress().localSteps()).containsExactly(25L, 25L);
     for (String from : new String[] {"delta-000000020", "batch-000000025"}) {
       RunResult resumed = run(line("from-" + from, dir.resolve("loop/" + from).toString(), new JsonObject(), 3), program);
       assertThat(resumed.steps()).isEqualTo(48);

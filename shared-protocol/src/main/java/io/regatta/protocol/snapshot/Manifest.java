@@ -1,61 +1,112 @@
 package io.regatta.protocol.snapshot;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.exchange.OptimizerUpdates;
+import io.regatta.core.exchange.TrainerProgress;
 import io.regatta.core.model.Sharding;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.Stream;
 
 /**
- * What a snapshot is: of which job, of which moment, in which files. Immutable.
+ * Description of a snapshot: its job, its moment, its files. Immutable.
  *
- * @param run whose it is: 16 hexadecimal digits, higher for runs that began later; kept by those that go on from it
+ * @param run whose it is: 16 hexadecimal digits, higher for runs that began later; kept by those that resume it
  * @param mode exchange mode, lower case
- * @param step steps that it holds: the run goes on with the step of this number
+ * @param step local steps of the rank that took it: what it is called by. Nothing is restored from it, see {@code trainers}
  * @param pass passes over the data that are behind it, -1 if it was made within one
- * @param version the highest of the shards' counts of updates
- * @param fuzzy shards and rows are of slightly different moments: pushes went on while it was taken, outside of sync mode
+ * @param version the highest of the shards' counts of updates; snapshots of one run are in the order of these
+ * @param updates of the optimizers
+ * @param fuzzy true if shards contain different pushes of a trainer, because that one was lost while it pushed
  * @param parent name of the directory beside this one that a delta is relative to; empty for all others
  * @param parentChecksum of the manifest there, for another snapshot may have come to that name; empty for all others
- * @param trainers how far each was
+ * @param trainers progress of each trainer, in rank order
  * @param files one per shard, in shard order
  * @param trainersFiles what trainers keep beside the shards; those who do not know what is in them leave them as they are
  */
 public record Manifest(String job, String run, String mode, SnapshotKind kind, long step, int pass, long version,
-    boolean fuzzy, String parent, String parentChecksum, ModelLayout model, List<Trainer> trainers, List<FileEntry> files,
-    List<FileEntry> trainersFiles) {
+    OptimizerUpdates updates, boolean fuzzy, String parent, String parentChecksum, ModelLayout model, List<Trainer> trainers,
+    List<FileEntry> files, List<FileEntry> trainersFiles) {
 
   static final String TRAINERS_FILES = "trainers_files";
-  private static final String FORMAT = "regatta-snapshot-1";
+  private static final String FORMAT = "regatta-snapshot-2";
+  /** Format whose trainers have one number for all counts. */
+  private static final String FORMAT_1 = "regatta-snapshot-1";
   private static final String PER_SERVER = "shards_per_server";
   private static final String SPARSE = "sparse_shards";
 
   /**
-   * How far a trainer was, and who it was: its pushes up to that sequence are inside.
+   * Progress of one trainer whose pushes are inside.
    *
-   * @param steps pushes of it that are inside
-   * @param sequences of the last push, by shard
-   * @param cursor where reading of data goes on, as the reader writes it; empty: after {@code steps} batches
+   * @param incarnation of its life
+   * @param progress that its last push inside carried
+   * @param clocks that the shards keep of it, by shard
+   * @param sequences of its last push inside, by shard
+   * @param cursor place in the data from which all trainers read on, as the reader writes it; empty: the places of the replicas say
    */
-  public record Trainer(int rank, long incarnation, long steps, List<Long> sequences, JsonObject cursor) {
+  public record Trainer(int rank, long incarnation, TrainerProgress progress, List<Long> clocks, List<Long> sequences,
+      JsonObject cursor) {
 
-    /** Another one that is where this one is. */
+    public Trainer {
+      clocks = List.copyOf(clocks);
+      sequences = List.copyOf(sequences);
+    }
+
+    /** Returns another trainer that is where this one is. */
     public Trainer as(int otherRank) {
-      return new Trainer(otherRank, incarnation, steps, sequences, cursor);
+      return new Trainer(otherRank, incarnation, progress, clocks, sequences, cursor);
+    }
+
+    /** Returns the highest clock that a shard keeps of it; 0 without shards. */
+    public long clock() {
+      return clocks.stream().mapToLong(Long::longValue).max().orElse(0);
     }
 
     JsonObject toJson() {
-      return new JsonObject().put("rank", rank).put("incarnation", incarnation).put("steps", steps)
-          .put("sequences", new JsonArray(sequences)).put("cursor", cursor);
+      JsonArray replicas = new JsonArray();
+      for (TrainerProgress.Replica replica : progress.replicas()) {
+        JsonArray parts = new JsonArray();
+        replica.parts().forEach(p -> parts.add(new JsonObject().put("pass", p.pass()).put("part", p.part()).put("of", p.of())
+            .put("batches", p.batches())));
+        replicas.add(new JsonObject().put("local_steps", replica.localSteps()).put("parts", parts));
+      }
+      return new JsonObject().put("rank", rank).put("incarnation", incarnation).put("local_steps", progress.localSteps())
+          .put("exchanges", progress.exchanges()).put("learning_rate_step", progress.learningRateStep())
+          .put("clocks", new JsonArray(clocks)).put("sequences", new JsonArray(sequences)).put("replicas", replicas)
+          .put("cursor", cursor);
     }
 
     static Trainer of(JsonObject json) {
-      return new Trainer(json.getInteger("rank"), json.getLong("incarnation"), json.getLong("steps"),
-          json.getJsonArray("sequences").stream().map(n -> ((Number) n).longValue()).toList(),
+      List<TrainerProgress.Replica> replicas = objects(json, "replicas")
+          .map(replica -> new TrainerProgress.Replica(replica.getLong("local_steps"), objects(replica, "parts")
+              .map(p -> new TrainerProgress.Part(p.getInteger("pass"), p.getInteger("part"), p.getInteger("of"), p.getLong("batches")))
+              .toList())).toList();
+      return new Trainer(json.getInteger("rank"), json.getLong("incarnation"), new TrainerProgress(json.getLong("local_steps"),
+          json.getLong("exchanges"), json.getLong("learning_rate_step"), replicas), longs(json, "clocks"), longs(json, "sequences"),
           json.getJsonObject("cursor", new JsonObject()));
+    }
+
+    private static Stream<JsonObject> objects(JsonObject json, String key) {
+      return json.getJsonArray(key).stream().map(JsonObject.class::cast);
+    }
+
+    /** Version 1 has one number: local steps, in pushes of each replica. */
+    static Trainer ofVersion1(JsonObject json) {
+      long steps = json.getLong("steps");
+      List<Long> sequences = longs(json, "sequences");
+      return new Trainer(json.getInteger("rank"), json.getLong("incarnation"), new TrainerProgress(steps, steps, steps, List.of()),
+          Collections.nCopies(sequences.size(), steps), sequences, json.getJsonObject("cursor", new JsonObject()));
+    }
+
+    private static List<Long> longs(JsonObject json, String key) {
+      return json.getJsonArray(key).stream().map(n -> ((Number) n).longValue()).toList();
     }
   }
 
@@ -65,15 +116,20 @@ public record Manifest(String job, String run, String mode, SnapshotKind kind, l
     trainersFiles = List.copyOf(trainersFiles);
   }
 
-  /** One of a job whose trainers keep nothing. */
+  /** A manifest of a job whose trainers keep nothing, and whose optimizers have made every update. */
   public Manifest(String job, String run, String mode, SnapshotKind kind, long step, int pass, long version, boolean fuzzy,
       String parent, String parentChecksum, ModelLayout model, List<Trainer> trainers, List<FileEntry> files) {
-    this(job, run, mode, kind, step, pass, version, fuzzy, parent, parentChecksum, model, trainers, files, List.of());
+    this(job, run, mode, kind, step, pass, version, every(version, model), fuzzy, parent, parentChecksum, model, trainers, files,
+        List.of());
   }
 
-  /** Whether a manifest is that of a snapshot. */
+  private static OptimizerUpdates every(long updates, ModelLayout model) {
+    return OptimizerUpdates.all(updates, model.tables().stream().map(TableLayout::name).toList());
+  }
+
+  /** Returns true if a manifest is that of a snapshot. */
   static boolean is(JsonObject json) {
-    return FORMAT.equals(json.getString("format"));
+    return FORMAT.equals(json.getString("format")) || FORMAT_1.equals(json.getString("format"));
   }
 
   /** Reads and checks it; the files are not looked at. */
@@ -99,7 +155,10 @@ public record Manifest(String job, String run, String mode, SnapshotKind kind, l
     JsonArray marks = new JsonArray();
     trainers.forEach(t -> marks.add(t.toJson()));
     JsonObject json = new JsonObject().put("format", FORMAT).put("job", job).put("run", run).put("kind", kind.label())
-        .put("mode", mode).put("step", step).put("pass", pass).put("version", version).put("fuzzy", fuzzy)
+        .put("mode", mode).put("step", step).put("pass", pass).put("version", version)
+        .put("optimizer_updates",
+            new JsonObject().put("dense", updates.dense()).put("tables", new JsonObject(new TreeMap<>(updates.tables()))))
+        .put("fuzzy", fuzzy)
         .put("parent", parent).put("parent_checksum", parentChecksum).put("shards", model.shards());
     if (model.sharding().isApart()) {
       json.put(PER_SERVER, model.sharding().perServer()).put(SPARSE, model.sharding().sparsePerServer());
@@ -121,7 +180,9 @@ public record Manifest(String job, String run, String mode, SnapshotKind kind, l
 
   private static Manifest of(JsonObject json) {
     List<Trainer> trainers = new ArrayList<>();
-    json.getJsonArray("trainers").forEach(t -> trainers.add(Trainer.of((JsonObject) t)));
+    boolean version1 = FORMAT_1.equals(json.getString("format"));
+    json.getJsonArray("trainers").stream().map(JsonObject.class::cast)
+        .forEach(t -> trainers.add(version1 ? Trainer.ofVersion1(t) : Trainer.of(t)));
     List<FileEntry> files = files(json, "files");
     ModelLayout model = ModelLayout.of(json.getJsonObject("model"),
         new Sharding(json.getInteger("shards"), json.getInteger(PER_SERVER, 0), json.getInteger(SPARSE, 0)));
@@ -130,8 +191,15 @@ public record Manifest(String job, String run, String mode, SnapshotKind kind, l
     }
     trainers.sort(Comparator.comparingInt(Trainer::rank));
     return new Manifest(json.getString("job"), text(json, "run"), json.getString("mode"), SnapshotKind.of(json.getString("kind")),
-        json.getLong("step"), json.getInteger("pass"), json.getLong("version"), json.getBoolean("fuzzy"),
+        json.getLong("step"), json.getInteger("pass"), json.getLong("version"),
+        version1 ? every(json.getLong("version"), model) : updates(json.getJsonObject("optimizer_updates")), json.getBoolean("fuzzy"),
         json.getString("parent"), text(json, "parent_checksum"), model, trainers, files, files(json, TRAINERS_FILES));
+  }
+
+  private static OptimizerUpdates updates(JsonObject json) {
+    Map<String, Long> tables = new TreeMap<>();
+    json.getJsonObject("tables").forEach(table -> tables.put(table.getKey(), ((Number) table.getValue()).longValue()));
+    return new OptimizerUpdates(json.getLong("dense"), tables);
   }
 
   private static String text(JsonObject json, String key) {
@@ -145,7 +213,7 @@ public record Manifest(String job, String run, String mode, SnapshotKind kind, l
   /** The same of other files. */
   Manifest with(SnapshotKind newKind, ModelLayout newModel, List<FileEntry> newFiles) {
     boolean delta = newKind == SnapshotKind.DELTA;
-    return new Manifest(job, run, mode, newKind, step, pass, version, fuzzy, delta ? parent : "", delta ? parentChecksum : "",
+    return new Manifest(job, run, mode, newKind, step, pass, version, updates, fuzzy, delta ? parent : "", delta ? parentChecksum : "",
         newModel, trainers, newFiles, trainersFiles);
   }
 }

@@ -1,5 +1,6 @@
 package io.regatta.protocol.snapshot;
 
+import io.regatta.core.exchange.TrainerProgress;
 import io.regatta.core.model.DensePartition;
 import io.regatta.core.model.DenseVariable;
 import io.regatta.core.model.Sharding;
@@ -87,7 +88,8 @@ final class WrittenSnapshot {
       shard(path, layout, s, removed);
       files.add(FileEntry.of(path, path.getFileName().toString()));
     }
-    Manifest.Trainer trainer = new Manifest.Trainer(0, 12, step, List.of(step), new JsonObject());
+    Manifest.Trainer trainer = new Manifest.Trainer(0, 12, new TrainerProgress(step, step, step, List.of()),
+        List.of(step), List.of(step), new JsonObject());
     String parentChecksum = parent.isEmpty() ? "" : ManifestFile.checksum(dir.resolveSibling(parent));
     out.publish(new Manifest("job", run, "sync", kind, step, pass, step, false, parent, parentChecksum, layout, List.of(trainer),
         files).toJson(), true);

@@ -106,7 +106,7 @@ final class RoundPushes implements Intake {
   /** A dropped push in a sync round: the others' mean goes without it. */
   private static Push weightless(Push push) {
     List<Contributor> none = push.contributors().stream()
-        .map(c -> new Contributor(c.rank(), c.incarnation(), c.sequence(), 0)).toList();
+        .map(c -> new Contributor(c.rank(), c.incarnation(), c.sequence(), 0, c.progress())).toList();
     return new Push(none, push.step(), push.version(), null, List.of());
   }
 

@@ -130,7 +130,7 @@ public final class RoundReducer {
     if (a.incarnation() != b.incarnation() || a.sequence() != b.sequence()) {
       throw new InvalidInput("two different pushes of trainer " + a.rank() + " in one round: " + a + " and " + b);
     }
-    return new Contributor(a.rank(), a.incarnation(), a.sequence(), a.weight() + b.weight());
+    return new Contributor(a.rank(), a.incarnation(), a.sequence(), a.weight() + b.weight(), a.progress());
   }
 
   private static DenseValues dense(List<Push> pushes, float[] factors) {

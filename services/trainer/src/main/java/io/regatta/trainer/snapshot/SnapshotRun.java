@@ -5,6 +5,8 @@ import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.exchange.JobSpec;
 import io.regatta.core.exchange.Mode;
+import io.regatta.core.exchange.OptimizerUpdates;
+import io.regatta.core.model.SparseTableSpec;
 import io.regatta.protocol.snapshot.FileEntry;
 import io.regatta.protocol.snapshot.Manifest;
 import io.regatta.protocol.snapshot.ManifestFile;
@@ -210,7 +212,7 @@ public final class SnapshotRun implements AutoCloseable {
           throw e;
         }
         TrainersPlaces.At at = places.at(dir.part(), files, steps, cursor);
-        dir.publish(new Manifest(spec.job(), run, spec.mode().name().toLowerCase(Locale.ROOT), kind, steps, pass, at.version(), fuzzy,
+        dir.publish(new Manifest(spec.job(), run, spec.mode().name().toLowerCase(Locale.ROOT), kind, steps, pass, at.version(), every(at.version()), fuzzy,
             parent, parentChecksum, ModelLayout.of(spec), at.trainers(), files, own).toJson(), false);
         long bytes = Stream.concat(files.stream(), own.stream()).mapToLong(FileEntry::bytes).sum();
         counts.taken(steps, bytes, System.nanoTime() - begin);
@@ -227,6 +229,10 @@ public final class SnapshotRun implements AutoCloseable {
       last = name;
       deltas = delta ? deltas + 1 : 0;
     }
+  }
+
+  private OptimizerUpdates every(long updates) {
+    return OptimizerUpdates.all(updates, spec.model().sparse().stream().map(SparseTableSpec::name).toList());
   }
 
   private void failed(String what, Throwable e) {

@@ -174,9 +174,9 @@ public record StartingPoint(Path dir, Manifest manifest, boolean resume) {
       return 0;
     }
     if (manifest.trainers().size() != trainers) {
-      return manifest.trainers().stream().mapToLong(Manifest.Trainer::steps).sum() / trainers;
+      return manifest.trainers().stream().mapToLong(t -> t.progress().localSteps()).sum() / trainers;
     }
-    return manifest.trainers().stream().filter(t -> t.rank() == rank).mapToLong(Manifest.Trainer::steps).findFirst()
+    return manifest.trainers().stream().filter(t -> t.rank() == rank).mapToLong(t -> t.progress().localSteps()).findFirst()
         .orElse(manifest.step());
   }
 

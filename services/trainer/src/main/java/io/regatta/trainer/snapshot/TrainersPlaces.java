@@ -1,6 +1,7 @@
 package io.regatta.trainer.snapshot;
 
 import io.regatta.core.exchange.Mode;
+import io.regatta.core.exchange.TrainerProgress;
 import io.regatta.protocol.snapshot.FileEntry;
 import io.regatta.protocol.snapshot.Manifest;
 import io.regatta.protocol.snapshot.ShardSaver;
@@ -68,11 +69,15 @@ final class TrainersPlaces {
   /** In sync mode all are where the round is; in the others each is where its pushes are, as far as a shard has them. */
   private void add(Map<Integer, Manifest.Trainer> trainers, JsonObject t, long steps, JsonObject cursor) {
     int rank = t.getInteger("rank");
-    long pushes = t.getLong("clock") * (mode == Mode.GEO ? session.job().kSteps() : 1) / pushesPerStep;
+    long clock = t.getLong("clock");
+    long pushes = clock * (mode == Mode.GEO ? session.job().kSteps() : 1) / pushesPerStep;
     Manifest.Trainer known = trainers.get(rank);
+    List<Long> clocks = new ArrayList<>(known == null ? List.of() : known.clocks());
+    clocks.add(clock);
     List<Long> sequences = new ArrayList<>(known == null ? List.of() : known.sequences());
     sequences.add(t.getLong("sequence"));
-    long its = mode == Mode.SYNC ? steps : known == null ? pushes : Math.min(pushes, known.steps());
-    trainers.put(rank, new Manifest.Trainer(rank, t.getLong("incarnation"), its, sequences, cursor));
+    long its = mode == Mode.SYNC ? steps : known == null ? pushes : Math.min(pushes, known.progress().localSteps());
+    trainers.put(rank, new Manifest.Trainer(rank, t.getLong("incarnation"), new TrainerProgress(its, clock, its, List.of()), clocks,
+        sequences, cursor));
   }
 }

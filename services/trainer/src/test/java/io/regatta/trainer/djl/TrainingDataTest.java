@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import ai.djl.ndarray.NDManager;
 import ai.djl.training.dataset.Batch;
+import io.regatta.core.exchange.TrainerProgress;
 import io.regatta.core.model.Sharding;
 import io.regatta.protocol.snapshot.Manifest;
 import io.regatta.protocol.snapshot.ModelLayout;
@@ -59,7 +60,8 @@ class TrainingDataTest {
   }
 
   private static StartingPoint behindPass(DataCursor cursor) {
-    Manifest.Trainer trainer = new Manifest.Trainer(0, 1, 8, List.of(8L), JsonObject.mapFrom(cursor));
+    Manifest.Trainer trainer = new Manifest.Trainer(0, 1, new TrainerProgress(8, 8, 8, List.of()), List.of(8L), List.of(8L),
+        JsonObject.mapFrom(cursor));
     return new StartingPoint(Path.of("pass-00001"), new Manifest("job", "00000000000000a1", "async", SnapshotKind.FULL, 8, 1, 8, false,
         "", "", new ModelLayout("0123456789abcdef", 7, Sharding.common(0), 4, "sgd", 0, List.of(), List.of()), List.of(trainer),
         List.of()), true);

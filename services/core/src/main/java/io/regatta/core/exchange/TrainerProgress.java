@@ -1,0 +1,55 @@
+package io.regatta.core.exchange;
+
+import java.util.List;
+
+/**
+ * Progress of one trainer of a job: its counts, none of which stands for another, and the places of its replicas in the data.
+ * Every push carries the progress that holds once that push is applied, so that a shard knows what its values contain.
+ * The clock that a shard keeps of a trainer is not in here: it orders waits, and jumps where a trainer has waited in a barrier. Nor
+ * are the updates of the optimizers, which the shards count ({@link OptimizerUpdates}). Immutable.
+ *
+ * @param localSteps steps made; of several replicas those of the one that has made most. {@code max_steps} limits them
+ * @param exchanges pushes to the shards, each to all of them: in geo mode one after every {@code k_steps} local steps, or fewer
+ *     before a barrier and at the end of a pass
+ * @param learningRateStep step that the schedule of the learning rate is at next
+ * @param replicas places of the replicas, by number; empty: not known, as of trainers that are not Regatta's
+ */
+public record TrainerProgress(long localSteps, long exchanges, long learningRateStep, List<Replica> replicas) {
+
+  /** Progress before the first step, or of a trainer that does not tell any. */
+  public static final TrainerProgress NONE = new TrainerProgress(0, 0, 0, List.of());
+
+  /** Checks the counts and takes a copy of the list. */
+  public TrainerProgress {
+    if (localSteps < 0 || exchanges < 0 || learningRateStep < 0) {
+      throw new IllegalArgumentException("progress with " + localSteps + " local steps, " + exchanges + " exchanges and learning-rate step "
+          + learningRateStep + "; none may be negative");
+    }
+    replicas = List.copyOf(replicas);
+  }
+
+  /**
+   * Progress of one replica, which takes its batches from its own part of the data.
+   *
+   * @param localSteps steps that it has made
+   * @param parts of the pass that it is in, and how much of each is behind it; of later passes as well where it has parts in those that
+   *     do not follow from its number. Empty: not known
+   */
+  public record Replica(long localSteps, List<Part> parts) {
+
+    /** Takes a copy of the list. */
+    public Replica {
+      parts = List.copyOf(parts);
+    }
+  }
+
+  /**
+   * Part of one pass over the data, as it was divided among the replicas of all trainers when the pass began.
+   *
+   * @param pass from 0
+   * @param part its number among the parts
+   * @param of number of parts; 0: the data are the replica's own, and nobody else can read them
+   * @param batches that have been taken from its beginning on, in the order in which the data set gives them
+   */
+  public record Part(int pass, int part, int of, long batches) {}
+}
