@@ -2,43 +2,62 @@ package io.regatta.core.metrics;
 
 /**
  * A sum of non-negative numbers, each rounded to a whole number of 2^-30: the same bits in whatever order they come and
- * however they are grouped. Holds 8.5·10^9 in all. Not thread-safe; one owner.
+ * however they are grouped. Holds 3·10^16 in all, so that no run's examples are too many. Not thread-safe; one owner.
  */
 final class FixedPointSum {
 
-  /** Numbers by which {@link #write} tells a sum. */
+  /** Numbers by which {@link #write} represents a sum. */
   static final int PARTS = 2;
 
   private static final double UNITS = 1L << 30;
-  /** A sum travels as two whole numbers, so that sums of sums stay exact as doubles over 2^21 ranks. */
   private static final int LOW_BITS = 32;
+  private static final long LOW_MASK = (1L << LOW_BITS) - 1;
+  /** Up to here a double holds each whole number. */
+  private static final long HIGH_MAX = 1L << 53;
 
-  private long units;
+  /** Units of 2^32·2^-30. */
+  private long high;
+  /** Units of 2^-30 beside them, below 2^32. */
+  private long low;
 
   void add(double value) {
-    units = Math.addExact(units, Math.round(value * UNITS));
+    long units = Math.round(value * UNITS);
+    add(units >> LOW_BITS, units & LOW_MASK);
   }
 
   void add(FixedPointSum other) {
-    units = Math.addExact(units, other.units);
+    add(other.high, other.low);
+  }
+
+  private void add(long moreHigh, long moreLow) {
+    long lows = Math.addExact(low, moreLow);
+    long highs = Math.addExact(Math.addExact(high, moreHigh), lows >> LOW_BITS);
+    if (highs > HIGH_MAX) {
+      throw new ArithmeticException("a sum of metrics is above " + HIGH_MAX * ((1L << LOW_BITS) / UNITS));
+    }
+    high = highs;
+    low = lows & LOW_MASK;
   }
 
   void reset() {
-    units = 0;
+    high = 0;
+    low = 0;
   }
 
   double value() {
-    return units / UNITS;
+    boolean fits = high <= Long.MAX_VALUE >> LOW_BITS;
+    return fits ? (high << LOW_BITS | low) / UNITS : high * ((1L << LOW_BITS) / UNITS) + low / UNITS;
   }
 
-  /** Puts the sum to {@code out[at .. at + PARTS)}, to be added there to others' as doubles. */
+  /** Writes the sum to {@code out[at .. at + PARTS)} as whole numbers, which stay exact when others' are added to them. */
   void write(double[] out, int at) {
-    out[at] = units >> LOW_BITS;
-    out[at + 1] = units & (1L << LOW_BITS) - 1;
+    out[at] = high;
+    out[at + 1] = low;
   }
 
-  /** Takes over what {@link #write} has told, or a sum of it; both are whole numbers. */
-  void read(long high, long low) {
-    units = Math.addExact(Math.multiplyExact(high, 1L << LOW_BITS), low);
+  /** Sets this to what {@link #write} has written, or to a sum of several; both are whole numbers. */
+  void read(long highs, long lows) {
+    reset();
+    add(highs, lows);
   }
 }
