@@ -1,12 +1,12 @@
 package io.regatta.core.client;
 
+import io.regatta.core.error.RegattaException.Overloaded;
 import io.regatta.core.exchange.SparseRows;
 import io.regatta.core.model.SparseTableSpec;
 import io.regatta.core.optim.Optimizer;
 import it.unimi.dsi.fastutil.longs.Long2IntOpenHashMap;
 import it.unimi.dsi.fastutil.longs.LongArrayList;
 import it.unimi.dsi.fastutil.longs.LongLinkedOpenHashSet;
-import java.util.Arrays;
 
 /**
  * A rank's local copy of the rows that it has used of one table: the trained value and the one last agreed on with the
@@ -14,18 +14,22 @@ import java.util.Arrays;
  */
 final class GeoTable {
 
+  private static final int ARRAY_MAX = Integer.MAX_VALUE - 8;
+
   private final SparseTableSpec spec;
   private final Optimizer optimizer;
   private final int dim;
   private final Long2IntOpenHashMap index = new Long2IntOpenHashMap();
   private final LongLinkedOpenHashSet touched = new LongLinkedOpenHashSet();
-  private float[] local = new float[0];
-  private float[] old = new float[0];
+  private final RowSlabs local;
+  private final RowSlabs old;
 
   GeoTable(SparseTableSpec spec) {
     this.spec = spec;
     optimizer = Optimizer.of(spec.optimizer());
     dim = spec.dim();
+    local = new RowSlabs(dim);
+    old = new RowSlabs(dim);
     index.defaultReturnValue(-1);
   }
 
@@ -37,7 +41,7 @@ final class GeoTable {
       if (row < 0) {
         missing.add(ids[i]);
       } else {
-        System.arraycopy(local, row * dim, out, i * dim, dim);
+        System.arraycopy(local.slab(row), local.offset(row), out, i * dim, dim);
       }
     }
     return missing.toLongArray();
@@ -50,13 +54,8 @@ final class GeoTable {
       if (index.putIfAbsent(ids[i], row) >= 0) {
         continue;
       }
-      if ((row + 1) * dim > local.length) {
-        int rows = Math.max(1024, row + (row >> 1) + 1);
-        local = Arrays.copyOf(local, Math.multiplyExact(rows, dim));
-        old = Arrays.copyOf(old, local.length);
-      }
-      System.arraycopy(values, i * dim, local, row * dim, dim);
-      System.arraycopy(values, i * dim, old, row * dim, dim);
+      local.put(row, values, i * dim);
+      old.put(row, values, i * dim);
     }
   }
 
@@ -77,20 +76,23 @@ final class GeoTable {
             + "pulled");
       }
       touched.add(id);
-      optimizer.apply(local, row * dim, null, 0, 0, gradients.values(), i * dim, dim, lr, step + 1);
+      optimizer.apply(local.slab(row), local.offset(row), null, 0, 0, gradients.values(), i * dim, dim, lr, step + 1);
     }
   }
 
   /** One n-th of what training has changed since the last exchange; the agreed values move along with it. */
   SparseRows takeDelta(int trainers) {
+    float[] delta = new float[deltaLength(touched.size())];
     long[] ids = touched.toLongArray();
     touched.clear();
-    float[] delta = new float[ids.length * dim];
     for (int i = 0; i < ids.length; i++) {
-      int row = index.get(ids[i]) * dim;
+      int row = index.get(ids[i]);
+      float[] to = local.slab(row);
+      float[] from = old.slab(row);
+      int at = local.offset(row);
       for (int k = 0; k < dim; k++) {
-        delta[i * dim + k] = (local[row + k] - old[row + k]) / trainers;
-        old[row + k] += delta[i * dim + k];
+        delta[i * dim + k] = (to[at + k] - from[at + k]) / trainers;
+        from[at + k] += delta[i * dim + k];
       }
     }
     return new SparseRows(spec.name(), ids, delta);
@@ -99,15 +101,27 @@ final class GeoTable {
   /** Takes over what others have changed: the local value moves by what the servers' is away from the agreed one. */
   void merge(long[] ids, float[] server) {
     for (int i = 0; i < ids.length; i++) {
-      int at = index.get(ids[i]);
-      if (at < 0) {
+      int row = index.get(ids[i]);
+      if (row < 0) {
         continue;
       }
+      float[] mine = local.slab(row);
+      float[] agreed = old.slab(row);
+      int at = local.offset(row);
       for (int k = 0; k < dim; k++) {
         float now = server[i * dim + k];
-        local[at * dim + k] += now - old[at * dim + k];
-        old[at * dim + k] = now;
+        mine[at + k] += now - agreed[at + k];
+        agreed[at + k] = now;
       }
     }
+  }
+
+  /** @throws Overloaded if an exchange would hold more values than an array does */
+  int deltaLength(int rows) {
+    if ((long) rows * dim > ARRAY_MAX) {
+      throw new Overloaded("an exchange of " + rows + " rows of " + dim + " values of table '" + spec.name() + "' is more than the "
+          + ARRAY_MAX + " values that one message holds; exchange more often (geo.k_steps), or use more trainers");
+    }
+    return rows * dim;
   }
 }

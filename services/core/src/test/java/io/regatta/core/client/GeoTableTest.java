@@ -3,6 +3,7 @@ package io.regatta.core.client;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.regatta.core.error.RegattaException.Overloaded;
 import io.regatta.core.exchange.SparseRows;
 import io.regatta.core.init.InitializerSpec;
 import io.regatta.core.model.SparseTableSpec;
@@ -12,6 +13,7 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Random;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 
 /** A local copy of rows against a model of it in plain maps; numbers are dyadic, so that they come out exactly. */
@@ -160,5 +162,41 @@ class GeoTableTest {
       local.forEach((id, row) -> assertThat(copy(table, id)).as("row %s", id).containsExactly(row));
     }
     assertThat(local).hasSizeGreaterThan(30);
+  }
+
+  @Test
+  void keepsMoreRowsThanASlabHolds() {
+    GeoTable table = table(OptimizerSpec.sgd(0.5));
+    int n = 50_000;
+    long[] ids = LongStream.range(0, n).map(i -> 7 * i).toArray();
+    float[] values = new float[n * DIM];
+    for (int i = 0; i < values.length; i++) {
+      values[i] = i;
+    }
+    table.admit(ids, values);
+    assertThat(copy(table, ids)).containsExactly(values);
+    table.update(new SparseRows("emb", new long[] {ids[n - 1]}, rows(8)), 0);
+    assertThat(table.takeDelta(TRAINERS)).satisfies(d -> assertThat(d.ids()).containsExactly(ids[n - 1]))
+        .satisfies(d -> assertThat(d.values()).containsExactly(rows(-1)));
+  }
+
+  /** The number of a row times its values passes 2^31 long before the rows do. */
+  @Test
+  void placesOfRowsStayWithinTheirSlabs_howeverManyRowsThereAre() {
+    RowSlabs slabs = new RowSlabs(DIM);
+    slabs.put(0, rows(1), 0);
+    int length = slabs.slab(0).length;
+    for (int row : new int[] {0, 1, Integer.MAX_VALUE / DIM + 1, Integer.MAX_VALUE}) {
+      assertThat(slabs.offset(row)).isBetween(0, length - DIM);
+    }
+    assertThat(new RowSlabs(1 << 20).offset(1 << 20)).isZero();
+  }
+
+  @Test
+  void refusesAnExchangeThatNoArrayHolds() {
+    GeoTable table = table(OptimizerSpec.sgd(1));
+    assertThat(table.deltaLength(700_000_000)).isEqualTo(2_100_000_000);
+    assertThatThrownBy(() -> table.deltaLength(716_000_000)).isInstanceOf(Overloaded.class)
+        .hasMessageContaining("'emb'").hasMessageContaining("k_steps");
   }
 }
