@@ -11,11 +11,17 @@ final class JobCheck {
   /** Trainers, and shards, of a job: far above any real one, and low enough to list. */
   private static final int PARTIES = 1 << 16;
 
+  /** Characters of a job's name: the limit of the rendezvous, which knows a job by its name, too. */
+  private static final int NAME_CHARACTERS = 512;
+  private static final int SHOWN = 32;
+
   private JobCheck() {}
 
   static void check(JobSpec job, int shard) {
-    String who = "job '" + job.job() + "'";
     require(job.job() != null && !job.job().isBlank(), "a job needs a name");
+    require(job.job().length() <= NAME_CHARACTERS, "the job's name has " + job.job().length() + " characters; at most "
+        + NAME_CHARACTERS + " are possible; it begins with '" + job.job().substring(0, Math.min(SHOWN, job.job().length())) + "'");
+    String who = "job '" + job.job() + "'";
     require(job.mode() != null && job.nanPolicy() != null && job.model() != null,
         who + " needs a mode, a NaN policy and a model");
     require(job.trainers() >= 1 && job.trainers() <= PARTIES,

@@ -1,6 +1,7 @@
 package io.regatta.core.shard;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
 import io.regatta.core.dense.DenseMemory;
@@ -309,5 +310,22 @@ class RefusedRequestTest {
       assertThat(answer.value).isNotNull();
     }
     return best;
+  }
+
+  /** The rendezvous knows no group of a longer name, so nobody would say that its trainers are lost. */
+  @Test
+  void aJobsNameIsRefused_whenTheRendezvousWouldRefuseIt() {
+    JobSpec spec = LocalJob.spec(Mode.ASYNC, 1, 1, OptimizerSpec.sgd(1), 0, NanPolicy.FAIL);
+    ParameterShard shard = new ParameterShard(0, ParameterShard.Limits.defaults(), () -> 1);
+    assertThatThrownBy(() -> shard.register(named(spec, "n".repeat(513)), new TrainerId(0, 1), 0))
+        .isInstanceOf(InvalidInput.class).hasMessageContaining("513 characters").hasMessageContaining("at most 512");
+    assertThat(shard.jobs()).isEmpty();
+    shard.register(named(spec, "n".repeat(512)), new TrainerId(0, 1), 0);
+    assertThat(shard.jobs()).hasSize(1);
+  }
+
+  private static JobSpec named(JobSpec job, String name) {
+    return new JobSpec(name, job.mode(), job.trainers(), job.stalenessBound(), job.nanPolicy(), job.shards(), job.minBlock(),
+        job.model());
   }
 }
