@@ -18,7 +18,7 @@ import io.regatta.core.error.RegattaException.InvalidInput;
  * @param admitProbability the same by chance: of being admitted at a training pull, above 0, at most 1
  * @param shrinkScore a shrink removes rows of a lower score; 0: none
  * @param shrinkUnseenDays a shrink removes rows that no training pull has named for more ends of day; 0: none
- * @param ttlSeconds a shrink removes rows that no training pull has named for longer; 0: none
+ * @param ttlSeconds a shrink removes rows that no training pull has named for longer, in time of training; 0: none
  */
 public record TableLife(boolean statistics, float decay, float nonclickCoefficient, float clickCoefficient,
     int admitCount, float admitProbability, float shrinkScore, int shrinkUnseenDays, long ttlSeconds) {

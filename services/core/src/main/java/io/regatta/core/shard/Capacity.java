@@ -2,8 +2,8 @@ package io.regatta.core.shard;
 
 import io.regatta.core.hash.Mix64;
 import io.regatta.core.table.SparseTable;
+import io.regatta.core.table.TableGroup;
 import java.util.Collection;
-import java.util.List;
 
 /**
  * How many sparse rows of a job a shard may hold, by number and by memory, and room for further ones made by evicting rows
@@ -14,39 +14,31 @@ final class Capacity {
   /** An eviction looks at five rows anywhere in memory, and takes one out of its index: 3 µs with 10 million rows. */
   private static final long EVICTED_FLOATS = 13 * Turns.ROW_FLOATS;
 
-  private final Collection<SparseTable> tables;
-  private final List<SparseTable> evictable;
+  private final TableGroup tables;
+  private final boolean evicts;
   private final long rowLimit;
   private final long byteLimit;
   private final long widest;
   private long draws;
 
-  Capacity(Collection<SparseTable> tables, ParameterShard.Limits limits) {
-    this.tables = tables;
+  /** @param all the tables of the group */
+  Capacity(TableGroup group, Collection<SparseTable> all, ParameterShard.Limits limits) {
+    tables = group;
     rowLimit = limits.rows();
     byteLimit = limits.sparseBytes();
-    widest = tables.stream().mapToLong(SparseTable::rowBytes).max().orElse(1);
-    evictable = limits.evict() ? tables.stream().filter(t -> t.layout().tracked()).toList() : List.of();
+    widest = all.stream().mapToLong(SparseTable::rowBytes).max().orElse(1);
+    evicts = limits.evict() && all.stream().anyMatch(t -> t.layout().tracked());
   }
 
   /** Rows, of the widest table if memory is what limits them, that still fit; below 0 if there are too many. */
   long left() {
-    long rows = rowLimit;
-    long bytes = byteLimit;
-    for (SparseTable t : tables) {
-      rows -= t.size();
-      bytes -= t.size() * t.rowBytes();
-    }
-    return byteLimit == 0 ? rows : Math.min(rows, Math.floorDiv(bytes, widest));
+    long rows = rowLimit - tables.rows();
+    return byteLimit == 0 ? rows : Math.min(rows, Math.floorDiv(byteLimit - tables.bytes(), widest));
   }
 
   /** Rows that could be evicted. */
   long evictable() {
-    long n = 0;
-    for (SparseTable t : evictable) {
-      n += t.size();
-    }
-    return n;
+    return tables.evictableRows();
   }
 
   /**
@@ -55,18 +47,14 @@ final class Capacity {
    * @return what that cost, as {@link Turns#FLOATS} counts
    */
   long makeRoom(int rows) {
-    if (evictable.isEmpty()) {
+    if (!evicts) {
       return 0;
     }
     long evicted = 0;
     for (long most = 4L * rows; evicted < most && left() < rows; evicted++) {
       long at = Math.floorMod(Mix64.mix(++draws), Math.max(1, evictable()));
-      for (SparseTable t : evictable) {
-        if (at < t.size()) {
-          t.evict();
-          break;
-        }
-        at -= t.size();
+      if (evictable() > 0) {
+        tables.evict(at);
       }
     }
     return evicted * EVICTED_FLOATS;
@@ -75,7 +63,7 @@ final class Capacity {
   /** The limits in words, and the settings that raise them. */
   String described() {
     return "its limit of " + rowLimit + " rows" + (byteLimit == 0 ? "" : " or " + byteLimit + " bytes")
-        + (evictable.isEmpty() ? "; raise the server's row limit (parameter_server.limits.rows"
+        + (!evicts ? "; raise the server's row limit (parameter_server.limits.rows"
             + (byteLimit == 0 ? "" : ", sparse_bytes") + "), or use more shards"
             : ", with what can be evicted; raise the server's limits, or use more shards");
   }

@@ -58,12 +58,12 @@ final class JobState {
   private PeerLost broken;
 
   JobState(JobSpec spec, int shard, ParameterShard.Limits limits, BlockPool pool, LongSupplier clockMillis,
-      Executor later, Completions completions) {
+      LongSupplier monotonicMillis, Executor later, Completions completions) {
     this.spec = spec;
     this.clockMillis = clockMillis;
     this.completions = completions;
     where = "shard " + shard + " of job " + spec.job();
-    tables = new JobTables(spec, shard, pool, where, limits, clockMillis);
+    tables = new JobTables(spec, shard, pool, where, limits, monotonicMillis);
     trainers = new Trainers(spec.trainers(), where);
     turns = new Turns(later, this::settle, completions);
     check = new PushCheck(this, shard, limits.openRounds());

@@ -16,6 +16,7 @@ import io.regatta.core.optim.Optimizer;
 import io.regatta.core.optim.OptimizerSpec;
 import io.regatta.core.table.SparseTable;
 import io.regatta.core.table.TableCounts;
+import io.regatta.core.table.TableGroup;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -30,21 +31,23 @@ final class JobTables {
   private final int shard;
   private final BlockPool pool;
   private final Map<String, SparseTable> sparse = new LinkedHashMap<>();
+  private final TableGroup group;
   private final Capacity capacity;
   /** Null until initialised. */
   private DenseVector dense;
 
   JobTables(JobSpec spec, int shard, BlockPool pool, String where, ParameterShard.Limits limits,
-      LongSupplier clockMillis) {
+      LongSupplier monotonicMillis) {
     this.where = where;
     this.pool = pool;
     this.shard = shard;
     partition = DensePartition.of(spec.model().dense(), spec.sharding(), spec.minBlock());
     denseOptimizer = spec.model().denseOptimizer();
+    group = new TableGroup(spec.model().sparse().size(), limits.evict(), monotonicMillis);
     for (SparseTableSpec t : spec.model().sparse()) {
-      sparse.put(t.name(), new SparseTable(spec.model().seed(), t, spec.mode() == Mode.SYNC, clockMillis));
+      sparse.put(t.name(), new SparseTable(spec.model().seed(), t, spec.mode() == Mode.SYNC, group));
     }
-    capacity = new Capacity(sparse.values(), limits);
+    capacity = new Capacity(group, sparse.values(), limits);
     if (denseSize() == 0) {
       initialize(DenseMemory.of(new float[0]));
     }
@@ -107,20 +110,12 @@ final class JobTables {
 
   /** Rows in all sparse tables. */
   long rows() {
-    long n = 0;
-    for (SparseTable t : sparse.values()) {
-      n += t.size();
-    }
-    return n;
+    return group.rows();
   }
 
   /** Rows born in all sparse tables. */
   long births() {
-    long n = 0;
-    for (SparseTable t : sparse.values()) {
-      n += t.births();
-    }
-    return n;
+    return group.created();
   }
 
   /** How many rows there may be, all sparse tables together. */

@@ -95,10 +95,12 @@ public final class ParameterShard {
 
   /** Far above any run, far below an overflow. */
   private static final long MAX_STEP = 1L << 62;
+  private static final long NANOS_PER_MILLI = 1_000_000;
 
   private final int index;
   private final Limits limits;
   private final LongSupplier clockMillis;
+  private final LongSupplier monotonicMillis;
   private final Map<String, JobState> jobs = new LinkedHashMap<>();
   private final Executor later;
   private final Completions completions = new Completions();
@@ -109,19 +111,28 @@ public final class ParameterShard {
     this(index, limits, clockMillis, null);
   }
 
+  /** Creates a shard whose tables' training clocks run by {@link System#nanoTime}; see the constructor that takes both clocks. */
+  public ParameterShard(int index, Limits limits, LongSupplier clockMillis, Executor later) {
+    this(index, limits, clockMillis, () -> System.nanoTime() / NANOS_PER_MILLI, later);
+  }
+
   /**
    * An empty shard.
    *
    * @param index its place in the shard map
-   * @param clockMillis the wall clock
+   * @param clockMillis the wall clock, which dates requests for people to read
+   * @param monotonicMillis milliseconds since any moment, which never go back and never jump; dates rows, so that a wall clock
+   *     that is set removes none
    * @param later runs a task in a later turn of the shard's thread: what is too large for one turn, be it a sync round, the
    *     answer to a pull or a push outside of rounds, is done in several ({@link Turns}); null: all in one turn
    */
-  public ParameterShard(int index, Limits limits, LongSupplier clockMillis, Executor later) {
+  public ParameterShard(int index, Limits limits, LongSupplier clockMillis, LongSupplier monotonicMillis,
+      Executor later) {
     this.later = later;
     this.index = index;
     this.limits = limits;
     this.clockMillis = clockMillis;
+    this.monotonicMillis = monotonicMillis;
   }
 
   /**
@@ -146,7 +157,7 @@ public final class ParameterShard {
         throw new Overloaded("shard " + index + " holds " + jobs.size() + " jobs, its limit; job '" + job.job()
             + "' must wait until one of " + jobs.keySet() + " has ended");
       }
-      state = new JobState(job, index, limits, pool, clockMillis, later, completions);
+      state = new JobState(job, index, limits, pool, clockMillis, monotonicMillis, later, completions);
       from = state.register(trainer, step);
       jobs.put(job.job(), state);
       limitPool();

@@ -29,9 +29,9 @@ public record RowLayout(int dim, int slots, boolean tracked) {
   public static final int PULLS = 2;
   /** Ends of day since the last training pull. */
   public static final int UNSEEN = 3;
-  /** Raw bits of an int: wall clock of the last training pull, s since the epoch. */
+  /** Raw bits of an int: date of the last training pull by the job's training clock, s, unsigned. */
   public static final int SEEN = 4;
-  /** Raw bits of an int: the lower bits of how many rows the table had borne; of this life of this table only. */
+  /** Raw bits of an int: walks that had begun when the row was created; of this life of this table only. */
   public static final int BORN = 5;
 
   /** Floats of a row. */

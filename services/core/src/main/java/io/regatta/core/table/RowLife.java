@@ -2,7 +2,6 @@ package io.regatta.core.table;
 
 import io.regatta.core.hash.Mix64;
 import io.regatta.core.model.TableLife;
-import java.util.function.LongSupplier;
 
 /**
  * Reads and writes the columns of {@link RowLayout} that tell of a row's life, and counts what happens to rows. Owned by
@@ -23,9 +22,10 @@ final class RowLife {
   private final int columns;
   private final long key;
   private final boolean rounds;
-  private final LongSupplier clockMillis;
+  private final TrainingClock clock;
   private int now;
-  private int births;
+  /** Last {@link #mark}, unsigned. */
+  private int marks;
   long notAdmittedPulls;
   long droppedGradients;
   long evicted;
@@ -38,14 +38,14 @@ final class RowLife {
    * @param key what rows of the table have in common; admission by chance is a function of it, the id and the pull
    * @param rounds whether pushes come as rounds: then a row's pulls are counted by its updates, all trainers' of a round as
    *     one, so that neither the order of their pulls nor a pull that is repeated after a restart changes anything
-   * @param clockMillis wall clock
+   * @param clock dates rows
    */
-  RowLife(TableLife spec, RowLayout layout, long key, boolean rounds, LongSupplier clockMillis) {
+  RowLife(TableLife spec, RowLayout layout, long key, boolean rounds, TrainingClock clock) {
     this.spec = spec;
     this.rounds = rounds;
     columns = layout.life();
     this.key = Mix64.mix(key ^ ADMISSION);
-    this.clockMillis = clockMillis;
+    this.clock = clock;
   }
 
   /** Whether a row may be there and not be admitted. */
@@ -55,16 +55,15 @@ final class RowLife {
 
   /** Reads the clock, for the calls that follow. */
   void tick() {
-    now = (int) (clockMillis.getAsLong() / 1000);
+    now = clock.seconds();
   }
 
   /** A row has been born, all zeros so far. */
   void born(float[] slab, int off) {
-    births++;
     int at = off + columns;
     slab[at + RowLayout.PULLS] = bits(spec.admits() ? 0 : ADMITTED);
     slab[at + RowLayout.SEEN] = bits(now);
-    slab[at + RowLayout.BORN] = bits(births);
+    slab[at + RowLayout.BORN] = bits(marks);
   }
 
   /**
@@ -154,25 +153,28 @@ final class RowLife {
     return (show - click) * spec.nonclickCoefficient() + click * spec.clickCoefficient();
   }
 
-  /** Wall clock of the last training pull, s, unsigned. */
+  /** Returns the date of the last training pull by the training clock, s, unsigned. */
   int seen(float[] slab, int off) {
     return Float.floatToRawIntBits(slab[off + columns + RowLayout.SEEN]);
   }
 
-  /** Rows born so far, modulo 2^32: a mark for {@link #bornSince}. */
-  int births() {
-    return births;
+  /**
+   * Begins a new period for {@link #bornSince}, which ends with the next mark. Walks are counted, not rows: a table that
+   * creates thousands of rows a second for years does not run out of periods.
+   */
+  int mark() {
+    return ++marks;
   }
 
-  /** Whether the row was born after that mark, if that was less than 2^31 births ago. */
+  /** Returns whether the row was created, or restored, after that mark. */
   boolean bornSince(float[] slab, int off, int mark) {
-    return Float.floatToRawIntBits(slab[off + columns + RowLayout.BORN]) - mark > 0;
+    return Integer.compareUnsigned(Float.floatToRawIntBits(slab[off + columns + RowLayout.BORN]), mark) >= 0;
   }
 
-  /** A row's columns are a saved row's, which was born in another life of the table. */
+  /** Adopts the columns of a saved row, which another life of the table created. */
   void restored(float[] slab, int off) {
-    births++;
-    slab[off + columns + RowLayout.BORN] = bits(births);
+    slab[off + columns + RowLayout.BORN] = bits(marks);
+    clock.restored(seen(slab, off));
   }
 
   void went(Fate why) {

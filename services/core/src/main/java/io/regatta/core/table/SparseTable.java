@@ -12,7 +12,7 @@ import java.util.function.LongSupplier;
  * One shard's rows of a sparse table: 64-bit id → {@code dim} float32 values and their optimizer slots, contiguous.
  * Owned by the thread of its shard; not thread-safe. Callers check lengths, owners and limits.
  *
- * <p>Rows lie in {@value #SEGMENTS} segments chosen by the id's hash. A row keeps its place while it lives, its number
+ * <p>Rows lie in {@value #SEGMENTS} segments chosen by the id's hash, each of which is created with its first row. A row keeps its place while it lives, its number
  * within its segment, so a walk over the table is a walk over numbers, which its owner can spread over turns. Growth is spread
  * over births ({@link SparseSegment}), and the segments' load factors differ, so that they do not all grow at a time.
  *
@@ -29,11 +29,19 @@ public final class SparseTable {
 
   private static final int SEGMENT_SHIFT = Long.SIZE - 8;
   /** Ids of a block: what they touch fits the first two caches. */
-  private static final int BLOCK = 128;
+  static final int BLOCK = 128;
+  private static final long NANOS_PER_MILLI = 1_000_000;
   private static final float LOAD_MIN = 0.5f;
   private static final float LOAD_MAX = 0.75f;
   /** Slots of 4 bytes, a quarter to three quarters of them taken. */
   private static final int INDEX_BYTES = 10;
+  /** Stands for each segment that has had no row: finds nothing, and is never written. */
+  private static final SparseSegment NO_SEGMENT = new SparseSegment(1, LOAD_MIN);
+  private static final SparseSegment[] NO_SEGMENTS = new SparseSegment[SEGMENTS];
+
+  static {
+    Arrays.fill(NO_SEGMENTS, NO_SEGMENT);
+  }
 
   private final SparseTableSpec spec;
   private final Optimizer optimizer;
@@ -46,9 +54,14 @@ public final class SparseTable {
   private final int dim;
   /** Floats of a row. */
   private final int width;
-  private final SparseSegment[] segments = new SparseSegment[SEGMENTS];
-  private final long[] hashes = new long[BLOCK];
-  private final int[] rows = new int[BLOCK];
+  private final TableGroup group;
+  /** Place in the group. */
+  private final int number;
+  /** {@link #NO_SEGMENTS} until the first row; then {@link #NO_SEGMENT} in each place that has had no row. */
+  private SparseSegment[] segments = NO_SEGMENTS;
+  /** The group's, for the block that is being worked off. */
+  private final long[] hashes;
+  private final int[] rows;
   /** Written only so that the reads which bring lines to the cache are not left out. */
   private float touched;
   private long size;
@@ -57,30 +70,41 @@ public final class SparseTable {
   /** Told of rows before they change; null: nobody wants to know. */
   RowWatch watch;
 
-  /** An empty table by the process's clock; {@code seed} is that of the job's initializers. */
+  /** Creates an empty table of a group of its own; {@code seed} is that of the job's initializers. */
   public SparseTable(long seed, SparseTableSpec spec) {
-    this(seed, spec, false, System::currentTimeMillis);
+    this(seed, spec, false, () -> System.nanoTime() / NANOS_PER_MILLI);
+  }
+
+  /** Creates an empty table of a group of its own; see {@link #SparseTable(long, SparseTableSpec, boolean, TableGroup)}. */
+  public SparseTable(long seed, SparseTableSpec spec, boolean rounds, LongSupplier monotonicMillis) {
+    this(seed, spec, rounds, new TableGroup(1, false, monotonicMillis));
   }
 
   /**
-   * An empty table.
+   * Creates an empty table.
    *
    * @param rounds whether updates are sync rounds, see {@link RowLife}
-   * @param clockMillis wall clock, which dates the rows of a tracked table
+   * @param group that it belongs to, and whose training clock dates the rows of a tracked table
    */
-  public SparseTable(long seed, SparseTableSpec spec, boolean rounds, LongSupplier clockMillis) {
+  public SparseTable(long seed, SparseTableSpec spec, boolean rounds, TableGroup group) {
     this.spec = spec;
+    this.group = group;
+    hashes = group.hashes;
+    rows = group.found;
     birthKey = InitializerSpec.tableKey(seed, spec.name());
     digestKey = ParameterHash.tableKey(spec.name());
     optimizer = Optimizer.of(spec.optimizer());
     dim = spec.dim();
     layout = new RowLayout(dim, optimizer.slots(), spec.life().isTracked());
     width = layout.width();
-    life = layout.tracked() ? new RowLife(spec.life(), layout, birthKey, rounds, clockMillis) : null;
+    life = layout.tracked() ? new RowLife(spec.life(), layout, birthKey, rounds, group.clock()) : null;
     removal = life == null ? null : new RowRemoval(life);
-    for (int i = 0; i < SEGMENTS; i++) {
-      segments[i] = new SparseSegment(width, LOAD_MIN + (LOAD_MAX - LOAD_MIN) * i / (SEGMENTS - 1));
-    }
+    number = group.add(this);
+  }
+
+  /** Returns its place in the group. */
+  int number() {
+    return number;
   }
 
   public SparseTableSpec spec() {
@@ -289,11 +313,11 @@ public final class SparseTable {
   }
 
   /**
-   * A mark of this moment for {@link #copy}: of a table that removes rows a walk leaves out what is born after it began,
-   * or it might meet an id twice, before its removal and after its birth in another place.
+   * Marks this moment for {@link #copy} and {@link #shrink}. In a table that removes rows, a walk leaves out rows created after
+   * it began: it might meet an id twice, before its removal and after its creation in another place.
    */
   public int mark() {
-    return life == null ? 0 : life.births();
+    return life == null ? 0 : life.mark();
   }
 
   /**
@@ -362,6 +386,7 @@ public final class SparseTable {
     }
     int removed = removal.shrink(segments, segment, from, to, mark, endOfDay, watch);
     size -= removed;
+    group.rowsRemoved(this, removed);
     return removed;
   }
 
@@ -377,7 +402,10 @@ public final class SparseTable {
    */
   public boolean evict() {
     boolean evicted = life != null && size > 0 && removal.evict(segments, watch);
-    size -= evicted ? 1 : 0;
+    if (evicted) {
+      size--;
+      group.rowsRemoved(this, 1);
+    }
     return evicted;
   }
 
@@ -413,6 +441,16 @@ public final class SparseTable {
 
   private SparseSegment segment(long hash) {
     return segments[(int) (hash >>> SEGMENT_SHIFT)];
+  }
+
+  private SparseSegment segmentToAddTo(int number) {
+    if (segments == NO_SEGMENTS) {
+      segments = NO_SEGMENTS.clone();
+    }
+    if (segments[number] == NO_SEGMENT) {
+      segments[number] = new SparseSegment(width, LOAD_MIN + (LOAD_MAX - LOAD_MIN) * number / (SEGMENTS - 1));
+    }
+    return segments[number];
   }
 
   SparseSegment segmentAt(int number) {
@@ -462,11 +500,11 @@ public final class SparseTable {
   }
 
   private int born(long id, long hash) {
-    SparseSegment s = segment(hash);
-    int row = s.find(id, hash);
+    int row = segment(hash).find(id, hash);
     if (row >= 0) { // the list holds the id twice
       return row;
     }
+    SparseSegment s = segmentToAddTo((int) (hash >>> SEGMENT_SHIFT));
     row = s.add(id, hash);
     float[] slab = s.slab(row);
     int off = s.offset(row);
@@ -477,6 +515,7 @@ public final class SparseTable {
       initialize(id, slab, off);
     }
     size++;
+    group.rowCreated(this);
     if (watch != null) {
       watch.born((int) (hash >>> SEGMENT_SHIFT), row);
     }

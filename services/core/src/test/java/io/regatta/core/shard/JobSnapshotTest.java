@@ -200,7 +200,7 @@ class JobSnapshotTest {
     ModelSpec two = new ModelSpec(1, List.of(), sgd, List.of(new SparseTableSpec("a", 1, InitializerSpec.zeros(), sgd),
         new SparseTableSpec("b", 1, InitializerSpec.zeros(), sgd)));
     JobState job = new JobState(new JobSpec("job", Mode.ASYNC, 1, 0, NanPolicy.FAIL, 1, 64, two), 0,
-        ParameterShard.Limits.defaults(), new BlockPool(), () -> 1, null, new Completions());
+        ParameterShard.Limits.defaults(), new BlockPool(), () -> 1, () -> 1, null, new Completions());
     TableSnapshot other = TableSnapshot.take(job.tables.table("b"), Scope.ALL, 0);
     assertThatThrownBy(() -> new JobSnapshot(job, 0, Scope.ALL, 0, () -> { })).isInstanceOf(IllegalStateException.class);
     other.end(true);

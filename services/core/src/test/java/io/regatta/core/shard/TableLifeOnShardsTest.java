@@ -40,7 +40,10 @@ class TableLifeOnShardsTest {
   private static final String T = "t";
   private static final int WIDTH = 3; // a gradient of one value, show, click
 
+  private static final long YEAR_MILLIS = 365L * 24 * 3600 * 1000;
+
   private long nowMillis = 1_000_000;
+  private long wallMillis = 1_700_000_000_000L;
 
   private static JobSpec job(Mode mode, int trainers, int shards, TableLife life) {
     OptimizerSpec sgd = OptimizerSpec.sgd(1);
@@ -50,7 +53,7 @@ class TableLifeOnShardsTest {
 
   private List<ParameterClient> clients(JobSpec job, List<ParameterShard> shards) {
     for (int s = 0; s < job.shards(); s++) {
-      shards.add(new ParameterShard(s, ParameterShard.Limits.defaults(), () -> nowMillis));
+      shards.add(new ParameterShard(s, ParameterShard.Limits.defaults(), () -> wallMillis, () -> nowMillis, null));
     }
     List<ParameterClient> clients = new ArrayList<>();
     for (int rank = 0; rank < job.trainers(); rank++) {
@@ -251,8 +254,25 @@ class TableLifeOnShardsTest {
     assertThat(counts).isEqualTo(new TableCounts(4, 0, 0, 0, 2, 1, 0, 0, 4, 3 + 3 + 3 + 1, 0, 0));
   }
 
+  @Test
+  void shrinkKeepsLiveRows_whenTheWallClockJumps() {
+    ParameterShard shard = new ParameterShard(0, ParameterShard.Limits.defaults(), () -> wallMillis);
+    shard.register(job(Mode.ASYNC, 1, 1, TableLife.NONE.withShrink(0, 0, 1000)), new TrainerId(0, 1), 0);
+    pull(shard, 0, 3);
+    wallMillis += YEAR_MILLIS;
+    assertThat(shrunk(shard, 1)).isEqualTo(new Shrunk(0, 0, 0, 3));
+    wallMillis -= 2 * YEAR_MILLIS;
+    assertThat(shrunk(shard, 2)).isEqualTo(new Shrunk(0, 0, 0, 3));
+  }
+
+  private static Shrunk shrunk(ParameterShard shard, long number) {
+    Answer<Shrunk> answer = new Answer<>();
+    shard.shrink("job", new TrainerId(0, 1), number, false, answer);
+    return answer.value;
+  }
+
   private ParameterShard shard(LaterTurns turns, TableLife life, ParameterShard.Limits limits) {
-    ParameterShard shard = new ParameterShard(0, limits, () -> nowMillis, turns);
+    ParameterShard shard = new ParameterShard(0, limits, () -> wallMillis, () -> nowMillis, turns);
     shard.register(job(Mode.ASYNC, 1, 1, life), new TrainerId(0, 1), 0);
     return shard;
   }

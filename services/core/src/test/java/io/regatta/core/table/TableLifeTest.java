@@ -14,6 +14,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
+import java.util.function.LongSupplier;
 import java.util.stream.LongStream;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
@@ -257,6 +258,82 @@ class TableLifeTest {
       assertThat(table.evict()).isTrue();
     }
     assertThat(table.pull(new long[] {7})).containsExactly(0);
+  }
+
+  /** A counter of rows would pass 2^31 within days, and the oldest rows would seem the newest. */
+  @Test
+  void marksCountWalks_howeverManyRowsAreCreated() {
+    SparseTable table = tracked(() -> 0);
+    int before = table.mark();
+    table.pull(LongStream.range(0, 1000).toArray());
+    int after = table.mark();
+    table.pull(new long[] {-1});
+    assertThat(after - before).isEqualTo(1);
+    assertThat(seen(table, before)).isZero();
+    assertThat(seen(table, after)).isEqualTo(1000);
+    assertThat(seen(table, table.mark())).isEqualTo(1001);
+  }
+
+  @Test
+  void shrinkLeavesOut_whatWasCreatedSinceItBegan() {
+    long[] now = {0};
+    SparseTable table = tracked(() -> now[0]);
+    table.pull(new long[] {1, 2});
+    now[0] += 101_000;
+    int mark = table.mark();
+    table.pull(new long[] {3});
+    now[0] += 100_000;
+    assertThat(removed(table, mark)).isEqualTo(2);
+    assertThat(table.missing(new long[] {1, 2, 3})).isEqualTo(2);
+    now[0] += 1_000;
+    assertThat(removed(table, table.mark())).isEqualTo(1);
+  }
+
+  @Test
+  void trainingClockContinuesWithTheLatestRestoredRow() {
+    SparseTable saved = tracked(() -> 1_700_000_000_000L);
+    saved.pull(new long[] {1});
+    float[] floats = whole(saved).get(1L);
+    int seen = saved.layout().life() + RowLayout.SEEN;
+    long[] now = {5_000};
+    SparseTable table = tracked(() -> now[0]);
+    floats[seen] = Float.intBitsToFloat(1_700_000_000);
+    table.restore(1, floats, 0);
+    floats[seen] = Float.intBitsToFloat(1_700_000_030);
+    table.restore(2, floats, 0);
+    floats[seen] = Float.intBitsToFloat(1_699_999_960);
+    table.restore(3, floats, 0);
+    now[0] += 50_000;
+    table.pull(new long[] {4});
+    assertThat(removed(table, table.mark())).as("row 3 is 120 s old").isEqualTo(1);
+    assertThat(table.missing(new long[] {1, 2, 3, 4})).isEqualTo(1);
+    now[0] += 25_000;
+    assertThat(removed(table, table.mark())).as("row 1 is 105 s old").isEqualTo(1);
+    now[0] += 26_000;
+    assertThat(removed(table, table.mark())).as("row 2 is 101 s old").isEqualTo(1);
+    assertThat(table.missing(new long[] {4})).isZero();
+  }
+
+  /** Rows live for 100 s. */
+  private static SparseTable tracked(LongSupplier monotonicMillis) {
+    return new SparseTable(SEED, new SparseTableSpec("t", 1, InitializerSpec.zeros(), OptimizerSpec.sgd(1),
+        TableLife.NONE.withShrink(0, 0, 100)), false, monotonicMillis);
+  }
+
+  private static int removed(SparseTable table, int mark) {
+    int removed = 0;
+    for (int s = 0; s < SparseTable.SEGMENTS; s++) {
+      removed += table.shrink(s, 0, table.rows(s), mark, false);
+    }
+    return removed;
+  }
+
+  private static int seen(SparseTable table, int mark) {
+    int seen = 0;
+    for (int s = 0; s < SparseTable.SEGMENTS; s++) {
+      seen += table.copy(s, 0, table.rows(s), mark, new long[table.rows(s)], new float[table.rows(s)]);
+    }
+    return seen;
   }
 
   @Test

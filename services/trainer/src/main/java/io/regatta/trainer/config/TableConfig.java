@@ -80,7 +80,8 @@ public record TableConfig(
           + "day. 0: none.")
       int shrinkUnseenDays,
 
-      @Setting(value = "0", unit = "s", doc = "A shrink removes rows that no training pull has named for longer. 0: none.")
+      @Setting(value = "0", unit = "s", doc = "A shrink removes rows that no training pull has named for longer, in time "
+          + "of training: a stopped job's rows do not age. 0: none.")
       long ttlS) {
 
     public LifeConfig {

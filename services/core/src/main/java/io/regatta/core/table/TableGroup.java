@@ -1,0 +1,106 @@
+package io.regatta.core.table;
+
+import java.util.function.LongSupplier;
+
+/**
+ * State that the sparse tables of one job on one shard share: running totals of their rows, their training clock, and scratch
+ * memory for look-ups. Totals are kept up to date by each creation and removal, so that no reader walks over tables. Owned
+ * by the thread of the shard.
+ */
+public final class TableGroup {
+
+  private final TrainingClock clock;
+  private final SparseTable[] tables;
+  /** Fenwick tree ("A new data structure for cumulative frequency tables", 1994) of evictable rows by table; or null. */
+  private final long[] evictable;
+  private int count;
+  private long rows;
+  private long bytes;
+  private long created;
+  private long evictableRows;
+  /** Hashes of a block of ids that is looked up, of whichever table. */
+  final long[] hashes = new long[SparseTable.BLOCK];
+  /** Row numbers of that block. */
+  final int[] found = new int[SparseTable.BLOCK];
+
+  /**
+   * Creates a group without tables.
+   *
+   * @param tables how many tables will be created in it, at most
+   * @param evicts whether {@link #evict} will be called
+   * @param monotonicMillis milliseconds since any moment, which never go back and never jump
+   */
+  public TableGroup(int tables, boolean evicts, LongSupplier monotonicMillis) {
+    this.tables = new SparseTable[tables];
+    evictable = evicts ? new long[tables + 1] : null;
+    clock = new TrainingClock(monotonicMillis);
+  }
+
+  /** Adds a table that has no rows yet; returns its number. */
+  int add(SparseTable table) {
+    tables[count] = table;
+    return count++;
+  }
+
+  TrainingClock clock() {
+    return clock;
+  }
+
+  /** Returns the number of rows in all tables, those that are not admitted yet included. */
+  public long rows() {
+    return rows;
+  }
+
+  /** Returns the bytes of memory that these rows take, as {@link SparseTable#rowBytes} counts them. */
+  public long bytes() {
+    return bytes;
+  }
+
+  /** Returns the number of rows created so far, those removed since included. */
+  public long created() {
+    return created;
+  }
+
+  /** Returns the number of rows that {@link #evict} could remove; 0 in a group that does not evict. */
+  public long evictableRows() {
+    return evictableRows;
+  }
+
+  void rowCreated(SparseTable table) {
+    created++;
+    changed(table, 1);
+  }
+
+  void rowsRemoved(SparseTable table, int n) {
+    changed(table, -n);
+  }
+
+  private void changed(SparseTable table, int n) {
+    rows += n;
+    bytes += n * table.rowBytes();
+    if (evictable != null && table.layout().tracked()) {
+      evictableRows += n;
+      for (int i = table.number() + 1; i < evictable.length; i += i & -i) {
+        evictable[i] += n;
+      }
+    }
+  }
+
+  /**
+   * Removes one row, see {@link SparseTable#evict}, of the tracked table that holds evictable row number {@code at} when all of
+   * them are counted table by table: each table's chance is its share of the rows. Takes time logarithmic in the tables.
+   *
+   * @param at in [0, {@link #evictableRows})
+   */
+  public void evict(long at) {
+    int table = 0;
+    long left = at;
+    for (int step = Integer.highestOneBit(evictable.length); step > 0; step >>= 1) {
+      if (table + step < evictable.length && evictable[table + step] <= left) {
+        table += step;
+        left -= evictable[table];
+      }
+    }
+    tables[table].evict();
+  }
+}
