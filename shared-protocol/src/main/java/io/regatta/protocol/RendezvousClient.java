@@ -67,17 +67,18 @@ public final class RendezvousClient {
 
   /** Leaves the group for good. */
   public Future<Void> leave(String group, int rank, long incarnation) {
-    return leave(group, rank, incarnation, false);
+    return leave(group, rank, incarnation, false, false);
   }
 
   /**
    * Leaves the group for good.
    *
    * @param ended elastic: what the group was for is done, so that newcomers are refused from now on
+   * @param succeeded this member's run has ended with success
    */
-  public Future<Void> leave(String group, int rank, long incarnation, boolean ended) {
+  public Future<Void> leave(String group, int rank, long incarnation, boolean ended, boolean succeeded) {
     return calls.call(RendezvousGrpcClient.Leave, LeaveRequest.newBuilder().setGroup(group).setRank(rank)
-        .setIncarnation(incarnation).setEnded(ended).build()).mapEmpty();
+        .setIncarnation(incarnation).setEnded(ended).setSucceeded(succeeded).build()).mapEmpty();
   }
 
   /** Renews the lease and says how far this member is; answers with the group's generation. */

@@ -17,9 +17,11 @@ import java.time.Duration;
  * @param timeout how long to wait for the others to begin. A newcomer to a group that has begun waits as long as that goes on
  * @param settle once the minimum has come to a group that has not begun, how long nobody else must come before it begins
  *     with fewer than the maximum
+ * @param runId names the start of the job that this process belongs to; empty: none is named. If a run of that id has ended with
+ *     success, the join fails with {@code RunEnded}: nothing is left to do
  */
 public record Joining(String group, int minWorldSize, int maxWorldSize, int rank, String member, String endpoint,
-    Duration timeout, Duration settle) {
+    Duration timeout, Duration settle, String runId) {
 
   /** For {@code settle}: as torch's elastic rendezvous, but 3 s in place of 30. */
   public static final Duration SETTLE = Duration.ofSeconds(3);
@@ -37,6 +39,17 @@ public record Joining(String group, int minWorldSize, int maxWorldSize, int rank
       throw new InvalidInput("rank " + rank + " of " + member + " is not within 0 .. " + (maxWorldSize - 1) + " of group "
           + group + " (or -1 for any)");
     }
+  }
+
+  /** Of no named run. */
+  public Joining(String group, int minWorldSize, int maxWorldSize, int rank, String member, String endpoint, Duration timeout,
+      Duration settle) {
+    this(group, minWorldSize, maxWorldSize, rank, member, endpoint, timeout, settle, "");
+  }
+
+  /** The same for a process of this run. */
+  public Joining ofRun(String id) {
+    return new Joining(group, minWorldSize, maxWorldSize, rank, member, endpoint, timeout, settle, id);
   }
 
   /** A group of so many, no fewer and no more. */

@@ -71,12 +71,22 @@ public interface Seat {
   /**
    * Gives the seat up: the generation is over for all. Never fails; a seat that cannot be given up runs out.
    *
-   * @param ended whether what the group was for is done: newcomers are refused from now on, until all have left
+   * @param when how far what the group is for has come
    */
-  Future<Void> leave(boolean ended);
+  Future<Void> leave(Leaving when);
+
+  /** How far what the group is for has come when a member leaves. */
+  enum Leaving {
+    /** The others continue. */
+    BEFORE_THE_END,
+    /** It is done, with what success ever: newcomers are refused until all have left. */
+    AT_THE_END,
+    /** It is done with success: newcomers of the same run ({@link Joining#runId}) have nothing left to do, now and later. */
+    WITH_SUCCESS
+  }
 
   /** Gives the seat up, while the others go on. */
   default Future<Void> leave() {
-    return leave(false);
+    return leave(Leaving.BEFORE_THE_END);
   }
 }

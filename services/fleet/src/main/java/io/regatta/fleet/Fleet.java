@@ -1,6 +1,7 @@
 package io.regatta.fleet;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.error.RegattaException;
 import io.regatta.core.exchange.Shrunk;
 import io.regatta.node.NodeConfig;
 import io.regatta.node.process.Blocking;
@@ -134,7 +135,12 @@ public final class Fleet implements AutoCloseable {
     return job;
   }
 
-  /** Runs the program on this rank to its end, on model threads of its own, and leaves. The calling thread waits. */
+  /**
+   * Runs the program on this rank to its end, on model threads of its own, and leaves. The calling thread waits.
+   *
+   * @throws RegattaException.RunEnded if the run that this process belongs to ({@code run_id}) has ended with success already:
+   *     nothing is left to do, and the process should end with status 0
+   */
   public RunResult train(TrainingProgram program) {
     Run run = start(program);
     try (Interrupt interrupt = Interrupt.closes(run::close)) { // also while others are waited for
@@ -171,10 +177,13 @@ public final class Fleet implements AutoCloseable {
     if (role() == Role.LOCAL) {
       return LocalProcess.start(job(), program, place.resultFile(), place.gpus(job()));
     }
-    TrainerConfig trainer = place.trainer(job());
-    NodeConfig node = place.trainerNode(job(), ", or role local to train here");
-    JobCheck.distributed(job(), program);
-    return TrainerProcess.start(node, place.hosted(job()), trainer, program, ready);
+    JobConfig run = RunsOfProcess.next(job());
+    TrainerConfig trainer = place.trainer(run);
+    NodeConfig node = place.trainerNode(run, ", or role local to train here");
+    JobCheck.distributed(run, program);
+    TrainerProcess process = TrainerProcess.start(node, place.hosted(run), trainer, program, ready);
+    process.result().onSuccess(done -> RunsOfProcess.ended(job()));
+    return process;
   }
 
   /** Returns when all trainers have called it as often as this one. */

@@ -2,6 +2,7 @@ package io.regatta.fleet;
 
 import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.error.RegattaException.RunEnded;
 import io.regatta.fleet.launch.LauncherLink;
 import io.regatta.node.process.BadArguments;
 import io.regatta.node.process.Interrupt;
@@ -128,6 +129,11 @@ public final class Regatta implements Runnable {
   static int report(Throwable e, PrintWriter err) {
     if (Interrupt.underway()) {
       return FAILED;
+    }
+    if (e instanceof RunEnded) { // a process that comes late to a run that has ended well
+      err.println("regatta: " + e.getMessage());
+      err.flush();
+      return DONE;
     }
     if (e instanceof RegattaException) {
       err.println("regatta: " + e.getMessage());

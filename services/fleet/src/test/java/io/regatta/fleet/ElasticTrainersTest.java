@@ -11,6 +11,7 @@ import ai.djl.nn.core.Linear;
 import ai.djl.training.DefaultTrainingConfig;
 import ai.djl.training.dataset.Batch;
 import ai.djl.training.loss.Loss;
+import io.regatta.core.error.RegattaException.RunEnded;
 import io.regatta.core.exchange.Wait;
 import io.regatta.node.Node;
 import io.regatta.node.settings.Settings;
@@ -38,6 +39,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -45,6 +47,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Trainer verticles of elastic jobs over tensor streams, against a real rendezvous, in one JVM. */
 class ElasticTrainersTest {
@@ -173,6 +177,27 @@ class ElasticTrainersTest {
       assertThat(get(trainer.trainer().result()).parametersHash()).isEqualTo(first.parametersHash());
       assertThat(get(trainer.trainer().result()).steps()).isEqualTo(first.steps());
     }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"service", "file:"})
+  void when_a_run_has_ended_then_a_trainer_of_it_that_comes_late_does_not_begin_it_anew(String store, @TempDir Path dir)
+      throws Exception {
+    stop.set(true); // after a pass
+    JsonObject meeting = new JsonObject().put("store", store.equals("file:") ? store + dir : store);
+    JobConfig job = Settings.bind(Settings.toJson(job(1, 2, new JsonObject(), meeting)).put("run_id", "run-1"), JobConfig.class);
+    for (Deployed trainer : trainers(job, 2)) {
+      get(trainer.trainer().result());
+    }
+    int batches = trained.get();
+    assertThatThrownBy(() -> get(trainer(job).trainer().result())).isInstanceOf(ExecutionException.class)
+        .hasCauseInstanceOf(RunEnded.class).hasMessageContaining("run-1");
+    assertThat(trained).as("batches").hasValue(batches);
+    JobConfig next = Settings.bind(Settings.toJson(job).put("run_id", "run-2"), JobConfig.class);
+    for (Deployed trainer : trainers(next, 2)) {
+      get(trainer.trainer().result());
+    }
+    assertThat(trained).as("another run trains").hasValueGreaterThan(batches);
   }
 
   @Test

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.regatta.node.testing.LeftoverThreads;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -66,6 +67,28 @@ class SimulateTest {
           .isEqualTo(result("simulated.json").get("parameters_hash"));
       assertThat(result("local.json").get("auc")).isEqualTo(result("simulated.json").get("auc"));
     }
+  }
+
+  @Test
+  void when_a_run_has_ended_with_success_then_its_next_start_ends_well_and_leaves_the_model() throws Exception {
+    String[] run = {"--max-steps", "2", "--servers", "1", "--trainers", "1", "--set", "run_id=run-1", "--result",
+        dir.resolve("result.json").toString()};
+    assertThat(command("simulate", run).status()).isZero();
+    Path model = Path.of(result("result.json").get("model").asText());
+    JsonNode record = new ObjectMapper().readTree(model.resolve("run.json").toFile());
+    assertThat(record.get("run_id").asText()).isEqualTo("run-1");
+    assertThat(record.get("job").asText()).isEqualTo("wide-and-deep");
+    Files.delete(dir.resolve("result.json"));
+
+    CommandLineRun late = command("simulate", run);
+    assertThat(late.status()).as(late.err()).isZero();
+    assertThat(late.err().lines()).as("one line").hasSize(1).allMatch(line -> line.contains("run run-1 of job wide-and-deep ended with success"));
+    assertThat(dir.resolve("result.json")).doesNotExist();
+
+    run[7] = "run_id=run-2";
+    CommandLineRun next = command("simulate", run);
+    assertThat(next.status()).as(next.err()).isZero();
+    assertThat(new ObjectMapper().readTree(model.resolve("run.json").toFile()).get("run_id").asText()).isEqualTo("run-2");
   }
 
   @Test

@@ -24,6 +24,7 @@ import io.regatta.aggregator.AggregatorVerticle;
 import io.regatta.core.error.RegattaException.Conflict;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.PeerLost;
+import io.regatta.core.error.RegattaException.RunEnded;
 import io.regatta.core.error.RegattaException.StaleGeneration;
 import io.regatta.core.init.InitializerSpec;
 import io.regatta.node.Node;
@@ -55,6 +56,7 @@ import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -126,6 +128,31 @@ class TrainerOnClusterTest {
         StreamConfig.defaults());
     assertThatThrownBy(() -> get(vertx.deployVerticle(new TrainerVerticle(node, config))))
         .hasCauseInstanceOf(InvalidInput.class).hasMessageContaining(file.toString());
+  }
+
+  /** The output directory is not asked, for there is none. */
+  @Test
+  void when_a_run_has_ended_then_a_trainer_of_it_that_comes_late_finds_nothing_to_do() throws Exception {
+    JobConfig job = job(new JsonObject().put("run_id", "run-1"));
+    services(job);
+    AtomicInteger programs = new AtomicInteger();
+    TrainingProgram program = worker -> {
+      programs.incrementAndGet();
+      worker.barrier();
+    };
+    for (TrainerVerticle trainer : trainers(job, program)) {
+      get(trainer.result());
+    }
+    for (int rank : new int[] {-1, 1}) {
+      TrainerVerticle late = new TrainerVerticle(node, new TrainerConfig(job, rank, ""), program);
+      assertThatThrownBy(() -> get(vertx.deployVerticle(late))).hasCauseInstanceOf(RunEnded.class).hasMessageContaining("run-1");
+    }
+    assertThat(programs).as("the late ones have not trained").hasValue(2);
+
+    for (TrainerVerticle trainer : trainers(job(new JsonObject().put("run_id", "run-2")), program)) {
+      get(trainer.result());
+    }
+    assertThat(programs).as("another run trains").hasValue(4);
   }
 
   @Test

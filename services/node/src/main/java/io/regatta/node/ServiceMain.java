@@ -3,6 +3,7 @@ package io.regatta.node;
 import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.error.RegattaException.RunEnded;
 import io.regatta.node.cluster.ClusteredVertx;
 import io.regatta.node.directory.Directory;
 import io.regatta.node.process.BadArguments;
@@ -205,6 +206,9 @@ public final class ServiceMain<R extends Record> {
     } catch (InvalidInput e) {
       err.println(called.command() + ": " + e.getMessage());
       return 2;
+    } catch (RunEnded e) {
+      print(called.command() + ": " + e.getMessage());
+      return 0;
     } catch (RegattaException e) {
       if (e instanceof Cancelled && stopRequested.future().isComplete()) {
         return 0;

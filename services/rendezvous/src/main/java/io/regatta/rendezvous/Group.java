@@ -3,6 +3,7 @@ package io.regatta.rendezvous;
 import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.Conflict;
 import io.regatta.core.error.RegattaException.Overloaded;
+import io.regatta.core.error.RegattaException.RunEnded;
 import io.regatta.core.error.RegattaException.StaleGeneration;
 import io.regatta.core.exchange.Wait;
 import io.regatta.protocol.rendezvous.GroupView;
@@ -46,6 +47,10 @@ final class Group {
   private final Gathers gathers;
   private final Store store;
   private final WorkQueues queues;
+  /** In an elastic group, whose generations change: a member has left and said that the run has ended with success. */
+  private boolean elasticSucceeded;
+  /** Of all members so far; each machine's launcher may have its own. */
+  private final Set<String> runIds = new LinkedHashSet<>();
   private long generation;
 
   /** @param first join, which says what the group is like */
@@ -98,9 +103,20 @@ final class Group {
           + "with world size " + sizes(request.getMinWorldSize(), request.getWorldSize())
           + "; it must be the same for all members of a group");
     }
-    if (succession != null) {
-      return succession.join(request, now, now + timeoutMillis, done);
+    boolean newcomer = request.getIncarnation() == 0;
+    if (newcomer && runIds.contains(request.getRunId()) && hasSucceeded()) {
+      throw new RunEnded("run " + request.getRunId() + " of job " + name + " has ended with success, and its last members are leaving: "
+          + "nothing is left to do for " + request.getMember() + ". To train again, start the job with another run id");
     }
+    Runnable withdraw = succession != null ? succession.join(request, now, now + timeoutMillis, done)
+        : joinFixed(request, now, now + timeoutMillis, done);
+    if (newcomer && !request.getRunId().isEmpty() && runIds.size() < config.limits().members()) {
+      runIds.add(request.getRunId());
+    }
+    return withdraw;
+  }
+
+  private Runnable joinFixed(JoinRequest request, long now, long deadlineMillis, BiConsumer<JoinReply, RegattaException> done) {
     if (!holders().isEmpty()) {
       Holder holder = new Holder(seats.free(request, now), issuer.nextIncarnation(), request, now);
       seats.take(holder);
@@ -109,7 +125,7 @@ final class Group {
       done.accept(reply(holder), null);
       return () -> { };
     }
-    Lobby.Guest guest = lobby.enter(request, now, now + timeoutMillis, done);
+    Lobby.Guest guest = lobby.enter(request, now, deadlineMillis, done);
     if (lobby.size() == worldSize) {
       form(now);
     }
@@ -151,14 +167,17 @@ final class Group {
    * The member has ended its run: nobody waits for it any more, and its unfinished work items go back.
    *
    * @param ended in an elastic group: what it was for is done
+   * @param succeeded its run has ended with success
    */
-  void leave(int rank, long incarnation, boolean ended) {
+  void leave(int rank, long incarnation, boolean ended, boolean succeeded) {
     if (seats.hasLeft(rank, incarnation)) {
       return;
     }
     Holder holder = requireActive(rank, incarnation);
     LOG.info("{}: rank {} ({}) has left", name, rank, holder.name());
     holder.state = Holder.State.LEFT;
+    holder.succeeded = succeeded;
+    elasticSucceeded |= succeeded && elastic != null;
     queues.giveBack(holder);
     lobby.dismiss(incarnation, new StaleGeneration(holder.name() + " has left group " + name));
     changed();
@@ -263,6 +282,19 @@ final class Group {
   /** Whether nobody is left to serve: no member is active and nobody waits to join. */
   boolean isEmpty() {
     return lobby.size() == 0 && seats.active().findAny().isEmpty();
+  }
+
+  /**
+   * Returns true if the run of this group has ended with success: a member has left and said so, and in a group of one size none that
+   * has left failed. Lost members count as neither: the others have decided what their loss means.
+   */
+  boolean hasSucceeded() {
+    return elastic != null ? elasticSucceeded : holders().stream().anyMatch(holder -> holder.succeeded)
+        && holders().stream().noneMatch(holder -> holder.state == Holder.State.LEFT && !holder.succeeded);
+  }
+
+  Set<String> runIds() {
+    return runIds;
   }
 
   /** Nobody is left: fails what still waits, and ends the watches. */

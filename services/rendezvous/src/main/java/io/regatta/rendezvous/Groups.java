@@ -6,6 +6,7 @@ import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.NotOwner;
 import io.regatta.core.error.RegattaException.Overloaded;
 import io.regatta.core.error.RegattaException.PeerLost;
+import io.regatta.core.error.RegattaException.RunEnded;
 import io.regatta.core.error.RegattaException.StaleGeneration;
 import io.regatta.core.exchange.Wait;
 import io.regatta.protocol.rendezvous.GatherReply;
@@ -45,6 +46,7 @@ public final class Groups {
   private final Issuer issuer;
   private final long incarnation;
   private final Map<String, Group> groups = new TreeMap<>();
+  private final EndedRuns endedRuns;
   private long lastExpireMillis;
 
   /**
@@ -54,6 +56,7 @@ public final class Groups {
   public Groups(RendezvousConfig config, LongSupplier clock) {
     this.config = config;
     this.clock = clock;
+    this.endedRuns = new EndedRuns(config.limits().endedRuns(), config.endedRunSeconds() * 1000L);
     this.lastExpireMillis = clock.getAsLong();
     this.incarnation = lastExpireMillis;
     this.issuer = new Issuer(lastExpireMillis);
@@ -81,6 +84,13 @@ public final class Groups {
     }
     if (request.getIncarnation() != 0) {
       member(name);
+    } else if (!request.getRunId().isEmpty()) {
+      checkName("run", request.getRunId());
+      endedRuns.since(name, request.getRunId(), clock.getAsLong()).ifPresent(millis -> {
+        throw new RunEnded("run " + request.getRunId() + " of job " + name + " ended with success " + Holder.seconds(millis)
+            + " ago, before " + request.getMember() + " joined: nothing is left to do. To train again, start the job with another "
+            + "run id");
+      });
     }
     if (!groups.containsKey(name) && groups.size() >= config.limits().groups()) {
       throw new Overloaded("the rendezvous has " + groups.size() + " open groups, the limit (rendezvous.limits.groups);"
@@ -99,13 +109,18 @@ public final class Groups {
 
   /** Leaves; a second time is harmless while the group lasts. */
   public void leave(String groupName, int rank, long incarnation) {
-    leave(groupName, rank, incarnation, false);
+    leave(groupName, rank, incarnation, false, false);
   }
 
-  /** @param ended elastic: what the group was for is done, so that newcomers are refused from now on */
-  public void leave(String groupName, int rank, long incarnation, boolean ended) {
+  /**
+   * Leaves at the end of what the group was for, or before.
+   *
+   * @param ended elastic: what the group was for is done, so that newcomers are refused from now on
+   * @param succeeded the member's run has ended with success
+   */
+  public void leave(String groupName, int rank, long incarnation, boolean ended, boolean succeeded) {
     Group group = member(groupName);
-    group.leave(rank, incarnation, ended);
+    group.leave(rank, incarnation, ended, succeeded);
     forgetIfEmpty(group);
   }
 
@@ -242,6 +257,9 @@ public final class Groups {
   private void forgetIfEmpty(Group group) {
     if (group.isEmpty() && groups.remove(group.name(), group)) {
       LOG.info("ended {}: nobody is left in it", group.name());
+      if (group.hasSucceeded()) {
+        endedRuns.add(group.name(), group.runIds(), clock.getAsLong());
+      }
       group.end();
     }
   }

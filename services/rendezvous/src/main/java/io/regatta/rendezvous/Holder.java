@@ -19,6 +19,8 @@ final class Holder {
   final String endpoint;
   private final String host;
   State state = State.ACTIVE;
+  /** Whether its run has ended with success, as it said when it left. */
+  boolean succeeded;
   long lastStep = -1;
   long lastSeenMillis;
   /** Why it is lost. */

@@ -29,6 +29,10 @@ public record RendezvousConfig(
     @Setting(value = "8388608", unit = "bytes", doc = "Largest request; must hold a gather's payload and a value.")
     int messageBytes,
 
+    @Setting(value = "86400", unit = "s", doc = "How long the ids of runs that ended with success are remembered (run_id): a trainer "
+        + "of such a run that starts late ends with status 0, without training.")
+    int endedRunSeconds,
+
     @Setting(doc = "Key-value servers that processes of PaddlePaddle meet by; off unless they are given ports.")
     HttpStoreConfig http,
 
@@ -38,6 +42,7 @@ public record RendezvousConfig(
   /** Beside a payload or value: names and numbers of the request. */
   private static final int REQUEST_OVERHEAD_BYTES = 4096;
   private static final long ANSWER_MILLIS = 500;
+  private static final int ENDED_RUN_SECONDS = 86_400;
 
   /**
    * What one rendezvous holds at most. A request beyond a limit fails with {@code Overloaded} (where waiting cannot
@@ -46,6 +51,10 @@ public record RendezvousConfig(
   public record Limits(
       @Setting(value = "256", doc = "Open groups.")
       int groups,
+
+      @Setting(value = "4096", doc = "Ids of runs that ended with success and are remembered (ended_run_seconds); the oldest are "
+          + "forgotten first.")
+      int endedRuns,
 
       @Setting(value = "4096", doc = "World size of a group.")
       int members,
@@ -85,6 +94,7 @@ public record RendezvousConfig(
 
     public Limits {
       positive("limits.groups", groups);
+      positive("limits.ended_runs", endedRuns);
       positive("limits.members", members);
       positive("limits.names", names);
       positive("limits.watchers", watchers);
@@ -109,6 +119,7 @@ public record RendezvousConfig(
     positive("tick_ms", tickMs);
     positive("max_wait_ms", maxWaitMs);
     positive("message_bytes", messageBytes);
+    positive("ended_run_seconds", endedRunSeconds);
     if (tickMs > leaseMs) {
       throw new InvalidInput("tick_ms must be at most lease_ms, a small part of it: got " + tickMs + " and " + leaseMs);
     }
@@ -121,7 +132,7 @@ public record RendezvousConfig(
 
   /** Without servers over HTTP; members have the time to answer that is the default. */
   public RendezvousConfig(int port, long leaseMs, long tickMs, long maxWaitMs, int messageBytes, Limits limits) {
-    this(port, leaseMs, ANSWER_MILLIS, tickMs, maxWaitMs, messageBytes, HttpStoreConfig.defaults(), limits);
+    this(port, leaseMs, ANSWER_MILLIS, tickMs, maxWaitMs, messageBytes, ENDED_RUN_SECONDS, HttpStoreConfig.defaults(), limits);
   }
 
   /** Everything by default. */

@@ -33,7 +33,7 @@ final class RendezvousEndpoint {
     Call.answer(server, RendezvousGrpcService.Wait, (r, done) -> groups.await(r.getGroup(), r.getKeysList(),
         r.getTimeoutMs(), (found, error) -> done.accept(error == null ? WaitReply.getDefaultInstance() : null, error)));
     atOnce(server, RendezvousGrpcService.Leave, r -> {
-      groups.leave(r.getGroup(), r.getRank(), r.getIncarnation(), r.getEnded());
+      groups.leave(r.getGroup(), r.getRank(), r.getIncarnation(), r.getEnded(), r.getSucceeded());
       return LeaveReply.getDefaultInstance();
     });
     atOnce(server, RendezvousGrpcService.Heartbeat, r -> HeartbeatReply.newBuilder()

@@ -276,14 +276,14 @@ class SuccessionTest {
       }
     }
     assertThat(e.join.isDone()).isFalse();
-    g.groups.leave("g", 0, a.incarnation, true);
+    g.groups.leave("g", 0, a.incarnation, true, false);
     assertThat(e.join.error).isInstanceOf(Conflict.class).hasMessageContaining("the run of group g has ended");
     assertThatThrownBy(() -> new One("f")).isInstanceOf(Conflict.class).hasMessageContaining("has ended");
     b.again();
     c.again();
     assertThat(b.others()).as("those who are left may still have something to do together").hasSize(2);
-    g.groups.leave("g", b.join.value.getRank(), b.incarnation, true);
-    g.groups.leave("g", c.join.value.getRank(), c.incarnation, true);
+    g.groups.leave("g", b.join.value.getRank(), b.incarnation, true, false);
+    g.groups.leave("g", c.join.value.getRank(), c.incarnation, true, false);
     assertThat(g.groups.size()).isZero();
     One next = new One("next");
     g.pass(1200);

@@ -8,6 +8,7 @@ import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.NotOwner;
 import io.regatta.core.error.RegattaException.Overloaded;
 import io.regatta.core.error.RegattaException.PeerLost;
+import io.regatta.core.error.RegattaException.RunEnded;
 import io.regatta.core.error.RegattaException.StaleGeneration;
 import io.vertx.grpc.common.GrpcStatus;
 import io.vertx.grpc.server.StatusException;
@@ -19,7 +20,7 @@ import java.util.concurrent.ExecutionException;
 /**
  * The one place where {@link RegattaException}s become gRPC status codes and back: InvalidInput ↔ INVALID_ARGUMENT,
  * Conflict ↔ ALREADY_EXISTS, StaleGeneration ↔ ABORTED, NotOwner ↔ FAILED_PRECONDITION, Overloaded ↔ RESOURCE_EXHAUSTED,
- * PeerLost ↔ UNAVAILABLE, Indeterminate ↔ UNKNOWN, Cancelled ↔ CANCELLED. The text travels in {@code grpc-message}.
+ * PeerLost ↔ UNAVAILABLE, Indeterminate ↔ UNKNOWN, Cancelled ↔ CANCELLED, RunEnded ↔ OUT_OF_RANGE. The text travels in {@code grpc-message}.
  * Pure functions, any thread.
  */
 public final class ErrorMapping {
@@ -51,6 +52,8 @@ public final class ErrorMapping {
       return GrpcStatus.UNAVAILABLE;
     } else if (error instanceof Cancelled) {
       return GrpcStatus.CANCELLED;
+    } else if (error instanceof RunEnded) {
+      return GrpcStatus.OUT_OF_RANGE;
     }
     return GrpcStatus.UNKNOWN;
   }
@@ -60,13 +63,14 @@ public final class ErrorMapping {
     String text = message == null || message.isBlank() ? "the peer answered with status "
         + (status == null ? GrpcStatus.UNKNOWN : status).name() + " and no message" : message;
     return switch (status == null ? GrpcStatus.UNKNOWN : status) {
-      case INVALID_ARGUMENT, OUT_OF_RANGE, UNIMPLEMENTED, UNAUTHENTICATED, PERMISSION_DENIED -> new InvalidInput(text);
+      case INVALID_ARGUMENT, UNIMPLEMENTED, UNAUTHENTICATED, PERMISSION_DENIED -> new InvalidInput(text);
       case ALREADY_EXISTS -> new Conflict(text);
       case ABORTED -> new StaleGeneration(text);
       case FAILED_PRECONDITION, NOT_FOUND -> new NotOwner(text);
       case RESOURCE_EXHAUSTED -> new Overloaded(text);
       case UNAVAILABLE, DEADLINE_EXCEEDED, DATA_LOSS -> new PeerLost(text);
       case CANCELLED -> new Cancelled(text);
+      case OUT_OF_RANGE -> new RunEnded(text);
       default -> new Indeterminate(text, null);
     };
   }

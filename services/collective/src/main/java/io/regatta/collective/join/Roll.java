@@ -2,6 +2,8 @@ package io.regatta.collective.join;
 
 import io.regatta.collective.Joining;
 import io.regatta.core.error.RegattaException.Conflict;
+import io.regatta.core.error.RegattaException.RunEnded;
+import io.regatta.core.error.RegattaException;
 import io.regatta.core.group.Seating;
 import io.regatta.node.address.PublishedAddress;
 import io.vertx.core.json.JsonArray;
@@ -26,8 +28,10 @@ import java.util.stream.Stream;
  *     begun to wait for the next one
  * @param waiting for the next generation, in the order in which they came
  * @param ended what the group was for is done: newcomers are refused, until nobody is left
+ * @param runs the runs that its members belong to, and those that ended before
  */
-record Roll(String group, int min, int max, long formed, long generation, List<Entry> members, List<Entry> waiting, boolean ended) {
+record Roll(String group, int min, int max, long formed, long generation, List<Entry> members, List<Entry> waiting, boolean ended,
+    Runs runs) {
 
   /**
    * One life of one process.
@@ -72,7 +76,7 @@ record Roll(String group, int min, int max, long formed, long generation, List<E
 
   /** Nobody is there yet. */
   static Roll of(Joining joining) {
-    return new Roll(joining.group(), joining.minWorldSize(), joining.maxWorldSize(), 0, 0, List.of(), List.of(), false);
+    return new Roll(joining.group(), joining.minWorldSize(), joining.maxWorldSize(), 0, 0, List.of(), List.of(), false, Runs.NONE);
   }
 
   Stream<Entry> everybody() {
@@ -116,9 +120,12 @@ record Roll(String group, int min, int max, long formed, long generation, List<E
    * @throws Conflict if there can be no seat for it while those live who are here
    */
   Roll enter(String id, Joining joining) {
+    if (runs.hasEnded(joining.runId())) {
+      throw done(joining);
+    }
     if (everybody().findAny().isEmpty()) {
       return new Roll(joining.group(), joining.minWorldSize(), joining.maxWorldSize(), formed, generation,
-          List.of(), List.of(Entry.of(id, joining)), false);
+          List.of(), List.of(Entry.of(id, joining)), false, runs.anew().with(joining.runId()));
     }
     String who = everybody().map(Entry::toString).collect(Collectors.joining(", "));
     if (!group.equals(joining.group())) {
@@ -150,7 +157,7 @@ record Roll(String group, int min, int max, long formed, long generation, List<E
     }
     List<Entry> more = new ArrayList<>(waiting);
     more.add(Entry.of(id, joining));
-    return new Roll(group, min, max, formed, generation, members, more, false);
+    return new Roll(group, min, max, formed, generation, members, more, false, runs.with(joining.runId()));
   }
 
   private static String sizes(int min, int max) {
@@ -162,7 +169,7 @@ record Roll(String group, int min, int max, long formed, long generation, List<E
     return member(id).map(entry -> {
       List<Entry> more = new ArrayList<>(waiting);
       more.add(entry);
-      return new Roll(group, min, max, formed, generation + 1, without(members, List.of(id)), more, ended);
+      return new Roll(group, min, max, formed, generation + 1, without(members, List.of(id)), more, ended, runs);
     }).orElse(this);
   }
 
@@ -170,18 +177,28 @@ record Roll(String group, int min, int max, long formed, long generation, List<E
   Roll without(Collection<String> ids) {
     List<Entry> left = without(members, ids);
     return new Roll(group, min, max, formed, generation + (left.size() < members.size() ? 1 : 0), left,
-        without(waiting, ids), ended);
+        without(waiting, ids), ended, runs);
   }
 
   /** What the group was for is done. */
   Roll end() {
-    return new Roll(group, min, max, formed, generation, members, waiting, true);
+    return new Roll(group, min, max, formed, generation, members, waiting, true, runs);
+  }
+
+  /** The same with success: members of the run that come later have nothing left to do. */
+  Roll succeed(long nowMillis) {
+    return new Roll(group, min, max, formed, generation, members, waiting, true, runs.succeed(nowMillis));
   }
 
   /** For a newcomer to a group that has ended. */
-  Conflict late(Joining newcomer) {
-    return new Conflict("the run of group " + group + " has ended, too early for " + newcomer.member() + " to take part; join again "
+  RegattaException late(Joining newcomer) {
+    return runs.hasEnded(newcomer.runId()) ? done(newcomer) : new Conflict("the run of group " + group + " has ended, too early for " + newcomer.member() + " to take part; join again "
         + "once all have left, to begin anew");
+  }
+
+  private RunEnded done(Joining newcomer) {
+    return new RunEnded("run " + newcomer.runId() + " of job " + group + " has ended with success, before " + newcomer.member()
+        + " joined: nothing is left to do. To train again, start the job with another run id");
   }
 
   private static List<Entry> without(List<Entry> entries, Collection<String> ids) {
@@ -211,7 +228,7 @@ record Roll(String group, int min, int max, long formed, long generation, List<E
       seated[ranks[i]] = waiting.get(i).at(ranks[i]);
     }
     long next = Math.max(generation + 1, nowMillis);
-    return new Roll(group, min, max, next, next, Arrays.asList(seated), List.of(), ended);
+    return new Roll(group, min, max, next, next, Arrays.asList(seated), List.of(), ended, runs);
   }
 
   /** Why somebody still waits, in the middle of a sentence. */
@@ -242,7 +259,7 @@ record Roll(String group, int min, int max, long formed, long generation, List<E
   byte[] encode() {
     return new JsonObject().put("group", group).put("min", min).put("max", max).put("formed", formed)
         .put("generation", generation).put("members", new JsonArray(members.stream().map(Entry::toJson).toList()))
-        .put("waiting", new JsonArray(waiting.stream().map(Entry::toJson).toList())).put("ended", ended)
+        .put("waiting", new JsonArray(waiting.stream().map(Entry::toJson).toList())).put("ended", ended).put("runs", runs.toJson())
         .encode().getBytes(StandardCharsets.UTF_8);
   }
 
@@ -250,7 +267,7 @@ record Roll(String group, int min, int max, long formed, long generation, List<E
     JsonObject json = new JsonObject(new String(bytes, StandardCharsets.UTF_8));
     return new Roll(json.getString("group"), json.getInteger("min"), json.getInteger("max"), json.getLong("formed"),
         json.getLong("generation"), entries(json.getJsonArray("members")), entries(json.getJsonArray("waiting")),
-        json.getBoolean("ended", false));
+        json.getBoolean("ended", false), Runs.of(json.getJsonObject("runs")));
   }
 
   private static List<Entry> entries(JsonArray json) {

@@ -1,6 +1,7 @@
 package io.regatta.collective.join;
 
 import io.regatta.collective.Joining;
+import io.regatta.collective.Seat;
 import io.regatta.collective.store.Store;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.vertx.core.Future;
@@ -41,16 +42,20 @@ record RollKey(Store store, Joining joining) {
   /**
    * Takes a member out, whoever changes the roll at the same time.
    *
-   * @param ended whether what the group was for is done
+   * @param when how far what the group is for has come
    */
-  Future<Void> withdraw(String id, boolean ended) {
+  Future<Void> withdraw(String id, Seat.Leaving when) {
     return look().compose(seen -> {
       if (seen.roll.everybody().noneMatch(entry -> entry.id().equals(id))) {
         return Future.succeededFuture();
       }
       Roll left = seen.roll.without(List.of(id));
-      return change(seen, ended ? left.end() : left)
-          .compose(done -> done ? Future.succeededFuture() : withdraw(id, ended));
+      Roll then = switch (when) {
+        case BEFORE_THE_END -> left;
+        case AT_THE_END -> left.end();
+        case WITH_SUCCESS -> left.succeed(System.currentTimeMillis());
+      };
+      return change(seen, then).compose(done -> done ? Future.succeededFuture() : withdraw(id, when));
     });
   }
 }

@@ -52,7 +52,8 @@ final class ServiceSeat extends Tenure {
     this.vertx = node.vertx();
     this.joining = joining;
     this.over = over;
-    this.seat = new io.regatta.node.group.Membership(node, service, joining.group(), "rank", () -> -1, this::seen, this::end);
+    this.seat = new io.regatta.node.group.Membership(node, service, joining.group(), "rank", () -> -1, this::seen, this::end)
+        .ofRun(joining.runId());
     this.watcher = new RendezvousClient(vertx, service.host(), service.controlPort(), node.control());
   }
 
@@ -156,7 +157,7 @@ final class ServiceSeat extends Tenure {
   }
 
   @Override
-  public Future<Void> leave(boolean ended) {
+  public Future<Void> leave(Leaving when) {
     Promise<Void> left = context().promise();
     context().runOnContext(v -> {
       if (closed) {
@@ -164,7 +165,7 @@ final class ServiceSeat extends Tenure {
         return;
       }
       close(new Cancelled(joining.member() + " has left group " + joining.group()));
-      seat.leave(ended).eventually(watcher::close).otherwiseEmpty().onComplete(left);
+      seat.leave(when != Leaving.BEFORE_THE_END, when == Leaving.WITH_SUCCESS).eventually(watcher::close).otherwiseEmpty().onComplete(left);
     });
     return left.future();
   }

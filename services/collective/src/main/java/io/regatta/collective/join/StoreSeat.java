@@ -230,15 +230,15 @@ final class StoreSeat extends Tenure {
 
   /** Ends the seat; what is left of it at the store goes behind what is on its way there. */
   private Future<Void> end(Throwable why) {
-    return end(why, false);
+    return end(why, Leaving.BEFORE_THE_END);
   }
 
-  private Future<Void> end(Throwable why, boolean ended) {
+  private Future<Void> end(Throwable why, Leaving when) {
     if (phase == Phase.OVER) {
       return Future.succeededFuture();
     }
     endHere(why);
-    return looking.transform(done -> key.withdraw(id, ended)).eventually(pulse::end)
+    return looking.transform(done -> key.withdraw(id, when)).eventually(pulse::end)
         .onFailure(e -> LOG.debug("group {}: {}", joining.group(), e.toString()));
   }
 
@@ -266,14 +266,14 @@ final class StoreSeat extends Tenure {
   }
 
   @Override
-  public Future<Void> leave(boolean ended) {
+  public Future<Void> leave(Leaving when) {
     Promise<Void> left = context().promise();
     context().runOnContext(v -> {
       if (phase == Phase.OVER) {
         left.complete();
         return;
       }
-      end(new Cancelled(joining.member() + " has left group " + joining.group()), ended)
+      end(new Cancelled(joining.member() + " has left group " + joining.group()), when)
           .timeout(LEAVE_MILLIS, TimeUnit.MILLISECONDS).onComplete(done -> {
             if (done.failed()) {
               LOG.warn("{} could not leave group {}, its lease will end it: {}", joining.member(), joining.group(),

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.regatta.collective.Joining;
 import io.regatta.collective.join.Roll.Entry;
 import io.regatta.core.error.RegattaException.Conflict;
+import io.regatta.core.error.RegattaException.RunEnded;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -121,5 +122,43 @@ class RollTest {
     assertThatThrownBy(() -> full.enter("x", joining("g", 2, 2, -1))).isInstanceOf(Conflict.class)
         .hasMessageContaining("full").hasMessageContaining("too late").hasMessageContaining("wait until one");
     assertThat(roll.missing()).contains("only 1 of 2 members").contains("missing ranks: 0").contains("Start the missing");
+  }
+
+  private static Joining ofRun(String id) {
+    return joining("g", 1, 2, -1).ofRun(id);
+  }
+
+  @Test
+  void when_a_run_has_ended_with_success_then_its_newcomers_are_told_so_and_other_runs_begin() {
+    Roll left = Roll.of(ofRun("run-1")).enter("a", ofRun("run-1")).enter("b", ofRun("run-2")).form(5).without(List.of("a"))
+        .succeed(1000);
+    Roll over = Roll.decode(left.without(List.of("b")).encode());
+    for (Roll each : List.of(left, over)) {
+      for (String id : List.of("run-1", "run-2")) {
+        assertThatThrownBy(() -> each.enter("c", ofRun(id))).isInstanceOf(RunEnded.class).hasMessageContaining(id);
+      }
+    }
+    Roll next = over.enter("c", ofRun("run-3"));
+    assertThat(next.waiting()).hasSize(1);
+    assertThatThrownBy(() -> next.enter("d", ofRun("run-1"))).as("also while the next one runs").isInstanceOf(RunEnded.class);
+    assertThat(over.enter("c", joining("g", 1, 2, -1)).waiting()).as("without an id").hasSize(1);
+  }
+
+  @Test
+  void when_a_run_has_ended_without_success_then_it_may_begin_again() {
+    Roll over = Roll.of(ofRun("run-1")).enter("a", ofRun("run-1")).form(5).without(List.of("a")).end();
+    assertThat(over.enter("b", ofRun("run-1")).waiting()).hasSize(1);
+  }
+
+  @Test
+  void remembersEndedRunsForADayAndNoMoreThanItsLimit() {
+    Runs runs = Runs.NONE;
+    for (int i = 0; i <= Runs.LIMIT; i++) {
+      runs = runs.anew().with("run-" + i).succeed(1000);
+    }
+    assertThat(runs.ended()).hasSize(Runs.LIMIT);
+    assertThat(runs.hasEnded("run-0")).isFalse();
+    assertThat(runs.hasEnded("run-1")).isTrue();
+    assertThat(runs.anew().with("last").succeed(1001 + 86_400_000).ended()).extracting(Runs.Ended::id).containsExactly("last");
   }
 }

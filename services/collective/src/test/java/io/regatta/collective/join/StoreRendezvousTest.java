@@ -218,7 +218,7 @@ class StoreRendezvousTest {
     Future<Seat> newcomer = elastic(1, 2, "c", Duration.ofMillis(1));
     assertThat(get(alone.newcomers())).contains("c at c:1");
     assertThat(alone.ended().isComplete()).isFalse();
-    get(alone.leave(true));
+    get(alone.leave(Seat.Leaving.AT_THE_END));
     assertThatThrownBy(() -> get(newcomer)).as("it has waited as long as b went on").isInstanceOf(Conflict.class)
         .hasMessageContaining("the run of group g has ended");
     assertThat(get(elastic(1, 2, "d", LONG)).membership().endpoints()).as("begun anew").containsExactly("d:1");

@@ -68,6 +68,13 @@ public abstract sealed class RegattaException extends RuntimeException {
     }
   }
 
+  /** The run that this process belongs to has ended with success: nothing is left to do, and a process that comes late ends well. */
+  public static final class RunEnded extends RegattaException {
+    public RunEnded(String message) {
+      super(message, null);
+    }
+  }
+
   /** The local side is shutting down or was interrupted (Ctrl-C, close). Nothing to mend. */
   public static final class Cancelled extends RegattaException {
     public Cancelled(String message) {

@@ -32,16 +32,18 @@ public final class Launches {
       List<String> command = ChildCommand.of(options.program(), options.arguments(), main);
       LaunchedGpus gpus = LaunchedGpus.here(options.gpus(), System.getenv("CUDA_VISIBLE_DEVICES"), Gpus.all().size());
       LaunchPlan plan = LaunchPlan.of(options, job, new ThisMachine(options.host(), ports), gpus);
-      Function<LaunchPlan.Planned, Call> calls = process -> call(process, command, main, job.settings());
+      String runId = RunIds.ofLaunch(System.getenv());
+      Function<LaunchPlan.Planned, Call> calls = process -> call(process, command, main, job.settings(), runId);
       announce(plan, options, job, quiet, out);
       return stay(new Launcher(plan, calls, Path.of(options.logDir()), out, System.out, use), Signals.caught(), out);
     }
   }
 
   /** @param settings what the rendezvous takes of the program's arguments */
-  private static Call call(LaunchPlan.Planned process, List<String> command, String main, List<String> settings) {
+  private static Call call(LaunchPlan.Planned process, List<String> command, String main, List<String> settings,
+      String runId) {
     if (process.role() != LaunchedRole.MASTER) {
-      return new Call(command, process.environment(), false);
+      return new Call(command, RunIds.with(runId, process.environment()), false);
     }
     List<String> arguments = new ArrayList<>(List.of("master", process.environment().get("PADDLE_MASTER")));
     arguments.addAll(settings);

@@ -24,6 +24,7 @@ public final class RemoteLaunch {
   private final PrintWriter out;
   private final List<RemoteHost> hosts;
   private final Ssh ssh;
+  private final String runId = RunIds.ofLaunch(System.getenv());
 
   /**
    * @param job what is known of the program
@@ -132,7 +133,8 @@ public final class RemoteLaunch {
     List<String> arguments = new ArrayList<>(List.of("run", options.program()));
     arguments.addAll(options.arguments());
     String log = (server ? "server.log" : "train.log") + (number == 0 ? "" : "." + number);
-    return new Call(ssh.command(host, RemoteScript.of(remote.workspaceOf(host), log, process.environment(), remote.regatta(),
+    return new Call(ssh.command(host, RemoteScript.of(remote.workspaceOf(host), log,
+        RunIds.with(runId, process.environment()), remote.regatta(),
         arguments)), Map.of(), true);
   }
 

@@ -36,6 +36,15 @@ final class Findings {
         reading.meaning() + ", " + key + " = " + value) : reading);
   }
 
+  /** A key that follows from a variable, which may have been looked at for another one. */
+  void also(String variable, String key, Object value) {
+    if (hasRead(variable)) {
+      implied(variable, key, value);
+    } else {
+      key(variable, value.toString(), key, value);
+    }
+  }
+
   /** A variable that is looked at, and what came of it. */
   void reading(String variable, String read, String meaning) {
     readings.add(new RoleEnvironment.Reading(variable, read, meaning));

@@ -55,6 +55,7 @@ public record RoleEnvironment(String source, List<Settings.Option> options, List
   public static RoleEnvironment read(Map<String, String> environment, Map<String, String> arguments) {
     Reader reader = new Reader(InitVariables.with(environment, arguments));
     String source = reader.source();
+    RunIdVariables.read(reader.variables, reader.found, source);
     reader.barrier();
     reader.unread(source);
     reader.proxies();

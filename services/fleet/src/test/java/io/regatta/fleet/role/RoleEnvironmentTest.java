@@ -265,4 +265,18 @@ class RoleEnvironmentTest {
     assertThat(RoleEnvironment.wrong(environment(FLEET + ";TRAINING_ROLE=TRAINER;PADDLE_TRAINER_ID=1"))).isEmpty();
     assertThat(RoleEnvironment.wrong(Map.of())).isEmpty();
   }
+
+  @Test
+  void findsTheRunIdThatLauncherOrSchedulerGives() {
+    String slurm = "SLURM_PROCID=0;SLURM_NTASKS=2;SLURM_NNODES=2;SLURM_JOB_ID=7;SLURM_STEP_ID=1";
+    assertThat(keys(slurm)).contains("run_id=7.1");
+    assertThat(keys(slurm + ";SLURM_RESTART_COUNT=2")).as("a job that is queued again").contains("run_id=7.1.2");
+    assertThat(keys(slurm + ";REGATTA_RUN_ID=own")).as("the variable of its own is read as a key").doesNotContain("run_id");
+    assertThat(keys("OMPI_COMM_WORLD_RANK=0;OMPI_COMM_WORLD_SIZE=3;PMIX_NAMESPACE=19")).contains("run_id=19");
+    String paddle = "PADDLE_TRAINER_ENDPOINTS=127.0.0.1:6170,127.0.0.1:6171;PADDLE_TRAINER_ID=0;PADDLE_TRAINERS_NUM=2";
+    long launcher = ProcessHandle.current().parent().orElseThrow().pid();
+    assertThat(keys(paddle + ";PADDLE_JOB_ID=ctr")).as("a rerun has another launcher").contains("run_id=ctr@" + launcher + "-");
+    assertThat(keys(paddle + ";PADDLE_JOB_ID=default")).doesNotContain("run_id");
+    assertThat(keys(paddle)).doesNotContain("run_id");
+  }
 }

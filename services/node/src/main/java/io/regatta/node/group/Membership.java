@@ -58,6 +58,8 @@ public final class Membership {
   private List<String> hosts = List.of();
   /** Of the members, by rank. */
   private List<Long> incarnations = List.of();
+  /** The start of the job that this member belongs to; empty: none is named. */
+  private String runId = "";
   /** How this member joined an elastic group. */
   private JoinRequest elastic;
   /** The join under way there. */
@@ -89,6 +91,12 @@ public final class Membership {
     heart = new Heart(vertx, beats, group, kind, lastStep, changed, this::refused);
   }
 
+  /** Names the start of the job that this member belongs to, before it joins; a run that has ended is refused with {@code RunEnded}. */
+  public Membership ofRun(String id) {
+    runId = id;
+    return this;
+  }
+
   /**
    * Takes a seat and waits until the group is complete; the wait stands in {@code /why}.
    *
@@ -101,7 +109,7 @@ public final class Membership {
     Waits.Handle wait = node.waits().begin(who, "join of group " + group, "the rendezvous at " + rendezvous.endpoint(),
         () -> missing(""));
     return calls.join(JoinRequest.newBuilder().setGroup(group).setWorldSize(worldSize).setRank(wanted).setMember(member)
-        .setEndpoint(endpoint).setHost(node.host()).setTimeoutMs(timeout.toMillis()).build())
+        .setEndpoint(endpoint).setHost(node.host()).setRunId(runId).setTimeoutMs(timeout.toMillis()).build())
         .onComplete(done -> wait.close())
         .map(this::joined);
   }
@@ -114,7 +122,7 @@ public final class Membership {
   public Future<Void> joinElastic(String who, int minWorldSize, int maxWorldSize, int wanted, String member, String endpoint,
       Duration timeout, Duration settle) {
     elastic = JoinRequest.newBuilder().setGroup(group).setMinWorldSize(minWorldSize).setWorldSize(maxWorldSize)
-        .setRank(wanted).setMember(member).setEndpoint(endpoint).setSettleMs(settle.toMillis()).build();
+        .setRank(wanted).setMember(member).setEndpoint(endpoint).setSettleMs(settle.toMillis()).setRunId(runId).build();
     return joinNext(who, elastic, timeout);
   }
 
@@ -141,7 +149,7 @@ public final class Membership {
 
   private Void joined(JoinReply reply) {
     if (over) {
-      tooLate = left(beats, reply.getRank(), reply.getIncarnation(), false);
+      tooLate = left(beats, reply.getRank(), reply.getIncarnation(), false, false);
       throw new Cancelled(kind + " " + reply.getRank() + " has left group " + group + " while it joined");
     }
     rank = reply.getRank();
@@ -224,16 +232,17 @@ public final class Membership {
 
   /** Gives the seat up, if there is one, and closes the connections: a join under way fails. Never fails itself. */
   public Future<Void> leave() {
-    return leave(false);
+    return leave(false, false);
   }
 
   /**
    * The same.
    *
    * @param ended of a member of an elastic group: what the group was for is done, so that newcomers are refused from now on
+   * @param succeeded whether this member's run has ended with success, so that nothing is left to do for newcomers of the same run
    */
-  public Future<Void> leave(boolean ended) {
-    Future<Void> left = heart.isAlive() ? left(calls, rank, incarnation, ended) : Future.succeededFuture();
+  public Future<Void> leave(boolean ended, boolean succeeded) {
+    Future<Void> left = heart.isAlive() ? left(calls, rank, incarnation, ended, succeeded) : Future.succeededFuture();
     over = true;
     heart.end();
     giveUpJoining(new Cancelled(kind + " has left group " + group + " while it joined"));
@@ -246,8 +255,8 @@ public final class Membership {
     }
   }
 
-  private Future<Void> left(RendezvousClient by, int ofRank, long life, boolean ended) {
-    return by.leave(group, ofRank, life, ended).timeout(LEAVE_MILLIS, TimeUnit.MILLISECONDS).onFailure(this::notLeft);
+  private Future<Void> left(RendezvousClient by, int ofRank, long life, boolean ended, boolean succeeded) {
+    return by.leave(group, ofRank, life, ended, succeeded).timeout(LEAVE_MILLIS, TimeUnit.MILLISECONDS).onFailure(this::notLeft);
   }
 
   /** One that is gone, often because everything stops at once, or was started anew holds no seat to give up. */

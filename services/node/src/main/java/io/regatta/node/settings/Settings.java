@@ -35,6 +35,10 @@ import java.util.function.UnaryOperator;
  */
 public final class Settings {
 
+  /** The job's run id is one variable, {@code REGATTA_RUN_ID}, where the job is a file of its own and where it is a trainer's section. */
+  private static final String RUN_ID = "run_id";
+  private static final String TRAINERS_RUN_ID = "trainer.job.run_id";
+
   /**
    * An option of a command line that stands for a key.
    *
@@ -280,6 +284,7 @@ public final class Settings {
     Map<String, String> paths = new LinkedHashMap<>();
     schema.otherPaths().forEach(path -> paths.put(path.replace('.', '_'), path));
     schema.paths().forEach(path -> paths.put(path.replace('.', '_'), path));
+    paths.putIfAbsent(RUN_ID, TRAINERS_RUN_ID); // given to every process of a job, whichever its sections are
     return named(schema, new Named("environment variable", Variables.PREFIX, sources.environment(),
         name -> paths.getOrDefault(name.toLowerCase(Locale.ROOT), name.toLowerCase(Locale.ROOT))), sources.ignored(),
         origins);

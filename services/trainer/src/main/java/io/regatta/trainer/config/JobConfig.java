@@ -22,6 +22,11 @@ public record JobConfig(
         + "It does not begin with '('.")
     String job,
 
+    @Setting(doc = "Names one start of the job. A trainer of a run that has ended with success, started late, ends with status 0 "
+        + "without training. launch makes one for each launch; Kubernetes, Slurm, MPI and PaddlePaddle give theirs (launching.md). "
+        + "Empty: every start is a new run.")
+    String runId,
+
     @Setting(doc = "Class name of the TrainingProgram; may be empty where the program is given in code.")
     String program,
 

@@ -9,6 +9,7 @@ import io.regatta.trainer.config.OptimizerConfig;
 import io.regatta.trainer.djl.Devices;
 import io.regatta.trainer.djl.Engines;
 import io.regatta.protocol.snapshot.WritablePlace;
+import io.regatta.trainer.result.RunRecord;
 import io.regatta.trainer.snapshot.StartingPoint;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -41,6 +42,7 @@ public final class JobCheck {
 
   /** For a job on servers: the same, and that its mode has its optimizer. */
   public static void distributed(JobConfig job, TrainingProgram program) {
+    RunRecord.refuseEnded(job.job(), job.runId(), job.output()); // first: what the run has left may look like another job's
     if (job.mode() == Mode.GEO) {
       requireSgd("optimizer", job.optimizer());
       requireSgd("sparse_optimizer", job.sparseOptimizer());

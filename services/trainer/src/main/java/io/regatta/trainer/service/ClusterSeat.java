@@ -41,7 +41,7 @@ final class ClusterSeat implements RankSeat {
   @Override
   public Future<Void> join(Directory.Instance rendezvous, String who, String member) {
     group = new Membership(node, rendezvous, job.job(), "trainer", this::lastStep,
-        view -> others.seen(view, group.leaseMillis()), givenUp);
+        view -> others.seen(view, group.leaseMillis()), givenUp).ofRun(job.runId());
     return group.join(who, job.trainers(), config.rank(), member, config.endpoint(), node.config().readyTimeout());
   }
 
@@ -69,9 +69,9 @@ final class ClusterSeat implements RankSeat {
   }
 
   @Override
-  public Future<Void> leave() {
+  public Future<Void> leave(boolean succeeded) {
     return (session == null ? Future.<Void>succeededFuture() : RankSeat.soon(session.leaveShards()))
-        .compose(v -> group == null ? Future.succeededFuture() : RankSeat.soon(group.leave()))
+        .compose(v -> group == null ? Future.succeededFuture() : RankSeat.soon(group.leave(false, succeeded)))
         .compose(v -> session == null ? Future.succeededFuture() : RankSeat.soon(session.closeLinks()))
         .compose(v -> connections == null ? Future.succeededFuture() : RankSeat.soon(connections.close()));
   }

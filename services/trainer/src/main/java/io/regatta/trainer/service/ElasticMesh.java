@@ -73,7 +73,7 @@ final class ElasticMesh implements ElasticPeers {
         .compose(options -> CollectivePort.listen(node, meeting.host(), options));
     return listening.compose(port -> {
       Joining joining = new Joining(job.job(), job.fewestTrainers(), job.trainers(), wanted, member, port.endpoint(),
-          node.config().readyTimeout(), Joining.SETTLE);
+          node.config().readyTimeout(), Joining.SETTLE, job.runId());
       return meeting.rendezvous().join(joining).map(seat -> new ElasticMesh(context, meeting, port, seat, lost, placed))
           .compose(mesh -> mesh.form(mesh.seat.membership()).otherwiseEmpty().map(mesh)) // if somebody is lost now: reform
           .recover(e -> port.close().transform(closed -> Future.failedFuture(e)));
@@ -229,12 +229,17 @@ final class ElasticMesh implements ElasticPeers {
     ending = true;
   }
 
-  /** Gives the seat up, behind everything that the others still wait for from here. */
-  Future<Void> close() {
+  /**
+   * Gives the seat up, behind everything that the others still wait for from here.
+   *
+   * @param succeeded whether this rank's run has ended with success
+   */
+  Future<Void> close(boolean succeeded) {
     closing = true;
     pause.complete(null);
     Collectives last = collectives;
     return (last == null ? Future.<Void>succeededFuture() : last.close())
-        .transform(closed -> seat.leave(ending)).transform(left -> port.close()).transform(closed -> meeting.close());
+        .transform(closed -> seat.leave(succeeded ? Seat.Leaving.WITH_SUCCESS
+            : ending ? Seat.Leaving.AT_THE_END : Seat.Leaving.BEFORE_THE_END)).transform(left -> port.close()).transform(closed -> meeting.close());
   }
 }

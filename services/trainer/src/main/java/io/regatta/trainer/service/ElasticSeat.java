@@ -53,7 +53,7 @@ final class ElasticSeat implements RankSeat {
   private Future<Void> met(ElasticMesh opened, String who) {
     mesh = opened;
     if (left) {
-      return opened.close().transform(closed -> Future.failedFuture(RankSeat.stopped(who)));
+      return opened.close(false).transform(closed -> Future.failedFuture(RankSeat.stopped(who)));
     }
     return Future.succeededFuture();
   }
@@ -80,9 +80,9 @@ final class ElasticSeat implements RankSeat {
   }
 
   @Override
-  public Future<Void> leave() {
+  public Future<Void> leave(boolean succeeded) {
     left = true;
-    return mesh != null ? RankSeat.soon(mesh.close())
+    return mesh != null ? RankSeat.soon(mesh.close(succeeded))
         : meeting != null ? RankSeat.soon(meeting.leave()) : Future.succeededFuture();
   }
 }

@@ -32,8 +32,12 @@ interface RankSeat {
   /** What a user is told of it. */
   String joined();
 
-  /** Leaves in order, as far as it has come: shards, group, connections. Each farewell has its time. Once; never fails. */
-  Future<Void> leave();
+  /**
+   * Leaves in order, as far as it has come: shards, group, connections. Each farewell has its time. Once; never fails.
+   *
+   * @param succeeded whether this rank's run has ended with success
+   */
+  Future<Void> leave(boolean succeeded);
 
   static Future<Void> soon(Future<Void> farewell) {
     return farewell.timeout(FAREWELL_MILLIS, TimeUnit.MILLISECONDS).otherwiseEmpty();

@@ -15,14 +15,18 @@ import io.regatta.trainer.config.GpuAssignment;
 import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.config.TrainerConfig;
 import io.regatta.trainer.result.ResultFile;
+import io.regatta.trainer.result.RunRecord;
 import io.regatta.trainer.result.RunResult;
 import io.regatta.trainer.run.JobCheck;
 import io.regatta.trainer.run.RankRun;
+import io.vertx.core.AsyncResult;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.VerticleBase;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -96,6 +100,7 @@ public final class TrainerVerticle extends VerticleBase implements CancellableSt
         .compose(v -> job.isOverStore() ? Future.<Directory.Instance>succeededFuture()
             : node.directory().awaitAny(Directory.RENDEZVOUS, timeout, wanted()).map(found -> found.get(0)))
         .compose(this::join)
+        .compose(v -> tellReplaced())
         .compose(v -> servers(timeout))
         .map(this::begin)
         .recover(e -> {
@@ -105,7 +110,7 @@ public final class TrainerVerticle extends VerticleBase implements CancellableSt
           }
           hosted.failed(e);
           result.tryFail(e);
-          return finish().transform(v -> Future.failedFuture(e));
+          return finish(false).transform(v -> Future.failedFuture(e));
         });
   }
 
@@ -162,7 +167,7 @@ public final class TrainerVerticle extends VerticleBase implements CancellableSt
     Future.fromCompletionStage(run.start(), context)
         .onFailure(e -> hosted.lacks(String.valueOf(e.getMessage())))
         .onFailure(e -> session.end(new Cancelled(name() + " has failed in another replica: " + e.getMessage())))
-        .onComplete(end -> finish().onComplete(v -> {
+        .onComplete(end -> recorded(end).transform(v -> finish(end.succeeded())).onComplete(v -> {
           if (end.succeeded()) {
             result.tryComplete(end.result());
           } else {
@@ -172,6 +177,29 @@ public final class TrainerVerticle extends VerticleBase implements CancellableSt
     return null;
   }
 
+  /** Says beside the model whose it is, once the run has ended with success: by the lowest rank. */
+  private Future<Void> recorded(AsyncResult<RunResult> end) {
+    if (end.failed() || job.output().isBlank() || !session.isLowest()) {
+      return Future.succeededFuture();
+    }
+    return vertx.executeBlocking(() -> {
+      new RunRecord(job.job(), job.runId(), Instant.now().truncatedTo(ChronoUnit.SECONDS)).write(job.output());
+      return null;
+    });
+  }
+
+  /** Says that an earlier run's model is there, unless this run resumes. Before the program runs, for it may write at any time. */
+  private Future<Void> tellReplaced() {
+    if (job.output().isBlank() || !job.resume().isEmpty() || seat.rank() != 0) {
+      return Future.succeededFuture();
+    }
+    return vertx.executeBlocking(() -> {
+      RunRecord.in(job.output()).filter(before -> job.runId().isEmpty() || !before.runId().equals(job.runId()))
+          .ifPresent(before -> LOG.info("{}: {}", name(), before.replacedBy(job.output())));
+      return null;
+    });
+  }
+
   private void placed() {
     if (meters != null && over == null) {
       meters.placed(seat.rank());
@@ -179,12 +207,12 @@ public final class TrainerVerticle extends VerticleBase implements CancellableSt
   }
 
   /** Once. */
-  private Future<Void> finish() {
+  private Future<Void> finish(boolean succeeded) {
     if (over == null) {
       if (meters != null) {
         meters.remove();
       }
-      over = seat.leave();
+      over = seat.leave(succeeded);
     }
     return over;
   }
@@ -210,14 +238,14 @@ public final class TrainerVerticle extends VerticleBase implements CancellableSt
     Cancelled reason = new Cancelled("job " + job.job() + " was stopped before its end");
     if (run == null) {
       result.tryFail(reason);
-      return finish();
+      return finish(false);
     }
     boolean running = !run.result().isDone();
     session.end(reason);
     if (running) {
       run.interrupt();
     }
-    return RankSeat.soon(Future.fromCompletionStage(run.ended(), context)).compose(v -> finish())
+    return RankSeat.soon(Future.fromCompletionStage(run.ended(), context)).compose(v -> finish(!running && !run.result().isCompletedExceptionally()))
         .onComplete(v -> result.tryFail(reason));
   }
 
