@@ -241,8 +241,9 @@ final class Application {
       if (bad >= 0) {
         job.check.nanPolicy(who, "dense element " + (blocks * DenseValues.BLOCK + bad) + " is " + gradient[bad]
             + ", and what came before its block has been applied");
-        skipped = true;
-      } else if (!dropped) {
+        throw new IllegalStateException("a push that may be dropped was applied block by block");
+      }
+      if (!dropped) {
         try {
           job.apply(blocks, gradient, push.step(), update);
         } catch (RuntimeException | Error e) {

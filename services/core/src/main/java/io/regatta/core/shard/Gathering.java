@@ -1,5 +1,6 @@
 package io.regatta.core.shard;
 
+import io.regatta.core.exchange.Pull;
 import io.regatta.core.exchange.SparseIds;
 import io.regatta.core.exchange.SparseRows;
 import io.regatta.core.table.SparseTable;
@@ -13,10 +14,14 @@ import java.util.List;
 final class Gathering {
 
   private final JobTables tables;
-  private final boolean readOnly;
+  private final Pull pull;
+  private final CountedPulls counted;
+  /** Null if what has changed is not asked for. */
+  private final ChangeLog.Reading changes;
   private final List<SparseIds> wish;
   /** Of the wishes so far: room is made for a table's when its turn comes. */
   private final List<SparseRows> rows = new ArrayList<>();
+  private boolean collected;
   private int entry;
   private int next;
   private long births;
@@ -25,12 +30,21 @@ final class Gathering {
    * Of which nothing has been copied.
    *
    * @param births how many rows will be born, at most
+   * @param counted of the trainer
+   * @param changes what has changed, if that is asked for; else null
    */
-  Gathering(JobTables tables, List<SparseIds> wish, boolean readOnly, long births) {
+  Gathering(JobTables tables, Pull pull, long births, CountedPulls counted, ChangeLog.Reading changes) {
     this.tables = tables;
-    this.wish = wish;
+    this.pull = pull;
     this.births = births;
-    this.readOnly = readOnly;
+    this.counted = counted;
+    this.changes = changes;
+    wish = new ArrayList<>(pull.sparse());
+  }
+
+  /** Returns the version up to which all changes are among the rows, if they were asked for. */
+  long changesUpTo() {
+    return changes.version();
   }
 
   /**
@@ -41,6 +55,14 @@ final class Gathering {
   long advance(long floats) {
     long before = tables.births();
     long left = floats;
+    if (changes != null && !collected) {
+      left = changes.advance(left);
+      if (left < 0) {
+        return -1;
+      }
+      collected = true;
+      wish.addAll(changes.found());
+    }
     while (left > 0 && entry < wish.size()) {
       left -= copy(wish.get(entry));
     }
@@ -56,11 +78,11 @@ final class Gathering {
     SparseRows r = rows.get(entry);
     int to = Math.min(r.ids().length, next + Turns.ROWS);
     long cost;
-    if (readOnly) {
+    if (pull.readOnly()) {
       table.read(r.ids(), next, to, r.values());
       cost = Turns.rowsCost(to - next, table.spec().dim());
     } else {
-      cost = tables.pull(table, r.ids(), next, to, r.values());
+      cost = tables.pull(table, r.ids(), next, to, r.values(), counted.of(pull.minStep(), table, r.ids().length));
     }
     next = to;
     if (next == r.ids().length) {

@@ -13,7 +13,6 @@ final class IdSet {
   private static final int PART_SHIFT = Long.SIZE - 8;
 
   private final LongOpenHashSet[] parts;
-  private int size;
 
   private IdSet(int parts) {
     this.parts = new LongOpenHashSet[parts];
@@ -35,32 +34,15 @@ final class IdSet {
     if (parts[part] == null) {
       parts[part] = new LongOpenHashSet(LongOpenHashSet.DEFAULT_INITIAL_SIZE, 0.75f - 0.25f * part / PARTS);
     }
-    boolean added = parts[part].add(id);
-    size += added ? 1 : 0;
-    return added;
+    return parts[part].add(id);
   }
 
   /** Empties it, and keeps its memory. */
   void clear() {
-    size = 0;
     for (LongOpenHashSet part : parts) {
       if (part != null) {
         part.clear();
       }
     }
-  }
-
-  /** All ids, in no particular order. */
-  long[] toArray() {
-    long[] all = new long[size];
-    int n = 0;
-    for (LongOpenHashSet part : parts) {
-      if (part != null) {
-        for (var ids = part.iterator(); ids.hasNext(); ) {
-          all[n++] = ids.nextLong();
-        }
-      }
-    }
-    return all;
   }
 }

@@ -10,6 +10,7 @@ import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.exchange.JobSpec;
 import io.regatta.core.exchange.Mode;
+import io.regatta.core.exchange.NanPolicy;
 import io.regatta.core.exchange.Pull;
 import io.regatta.core.exchange.Pulled;
 import io.regatta.core.exchange.Push;
@@ -49,6 +50,8 @@ final class JobState {
   final RoundPushes inRounds;
   final Shrinks shrinks;
   final JobSnapshots snapshots;
+  /** Geo: what trainers have to be told. */
+  final ChangeLog changes = new ChangeLog();
   private final FreePushes free;
   private final LongSupplier clockMillis;
   private long version;
@@ -100,6 +103,9 @@ final class JobState {
   long register(TrainerId id, long step) {
     turns.begin();
     TrainerState t = trainers.register(id, Math.max(step, inRounds.firstToJoin()), step, nowMillis());
+    if (t.told < 0) {
+      t.told = changes.version();
+    }
     settle();
     return spec.mode() == Mode.SYNC ? t.nextStep : t.clock;
   }
@@ -135,6 +141,7 @@ final class JobState {
     }
     TrainerState t = trainers.end(id, how);
     if (t != null) {
+      changes.forget(trainers.slowestTold(changes.version()));
       pulls.fail(t, how == TrainerState.Phase.LEFT
           ? what -> new Cancelled(what + ": the trainer has left")
           : what -> new PeerLost(what + ": the trainer was declared lost"));
@@ -196,7 +203,8 @@ final class JobState {
     checkWhole();
     String who = PushCheck.name(known);
     List<TrainerState> from = contributors(known, who);
-    if (spec.mode() == Mode.SYNC || known.sitsOut() || pushes.holdsAnyOf(known) || check.repeated(known, from, who)) {
+    boolean mayBeDropped = spec.nanPolicy() == NanPolicy.SKIP && !known.finite(); // whole, or not at all
+    if (spec.mode() == Mode.SYNC || mayBeDropped || known.sitsOut() || pushes.holdsAnyOf(known) || check.repeated(known, from, who)) {
       return null;
     }
     return free.begin(known, from, who, denseSize);
@@ -256,8 +264,8 @@ final class JobState {
       return tables.update(rows, from, to, step, update);
     }
     long cost = tables.add(rows, from, to);
-    trainers.active().forEach(t -> t.markChanged(rows.table(), rows.ids(), from, to));
-    return cost;
+    changes.add(rows.table(), rows.ids(), from, to);
+    return cost + (long) ChangeLog.NOTED_FLOATS * (to - from);
   }
 
   /** Applies a block of the dense vector of a push outside of rounds. */
@@ -274,6 +282,12 @@ final class JobState {
     from.forEach(t -> t.clock++);
     counts.applied(a);
     completions.value(done, new PushAck(version, a.staleness, false, a.skipped()));
+  }
+
+  /** Geo: a trainer has been told of all changes up to this version. */
+  void told(TrainerState t, long version) {
+    t.told = Math.max(t.told, version);
+    changes.forget(trainers.slowestTold(changes.version()));
   }
 
   void seen(TrainerState t) {

@@ -20,6 +20,7 @@ import io.regatta.core.table.TableGroup;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.LongPredicate;
 import java.util.function.LongSupplier;
 
 /** The parameters of one job on one shard: its part of the dense vector and its sparse rows. Owned by the shard. */
@@ -138,11 +139,12 @@ final class JobTables {
   /**
    * A training pull of {@code ids[from .. to)}; unknown rows are born, and make others go if there is no room.
    *
+   * @param counts see {@link SparseTable#pull(long[], int, int, float[], LongPredicate)}
    * @return what it cost, as {@link Turns#FLOATS} counts
    */
-  long pull(SparseTable t, long[] ids, int from, int to, float[] out) {
+  long pull(SparseTable t, long[] ids, int from, int to, float[] out, LongPredicate counts) {
     long room = capacity.makeRoom(to - from);
-    t.pull(ids, from, to, out);
+    t.pull(ids, from, to, out, counts);
     return room + Turns.rowsCost(to - from, t.spec().dim());
   }
 

@@ -8,7 +8,6 @@ import io.regatta.core.exchange.Pull;
 import io.regatta.core.exchange.Pulled;
 import io.regatta.core.exchange.SparseIds;
 import io.regatta.core.exchange.Wait;
-import io.regatta.core.table.SparseTable;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
@@ -49,6 +48,9 @@ final class PullQueue {
       try {
         long left = rows.advance(floats);
         if (left >= 0) {
+          if (pull.pull.changed()) {
+            job.told(pull.trainer, rows.changesUpTo());
+          }
           completions.value(pull.done, pulled);
         }
         return left;
@@ -219,7 +221,7 @@ final class PullQueue {
     return peers;
   }
 
-  /** An answer without its rows. What has changed is forgotten when it begins to be told. */
+  /** An answer without its rows. */
   private Answering begin(Parked p) {
     Pull pull = p.pull;
     try {
@@ -230,16 +232,10 @@ final class PullQueue {
         job.rowLimit.check(births, name(pull), pull.sparse(), SparseIds::table);
         clockLeadMax = Math.max(clockLeadMax, clockLead);
       }
-      List<SparseIds> ids = new ArrayList<>(pull.sparse());
-      if (pull.changed()) {
-        addChanged(p.trainer, ids);
-      }
-      Gathering rows = new Gathering(job.tables, ids, pull.readOnly(), births);
+      Gathering rows = new Gathering(job.tables, pull, births, p.trainer.counted,
+          pull.changed() ? job.changes.after(p.trainer.told) : null);
       Pulled pulled =
           new Pulled(job.version(), pull.dense() ? job.tables.denseSnapshot() : null, rows.rows(), clockLead);
-      if (pull.changed()) {
-        p.trainer.forgetChanged();
-      }
       return new Answering(p, pulled, rows);
     } catch (OutOfMemoryError e) {
       throw noRoom(pull);
@@ -249,15 +245,6 @@ final class PullQueue {
   /** The asker's clock; in ssp that of when he asked, which the bound is for: another replica may have pushed meanwhile. */
   private long clock(Parked p) {
     return job.spec.mode() == Mode.SSP ? Math.min(p.trainer.clock, p.pull.minStep()) : p.trainer.clock;
-  }
-
-  private void addChanged(TrainerState trainer, List<SparseIds> ids) {
-    for (SparseTable table : job.tables.sparseTables()) {
-      long[] changed = trainer.changed(table.spec().name());
-      if (changed.length > 0) {
-        ids.add(new SparseIds(table.spec().name(), changed));
-      }
-    }
   }
 
   private Overloaded noRoom(Pull pull) {

@@ -186,8 +186,17 @@ final class PushCheck {
     }
   }
 
-  /** @throws InvalidInput about what is NaN or infinite, if the policy is not to skip it */
+  /**
+   * Allows a push that holds NaN or infinity to be dropped, if the policy is to skip it and all of it is here.
+   *
+   * @throws InvalidInput otherwise: other shards would apply the rest of a push of which this one drops its part
+   */
   void nanPolicy(String who, String bad) {
+    if (job.spec.nanPolicy() == NanPolicy.SKIP && sharding.shards() > 1) {
+      throw new InvalidInput(who + " refused at " + where + ": " + bad + ", and the other " + (sharding.shards() - 1)
+          + " of the job's shards cannot know. A client of several shards looks through a push before it sends it, and in place of "
+          + "one that holds NaN or infinity pushes nothing, with weight 0, to each of them");
+    }
     if (job.spec.nanPolicy() == NanPolicy.FAIL) {
       throw new InvalidInput(who + " refused at " + where + ": " + bad
           + "; lower the learning rate, clip gradients, or set the NaN policy to skip");

@@ -1,8 +1,6 @@
 package io.regatta.core.shard;
 
 import io.regatta.core.exchange.Wait;
-import java.util.LinkedHashMap;
-import java.util.Map;
 
 /** What one shard knows of one life of one rank of a job. Owned by the shard's thread. */
 final class TrainerState {
@@ -28,10 +26,13 @@ final class TrainerState {
   long nextStep;
   long lastStep = -1;
   long lastSeenMillis;
+  /** Geo: version of the {@link ChangeLog} up to which the trainer has been told what has changed; -1 before it registers. */
+  long told = -1;
+  /** Rows whose admission its latest pulls have counted for. */
+  final CountedPulls counted = new CountedPulls();
 
   private long[] ownVersions = new long[OWN_UPDATES];
   private int ownCount;
-  private final Map<String, IdSet> changed = new LinkedHashMap<>();
 
   TrainerState(int rank, long incarnation) {
     this.rank = rank;
@@ -73,30 +74,11 @@ final class TrainerState {
     return n;
   }
 
-  /** Geo: notes that the rows of {@code ids[from .. to)} have changed. Holds no more ids than the table has rows. */
-  void markChanged(String table, long[] ids, int from, int to) {
-    IdSet set = changed.computeIfAbsent(table, t -> IdSet.forMany());
-    for (int i = from; i < to; i++) {
-      set.add(ids[i]);
-    }
-  }
-
-  /** Geo: ids of the rows changed since {@link #forgetChanged}. */
-  long[] changed(String table) {
-    IdSet set = changed.get(table);
-    return set == null ? new long[0] : set.toArray();
-  }
-
-  /** Geo: the trainer has what {@link #changed} told. */
-  void forgetChanged() {
-    changed.clear();
-  }
-
   /** Ends this life, and frees what only a live trainer needs; rank, incarnation and last step stay for status. */
   void end(Phase how) {
     phase = how;
     application = null;
-    changed.clear();
+    counted.clear();
     ownVersions = new long[0];
     ownCount = 0;
   }

@@ -168,6 +168,17 @@ final class Trainers {
     return min == Long.MAX_VALUE ? none : min;
   }
 
+  /** Geo: the version of the change log up to which all active trainers have been told; {@code none} if there are none. */
+  long slowestTold(long none) {
+    long min = Long.MAX_VALUE;
+    for (TrainerState t : byRank.values()) {
+      if (t.active()) {
+        min = Math.min(min, t.told);
+      }
+    }
+    return min == Long.MAX_VALUE ? none : min;
+  }
+
   /** Lowest step that a trainer that takes part will push next; {@code none} if there is none, or a rank is to come. */
   long minNextStep(long none) {
     return byRank.size() < worldSize ? none

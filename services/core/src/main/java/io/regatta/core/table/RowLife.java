@@ -2,6 +2,7 @@ package io.regatta.core.table;
 
 import io.regatta.core.hash.Mix64;
 import io.regatta.core.model.TableLife;
+import java.util.function.LongPredicate;
 
 /**
  * Reads and writes the columns of {@link RowLayout} that tell of a row's life, and counts what happens to rows. Owned by
@@ -53,6 +54,10 @@ final class RowLife {
     return spec.admits();
   }
 
+  boolean countsPulls() {
+    return spec.admits() && !rounds;
+  }
+
   /** Reads the clock, for the calls that follow. */
   void tick() {
     now = clock.seconds();
@@ -69,14 +74,18 @@ final class RowLife {
   /**
    * A training pull names the row.
    *
+   * @param counts whether the pull counts for the admission of an id, asked if that is open; null: it does
    * @return whether it is admitted by that, and its values are to be made now
    */
-  boolean pulled(float[] slab, int off, long id) {
+  boolean pulled(float[] slab, int off, long id, LongPredicate counts) {
     int at = off + columns;
     int pulls = Float.floatToRawIntBits(slab[at + RowLayout.PULLS]);
     int count = next(pulls);
     slab[at + RowLayout.UNSEEN] = 0;
     slab[at + RowLayout.SEEN] = bits(now);
+    if (counts != null && pulls >= 0 && !counts.test(id)) {
+      return false;
+    }
     boolean admits = pulls >= 0 && admitted(id, count);
     slab[at + RowLayout.PULLS] = bits(pulls & ADMITTED | (admits ? ADMITTED : 0)
         | (rounds ? pulls & MOST_PULLS : count));

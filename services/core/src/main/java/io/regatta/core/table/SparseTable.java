@@ -6,6 +6,7 @@ import io.regatta.core.model.ParameterHash;
 import io.regatta.core.model.SparseTableSpec;
 import io.regatta.core.optim.Optimizer;
 import java.util.Arrays;
+import java.util.function.LongPredicate;
 import java.util.function.LongSupplier;
 
 /**
@@ -169,11 +170,20 @@ public final class SparseTable {
 
   /** Copies the values of the rows of {@code ids[from .. to)} to their places in {@code out}; unknown ones are born. */
   public void pull(long[] ids, int from, int to, float[] out) {
+    pull(ids, from, to, out, null);
+  }
+
+  /**
+   * As {@link #pull(long[], int, int, float[])}, by a pull that may be repeated.
+   *
+   * @param counts asked once for each row that is not admitted: whether this pull counts for its admission; null: it does
+   */
+  public void pull(long[] ids, int from, int to, float[] out, LongPredicate counts) {
     for (int at = from; at < to; at += BLOCK) {
       int n = Math.min(BLOCK, to - at);
       findOrBear(ids, at, n);
       if (life != null) {
-        pulled(ids, at, n);
+        pulled(ids, at, n, counts);
       }
       for (int i = 0; i < n; i++) {
         SparseSegment s = segment(hashes[i]);
@@ -183,13 +193,13 @@ public final class SparseTable {
   }
 
   /** A training pull has named these rows, which have been found: some are admitted by that. */
-  private void pulled(long[] ids, int from, int n) {
+  private void pulled(long[] ids, int from, int n, LongPredicate counts) {
     change(n);
     for (int i = 0; i < n; i++) {
       SparseSegment s = segment(hashes[i]);
       float[] slab = s.slab(rows[i]);
       int off = s.offset(rows[i]);
-      if (life.pulled(slab, off, ids[from + i])) {
+      if (life.pulled(slab, off, ids[from + i], counts)) {
         initialize(ids[from + i], slab, off);
       }
     }
@@ -337,6 +347,11 @@ public final class SparseTable {
       }
     }
     return copied;
+  }
+
+  /** Returns whether rows are created that are not admitted, and by how many pulls they are is counted pull by pull. */
+  public boolean countsPulls() {
+    return life != null && life.countsPulls();
   }
 
   private boolean isSeen(float[] slab, int off, int mark) {

@@ -20,6 +20,7 @@ import io.regatta.core.exchange.SparseIds;
 import io.regatta.core.exchange.SparseRows;
 import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.exchange.Wait;
+import io.regatta.core.model.DensePartition;
 import io.regatta.core.model.SparsePartition;
 import io.regatta.core.optim.OptimizerSpec;
 import java.util.ArrayList;
@@ -213,7 +214,9 @@ class RefusedRequestTest {
   @Test
   void theSkipPolicyCountsDropsAndTicks() {
     for (Mode mode : List.of(Mode.SYNC, Mode.ASYNC)) {
-      ParameterShard shard = shard(mode, NanPolicy.SKIP);
+      LocalJob job = new LocalJob(LocalJob.spec(mode, 2, 1, OptimizerSpec.adagrad(0.1), 0, NanPolicy.SKIP));
+      job.start();
+      ParameterShard shard = job.shards.get(0);
       float[] nan = dense(shard);
       nan[0] = Float.NEGATIVE_INFINITY;
       long digest = shard.digest("job");
@@ -310,6 +313,29 @@ class RefusedRequestTest {
       assertThat(answer.value).isNotNull();
     }
     return best;
+  }
+
+  /** The others could not know that a part of the push was dropped here. */
+  @Test
+  void aPushWithNanIsRefused_whenTheJobHasOtherShards() {
+    for (Mode mode : List.of(Mode.SYNC, Mode.ASYNC)) {
+      JobSpec spec = LocalJob.spec(mode, 1, 3, OptimizerSpec.sgd(1), 0, NanPolicy.SKIP);
+      ParameterShard shard = new ParameterShard(0, ParameterShard.Limits.defaults(), () -> 1);
+      shard.register(spec, new TrainerId(0, 1), 0);
+      float[] nan = new float[DensePartition.of(spec.model().dense(), spec.sharding(), spec.minBlock()).sizeOf(0)];
+      shard.initialize("job", new TrainerId(0, 1), DenseMemory.of(nan.clone()));
+      long digest = shard.digest("job");
+      nan[1] = Float.NaN;
+      Answer<PushAck> answer = new Answer<>();
+      shard.push("job", push(new Contributor(0, 1, 1, 1), 0, 0, nan), answer);
+      assertThat(answer.error).isInstanceOf(InvalidInput.class).hasMessageContaining("dense element 1 is NaN")
+          .hasMessageContaining("the other 2 of the job's shards");
+      assertThat(shard.digest("job")).isEqualTo(digest);
+      Answer<PushAck> instead = new Answer<>();
+      shard.push("job", push(new Contributor(0, 1, 1, 0), 0, 0, null), instead);
+      assertThat(instead.value.skippedPush()).isFalse();
+      assertThat(shard.status("job").version()).isEqualTo(1);
+    }
   }
 
   /** The rendezvous knows no group of a longer name, so nobody would say that its trainers are lost. */

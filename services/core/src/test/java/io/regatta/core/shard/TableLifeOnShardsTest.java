@@ -265,6 +265,48 @@ class TableLifeOnShardsTest {
     assertThat(shrunk(shard, 2)).isEqualTo(new Shrunk(0, 0, 0, 3));
   }
 
+  private static Pulled pulled(ParameterShard shard, int rank, long step, long... ids) {
+    Answer<Pulled> answer = new Answer<>();
+    shard.pull("job", new Pull(rank, step, false, List.of(new SparseIds(T, ids)), false), answer);
+    return answer.value;
+  }
+
+  private static long notAdmitted(ParameterShard shard) {
+    return shard.status("job").counts().get(T).notAdmittedPulls();
+  }
+
+  @Test
+  void aPullCountsOnceForAdmission_whenItIsRepeated() {
+    ParameterShard shard = new ParameterShard(0, ParameterShard.Limits.defaults(), () -> 1);
+    JobSpec job = job(Mode.ASYNC, 2, 1, TableLife.NONE.withAdmission(3, 1));
+    shard.register(job, new TrainerId(0, 1), 0);
+    shard.register(job, new TrainerId(1, 1), 0);
+    for (int repetition = 0; repetition < 5; repetition++) {
+      assertThat(pulled(shard, 0, 0, 7, 8).sparse().get(0).values()).containsOnly(0);
+    }
+    assertThat(notAdmitted(shard)).isEqualTo(2);
+    assertThat(pulled(shard, 0, 0, 8, 9).sparse().get(0).values()).as("other rows of the same step").containsOnly(0);
+    assertThat(notAdmitted(shard)).isEqualTo(3);
+    assertThat(pulled(shard, 1, 0, 7).sparse().get(0).values()).as("another trainer's").containsOnly(0);
+    assertThat(pulled(shard, 0, 1, 7, 8, 9).sparse().get(0).values()).satisfies(v -> assertThat(v[0]).isNotZero())
+        .satisfies(v -> assertThat(new float[] {v[1], v[2]}).containsOnly(0));
+  }
+
+  @Test
+  void aPullThatIsStepsOldCountsForNothing() {
+    ParameterShard shard = new ParameterShard(0, ParameterShard.Limits.defaults(), () -> 1);
+    shard.register(job(Mode.ASYNC, 1, 1, TableLife.NONE.withAdmission(100, 1)), new TrainerId(0, 1), 0);
+    for (int step = 0; step < CountedPulls.STEPS; step++) {
+      pulled(shard, 0, step, 1);
+    }
+    pulled(shard, 0, 0, 1);
+    assertThat(notAdmitted(shard)).isEqualTo(CountedPulls.STEPS);
+    pulled(shard, 0, CountedPulls.STEPS, 1);
+    pulled(shard, 0, 0, 1);
+    pulled(shard, 0, 1, 1);
+    assertThat(notAdmitted(shard)).isEqualTo(CountedPulls.STEPS + 1);
+  }
+
   private static Shrunk shrunk(ParameterShard shard, long number) {
     Answer<Shrunk> answer = new Answer<>();
     shard.shrink("job", new TrainerId(0, 1), number, false, answer);

@@ -1,0 +1,47 @@
+package io.regatta.core.shard;
+
+import io.regatta.core.table.SparseTable;
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.LongPredicate;
+
+/**
+ * The rows that one trainer's pulls have counted for lately, of tables that admit a row after some pulls outside of rounds: a
+ * step counts once for a row, also if its pull is repeated, say over a new stream. Holds ids that are not admitted yet,
+ * of the latest steps. Owned by the shard's thread.
+ */
+final class CountedPulls {
+
+  /** Steps that are remembered: those of a trainer's replicas, and a pull ahead, are a few apart. */
+  static final int STEPS = 4;
+
+  private static final int FEW_IDS = 1 << 16;
+
+  /** Step → table → ids. */
+  private final TreeMap<Long, Map<String, IdSet>> steps = new TreeMap<>();
+
+  /**
+   * Returns what says of an id whether a pull of that step counts for it, and remembers that it did; null if each does.
+   *
+   * @param ids that the pull names of the table
+   */
+  LongPredicate of(long step, SparseTable table, int ids) {
+    if (!table.countsPulls()) {
+      return null;
+    }
+    if (steps.size() == STEPS && step < steps.firstKey()) {
+      return id -> false; // so old that it is a repetition
+    }
+    Map<String, IdSet> tables = steps.computeIfAbsent(step, s -> new HashMap<>());
+    for (Iterator<Long> oldest = steps.keySet().iterator(); steps.size() > STEPS; oldest.remove()) {
+      oldest.next();
+    }
+    return tables.computeIfAbsent(table.spec().name(), t -> ids > FEW_IDS ? IdSet.forMany() : IdSet.forFew())::add;
+  }
+
+  void clear() {
+    steps.clear();
+  }
+}

@@ -1,0 +1,206 @@
+package io.regatta.core.shard;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.sun.management.ThreadMXBean;
+import io.regatta.core.exchange.Contributor;
+import io.regatta.core.exchange.JobSpec;
+import io.regatta.core.exchange.Mode;
+import io.regatta.core.exchange.NanPolicy;
+import io.regatta.core.exchange.Pull;
+import io.regatta.core.exchange.Pulled;
+import io.regatta.core.exchange.Push;
+import io.regatta.core.exchange.PushAck;
+import io.regatta.core.exchange.SparseIds;
+import io.regatta.core.exchange.SparseRows;
+import io.regatta.core.exchange.TrainerId;
+import io.regatta.core.init.InitializerSpec;
+import io.regatta.core.model.ModelSpec;
+import io.regatta.core.model.SparseTableSpec;
+import io.regatta.core.optim.OptimizerSpec;
+import java.lang.management.ManagementFactory;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.stream.LongStream;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import net.jqwik.api.constraints.IntRange;
+import org.junit.jupiter.api.Test;
+
+/** Changes of rows against plain sets, one for each reader; and what the log costs on a shard with many trainers. */
+class ChangeLogTest {
+
+  private static final String[] TABLES = {"a", "b", "c"};
+
+  private static Map<String, TreeSet<Long>> collect(ChangeLog.Reading reading, long floats) {
+    while (reading.advance(floats) < 0) { }
+    Map<String, TreeSet<Long>> found = new TreeMap<>();
+    for (SparseIds ids : reading.found()) {
+      TreeSet<Long> set = new TreeSet<>(Arrays.stream(ids.ids()).boxed().toList());
+      assertThat(set).as("ids without repetitions").hasSize(ids.ids().length);
+      assertThat(found.put(ids.table(), set)).as("tables without repetitions").isNull();
+    }
+    return found;
+  }
+
+  @Property(tries = 100)
+  void eachReaderIsToldWhatHasChangedSinceItAskedLast(@ForAll @IntRange(min = 1, max = 4) int readers,
+      @ForAll @IntRange(min = 1, max = 2000) int range, @ForAll Random random) {
+    ChangeLog log = new ChangeLog();
+    long[] told = new long[readers];
+    List<Map<String, TreeSet<Long>>> expected = new ArrayList<>();
+    for (int r = 0; r < readers; r++) {
+      expected.add(new TreeMap<>());
+    }
+    for (int i = 0; i < 60; i++) {
+      long[] ids = random.longs(random.nextInt(200), 0, range).distinct().toArray();
+      String table = TABLES[random.nextInt(TABLES.length)];
+      int from = ids.length / 5;
+      log.add(table, ids, from, ids.length);
+      for (int k = from; k < ids.length; k++) {
+        long id = ids[k];
+        expected.forEach(e -> e.computeIfAbsent(table, t -> new TreeSet<>()).add(id));
+      }
+      int reader = random.nextInt(readers);
+      if (random.nextInt(3) == 0) {
+        ChangeLog.Reading reading = log.after(told[reader]);
+        assertThat(collect(reading, 1 + random.nextInt(10_000))).isEqualTo(expected.get(reader));
+        expected.get(reader).clear();
+        told[reader] = reading.version();
+        log.forget(Arrays.stream(told).min().orElseThrow());
+      }
+    }
+    assertThat(log.size()).isLessThanOrEqualTo((long) TABLES.length * range);
+  }
+
+  @Test
+  void rowsThatChangeWhileTheyAreCollectedAreNotMissing() {
+    ChangeLog log = new ChangeLog();
+    long[] ids = LongStream.range(0, 50_000).toArray();
+    log.add("a", ids, 0, ids.length);
+    ChangeLog.Reading reading = log.after(0);
+    int again = 0;
+    while (reading.advance(5_000) < 0) {
+      log.add("a", ids, again, again + 100); // to the end of the log
+      again += 100;
+    }
+    assertThat(again).isGreaterThan(1_000);
+    assertThat(reading.found()).hasSize(1);
+    assertThat(Arrays.stream(reading.found().get(0).ids()).sorted().toArray()).isEqualTo(ids);
+    assertThat(collect(log.after(reading.version()), 1).get("a")).hasSize(again);
+  }
+
+  @Test
+  void whatAllHaveBeenToldIsForgottenWithLaterChanges() {
+    ChangeLog log = new ChangeLog();
+    long[] ids = LongStream.range(0, 100_000).toArray();
+    log.add("a", ids, 0, ids.length);
+    log.forget(log.version());
+    long[] later = LongStream.range(200_000, 260_000).toArray();
+    log.add("a", later, 0, later.length);
+    assertThat(log.size()).isLessThan(65_000);
+    assertThat(collect(log.after(1), 1 << 20).get("a")).hasSize(later.length);
+    log.forget(log.version());
+    assertThat(log.after(log.version()).found()).isEmpty();
+    assertThat(log.size()).as("a table of which nothing is to be told").isZero();
+  }
+
+  @Test
+  void aLogThatIsReadByAllStaysAsLongAsWhatTheyHaveToBeTold() {
+    ChangeLog log = new ChangeLog();
+    for (int push = 0; push < 200; push++) {
+      long[] ids = new Random(push).longs(1_000).toArray();
+      log.add("a", ids, 0, ids.length);
+      log.forget(log.version());
+    }
+    assertThat(log.size()).isLessThan(5_000);
+  }
+
+  private static ParameterShard shard(int trainers, LaterTurns turns) {
+    ParameterShard shard = new ParameterShard(0, ParameterShard.Limits.defaults(), () -> 1, turns);
+    OptimizerSpec sgd = OptimizerSpec.sgd(1);
+    JobSpec job = new JobSpec("job", Mode.GEO, trainers, 0, NanPolicy.FAIL, 1, 64, new ModelSpec(7, List.of(), sgd,
+        List.of(new SparseTableSpec("a", 1, InitializerSpec.zeros(), sgd))));
+    for (int rank = 0; rank < trainers; rank++) {
+      shard.register(job, new TrainerId(rank, 1), 0);
+    }
+    return shard;
+  }
+
+  private static void push(ParameterShard shard, LaterTurns turns, long sequence, long[] ids) {
+    Answer<PushAck> answer = new Answer<>();
+    shard.push("job", new Push(List.of(new Contributor(0, 1, sequence, 1)), sequence - 1, 0, null,
+        List.of(new SparseRows("a", ids, new float[ids.length]))), answer);
+    turns.runAll();
+    assertThat(answer.error).isNull();
+  }
+
+  private static Answer<Pulled> changed(ParameterShard shard, int rank) {
+    Answer<Pulled> answer = new Answer<>();
+    shard.pull("job", new Pull(rank, 0, false, List.of(), true), answer);
+    return answer;
+  }
+
+  private static long pushedBytes(int trainers) {
+    LaterTurns turns = new LaterTurns();
+    ParameterShard shard = shard(trainers, turns);
+    long[] ids = LongStream.range(0, 20_000).toArray();
+    push(shard, turns, 1, ids);
+    ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+    long before = threads.getCurrentThreadAllocatedBytes();
+    push(shard, turns, 2, LongStream.range(30_000, 50_000).toArray());
+    return threads.getCurrentThreadAllocatedBytes() - before;
+  }
+
+  /** A set of changed ids for each trainer took 168 MB for this push. */
+  @Test
+  void aPushAllocatesTheSame_howeverManyTrainersThereAre() {
+    pushedBytes(1); // loads classes
+    assertThat(pushedBytes(400)).isLessThan(pushedBytes(1) + 1_000_000);
+  }
+
+  @Test
+  void aChangeCountsInTheBudgetOfATurn() {
+    LaterTurns turns = new LaterTurns();
+    ParameterShard shard = shard(1, turns);
+    shard.push("job", new Push(List.of(new Contributor(0, 1, 1, 1)), 0, 0, null,
+        List.of(new SparseRows("a", LongStream.range(0, 50_000).toArray(), new float[50_000]))), new Answer<>());
+    long floats = 50_000L * (Turns.ROW_FLOATS + ChangeLog.NOTED_FLOATS);
+    assertThat(turns.runAll()).isGreaterThan((int) (0.9 * floats / Turns.FLOATS));
+  }
+
+  /** Who fails to get an answer is told of the same rows when it asks again. */
+  @Test
+  void changesAreForgottenWhenTheyHaveBeenTold_notWhenTheirAnswerBegins() {
+    LaterTurns turns = new LaterTurns();
+    ParameterShard shard = shard(2, turns);
+    push(shard, turns, 1, LongStream.range(0, 20_000).toArray());
+    Answer<Pulled> gone = changed(shard, 1);
+    assertThat(gone.value).as("takes turns").isNull();
+    shard.withdraw("job", gone);
+    Answer<Pulled> again = changed(shard, 1);
+    turns.runAll();
+    assertThat(again.value.sparse().get(0).ids()).hasSize(20_000);
+    Answer<Pulled> nothing = changed(shard, 1);
+    assertThat(nothing.value.sparse()).isEmpty();
+  }
+
+  @Test
+  void aNewcomerIsToldOfLaterChangesOnly() {
+    LaterTurns turns = new LaterTurns();
+    ParameterShard shard = shard(2, turns);
+    push(shard, turns, 1, new long[] {1, 2});
+    shard.leave("job", new TrainerId(1, 1));
+    OptimizerSpec sgd = OptimizerSpec.sgd(1);
+    shard.register(new JobSpec("job", Mode.GEO, 2, 0, NanPolicy.FAIL, 1, 64, new ModelSpec(7, List.of(), sgd,
+        List.of(new SparseTableSpec("a", 1, InitializerSpec.zeros(), sgd)))), new TrainerId(1, 2), 0);
+    push(shard, turns, 2, new long[] {2, 3});
+    assertThat(changed(shard, 1).value.sparse().get(0).ids()).containsExactlyInAnyOrder(2, 3);
+    assertThat(changed(shard, 0).value.sparse().get(0).ids()).containsExactlyInAnyOrder(1, 2, 3);
+  }
+}
