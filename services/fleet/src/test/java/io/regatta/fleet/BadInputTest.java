@@ -196,7 +196,8 @@ class BadInputTest {
       fit-a-line | simulate --local | holds housing.data with --data (data.dir);        | https://lib.stat.cmu.edu/datasets/boston
       """)
   void data_that_are_not_there_are_named_with_their_source_before_anything_starts(String job, String command, String what,
-      String source) {
+      String source) throws IOException {
+    Files.writeString(Files.createDirectory(dir.resolve("nowhere")).resolve("notes.txt"), "nothing is generated beside it");
     List<String> args = new ArrayList<>(List.of(command.split(" ")));
     args.addAll(List.of(Checkout.file("configs/" + job + ".yaml").toString(), "--data", dir.resolve("nowhere").toString()));
     try (LogLines log = LogLines.of("io.regatta")) {

@@ -72,6 +72,13 @@ class DependencyRulesTest {
   private static final String[] SERVERS =
       {"io.regatta.rendezvous..", "io.regatta.parameterserver..", "io.regatta.aggregator.."};
 
+  /** Who uses a library logs as he likes; the choices for our own processes are in one class, which does without it. */
+  @Test
+  void one_class_sees_the_logging_framework() {
+    noClasses().that().doNotHaveFullyQualifiedName("io.regatta.node.process.LogbackLevel").should()
+        .dependOnClassesThat().resideInAPackage("ch.qos.logback..").check(regatta);
+  }
+
   /** The packages of the node are layers as well: none of them leads back to itself. */
   @Test
   void packages_of_the_node_have_no_cycles() {

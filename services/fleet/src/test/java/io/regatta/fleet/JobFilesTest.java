@@ -18,6 +18,8 @@ import java.util.Locale;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** The jobs of configs/ on two servers and two trainers, and what they must reach; {@link CensusModesTest} has another. */
 class JobFilesTest {
@@ -118,6 +120,17 @@ class JobFilesTest {
       solution[i] = a[i][n] / a[i][i];
     }
     return solution;
+  }
+
+  /** As a user types it on a machine without data; the expected results in the files' headers are of whole runs. */
+  @ParameterizedTest
+  @CsvSource({"fit-a-line, best_mse", "fit-a-line-converged, best_mse", "census, best_auc", "logistic-regression, best_auc"})
+  void generates_data_when_there_are_none(String name, String best) {
+    RunResult result = run(Jobs.config(name, "data.dir=" + dir.resolve("data"), "output=", "epochs=1", "max_steps=20"));
+    assertThat(result.steps()).isBetween(1L, 20L);
+    assertThat(result.metrics()).containsKey(best).containsEntry("bad_lines", 0.0);
+    String text = Checkout.text("configs/" + name + ".yaml");
+    assertThat(text).as("the header says what to expect").contains("a data set of the same shape is generated");
   }
 
   @Test

@@ -1,6 +1,5 @@
 package io.regatta.node.cluster;
 
-import com.hazelcast.core.Hazelcast;
 import com.hazelcast.core.HazelcastInstance;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.regatta.core.error.RegattaException.Cancelled;
@@ -29,6 +28,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
@@ -50,6 +50,8 @@ public final class ClusteredVertx {
   private static final long RETRY_MILLIS = 200;
   private static final long SAY_NANOS = 3_000_000_000L;
   private static final String SEED = "seed ";
+  /** How often the settings of a cluster are adopted: each once, and again if the seed's cluster is replaced meanwhile. */
+  private static final int MOST_ADOPTED = 4;
   private static final Logger LOG = LoggerFactory.getLogger(ClusteredVertx.class);
 
   private final ClusterConfig cluster;
@@ -202,11 +204,24 @@ public final class ClusteredVertx {
     if (!isSeed() && !cluster.seeds().isEmpty()) {
       waitsFor(SEED, cluster.seedMembers().stream().map(HostPort::toString).toList());
     }
+    AgreedSettings agreed = AgreedSettings.OWN;
+    int adopted = 0;
+    HostPort asked = null;
     while (true) {
       HostPort required = cluster.seeds().isEmpty() ? null : awaitSeed();
+      if (required != null && !required.equals(asked)) {
+        asked = required;
+        JoinRefusal.check(SeedProtocol.of(required), who, cluster, required);
+      }
+      JoinRefusal refusal = new JoinRefusal();
       try {
-        return Hazelcast.newHazelcastInstance(
-            HazelcastMember.config(cluster, address, resolvedSeeds(), required, lite));
+        HazelcastInstance joined = HazelcastMember.start(
+            HazelcastMember.config(cluster, address, resolvedSeeds(), required, lite, agreed), agreed, refusal);
+        if (refusal.isOtherName()) { // a seed founds its own cluster then
+          LOG.warn("{}: one of the seeds {} belongs to a cluster of another name than {} and is left out", who,
+              cluster.seeds(), cluster.name());
+        }
+        return joined;
       } catch (RuntimeException e) {
         if (cancelled.getCount() == 0) {
           throw cancelledNow();
@@ -217,11 +232,19 @@ public final class ClusteredVertx {
                 + "node.cluster.port, or 0 for any free one", e);
           }
         }
+        if (!refusal.required(agreed).equals(agreed) && adopted++ < MOST_ADOPTED) {
+          agreed = refusal.required(agreed); // the cluster's count, and it has just said them
+          continue;
+        }
+        Optional<InvalidInput> permanent = refusal.error(who, cluster, required);
+        if (permanent.isPresent()) {
+          throw permanent.get();
+        }
         if (required == null) {
           throw e;
         }
         pause(SEED, List.of(required.toString()), "joining through " + required + " failed: " + e.getMessage()
-            + " (is it still starting, or has it another node.cluster.name?)");
+            + " (is it still starting?)");
       }
     }
   }

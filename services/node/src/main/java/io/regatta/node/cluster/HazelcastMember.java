@@ -6,6 +6,12 @@ import com.hazelcast.config.JoinConfig;
 import com.hazelcast.config.NetworkConfig;
 import com.hazelcast.core.HazelcastInstance;
 import com.hazelcast.instance.BuildInfoProvider;
+import com.hazelcast.instance.impl.DefaultNodeContext;
+import com.hazelcast.instance.impl.HazelcastInstanceFactory;
+import com.hazelcast.instance.impl.Node;
+import com.hazelcast.instance.impl.NodeExtension;
+import com.hazelcast.internal.cluster.Joiner;
+import com.hazelcast.internal.cluster.impl.TcpIpJoiner;
 import io.regatta.node.address.HostPort;
 import io.vertx.core.Completable;
 import io.vertx.core.Promise;
@@ -17,6 +23,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.logging.Level;
 
 /**
  * The cluster manager of a Vertx whose Hazelcast member Regatta started: leaving the cluster shuts the member down, so
@@ -68,6 +75,37 @@ public final class HazelcastMember extends HazelcastClusterManager {
     }
   }
 
+  /**
+   * Starts a member, which joins or founds its cluster. One that has a required seed ends at once if the seed belongs to a
+   * cluster of another name; Hazelcast would ask it again until its time is up. Blocking.
+   *
+   * @param agreed as in its configuration
+   * @param refusal hears what the log says of the join from its beginning; a listener can be added to a member only when
+   *     it has joined
+   */
+  static HazelcastInstance start(Config config, AgreedSettings agreed, JoinRefusal refusal) {
+    return HazelcastInstanceFactory.newHazelcastInstance(config, config.getInstanceName(), new DefaultNodeContext() {
+      @Override
+      public NodeExtension createNodeExtension(Node node) {
+        node.loggingService.addLogListener(Level.WARNING, refusal);
+        if (config.getNetworkConfig().getJoin().getTcpIpConfig().getRequiredMember() != null) {
+          refusal.onOtherName(() -> new Thread(() -> node.shutdown(true), "regatta-hazelcast-stop").start());
+        }
+        return super.createNodeExtension(node);
+      }
+
+      @Override
+      public Joiner createJoiner(Node node) {
+        return new TcpIpJoiner(node) {
+          @Override
+          public String getType() {
+            return agreed.joiner();
+          }
+        };
+      }
+    });
+  }
+
   /** Hazelcast's version. */
   public static String version() {
     return BuildInfoProvider.getBuildInfo().getVersion();
@@ -97,8 +135,10 @@ public final class HazelcastMember extends HazelcastClusterManager {
    * @param address this member's IP address
    * @param seeds IP address and port of each; empty for a cluster of one
    * @param required the seed to join, {@code ip:port}; null if this node may found the cluster
+   * @param agreed what the members of the cluster have to agree on
    */
-  static Config config(ClusterConfig cluster, String address, List<HostPort> seeds, HostPort required, boolean lite) {
+  static Config config(ClusterConfig cluster, String address, List<HostPort> seeds, HostPort required, boolean lite,
+      AgreedSettings agreed) {
     Config config = ConfigUtil.loadConfig();
     config.setClusterName(cluster.name());
     config.setInstanceName("regatta-" + UUID.randomUUID());
@@ -116,7 +156,8 @@ public final class HazelcastMember extends HazelcastClusterManager {
     config.setProperty("hazelcast.socket.bind.any", "false");
     config.setProperty("hazelcast.wait.seconds.before.join", "0");
     config.setProperty("hazelcast.max.wait.seconds.before.join", "0");
-    config.setProperty("hazelcast.max.join.seconds", "4");
+    // A stock member admits others five seconds after they have asked; who may found the cluster must not wait so long.
+    config.setProperty("hazelcast.max.join.seconds", required == null ? "4" : "10");
     config.setProperty("hazelcast.socket.connect.timeout.seconds", "2");
     config.setProperty("hazelcast.heartbeat.interval.seconds", Integer.toString(cluster.heartbeatSeconds()));
     config.setProperty("hazelcast.max.no.heartbeat.seconds", Integer.toString(cluster.silenceSeconds()));
@@ -124,7 +165,9 @@ public final class HazelcastMember extends HazelcastClusterManager {
     config.setProperty("hazelcast.graceful.shutdown.max.wait", "2");
     config.setProperty("hazelcast.merge.first.run.delay.seconds", "5");
     config.setProperty("hazelcast.merge.next.run.delay.seconds", "5");
-    config.setProperty("hazelcast.partition.count", "31");
+    if (agreed.partitions() != null) {
+      config.setProperty("hazelcast.partition.count", agreed.partitions());
+    }
     config.setProperty("hazelcast.operation.thread.count", "2");
     config.setProperty("hazelcast.operation.generic.thread.count", "2");
     config.setProperty("hazelcast.io.thread.count", "1");

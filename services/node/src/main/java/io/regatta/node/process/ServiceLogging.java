@@ -1,16 +1,16 @@
 package io.regatta.node.process;
 
-import ch.qos.logback.classic.Level;
-import ch.qos.logback.classic.Logger;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import org.slf4j.LoggerFactory;
 
 /**
  * Chooses Regatta's logging (short lines on stderr, level by {@code REGATTA_LOG}) for processes whose main is ours. A
- * library must not bring a {@code logback.xml}: it would take over the logging of the user's program.
+ * library must not bring a {@code logback.xml}: it would take over the logging of the user's program. Nor does it bring
+ * logback, which belongs to the runnable jars: without it these choices have no effect.
  */
 public final class ServiceLogging {
 
@@ -21,6 +21,9 @@ public final class ServiceLogging {
   private static final List<String> OWN = List.of("logback-test.xml", "logback.xml");
 
   private static final String LEVEL = "REGATTA_LOG";
+  /** The level of what libraries say of their own affairs, as regatta-logback.xml knows it. */
+  private static final String LIBRARIES = "regatta.log.libraries";
+  private static final Set<String> DETAILED = Set.of("DEBUG", "TRACE");
   private static final List<String> LEVELS = List.of("ERROR", "WARN", "INFO", "DEBUG", "TRACE");
 
   private ServiceLogging() {}
@@ -44,6 +47,10 @@ public final class ServiceLogging {
     if (System.getProperty(PROPERTY) == null) {
       System.setProperty(PROPERTY, OURS);
     }
+    String level = System.getenv(LEVEL);
+    if (level != null && DETAILED.contains(level.toUpperCase(Locale.ROOT)) && System.getProperty(LIBRARIES) == null) {
+      System.setProperty(LIBRARIES, "INFO");
+    }
     if (System.getProperty(HAZELCAST) == null) {
       System.setProperty(HAZELCAST, "slf4j"); // it logs before it has read a configuration of ours
     }
@@ -61,13 +68,9 @@ public final class ServiceLogging {
    * level that the environment or another logging configuration has chosen stands.
    */
   public static Quiet quiet(Map<String, String> environment) {
-    if (environment.containsKey(LEVEL) || !OURS.equals(System.getProperty(PROPERTY))
-        || !(LoggerFactory.getLogger("io.regatta") instanceof Logger logger)) {
-      return () -> { };
-    }
-    Level before = logger.getLevel();
-    logger.setLevel(Level.WARN);
-    return () -> logger.setLevel(before);
+    boolean ours = !environment.containsKey(LEVEL) && OURS.equals(System.getProperty(PROPERTY))
+        && LoggerFactory.getILoggerFactory().getClass().getName().startsWith("ch.qos.logback.");
+    return ours ? LogbackLevel.warningsOnly("io.regatta") : () -> { };
   }
 
   /** For a user's main: ours, unless the class path holds a file of the user's. */

@@ -9,6 +9,7 @@ import io.regatta.trainer.Worker;
 import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.data.BadLines;
 import io.regatta.trainer.data.LineFormat;
+import io.regatta.trainer.data.generate.GeneratedTable;
 import io.regatta.trainer.data.uci.Census;
 import io.regatta.trainer.data.uci.CensusFormat;
 import java.nio.file.Path;
@@ -37,16 +38,20 @@ public final class CensusWideAndDeep implements TrainingProgram, Servable {
   public void check(JobConfig job) {
     Loading.refuseFormats(job, "census");
     Loading.refuseShares(job, "census");
-    Loading.present(job, "adult.data and adult.test", "they come from the UCI repository, "
-        + "https://archive.ics.uci.edu/dataset/2/adult", train(job), test(job));
+    Inputs given = given(job);
+    if (given != null) {
+      given.present(job, "adult.data and adult.test", "they come from the UCI repository, "
+          + "https://archive.ics.uci.edu/dataset/2/adult; in an empty directory data are generated");
+    }
   }
 
-  private static Path train(JobConfig job) {
-    return Loading.file(Loading.directory(job), job.data().files(), "adult.data");
+  private static Inputs given(JobConfig job) {
+    return Inputs.table(job, GeneratedTable.Kind.CENSUS, directory -> own(job, directory));
   }
 
-  private static Path test(JobConfig job) {
-    return Loading.file(Loading.directory(job), job.data().testFiles(), "adult.test");
+  private static Inputs own(JobConfig job, Path directory) {
+    return new Inputs(List.of(Loading.file(directory, job.data().files(), "adult.data")),
+        List.of(Loading.file(directory, job.data().testFiles(), "adult.test")));
   }
 
   @Override
@@ -54,7 +59,8 @@ public final class CensusWideAndDeep implements TrainingProgram, Servable {
     JobConfig job = worker.job();
     CensusSettings settings = worker.settings(CensusSettings.class);
     BadLines badLines = Loading.badLinesOfAll(worker);
-    Census census = Census.read(train(job), test(job), badLines);
+    Inputs inputs = Inputs.tableOrGenerated(worker, GeneratedTable.Kind.CENSUS, given(job), dir -> own(job, dir));
+    Census census = Census.read(inputs.train().get(0), inputs.test().get(0), badLines);
     worker.report("bad_lines", badLines.skipped());
     new BinaryClassification(worker, "census", BinaryHead.LOGIT)
         .run(network(settings), Loading.training(worker, census.train()), census.test());

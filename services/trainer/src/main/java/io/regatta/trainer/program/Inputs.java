@@ -4,6 +4,7 @@ import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.trainer.Worker;
 import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.data.file.DataFiles;
+import io.regatta.trainer.data.generate.GeneratedTable;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.function.Consumer;
@@ -61,6 +62,44 @@ record Inputs(List<Path> train, List<Path> test) {
     tell.accept(made);
     worker.barrier();
     return made;
+  }
+
+  /**
+   * The files of a program whose public data are imitated where they are absent: the user's own, or generated ones. The
+   * first worker says so in one line, and reports the best possible result.
+   *
+   * @param given as of {@link #table}
+   * @param own finds the files in the data directory
+   */
+  static Inputs tableOrGenerated(Worker worker, GeneratedTable.Kind kind, Inputs given, Function<Path, Inputs> own) {
+    if (given != null) {
+      return given;
+    }
+    JobConfig job = worker.job();
+    Path directory = Loading.directory(job);
+    generated(worker, () -> GeneratedTable.ensure(directory, kind, job.seed()), made -> {
+      worker.progress().line(made.line(directory));
+      worker.report("best_" + (made.metric().endsWith("AUC") ? "auc" : "mse"), made.best());
+    });
+    return own.apply(directory);
+  }
+
+  /**
+   * Files that are the user's own, of a program whose public data are imitated where they are absent; null: they are to be
+   * generated.
+   *
+   * @param own finds the files in the data directory
+   * @throws InvalidInput if the data directory holds other generated data
+   */
+  static Inputs table(JobConfig job, GeneratedTable.Kind kind, Function<Path, Inputs> own) {
+    Path directory = Loading.directory(job);
+    Inputs named = own.apply(directory);
+    if (!job.data().files().isEmpty() || !job.data().testFiles().isEmpty()
+        || !GeneratedTable.owns(directory) && !DataFiles.isEmpty(directory) && !GeneratedTable.owns(directory)) {
+      return named;
+    }
+    refuseOthers(job, GeneratedTable.others(directory, kind, job.seed()), "the program", null);
+    return null;
   }
 
   /**

@@ -202,7 +202,8 @@ class ProgramsTest {
   }
 
   @Test
-  void missingDataIsOneClearLine() {
+  void missingDataIsOneClearLine() throws Exception {
+    Files.writeString(Files.createDirectory(dir.resolve("nowhere")).resolve("notes.txt"), "nothing is generated beside it");
     assertThatThrownBy(() -> run("census", "data.dir=" + dir.resolve("nowhere"))).isInstanceOf(InvalidInput.class)
         .hasMessageContaining("adult.data").hasMessageContaining("does not exist");
     assertThatThrownBy(() -> run("census", "data.dir=")).isInstanceOf(InvalidInput.class)

@@ -1,0 +1,97 @@
+package io.regatta.node.cluster;
+
+import io.regatta.node.address.HostPort;
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.security.GeneralSecurityException;
+import java.security.cert.X509Certificate;
+import java.util.Arrays;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLSocket;
+import javax.net.ssl.TrustManager;
+import javax.net.ssl.X509TrustManager;
+
+/** The protocol that a seed's port speaks, as far as a few bytes can tell. */
+enum SeedProtocol {
+  /** Answers a member of Hazelcast as a member does. */
+  HAZELCAST,
+  /** Answers a TLS handshake. */
+  TLS,
+  /** Answers, and is neither. */
+  OTHER,
+  /** Does not answer, or is gone: nothing can be said. */
+  SILENT;
+
+  private static final int MILLIS = 1000;
+  private static final byte[] MEMBER = "HZC".getBytes(StandardCharsets.US_ASCII);
+  /** Beginning of Hazelcast's answer to a protocol that a port does not admit. */
+  private static final byte[] OTHER_HAZELCAST = "HZX".getBytes(StandardCharsets.US_ASCII);
+  private static final byte TLS_ALERT = 0x15;
+
+  /** Asks a port. Blocks for four seconds at most. */
+  static SeedProtocol of(HostPort at) {
+    byte[] answer = new byte[MEMBER.length];
+    int read = 0;
+    try (Socket socket = connect(at)) {
+      socket.getOutputStream().write(MEMBER);
+      InputStream in = socket.getInputStream();
+      read = in.readNBytes(answer, 0, answer.length);
+    } catch (IOException e) {
+      // judged by what has come
+    }
+    if (read == answer.length) {
+      return Arrays.equals(answer, MEMBER) ? HAZELCAST
+          : Arrays.equals(answer, OTHER_HAZELCAST) || answer[0] != TLS_ALERT ? OTHER : TLS;
+    }
+    return speaksTls(at) ? TLS : read > 0 ? OTHER : SILENT;
+  }
+
+  private static Socket connect(HostPort at) throws IOException {
+    Socket socket = new Socket();
+    try {
+      socket.connect(new InetSocketAddress(at.host(), at.port()), MILLIS);
+      socket.setSoTimeout(MILLIS);
+      return socket;
+    } catch (IOException e) {
+      socket.close();
+      throw e;
+    }
+  }
+
+  /** Whether the port sends a certificate: nothing is sent over that connection, so whose it is does not matter. */
+  private static boolean speaksTls(HostPort at) {
+    SeenCertificate seen = new SeenCertificate();
+    try {
+      SSLContext context = SSLContext.getInstance("TLS");
+      context.init(null, new TrustManager[] {seen}, null);
+      try (Socket plain = connect(at);
+          SSLSocket socket = (SSLSocket) context.getSocketFactory().createSocket(plain, at.host(), at.port(), true)) {
+        socket.startHandshake();
+        return true;
+      }
+    } catch (IOException | GeneralSecurityException e) {
+      return seen.certificate;
+    }
+  }
+
+  /** Notes that a certificate came, and lets it pass. */
+  private static final class SeenCertificate implements X509TrustManager {
+    private boolean certificate;
+
+    @Override
+    public void checkClientTrusted(X509Certificate[] chain, String authType) {}
+
+    @Override
+    public void checkServerTrusted(X509Certificate[] chain, String authType) {
+      certificate = true;
+    }
+
+    @Override
+    public X509Certificate[] getAcceptedIssuers() {
+      return new X509Certificate[0];
+    }
+  }
+}
