@@ -112,6 +112,35 @@ class SeatTest {
     rendezvous.close();
   }
 
+  /** Between the seat and the rendezvous packets of the flows under way are dropped; new connections pass. */
+  @Test
+  void beatsOverANewConnection_whenAFlowIsBlackHoled() {
+    BlackHole hole = new BlackHole(rendezvous.vertx, rendezvous.verticle.port());
+    Directory.Instance real = get(rendezvous.directory.list(Directory.RENDEZVOUS)).get(0);
+    Directory.Instance at = new Directory.Instance(real.service(), real.id(), real.index(), "127.0.0.1", hole.port(),
+        real.incarnation(), real.attributes());
+    Membership seat = get(on(() -> Future.succeededFuture(new Membership(rendezvous.node, at, "job", "trainer", step::get,
+        changed::add, givenUp::complete))));
+    get(join1(seat));
+    awaitStep(1); // a beat has gone over the flow
+    hole.swallow();
+    awaitStep(2);
+    assertThat(hole.connections()).as("of calls, of beats, and the one that replaced it").isGreaterThanOrEqualTo(3);
+    assertThat(givenUp.future().isComplete()).isFalse();
+    get(on(seat::leave));
+    hole.close();
+    rendezvous.close();
+  }
+
+  /** Until the rendezvous has heard of this step, by a beat. */
+  private void awaitStep(long wanted) {
+    step.set(wanted);
+    while (get(rendezvous.client.groups()).getGroups(0).getMembers(0).getLastStep() < wanted) {
+      assertThat(givenUp.future().isComplete()).as("given up").isFalse();
+      get(rendezvous.vertx.timer(20).mapEmpty());
+    }
+  }
+
   private RendezvousConfig atSamePort() {
     RendezvousConfig hasty = RunningRendezvous.hasty();
     return new RendezvousConfig(rendezvous.verticle.port(), hasty.leaseMs(), hasty.tickMs(), hasty.maxWaitMs(),

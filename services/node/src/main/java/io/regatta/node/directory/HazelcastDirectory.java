@@ -2,6 +2,7 @@ package io.regatta.node.directory;
 
 import com.hazelcast.core.HazelcastInstanceNotActiveException;
 import com.hazelcast.core.OperationTimeoutException;
+import com.hazelcast.map.IMap;
 import com.hazelcast.partition.NoDataMemberInClusterException;
 import com.hazelcast.spi.exception.RetryableHazelcastException;
 import io.regatta.core.error.RegattaException;
@@ -15,7 +16,9 @@ import io.netty.channel.ConnectTimeoutException;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
+import io.vertx.core.internal.VertxInternal;
 import io.vertx.core.shareddata.AsyncMap;
+import io.vertx.spi.cluster.hazelcast.HazelcastClusterManager;
 import java.net.ConnectException;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -249,7 +252,7 @@ public final class HazelcastDirectory extends WaitingDirectory {
     }
 
     private void renew() {
-      (sole ? putOwn() : put()).compose(v -> ended ? remove() : Future.succeededFuture()).onComplete(result -> {
+      (sole ? renewPlace() : put()).compose(v -> ended ? remove() : Future.succeededFuture()).onComplete(result -> {
         if (result.failed() && !failing && !ended) {
           LOG.warn("{} {} cannot renew its entry in the directory and tries again every {} ms: {}",
               instance.service(), instance.endpoint(), leaseMillis / 3, SeedProbe.reason(result.cause()));
@@ -258,22 +261,32 @@ public final class HazelcastDirectory extends WaitingDirectory {
       });
     }
 
-    private Future<Void> putOwn() {
-      return map().compose(map -> map.get(key)).compose(held -> {
-        if (held == null) { // it has run out: another may come between
-          return map().compose(map -> map.putIfAbsent(key, text, leaseMillis)).compose(taken -> {
-            if (taken != null) {
-              displaced(taken);
+    /**
+     * Renews the lease of a place. No step writes over another's entry, however late it is carried out: the first prolongs an entry and
+     * changes none, the second sets one where there is none.
+     */
+    private Future<Void> renewPlace() {
+      return map().compose(map -> prolong(map).compose(own -> own ? Future.succeededFuture()
+          : map.putIfAbsent(key, text, leaseMillis).compose(held -> {
+            if (held != null && !held.equals(text)) {
+              displaced(held);
             }
             return Future.succeededFuture();
-          });
-        }
-        if (held.equals(text)) {
-          return put();
-        }
-        displaced(held);
-        return Future.succeededFuture();
-      });
+          })));
+    }
+
+    /**
+     * Returns whether the entry is this one's, and prolongs it then. Hazelcast's replace takes no time to live, and would make
+     * the entry last for ever; a prolonged entry of another lasts a lease longer than it would, at worst.
+     */
+    private Future<Boolean> prolong(AsyncMap<String, String> map) {
+      if (((VertxInternal) vertx).clusterManager() instanceof HazelcastClusterManager manager) {
+        return vertx.executeBlocking(() -> {
+          IMap<String, String> entries = manager.getHazelcastInstance().getMap(MAP);
+          return entries.setTtl(key, leaseMillis, TimeUnit.MILLISECONDS) && text.equals(entries.get(key));
+        }, false);
+      }
+      return map.replaceIfPresent(key, text, text, leaseMillis);
     }
 
     private void displaced(String held) {

@@ -7,16 +7,21 @@ import io.regatta.protocol.RendezvousClient;
 import io.regatta.protocol.rendezvous.GroupView;
 import io.regatta.protocol.rendezvous.GroupsReply;
 import io.regatta.protocol.rendezvous.JoinReply;
+import io.vertx.core.Future;
 import io.vertx.core.Vertx;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * The signs of life of a {@link Membership}, on a connection of their own, and the news of the group that come with their answers.
- * One that gets no answer is complained of once and tried again: a rendezvous that is gone declares nobody lost. One that is
- * refused is the last. Owned by the membership, on its loop.
+ * One that gets no answer is complained of once and tried again: a rendezvous that is gone declares nobody lost. A beat has a
+ * deadline of a quarter of the lease; then the next one goes over a new connection, for a flow whose packets are dropped on the way
+ * looks alive for minutes. One that is refused is the last. Owned by the membership, on its loop.
  */
 final class Heart {
   private static final Logger LOG = LoggerFactory.getLogger(Heart.class);
@@ -24,12 +29,14 @@ final class Heart {
   private static final int BEATS_PER_LEASE = 4;
 
   private final Vertx vertx;
-  private final RendezvousClient calls;
+  private final Supplier<RendezvousClient> connect;
   private final String group;
   private final String kind;
   private final LongSupplier lastStep;
   private final Consumer<GroupView> changed;
   private final Consumer<RegattaException> refused;
+  private RendezvousClient calls;
+  private long deadlineMillis;
   private int rank;
   private long incarnation;
   private long generation;
@@ -43,15 +50,17 @@ final class Heart {
   /**
    * It does not beat yet.
    *
+   * @param connect makes a client with a connection of its own; this closes it
    * @param kind what the members are, for messages
    * @param lastStep told with each beat
    * @param changed told the group's view after its membership has changed
    * @param refused told why, when a beat has been refused
    */
-  Heart(Vertx vertx, RendezvousClient calls, String group, String kind, LongSupplier lastStep, Consumer<GroupView> changed,
+  Heart(Vertx vertx, Supplier<RendezvousClient> connect, String group, String kind, LongSupplier lastStep, Consumer<GroupView> changed,
       Consumer<RegattaException> refused) {
     this.vertx = vertx;
-    this.calls = calls;
+    this.connect = connect;
+    this.calls = connect.get();
     this.group = group;
     this.kind = kind;
     this.lastStep = lastStep;
@@ -67,7 +76,8 @@ final class Heart {
     generation = seat.getView().getGeneration();
     viewed = generation;
     alive = true;
-    timer = vertx.setPeriodic(Math.max(1, seat.getLeaseMs() / BEATS_PER_LEASE), id -> {
+    deadlineMillis = Math.max(1, seat.getLeaseMs() / BEATS_PER_LEASE);
+    timer = vertx.setPeriodic(deadlineMillis, id -> {
       if (!beating) { // those that a slow rendezvous has not answered must not pile up
         beat();
       }
@@ -86,9 +96,17 @@ final class Heart {
   /** Out of turn, though the last one may not have been answered. */
   void beat() {
     beating = true;
-    calls.heartbeat(group, rank, incarnation, lastStep.getAsLong()).onComplete(beat -> {
+    RendezvousClient by = calls;
+    by.heartbeat(group, rank, incarnation, lastStep.getAsLong()).timeout(deadlineMillis, TimeUnit.MILLISECONDS).onComplete(beat -> {
+      if (by != calls) { // one of several on a connection that has been given up
+        return;
+      }
       beating = false;
       if (!alive) {
+        return;
+      }
+      if (beat.cause() instanceof TimeoutException) {
+        reconnect();
         return;
       }
       if (beat.succeeded()) {
@@ -106,6 +124,24 @@ final class Heart {
             beat.cause().getMessage());
       }
     });
+  }
+
+  private void reconnect() {
+    LOG.warn("{} {} of group {}: no answer to a heartbeat within {} ms, it is repeated over a new connection", kind, rank, group,
+        deadlineMillis);
+    RendezvousClient old = calls;
+    calls = connect.get();
+    old.close().onFailure(e -> LOG.debug("closing a connection that does not answer: {}", e.toString()));
+    beat();
+  }
+
+  /** The connection of now, until the next beat that is not answered. */
+  RendezvousClient connection() {
+    return calls;
+  }
+
+  Future<Void> close() {
+    return calls.close();
   }
 
   /** A look that fails is repeated after the next heartbeat: its generation is still newer. */

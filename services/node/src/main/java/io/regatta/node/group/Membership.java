@@ -49,7 +49,6 @@ public final class Membership {
   private final String kind;
   private final Consumer<RegattaException> givenUp;
   private final RendezvousClient calls;
-  private final RendezvousClient beats;
   private final Heart heart;
   private int rank = -1;
   private long incarnation;
@@ -87,8 +86,7 @@ public final class Membership {
     this.kind = kind;
     this.givenUp = givenUp;
     calls = new RendezvousClient(vertx, rendezvous.host(), rendezvous.controlPort(), node.control());
-    beats = new RendezvousClient(vertx, rendezvous.host(), rendezvous.controlPort(), node.control());
-    heart = new Heart(vertx, beats, group, kind, lastStep, changed, this::refused);
+    heart = new Heart(vertx, () -> new RendezvousClient(vertx, rendezvous.host(), rendezvous.controlPort(), node.control()), group, kind, lastStep, changed, this::refused);
   }
 
   /** Names the start of the job that this member belongs to, before it joins; a run that has ended is refused with {@code RunEnded}. */
@@ -149,7 +147,7 @@ public final class Membership {
 
   private Void joined(JoinReply reply) {
     if (over) {
-      tooLate = left(beats, reply.getRank(), reply.getIncarnation(), false, false);
+      tooLate = left(heart.connection(), reply.getRank(), reply.getIncarnation(), false, false);
       throw new Cancelled(kind + " " + reply.getRank() + " has left group " + group + " while it joined");
     }
     rank = reply.getRank();
@@ -246,7 +244,7 @@ public final class Membership {
     over = true;
     heart.end();
     giveUpJoining(new Cancelled(kind + " has left group " + group + " while it joined"));
-    return left.transform(done -> calls.close()).transform(done -> tooLate).eventually(beats::close).otherwiseEmpty();
+    return left.transform(done -> calls.close()).transform(done -> tooLate).eventually(heart::close).otherwiseEmpty();
   }
 
   private void giveUpJoining(RegattaException why) {

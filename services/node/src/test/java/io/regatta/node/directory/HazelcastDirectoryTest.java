@@ -128,10 +128,15 @@ class HazelcastDirectoryTest {
   void aLeaseIsRenewedForLongerThanItLasts() {
     Node seed = get(start(config(seedPort, 5), "rendezvous")); // which is longer than a machine stands still
     get(seed.directory().register(instance("rendezvous", "r", 0, 1)));
+    Registration place = get(seed.directory().registerSole(instance("parameter-server", "ps", 0, 1), holder -> Future.succeededFuture(true), ""));
     for (int second = 0; second < 8; second++) {
       get(seed.vertx().timer(1, TimeUnit.SECONDS).mapEmpty());
       assertThat(get(seed.directory().list("rendezvous"))).as("after %d s", second + 1).hasSize(1);
+      assertThat(get(seed.directory().list("parameter-server"))).as("a place, after %d s", second + 1).hasSize(1);
     }
+    IMap<String, String> entries = (IMap<String, String>) HazelcastMember.sharedMap(seed.vertx(), HazelcastDirectory.MAP);
+    assertThat(entries.getEntryView("parameter-server/0").getTtl()).as("a renewed entry still runs out").isEqualTo(5000);
+    assertThat(place.lost().isComplete()).isFalse();
   }
 
   @Test

@@ -100,11 +100,14 @@ class SolePlaceTest {
   private static AsyncMap<String, String> longerPut(AsyncMap<String, String> map, BlockingQueue<Long> millis) {
     return (AsyncMap<String, String>) Proxy.newProxyInstance(AsyncMap.class.getClassLoader(),
         new Class<?>[] {AsyncMap.class}, (proxy, method, arguments) -> {
-          if (!method.getName().startsWith("put") || arguments.length != 3) {
+          int last = arguments == null ? -1 : arguments.length - 1;
+          if (last < 0 || !(arguments[last] instanceof Long time)) {
             return method.invoke(map, arguments);
           }
-          millis.add((Long) arguments[2]);
-          return method.invoke(map, arguments[0], arguments[1], LEASE_SECONDS * 1000L);
+          millis.add(time);
+          Object[] longer = arguments.clone();
+          longer[last] = LEASE_SECONDS * 1000L;
+          return method.invoke(map, longer);
         });
   }
 
@@ -184,6 +187,48 @@ class SolePlaceTest {
     get(slow.close());
   }
 
+  /** The renewal is on its way to the store while the entry runs out and a newcomer gets the place. */
+  @Test
+  void doesNotOverwriteTheNextHolder_whenItsRenewalIsLate() {
+    Promise<Void> sent = Promise.promise();
+    Promise<Void> goOn = Promise.promise();
+    Promise<Void> written = Promise.promise();
+    Directory slow = new HazelcastDirectory(vertx, new Waits(), SHORT_SECONDS,
+        () -> vertx.sharedData().<String, String>getAsyncMap(HazelcastDirectory.MAP)
+            .map(map -> lateRenewal(map, sent, goOn, written)));
+    Registration late = get(slow.registerSole(instance("parameter-server", "late", 0, 1001), LIVES, "end one"));
+    get(sent.future());
+    get(vertx.sharedData().<String, String>getAsyncMap(HazelcastDirectory.MAP)
+        .compose(map -> map.remove("parameter-server/0")));
+    Registration newcomer = get(sole("newcomer", 0, 1002, LIVES));
+    goOn.complete();
+    get(written.future());
+    assertThat(ids()).containsExactly("newcomer");
+    assertThat(get(late.lost())).contains("taken by 127.0.0.1:1002");
+    assertThat(newcomer.lost().isComplete()).isFalse();
+    get(slow.close());
+  }
+
+  /** The store itself, to which whatever renews an entry comes late. */
+  @SuppressWarnings("unchecked")
+  private static AsyncMap<String, String> lateRenewal(AsyncMap<String, String> map, Promise<Void> sent, Promise<Void> goOn,
+      Promise<Void> written) {
+    return (AsyncMap<String, String>) Proxy.newProxyInstance(AsyncMap.class.getClassLoader(),
+        new Class<?>[] {AsyncMap.class}, (proxy, method, arguments) -> {
+          if (!List.of("put", "replaceIfPresent").contains(method.getName())) {
+            return method.invoke(map, arguments);
+          }
+          sent.tryComplete();
+          return goOn.future().compose(v -> {
+            try {
+              return ((Future<Object>) method.invoke(map, arguments)).onComplete(done -> written.tryComplete());
+            } catch (ReflectiveOperationException e) {
+              return Future.failedFuture(e);
+            }
+          });
+        });
+  }
+
   /** The store itself, whose answer that a key has no value comes late. */
   @SuppressWarnings("unchecked")
   private static AsyncMap<String, String> lateGet(AsyncMap<String, String> map, Promise<Void> looked,
@@ -191,12 +236,12 @@ class SolePlaceTest {
     return (AsyncMap<String, String>) Proxy.newProxyInstance(AsyncMap.class.getClassLoader(),
         new Class<?>[] {AsyncMap.class}, (proxy, method, arguments) -> {
           Object answer = method.invoke(map, arguments);
-          return !method.getName().equals("get") ? answer : ((Future<String>) answer).compose(held -> {
-            if (held != null) {
-              return Future.succeededFuture(held);
+          return !method.getName().equals("replaceIfPresent") ? answer : ((Future<Boolean>) answer).compose(own -> {
+            if (own) {
+              return Future.succeededFuture(true);
             }
             looked.tryComplete();
-            return goOn.future().map(held);
+            return goOn.future().map(false);
           });
         });
   }
