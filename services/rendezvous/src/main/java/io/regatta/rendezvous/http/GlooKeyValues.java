@@ -1,11 +1,13 @@
 package io.regatta.rendezvous.http;
 
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.LongSupplier;
+import java.util.regex.Pattern;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -15,12 +17,18 @@ import org.slf4j.LoggerFactory;
  * which that server stops: of every scope with a size so many keys have been deleted, no fewer and no more.
  *
  * <p>This one serves on, as many jobs after each other as like, often under the same scope. So when the rule is met, the
- * next PUT into such a scope finds all of them empty; and a scope that nobody asks for is forgotten in time. A DELETE with a
+ * next PUT into such a scope finds all of them empty; and a scope that nobody asks for is forgotten in time. Without a size the
+ * values of gloo's ranks tell when a run is over ({@link #beginsAnotherRun}), so that a job may run again. A DELETE with a
  * condition takes the value away. Owned by its {@link KeyValueServer}, on that one's loop.
  */
 final class GlooKeyValues implements KeyValues {
   private static final Logger LOG = LoggerFactory.getLogger(GlooKeyValues.class);
   private static final int SEGMENTS = 3;
+  /** What a rank stores for each other rank. */
+  private static final int ADDRESS_BYTES = 136;
+  /** A rank that waits for another asks every 10 ms. */
+  private static final long ABANDONED_MILLIS = 10_000;
+  private static final Pattern RANK = Pattern.compile("\\d{1,9}");
 
   private static final class Scope {
     final Map<String, byte[]> values = new HashMap<>();
@@ -88,6 +96,10 @@ final class GlooKeyValues implements KeyValues {
       LOG.info("all of {} have deleted their keys: the next job begins in empty scopes", sizes);
       sizes.keySet().forEach(this::forget);
     }
+    if (!condition.named() && beginsAnotherRun(name, key, value)) {
+      LOG.info("scope {}: rank {} belongs to another run, which begins in an empty scope", name, key);
+      forget(name);
+    }
     byte[] before = held(name, key);
     if (!condition.holds(before)) {
       return condition.tagged(Answer.of(Condition.FAILED), before);
@@ -98,6 +110,26 @@ final class GlooKeyValues implements KeyValues {
     }
     scope(name).values.put(key, value);
     return condition.tagged(Answer.OK, value);
+  }
+
+  /**
+   * Whether the values in a scope are those of an earlier run than this rank's. A rank stores its addresses once, {@value #ADDRESS_BYTES}
+   * bytes for each other rank, which tells the number of ranks; then it asks for the others' until all are there; at its end it
+   * deletes its own. So it is another run if all ranks have deleted theirs, if this rank has stored others or has deleted them, if there
+   * was another number of ranks, or if a rank comes and nobody waits for it.
+   */
+  private boolean beginsAnotherRun(String name, String key, byte[] value) {
+    Scope scope = scopes.get(name);
+    if (scope == null || value.length == 0 || value.length % ADDRESS_BYTES != 0 || !RANK.matcher(key).matches()) {
+      return false;
+    }
+    byte[] before = scope.values.get(key);
+    int ranks = value.length / ADDRESS_BYTES + 1;
+    return scope.deleted.size() >= ranks
+        || before != null && (scope.deleted.contains(key) || !Arrays.equals(before, value))
+        || before == null && clock.getAsLong() - scope.askedMillis > ABANDONED_MILLIS
+        || scope.values.entrySet().stream().anyMatch(held -> RANK.matcher(held.getKey()).matches()
+            && held.getValue().length % ADDRESS_BYTES == 0 && held.getValue().length != value.length);
   }
 
   private Answer delete(String name, String key, Condition condition) {

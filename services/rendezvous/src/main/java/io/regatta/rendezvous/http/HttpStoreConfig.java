@@ -16,7 +16,8 @@ public record HttpStoreConfig(
     int launchPort,
 
     @Setting(doc = "Size of each of gloo's scopes, e.g. JOB_worker=4: when so many ranks have deleted their keys in "
-        + "every one, PaddlePaddle's server would stop, and here the next job begins in empty scopes.")
+        + "every one, PaddlePaddle's server would stop, and here the next job begins in empty scopes. Not needed for gloo's own ranks, "
+        + "whose values tell when a run is over.")
     Map<String, Integer> glooSizes,
 
     @Setting(value = "65536", doc = "Keys of one server, deleted ones of gloo's too.")

@@ -6,13 +6,17 @@ import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.function.LongSupplier;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /**
  * What PaddlePaddle's launch (2.3 and later, {@code distributed/launch/utils/kv_server.py}) finds: the whole path is the
  * key, POST and PUT set it, GET answers all keys that begin with the path as a JSON object, in the order in which they were
  * first set, and DELETE takes a key away. From the start there is {@code /healthy}. Values are UTF-8 text.
  *
- * <p>A key that nobody has set or found for long is forgotten. Owned by its {@link KeyValueServer}, on that one's loop.
+ * <p>A key that nobody has set or found for long is forgotten. PaddlePaddle's own server ends with the launcher that has started it, and
+ * with it the keys of a run. This one serves on: a launcher that comes to those of its job ({@link #PEER}) finds those alone that
+ * set their keys again, as whoever still waits does every half second. So keys of an earlier run are not taken for launchers that wait. Owned by its {@link KeyValueServer}, on that one's loop.
  */
 final class LaunchKeyValues implements KeyValues {
   private static final String HEALTHY = "/healthy";
@@ -20,10 +24,15 @@ final class LaunchKeyValues implements KeyValues {
   /** An answer is made at once, on the loop: so long it may be, or as long as one largest value and its key make it. */
   private static final long ANSWER_CHARACTERS = 8 << 20;
   private static final int CHARACTERS_PER_BYTE = 6;
+  /** {@code /JOB/info/POD/RANK}: where the launchers of a job meet. */
+  private static final Pattern PEER = Pattern.compile("(/.+/info)/[^/]+/-?\\d+");
+  private static final long UNCONFIRMED_MILLIS = 10_000;
 
   private static final class Value {
     final byte[] bytes;
     long askedMillis;
+    /** When a newcomer came that does not find it until it is set again; -1: everybody finds it. */
+    long hiddenMillis = -1;
 
     Value(byte[] bytes, long nowMillis) {
       this.bytes = bytes;
@@ -64,7 +73,7 @@ final class LaunchKeyValues implements KeyValues {
     for (Map.Entry<String, Value> entry : values.entrySet()) {
       String key = entry.getKey();
       Value value = entry.getValue();
-      if (key.startsWith(prefix)) {
+      if (value.hiddenMillis < 0 && key.startsWith(prefix)) {
         value.askedMillis = now;
         json.append(json.length() == 1 ? "" : ", ");
         text(json, key);
@@ -121,8 +130,24 @@ final class LaunchKeyValues implements KeyValues {
     if (refusal != null) {
       return refusal;
     }
+    if (before == null && !condition.named()) {
+      hideOthers(key);
+    }
     values.put(key, new Value(bytes, clock.getAsLong()));
     return condition.tagged(Answer.OK, bytes);
+  }
+
+  private void hideOthers(String newcomer) {
+    Matcher peer = PEER.matcher(newcomer);
+    if (!peer.matches()) {
+      return;
+    }
+    values.forEach((key, value) -> {
+      Matcher other = PEER.matcher(key);
+      if (value.hiddenMillis < 0 && other.matches() && other.group(1).equals(peer.group(1))) {
+        value.hiddenMillis = clock.getAsLong();
+      }
+    });
   }
 
   private Answer delete(String key, Condition condition) {
@@ -139,9 +164,11 @@ final class LaunchKeyValues implements KeyValues {
   }
 
   private void forgetIdle() {
-    long idleSince = clock.getAsLong() - idleMillis;
+    long now = clock.getAsLong();
     values.entrySet().removeIf(e -> {
-      boolean idle = e.getValue().askedMillis < idleSince && !e.getKey().equals(HEALTHY);
+      Value value = e.getValue();
+      boolean idle = value.askedMillis < now - idleMillis && !e.getKey().equals(HEALTHY)
+          || value.hiddenMillis >= 0 && now - value.hiddenMillis > UNCONFIRMED_MILLIS;
       if (idle) {
         budget.giveBack(1, e.getValue().bytes.length);
       }

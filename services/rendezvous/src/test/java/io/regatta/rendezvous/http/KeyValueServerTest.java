@@ -151,6 +151,76 @@ class KeyValueServerTest {
     assertThat(gloo("GET", "/sized_worker/0")).isEqualTo(NOT_FOUND);
   }
 
+  /** What a rank of gloo's stores: 136 bytes for each other rank. */
+  private static String addresses(int worldSize, char life) {
+    return String.valueOf(life).repeat(136 * (worldSize - 1));
+  }
+
+  /** As gloo's client: PUT the own rank, then GET the others'. */
+  private void gloo_rank(String scope, int rank, int worldSize, char life) throws IOException {
+    assertThat(gloo("PUT", "/" + scope + "/" + rank, addresses(worldSize, life))).isEqualTo(OK);
+  }
+
+  @Test
+  void gloo_aRerunBeginsEmpty_whenAllRanksHaveDeleted() throws IOException {
+    for (char life = 'a'; life < 'd'; life++) {
+      gloo_rank("_worker", 1, 2, life);
+      assertThat(gloo("GET", "/_worker/0")).as("whatever rank comes first, in life %s", life).isEqualTo(NOT_FOUND);
+      clock.addAndGet(12_000); // for the rank that starts late
+      gloo("GET", "/_worker/0");
+      gloo_rank("_worker", 0, 2, life);
+      assertThat(gloo("GET", "/_worker/0")).isEqualTo(found(addresses(2, life)));
+      assertThat(gloo("GET", "/_worker/1")).isEqualTo(found(addresses(2, life)));
+      gloo("DELETE", "/_worker/" + life % 2);
+      assertThat(gloo("GET", "/_worker/" + life % 2)).as("for the slower one").isEqualTo(found(addresses(2, life)));
+      gloo("DELETE", "/_worker/" + (life + 1) % 2);
+    }
+  }
+
+  @Test
+  void gloo_aRerunBeginsEmpty_whenTheRunBeforeWasKilledAndHasDeletedNothing() throws IOException {
+    gloo_rank("_worker", 0, 2, 'a');
+    gloo_rank("_worker", 1, 2, 'a');
+    gloo_rank("_worker", 1, 2, 'b');
+    assertThat(gloo("GET", "/_worker/0")).as("of the life before").isEqualTo(NOT_FOUND);
+    gloo_rank("_worker", 1, 2, 'b'); // a request that is repeated, as the answer was lost
+    gloo_rank("_worker", 0, 2, 'b');
+    gloo_rank("_worker", 1, 2, 'b');
+    assertThat(gloo("GET", "/_worker/0")).isEqualTo(found(addresses(2, 'b')));
+    assertThat(gloo("GET", "/_worker/1")).isEqualTo(found(addresses(2, 'b')));
+  }
+
+  @Test
+  void gloo_aRerunBeginsEmpty_whenOneRankOfTheRunBeforeHasDeletedAndTheOtherWasKilled() throws IOException {
+    gloo_rank("_worker", 0, 2, 'a');
+    gloo_rank("_worker", 1, 2, 'a');
+    gloo("DELETE", "/_worker/0");
+    gloo_rank("_worker", 0, 2, 'a'); // at the same addresses, by chance
+    assertThat(gloo("GET", "/_worker/1")).isEqualTo(NOT_FOUND);
+  }
+
+  @Test
+  void gloo_aRerunBeginsEmpty_whenTheRunBeforeWasKilledBeforeAllHadCome() throws IOException {
+    gloo_rank("_worker", 0, 3, 'a');
+    gloo("GET", "/_worker/1");
+    clock.addAndGet(12_000); // a rank that waits asks every 10 ms
+    gloo_rank("_worker", 1, 3, 'b');
+    assertThat(gloo("GET", "/_worker/0")).isEqualTo(NOT_FOUND);
+    gloo_rank("_worker", 0, 3, 'b');
+    gloo_rank("_worker", 2, 3, 'b');
+    for (int rank = 0; rank < 3; rank++) {
+      assertThat(gloo("GET", "/_worker/" + rank)).isEqualTo(found(addresses(3, 'b')));
+    }
+  }
+
+  @Test
+  void gloo_aRerunOfAnotherSizeBeginsEmpty() throws IOException {
+    gloo_rank("_worker", 0, 2, 'a');
+    gloo_rank("_worker", 1, 2, 'a');
+    gloo_rank("_worker", 2, 3, 'b');
+    assertThat(gloo("GET", "/_worker/0")).isEqualTo(NOT_FOUND);
+  }
+
   @Test
   void gloo_stopsByEqualityAsPaddleDoes() {
     HttpStoreConfig config = new HttpStoreConfig(0, 0, Map.of("trainer", 1, "all", 2), 100, 1000, 1000, 3600);
@@ -186,6 +256,60 @@ class KeyValueServerTest {
     assertThat(launch("GET", "/job/b")).isEqualTo(JSON_NOT_FOUND);
     assertThat(launch("POST", "/empty", "")).isEqualTo(JSON_OK);
     assertThat(launch("GET", "/empty")).isEqualTo(json("{\"/empty\": \"\"}"));
+  }
+
+  /** A launcher: POSTs its key and asks for all until there are as many as it wants; then it asks no more. */
+  private final class Launcher {
+    private final String key;
+    private String found = "";
+
+    Launcher(String pod, int rank) {
+      key = "/default/info/" + pod + "/" + rank;
+    }
+
+    /** One turn of its loop; returns whether there are so many. */
+    boolean meets(int machines) throws IOException {
+      assertThat(launch("POST", key, key)).isEqualTo(JSON_OK);
+      found = launch("GET", "/default/info").replaceFirst("(?s).*\r\n\r\n", "");
+      return found.split("\": \"", -1).length - 1 == machines;
+    }
+  }
+
+  /** The limit of keys of this server is 4, with that of its health. */
+  @Test
+  void launch_aRerunWithTheSameJobIdMeets() throws IOException {
+    for (int run = 0; run < 3; run++) {
+      Launcher a = new Launcher("podaa" + run, run == 1 ? 0 : -1);
+      Launcher b = new Launcher("podbb" + run, run == 1 ? 1 : -1);
+      assertThat(a.meets(2)).as("alone in run %d: %s", run, a.found).isFalse();
+      clock.addAndGet(12_000);
+      assertThat(a.meets(2)).as("alone in run %d: %s", run, a.found).isFalse();
+      assertThat(b.meets(2)).as("it sees who is waiting once that has asked again").isFalse();
+      assertThat(a.meets(2)).as("both in run %d: %s", run, a.found).isTrue();
+      assertThat(b.meets(2)).as("both, though the other asks no more: %s", b.found).isTrue();
+      assertThat(b.found).contains(a.key, b.key);
+    }
+  }
+
+  @Test
+  void launch_theThirdOfThreeMeetsTheOthers() throws IOException {
+    Launcher[] all = {new Launcher("podaaa", -1), new Launcher("podbbb", -1), new Launcher("podccc", -1)};
+    boolean met = false;
+    for (int turn = 0; turn < 4; turn++) {
+      met = all[0].meets(3) & all[1].meets(3) & all[2].meets(3);
+    }
+    assertThat(met).isTrue();
+  }
+
+  @Test
+  void launch_otherKeysStayWhereNewOnesCome() throws IOException {
+    for (String key : new String[] {"/default/other/pod/0", "/default/info/pod", "/info/0"}) {
+      launch("PUT", key, "kept");
+      launch("PUT", key + "1", "new");
+      assertThat(launch("GET", key)).contains("kept").contains("new");
+      launch("DELETE", key);
+      launch("DELETE", key + "1");
+    }
   }
 
   @Test
