@@ -12,6 +12,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.Collectors;
@@ -29,9 +30,10 @@ import java.util.stream.Stream;
  * @param waiting for the next generation, in the order in which they came
  * @param ended what the group was for is done: newcomers are refused, until nobody is left
  * @param runs the runs that its members belong to, and those that ended before
+ * @param lost ranks of the members of the generation formed last that were lost since; not of those who left
  */
 record Roll(String group, int min, int max, long formed, long generation, List<Entry> members, List<Entry> waiting, boolean ended,
-    Runs runs) {
+    Runs runs, List<Integer> lost) {
 
   /**
    * One life of one process.
@@ -72,11 +74,12 @@ record Roll(String group, int min, int max, long formed, long generation, List<E
   Roll {
     members = List.copyOf(members);
     waiting = List.copyOf(waiting);
+    lost = List.copyOf(lost);
   }
 
   /** Nobody is there yet. */
   static Roll of(Joining joining) {
-    return new Roll(joining.group(), joining.minWorldSize(), joining.maxWorldSize(), 0, 0, List.of(), List.of(), false, Runs.NONE);
+    return new Roll(joining.group(), joining.minWorldSize(), joining.maxWorldSize(), 0, 0, List.of(), List.of(), false, Runs.NONE, List.of());
   }
 
   Stream<Entry> everybody() {
@@ -125,7 +128,7 @@ record Roll(String group, int min, int max, long formed, long generation, List<E
     }
     if (everybody().findAny().isEmpty()) {
       return new Roll(joining.group(), joining.minWorldSize(), joining.maxWorldSize(), formed, generation,
-          List.of(), List.of(Entry.of(id, joining)), false, runs.anew().with(joining.runId()));
+          List.of(), List.of(Entry.of(id, joining)), false, runs.anew().with(joining.runId()), List.of());
     }
     String who = everybody().map(Entry::toString).collect(Collectors.joining(", "));
     if (!group.equals(joining.group())) {
@@ -157,7 +160,7 @@ record Roll(String group, int min, int max, long formed, long generation, List<E
     }
     List<Entry> more = new ArrayList<>(waiting);
     more.add(Entry.of(id, joining));
-    return new Roll(group, min, max, formed, generation, members, more, false, runs.with(joining.runId()));
+    return new Roll(group, min, max, formed, generation, members, more, false, runs.with(joining.runId()), lost);
   }
 
   private static String sizes(int min, int max) {
@@ -169,25 +172,35 @@ record Roll(String group, int min, int max, long formed, long generation, List<E
     return member(id).map(entry -> {
       List<Entry> more = new ArrayList<>(waiting);
       more.add(entry);
-      return new Roll(group, min, max, formed, generation + 1, without(members, List.of(id)), more, ended, runs);
+      return new Roll(group, min, max, formed, generation + 1, without(members, List.of(id)), more, ended, runs, lost);
     }).orElse(this);
   }
 
-  /** These are gone; if any of them was a member, this generation is over. */
+  /** These have left; if any of them was a member, this generation is over. */
   Roll without(Collection<String> ids) {
+    return without(ids, lost);
+  }
+
+  /** These are lost; if any of them was a member, this generation is over. */
+  Roll lose(Collection<String> ids) {
+    return without(ids, Stream.concat(lost.stream(), everybody().filter(entry -> ids.contains(entry.id) && !entry.isNew())
+        .map(Entry::rank)).toList());
+  }
+
+  private Roll without(Collection<String> ids, List<Integer> allLost) {
     List<Entry> left = without(members, ids);
     return new Roll(group, min, max, formed, generation + (left.size() < members.size() ? 1 : 0), left,
-        without(waiting, ids), ended, runs);
+        without(waiting, ids), ended, runs, allLost);
   }
 
   /** What the group was for is done. */
   Roll end() {
-    return new Roll(group, min, max, formed, generation, members, waiting, true, runs);
+    return new Roll(group, min, max, formed, generation, members, waiting, true, runs, lost);
   }
 
   /** The same with success: members of the run that come later have nothing left to do. */
   Roll succeed(long nowMillis) {
-    return new Roll(group, min, max, formed, generation, members, waiting, true, runs.succeed(nowMillis));
+    return new Roll(group, min, max, formed, generation, members, waiting, true, runs.succeed(nowMillis), lost);
   }
 
   /** For a newcomer to a group that has ended. */
@@ -228,7 +241,25 @@ record Roll(String group, int min, int max, long formed, long generation, List<E
       seated[ranks[i]] = waiting.get(i).at(ranks[i]);
     }
     long next = Math.max(generation + 1, nowMillis);
-    return new Roll(group, min, max, next, next, Arrays.asList(seated), List.of(), ended, runs);
+    return new Roll(group, min, max, next, next, Arrays.asList(seated), List.of(), ended, runs, List.of());
+  }
+
+  /**
+   * Returns true if most of the members of the generation formed last are still here. Those who have left are counted on neither side.
+   * Of two halves it is the one with the lowest rank. At most one part of a group that is split has a majority.
+   */
+  boolean hasMajority() {
+    List<Integer> here = everybody().filter(entry -> !entry.isNew()).map(Entry::rank).toList();
+    return lost.isEmpty() || here.size() > lost.size()
+        || here.size() == lost.size() && Collections.min(here) < Collections.min(lost);
+  }
+
+  /** Why a part of a group without a majority cannot continue. */
+  String withoutMajority() {
+    long here = everybody().filter(entry -> !entry.isNew()).count();
+    return "of the members of generation " + formed + " of group " + group + ", " + lost.size() + (lost.size() == 1 ? " is" : " are")
+        + " lost (rank " + lost.stream().sorted().map(String::valueOf).collect(Collectors.joining(", ")) + ") and " + here
+        + (here == 1 ? " is" : " are") + " left";
   }
 
   /** Why somebody still waits, in the middle of a sentence. */
@@ -260,6 +291,7 @@ record Roll(String group, int min, int max, long formed, long generation, List<E
     return new JsonObject().put("group", group).put("min", min).put("max", max).put("formed", formed)
         .put("generation", generation).put("members", new JsonArray(members.stream().map(Entry::toJson).toList()))
         .put("waiting", new JsonArray(waiting.stream().map(Entry::toJson).toList())).put("ended", ended).put("runs", runs.toJson())
+        .put("lost", new JsonArray(lost))
         .encode().getBytes(StandardCharsets.UTF_8);
   }
 
@@ -267,7 +299,8 @@ record Roll(String group, int min, int max, long formed, long generation, List<E
     JsonObject json = new JsonObject(new String(bytes, StandardCharsets.UTF_8));
     return new Roll(json.getString("group"), json.getInteger("min"), json.getInteger("max"), json.getLong("formed"),
         json.getLong("generation"), entries(json.getJsonArray("members")), entries(json.getJsonArray("waiting")),
-        json.getBoolean("ended", false), Runs.of(json.getJsonObject("runs")));
+        json.getBoolean("ended", false), Runs.of(json.getJsonObject("runs")),
+        json.getJsonArray("lost", new JsonArray()).stream().map(Integer.class::cast).toList());
   }
 
   private static List<Entry> entries(JsonArray json) {

@@ -21,15 +21,29 @@ public final class StoreRendezvous implements Rendezvous {
   private final Store store;
   private final Timing timing;
   private final Waits waits;
+  private final boolean majority;
   private final Set<StoreSeat> seats = ConcurrentHashMap.newKeySet();
   /** Until then the store is used by seats that are being left. */
   private volatile Future<Void> left = Future.succeededFuture();
 
   /**
+   * Groups that need a majority where the store can be split.
+   *
    * @param store the group's scope of one; stays open when this is closed
    * @param waits where joins that wait are shown
    */
   public StoreRendezvous(Vertx vertx, Store store, Timing timing, Waits waits) {
+    this(vertx, store, timing, waits, store.canBeSplit());
+  }
+
+  /**
+   * The same with or without that rule.
+   *
+   * @param majority whether a next generation needs most members of the last one, so that of a split group one part at most
+   *     continues. Without it each part continues that has the minimum world size
+   */
+  public StoreRendezvous(Vertx vertx, Store store, Timing timing, Waits waits, boolean majority) {
+    this.majority = majority;
     this.vertx = vertx;
     this.store = store;
     this.timing = timing;
@@ -38,7 +52,7 @@ public final class StoreRendezvous implements Rendezvous {
 
   @Override
   public Future<Seat> join(Joining joining) {
-    StoreSeat seat = new StoreSeat(vertx, store, timing, waits, joining, seats::remove);
+    StoreSeat seat = new StoreSeat(vertx, store, timing, waits, majority, joining, seats::remove);
     seats.add(seat);
     return seat.join();
   }

@@ -47,6 +47,8 @@ final class StoreSeat extends Tenure {
   private final Waits waits;
   private final Joining joining;
   private final Consumer<StoreSeat> over;
+  /** Whether most members of a generation must be there to form the next one. */
+  private final boolean majority;
   private final String id = UUID.randomUUID().toString();
   private final Pulse pulse;
   private Phase phase = Phase.WAITING;
@@ -57,7 +59,7 @@ final class StoreSeat extends Tenure {
   /** The look under way, or the last one: what it changes at the store, it may change after this seat has ended. */
   private Future<Boolean> looking = Future.succeededFuture();
 
-  StoreSeat(Vertx vertx, Store store, Timing timing, Waits waits, Joining joining, Consumer<StoreSeat> over) {
+  StoreSeat(Vertx vertx, Store store, Timing timing, Waits waits, boolean majority, Joining joining, Consumer<StoreSeat> over) {
     super((ContextInternal) vertx.getOrCreateContext());
     this.vertx = vertx;
     this.store = store;
@@ -65,6 +67,7 @@ final class StoreSeat extends Tenure {
     this.waits = waits;
     this.joining = joining;
     this.over = over;
+    this.majority = majority;
     this.key = new RollKey(store, joining);
     this.pulse = new Pulse(store, id, timing, System::nanoTime);
   }
@@ -124,12 +127,17 @@ final class StoreSeat extends Tenure {
         return Future.succeededFuture(false);
       }
       if (!lost.isEmpty()) {
-        return change(seen, roll.without(lost.stream().map(Entry::id).toList()))
+        return change(seen, roll.lose(lost.stream().map(Entry::id).toList()))
             .compose(v -> {
               LOG.warn("group {}: lost, no sign of life within {}: {}", roll.group(), timing.seconds(), lost);
               return pulse.forget(lost);
             }, Future::failedFuture)
             .map(true);
+      }
+      if (majority && !roll.hasMajority() && roll.everybody().anyMatch(entry -> entry.id().equals(id))) {
+        return Future.failedFuture(new StaleGeneration(roll.withoutMajority() + ": the others may live on the other side of a split "
+            + "network and continue, so " + joining.member() + " ends. Look at the network, and start the job again or resume it. If "
+            + "there can be no split, collective.quorum: none lets any number continue"));
       }
       return phase == Phase.WAITING ? proceed(seen) : keep(roll);
     });

@@ -43,6 +43,11 @@ public final class HazelcastStore extends PolledStore {
   }
 
   @Override
+  public boolean canBeSplit() {
+    return true;
+  }
+
+  @Override
   Future<Void> put(String key, byte[] value) {
     return map(map -> map.put(key, new String(value, BYTES))).mapEmpty();
   }

@@ -21,6 +21,11 @@ final class ScopedStore implements Store {
   }
 
   @Override
+  public boolean canBeSplit() {
+    return store.canBeSplit();
+  }
+
+  @Override
   public Future<Void> set(String key, byte[] value) {
     return store.set(at(key), value);
   }

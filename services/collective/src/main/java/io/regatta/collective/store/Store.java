@@ -41,6 +41,14 @@ public interface Store {
   }
 
   /**
+   * Returns true if parts of this store can live on by themselves when the network between them fails, each with contents of its own
+   * for those who reach it.
+   */
+  default boolean canBeSplit() {
+    return false;
+  }
+
+  /**
    * Sets a key if it holds what is expected.
    *
    * @param expected empty: no value

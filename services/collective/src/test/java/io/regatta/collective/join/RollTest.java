@@ -161,4 +161,30 @@ class RollTest {
     assertThat(runs.hasEnded("run-1")).isTrue();
     assertThat(runs.anew().with("last").succeed(1001 + 86_400_000).ended()).extracting(Runs.Ended::id).containsExactly("last");
   }
+
+  /** Of a roll that is split in two, of which each part loses the members of the other, in any order, one part at most continues. */
+  @Property(tries = 300)
+  void noMoreThanOnePartOfASplitHasAMajority(@ForAll @IntRange(min = 1, max = 9) int members, @ForAll Random random) {
+    Roll whole = Roll.of(joining("g", 1, 9, -1));
+    for (int i = 0; i < members; i++) {
+      whole = whole.enter("id" + i, joining("g", 1, 9, -1));
+    }
+    whole = whole.form(0);
+    if (random.nextBoolean()) {
+      whole = whole.without(List.of("id" + random.nextInt(members))); // left before
+    }
+    List<List<String>> parts = List.of(new ArrayList<>(), new ArrayList<>());
+    whole.everybody().forEach(entry -> parts.get(random.nextInt(2)).add(entry.id()));
+    Roll near = whole.lose(parts.get(1));
+    Roll far = Roll.decode(whole.lose(parts.get(0)).encode());
+    assertThat(parts.get(0).isEmpty() || parts.get(1).isEmpty() || near.hasMajority() != far.hasMajority())
+        .as("exactly one of %s continues", parts).isTrue();
+    if (!parts.get(0).isEmpty() && near.hasMajority()) {
+      Roll formed = near;
+      for (String id : parts.get(0)) {
+        formed = formed.reform(id);
+      }
+      assertThat(formed.form(0).hasMajority()).as("the next generation begins to count anew").isTrue();
+    }
+  }
 }

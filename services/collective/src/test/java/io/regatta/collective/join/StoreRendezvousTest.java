@@ -11,6 +11,7 @@ import io.regatta.collective.store.FileStore;
 import io.regatta.collective.store.HazelcastStore;
 import io.regatta.collective.store.HttpStore;
 import io.regatta.collective.store.MemoryStore;
+import io.regatta.collective.store.SplittingStore;
 import io.regatta.collective.store.Store;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.Conflict;
@@ -41,6 +42,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Members of a group that meet over a store, each with a rendezvous of its own, as in processes of their own. */
@@ -101,6 +103,37 @@ class StoreRendezvousTest {
       assertThat(seats.get(2).membership().rank()).isZero();
       assertThat(seats.get(4).membership().endpoints()).element(3).isEqualTo("h:1");
     }
+  }
+
+  /**
+   * A group of some members on each side of a network that fails: what those of each side come to. Ranks are dealt so that this side
+   * has the lowest.
+   */
+  private List<Future<Membership>> split(int here, int there) {
+    SplittingStore near = new SplittingStore(vertx);
+    SplittingStore far = near.other(vertx);
+    List<Future<Seat>> joins = new ArrayList<>();
+    for (int rank = 0; rank < here + there; rank++) {
+      joins.add(rendezvous(rank < here ? near : far, HASTY).join(new Joining("g", 1, here + there, rank, "m" + rank, "h:" + rank, LONG, LONG)));
+    }
+    List<Seat> seats = all(joins);
+    assertOneGroup(seats, here + there);
+    far.split();
+    return seats.stream().map(seat -> seat.ended().transform(over -> seat.reform(LONG))).toList();
+  }
+
+  @ParameterizedTest
+  @CsvSource({"3, 2, true", "2, 3, false", "2, 2, true", "1, 1, true", "1, 2, false"})
+  void continuesOnOneSideOnly_whenTheStoreIsSplit(int here, int there, boolean hereContinues) {
+    List<Future<Membership>> next = split(here, there);
+    List<Future<Membership>> near = next.subList(0, here);
+    List<Future<Membership>> far = next.subList(here, here + there);
+    List<Future<Membership>> majority = hereContinues ? near : far;
+    for (Future<Membership> ended : hereContinues ? far : near) {
+      assertThatThrownBy(() -> get(ended)).isInstanceOf(StaleGeneration.class).hasMessageContaining("split network")
+          .hasMessageContaining("collective.quorum: none");
+    }
+    assertThat(majority).allSatisfy(one -> assertThat(get(one).worldSize()).isEqualTo(majority.size()));
   }
 
   private enum Over { FILE, GLOO, LAUNCH, HAZELCAST }

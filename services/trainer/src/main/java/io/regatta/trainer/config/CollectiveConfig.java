@@ -39,6 +39,11 @@ public record CollectiveConfig(
         + "store the job is elastic, and whoever dies is lost when failure_timeout_ms is over.")
     String store,
 
+    @Setting(value = "auto", doc = "Over a store: whether the next generation of trainers needs a majority of the last one (of two halves "
+        + "the one with the lowest rank), so that of a split cluster one part at most continues, and the other ends. none: each part continues "
+        + "that has min_trainers, also when most trainers die at once. auto: majority where the store can be split, which is hazelcast.")
+    Quorum quorum,
+
     @Setting(value = "false", doc = "Gradients travel as float16: half the bytes. One of the five ways to send fewer bytes, of which "
         + "a job has at most one.")
     boolean fp16Allreduce,
@@ -65,6 +70,9 @@ public record CollectiveConfig(
 
     @Setting(doc = "adaptive_localsgd: how many at first.")
     AdaptiveLocalsgdConfigs adaptiveLocalsgdConfigs) {
+
+  /** What a generation of trainers that meet over a store needs of the one before. */
+  public enum Quorum { AUTO, MAJORITY, NONE }
 
   public CollectiveConfig {
     if (bucketBytes < 1 || lastBucketBytes < 0) {

@@ -64,8 +64,13 @@ record MeetingPlace(Rendezvous rendezvous, Store store, String host) {
   private static MeetingPlace over(Node node, JobConfig job, Store store, Store scope, String host) {
     Duration lease = Duration.ofMillis(Math.max(LOOKS_PER_LEASE, job.collective().failureTimeoutMs()));
     Duration poll = Duration.ofMillis(Math.min(POLL_MILLIS, lease.toMillis() / LOOKS_PER_LEASE));
+    boolean majority = switch (job.collective().quorum()) {
+      case AUTO -> scope.canBeSplit();
+      case MAJORITY -> true;
+      case NONE -> false;
+    };
     LOG.info("the trainers of job {} meet over the {}, and this one is reached at {}", job.job(), scope, host);
-    return new MeetingPlace(new StoreRendezvous(node.vertx(), scope, new Timing(poll, lease), node.waits()), store, host);
+    return new MeetingPlace(new StoreRendezvous(node.vertx(), scope, new Timing(poll, lease), node.waits(), majority), store, host);
   }
 
   /** The node's own host, or the address that routes to the server: the node may know of nothing else there. Resolves names. */
