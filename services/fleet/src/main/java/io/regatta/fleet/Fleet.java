@@ -152,7 +152,10 @@ public final class Fleet implements AutoCloseable {
     }
   }
 
-  /** Runs this process's service until {@link #close}, Ctrl-C or SIGTERM. The calling thread waits. */
+  /**
+   * Runs this process's service until {@link #close}, Ctrl-C, SIGTERM or, for a server of a known number of trainers, until these
+   * have closed. The calling thread waits.
+   */
   public void runServer() {
     server = ServerProcess.start(place, job, ready);
     server.serve();

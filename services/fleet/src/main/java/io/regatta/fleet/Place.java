@@ -133,6 +133,11 @@ final class Place {
     return new HostedServices(first ? rendezvous() : null, hosts() && job.servers() > 0 ? parameterServer(job) : null, job.job());
   }
 
+  /** Whether the number of the job's trainers was given, with or without a job. */
+  boolean knowsTrainers() {
+    return effective.given("trainers");
+  }
+
   RendezvousConfig rendezvous() {
     return effective.bindSection(Sections.RENDEZVOUS, RendezvousConfig.class, fleet.rendezvousEndpoint().isEmpty()
         ? List.of() : List.of(port("fleet.rendezvous_endpoint", fleet.rendezvousEndpoint())));

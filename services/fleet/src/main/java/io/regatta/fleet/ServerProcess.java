@@ -3,6 +3,8 @@ package io.regatta.fleet;
 import io.regatta.aggregator.AggregatorConfig;
 import io.regatta.aggregator.AggregatorVerticle;
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.fleet.launch.LauncherLink;
+import io.regatta.node.FiniteService;
 import io.regatta.node.Node;
 import io.regatta.node.NodeConfig;
 import io.regatta.node.ServiceProcess;
@@ -10,6 +12,7 @@ import io.regatta.node.directory.Directory;
 import io.regatta.node.process.Blocking;
 import io.regatta.node.process.Interrupt;
 import io.regatta.parameterserver.ParameterServerConfig;
+import io.regatta.parameterserver.ParameterServerConfig.Lifetime;
 import io.regatta.parameterserver.ParameterServerVerticle;
 import io.regatta.rendezvous.RendezvousConfig;
 import io.regatta.rendezvous.RendezvousService;
@@ -29,7 +32,17 @@ final class ServerProcess {
 
   private ServerProcess(NodeConfig config, String service, Function<Node, Deployable> verticle, Consumer<String> ready) {
     node = Node.begin(config, service);
-    node.future().compose(n -> ServiceProcess.deploy(n, service, verticle.apply(n), ready)).onFailure(ended::tryFail);
+    node.future().compose(n -> {
+      Deployable deployable = verticle.apply(n);
+      return ServiceProcess.deploy(n, service, deployable, ready).onSuccess(id -> {
+        if (deployable instanceof FiniteService finite) {
+          finite.finished().onSuccess(line -> {
+            ready.accept(String.valueOf(line));
+            ended.tryComplete();
+          });
+        }
+      });
+    }).onFailure(ended::tryFail);
   }
 
   /**
@@ -57,7 +70,7 @@ final class ServerProcess {
         new RendezvousService(n, rendezvous), trainers), ready);
   }
 
-  /** Serves until {@link #close}, Ctrl-C or SIGTERM. The calling thread waits. */
+  /** Serves until {@link #close}, Ctrl-C, SIGTERM or the end of the job that the service lives for. The calling thread waits. */
   void serve() {
     try (Interrupt interrupt = Interrupt.closes(this::close)) {
       Blocking.get(ended());
@@ -85,10 +98,18 @@ final class ServerProcess {
     };
   }
 
+  /** A server for a known number of trainers ends with their job; one that a launcher has started is ended by it. */
+  private static ParameterServerConfig lifetime(Place place, JobConfig job) {
+    ParameterServerConfig server = place.parameterServer(job);
+    boolean known = job != null || place.knowsTrainers();
+    return server.lifetime() == Lifetime.AUTO && known && !System.getenv().containsKey(LauncherLink.VARIABLE)
+        ? server.living(Lifetime.JOB) : server;
+  }
+
   private static Function<Node, Deployable> verticle(Place place, JobConfig job) {
     switch (place.fleet().role()) {
       case PSERVER -> {
-        ParameterServerConfig server = place.parameterServer(job);
+        ParameterServerConfig server = lifetime(place, job);
         if (!place.fleet().hostsRendezvous()) {
           return node -> new ParameterServerVerticle(node, server);
         }

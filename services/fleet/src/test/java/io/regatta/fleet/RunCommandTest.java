@@ -64,6 +64,8 @@ class RunCommandTest {
     assertThat(trainers.get(0).output()).contains("trainer 0 has written the result of job line to " + dir.resolve("r0.json"));
     ready(rendezvous, "rendezvous");
     ready(server, "parameter-server");
+    assertThat(server.status(SECONDS)).as("it ends with its job: %s", server.output()).isZero();
+    assertThat(server.output()).contains("parameter server 0 ends: the trainers of job line have closed");
     showsItself(rendezvous);
   }
 

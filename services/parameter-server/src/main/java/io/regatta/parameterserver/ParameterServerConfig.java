@@ -27,11 +27,19 @@ public record ParameterServerConfig(
         + "ports behind it. 0: any free ones.")
     int port,
 
+    @Setting(value = "auto", doc = "When this server ends by itself, with status 0. job: once the trainers of a job have closed. endless: "
+        + "never. auto: job for a server that the variables of PaddlePaddle's Fluid and Fleet or --role pserver start for a known number "
+        + "of trainers, unless by launch, which ends its servers; else endless.")
+    Lifetime lifetime,
+
     @Setting(doc = "What one shard holds at most. A request beyond a limit is refused, names it, and changes nothing.")
     Limits limits,
 
     @Setting(doc = "Tensor streams.")
     StreamConfig stream) {
+
+  /** When a server ends by itself. */
+  public enum Lifetime { AUTO, JOB, ENDLESS }
 
   /** What one shard holds at most. */
   public record Limits(
@@ -100,12 +108,27 @@ public record ParameterServerConfig(
 
   /** The same in another place: for tests and for clusters within one JVM. */
   public ParameterServerConfig at(int newIndex, int newServers, int newShards) {
-    return new ParameterServerConfig(newIndex, newServers, newShards, sparseShards, port, limits, stream);
+    return new ParameterServerConfig(newIndex, newServers, newShards, sparseShards, port, lifetime, limits, stream);
   }
 
   /** The same with so many of its shards for sparse tables only. */
   public ParameterServerConfig apart(int newSparseShards) {
-    return new ParameterServerConfig(index, servers, shards, newSparseShards, port, limits, stream);
+    return new ParameterServerConfig(index, servers, shards, newSparseShards, port, lifetime, limits, stream);
+  }
+
+  /** The same with another lifetime. */
+  public ParameterServerConfig living(Lifetime newLifetime) {
+    return new ParameterServerConfig(index, servers, shards, sparseShards, port, newLifetime, limits, stream);
+  }
+
+  /** The same with other limits. */
+  public ParameterServerConfig within(Limits newLimits) {
+    return new ParameterServerConfig(index, servers, shards, sparseShards, port, lifetime, newLimits, stream);
+  }
+
+  /** The same at another port. */
+  public ParameterServerConfig on(int newPort) {
+    return new ParameterServerConfig(index, servers, shards, sparseShards, newPort, lifetime, limits, stream);
   }
 
   /** @throws InvalidInput about a job whose tables are cut otherwise than this server's shards hold them */

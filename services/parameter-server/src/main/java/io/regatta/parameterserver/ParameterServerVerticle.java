@@ -2,6 +2,7 @@ package io.regatta.parameterserver;
 
 import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.PeerLost;
+import io.regatta.node.FiniteService;
 import io.regatta.node.Node;
 import io.regatta.node.address.PortGuest;
 import io.regatta.node.address.ServicePort;
@@ -28,6 +29,7 @@ import io.vertx.core.http.HttpServerRequest;
 import io.vertx.grpc.health.HealthService;
 import io.vertx.grpc.server.GrpcServer;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
@@ -40,7 +42,7 @@ import org.slf4j.LoggerFactory;
  * are verticles of their own. Started when all shards listen and the directory has the control port; stopped when they
  * do not any more.
  */
-public final class ParameterServerVerticle extends VerticleBase {
+public final class ParameterServerVerticle extends VerticleBase implements FiniteService {
 
   private static final Logger LOG = LoggerFactory.getLogger(ParameterServerVerticle.class);
   private static final long SHUTDOWN_MILLIS = 500;
@@ -62,6 +64,9 @@ public final class ParameterServerVerticle extends VerticleBase {
   private ServerSeat seat;
   private ShardService first;
   private Registration registration;
+  /** At how many shards a job is over. */
+  private final Map<String, Integer> shardsOver = new HashMap<>();
+  private final Promise<String> finished = Promise.promise();
 
   /** One server on the node's host; deploy one instance. */
   public ParameterServerVerticle(Node node, ParameterServerConfig config) {
@@ -93,6 +98,23 @@ public final class ParameterServerVerticle extends VerticleBase {
   /** The control port, once started. */
   public int port() {
     return port.port();
+  }
+
+  /**
+   * Completes, with a line for the user, when this server has done its work: the trainers of a job have closed at all its
+   * shards. Never, unless its configuration's lifetime is that of a job.
+   */
+  @Override
+  public Future<String> finished() {
+    return finished.future();
+  }
+
+  private void over(String job) {
+    if (config.lifetime() == ParameterServerConfig.Lifetime.JOB && shardsOver.merge(job, 1, Integer::sum) == config.shards()) {
+      Future<Void> guests = guest == null ? Future.succeededFuture() : guest.idle();
+      guests.onComplete(idle -> finished.tryComplete("parameter server " + seat.index() + " ends: the trainers of job " + job
+          + " have closed (parameter_server.lifetime=endless keeps it)"));
+    }
   }
 
   /** The index among the servers, once started. */
@@ -173,12 +195,13 @@ public final class ParameterServerVerticle extends VerticleBase {
 
   private Future<ShardMapReply> startShards() {
     int from = seat.index() * config.shards();
-    first = new ShardService(node, context, config, from, seat.incarnation());
+    Context home = context;
+    first = new ShardService(node, context, config, from, seat.incarnation(), this::over);
     first.bind(calls);
     first.listens(port(), paths);
     for (int i = 1; i < config.shards(); i++) {
       ParameterShardVerticle shard = new ParameterShardVerticle(node, config, from + i,
-          config.port() == 0 ? 0 : config.port() + i, seat.incarnation());
+          config.port() == 0 ? 0 : config.port() + i, seat.incarnation(), job -> home.runOnContext(v -> over(job)));
       others.add(shard);
       deployments.add(vertx.deployVerticle(shard));
     }

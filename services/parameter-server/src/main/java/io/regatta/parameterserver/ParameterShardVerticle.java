@@ -13,6 +13,7 @@ import io.vertx.core.Handler;
 import io.vertx.core.VerticleBase;
 import io.vertx.grpc.server.GrpcServer;
 import java.util.Map;
+import java.util.function.Consumer;
 
 /**
  * A shard of a server behind its first one: a {@link ShardService} on its event loop, at a port of its own. Started when
@@ -27,6 +28,7 @@ final class ParameterShardVerticle extends VerticleBase {
   private final int index;
   private final int wantedPort;
   private final long incarnation;
+  private final Consumer<String> over;
   private ShardService shard;
   private ServicePort port;
 
@@ -34,18 +36,21 @@ final class ParameterShardVerticle extends VerticleBase {
    * @param index global
    * @param port to listen on, 0 for any
    * @param incarnation told to clients, so that they notice a restart
+   * @param over told, on this shard's loop, of each job that is over here, see {@link ShardService}
    */
-  ParameterShardVerticle(Node node, ParameterServerConfig config, int index, int port, long incarnation) {
+  ParameterShardVerticle(Node node, ParameterServerConfig config, int index, int port, long incarnation,
+      Consumer<String> over) {
     this.node = node;
     this.config = config;
     this.index = index;
     this.wantedPort = port;
     this.incarnation = incarnation;
+    this.over = over;
   }
 
   @Override
   public Future<?> start() {
-    shard = new ShardService(node, context, config, index, incarnation);
+    shard = new ShardService(node, context, config, index, incarnation, over);
     StreamOptions options = node.streams(config.stream().options());
     GrpcServer calls = GrpcServer.server(vertx);
     shard.bind(calls);

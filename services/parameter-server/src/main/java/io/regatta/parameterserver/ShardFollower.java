@@ -19,17 +19,21 @@ final class ShardFollower implements GroupWatch.Follower {
   private final String job;
   private final Runnable changed;
   private final BooleanSupplier connected;
+  private final Runnable closed;
 
   /**
    * @param changed called when the job may have been freed
    * @param connected whether the job has a stream here
+   * @param closed called when a trainer of the job has ended its run
    */
-  ShardFollower(ParameterShard shard, int index, String job, Runnable changed, BooleanSupplier connected) {
+  ShardFollower(ParameterShard shard, int index, String job, Runnable changed, BooleanSupplier connected,
+      Runnable closed) {
     this.shard = shard;
     this.index = index;
     this.job = job;
     this.changed = changed;
     this.connected = connected;
+    this.closed = closed;
   }
 
   @Override
@@ -41,6 +45,7 @@ final class ShardFollower implements GroupWatch.Follower {
   public void gone(TrainerId life, boolean left) {
     active(life);
     if (left) {
+      closed.run();
       shard.leave(job, life);
     }
     loseThose(life::equals);

@@ -33,8 +33,11 @@ import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
 import io.vertx.grpc.server.GrpcServer;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
@@ -64,6 +67,9 @@ final class ShardService {
   private final Map<String, GroupWatch> watches = new HashMap<>();
   /** Streams that have a trainer, with its job. */
   private final Map<TensorStream, String> streams = new HashMap<>();
+  /** Jobs of which a trainer has ended its run, and has not just been lost. */
+  private final Set<String> closed = new HashSet<>();
+  private final Consumer<String> over;
   private final SnapshotWriter snapshots;
   private final Hosted.Service hosted;
   private final ShardMetrics metrics;
@@ -77,8 +83,11 @@ final class ShardService {
    *
    * @param index global
    * @param incarnation told to clients, so that they notice a restart
+   * @param over told of each job whose trainers have all gone, at least one of them at the end of its run
    */
-  ShardService(Node node, Context context, ParameterServerConfig config, int index, long incarnation) {
+  ShardService(Node node, Context context, ParameterServerConfig config, int index, long incarnation,
+      Consumer<String> over) {
+    this.over = over;
     this.node = node;
     this.vertx = node.vertx();
     this.context = context;
@@ -116,7 +125,7 @@ final class ShardService {
   /** Takes a stream of {@link StreamPaths#PARAMETER_SHARD}. */
   void serve(TensorStream stream) {
     ShardStreamSession.serve(stream, new ShardStreams(index, incarnation, shard, metrics, config::checkSharding,
-        this::jobChanged, job -> streams.put(stream, job), () -> streams.remove(stream)), options);
+        this::jobChanged, job -> streams.put(stream, job), () -> streams.remove(stream), closed::add), options);
   }
 
   /** Watches the group of a job that has come, and no longer that of one that has gone. */
@@ -126,7 +135,8 @@ final class ShardService {
     if (here && watch == null) {
       LOG.info("shard {}: job {} begins", index, job);
       GroupWatch begun = new GroupWatch(vertx, node.directory(), node.control(), job, "shard " + index, WATCH_RETRY_MILLIS,
-          new ShardFollower(shard, index, job, () -> jobChanged(job), () -> streams.containsValue(job)));
+          new ShardFollower(shard, index, job, () -> jobChanged(job), () -> streams.containsValue(job),
+              () -> closed.add(job)));
       watches.put(job, begun);
       begun.start();
     } else if (!here && watch != null) {
@@ -134,6 +144,9 @@ final class ShardService {
       watches.remove(job);
       watch.close();
       snapshots.forget(job);
+      if (closed.remove(job)) {
+        over.accept(job);
+      }
     }
   }
 

@@ -35,15 +35,17 @@ final class ShardStreams implements ShardStreamHandler {
   private final Consumer<String> jobChanged;
   private final Consumer<String> registered;
   private final Runnable gone;
+  private final Consumer<String> left;
 
   /**
    * @param fits throws what is wrong with a job for this shard
    * @param jobChanged told of a job that may be new, or freed
    * @param registered told the job when the stream has a trainer of it
    * @param gone called when such a stream is over
+   * @param left told the job when a trainer has ended its run
    */
   ShardStreams(int index, long incarnation, ParameterShard shard, ShardMetrics metrics, Consumer<JobSpec> fits,
-      Consumer<String> jobChanged, Consumer<String> registered, Runnable gone) {
+      Consumer<String> jobChanged, Consumer<String> registered, Runnable gone, Consumer<String> left) {
     this.index = index;
     this.incarnation = incarnation;
     this.metrics = metrics;
@@ -51,6 +53,7 @@ final class ShardStreams implements ShardStreamHandler {
     this.jobChanged = jobChanged;
     this.registered = registered;
     this.gone = gone;
+    this.left = left;
     core = new CoreShardHandler(shard);
   }
 
@@ -119,7 +122,8 @@ final class ShardStreams implements ShardStreamHandler {
 
   @Override
   public Future<Void> leave(Origin from) {
-    return ours(from, () -> core.leave(from)).map(left -> {
+    return ours(from, () -> core.leave(from)).map(ended -> {
+      left.accept(from.job());
       jobChanged.accept(from.job());
       return null;
     });

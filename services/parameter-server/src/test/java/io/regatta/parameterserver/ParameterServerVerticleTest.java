@@ -284,7 +284,7 @@ class ParameterServerVerticleTest {
     try (RunningServers servers = new RunningServers()) {
       int port = FreePorts.first(2);
       ParameterServerConfig defaults = ParameterServerConfig.defaults();
-      ParameterServerConfig config = new ParameterServerConfig(0, 1, 2, 0, port, defaults.limits(), defaults.stream());
+      ParameterServerConfig config = defaults.at(0, 1, 2).on(port);
       try (ServerSocket other = new ServerSocket(port + 1, 1, InetAddress.getByName("127.0.0.1"))) {
         assertThatThrownBy(() -> servers.deploy(config)).isInstanceOf(InvalidInput.class)
             .hasMessageContaining("shard 1 cannot listen on 127.0.0.1:" + other.getLocalPort())
@@ -305,7 +305,7 @@ class ParameterServerVerticleTest {
     assertThat(defaults.limits().core()).isEqualTo(ParameterShard.Limits.defaults());
     assertThatThrownBy(() -> defaults.at(2, 2, 1)).isInstanceOf(InvalidInput.class).hasMessageContaining("index");
     assertThatThrownBy(() -> defaults.at(0, 1, 0)).isInstanceOf(InvalidInput.class).hasMessageContaining("shards");
-    assertThatThrownBy(() -> new ParameterServerConfig(0, 1, 4, 0, 65_533, defaults.limits(), defaults.stream()))
+    assertThatThrownBy(() -> defaults.at(0, 1, 4).on(65_533))
         .isInstanceOf(InvalidInput.class).hasMessageContaining("port");
     assertThatThrownBy(() -> defaults.at(0, 1, 2).apart(2)).isInstanceOf(InvalidInput.class)
         .hasMessageContaining("sparse_shards must be 0, or less than shards = 2");

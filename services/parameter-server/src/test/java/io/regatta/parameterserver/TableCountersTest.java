@@ -58,7 +58,7 @@ class TableCountersTest {
     try (RunningServers servers = new RunningServers()) {
       ParameterServerConfig.Limits limits = new ParameterServerConfig.Limits(1, 4, 4, ROWS_MAX, 0,
           ParameterServerConfig.Limits.Full.EVICT, 1 << 20);
-      servers.deploy(new ParameterServerConfig(0, 1, 1, 0, 0, limits, ParameterServerConfig.defaults().stream()));
+      servers.deploy(ParameterServerConfig.defaults().at(0, 1, 1).within(limits));
       ParameterClient client = servers.client(job(), 0, 1);
       get(client.register());
       get(client.pull(0, false, ids(1, 4), false)); // born, and not admitted

@@ -47,6 +47,7 @@ public final class Groups {
   private final long incarnation;
   private final Map<String, Group> groups = new TreeMap<>();
   private final EndedRuns endedRuns;
+  private boolean succeeded;
   private long lastExpireMillis;
 
   /**
@@ -216,6 +217,11 @@ public final class Groups {
     return groups.size();
   }
 
+  /** Returns true once a group has ended with success and no group has an active member. */
+  public boolean isDone() {
+    return succeeded && activeMembers() == 0;
+  }
+
   /** Active members of all groups. */
   public long activeMembers() {
     return groups.values().stream().flatMap(group -> group.holders().stream()).filter(Holder::active).count();
@@ -259,6 +265,7 @@ public final class Groups {
       LOG.info("ended {}: nobody is left in it", group.name());
       if (group.hasSucceeded()) {
         endedRuns.add(group.name(), group.runIds(), clock.getAsLong());
+        succeeded = true;
       }
       group.end();
     }

@@ -33,6 +33,10 @@ public record RendezvousConfig(
         + "of such a run that starts late ends with status 0, without training.")
     int endedRunSeconds,
 
+    @Setting(value = "endless", doc = "When this rendezvous ends by itself, with status 0. job: once a job has ended with success and "
+        + "nobody is a member of any group, its servers among them. endless: never.")
+    Lifetime lifetime,
+
     @Setting(doc = "Key-value servers that processes of PaddlePaddle meet by; off unless they are given ports.")
     HttpStoreConfig http,
 
@@ -43,6 +47,9 @@ public record RendezvousConfig(
   private static final int REQUEST_OVERHEAD_BYTES = 4096;
   private static final long ANSWER_MILLIS = 500;
   private static final int ENDED_RUN_SECONDS = 86_400;
+
+  /** When a rendezvous ends by itself. */
+  public enum Lifetime { JOB, ENDLESS }
 
   /**
    * What one rendezvous holds at most. A request beyond a limit fails with {@code Overloaded} (where waiting cannot
@@ -132,7 +139,8 @@ public record RendezvousConfig(
 
   /** Without servers over HTTP; members have the time to answer that is the default. */
   public RendezvousConfig(int port, long leaseMs, long tickMs, long maxWaitMs, int messageBytes, Limits limits) {
-    this(port, leaseMs, ANSWER_MILLIS, tickMs, maxWaitMs, messageBytes, ENDED_RUN_SECONDS, HttpStoreConfig.defaults(), limits);
+    this(port, leaseMs, ANSWER_MILLIS, tickMs, maxWaitMs, messageBytes, ENDED_RUN_SECONDS, Lifetime.ENDLESS,
+        HttpStoreConfig.defaults(), limits);
   }
 
   /** Everything by default. */

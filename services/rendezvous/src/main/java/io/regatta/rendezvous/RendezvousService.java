@@ -56,6 +56,7 @@ public final class RendezvousService implements PortGuest {
   private final AtomicLong waitingCalls = new AtomicLong();
   private final List<KeyValueServer> httpStores = new ArrayList<>();
   private final LongSupplier clock = steadyClock();
+  private final Promise<String> finished = Promise.promise();
   private Context context;
   private Hosted.Service hosted;
   private Groups groups;
@@ -167,8 +168,14 @@ public final class RendezvousService implements PortGuest {
     meters.add(Gauge.builder(name, value, AtomicLong::get).description(description).register(node.metrics()));
   }
 
+  /** Completes, with a line for the user, when the job that this rendezvous lives for has ended. */
+  Future<String> finished() {
+    return finished.future();
+  }
+
   /** See {@link RendezvousVerticle#idle}. */
-  Future<Void> idle() {
+  @Override
+  public Future<Void> idle() {
     Promise<Void> idle = Promise.promise();
     long notice = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(IDLE_NOTICE_MILLIS);
     context.runOnContext(v -> awaitIdle(idle, notice, ""));
@@ -202,6 +209,9 @@ public final class RendezvousService implements PortGuest {
     openGroups.set(groups.size());
     activeMembers.set(groups.activeMembers());
     waitingCalls.set(groups.waits().size());
+    if (config.lifetime() == RendezvousConfig.Lifetime.JOB && groups.isDone()) {
+      finished.tryComplete("rendezvous ends: its job has ended (rendezvous.lifetime=endless keeps it)");
+    }
   }
 
   @Override

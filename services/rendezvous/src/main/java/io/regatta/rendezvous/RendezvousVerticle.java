@@ -1,5 +1,6 @@
 package io.regatta.rendezvous;
 
+import io.regatta.node.FiniteService;
 import io.regatta.node.Node;
 import io.regatta.node.address.ServicePort;
 import io.regatta.protocol.stream.Liveness;
@@ -15,7 +16,7 @@ import io.vertx.core.http.HttpServerRequest;
  * The rendezvous with a port of its own: a {@link RendezvousService} on this verticle's event loop. Started when it listens
  * and stands in the directory; stopped when everybody who waited here has been told.
  */
-public final class RendezvousVerticle extends VerticleBase {
+public final class RendezvousVerticle extends VerticleBase implements FiniteService {
   /** Calls that may wait on one connection: a process may host many members. */
   private static final int STREAMS_PER_CONNECTION = 10_000;
   private static final long SHUTDOWN_MILLIS = 1000;
@@ -30,6 +31,12 @@ public final class RendezvousVerticle extends VerticleBase {
     this.node = node;
     this.config = config;
     service = new RendezvousService(node, config);
+  }
+
+  /** Never completes, unless its configuration's lifetime is that of a job. */
+  @Override
+  public Future<String> finished() {
+    return service.finished();
   }
 
   /** The port that it serves on, once started. */

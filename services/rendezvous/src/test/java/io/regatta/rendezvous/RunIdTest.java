@@ -44,6 +44,20 @@ class RunIdTest {
     assertThat(formed(min, "run-2")).as("another run begins").allMatch(Answer::isDone);
   }
 
+  /** A rendezvous whose lifetime is that of a job ends then; servers are members of a group of their own. */
+  @ParameterizedTest
+  @ValueSource(ints = {0, 1})
+  void when_a_job_has_ended_with_success_and_nobody_is_left_then_the_rendezvous_is_done(int min) {
+    assertThat(groups.isDone()).as("nobody has come yet").isFalse();
+    formed(min, "run-0").forEach(member -> leave(member, false));
+    assertThat(groups.isDone()).as("that one failed").isFalse();
+    List<Answer<JoinReply>> servers = List.of(join("servers", 0, 0, ""), join("servers", 0, 1, ""));
+    formed(min, "run-1").forEach(member -> leave(member, true));
+    assertThat(groups.isDone()).as("the servers are still there").isFalse();
+    servers.forEach(server -> groups.leave("servers", server.value.getRank(), server.value.getIncarnation(), true, false));
+    assertThat(groups.isDone()).isTrue();
+  }
+
   @ParameterizedTest
   @ValueSource(ints = {0, 1})
   void when_each_machine_has_its_own_id_then_all_of_them_have_ended(int min) {

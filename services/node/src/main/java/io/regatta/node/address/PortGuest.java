@@ -32,4 +32,9 @@ public interface PortGuest {
 
   /** Tells those who wait here; the port closes behind it. Also called after a {@link #begin} without {@link #listens}. */
   Future<Void> end();
+
+  /** Completes when nobody uses the guest any more, for a port that ends with its job. */
+  default Future<Void> idle() {
+    return Future.succeededFuture();
+  }
 }
