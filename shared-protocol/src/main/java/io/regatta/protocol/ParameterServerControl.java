@@ -1,8 +1,10 @@
 package io.regatta.protocol;
 
 import io.regatta.protocol.parameterserver.DigestRequest;
+import io.regatta.protocol.parameterserver.HoldRequest;
 import io.regatta.protocol.parameterserver.ParameterServerGrpcClient;
 import io.regatta.protocol.parameterserver.ParameterShardGrpcClient;
+import io.regatta.protocol.parameterserver.PushMark;
 import io.regatta.protocol.parameterserver.RestoreRequest;
 import io.regatta.protocol.parameterserver.SaveRequest;
 import io.regatta.protocol.parameterserver.SavedRequest;
@@ -14,6 +16,7 @@ import io.regatta.protocol.snapshot.FileEntry;
 import io.regatta.protocol.stream.StreamOptions;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
+import java.util.List;
 
 /**
  * Control calls to one port of a parameter server: {@link #shardMap} and {@link #status} on its control port,
@@ -52,6 +55,11 @@ public final class ParameterServerControl {
   public Future<Long> digest(String job) {
     return calls.call(ParameterShardGrpcClient.Digest, DigestRequest.newBuilder().setJob(job).build())
         .map(r -> r.getDigest());
+  }
+
+  /** Has new pushes of a job wait at a shard; completes with the last one of each trainer when none is under way. */
+  public Future<List<PushMark>> hold(String job) {
+    return calls.call(ParameterShardGrpcClient.Hold, HoldRequest.newBuilder().setJob(job).build()).map(r -> r.getLastList());
   }
 
   /** Has a shard take its part of a snapshot; completes when its moment has been taken. */

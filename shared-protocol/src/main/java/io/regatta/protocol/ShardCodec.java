@@ -1,7 +1,6 @@
 package io.regatta.protocol;
 
 import io.regatta.core.dense.DenseValues;
-import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.exchange.Contributor;
 import io.regatta.core.exchange.Pull;
 import io.regatta.core.exchange.Pulled;
@@ -31,7 +30,7 @@ final class ShardCodec {
       var of = first.addContributorsBuilder().setRank(c.rank()).setIncarnation(c.incarnation()).setSequence(c.sequence())
           .setWeight(c.weight());
       if (!c.progress().equals(TrainerProgress.NONE)) {
-        of.setProgress(progress(c.progress()));
+        of.setProgress(ProgressMessages.of(c.progress()));
       }
     }
     Chunks chunks = new Chunks(first.build(), each, chunkBytes);
@@ -54,30 +53,8 @@ final class ShardCodec {
   private static Push push(Assembly a, DenseValues dense) {
     TensorMessage h = a.first();
     return new Push(h.getContributorsList().stream().map(c -> new Contributor(c.getRank(), c.getIncarnation(),
-        c.getSequence(), c.getWeight(), progress(c.getProgress()))).toList(), h.getStep(), h.getVersion(), dense, a.rows(),
+        c.getSequence(), c.getWeight(), ProgressMessages.read(c.getProgress()))).toList(), h.getStep(), h.getVersion(), dense, a.rows(),
         h.getFinite());
-  }
-
-  private static io.regatta.protocol.tensor.TrainerProgress progress(TrainerProgress progress) {
-    var out = io.regatta.protocol.tensor.TrainerProgress.newBuilder().setLocalSteps(progress.localSteps())
-        .setExchanges(progress.exchanges()).setLearningRateStep(progress.learningRateStep());
-    for (TrainerProgress.Replica replica : progress.replicas()) {
-      var of = out.addReplicasBuilder().setLocalSteps(replica.localSteps());
-      replica.parts().forEach(p -> of.addPartsBuilder().setPass(p.pass()).setPart(p.part()).setOf(p.of()).setBatches(p.batches()));
-    }
-    return out.build();
-  }
-
-  /** @throws InvalidInput if a count is negative */
-  private static TrainerProgress progress(io.regatta.protocol.tensor.TrainerProgress progress) {
-    if (progress.getLocalSteps() < 0 || progress.getExchanges() < 0 || progress.getLearningRateStep() < 0) {
-      throw new InvalidInput("a push tells a progress of " + progress.getLocalSteps() + " local steps, " + progress.getExchanges()
-          + " exchanges and learning-rate step " + progress.getLearningRateStep() + "; counts are not negative");
-    }
-    return new TrainerProgress(progress.getLocalSteps(), progress.getExchanges(), progress.getLearningRateStep(),
-        progress.getReplicasList().stream().map(replica -> new TrainerProgress.Replica(replica.getLocalSteps(),
-            replica.getPartsList().stream().map(p -> new TrainerProgress.Part(p.getPass(), p.getPart(), p.getOf(), p.getBatches()))
-                .toList())).toList());
   }
 
   static Iterator<Outgoing> ack(TensorMessage.Builder common, long request, PushAck ack) {

@@ -13,6 +13,8 @@ import io.regatta.protocol.StreamPaths;
 import io.regatta.protocol.error.ErrorMapping;
 import io.regatta.protocol.parameterserver.DigestReply;
 import io.regatta.protocol.parameterserver.DigestRequest;
+import io.regatta.protocol.parameterserver.HoldReply;
+import io.regatta.protocol.parameterserver.HoldRequest;
 import io.regatta.protocol.parameterserver.ParameterShardGrpcService;
 import io.regatta.protocol.parameterserver.ParameterShardService;
 import io.regatta.protocol.parameterserver.RestoreReply;
@@ -105,8 +107,8 @@ final class ShardService {
   /** Adds the shard's ordinary calls to a server of this event loop. */
   void bind(GrpcServer server) {
     ParameterShardGrpcService.builder(new Control()).bind(ParameterShardGrpcService.Digest,
-        ParameterShardGrpcService.Save, ParameterShardGrpcService.Saved, ParameterShardGrpcService.Restore).build()
-        .bind(server);
+        ParameterShardGrpcService.Hold, ParameterShardGrpcService.Save, ParameterShardGrpcService.Saved,
+        ParameterShardGrpcService.Restore).build().bind(server);
   }
 
   /** Its port is open: streams may come, by hand as well. */
@@ -170,6 +172,11 @@ final class ShardService {
   }
 
   private final class Control extends ParameterShardService {
+    @Override
+    public Future<HoldReply> hold(HoldRequest request) {
+      return answered(() -> snapshots.hold(request.getJob()));
+    }
+
     @Override
     public Future<SaveReply> save(SaveRequest request) {
       return answered(() -> snapshots.save(request).map(SaveReply.getDefaultInstance()));

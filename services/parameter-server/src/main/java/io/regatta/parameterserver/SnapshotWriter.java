@@ -4,11 +4,15 @@ import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.Conflict;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.exchange.PushMark;
+import io.regatta.core.exchange.ResumePoint;
 import io.regatta.core.exchange.Wait;
 import io.regatta.core.shard.JobRestore;
 import io.regatta.core.shard.JobSnapshot;
 import io.regatta.core.shard.ParameterShard;
 import io.regatta.core.table.TableSnapshot;
+import io.regatta.protocol.ProgressMessages;
+import io.regatta.protocol.parameterserver.HoldReply;
 import io.regatta.protocol.parameterserver.RestoreRequest;
 import io.regatta.protocol.parameterserver.SaveRequest;
 import io.regatta.protocol.snapshot.FileEntry;
@@ -48,7 +52,10 @@ final class SnapshotWriter {
   private static final Logger LOG = LoggerFactory.getLogger(SnapshotWriter.class);
   private static final long LONGEST_DAYS = 7;
   private static final long LOOK_MILLIS = 500;
+  /** Longest time that pushes wait for the moment of a snapshot. */
+  private static final long HOLD_MILLIS = 5_000;
 
+  private final Vertx vertx;
   private final Context loop;
   private final ParameterShard shard;
   private final long keptMax;
@@ -57,6 +64,8 @@ final class SnapshotWriter {
   private final Map<String, Future<FileEntry>> files = new HashMap<>();
   /** By job: the snapshot that it has begun with, or is to. */
   private final Map<String, Restoring> restored = new HashMap<>();
+  /** By job: the timer that ends its hold. */
+  private final Map<String, Long> holds = new HashMap<>();
   /** Files that the worker has before it, the first of them under way. */
   private final List<Queued> queue = new ArrayList<>();
   /** Written on the loop, read by the worker. */
@@ -64,10 +73,40 @@ final class SnapshotWriter {
 
   /** @param keptMax see {@link ParameterShard#snapshot} */
   SnapshotWriter(Vertx vertx, Context loop, ParameterShard shard, long keptMax) {
+    this.vertx = vertx;
     this.loop = loop;
     this.shard = shard;
     this.keptMax = keptMax;
     worker = vertx.createSharedWorkerExecutor("regatta-snapshot-" + shard.index(), 1, LONGEST_DAYS, TimeUnit.DAYS);
+  }
+
+  /** Completes when no push of the job is under way; new ones wait from now on, for a limited time. */
+  Future<HoldReply> hold(String job) {
+    Promise<HoldReply> quiet = Promise.promise();
+    shard.hold(job, (marks, error) -> {
+      if (error != null) {
+        quiet.fail(error);
+        return;
+      }
+      HoldReply.Builder reply = HoldReply.newBuilder();
+      marks.forEach(m -> reply.addLastBuilder().setRank(m.rank()).setIncarnation(m.incarnation()).setSequence(m.sequence()));
+      quiet.complete(reply.build());
+    });
+    cancelHold(job);
+    holds.put(job, vertx.setTimer(HOLD_MILLIS, timer -> {
+      holds.remove(job, timer);
+      LOG.warn("pushes of job {} on shard {} that a snapshot waits for have not come within {} ms; the job goes on, and the snapshot "
+          + "may contain a push at some shards only", job, shard.index(), HOLD_MILLIS);
+      shard.endHold(job);
+    }));
+    return quiet.future();
+  }
+
+  private void cancelHold(String job) {
+    Long timer = holds.remove(job);
+    if (timer != null) {
+      vertx.cancelTimer(timer);
+    }
   }
 
   /** Completes when the moment has been taken; the file is written meanwhile. */
@@ -81,7 +120,10 @@ final class SnapshotWriter {
             + " of the snapshot: snapshots.dir must be one that all servers and trainers share, under the same path"));
       }
       TableSnapshot.Scope scope = scope(request.getKind());
-      shard.snapshot(request.getJob(), request.getStep(), scope, keptMax, (snapshot, error) -> {
+      List<PushMark> upTo = request.getUpToList().stream()
+          .map(m -> new PushMark(m.getRank(), m.getIncarnation(), m.getSequence())).toList();
+      shard.snapshot(request.getJob(), request.getStep(), upTo, scope, keptMax, (snapshot, error) -> {
+        cancelHold(request.getJob());
         if (error != null) {
           taken.fail(error);
         } else {
@@ -90,8 +132,11 @@ final class SnapshotWriter {
       });
       return taken.future().map(snapshot -> {
         files.put(request.getJob(), write(snapshot, dir));
-        return null;
+        return (Void) null;
       });
+    }).onFailure(e -> {
+      cancelHold(request.getJob());
+      shard.endHold(request.getJob());
     });
   }
 
@@ -145,6 +190,7 @@ final class SnapshotWriter {
 
   /** Nobody will ask for this job's file again. */
   void forget(String job) {
+    cancelHold(job);
     files.remove(job);
     restored.remove(job);
   }
@@ -173,11 +219,11 @@ final class SnapshotWriter {
 
   private Future<Boolean> read(RestoreRequest request) {
     Path dir = Path.of(request.getDirectory());
+    ResumePoint at = ProgressMessages.at(request);
     JobRestore into = shard.restore(request.getJob());
     String what = "job " + request.getJob() + " on shard " + shard.index();
     long begin = System.nanoTime();
-    return inTurn("the reading of " + what, () -> ShardRestorer.restore(into, dir, request.getResume(), request.getStep(),
-            this::ask))
+    return inTurn("the reading of " + what, () -> ShardRestorer.restore(into, dir, request.getResume(), at, this::ask))
         .onSuccess(dense -> LOG.info("{} has been read from {} in {} ms", what, dir,
             TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - begin)))
         .recover(e -> Future.failedFuture(explained(what + " could not be read from " + dir, e)));

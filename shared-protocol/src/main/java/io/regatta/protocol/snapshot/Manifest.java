@@ -11,9 +11,6 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
-import java.util.Map;
-import java.util.TreeMap;
-import java.util.stream.Stream;
 
 /**
  * Description of a snapshot: its job, its moment, its files. Immutable.
@@ -70,31 +67,13 @@ public record Manifest(String job, String run, String mode, SnapshotKind kind, l
     }
 
     JsonObject toJson() {
-      JsonArray replicas = new JsonArray();
-      for (TrainerProgress.Replica replica : progress.replicas()) {
-        JsonArray parts = new JsonArray();
-        replica.parts().forEach(p -> parts.add(new JsonObject().put("pass", p.pass()).put("part", p.part()).put("of", p.of())
-            .put("batches", p.batches())));
-        replicas.add(new JsonObject().put("local_steps", replica.localSteps()).put("parts", parts));
-      }
-      return new JsonObject().put("rank", rank).put("incarnation", incarnation).put("local_steps", progress.localSteps())
-          .put("exchanges", progress.exchanges()).put("learning_rate_step", progress.learningRateStep())
-          .put("clocks", new JsonArray(clocks)).put("sequences", new JsonArray(sequences)).put("replicas", replicas)
-          .put("cursor", cursor);
+      return new JsonObject().put("rank", rank).put("incarnation", incarnation).mergeIn(ProgressJson.of(progress))
+          .put("clocks", new JsonArray(clocks)).put("sequences", new JsonArray(sequences)).put("cursor", cursor);
     }
 
     static Trainer of(JsonObject json) {
-      List<TrainerProgress.Replica> replicas = objects(json, "replicas")
-          .map(replica -> new TrainerProgress.Replica(replica.getLong("local_steps"), objects(replica, "parts")
-              .map(p -> new TrainerProgress.Part(p.getInteger("pass"), p.getInteger("part"), p.getInteger("of"), p.getLong("batches")))
-              .toList())).toList();
-      return new Trainer(json.getInteger("rank"), json.getLong("incarnation"), new TrainerProgress(json.getLong("local_steps"),
-          json.getLong("exchanges"), json.getLong("learning_rate_step"), replicas), longs(json, "clocks"), longs(json, "sequences"),
-          json.getJsonObject("cursor", new JsonObject()));
-    }
-
-    private static Stream<JsonObject> objects(JsonObject json, String key) {
-      return json.getJsonArray(key).stream().map(JsonObject.class::cast);
+      return new Trainer(json.getInteger("rank"), json.getLong("incarnation"), ProgressJson.read(json), longs(json, "clocks"),
+          longs(json, "sequences"), json.getJsonObject("cursor", new JsonObject()));
     }
 
     /** Version 1 has one number: local steps, in pushes of each replica. */
@@ -127,6 +106,18 @@ public record Manifest(String job, String run, String mode, SnapshotKind kind, l
     return OptimizerUpdates.all(updates, model.tables().stream().map(TableLayout::name).toList());
   }
 
+  /**
+   * Order of the moments of one run: by updates, for local steps are those of one rank, which may be another rank's than before. Of
+   * snapshots with the same values, the one of more steps, and the one behind the pass, is later.
+   */
+  static final Comparator<Manifest> MOMENTS = Comparator.comparingLong(Manifest::version).thenComparingLong(Manifest::step)
+      .thenComparingInt(Manifest::pass);
+
+  /** Returns true if this is of an earlier moment of the same run. */
+  public boolean isBefore(Manifest other) {
+    return MOMENTS.compare(this, other) < 0;
+  }
+
   /** Returns true if a manifest is that of a snapshot. */
   static boolean is(JsonObject json) {
     return FORMAT.equals(json.getString("format")) || FORMAT_1.equals(json.getString("format"));
@@ -156,8 +147,7 @@ public record Manifest(String job, String run, String mode, SnapshotKind kind, l
     trainers.forEach(t -> marks.add(t.toJson()));
     JsonObject json = new JsonObject().put("format", FORMAT).put("job", job).put("run", run).put("kind", kind.label())
         .put("mode", mode).put("step", step).put("pass", pass).put("version", version)
-        .put("optimizer_updates",
-            new JsonObject().put("dense", updates.dense()).put("tables", new JsonObject(new TreeMap<>(updates.tables()))))
+        .put("optimizer_updates", ProgressJson.of(updates))
         .put("fuzzy", fuzzy)
         .put("parent", parent).put("parent_checksum", parentChecksum).put("shards", model.shards());
     if (model.sharding().isApart()) {
@@ -192,14 +182,8 @@ public record Manifest(String job, String run, String mode, SnapshotKind kind, l
     trainers.sort(Comparator.comparingInt(Trainer::rank));
     return new Manifest(json.getString("job"), text(json, "run"), json.getString("mode"), SnapshotKind.of(json.getString("kind")),
         json.getLong("step"), json.getInteger("pass"), json.getLong("version"),
-        version1 ? every(json.getLong("version"), model) : updates(json.getJsonObject("optimizer_updates")), json.getBoolean("fuzzy"),
+        version1 ? every(json.getLong("version"), model) : ProgressJson.updates(json.getJsonObject("optimizer_updates")), json.getBoolean("fuzzy"),
         json.getString("parent"), text(json, "parent_checksum"), model, trainers, files, files(json, TRAINERS_FILES));
-  }
-
-  private static OptimizerUpdates updates(JsonObject json) {
-    Map<String, Long> tables = new TreeMap<>();
-    json.getJsonObject("tables").forEach(table -> tables.put(table.getKey(), ((Number) table.getValue()).longValue()));
-    return new OptimizerUpdates(json.getLong("dense"), tables);
   }
 
   private static String text(JsonObject json, String key) {

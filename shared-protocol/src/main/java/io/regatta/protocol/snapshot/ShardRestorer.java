@@ -3,6 +3,8 @@ package io.regatta.protocol.snapshot;
 import io.regatta.core.dense.DenseValues;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.exchange.JobSpec;
+import io.regatta.core.exchange.OptimizerUpdates;
+import io.regatta.core.exchange.ResumePoint;
 import io.regatta.core.model.DensePartition;
 import io.regatta.core.model.DenseVariable;
 import io.regatta.core.model.SparsePartition;
@@ -11,7 +13,9 @@ import io.regatta.core.shard.JobRestore;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 
 /**
  * Reads what one shard owns out of a snapshot of any number of shards, checks it, and puts it into the shard slice by slice.
@@ -41,12 +45,12 @@ public final class ShardRestorer {
    *
    * @param resume the run goes on where it stopped: everything must be as it was. Otherwise another run begins with these
    *     values, and with what the optimizer keeps where it is the same one; tables that the snapshot lacks begin empty
-   * @param step that the job goes on with
+   * @param at place of the run
    * @return whether the dense vector is there now; Paddle's tables have none, and it is still to be initialized
    * @throws InvalidInput if the snapshot is damaged, or another model's; then the job is broken on this shard, unless it has
    *     begun meanwhile
    */
-  public static boolean restore(JobRestore into, Path dir, boolean resume, long step, ShardTurns turns)
+  public static boolean restore(JobRestore into, Path dir, boolean resume, ResumePoint at, ShardTurns turns)
       throws IOException {
     ShardRestorer restorer = new ShardRestorer(into, resume, turns);
     try {
@@ -57,7 +61,7 @@ public final class ShardRestorer {
       try (SnapshotReader in = SnapshotReader.open(dir)) {
         restorer.checkModel(in.manifest().model(), dir);
         in.check(into.shard(), restorer.spec.sharding());
-        restorer.read(in, step);
+        restorer.read(in, at);
         return true;
       }
     } catch (IOException | RuntimeException | OutOfMemoryError e) {
@@ -110,7 +114,7 @@ public final class ShardRestorer {
     });
   }
 
-  private void read(SnapshotReader in, long step) throws IOException {
+  private void read(SnapshotReader in, ResumePoint place) throws IOException {
     for (TableLayout t : job.tables()) {
       TableLayout old = in.manifest().model().tables().stream().filter(o -> o.name().equals(t.name())).findFirst().orElse(null);
       if (old != null) {
@@ -147,9 +151,16 @@ public final class ShardRestorer {
       if (resume) {
         into.shrinks(in.shrinks());
       }
-      into.finish(values, slots, in.manifest().version(), step);
+      into.finish(values, slots, in.manifest().version(), updates(in.manifest(), sameOptimizer), place);
       return null;
     });
+  }
+
+  /** An optimizer that is not the one of the snapshot begins with fresh slots, and so with no updates. */
+  private OptimizerUpdates updates(Manifest from, boolean sameDense) {
+    Map<String, Long> tables = new LinkedHashMap<>();
+    job.tables().forEach(t -> tables.put(t.name(), from.model().tables().contains(t) ? from.updates().table(t.name()) : 0L));
+    return new OptimizerUpdates(sameDense ? from.updates().dense() : 0, tables);
   }
 
   private static float[][] blocks(int size) {

@@ -2,6 +2,8 @@ package io.regatta.protocol.snapshot;
 
 import io.regatta.core.dense.DenseValues;
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.exchange.OptimizerUpdates;
+import io.regatta.core.exchange.TrainerProgress;
 import io.regatta.core.shard.JobSnapshot;
 import io.regatta.core.table.RowWalk;
 import io.regatta.core.table.TableSnapshot;
@@ -127,21 +129,32 @@ public final class ShardSaver {
     JsonArray trainers = new JsonArray();
     for (JobSnapshot.Trainer t : snapshot.trainers()) {
       trainers.add(new JsonObject().put("rank", t.rank()).put("incarnation", t.incarnation())
-          .put("sequence", t.sequence()).put("clock", t.clock()));
+          .put("sequence", t.sequence()).put("clock", t.clock()).put("progress", ProgressJson.of(t.progress())));
     }
     JsonObject state = new JsonObject().put("version", snapshot.version()).put("step", snapshot.step())
-        .put("trainers", trainers);
+        .put("whole", snapshot.whole()).put("optimizer_updates", ProgressJson.of(snapshot.updates())).put("trainers", trainers);
     return Map.of("job", snapshot.spec().job(), "shard", Integer.toString(snapshot.shard()), STATE, state.encode(),
         SHRINKS, Long.toString(snapshot.shrinks()));
   }
 
   /**
    * What the file of a shard tells of it beside the parameters: {@code version}, {@code step} (sync: the round that comes
-   * next) and {@code trainers}, each with {@code rank}, {@code incarnation}, {@code sequence} and {@code clock}.
+   * next), {@code whole} (no push is inside in part), {@code optimizer_updates} and {@code trainers}, each with {@code rank}, {@code incarnation}, {@code sequence}, {@code clock} and {@code progress}
+   * ({@link ProgressJson}).
    */
   public static JsonObject state(Path file) throws IOException {
     try (SafetensorsFile opened = SafetensorsFile.open(file)) {
       return new JsonObject(opened.metadata().getOrDefault(STATE, "{}"));
     }
+  }
+
+  /** Returns the progress of one of the {@code trainers} of a {@link #state}. */
+  public static TrainerProgress progress(JsonObject trainer) {
+    return ProgressJson.read(trainer.getJsonObject("progress"));
+  }
+
+  /** Returns the updates of the optimizers that a {@link #state} has. */
+  public static OptimizerUpdates updates(JsonObject state) {
+    return ProgressJson.updates(state.getJsonObject("optimizer_updates"));
   }
 }

@@ -49,9 +49,9 @@ public final class Snapshots {
    */
   public record Found(Path dir, Manifest manifest, String checksum) {
 
-    /** Runs in the order in which they began, of each the snapshots by their steps. */
+    /** Runs in the order in which they began, of each the snapshots in that of their moments. */
     private static final Comparator<Found> ORDER = Comparator.comparing((Found f) -> f.manifest().run())
-        .thenComparing(f -> f.manifest().step()).thenComparing(f -> f.manifest().pass());
+        .thenComparing(Found::manifest, Manifest.MOMENTS);
 
     /** The one in a directory; refused as {@link Manifest#read} does. */
     public static Found in(Path dir) {

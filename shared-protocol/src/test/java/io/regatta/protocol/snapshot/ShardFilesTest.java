@@ -2,17 +2,23 @@ package io.regatta.protocol.snapshot;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.within;
 
 import io.regatta.core.dense.DenseMemory;
 import io.regatta.core.error.RegattaException.Conflict;
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.exchange.Contributor;
 import io.regatta.core.exchange.JobSpec;
 import io.regatta.core.exchange.Mode;
 import io.regatta.core.exchange.NanPolicy;
+import io.regatta.core.exchange.OptimizerUpdates;
 import io.regatta.core.exchange.Pull;
 import io.regatta.core.exchange.Pulled;
+import io.regatta.core.exchange.Push;
+import io.regatta.core.exchange.ResumePoint;
 import io.regatta.core.exchange.Shrunk;
 import io.regatta.core.exchange.SparseIds;
+import io.regatta.core.exchange.SparseRows;
 import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.init.InitializerSpec;
 import io.regatta.core.model.DenseVariable;
@@ -29,6 +35,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.function.Supplier;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Assumptions;
@@ -105,7 +112,7 @@ class ShardFilesTest {
     assertThat(PaddleTables.isThere(dir)).isTrue();
     for (int s = 0; s < 2; s++) {
       ParameterShard shard = shard(s, 2);
-      assertThat(ShardRestorer.restore(shard.restore("job"), dir, false, 0, HERE)).isFalse();
+      assertThat(ShardRestorer.restore(shard.restore("job"), dir, false, ResumePoint.NONE, HERE)).isFalse();
       shard.initialize("job", TRAINER, DenseMemory.of(new float[shard.status("job").denseSize()]));
       int index = s;
       long own = LongStream.range(0, 300).filter(id -> SparsePartition.shardOf(id, 2) == index).count();
@@ -118,13 +125,13 @@ class ShardFilesTest {
     }
     Path last = tables.resolve("emb.block2.txt");
     Files.writeString(last, Files.readString(last).replaceFirst("8\\t8.5,-8,0.1,", "8\t8.5"));
-    assertThatThrownBy(() -> ShardRestorer.restore(shard(0, 1).restore("job"), dir, false, 0, HERE))
+    assertThatThrownBy(() -> ShardRestorer.restore(shard(0, 1).restore("job"), dir, false, ResumePoint.NONE, HERE))
         .isInstanceOf(InvalidInput.class).hasMessageContaining(last + ", line 3").hasMessageContaining("rows of 2");
     Files.writeString(last, "8\t8.5,-8,0.1,\n");
-    assertThatThrownBy(() -> ShardRestorer.restore(shard(0, 1).restore("job"), dir, false, 0, HERE))
+    assertThatThrownBy(() -> ShardRestorer.restore(shard(0, 1).restore("job"), dir, false, ResumePoint.NONE, HERE))
         .isInstanceOf(InvalidInput.class).hasMessageContaining("was cut");
     Path meta = Files.writeString(tables.resolve("emb.block2.meta"), "param=emb\ncount=many\n");
-    assertThatThrownBy(() -> ShardRestorer.restore(shard(0, 1).restore("job"), dir, false, 0, HERE))
+    assertThatThrownBy(() -> ShardRestorer.restore(shard(0, 1).restore("job"), dir, false, ResumePoint.NONE, HERE))
         .isInstanceOf(InvalidInput.class).hasMessageContaining(meta + ", line 2: expected count=")
         .hasMessageContaining("'count=many'");
   }
@@ -143,11 +150,11 @@ class ShardFilesTest {
     out.publish(new Manifest("job", "a1", "async", SnapshotKind.FULL, 0, -1, 0, false, "", "",
         ModelLayout.of(snapshot.spec()), List.of(), List.of(file)).toJson(), true);
     ParameterShard next = shard(0, 1, life);
-    ShardRestorer.restore(next.restore("job"), dir.resolve("s"), true, 0, HERE);
+    ShardRestorer.restore(next.restore("job"), dir.resolve("s"), true, ResumePoint.NONE, HERE);
     assertThat(shrink(next, 1)).isEqualTo(new Shrunk(0, 2, 0, 0));
     assertThat(snapshot(next).shrinks()).isEqualTo(2);
     ParameterShard anew = shard(0, 1, life); // another run with these rows: its days begin at 1
-    ShardRestorer.restore(anew.restore("job"), dir.resolve("s"), false, 0, HERE);
+    ShardRestorer.restore(anew.restore("job"), dir.resolve("s"), false, ResumePoint.NONE, HERE);
     assertThat(shrink(anew, 1)).isEqualTo(new Shrunk(0, 2, 0, 0));
   }
 
@@ -163,9 +170,9 @@ class ShardFilesTest {
         ModelLayout.of(snapshot.spec()), List.of(), List.of(file)).toJson(), true);
     ParameterShard next = shard(0, 1);
     JobRestore tooLate = next.restore("job");
-    ShardRestorer.restore(next.restore("job"), dir.resolve("s"), true, 0, HERE);
+    ShardRestorer.restore(next.restore("job"), dir.resolve("s"), true, ResumePoint.NONE, HERE);
     assertThatThrownBy(() -> next.restore("job")).isInstanceOf(Conflict.class).hasMessageContaining("has begun");
-    assertThatThrownBy(() -> ShardRestorer.restore(tooLate, dir.resolve("s"), true, 0, HERE)).isInstanceOf(Conflict.class);
+    assertThatThrownBy(() -> ShardRestorer.restore(tooLate, dir.resolve("s"), true, ResumePoint.NONE, HERE)).isInstanceOf(Conflict.class);
     assertThat(row(next, 7)).hasSize(2);
   }
 
@@ -194,19 +201,78 @@ class ShardFilesTest {
     FileEntry file = ShardSaver.save(snapshot, out.part(), HERE);
     out.publish(new Manifest("job", "a1", "async", SnapshotKind.FULL, 0, -1, 0, false, "", "",
         ModelLayout.of(snapshot.spec()), List.of(), List.of(file)).toJson(), true);
-    assertThat(ShardRestorer.restore(shard(0, 1).restore("job"), dir.resolve("s"), true, 0, HERE)).isTrue();
+    assertThat(ShardRestorer.restore(shard(0, 1).restore("job"), dir.resolve("s"), true, ResumePoint.NONE, HERE)).isTrue();
     Path path = dir.resolve("s").resolve(file.file());
     byte[] bytes = Files.readAllBytes(path);
     for (int at = 0; at < bytes.length; at += at < 2000 ? 7 : 97) { // the header, too, and what it says of shrinks
       byte[] flipped = bytes.clone();
       flipped[at] ^= 1;
       Files.write(path, flipped);
-      assertThatThrownBy(() -> ShardRestorer.restore(shard(0, 1).restore("job"), dir.resolve("s"), true, 0, HERE))
+      assertThatThrownBy(() -> ShardRestorer.restore(shard(0, 1).restore("job"), dir.resolve("s"), true, ResumePoint.NONE, HERE))
           .as("byte %d of %d", at, bytes.length).isInstanceOf(InvalidInput.class).hasMessageContaining(path.toString());
     }
     bytes[bytes.length - 1] ^= 1;
     Files.write(path, bytes);
-    assertThatThrownBy(() -> ShardRestorer.restore(shard(0, 1).restore("job"), dir.resolve("s"), true, 0, HERE))
+    assertThatThrownBy(() -> ShardRestorer.restore(shard(0, 1).restore("job"), dir.resolve("s"), true, ResumePoint.NONE, HERE))
         .isInstanceOf(InvalidInput.class).hasMessageContaining(path + " is damaged in tensor").hasMessageContaining("dense/w/");
+  }
+
+  private static ParameterShard shard(OptimizerSpec dense, OptimizerSpec rows) {
+    ModelSpec model = new ModelSpec(1, List.of(new DenseVariable("w", List.of(1))), dense,
+        List.of(new SparseTableSpec("emb", 1, InitializerSpec.zeros(), rows)));
+    ParameterShard shard = new ParameterShard(0, ParameterShard.Limits.defaults(), () -> 1);
+    shard.register(new JobSpec("job", Mode.ASYNC, 1, 0, NanPolicy.FAIL, 1, 8, model), TRAINER, 0);
+    return shard;
+  }
+
+  /** Pushes a gradient of 1 for the dense element and the row; returns both as they are then. */
+  private static float[] pushed(ParameterShard shard, long sequence) {
+    shard.push("job", new Push(List.of(new Contributor(0, 1, sequence, 1)), 0, 0, DenseMemory.of(new float[] {1}),
+        List.of(new SparseRows("emb", new long[] {3}, new float[] {1}))), (ack, e) -> assertThat(e).isNull());
+    Pulled[] pulled = new Pulled[1];
+    shard.pull("job", new Pull(0, 0, true, List.of(new SparseIds("emb", new long[] {3})), false, true), (p, e) -> pulled[0] = p);
+    float[] both = {pulled[0].dense().toArray()[0], pulled[0].sparse().get(0).values()[0]};
+    pulled[0].release();
+    return both;
+  }
+
+  private static OptimizerUpdates updates(ParameterShard shard) {
+    JobSnapshot snapshot = snapshot(shard);
+    snapshot.end(true);
+    return snapshot.updates();
+  }
+
+  private ParameterShard from(String name, ParameterShard saved, boolean resume, ParameterShard into) throws IOException {
+    SnapshotDirectory out = SnapshotDirectory.of(dir.resolve(name)).begin();
+    JobSnapshot snapshot = snapshot(saved);
+    FileEntry file = ShardSaver.save(snapshot, out.part(), HERE);
+    out.publish(new Manifest("job", "a1", "async", SnapshotKind.FULL, 0, -1, snapshot.version(), snapshot.updates(), false, "", "",
+        ModelLayout.of(snapshot.spec()), List.of(), List.of(file), List.of()).toJson(), true);
+    ShardRestorer.restore(into.restore("job"), dir.resolve(name), resume, ResumePoint.NONE, HERE);
+    return into;
+  }
+
+  /** With the old count Adam's bias correction is all but off, and its first update is 0.1 / sqrt(0.001) = 3.16 times the rate. */
+  @Test
+  void countsUpdatesFromZero_whenARunBeginsWithAnotherOptimizer() throws IOException {
+    OptimizerSpec adam = OptimizerSpec.adam(0.125);
+    OptimizerSpec adagrad = OptimizerSpec.adagrad(0.5);
+    ParameterShard first = shard(OptimizerSpec.sgd(1), adagrad);
+    first.initialize("job", TRAINER, DenseMemory.of(new float[1]));
+    float[] before = {0, 0};
+    for (int n = 1; n <= 5000; n++) {
+      before = pushed(first, n);
+    }
+    ParameterShard other = from("other", first, false, shard(adam, adam));
+    float[] after = pushed(other, 1);
+    assertThat(before[0] - after[0]).isCloseTo(0.125f, within(1e-3f));
+    assertThat(before[1] - after[1]).isCloseTo(0.125f, within(1e-3f));
+    assertThat(updates(other)).isEqualTo(new OptimizerUpdates(1, Map.of("emb", 1L)));
+
+    ParameterShard resumed = from("resumed", other, true, shard(adam, adam));
+    assertThat(pushed(resumed, 1)).containsExactly(pushed(other, 2));
+    ParameterShard same = from("same", first, false, shard(adam, adagrad));
+    pushed(same, 1);
+    assertThat(updates(same)).isEqualTo(new OptimizerUpdates(1, Map.of("emb", 5001L)));
   }
 }

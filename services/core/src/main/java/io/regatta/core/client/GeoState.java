@@ -45,9 +45,19 @@ public final class GeoState {
   private long localSteps;
   private long sinceExchange;
 
-  /** An empty copy; {@link #renew} gives it values. Refuses optimizers other than SGD. */
+  /** An empty copy of a run that begins. */
   public GeoState(JobSpec job, int rank, int kSteps) {
+    this(job, rank, kSteps, 0);
+  }
+
+  /**
+   * An empty copy; {@link #renew} gives it values. Refuses optimizers other than SGD.
+   *
+   * @param localSteps that the rank has made in earlier lives of the run: the schedule of the learning rate continues there
+   */
+  public GeoState(JobSpec job, int rank, int kSteps, long localSteps) {
     this.job = job;
+    this.localSteps = localSteps;
     this.rank = rank;
     this.kSteps = kSteps;
     model = new GradientCheck(job.model());

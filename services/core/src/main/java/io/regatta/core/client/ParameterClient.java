@@ -16,6 +16,7 @@ import io.regatta.core.exchange.Shrunk;
 import io.regatta.core.exchange.SparseIds;
 import io.regatta.core.exchange.SparseRows;
 import io.regatta.core.exchange.TrainerId;
+import io.regatta.core.exchange.TrainerProgress;
 import io.regatta.core.model.DensePartition;
 import io.regatta.core.model.SparseTableSpec;
 import java.util.ArrayList;
@@ -149,6 +150,16 @@ public final class ParameterClient {
    */
   public CompletableFuture<Pushed> push(long step, double weight, long[] versions, DenseMemory flatDense,
       List<SparseRows> sparse) {
+    return push(step, weight, versions, flatDense, sparse, TrainerProgress.NONE);
+  }
+
+  /**
+   * Pushes as {@link #push(long, double, long[], DenseMemory, List)}, and tells the shards how far this trainer is.
+   *
+   * @param after progress once the push is applied
+   */
+  public CompletableFuture<Pushed> push(long step, double weight, long[] versions, DenseMemory flatDense,
+      List<SparseRows> sparse, TrainerProgress after) {
     return planned(() -> {
       String who = "push of step " + step + " of trainer " + trainer.rank();
       model.shapes(flatDense, sparse, who);
@@ -164,7 +175,7 @@ public final class ParameterClient {
       List<Push> cut = cut(step, computedOn, lent,
           bad != null ? List.of() : clip ? model.clipSparse(sparse) : sparse);
       double counted = bad != null ? 0 : weight;
-      return onOwner(() -> all(lent, s -> links.get(s).push(signed(cut.get(s), s, counted)))
+      return onOwner(() -> all(lent, s -> links.get(s).push(signed(cut.get(s), s, counted, after)))
           .thenApply(acks -> pushed(acks, bad != null)));
     });
   }
@@ -278,8 +289,8 @@ public final class ParameterClient {
     return pushes;
   }
 
-  private Push signed(Push push, int shard, double weight) {
-    Contributor me = new Contributor(trainer.rank(), trainer.incarnation(), ++sequences[shard], weight);
+  private Push signed(Push push, int shard, double weight, TrainerProgress after) {
+    Contributor me = new Contributor(trainer.rank(), trainer.incarnation(), ++sequences[shard], weight, after);
     return new Push(List.of(me), push.step(), push.version(), push.dense(), push.sparse(), push.finite());
   }
 

@@ -28,6 +28,11 @@ public record TrainerProgress(long localSteps, long exchanges, long learningRate
     replicas = List.copyOf(replicas);
   }
 
+  /** Returns the same progress with another step of the schedule. */
+  public TrainerProgress withLearningRateStep(long step) {
+    return new TrainerProgress(localSteps, exchanges, step, replicas);
+  }
+
   /**
    * Progress of one replica, which takes its batches from its own part of the data.
    *
@@ -44,12 +49,25 @@ public record TrainerProgress(long localSteps, long exchanges, long learningRate
   }
 
   /**
-   * Part of one pass over the data, as it was divided among the replicas of all trainers when the pass began.
+   * Batches of one pass over the data that a replica still takes: every {@code stride}th of one of the parts into which the pass
+   * was divided among the replicas of all trainers when it began. All before them have been taken, or are another replica's.
    *
    * @param pass from 0
    * @param part its number among the parts
    * @param of number of parts; 0: the data are the replica's own, and nobody else can read them
-   * @param batches that have been taken from its beginning on, in the order in which the data set gives them
+   * @param batches number of the part's batch that is taken next, from 0, in the order in which the data set gives them
+   * @param stride 1, unless a run with more trainers has divided the rest of the part
    */
-  public record Part(int pass, int part, int of, long batches) {}
+  public record Part(int pass, int part, int of, long batches, long stride) {
+
+    /** A part that one replica takes alone. */
+    public Part(int pass, int part, int of, long batches) {
+      this(pass, part, of, batches, 1);
+    }
+
+    /** Returns what is left of it after {@code n} more batches. */
+    public Part after(long n) {
+      return new Part(pass, part, of, batches + n * stride, stride);
+    }
+  }
 }

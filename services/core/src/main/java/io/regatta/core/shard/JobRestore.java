@@ -1,6 +1,8 @@
 package io.regatta.core.shard;
 
 import io.regatta.core.exchange.JobSpec;
+import io.regatta.core.exchange.OptimizerUpdates;
+import io.regatta.core.exchange.ResumePoint;
 import io.regatta.core.table.SparseTable;
 
 /**
@@ -69,11 +71,13 @@ public final class JobRestore {
    * @param values of the dense vector, by block; the shard's from now on
    * @param slots by block, then by slot
    * @param version updates that are inside
-   * @param step that the job goes on with
+   * @param updates that the optimizers have made, each since its slots were fresh
+   * @param at place of the run
    */
-  public void finish(float[][] values, float[][][] slots, long version, long step) {
+  public void finish(float[][] values, float[][][] slots, long version, OptimizerUpdates updates, ResumePoint at) {
     job.checkNotBegun();
-    job.restored(values, slots, version, step);
+    job.tables.restore(version, updates);
+    job.restored(values, slots, version, at);
   }
 
   /** The files could not be read to their end: the job is of no use here, unless it has begun without them. */

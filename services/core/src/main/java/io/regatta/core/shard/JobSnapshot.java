@@ -3,6 +3,8 @@ package io.regatta.core.shard;
 import io.regatta.core.dense.DenseState;
 import io.regatta.core.dense.DenseValues;
 import io.regatta.core.exchange.JobSpec;
+import io.regatta.core.exchange.OptimizerUpdates;
+import io.regatta.core.exchange.TrainerProgress;
 import io.regatta.core.table.TableSnapshot;
 import java.util.ArrayList;
 import java.util.List;
@@ -18,15 +20,18 @@ public final class JobSnapshot {
    * What of a trainer's pushes is inside.
    *
    * @param sequence of its last one; it and lower ones are
-   * @param clock number of them
+   * @param clock that orders waits; see {@link TrainerProgress}
+   * @param progress that they told
    */
-  public record Trainer(int rank, long incarnation, long sequence, long clock) {}
+  public record Trainer(int rank, long incarnation, long sequence, long clock, TrainerProgress progress) {}
 
   private final JobSpec spec;
   private final int shard;
   private final long version;
   private final long step;
   private final long shrinks;
+  private final boolean whole;
+  private final OptimizerUpdates updates;
   private final List<Trainer> trainers;
   private final DenseState dense;
   private final List<TableSnapshot> tables = new ArrayList<>();
@@ -41,6 +46,8 @@ public final class JobSnapshot {
     trainers = job.trainers.saved();
     step = job.inRounds.next();
     shrinks = job.shrinks.all();
+    whole = !job.pushes.isUnderWay() && !job.trainers.anyUnderWay();
+    updates = job.tables.updates(version);
     dense = job.tables.denseState();
     try {
       job.tables.sparseTables().forEach(t -> tables.add(TableSnapshot.take(t, scope, keptMax)));
@@ -72,6 +79,16 @@ public final class JobSnapshot {
   /** Shrinks of the sparse tables that are inside; see {@link ParameterShard#shrink}. */
   public long shrinks() {
     return shrinks;
+  }
+
+  /** Returns false if a push is inside that has been applied in part only. */
+  public boolean whole() {
+    return whole;
+  }
+
+  /** Returns the updates that the optimizers have made, each since its slots were fresh. */
+  public OptimizerUpdates updates() {
+    return updates;
   }
 
   public List<Trainer> trainers() {

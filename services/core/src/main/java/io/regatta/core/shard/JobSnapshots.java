@@ -17,7 +17,7 @@ import java.util.function.Function;
  */
 final class JobSnapshots {
 
-  private record Wanted(long step, Scope scope, long keptMax, BiConsumer<JobSnapshot, Throwable> done) {}
+  private record Wanted(long step, boolean whole, Scope scope, long keptMax, BiConsumer<JobSnapshot, Throwable> done) {}
 
   private final JobState job;
   private final int shard;
@@ -29,8 +29,12 @@ final class JobSnapshots {
     this.shard = shard;
   }
 
-  /** See {@link ParameterShard#snapshot}; it is taken when it is due. */
-  void ask(long step, Scope scope, long keptMax, BiConsumer<JobSnapshot, Throwable> done) {
+  /**
+   * See {@link ParameterShard#snapshot}; it is taken when it is due.
+   *
+   * @param whole whether the pushes that {@link PushHold} is told of are to be inside, and none in part
+   */
+  void ask(long step, boolean whole, Scope scope, long keptMax, BiConsumer<JobSnapshot, Throwable> done) {
     if (open != null || wanted != null) {
       throw new Overloaded("a snapshot of " + job.where + " is being written; the next one must wait until it has ended");
     }
@@ -40,7 +44,7 @@ final class JobSnapshots {
             + "gone since the last one than are noted; save a base first");
       }
     }
-    wanted = new Wanted(step, scope, keptMax, done);
+    wanted = new Wanted(step, whole, scope, keptMax, done);
   }
 
   /**
@@ -50,6 +54,7 @@ final class JobSnapshots {
    */
   boolean takeIfDue() {
     if (wanted == null || !job.tables.initialized() || job.shrinks.underWay()
+        || wanted.whole && !job.hold.isReached()
         || job.spec.mode() == Mode.SYNC && (job.inRounds.next() < wanted.step || job.inRounds.closing())) {
       return false;
     }
@@ -62,6 +67,13 @@ final class JobSnapshots {
       job.completions.error(taken.done, e);
     }
     return true;
+  }
+
+  /** The pushes that are waited for may not come: the next moment will do. */
+  void waitNoLonger() {
+    if (wanted != null && wanted.whole) {
+      wanted = new Wanted(wanted.step, false, wanted.scope, wanted.keptMax, wanted.done);
+    }
   }
 
   /** Whether the next round has to wait: the moment that is asked for is now, before it. */

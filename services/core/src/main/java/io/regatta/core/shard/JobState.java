@@ -8,6 +8,7 @@ import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.Conflict;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.PeerLost;
+import io.regatta.core.exchange.Contributor;
 import io.regatta.core.exchange.JobSpec;
 import io.regatta.core.exchange.Mode;
 import io.regatta.core.exchange.NanPolicy;
@@ -15,10 +16,13 @@ import io.regatta.core.exchange.Pull;
 import io.regatta.core.exchange.Pulled;
 import io.regatta.core.exchange.Push;
 import io.regatta.core.exchange.PushAck;
+import io.regatta.core.exchange.PushMark;
+import io.regatta.core.exchange.ResumePoint;
 import io.regatta.core.exchange.ShardLink;
 import io.regatta.core.exchange.Shrunk;
 import io.regatta.core.exchange.SparseRows;
 import io.regatta.core.exchange.TrainerId;
+import io.regatta.core.exchange.TrainerProgress;
 import io.regatta.core.exchange.Wait;
 import io.regatta.core.table.TableSnapshot;
 import java.util.List;
@@ -52,6 +56,7 @@ final class JobState {
   final JobSnapshots snapshots;
   /** Geo: what trainers have to be told. */
   final ChangeLog changes = new ChangeLog();
+  final PushHold hold;
   private final FreePushes free;
   private final LongSupplier clockMillis;
   private long version;
@@ -74,6 +79,7 @@ final class JobState {
     shrinks = new Shrinks(this);
     free = new FreePushes(this);
     snapshots = new JobSnapshots(this, shard);
+    hold = new PushHold(this, limits.openRounds());
     pulls = new PullQueue(this, limits.parkedPulls());
     pushes = new PushQueue(turns, limits.openRounds(), where, pulls::anyParked);
     rowLimit = new RowLimit(tables, () -> inRounds.births() + pulls.births() + pushes.births(), spec.mode(),
@@ -137,6 +143,7 @@ final class JobState {
   void end(TrainerId id, TrainerState.Phase how) {
     turns.begin();
     if (how == TrainerState.Phase.LEFT) {
+      hold.letIn(id.rank());
       pushes.finish(id.rank());
     }
     TrainerState t = trainers.end(id, how);
@@ -157,6 +164,7 @@ final class JobState {
 
   private void giveUp(Function<String, RegattaException> why) {
     pulls.fail(null, why);
+    hold.giveUp(why);
     pushes.giveUp(why);
     inRounds.giveUp(why);
     shrinks.giveUp(why);
@@ -191,6 +199,10 @@ final class JobState {
   void push(Push push, BiConsumer<PushAck, Throwable> done) {
     turns.begin();
     checkWhole();
+    if (hold.keeps(push)) {
+      hold.keep(push, nowMillis(), done);
+      return;
+    }
     boolean behind = pushes.holdsAnyOf(push);
     pushes.checkRoom(push);
     pushes.add(new PushUnderWay(this, push, nowMillis(), done), behind);
@@ -204,7 +216,8 @@ final class JobState {
     String who = PushCheck.name(known);
     List<TrainerState> from = contributors(known, who);
     boolean mayBeDropped = spec.nanPolicy() == NanPolicy.SKIP && !known.finite(); // whole, or not at all
-    if (spec.mode() == Mode.SYNC || mayBeDropped || known.sitsOut() || pushes.holdsAnyOf(known) || check.repeated(known, from, who)) {
+    if (spec.mode() == Mode.SYNC || mayBeDropped || known.sitsOut() || hold.keeps(known)
+        || pushes.holdsAnyOf(known) || check.repeated(known, from, who)) {
       return null;
     }
     return free.begin(known, from, who, denseSize);
@@ -278,8 +291,9 @@ final class JobState {
   }
 
   /** All of a push outside of rounds has been applied. */
-  void applied(Application a, List<TrainerState> from, BiConsumer<PushAck, Throwable> done) {
+  void applied(Application a, Push push, List<TrainerState> from, BiConsumer<PushAck, Throwable> done) {
     from.forEach(t -> t.clock++);
+    contains(push);
     counts.applied(a);
     completions.value(done, new PushAck(version, a.staleness, false, a.skipped()));
   }
@@ -288,6 +302,16 @@ final class JobState {
   void told(TrainerState t, long version) {
     t.told = Math.max(t.told, version);
     changes.forget(trainers.slowestTold(changes.version()));
+  }
+
+  /** Notes that a push is in the values as a whole. */
+  void contains(Push push) {
+    for (Contributor c : push.contributors()) {
+      TrainerState t = trainers.find(c.rank(), c.incarnation());
+      if (t != null && !c.progress().equals(TrainerProgress.NONE)) {
+        t.progress = c.progress();
+      }
+    }
   }
 
   void seen(TrainerState t) {
@@ -324,8 +348,13 @@ final class JobState {
     if (spec.mode() == Mode.SYNC) {
       inRounds.close();
     }
-    if (snapshots.takeIfDue() && spec.mode() == Mode.SYNC) {
-      inRounds.close();
+    hold.settle();
+    if (snapshots.takeIfDue()) {
+      if (spec.mode() == Mode.SYNC) {
+        inRounds.close();
+      } else {
+        hold.end();
+      }
     }
     if (!inRounds.waitsForPulls()) {
       pulls.release();
@@ -349,21 +378,37 @@ final class JobState {
   }
 
   /** See {@link ParameterShard#snapshot}. */
-  void snapshot(long step, TableSnapshot.Scope scope, long keptMax, BiConsumer<JobSnapshot, Throwable> done) {
+  void snapshot(long step, List<PushMark> upTo, TableSnapshot.Scope scope, long keptMax, BiConsumer<JobSnapshot, Throwable> done) {
     turns.begin();
     checkWhole();
-    snapshots.ask(step, scope, keptMax, done);
+    snapshots.ask(step, !upTo.isEmpty(), scope, keptMax, done);
+    hold.upTo(upTo);
+    settle();
+  }
+
+  /** See {@link ParameterShard#hold}. */
+  void hold(BiConsumer<List<PushMark>, Throwable> done) {
+    turns.begin();
+    checkWhole();
+    hold.begin(done);
+  }
+
+  /** See {@link ParameterShard#endHold}. */
+  void endHold() {
+    turns.begin();
+    snapshots.waitNoLonger();
+    hold.end();
     settle();
   }
 
   /** The job goes on from a saved state, all of whose rows are in their places. */
-  void restored(float[][] values, float[][][] slots, long savedVersion, long step) {
+  void restored(float[][] values, float[][][] slots, long savedVersion, ResumePoint at) {
     turns.begin();
     tables.restore(values, slots);
     version = savedVersion;
     begun = true;
-    inRounds.resumeAt(step);
-    trainers.resumeAt(step);
+    inRounds.resumeAt(at.round());
+    trainers.resumeAt(at);
     settle();
     completions.drain();
   }
@@ -373,6 +418,7 @@ final class JobState {
   void waits(List<Wait> out) {
     pulls.waits(out);
     turns.waits(out);
+    hold.waits(out);
     inRounds.waits(out);
   }
 

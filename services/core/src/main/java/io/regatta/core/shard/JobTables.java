@@ -9,6 +9,7 @@ import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.Overloaded;
 import io.regatta.core.exchange.JobSpec;
 import io.regatta.core.exchange.Mode;
+import io.regatta.core.exchange.OptimizerUpdates;
 import io.regatta.core.exchange.SparseRows;
 import io.regatta.core.model.DensePartition;
 import io.regatta.core.model.SparseTableSpec;
@@ -17,6 +18,7 @@ import io.regatta.core.optim.OptimizerSpec;
 import io.regatta.core.table.SparseTable;
 import io.regatta.core.table.TableCounts;
 import io.regatta.core.table.TableGroup;
+import it.unimi.dsi.fastutil.objects.Object2LongOpenHashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -34,6 +36,9 @@ final class JobTables {
   private final Map<String, SparseTable> sparse = new LinkedHashMap<>();
   private final TableGroup group;
   private final Capacity capacity;
+  /** Version at which the slots of the dense vector were fresh, and those of each table. */
+  private long denseSince;
+  private final Object2LongOpenHashMap<String> since = new Object2LongOpenHashMap<>();
   /** Null until initialised. */
   private DenseVector dense;
 
@@ -85,6 +90,22 @@ final class JobTables {
   /** Goes on from saved values and slots; see {@link DenseVector}. */
   void restore(float[][] values, float[][][] slots) {
     dense = new DenseVector(denseSize(), values, slots, denseOptimizer, pool);
+  }
+
+  /**
+   * The optimizers have made so many updates at this version of the shard. One whose slots are fresh counts from there: a high count
+   * would switch the bias correction of Adam off.
+   */
+  void restore(long version, OptimizerUpdates updates) {
+    denseSince = version - updates.dense();
+    sparse.keySet().forEach(name -> since.put(name, version - updates.table(name)));
+  }
+
+  /** Returns the updates that the optimizers have made at this version, each since its slots were fresh. */
+  OptimizerUpdates updates(long version) {
+    Map<String, Long> tables = new LinkedHashMap<>();
+    sparse.keySet().forEach(name -> tables.put(name, version - since.getLong(name)));
+    return new OptimizerUpdates(version - denseSince, tables);
   }
 
   /** The dense vector with its slots as it is now; to be released. */
@@ -149,14 +170,18 @@ final class JobTables {
   }
 
   /**
-   * One optimizer step of rows {@code [from .. to)}; {@code step} chooses the learning rate, {@code updates} ≥ 1.
+   * One optimizer step of rows {@code [from .. to)}.
+   *
+   * @param step that chooses the learning rate
+   * @param version of the shard with this update
    *
    * @return what it cost, as {@link Turns#FLOATS} counts
    */
-  long update(SparseRows r, int from, int to, long step, long updates) {
+  long update(SparseRows r, int from, int to, long step, long version) {
     SparseTable t = table(r.table());
     long room = capacity.makeRoom(to - from);
-    t.update(r.ids(), from, to, r.values(), (float) t.spec().optimizer().learningRate().at(step), updates);
+    t.update(r.ids(), from, to, r.values(), (float) t.spec().optimizer().learningRate().at(step),
+        version - since.getLong(r.table()));
     return room + Turns.rowsCost(to - from, r.dim());
   }
 
@@ -166,8 +191,8 @@ final class JobTables {
   }
 
   /** The same of a block of the dense vector; its gradient begins at index 0. */
-  void update(int block, float[] gradient, long step, long updates) {
-    dense.update(block, gradient, (float) denseOptimizer.learningRate().at(step), updates);
+  void update(int block, float[] gradient, long step, long version) {
+    dense.update(block, gradient, (float) denseOptimizer.learningRate().at(step), version - denseSince);
   }
 
   /** Adds the deltas of rows {@code [from .. to)} (geo); returns what it cost. */

@@ -13,6 +13,8 @@ import io.regatta.core.exchange.Pull;
 import io.regatta.core.exchange.Pulled;
 import io.regatta.core.exchange.Push;
 import io.regatta.core.exchange.PushAck;
+import io.regatta.core.exchange.PushMark;
+import io.regatta.core.exchange.ResumePoint;
 import io.regatta.core.exchange.ShardLink;
 import io.regatta.core.exchange.Shrunk;
 import io.regatta.core.exchange.TrainerId;
@@ -316,8 +318,41 @@ public final class ParameterShard {
    */
   public void snapshot(String job, long step, TableSnapshot.Scope scope, long keptMax,
       BiConsumer<JobSnapshot, Throwable> done) {
+    snapshot(job, step, List.of(), scope, keptMax, done);
+  }
+
+  /**
+   * Has new pushes of a job without rounds wait until its next {@link #snapshot}, or {@link #endHold}, which somebody must see to.
+   *
+   * @param done takes the last push of each trainer, once no push is under way
+   */
+  public void hold(String job, BiConsumer<List<PushMark>, Throwable> done) {
     try {
-      job(job).snapshot(step, scope, keptMax, done);
+      job(job).hold(done);
+    } catch (RuntimeException | Error e) {
+      completions.error(done, e);
+    }
+    completions.drain();
+  }
+
+  /** Ends a hold, if there is one; what waits for pushes that have not come goes ahead without them. A job that has gone holds none. */
+  public void endHold(String job) {
+    JobState state = jobs.get(job);
+    if (state != null) {
+      state.endHold();
+    }
+    completions.drain();
+  }
+
+  /**
+   * Takes a snapshot as {@link #snapshot(String, long, TableSnapshot.Scope, long, BiConsumer)} does, and ends a hold.
+   *
+   * @param upTo without rounds: pushes that are to be inside, and none after them; empty: whatever has come
+   */
+  public void snapshot(String job, long step, List<PushMark> upTo, TableSnapshot.Scope scope, long keptMax,
+      BiConsumer<JobSnapshot, Throwable> done) {
+    try {
+      job(job).snapshot(step, upTo, scope, keptMax, done);
     } catch (RuntimeException | Error e) {
       completions.error(done, e);
     }
@@ -345,7 +380,7 @@ public final class ParameterShard {
    * @param step sync: that comes next, at least the one that would have
    */
   public void replace(String job, float[][] values, float[][][] slots, long version, long step) {
-    job(job).restored(values, slots, version, step);
+    job(job).restored(values, slots, version, new ResumePoint(step, List.of()));
   }
 
   /**

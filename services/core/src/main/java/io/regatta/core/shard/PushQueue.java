@@ -65,6 +65,15 @@ final class PushQueue implements Work {
     return open.stream().anyMatch(p -> p.number() <= number && p.isOf(rank));
   }
 
+  boolean isEmpty() {
+    return open.isEmpty();
+  }
+
+  /** Returns true if a push here has been begun, and not ended. */
+  boolean isUnderWay() {
+    return open.stream().anyMatch(p -> p.application() != null);
+  }
+
   /** Number of the push that came last. */
   long last() {
     return last;

@@ -93,7 +93,7 @@ final class PushUnderWay implements Work {
       long left = application.advance(push, floats);
       if (left >= 0 && done != null) {
         push.release();
-        job.applied(application, from, done);
+        job.applied(application, push, from, done);
       }
       return left;
     } catch (RuntimeException | Error e) {

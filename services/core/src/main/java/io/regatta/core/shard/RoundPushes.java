@@ -168,6 +168,7 @@ final class RoundPushes implements Intake {
     public void over() {
       if (whole) {
         acknowledge(closing.round);
+        closing.round.pushes.forEach(job::contains);
         closing.round.pushes.forEach(Push::release);
         rooms.values().forEach(RowRoom::done);
         rounds.close();

@@ -1,5 +1,6 @@
 package io.regatta.core.shard;
 
+import io.regatta.core.exchange.TrainerProgress;
 import io.regatta.core.exchange.Wait;
 
 /** What one shard knows of one life of one rank of a job. Owned by the shard's thread. */
@@ -22,6 +23,8 @@ final class TrainerState {
   Application application;
   /** Pushes applied, or in sync mode taken in; empty and skipped ones included. */
   long clock;
+  /** What the shard's values contain of it: as its last push told that has been applied, in sync mode with its round. */
+  TrainerProgress progress = TrainerProgress.NONE;
   /** Sync: the step that it must push next. */
   long nextStep;
   long lastStep = -1;

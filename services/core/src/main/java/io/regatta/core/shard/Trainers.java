@@ -5,7 +5,10 @@ import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.StaleGeneration;
 import io.regatta.core.exchange.Contributor;
 import io.regatta.core.exchange.Push;
+import io.regatta.core.exchange.ResumePoint;
 import io.regatta.core.exchange.TrainerId;
+import io.regatta.core.exchange.TrainerProgress;
+import io.regatta.core.exchange.TrainerStart;
 import io.regatta.core.exchange.Wait;
 import java.util.ArrayList;
 import java.util.List;
@@ -23,7 +26,8 @@ final class Trainers {
   private final int worldSize;
   private final String where;
   private final Map<Integer, TrainerState> byRank = new TreeMap<>();
-  /** The clock that everybody begins with. */
+  /** By rank, where the trainers of a resumed run begin; of a rank that is not in here, at {@link #firstClock}. */
+  private final Map<Integer, TrainerStart> starts = new TreeMap<>();
   private long firstClock;
 
   Trainers(int worldSize, String where) {
@@ -52,6 +56,7 @@ final class Trainers {
       TrainerState t = new TrainerState(id.rank(), id.incarnation());
       t.nextStep = old == null ? 0 : old.nextStep;
       t.clock = old == null ? 0 : Math.max(old.clock, minClock(0));
+      t.progress = old == null ? start(id.rank()).progress() : old.progress;
       byRank.put(id.rank(), t);
     } else if (old.sitsOut) {
       old.sitsOut = false;
@@ -59,7 +64,7 @@ final class Trainers {
     }
     TrainerState t = byRank.get(id.rank());
     t.nextStep = Math.max(t.nextStep, round);
-    t.clock = Math.max(t.clock, Math.max(clock, firstClock));
+    t.clock = Math.max(t.clock, Math.max(clock, start(id.rank()).clock()));
     t.lastSeenMillis = nowMillis;
     return t;
   }
@@ -74,6 +79,12 @@ final class Trainers {
       throw stale(who, t);
     }
     return t;
+  }
+
+  /** Returns this life of a rank, lost ones too, or null. */
+  TrainerState find(int rank, long incarnation) {
+    TrainerState t = byRank.get(rank);
+    return t != null && t.incarnation == incarnation ? t : null;
   }
 
   /** The live trainer of a rank, which must be this incarnation. */
@@ -133,16 +144,27 @@ final class Trainers {
   /** What of each one's pushes is in the values, in the order of ranks. */
   List<JobSnapshot.Trainer> saved() {
     return byRank.values().stream()
-        .map(t -> new JobSnapshot.Trainer(t.rank, t.incarnation, t.lastSequence, t.clock)).toList();
+        .map(t -> new JobSnapshot.Trainer(t.rank, t.incarnation, t.lastSequence, t.clock, t.progress)).toList();
   }
 
-  /** All go on with this step. */
-  void resumeAt(long step) {
-    firstClock = step;
+  private TrainerStart start(int rank) {
+    return starts.getOrDefault(rank, new TrainerStart(rank, firstClock, TrainerProgress.NONE));
+  }
+
+  /** Resumes a run, each trainer with its own progress. */
+  void resumeAt(ResumePoint at) {
+    firstClock = at.round();
+    at.trainers().forEach(t -> starts.put(t.rank(), t));
     for (TrainerState t : active()) {
-      t.nextStep = Math.max(t.nextStep, step);
-      t.clock = Math.max(t.clock, step);
+      t.nextStep = Math.max(t.nextStep, at.round());
+      t.clock = Math.max(t.clock, start(t.rank).clock());
+      t.progress = start(t.rank).progress();
     }
+  }
+
+  /** Returns true if a push of a trainer has been applied in part, and is still coming. */
+  boolean anyUnderWay() {
+    return active().stream().anyMatch(t -> t.application != null);
   }
 
   /** Whether nobody is left to train. */

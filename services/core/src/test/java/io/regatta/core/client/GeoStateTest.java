@@ -14,6 +14,7 @@ import io.regatta.core.init.InitializerSpec;
 import io.regatta.core.model.DenseVariable;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.SparseTableSpec;
+import io.regatta.core.optim.LearningRate;
 import io.regatta.core.optim.OptimizerSpec;
 import io.regatta.core.shard.LocalJob;
 import java.util.List;
@@ -103,5 +104,21 @@ class GeoStateTest {
   void otherOptimizersAreRefused() {
     assertThatThrownBy(() -> new GeoState(LocalJob.spec(Mode.GEO, 1, 1, OptimizerSpec.adam(0.1), 0, NanPolicy.FAIL), 0, 1))
         .isInstanceOf(InvalidInput.class).hasMessageContaining("SGD only").hasMessageContaining("adam");
+  }
+
+  @Test
+  void continuesItsSchedule_whenTheRunIsResumed() {
+    ModelSpec model = new ModelSpec(1, List.of(new DenseVariable("w", List.of(1))),
+        new OptimizerSpec(
+        OptimizerSpec.Kind.SGD, LearningRate.piecewise(List.of(6L), List.of(1.0, 0.25)), 0, false, 0, 0, 0, 0, 0, 0, 0), List.of());
+    LocalJob job = new LocalJob(new JobSpec("job", Mode.GEO, 1, 0, NanPolicy.FAIL, 1, 1, model));
+    job.clients.get(0).register().join();
+    job.clients.get(0).initialize(new float[] {0}).join();
+    GeoState resumed = new GeoState(job.spec, 0, 3, 6);
+    resumed.renew(job.clients.get(0).pull(0, true, List.of(), false).join());
+    resumed.step(new float[] {1}, List.of());
+    assertThat(resumed.dense()).as("the rate of step 6 on").containsExactly(-0.25f);
+    assertThat(resumed.steps()).isEqualTo(7);
+    assertThat(resumed.exchangeDue()).as("one local step since the resumption").isFalse();
   }
 }

@@ -16,6 +16,7 @@ import io.regatta.core.exchange.NanPolicy;
 import io.regatta.core.exchange.Pull;
 import io.regatta.core.exchange.Pulled;
 import io.regatta.core.exchange.Push;
+import io.regatta.core.exchange.ResumePoint;
 import io.regatta.core.exchange.SparseIds;
 import io.regatta.core.exchange.SparseRows;
 import io.regatta.core.exchange.TrainerId;
@@ -126,7 +127,7 @@ class JobSnapshotTest {
       from.dense().releaseUntil(b + 1);
       between.run();
     }
-    into.finish(values, slots, from.version(), from.step());
+    into.finish(values, slots, from.version(), from.updates(), new ResumePoint(from.step(), List.of()));
     from.end(true);
   }
 

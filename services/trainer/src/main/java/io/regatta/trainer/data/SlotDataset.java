@@ -6,9 +6,12 @@ import ai.djl.training.dataset.Batch;
 import ai.djl.training.dataset.Dataset;
 import ai.djl.util.Progress;
 import io.regatta.core.data.Spans;
+import io.regatta.core.exchange.TrainerProgress.Part;
 import io.regatta.trainer.data.file.DataFiles;
 import io.regatta.trainer.trace.StepTrace;
+import java.util.ArrayList;
 import java.util.Iterator;
+import java.util.List;
 
 /**
  * A {@link SlotSource} as a DJL {@link Dataset}, for {@code EasyTrain.fit} and hand-written loops alike. Owned by one
@@ -127,6 +130,25 @@ public class SlotDataset implements Dataset, AutoCloseable {
     };
   }
 
+  /** Returns true if any worker can read any part of a pass, and finds the same batches in it. */
+  public boolean canReadParts() {
+    return getClass() == SlotDataset.class && options.ordered();
+  }
+
+  /** Begins the next pass, of which these parts are to be read, one after another. */
+  public List<Iterable<Batch>> parts(NDManager manager, List<Part> parts) {
+    DataCursor from = beginPass();
+    List<Iterable<Batch>> batches = new ArrayList<>();
+    for (Part part : parts) {
+      batches.add(() -> {
+        close();
+        loader = SlotLoader.open(source, options.shard(part.part(), part.of()), from, Thread::new, trace);
+        return new PartBatches(new Batches(manager, loader, false), loader, part);
+      });
+    }
+    return batches;
+  }
+
   /** Whether any rank can read any part of a pass: its examples are counted, and in an order that is the same at all. */
   public boolean canBeDealt() {
     return getClass() == SlotDataset.class && options.ordered() && source.size() >= 0;
@@ -197,6 +219,38 @@ public class SlotDataset implements Dataset, AutoCloseable {
     if (loader != null) {
       loader.close();
       loader = null;
+    }
+  }
+
+  /** What a part still has: of its batches from one on every so many; the others are read, and become no arrays. */
+  private static final class PartBatches implements Iterator<Batch> {
+
+    private final Batches batches;
+    private final SlotLoader from;
+    private final long stride;
+    private long toPassOver;
+
+    private PartBatches(Batches batches, SlotLoader from, Part part) {
+      this.batches = batches;
+      this.from = from;
+      stride = part.stride();
+      toPassOver = part.batches();
+    }
+
+    @Override
+    public boolean hasNext() {
+      for (; toPassOver > 0 && batches.hasNext(); toPassOver--) {
+        from.next();
+      }
+      return batches.hasNext();
+    }
+
+    @Override
+    public Batch next() {
+      hasNext();
+      Batch next = batches.next();
+      toPassOver = stride - 1;
+      return next;
     }
   }
 

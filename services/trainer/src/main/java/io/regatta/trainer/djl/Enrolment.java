@@ -10,6 +10,7 @@ import ai.djl.util.Pair;
 import io.regatta.core.client.ParameterClient;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.exchange.Mode;
+import io.regatta.core.exchange.ResumePoint;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.optim.OptimizerSpec;
 import io.regatta.trainer.config.Strategy;
@@ -81,7 +82,7 @@ public final class Enrolment {
       ParameterClient registered = session.await(operation, session.connect(strategy, models.get(0)));
       boolean collective = session.peers().isPresent();
       if (session.trainer().rank() == 0 && !collective) {
-        begin(session, registered, start, replica.pushesPerStep(strategy.mode()), drawn);
+        begin(session, registered, start, at(replica, strategy, start), drawn);
         logBlocks(registered);
       }
       if (session.elastic().isPresent()) {
@@ -94,9 +95,9 @@ public final class Enrolment {
       RankStart.requireSameStep(job, started);
       if (collective) {
         RankStart.requireSameModel(job, started);
-        begin(session, registered, start, 1, ofTheFirst(session, drawn));
+        begin(session, registered, start, start.at(1, 1, 1), ofTheFirst(session, drawn));
       } else if (first.rank() != 0 || !first.trains()) { // no shard has its values, or some: all drew the same
-        begin(session, registered, start, replica.pushesPerStep(strategy.mode()), drawn);
+        begin(session, registered, start, at(replica, strategy, start), drawn);
       }
       return new Registered(registered, start, run(start, first.run()));
     });
@@ -123,7 +124,7 @@ public final class Enrolment {
     if (!rank.isGiven()) {
       refuseOthersSnapshots(session, start);
       resumeAtPass(session, start);
-      begin(session, registered, start, 1, drawn);
+      begin(session, registered, start, start.at(1, 1, 1), drawn);
     }
     return new Registered(registered, start, run(start, rank.run()));
   }
@@ -198,15 +199,19 @@ public final class Enrolment {
    */
   record Registered(ParameterClient client, StartingPoint start, String run) {}
 
+  /** Returns the place of the run for the shards, which keep it of each rank. */
+  static ResumePoint at(ReplicaContext replica, Strategy strategy, StartingPoint start) {
+    return start.at(replica.session().worldSize(), replica.group().size(), replica.pushesPerStep(strategy.mode()));
+  }
+
   /** Gives the shards the values that the run begins with; where they have some already nothing changes. */
-  private static void begin(TrainerSession session, ParameterClient client, StartingPoint start, int pushesPerStep,
-      float[] drawn) {
+  private static void begin(TrainerSession session, ParameterClient client, StartingPoint start, ResumePoint at, float[] drawn) {
     boolean whole = false;
     if (start.isGiven()) {
       LOG.info("job {} {}", client.job().job(), start.describe());
       try {
         whole = session.await("reading of " + start.dir(), session.restore(
-            new TrainerSession.RestoreOrder(start.dir(), start.resume(), start.steps() * pushesPerStep)));
+            new TrainerSession.RestoreOrder(start.dir(), start.resume(), at)));
       } catch (InvalidInput e) {
         throw start.withWayOn(e);
       }

@@ -12,6 +12,8 @@ import ai.djl.training.dataset.Dataset;
 import ai.djl.translate.TranslateException;
 import io.regatta.core.client.ParameterClient;
 import io.regatta.core.exchange.Mode;
+import io.regatta.core.exchange.TrainerProgress;
+import io.regatta.core.exchange.TrainerStart;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.SparseTableSpec;
 import io.regatta.core.optim.OptimizerSpec;
@@ -81,8 +83,9 @@ public final class FleetTrainer extends Trainer {
     this.replica = replica;
     session = replica.session();
     times = new StepTimes(session.trace(), replica.replica());
-    steps = new ReplicaSteps(session, replica.group().steps());
-    trainingData = new TrainingData(session.worldSize() * replica.group().size());
+    steps = new ReplicaSteps(replica);
+    int replicas = replica.group().size();
+    trainingData = new TrainingData(session.trainer().rank() * replicas + replica.replica(), session.worldSize() * replicas);
     iterations = new Iterations(trainingData, steps, times);
     optimizer = (RegattaOptimizer) config.getOptimizer();
     embeddings = new Embeddings(model.getBlock());
@@ -121,6 +124,8 @@ public final class FleetTrainer extends Trainer {
     ModelSpec model = new ModelSpec(session.job().seed(), dense.variables(),
         Exchanges.update(session, strategy, optimizer.spec()), tables);
     registered = Enrolment.register(replica, strategy, model, dense.read());
+    TrainerStart own = ownStart(registered.start());
+    replica.group().steps().resume(own.clock(), own.progress());
     FrozenValues frozen = new FrozenValues(dense);
     boolean given = session.elastic().map(rank -> rank.keeps(
         new RankState(session.ownShards(), replica.group().steps(), frozen), session.job().elasticBy())).orElse(false);
@@ -129,7 +134,7 @@ public final class FleetTrainer extends Trainer {
     }
     Exchange exchange = Exchanges.of(replica, strategy, registered.client(), optimizer.spec(), times);
     values = new ReplicaValues(dense, frozen, exchange, times);
-    goOn(registered.start());
+    goOn(registered.start(), own.progress());
     exchange.onJoined(snapshots::othersStepped);
     if (session.elastic().isPresent()) {
       dealt = new DealtPasses(replica, (ElasticExchange) exchange, trainingData, steps, this::joined);
@@ -144,11 +149,17 @@ public final class FleetTrainer extends Trainer {
     values.start();
   }
 
-  /** Takes over how far the run was; batches that were trained then are passed over. */
-  private void goOn(StartingPoint start) {
+  /** Returns the progress that this rank begins with. */
+  private TrainerStart ownStart(StartingPoint start) {
     int rank = session.trainer().rank();
-    replica.group().steps().resumeAtStep(start.steps());
-    steps.goOn();
+    return Enrolment.at(replica, strategy, start).trainers().stream().filter(t -> t.rank() == rank).findFirst()
+        .orElse(new TrainerStart(rank, 0, TrainerProgress.NONE));
+  }
+
+  /** Takes over how far the run was; batches that were trained then are passed over. */
+  private void goOn(StartingPoint start, TrainerProgress before) {
+    int rank = session.trainer().rank();
+    steps.resumeAt(before.replicas().isEmpty() ? 0 : before.replicas().get(replica.replica()).localSteps());
     batchesBehind = steps.made();
     if (session.elastic().isEmpty()) {
       trainingData.goOn(start, rank, session.worldSize());
@@ -188,11 +199,17 @@ public final class FleetTrainer extends Trainer {
       }
     }
     Iterable<Batch> batches = session.elastic().isPresent() ? elastically(dataset)
-        : trainingData.isBehind(dataset) ? List.of() : super.iterateDataset(dataset);
+        : trainingData.isBehind(dataset) ? List.of() : unfinished(dataset);
     if (steps.areEnough() && trainingData.has(dataset) && lastEvaluations == null) {
       lastEvaluations = Map.copyOf(super.getTrainingResult().getEvaluations());
     }
     return iterations.over(dataset, batches, this::stepWithNothing);
+  }
+
+  /** A pass that another number of replicas had begun is read in the parts that these have left of it. */
+  private Iterable<Batch> unfinished(Dataset dataset) throws IOException, TranslateException {
+    Optional<PartsOfPass> rest = trainingData.rest(dataset);
+    return rest.isPresent() ? rest.get().batches(getManager()) : super.iterateDataset(dataset);
   }
 
   /** In an elastic job training data are dealt as the ranks agree, all others to those who are there now. */

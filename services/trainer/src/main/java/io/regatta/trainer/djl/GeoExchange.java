@@ -7,6 +7,9 @@ import java.util.List;
 /** One replica's side of geo mode: meets the rank's other replicas, then reads the shared {@link GeoRank}. */
 final class GeoExchange implements Exchange {
 
+  /** What a replica brings to a step. */
+  private record Given(int replica, Gradients gradients) {}
+
   private final ReplicaContext replica;
   private final GeoRank state;
   private final StepTimes times;
@@ -40,7 +43,8 @@ final class GeoExchange implements Exchange {
   @Override
   public DenseMemory step(Gradients gradients, List<SparseIds> next) {
     return replica.group().step(replica.session(), replica.replica(), "geo step",
-        gradients, all -> DenseMemory.of(state.step(Gradients.merge(all))));
+        new Given(replica.replica(), gradients), all -> DenseMemory.of(state.step(all.stream().map(Given::replica).toList(),
+            Gradients.merge(all.stream().map(Given::gradients).toList()))));
   }
 
   /** Local values are as new as they get without an exchange. */

@@ -23,7 +23,7 @@ final class GeoRank {
     this.session = session;
     this.client = client;
     this.steps = steps;
-    state = new GeoState(client.job(), session.trainer().rank(), kSteps);
+    state = new GeoState(client.job(), session.trainer().rank(), kSteps, steps.steps());
   }
 
   /** The dense values to start from. */
@@ -55,11 +55,12 @@ final class GeoRank {
     return out;
   }
 
-  /** One local step with the replicas' merged gradients, and an exchange if one is due. */
-  synchronized float[] step(Gradients g) {
+  /** Makes one local step with the merged gradients of these replicas, and an exchange if one is due. */
+  synchronized float[] step(List<Integer> replicas, Gradients g) {
     if (!state.step(g.dense().toArray(), g.sparse())) {
       steps.acknowledged(0, true);
     }
+    steps.stepped(replicas);
     if (state.exchangeDue()) {
       exchange();
     }
@@ -81,8 +82,8 @@ final class GeoRank {
 
   private void exchange() {
     GeoState.Delta delta = state.takeDelta();
-    var pushed = steps.next(n -> client.push(delta.step(), 1, delta.versions(), DenseMemory.of(delta.dense()),
-        delta.sparse()));
+    var pushed = steps.next(List.of(), (step, after) -> client.push(delta.step(), 1, delta.versions(),
+        DenseMemory.of(delta.dense()), delta.sparse(), after.withLearningRateStep(state.steps())));
     var pulled = client.pull(steps.made(), true, List.of(), true);
     var ack = session.await("exchange of step " + state.steps(), PushPullExchange.both(pushed, pulled));
     steps.acknowledged(ack.staleness(), ack.skippedPush());

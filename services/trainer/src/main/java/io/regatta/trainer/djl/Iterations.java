@@ -2,8 +2,10 @@ package io.regatta.trainer.djl;
 
 import ai.djl.training.dataset.Batch;
 import ai.djl.training.dataset.Dataset;
+import io.regatta.core.exchange.TrainerProgress;
 import io.regatta.trainer.data.DataCursor;
 import java.util.Iterator;
+import java.util.List;
 
 /**
  * What a trainer's program iterates over: which iteration its batches come out of, whether that one trains, and where reading goes on
@@ -20,6 +22,8 @@ final class Iterations {
   private LookAhead trained;
   /** The last one over training data, from its beginning on. */
   private LookAhead pass;
+  /** What that takes its batches from; null before. */
+  private DataParts parts;
   /** What the next one is said to train on; null: nothing is said. */
   private Dataset toldToTrain;
 
@@ -49,7 +53,7 @@ final class Iterations {
         current.close();
       }
       Iterator<Batch> left = batches.iterator();
-      data.passOver(dataset, left);
+      long passedOver = data.passOver(dataset, left);
       current = new LookAhead(dataset, left, times, steps::areEnough, () -> data.add(dataset), stepWithNothing);
       if (data.has(dataset)) {
         current.markTrained();
@@ -59,6 +63,7 @@ final class Iterations {
       }
       if (data.isTraining(dataset)) {
         pass = current;
+        parts = data.parts(dataset, batches, passedOver);
       }
       return current;
     };
@@ -91,6 +96,11 @@ final class Iterations {
   /** Whether the last pass, if there was one, has been read to its end. */
   boolean isBetweenPasses() {
     return pass == null || pass.isExhausted();
+  }
+
+  /** Returns what is left of the pass after the batch that is out: empty if that is not known. */
+  List<TrainerProgress.Part> parts() {
+    return pass == null ? List.of() : parts.after(pass.taken());
   }
 
   /** Where reading goes on, if all ranks make the same steps; null if it is not known. */

@@ -30,6 +30,7 @@ final class LookAhead implements Iterator<Batch> {
   private final Runnable onTrained;
   private boolean trained;
   private boolean exhausted;
+  private long taken;
 
   /**
    * @param enough ends the iteration early, once a batch of its data set has been trained
@@ -107,6 +108,7 @@ final class LookAhead implements Iterator<Batch> {
       }
       current = empty;
       empty = null;
+      taken++;
       if (steps) {
         stepWithNothing.run();
       }
@@ -122,7 +124,13 @@ final class LookAhead implements Iterator<Batch> {
     }
     current = next;
     next = null;
+    taken++;
     return current;
+  }
+
+  /** Returns the number of batches that have been taken out, those without an example as well. */
+  long taken() {
+    return taken;
   }
 
   /** Whether all batches of the data set have been taken, and the end has been seen. */

@@ -27,7 +27,7 @@ import java.util.concurrent.CompletableFuture;
 final class PushPullExchange implements Exchange {
 
   /** What a replica brings to a merged step. */
-  private record Contribution(Gradients gradients, List<SparseIds> next, long[] versions) {}
+  private record Contribution(int replica, Gradients gradients, List<SparseIds> next, long[] versions) {}
 
   /** What a step gives to every replica that took part. */
   private record Outcome(long step, DenseMemory dense, Map<String, Rows> rows, long[] versions) {}
@@ -42,6 +42,7 @@ final class PushPullExchange implements Exchange {
   private final boolean overlap;
   /** Where each replica pushes for itself, a step of the rank is one batch of each of them. */
   private final int pushesPerStep;
+  private final List<Integer> itself;
   private final Map<String, Integer> dims;
   /**
    * Where pulled dense values come to lie, to be read by all who took part in the step. The next pull into it is asked
@@ -67,6 +68,7 @@ final class PushPullExchange implements Exchange {
     overlap = mode == Mode.ASYNC && session.job().overlap();
     pushesPerStep = replica.pushesPerStep(mode);
     steps.pushesPerStep(pushesPerStep);
+    itself = List.of(replica.replica());
     values = DenseMemory.of(ByteBuffer.allocateDirect(Math.multiplyExact(client.partition().numel(), Float.BYTES)));
     dims = new HashMap<>();
     client.job().model().sparse().forEach(t -> dims.put(t.name(), t.dim()));
@@ -174,7 +176,7 @@ final class PushPullExchange implements Exchange {
     if (overlap) {
       return pushAndGoOn(gradients);
     }
-    Contribution mine = new Contribution(gradients, mode == Mode.SYNC ? next : List.of(), versions);
+    Contribution mine = new Contribution(replica.replica(), gradients, mode == Mode.SYNC ? next : List.of(), versions);
     String operation = "step " + steps.steps();
     Outcome o = merged() && replica.group().size() > 1
         ? replica.group().step(session, replica.replica(), operation, mine, this::pushAndPull)
@@ -194,7 +196,8 @@ final class PushPullExchange implements Exchange {
     awaitPush();
     long[] computedOn = versions;
     long begin = System.nanoTime();
-    underWay = steps.next(n -> client.push(n / pushesPerStep, g.examples(), computedOn, g.dense(), g.sparse()));
+    underWay = steps.next(itself,
+        (step, after) -> client.push(step, g.examples(), computedOn, g.dense(), g.sparse(), after));
     times.span("hand the push over", begin);
     if (underWay.isDone()) {
       awaitPush(); // refused before it was sent, or applied by now
@@ -238,8 +241,8 @@ final class PushPullExchange implements Exchange {
         oldest[s] = Math.min(oldest[s], c.versions()[s]);
       }
     }
-    CompletableFuture<ParameterClient.Pushed> pushed =
-        steps.next(n -> client.push(n / pushesPerStep, g.examples(), oldest, g.dense(), g.sparse()));
+    CompletableFuture<ParameterClient.Pushed> pushed = steps.next(all.stream().map(Contribution::replica).toList(),
+        (step, after) -> client.push(step, g.examples(), oldest, g.dense(), g.sparse(), after));
     long made = steps.made();
     CompletableFuture<Values> pulled = client.pull(made, values, wish, false);
     ParameterClient.Pushed ack = await("push and pull of step " + (made - 1), both(pushed, pulled));

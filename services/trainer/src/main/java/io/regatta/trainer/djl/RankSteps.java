@@ -1,23 +1,63 @@
 package io.regatta.trainer.djl;
 
-import java.util.function.LongFunction;
+import io.regatta.core.exchange.TrainerProgress;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 
 /**
- * Counts the pushes of one rank, over all its replicas, and adds up what the shards say about them. Shared by the
- * replicas' model threads; its lock is held only while a push is handed over, which keeps the numbers in the order in
- * which the links send them.
+ * Progress of one rank over all its replicas, and what the shards say about its pushes. Shared by the replicas' model
+ * threads; its lock is held only while a push is handed over, which keeps the numbers in the order in which the links
+ * send them.
+ *
+ * <p>Three counts that differ: the clock, which the shards keep alike and which jumps to that of the others after a barrier; the
+ * exchanges, which are pushes; and the step of the learning rate's schedule, which follows the clock, except in geo mode.
  */
 public final class RankSteps {
 
-  private long made;
+  /** Hands over one push. */
+  @FunctionalInterface
+  interface Push<T> {
+
+    /**
+     * Makes the push.
+     *
+     * @param learningRateStep step of the schedule that the push is of
+     * @param after progress of the rank once it is applied
+     */
+    T make(long learningRateStep, TrainerProgress after);
+  }
+
+  private long clock;
   private int pushesPerStep = 1;
+  private long exchanges;
+  /** The schedule is at this step where the clock is at that one. */
+  private long scheduleStep;
+  private long scheduleClock;
+  private boolean resumed;
+  /** By replica: what the steps that are pushed next contain. */
+  private final Map<Integer, TrainerProgress.Replica> coming = new TreeMap<>();
+  /** By replica: what has been pushed, or in geo mode added to the local values. */
+  private final Map<Integer, TrainerProgress.Replica> made = new TreeMap<>();
   private long stalenessMax;
   private long skippedPushes;
   private long clockLeadMax;
 
-  /** Pushes made by this rank so far, empty ones included. */
+  /** One replica. */
+  public RankSteps() {
+    this(1);
+  }
+
+  /** A rank of so many replicas. */
+  RankSteps(int replicas) {
+    for (int replica = 0; replica < replicas; replica++) {
+      made.put(replica, new TrainerProgress.Replica(0, List.of()));
+    }
+  }
+
+  /** Returns the clock that the shards keep of this rank, as far as it has pushed: empty pushes count. */
   public synchronized long made() {
-    return made;
+    return clock;
   }
 
   /** Where each replica pushes for itself, a step is one push of each. */
@@ -25,9 +65,18 @@ public final class RankSteps {
     pushesPerStep = pushes;
   }
 
-  /** Steps made by this rank so far: one batch of each replica. */
+  /** Returns the step that the schedule of the learning rate is at: in sync mode the round that comes next. */
   public synchronized long steps() {
-    return made / pushesPerStep;
+    return learningRateStep(clock);
+  }
+
+  private long learningRateStep(long atClock) {
+    return scheduleStep + (atClock - scheduleClock) / pushesPerStep;
+  }
+
+  /** Returns the local steps of the replica that has made most. */
+  public synchronized long localSteps() {
+    return made.values().stream().mapToLong(TrainerProgress.Replica::localSteps).max().orElse(0);
   }
 
   /** Highest staleness that a shard has reported for a push of this rank. */
@@ -45,19 +94,60 @@ public final class RankSteps {
     return skippedPushes;
   }
 
-  /** Hands over one push under the next number. */
-  synchronized <T> T next(LongFunction<T> push) {
-    return push.apply(made++);
+  /** Notes the progress of a replica once the step that it is about to make is made. */
+  synchronized void coming(int replica, TrainerProgress.Replica progress) {
+    coming.put(replica, progress);
   }
 
-  /** Goes on from a later step, agreed upon by all ranks. */
-  public synchronized void resumeAt(long step) {
-    made = Math.max(made, step);
+  /** These replicas have made their step, which is part of the next push. */
+  synchronized void stepped(List<Integer> replicas) {
+    for (int replica : replicas) {
+      TrainerProgress.Replica progress = coming.get(replica);
+      if (progress != null) {
+        made.put(replica, progress);
+      }
+    }
   }
 
-  /** Goes on with the run of a snapshot, which had made so many steps. */
-  synchronized void resumeAtStep(long steps) {
-    resumeAt(Math.multiplyExact(steps, pushesPerStep));
+  /**
+   * Hands over one push under the next number.
+   *
+   * @param replicas whose steps it contains
+   */
+  synchronized <T> T next(List<Integer> replicas, Push<T> push) {
+    stepped(replicas);
+    clock++;
+    exchanges++;
+    return push.make(learningRateStep(clock - 1), new TrainerProgress(localSteps(), exchanges, learningRateStep(clock),
+        List.copyOf(made.values())));
+  }
+
+  /** Continues at a later clock, agreed upon by all ranks. */
+  public synchronized void resumeAt(long later) {
+    clock = Math.max(clock, later);
+  }
+
+  /**
+   * Resumes the run of a snapshot, each count from its own; the first of the replicas does it for all. A newcomer to an elastic job
+   * that has been given more keeps that.
+   *
+   * @param clockOfShards that the shards begin with
+   * @param before progress of this rank
+   */
+  synchronized void resume(long clockOfShards, TrainerProgress before) {
+    if (resumed) {
+      return;
+    }
+    resumed = true;
+    if (clockOfShards >= clock) {
+      clock = clockOfShards;
+      scheduleClock = clockOfShards;
+      scheduleStep = before.learningRateStep();
+      exchanges = before.exchanges();
+      for (int replica = 0; replica < before.replicas().size(); replica++) {
+        made.put(replica, before.replicas().get(replica));
+      }
+    }
   }
 
   /** Pushes that a step of this rank is. */

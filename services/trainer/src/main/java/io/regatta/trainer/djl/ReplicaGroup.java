@@ -28,7 +28,7 @@ public final class ReplicaGroup {
 
   private final State[] states;
   private final Arrival<?, ?>[] arrivals;
-  private final RankSteps steps = new RankSteps();
+  private final RankSteps steps;
   private final SnapshotCounts snapshots = new SnapshotCounts();
   private final List<BadLines> badLines = new CopyOnWriteArrayList<>();
 
@@ -37,6 +37,7 @@ public final class ReplicaGroup {
   public ReplicaGroup(int size) {
     states = new State[size];
     arrivals = new Arrival<?, ?>[size];
+    steps = new RankSteps(size);
     Arrays.fill(states, State.RUNNING);
   }
 

@@ -1,6 +1,8 @@
 package io.regatta.trainer.djl;
 
+import io.regatta.core.exchange.TrainerProgress;
 import io.regatta.trainer.session.TrainerSession;
+import java.util.List;
 
 /**
  * How many steps a replica has made, and whether they are enough for the job. In an elastic job they are those of the run, in which
@@ -10,11 +12,13 @@ final class ReplicaSteps {
 
   private final TrainerSession session;
   private final RankSteps rank;
+  private final int replica;
   private long made;
 
-  ReplicaSteps(TrainerSession session, RankSteps rank) {
-    this.session = session;
-    this.rank = rank;
+  ReplicaSteps(ReplicaContext replica) {
+    session = replica.session();
+    rank = replica.group().steps();
+    this.replica = replica.replica();
   }
 
   /** Steps so far of the whole run, as this replica counts them. */
@@ -28,9 +32,18 @@ final class ReplicaSteps {
     return limit > 0 && made >= limit;
   }
 
-  /** The rank has taken over how far the run was; of a newcomer to an elastic job these are the steps that the others have made. */
-  void goOn() {
-    made = rank.steps();
+  /** Resumes a run in which this replica has made so many steps; a newcomer to an elastic job has those that the others made. */
+  void resumeAt(long localSteps) {
+    made = session.elastic().isPresent() ? rank.steps() : localSteps;
+  }
+
+  /**
+   * The step that comes next ends at this place in the data.
+   *
+   * @param parts empty if it is not known
+   */
+  void coming(List<TrainerProgress.Part> parts) {
+    rank.coming(replica, new TrainerProgress.Replica(made + 1, session.elastic().isPresent() ? List.of() : parts));
   }
 
   /** The replica has made a step. */

@@ -49,7 +49,7 @@ public final class TrainerSnapshots {
   private SnapshotRun taken() {
     if (taken == null) {
       ReplicaGroup group = replica.group();
-      taken = new SnapshotRun(session, spec, run, group.steps().pushesPerStep(), group.snapshots(), this::kept);
+      taken = new SnapshotRun(session, spec, run, group.snapshots(), this::kept);
     }
     return taken;
   }
@@ -108,9 +108,19 @@ public final class TrainerSnapshots {
     }
   }
 
+  /** Local steps of this replica; of an elastic job those of the run, in which it may have taken part without an example. */
+  private long passSteps() {
+    return session.elastic().isPresent() ? replica.group().steps().steps() : steps.made();
+  }
+
+  /** The round that comes next, in sync mode. */
+  private long round() {
+    return replica.group().steps().made();
+  }
+
   private void take(long made, DataCursor place) {
     if (taken != null && session.isLowest()) {
-      taken.stepped(made, session.elastic().isPresent() ? null : place);
+      taken.stepped(made, round(), session.elastic().isPresent() ? null : place);
     }
   }
 
@@ -120,7 +130,7 @@ public final class TrainerSnapshots {
    */
   public void passed(int pass) {
     if (taken != null) {
-      taken.passed(pass, replica.group().steps().steps(), behindPass());
+      taken.passed(pass, passSteps(), round(), behindPass());
     }
   }
 
@@ -133,7 +143,7 @@ public final class TrainerSnapshots {
 
   /** Takes a snapshot that the program asks for. All ranks have handed in what they trained, and wait until this returns. */
   public void asked(SnapshotKind kind) {
-    taken().asked(kind, replica.group().steps().steps(), iterations.place());
+    taken().asked(kind, passSteps(), round(), iterations.place());
   }
 
   /** Waits until the snapshots that this trainer has taken are written, or have failed. */

@@ -2,12 +2,17 @@ package io.regatta.trainer.djl;
 
 import ai.djl.training.dataset.Batch;
 import ai.djl.training.dataset.Dataset;
+import io.regatta.core.data.UnfinishedPasses;
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.exchange.TrainerProgress.Part;
 import io.regatta.trainer.data.DataCursor;
 import io.regatta.trainer.data.SlotDataset;
 import io.regatta.trainer.snapshot.StartingPoint;
 import java.util.Collections;
 import java.util.IdentityHashMap;
 import java.util.Iterator;
+import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 
 /**
@@ -20,13 +25,18 @@ import java.util.Set;
 final class TrainingData {
 
   private final Set<Dataset> trained = Collections.newSetFromMap(new IdentityHashMap<>());
+  private final int worker;
   private final int workers;
+  /** Passes that are read in other parts than those which follow from the worker's number; null: none, or no more. */
+  private UnfinishedPasses unfinished;
   /** Batches that are still to be passed over. */
   private long toPassOver;
   /** Whether that is over when the workers meet: none has more data before the meeting. */
   private boolean untilMeeting;
   /** Where reading goes on; null: where passes begin. */
   private DataCursor begin;
+  /** The iteration that begins does so at a place in the middle of the pass. */
+  private boolean withinPass;
   /** Iterations over training data so far, those that were behind the run as well. */
   private int passes;
   /** How many were behind the run at the last meeting between two passes, and the steps that all had made there. */
@@ -35,20 +45,48 @@ final class TrainingData {
   /** Whether these two are known. */
   private boolean met = true;
 
-  /** @param workers replicas of all ranks */
-  TrainingData(int workers) {
+  /**
+   * The data of a run that begins.
+   *
+   * @param worker number of this replica among those of all ranks
+   * @param workers replicas of all ranks
+   */
+  TrainingData(int worker, int workers) {
+    this.worker = worker;
     this.workers = workers;
   }
 
-  /** Takes over how far the run was. */
+  /**
+   * Takes over how far the run was: the place that is the same for all, or else the worker's own, or else, where neither is known, its
+   * share of the batches.
+   */
   void goOn(StartingPoint start, int rank, int ranks) {
-    toPassOver = start.batches(rank, ranks);
     begin = start.cursor();
+    Optional<UnfinishedPasses> left = begin == null ? start.unfinished(workers) : Optional.empty();
+    if (left.isPresent()) {
+      resume(left.get());
+      return;
+    }
+    toPassOver = start.batches(rank, ranks);
     if (begin != null) {
       met = begin.beginsPass() || begin.batches() > 0;
       metPasses = begin.pass();
       begin = begin.batches() > 0 ? DataCursor.behind(start.batchesBehindCursor(ranks), begin.pass()) : begin;
       metSteps = start.steps() - begin.batches();
+    }
+  }
+
+  /** A worker that reads its own part, as before, passes over the beginning of that; others read what they are given. */
+  private void resume(UnfinishedPasses left) {
+    List<Part> mine = left.parts().get(worker);
+    Part own = mine.get(0);
+    met = false;
+    if (mine.size() == 1 && own.part() == worker && own.stride() == 1 && (own.of() == 0 || own.of() == workers)) {
+      begin = DataCursor.behind(own.batches(), own.pass());
+      begin = own.batches() == 0 ? DataCursor.startOf(own.pass()) : begin;
+    } else {
+      unfinished = left;
+      begin = DataCursor.startOf(left.first());
     }
   }
 
@@ -64,7 +102,7 @@ final class TrainingData {
    * @param between whether the last pass, if there was one, is over, or the next one has not begun
    */
   void met(long steps, boolean between) {
-    if (begin == null) {
+    if (begin == null && unfinished == null) {
       toPassOver = untilMeeting ? 0 : toPassOver;
       untilMeeting = false;
       if (between && toPassOver == 0) {
@@ -151,18 +189,69 @@ final class TrainingData {
       untilMeeting = true;
     } else if (!begin.beginsPass()) {
       ((SlotDataset) dataset).resume(begin);
+      withinPass = true; // the place does not say how many batches were before it
     }
     begin = null;
     return false;
   }
 
-  /** Passes over what was trained, where it has to be read again. */
-  void passOver(Dataset dataset, Iterator<Batch> batches) {
+  /**
+   * Passes over what was trained, where it has to be read again.
+   *
+   * @return number of batches
+   */
+  long passOver(Dataset dataset, Iterator<Batch> batches) {
+    long passed = 0;
     if (toPassOver > 0 && isTraining(dataset)) {
       add(dataset);
       for (; toPassOver > 0 && batches.hasNext(); toPassOver--) {
         batches.next().close();
+        passed++;
       }
     }
+    return passed;
+  }
+
+  /**
+   * The rest of a pass that has begun, where this worker reads other parts of it than its own; empty: it reads its own.
+   *
+   * @throws InvalidInput if the data set cannot read those
+   */
+  Optional<PartsOfPass> rest(Dataset dataset) {
+    int pass = passes - 1;
+    if (unfinished == null || !isTraining(dataset)) {
+      return Optional.empty();
+    }
+    if (pass > unfinished.last()) {
+      unfinished = null;
+      return Optional.empty();
+    }
+    if (!(dataset instanceof SlotDataset slots) || !slots.canReadParts()) {
+      throw new InvalidInput("worker " + worker + " of " + workers + " is to read the rest of parts that other workers read before the "
+          + "snapshot was taken, but a " + dataset.getClass().getName() + " reads its own only; resume with as many trainers and threads "
+          + "as before, or from a snapshot that was taken behind a pass");
+    }
+    List<Part> mine = unfinished.parts().get(worker);
+    return Optional.of(new PartsOfPass(slots, mine.stream().filter(part -> part.pass() == pass).toList(),
+        mine.stream().filter(part -> part.pass() > pass).toList()));
+  }
+
+  /**
+   * What an iteration over training data takes its batches from.
+   *
+   * @param batches that are iterated over
+   * @param passedOver of them
+   */
+  DataParts parts(Dataset dataset, Iterable<Batch> batches, long passedOver) {
+    if (batches instanceof PartsOfPass.Batches rest) {
+      return rest;
+    }
+    if (withinPass) {
+      withinPass = false;
+      return taken -> List.of();
+    }
+    boolean shared = dataset instanceof SlotDataset slots && slots.canReadParts() && slots.options().shards() == workers;
+    Part own = new Part(Math.max(0, passes - 1), worker, shared ? workers : 0, passedOver);
+    return taken -> List.of(own.after(taken));
   }
 }

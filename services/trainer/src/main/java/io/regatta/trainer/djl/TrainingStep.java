@@ -61,6 +61,7 @@ final class TrainingStep {
     values.exchange().prefetch(next);
     long weight = examples.weight();
     DenseMemory dense = gradients(values, weight, sums);
+    steps.coming(iterations.parts());
     values.step(new Gradients(weight, dense, rowGradients()), next);
     steps.count();
     examples.stepped();
@@ -81,6 +82,7 @@ final class TrainingStep {
     }
     iterations.trainsNothing();
     long mark = times.outsideOfWaits();
+    steps.coming(iterations.parts());
     values.step(new Gradients(0, values.noGradients(), List.of()), List.of());
     steps.count();
     times.addSince(StepTimes.Part.PUSH, mark);

@@ -186,6 +186,6 @@ public final class RankRun {
     }
     String name = program != null ? program.getClass().getName() : job.program();
     return new ProgramFailed("program " + name + " of job " + job.job() + " failed on trainer "
-        + session.trainer().rank() + " after " + group.steps().steps() + " steps: " + e, e);
+        + session.trainer().rank() + " after " + group.steps().localSteps() + " steps: " + e, e);
   }
 }

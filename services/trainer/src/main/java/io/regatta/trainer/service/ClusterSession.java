@@ -229,7 +229,7 @@ final class ClusterSession implements OwnedSession {
   }
 
   private ShardSnapshots snapshots() {
-    return new ShardSnapshots(node, job.job(), found.shards());
+    return new ShardSnapshots(node, job.job(), found.shards(), spec != null && spec.mode() == Mode.SYNC);
   }
 
   @Override

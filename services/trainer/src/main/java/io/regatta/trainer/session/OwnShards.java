@@ -110,7 +110,7 @@ public final class OwnShards {
     serially(() -> parameters.forEach(shard -> {
       CompletableFuture<JobSnapshot> one = new CompletableFuture<>();
       taken.add(one);
-      shard.snapshot(spec.job(), order.pushes(), scope, Long.MAX_VALUE, (snapshot, error) -> {
+      shard.snapshot(spec.job(), order.round(), scope, Long.MAX_VALUE, (snapshot, error) -> {
         if (error != null) {
           one.completeExceptionally(error);
         } else {
@@ -139,7 +139,7 @@ public final class OwnShards {
       boolean dense = true;
       for (ParameterShard shard : parameters) {
         JobRestore into = asked(() -> shard.restore(spec.job()));
-        dense &= ShardRestorer.restore(into, order.dir(), order.resume(), order.pushes(), this::asked);
+        dense &= ShardRestorer.restore(into, order.dir(), order.resume(), order.at(), this::asked);
       }
       return CompletableFuture.completedFuture(dense);
     } catch (IOException | RuntimeException e) {

@@ -5,6 +5,7 @@ import io.regatta.core.dense.DenseMemory;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.exchange.JobSpec;
 import io.regatta.core.exchange.Mode;
+import io.regatta.core.exchange.ResumePoint;
 import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.Sharding;
@@ -147,9 +148,9 @@ public interface TrainerSession {
    * What the shards are to save.
    *
    * @param dir that has been made, and that servers see under the same path
-   * @param pushes sync: the round before which the moment is, to which this rank has not pushed
+   * @param round sync: before which the moment is, and to which this rank has not pushed
    */
-  record SaveOrder(Path dir, long pushes, SnapshotKind kind) {}
+  record SaveOrder(Path dir, long round, SnapshotKind kind) {}
 
   /** A snapshot whose moment has been taken; {@code written} completes with the shards' files, in their order. */
   record Saving(CompletableFuture<List<FileEntry>> written) {}
@@ -158,9 +159,9 @@ public interface TrainerSession {
    * What the shards are to begin with.
    *
    * @param resume whether the run goes on where the snapshot was taken
-   * @param pushes that each rank has behind it
+   * @param at place of the run; {@link ResumePoint#NONE} if another one begins
    */
-  record RestoreOrder(Path dir, boolean resume, long pushes) {}
+  record RestoreOrder(Path dir, boolean resume, ResumePoint at) {}
 
   /** Has all shards begin a snapshot; completes when all have taken their moment. */
   default CompletableFuture<Saving> save(SaveOrder order) {

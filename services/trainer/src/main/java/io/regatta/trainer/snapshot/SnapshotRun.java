@@ -5,8 +5,6 @@ import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.exchange.JobSpec;
 import io.regatta.core.exchange.Mode;
-import io.regatta.core.exchange.OptimizerUpdates;
-import io.regatta.core.model.SparseTableSpec;
 import io.regatta.protocol.snapshot.FileEntry;
 import io.regatta.protocol.snapshot.Manifest;
 import io.regatta.protocol.snapshot.ManifestFile;
@@ -50,7 +48,6 @@ public final class SnapshotRun implements AutoCloseable {
   private final SnapshotPlace place;
   private final TrainersPlaces places;
   private final ExecutorService finisher;
-  private final long pushesPerStep;
   private final SnapshotCounts counts;
   private final TrainersFiles trainersFiles;
   /** Of the one that is being written; completes normally with whether it is there. */
@@ -66,21 +63,18 @@ public final class SnapshotRun implements AutoCloseable {
    * For a job's first replica.
    *
    * @param run what its snapshots are told from another run's by
-   * @param pushesPerStep pushes that a rank makes in a step
    * @param counts hears of each snapshot
    * @param kept what this trainer keeps itself at the moment of one; asked on the model thread
    */
-  public SnapshotRun(TrainerSession session, JobSpec spec, String run, long pushesPerStep, SnapshotCounts counts,
-      Supplier<Kept> kept) {
+  public SnapshotRun(TrainerSession session, JobSpec spec, String run, SnapshotCounts counts, Supplier<Kept> kept) {
     this.session = session;
     this.spec = spec;
     this.run = run;
-    this.pushesPerStep = pushesPerStep;
     this.counts = counts;
     config = session.job().snapshots();
     root = StartingPoint.root(session.job());
     place = new SnapshotPlace(root, spec.job(), run, config.keep());
-    places = new TrainersPlaces(session, spec.mode(), pushesPerStep);
+    places = new TrainersPlaces(session, spec);
     trainersFiles = new TrainersFiles(session, root, writer(), kept);
     finisher = Executors.newSingleThreadExecutor(task -> {
       Thread thread = new Thread(task, "regatta-snapshot-" + spec.job());
@@ -110,13 +104,15 @@ public final class SnapshotRun implements AutoCloseable {
   /**
    * A step has been made after which a snapshot is to be taken.
    *
+   * @param steps local steps of this rank
+   * @param round sync: that comes next
    * @param after where reading goes on, if that is the same for all ranks; else null
    */
-  public void stepped(long steps, DataCursor after) {
+  public void stepped(long steps, long round, DataCursor after) {
     waitForTheLast();
     boolean batch = config.isBatchDue(steps);
-    take(name(batch ? SnapshotKind.BATCH.label() : "step", steps), batch ? SnapshotKind.BATCH : next(), steps, -1,
-        spec.mode() != Mode.SYNC, inSync(after));
+    take(name(batch ? SnapshotKind.BATCH.label() : "step", steps), batch ? SnapshotKind.BATCH : next(), steps, round, -1,
+        inSync(after));
   }
 
   /**
@@ -124,9 +120,9 @@ public final class SnapshotRun implements AutoCloseable {
    *
    * @param after where reading goes on behind it, the same for all ranks; null if that is not known
    */
-  public void passed(int pass, long steps, DataCursor after) {
+  public void passed(int pass, long steps, long round, DataCursor after) {
     waitForTheLast();
-    take(String.format(Locale.ROOT, "pass-%05d", pass), next(), steps, pass, false, after);
+    take(String.format(Locale.ROOT, "pass-%05d", pass), next(), steps, round, pass, after);
   }
 
   /**
@@ -136,7 +132,7 @@ public final class SnapshotRun implements AutoCloseable {
    * @param after where reading goes on, if that is the same for all ranks; else null
    * @throws InvalidInput if others than this run's own, or later ones, are where it is to be
    */
-  public void asked(SnapshotKind wanted, long steps, DataCursor after) {
+  public void asked(SnapshotKind wanted, long steps, long round, DataCursor after) {
     waitForTheLast();
     SnapshotKind kind = wanted == SnapshotKind.DELTA && last.isEmpty() ? SnapshotKind.BASE : wanted;
     String name = name(kind.label(), steps);
@@ -148,7 +144,7 @@ public final class SnapshotRun implements AutoCloseable {
       trainersFiles.drop();
       return; // in its own place it would be a delta of itself
     }
-    take(name, kind, steps, -1, false, inSync(after));
+    take(name, kind, steps, round, -1, inSync(after));
   }
 
   /** Within a pass, one rank's place is everybody's only where all make the same steps. */
@@ -176,7 +172,7 @@ public final class SnapshotRun implements AutoCloseable {
   }
 
   /** Returns when the moment has been taken; nobody whose pushes are to be inside has made a later one, nor this rank. */
-  private void take(String name, SnapshotKind kind, long steps, int pass, boolean fuzzy, DataCursor after) {
+  private void take(String name, SnapshotKind kind, long steps, long round, int pass, DataCursor after) {
     boolean delta = kind == SnapshotKind.DELTA;
     String what = "snapshot " + root.resolve(name) + " of job " + spec.job();
     String parent = delta ? last : "";
@@ -194,8 +190,7 @@ public final class SnapshotRun implements AutoCloseable {
       parentChecksum = delta ? ManifestFile.checksum(root.resolve(parent)) : "";
       dir.begin();
       own = trainersFiles.write(dir.part());
-      long pushes = steps * pushesPerStep;
-      saving = session.await(what, session.save(new TrainerSession.SaveOrder(dir.part(), pushes, kind)));
+      saving = session.await(what, session.save(new TrainerSession.SaveOrder(dir.part(), round, kind)));
     } catch (Cancelled e) {
       throw e;
     } catch (RegattaException | IOException e) {
@@ -211,9 +206,9 @@ public final class SnapshotRun implements AutoCloseable {
         if (e != null) {
           throw e;
         }
-        TrainersPlaces.At at = places.at(dir.part(), files, steps, cursor);
-        dir.publish(new Manifest(spec.job(), run, spec.mode().name().toLowerCase(Locale.ROOT), kind, steps, pass, at.version(), every(at.version()), fuzzy,
-            parent, parentChecksum, ModelLayout.of(spec), at.trainers(), files, own).toJson(), false);
+        TrainersPlaces.At at = places.at(dir.part(), files, steps, round, cursor);
+        dir.publish(new Manifest(spec.job(), run, spec.mode().name().toLowerCase(Locale.ROOT), kind, steps, pass, at.version(),
+            at.updates(), at.fuzzy(), parent, parentChecksum, ModelLayout.of(spec), at.trainers(), files, own).toJson(), false);
         long bytes = Stream.concat(files.stream(), own.stream()).mapToLong(FileEntry::bytes).sum();
         counts.taken(steps, bytes, System.nanoTime() - begin);
         place.removeOlder();
@@ -229,10 +224,6 @@ public final class SnapshotRun implements AutoCloseable {
       last = name;
       deltas = delta ? deltas + 1 : 0;
     }
-  }
-
-  private OptimizerUpdates every(long updates) {
-    return OptimizerUpdates.all(updates, spec.model().sparse().stream().map(SparseTableSpec::name).toList());
   }
 
   private void failed(String what, Throwable e) {

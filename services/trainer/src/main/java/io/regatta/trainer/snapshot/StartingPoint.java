@@ -1,6 +1,12 @@
 package io.regatta.trainer.snapshot;
 
+import io.regatta.core.data.UnfinishedPasses;
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.exchange.Mode;
+import io.regatta.core.exchange.ResumePoint;
+import io.regatta.core.exchange.TrainerProgress;
+import io.regatta.core.exchange.TrainerProgress.Part;
+import io.regatta.core.exchange.TrainerStart;
 import io.regatta.protocol.snapshot.Manifest;
 import io.regatta.protocol.snapshot.PaddleTables;
 import io.regatta.protocol.snapshot.SnapshotChain;
@@ -15,6 +21,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.ToLongFunction;
 import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -100,7 +107,7 @@ public record StartingPoint(Path dir, Manifest manifest, boolean resume) {
         if (before.isPresent() || !each.manifest().run().equals(manifest.run())) {
           continue;
         }
-        if (each.manifest().step() < manifest.step() && isWhole(each.dir())) {
+        if (each.manifest().isBefore(manifest) && isWhole(each.dir())) {
           before = Optional.of(each);
         } else {
           behind.add(each.dir());
@@ -135,7 +142,7 @@ public record StartingPoint(Path dir, Manifest manifest, boolean resume) {
    */
   public void refuseOthersIn(Path root) throws IOException {
     for (Snapshots.Found there : Snapshots.list(root)) {
-      if (!resume || !there.manifest().run().equals(manifest.run()) || there.manifest().step() > manifest.step()) {
+      if (!resume || !there.manifest().run().equals(manifest.run()) || manifest.isBefore(there.manifest())) {
         throw new InvalidInput(root + " holds snapshot " + there.dir().getFileName() + " of job " + there.manifest().job()
             + (resume ? ", which is not one that the run has made before " + dir : ", and this run begins anew")
             + "; go on from the last one with resume: auto, or name another snapshots.dir (or output), or remove those in there");
@@ -160,14 +167,100 @@ public record StartingPoint(Path dir, Manifest manifest, boolean resume) {
     return dir != null;
   }
 
-  /** Steps that are behind the run. */
+  /** Returns the local steps of the rank that took the snapshot: by which ranks see that they have the same one; 0 without one. */
   public long steps() {
     return resume ? manifest.step() : 0;
   }
 
   /**
-   * Batches of its training data that a trainer has behind it. With another number of trainers each has its share of all
-   * that has been trained.
+   * Returns the place of the run as the shards are to keep it.
+   *
+   * @param ranks that resume it
+   * @param replicas of each
+   * @param pushesPerStep pushes that a rank makes in a step
+   */
+  public ResumePoint at(int ranks, int replicas, int pushesPerStep) {
+    if (!resume) {
+      return ResumePoint.NONE;
+    }
+    List<TrainerStart> starts = new ArrayList<>();
+    Optional<UnfinishedPasses> left = unfinished(ranks * replicas);
+    for (int rank = 0; rank < ranks; rank++) {
+      starts.add(start(rank, ranks, replicas, pushesPerStep, left));
+    }
+    return new ResumePoint(round(), starts);
+  }
+
+  /** Steps that all have made, in modes with rounds; in the others the furthest schedule. */
+  private long round() {
+    return manifest.trainers().stream().mapToLong(t -> t.progress().learningRateStep()).max().orElse(manifest.step());
+  }
+
+  /** A trainer resumes from its own progress; where their number is another one, each from the mean of all. */
+  private TrainerStart start(int rank, int ranks, int replicas, int pushesPerStep, Optional<UnfinishedPasses> left) {
+    List<Manifest.Trainer> before = manifest.trainers();
+    Optional<Manifest.Trainer> own = before.size() != ranks ? Optional.empty()
+        : before.stream().filter(t -> t.rank() == rank).findFirst();
+    boolean rounds = manifest.mode().equalsIgnoreCase(Mode.SYNC.name());
+    TrainerProgress progress = own.map(Manifest.Trainer::progress).orElseGet(() -> new TrainerProgress(
+        mean(TrainerProgress::localSteps), mean(TrainerProgress::exchanges), rounds ? round() : mean(TrainerProgress::learningRateStep),
+        List.of()));
+    long clock = own.isPresent() && !rounds && !isVersion1() ? own.get().clock() : progress.learningRateStep() * pushesPerStep;
+    List<TrainerProgress.Replica> places = new ArrayList<>();
+    for (int r = 0; r < replicas; r++) {
+      long localSteps = progress.replicas().size() == replicas ? progress.replicas().get(r).localSteps() : progress.localSteps();
+      int worker = rank * replicas + r;
+      places.add(new TrainerProgress.Replica(localSteps, left.map(l -> l.parts().get(worker)).orElse(List.of())));
+    }
+    return new TrainerStart(rank, clock, new TrainerProgress(progress.localSteps(), progress.exchanges(), progress.learningRateStep(),
+        places));
+  }
+
+  private long mean(ToLongFunction<TrainerProgress> count) {
+    List<Manifest.Trainer> before = manifest.trainers();
+    return before.isEmpty() ? manifest.step() : before.stream().map(Manifest.Trainer::progress).mapToLong(count).sum() / before.size();
+  }
+
+  /** Version 1 counts steps where the shards count pushes. */
+  private boolean isVersion1() {
+    return manifest.trainers().stream().allMatch(t -> t.progress().replicas().isEmpty());
+  }
+
+  /**
+   * Returns what is left of the passes that were under way, divided among so many replicas of all ranks; empty if it is not known, as in
+   * snapshots of version 1.
+   */
+  public Optional<UnfinishedPasses> unfinished(int workers) {
+    if (!resume) {
+      return Optional.empty();
+    }
+    DataCursor cursor = cursor();
+    if (cursor != null && cursor.beginsPass()) {
+      List<List<Part>> begun = new ArrayList<>();
+      for (int worker = 0; worker < workers; worker++) {
+        begun.add(List.of(new Part(cursor.pass(), worker, workers, 0)));
+      }
+      return Optional.of(new UnfinishedPasses(cursor.pass(), cursor.pass(), begun));
+    }
+    int replicas = manifest.trainers().stream().mapToInt(t -> t.progress().replicas().size()).max().orElse(0);
+    List<TrainerProgress.Replica> all = new ArrayList<>();
+    for (Manifest.Trainer trainer : manifest.trainers()) {
+      List<TrainerProgress.Replica> its = new ArrayList<>(trainer.progress().replicas());
+      boolean begins = its.isEmpty() && trainer.sequences().stream().allMatch(n -> n == 0);
+      for (int r = 0; begins && r < replicas; r++) {
+        its.add(new TrainerProgress.Replica(0, List.of()));
+      }
+      if (its.size() != replicas) {
+        return Optional.empty();
+      }
+      all.addAll(its);
+    }
+    return UnfinishedPasses.of(all, workers);
+  }
+
+  /**
+   * Returns batches of its training data that a trainer has behind it, where places in the data are not known. With another number of
+   * trainers each has its share of all that has been trained.
    */
   public long batches(int rank, int trainers) {
     if (!resume) {

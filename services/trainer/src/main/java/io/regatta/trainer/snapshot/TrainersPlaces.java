@@ -1,12 +1,15 @@
 package io.regatta.trainer.snapshot;
 
+import io.regatta.core.exchange.JobSpec;
 import io.regatta.core.exchange.Mode;
+import io.regatta.core.exchange.OptimizerUpdates;
 import io.regatta.core.exchange.TrainerProgress;
+import io.regatta.core.exchange.TrainerProgress.Part;
+import io.regatta.core.exchange.TrainerProgress.Replica;
 import io.regatta.protocol.snapshot.FileEntry;
 import io.regatta.protocol.snapshot.Manifest;
 import io.regatta.protocol.snapshot.ShardSaver;
 import io.regatta.trainer.session.TrainerSession;
-import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -15,69 +18,96 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** Where each trainer was at the moment of a snapshot, as the files that the shards have written for it say. Any thread. */
+/** Progress of each trainer at the moment of a snapshot, as the files that the shards have written for it say. Any thread. */
 final class TrainersPlaces {
 
   private final TrainerSession session;
-  private final Mode mode;
-  private final long pushesPerStep;
+  private final JobSpec spec;
 
-  /** @param pushesPerStep pushes that a rank makes in a step */
-  TrainersPlaces(TrainerSession session, Mode mode, long pushesPerStep) {
+  TrainersPlaces(TrainerSession session, JobSpec spec) {
     this.session = session;
-    this.mode = mode;
-    this.pushesPerStep = pushesPerStep;
+    this.spec = spec;
   }
 
   /**
-   * What a manifest says of a moment.
+   * Content of a manifest that depends on the moment.
    *
    * @param version the highest of the shards'
+   * @param updates of the optimizers
+   * @param fuzzy true if the shards contain different pushes of a trainer
    * @param trainers in rank order
    */
-  record At(long version, List<Manifest.Trainer> trainers) {}
+  record At(long version, OptimizerUpdates updates, boolean fuzzy, List<Manifest.Trainer> trainers) {}
+
+  /** What a shard says of one trainer. */
+  private record Said(long incarnation, long clock, long sequence, TrainerProgress progress) {
+
+    static Said of(JsonObject json) {
+      return new Said(json.getLong("incarnation"), json.getLong("clock"), json.getLong("sequence"), ShardSaver.progress(json));
+    }
+  }
 
   /**
    * Reads what the shards say; blocks on files.
    *
    * @param dir of the snapshot
    * @param files of the shards in it, in their order
+   * @param steps that all have made, in sync mode
+   * @param round that comes next, in sync mode
    * @param cursor where reading goes on, of all trainers; empty if that is not known
-   * @throws IOException if a shard has saved another moment than that of this step
+   * @throws IOException if a shard has saved another moment than that of this round
    */
-  At at(Path dir, List<FileEntry> files, long steps, JsonObject cursor) throws IOException {
+  At at(Path dir, List<FileEntry> files, long steps, long round, JsonObject cursor) throws IOException {
     long version = 0;
-    Map<Integer, Manifest.Trainer> trainers = new TreeMap<>();
+    OptimizerUpdates updates = null;
+    boolean fuzzy = false;
+    Map<Integer, List<Said>> trainers = new TreeMap<>();
     for (int s = 0; s < files.size(); s++) {
       JsonObject state = ShardSaver.state(dir.resolve(files.get(s).file()));
-      if (mode == Mode.SYNC && state.getLong("step") != steps) {
+      if (spec.mode() == Mode.SYNC && state.getLong("step") != round) {
         throw new IOException("shard " + s + " has saved what it held before step " + state.getLong("step") + ", not before "
-            + steps + ", for trainers were lost meanwhile");
+            + round + ", for trainers were lost meanwhile");
       }
       version = Math.max(version, state.getLong("version"));
-      JsonArray its = state.getJsonArray("trainers");
-      for (int i = 0; i < its.size(); i++) {
-        add(trainers, its.getJsonObject(i), steps, cursor);
-      }
+      OptimizerUpdates its = ShardSaver.updates(state);
+      updates = updates == null ? its : updates.max(its);
+      fuzzy |= !state.getBoolean("whole");
+      state.getJsonArray("trainers").stream().map(JsonObject.class::cast)
+          .forEach(t -> trainers.computeIfAbsent(t.getInteger("rank"), rank -> new ArrayList<>()).add(Said.of(t)));
+    }
+    List<Manifest.Trainer> all = new ArrayList<>();
+    for (Map.Entry<Integer, List<Said>> said : trainers.entrySet()) {
+      all.add(trainer(said.getKey(), said.getValue(), steps, round, cursor));
+      fuzzy |= spec.mode() != Mode.SYNC && said.getValue().stream().mapToLong(Said::sequence).distinct().count() > 1;
     }
     for (int rank = 1; session.peers().isPresent() && rank < session.worldSize(); rank++) { // all are where the first is
-      trainers.put(rank, trainers.get(0).as(rank));
+      all.add(as(rank, all.get(0)));
     }
-    return new At(version, List.copyOf(trainers.values()));
+    return new At(version, updates, fuzzy, List.copyOf(all));
   }
 
-  /** In sync mode all are where the round is; in the others each is where its pushes are, as far as a shard has them. */
-  private void add(Map<Integer, Manifest.Trainer> trainers, JsonObject t, long steps, JsonObject cursor) {
-    int rank = t.getInteger("rank");
-    long clock = t.getLong("clock");
-    long pushes = clock * (mode == Mode.GEO ? session.job().kSteps() : 1) / pushesPerStep;
-    Manifest.Trainer known = trainers.get(rank);
-    List<Long> clocks = new ArrayList<>(known == null ? List.of() : known.clocks());
-    clocks.add(clock);
-    List<Long> sequences = new ArrayList<>(known == null ? List.of() : known.sequences());
-    sequences.add(t.getLong("sequence"));
-    long its = mode == Mode.SYNC ? steps : known == null ? pushes : Math.min(pushes, known.progress().localSteps());
-    trainers.put(rank, new Manifest.Trainer(rank, t.getLong("incarnation"), new TrainerProgress(its, clock, its, List.of()), clocks,
-        sequences, cursor));
+  /** In sync mode all are where the round is; otherwise each is where its last push is that all shards have. */
+  private Manifest.Trainer trainer(int rank, List<Said> shards, long steps, long round, JsonObject cursor) {
+    Said least = shards.get(0);
+    for (Said said : shards) {
+      least = said.sequence() < least.sequence() ? said : least;
+    }
+    TrainerProgress progress = least.progress();
+    if (spec.mode() == Mode.SYNC) {
+      progress = new TrainerProgress(steps, round, round, progress.replicas());
+    } else if (progress.equals(TrainerProgress.NONE)) { // a trainer that does not tell any
+      progress = new TrainerProgress(least.clock(), least.clock(), least.clock(), List.of());
+    }
+    return new Manifest.Trainer(rank, least.incarnation(), progress,
+        shards.stream().map(said -> spec.mode() == Mode.SYNC ? round : said.clock()).toList(),
+        shards.stream().map(Said::sequence).toList(), cursor);
+  }
+
+  private static Manifest.Trainer as(int rank, Manifest.Trainer first) {
+    TrainerProgress its = first.progress();
+    List<Replica> replicas = its.replicas().stream().map(r -> new Replica(r.localSteps(), r.parts().stream()
+        .map(p -> new Part(p.pass(), rank, p.of(), p.batches(), p.stride())).toList())).toList();
+    return new Manifest.Trainer(rank, first.incarnation(), new TrainerProgress(its.localSteps(), its.exchanges(),
+        its.learningRateStep(), replicas), first.clocks(), first.sequences(), first.cursor());
   }
 }

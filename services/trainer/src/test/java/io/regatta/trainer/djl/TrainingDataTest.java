@@ -88,7 +88,7 @@ class TrainingDataTest {
   void nothing_is_read_again_behind_a_pass() {
     Engines.current();
     try (NDManager manager = NDManager.newBaseManager(); SlotDataset unbroken = dataset(new AtomicInteger())) {
-      TrainingData first = new TrainingData(2);
+      TrainingData first = new TrainingData(0, 2);
       first.add(unbroken);
       List<List<Long>> passes = new ArrayList<>();
       List<DataCursor> behind = new ArrayList<>();
@@ -100,7 +100,7 @@ class TrainingDataTest {
 
       AtomicInteger read = new AtomicInteger();
       try (SlotDataset again = dataset(read)) {
-        TrainingData resumed = new TrainingData(2);
+        TrainingData resumed = new TrainingData(0, 2);
         resumed.goOn(behindPass(behind.get(1)), 0, 1);
         assertThat(pass(resumed, again, manager)).isEmpty();
         assertThat(pass(resumed, again, manager)).isEmpty();

@@ -1,0 +1,149 @@
+package io.regatta.core.shard;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.regatta.core.dense.DenseMemory;
+import io.regatta.core.error.RegattaException.Cancelled;
+import io.regatta.core.error.RegattaException.Overloaded;
+import io.regatta.core.exchange.Contributor;
+import io.regatta.core.exchange.JobSpec;
+import io.regatta.core.exchange.Mode;
+import io.regatta.core.exchange.NanPolicy;
+import io.regatta.core.exchange.OptimizerUpdates;
+import io.regatta.core.exchange.Push;
+import io.regatta.core.exchange.PushMark;
+import io.regatta.core.exchange.ResumePoint;
+import io.regatta.core.exchange.TrainerId;
+import io.regatta.core.exchange.TrainerProgress;
+import io.regatta.core.exchange.TrainerProgress.Part;
+import io.regatta.core.exchange.TrainerProgress.Replica;
+import io.regatta.core.exchange.TrainerStart;
+import io.regatta.core.model.DenseVariable;
+import io.regatta.core.model.ModelSpec;
+import io.regatta.core.optim.OptimizerSpec;
+import io.regatta.core.table.TableSnapshot.Scope;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** Two shards of one job without rounds, whose snapshots are to contain the same pushes of each trainer. */
+class PushHoldTest {
+
+  private static final JobSpec JOB = new JobSpec("job", Mode.ASYNC, 2, 0, NanPolicy.FAIL, 2, 1,
+      new ModelSpec(1, List.of(new DenseVariable("w", List.of(2))), OptimizerSpec.sgd(1), List.of()));
+
+  private final List<ParameterShard> shards = List.of(shard(0), shard(1));
+  private final List<List<PushMark>> marks = new ArrayList<>();
+  private final List<JobSnapshot> taken = new ArrayList<>();
+  private final List<String> answered = new ArrayList<>();
+
+  private static ParameterShard shard(int index) {
+    ParameterShard shard = new ParameterShard(index, ParameterShard.Limits.defaults(), () -> 1);
+    for (int rank = 0; rank < 2; rank++) {
+      shard.register(JOB, new TrainerId(rank, 10 + rank), 0);
+    }
+    shard.initialize("job", new TrainerId(0, 10), DenseMemory.of(new float[1]));
+    return shard;
+  }
+
+  private static TrainerProgress progress(long step) {
+    return new TrainerProgress(step, step, step, List.of(new Replica(step, List.of(new Part(0, 0, 2, step)))));
+  }
+
+  private void push(int rank, long sequence, int... to) {
+    for (int shard : to) {
+      String name = rank + "/" + sequence + "@" + shard;
+      shards.get(shard).push("job", new Push(List.of(new Contributor(rank, 10 + rank, sequence, 1, progress(sequence))), sequence - 1, 0,
+          DenseMemory.of(new float[] {1}), List.of()), (ack, e) -> answered.add(e == null ? name : name + " " + e.getClass().getSimpleName()));
+    }
+  }
+
+  private void hold(int shard) {
+    shards.get(shard).hold("job", (m, e) -> marks.add(m));
+  }
+
+  private void snapshot(int shard, List<PushMark> upTo) {
+    shards.get(shard).snapshot("job", 0, upTo, Scope.ALL, 1 << 20, (s, e) -> taken.add(s));
+  }
+
+  @Test
+  void containsTheSamePushesAtAllShards_whenOneHasComeToSomeOnly() {
+    push(0, 1, 0, 1);
+    push(1, 1, 0, 1);
+    hold(0);
+    push(1, 2, 0, 1); // shard 1 takes it
+    hold(1);
+    assertThat(marks).containsExactly(List.of(new PushMark(0, 10, 1), new PushMark(1, 11, 1)),
+        List.of(new PushMark(0, 10, 1), new PushMark(1, 11, 2)));
+    push(1, 3, 0, 1);
+    push(0, 2, 1);
+    assertThat(answered).containsExactly("0/1@0", "0/1@1", "1/1@0", "1/1@1", "1/2@1");
+    snapshot(0, marks.get(1));
+    snapshot(1, marks.get(1));
+    assertThat(taken).hasSize(2).allSatisfy(s -> {
+      assertThat(s.whole()).isTrue();
+      assertThat(s.trainers()).extracting(JobSnapshot.Trainer::sequence).containsExactly(1L, 2L);
+      assertThat(s.trainers()).extracting(JobSnapshot.Trainer::progress).containsExactly(progress(1), progress(2));
+    });
+    assertThat(answered).contains("1/2@0", "1/3@0", "1/3@1", "0/2@1").hasSize(9);
+  }
+
+  @Test
+  void waitsForAPushThatIsOnItsWay_untilTheHoldEnds() {
+    hold(0);
+    snapshot(0, List.of(new PushMark(0, 10, 1), new PushMark(1, 11, 0)));
+    assertThat(taken).isEmpty();
+    push(1, 1, 0);
+    assertThat(answered).isEmpty();
+    assertThat(shards.get(0).waits()).extracting(w -> w.toString()).anyMatch(w -> w.contains("the moment of a snapshot"));
+    push(0, 1, 0);
+    assertThat(taken).hasSize(1);
+    assertThat(taken.get(0).trainers()).extracting(JobSnapshot.Trainer::sequence).containsExactly(1L, 0L);
+    assertThat(answered).containsExactlyInAnyOrder("0/1@0", "1/1@0");
+    taken.get(0).end(true);
+
+    hold(0);
+    snapshot(0, List.of(new PushMark(0, 10, 2)));
+    shards.get(0).endHold("job");
+    assertThat(taken).as("what it waited for does not come").hasSize(2);
+    push(0, 2, 0);
+    assertThat(answered).contains("0/2@0");
+  }
+
+  @Test
+  void doesNotWaitForATrainerThatIsLost() {
+    hold(0);
+    snapshot(0, List.of(new PushMark(0, 10, 0), new PushMark(1, 11, 1)));
+    shards.get(0).lost("job", new TrainerId(1, 11));
+    assertThat(taken).hasSize(1);
+  }
+
+  @Test
+  void refusesWhatATrainerPushesBeyondItsLimit_andFailsWhatWaits_whenTheJobEnds() {
+    hold(0);
+    int limit = ParameterShard.Limits.defaults().openRounds();
+    for (int n = 1; n <= limit + 1; n++) {
+      push(1, n, 0);
+    }
+    assertThat(answered).containsExactly("1/" + (limit + 1) + "@0 " + Overloaded.class.getSimpleName());
+    shards.get(0).leave("job", new TrainerId(1, 11));
+    assertThat(answered).as("it leaves behind what it has pushed").hasSize(limit + 1).noneMatch(a -> a.endsWith(Cancelled.class.getSimpleName()));
+  }
+
+  @Test
+  void beginsEachTrainerWhereItWas_whenARunIsResumed() {
+    ParameterShard resumed = new ParameterShard(0, ParameterShard.Limits.defaults(), () -> 1);
+    resumed.register(JOB, new TrainerId(0, 20), 0);
+    resumed.restore("job").finish(new float[][] {{1}}, new float[][][] {{}}, 70, snapshotUpdates(), new ResumePoint(0, List.of(
+        new TrainerStart(0, 40, progress(39)), new TrainerStart(1, 30, progress(30)))));
+    assertThat(resumed.register(JOB, new TrainerId(1, 21), 0)).isEqualTo(30);
+    resumed.snapshot("job", 0, Scope.ALL, 1 << 20, (s, e) -> taken.add(s));
+    assertThat(taken.get(0).trainers()).containsExactly(new JobSnapshot.Trainer(0, 20, 0, 40, progress(39)),
+        new JobSnapshot.Trainer(1, 21, 0, 30, progress(30)));
+    assertThat(taken.get(0).version()).isEqualTo(70);
+  }
+
+  private static OptimizerUpdates snapshotUpdates() {
+    return OptimizerUpdates.all(70, List.of());
+  }
+}
