@@ -41,3 +41,9 @@ until_true() {
 jar() { # builds the jar if it is not there
   [ -f "$root/services/fleet/target/fleet.jar" ] || "$root/regatta" --build
 }
+
+# CA, certificate, key and token in a directory, by the commands of docs/security.md.
+keys() { # directory
+  (cd "$1" && bash -e -c "$(sed -n '/^```sh$/,/^```$/{/^```/d;p}' "$root/docs/security.md")" >keys.log 2>&1) ||
+    { tail -n 5 "$1/keys.log"; fail "no keys could be made as docs/security.md says"; }
+}

@@ -7,6 +7,7 @@ import io.kubernetes.client.openapi.JSON;
 import io.kubernetes.client.openapi.models.V1Job;
 import io.kubernetes.client.openapi.models.V1Namespace;
 import io.kubernetes.client.openapi.models.V1NetworkPolicy;
+import io.kubernetes.client.openapi.models.V1PersistentVolume;
 import io.kubernetes.client.openapi.models.V1PersistentVolumeClaim;
 import io.kubernetes.client.openapi.models.V1PodDisruptionBudget;
 import io.kubernetes.client.openapi.models.V1Service;
@@ -18,30 +19,34 @@ import io.regatta.node.settings.Settings;
 import io.regatta.trainer.config.JobConfig;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
+import java.math.BigDecimal;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** deploy/kubernetes, as far as it can be tried without a cluster: by the API's types, and by Regatta's own settings. */
 class KubernetesTest {
 
   private static final Path ROOT = Checkout.file("deploy/kubernetes");
   private static final Map<String, Class<?>> API = Map.of("v1 Namespace", V1Namespace.class, "v1 Service", V1Service.class,
-      "v1 PersistentVolumeClaim", V1PersistentVolumeClaim.class, "apps/v1 StatefulSet", V1StatefulSet.class, "batch/v1 Job",
+      "v1 PersistentVolume", V1PersistentVolume.class, "v1 PersistentVolumeClaim", V1PersistentVolumeClaim.class, "apps/v1 StatefulSet", V1StatefulSet.class, "batch/v1 Job",
       V1Job.class, "policy/v1 PodDisruptionBudget", V1PodDisruptionBudget.class, "networking.k8s.io/v1 NetworkPolicy",
       V1NetworkPolicy.class);
 
   static Stream<Kustomized> builds() {
     return Stream.of(built("overlays/ps"), built("overlays/ps-tls"), built("overlays/collective-tls"),
-        built("overlays/collective", "components/aggregators"),
+        built("overlays/ps-small"), built("overlays/collective-small"), built("overlays/collective", "components/aggregators"),
         built("overlays/collective", "components/aggregators", "components/tls"));
   }
 
@@ -204,6 +209,16 @@ class KubernetesTest {
     });
   }
 
+  /** A new Job is a new run, and all pods of one Job are of one. */
+  @ParameterizedTest
+  @MethodSource("builds")
+  void run_id_of_trainers_is_the_uid_of_their_job(Kustomized built) {
+    JsonObject uid = new JsonObject().put("name", "REGATTA_RUN_ID").put("valueFrom", new JsonObject().put("fieldRef",
+        new JsonObject().put("fieldPath", "metadata.labels['batch.kubernetes.io/controller-uid']")));
+    assertThat(Pod.all(built)).allSatisfy(pod -> assertThat(Kustomized.objects(pod.container(), "env").contains(uid))
+        .as(pod.name()).isEqualTo(pod.owner().getString("kind").equals("Job")));
+  }
+
   @Test
   void numbers_of_a_job_with_servers_agree() {
     Kustomized built = built("overlays/ps");
@@ -227,5 +242,54 @@ class KubernetesTest {
         job.trainers());
     assertThat(built.objects("PodDisruptionBudget")).anySatisfy(budget -> assertThat(budget.getJsonObject("spec")
         .getInteger("minAvailable")).isEqualTo(job.collective().minTrainers()));
+  }
+
+  /** A tag {@code latest} is pulled at each start, which fails for an image that only the node has. */
+  @ParameterizedTest
+  @MethodSource("builds")
+  void image_is_tagged_with_the_version_of_the_project(Kustomized built) throws IOException {
+    Matcher version = Pattern.compile("<artifactId>regatta-parent</artifactId>\\s*<version>([^<]+)</version>")
+        .matcher(Files.readString(Checkout.file("pom.xml")));
+    assertThat(version.find()).isTrue();
+    assertThat(built.tags()).containsExactly(version.group(1));
+    assertThat(Files.readString(Checkout.file("docs/deploying.md"))).contains("-t regatta:" + version.group(1) + " ");
+  }
+
+  static Stream<Kustomized> small() {
+    return Stream.of(built("overlays/ps-small"), built("overlays/collective-small"),
+        built("overlays/collective", "components/aggregators", "components/small"));
+  }
+
+  /** Two cores less what the system's pods of a small distribution request, and four trainers of an elastic job. */
+  @ParameterizedTest
+  @MethodSource("small")
+  void small_pods_fit_a_node_of_2_cores_and_6_gib(Kustomized built) {
+    BigDecimal cores = BigDecimal.ZERO;
+    BigDecimal bytes = BigDecimal.ZERO;
+    for (Pod pod : Pod.all(built)) {
+      JsonObject spec = pod.owner().getJsonObject("spec");
+      int pods = spec.getInteger("replicas", spec.getInteger("completions", 4));
+      cores = cores.add(pod.request("cpu").multiply(BigDecimal.valueOf(pods)));
+      bytes = bytes.add(pod.request("memory").multiply(BigDecimal.valueOf(pods)));
+    }
+    assertThat(cores).isLessThanOrEqualTo(BigDecimal.ONE);
+    assertThat(bytes).isLessThanOrEqualTo(BigDecimal.valueOf(5L << 30));
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"overlays/ps-small", "overlays/collective-small"})
+  void claim_of_a_small_node_takes_the_volume_that_is_made_for_it(String overlay) {
+    Kustomized built = built(overlay);
+    JsonObject volume = built.objects("PersistentVolume").get(0);
+    JsonObject claim = built.objects("PersistentVolumeClaim").get(0);
+    JsonObject wanted = claim.getJsonObject("spec");
+    JsonObject offered = volume.getJsonObject("spec");
+    assertThat(wanted.getString("volumeName")).isEqualTo(volume.getJsonObject("metadata").getString("name"));
+    assertThat(offered.getJsonObject("claimRef").getString("name")).isEqualTo(claim.getJsonObject("metadata").getString("name"));
+    assertThat(offered.getJsonObject("claimRef").getString("namespace")).isEqualTo(built.names("Namespace").get(0));
+    assertThat(wanted.getString("storageClassName")).isEqualTo(offered.getString("storageClassName")).isEmpty();
+    assertThat(offered.getJsonArray("accessModes")).containsAll(wanted.getJsonArray("accessModes"));
+    assertThat(offered.getJsonObject("capacity").getString("storage"))
+        .isEqualTo(wanted.getJsonObject("resources").getJsonObject("requests").getString("storage"));
   }
 }

@@ -17,8 +17,8 @@ import java.util.TreeSet;
 import org.yaml.snakeyaml.Yaml;
 
 /**
- * What Kustomize makes of a directory, as far as ours go: resources, components, config maps of files, and patches that add something.
- * Whatever else a kustomization says is refused, for it would not be seen here.
+ * The objects that Kustomize builds from a directory, as far as ours go: resources, components, config maps of files, and patches
+ * that add or replace something. Anything else in a kustomization is refused, because this reader would not see it.
  */
 final class Kustomized {
 
@@ -29,6 +29,7 @@ final class Kustomized {
   private final List<JsonObject> objects = new ArrayList<>();
   private final Map<String, Map<String, Path>> configMaps = new LinkedHashMap<>();
   private final Set<Path> files = new TreeSet<>();
+  private final List<String> tags = new ArrayList<>();
 
   private Kustomized(String name) {
     this.name = name;
@@ -68,27 +69,31 @@ final class Kustomized {
       }
       configMaps.put(generated.getString("name"), entries);
     }
+    objects(kustomization, "images").forEach(image -> tags.add(image.getString("newTag")));
     for (JsonObject patch : objects(kustomization, "patches")) {
       patch(directory, patch);
     }
   }
 
-  /** A list of operations of RFC 6902, for all objects of a kind that there are so far. */
+  /** Applies a list of operations of RFC 6902 to all objects of a kind read so far, or to those whose whole name matches. */
   private void patch(Path directory, JsonObject patch) {
     Path at = directory.resolve(patch.getString("path")).normalize();
     files.add(at);
     assertThat(patch.fieldNames()).as("%s", directory).containsExactlyInAnyOrder("path", "target");
-    assertThat(patch.getJsonObject("target").fieldNames()).as("%s", directory).containsExactly("kind");
-    List<JsonObject> targets = objects(patch.getJsonObject("target").getString("kind"));
-    assertThat(targets).as("objects for %s", at).isNotEmpty();
+    JsonObject target = patch.getJsonObject("target");
+    assertThat(Set.of("kind", "name")).as("%s", directory).containsAll(target.fieldNames());
+    List<JsonObject> ofKind = objects(target.getString("kind"));
+    assertThat(ofKind).as("objects for %s", at).isNotEmpty();
     JsonArray operations = new JsonArray(new Yaml().<List<?>>load(text(at)));
-    for (JsonObject target : targets) {
-      operations.forEach(operation -> add(target, (JsonObject) operation));
+    for (JsonObject object : ofKind) {
+      if (object.getJsonObject("metadata").getString("name").matches(target.getString("name", ".*"))) {
+        operations.forEach(operation -> apply((JsonObject) operation, object));
+      }
     }
   }
 
-  private static void add(JsonObject to, JsonObject operation) {
-    assertThat(operation.getString("op")).as(operation.encode()).isEqualTo("add");
+  private static void apply(JsonObject operation, JsonObject to) {
+    assertThat(operation.getString("op")).as(operation.encode()).isIn("add", "replace");
     String[] names = operation.getString("path").substring(1).split("/");
     Object at = to;
     for (String name : List.of(names).subList(0, names.length - 1)) {
@@ -97,10 +102,12 @@ final class Kustomized {
     }
     String last = names[names.length - 1];
     if (at instanceof JsonArray list) {
-      assertThat(last).as(operation.encode()).isEqualTo("-");
+      assertThat(operation.getString("op") + " " + last).as(operation.encode()).isEqualTo("add -");
       list.add(operation.getValue("value"));
     } else {
-      ((JsonObject) at).put(last, operation.getValue("value"));
+      JsonObject object = (JsonObject) at;
+      assertThat(object.containsKey(last)).as(operation.encode()).isEqualTo(operation.getString("op").equals("replace"));
+      object.put(last, operation.getValue("value"));
     }
   }
 
@@ -151,6 +158,11 @@ final class Kustomized {
   /** Files by the name of the config map and of the entry. */
   Map<String, Map<String, Path>> configMaps() {
     return configMaps;
+  }
+
+  /** Tags of the image, one for each overlay that was read. */
+  List<String> tags() {
+    return tags;
   }
 
   /** All that was read. */

@@ -1,6 +1,8 @@
 package io.regatta.fleet;
 
+import io.kubernetes.client.custom.QuantityFormatter;
 import io.vertx.core.json.JsonObject;
+import java.math.BigDecimal;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -72,6 +74,12 @@ record Pod(JsonObject owner) {
       environment.put("JOB_COMPLETION_INDEX", "0");
     }
     return environment;
+  }
+
+  /** Requested quantity of a resource, in cores or bytes. */
+  BigDecimal request(String resource) {
+    return new QuantityFormatter().parse(container().getJsonObject("resources").getJsonObject("requests").getString(resource))
+        .getNumber();
   }
 
   /** Volumes by name. */
