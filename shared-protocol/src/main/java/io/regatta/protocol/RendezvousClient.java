@@ -83,8 +83,13 @@ public final class RendezvousClient {
 
   /** Renews the lease and says how far this member is; answers with the group's generation. */
   public Future<Long> heartbeat(String group, int rank, long incarnation, long step) {
+    return heartbeat(group, rank, incarnation, step, 0);
+  }
+
+  /** As the shorter form, with the number of examples that this member has trained so far. */
+  public Future<Long> heartbeat(String group, int rank, long incarnation, long step, long examples) {
     return calls.call(RendezvousGrpcClient.Heartbeat, HeartbeatRequest.newBuilder().setGroup(group).setRank(rank)
-        .setIncarnation(incarnation).setStep(step).build()).map(r -> r.getGeneration());
+        .setIncarnation(incarnation).setStep(step).setExamples(examples).build()).map(r -> r.getGeneration());
   }
 
   /** Calls back, on the caller's context, with the group's view now and at every change; ends when the group does. */

@@ -2,6 +2,7 @@ package io.regatta.fleet;
 
 import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.result.ResultFile;
+import io.regatta.trainer.result.RunResult;
 import io.vertx.core.json.JsonObject;
 import java.io.PrintWriter;
 import java.nio.file.Path;
@@ -47,7 +48,9 @@ final class RunCommand implements Callable<Integer> {
     JobConfig config = job.given() ? job.load(settings, regatta.program()) : null;
     try (Fleet fleet = Fleet.of(here, config, line -> Regatta.say(out, line))) {
       if (fleet.isWorker()) {
-        Regatta.say(out, fleet.train(regatta.program()));
+        RunResult end = fleet.train(regatta.program());
+        Regatta.say(out, end);
+        end.requireSuccess();
       } else {
         fleet.runServer();
       }

@@ -84,6 +84,7 @@ final class SimulateCommand implements Callable<Integer> {
     if (result != null) {
       Regatta.say(out, "Result written to " + result.toAbsolutePath());
     }
+    run.requireSuccess();
     return Regatta.DONE;
   }
 

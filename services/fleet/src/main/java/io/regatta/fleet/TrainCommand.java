@@ -3,6 +3,7 @@ package io.regatta.fleet;
 import io.regatta.fleet.role.RoleEnvironment;
 import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.result.ResultFile;
+import io.regatta.trainer.result.RunResult;
 import io.vertx.core.json.JsonObject;
 import java.io.PrintWriter;
 import java.nio.file.Path;
@@ -63,7 +64,9 @@ final class TrainCommand implements Callable<Integer> {
       here.trainerNode(config, ", or --local to train here");
     }
     try (Fleet fleet = Fleet.of(here, config, line -> Regatta.say(out, line))) {
-      Regatta.say(out, fleet.train(regatta.program()));
+      RunResult end = fleet.train(regatta.program());
+      Regatta.say(out, end);
+      end.requireSuccess();
       return Regatta.DONE;
     }
   }

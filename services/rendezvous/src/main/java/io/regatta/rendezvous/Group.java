@@ -191,9 +191,10 @@ final class Group {
   }
 
   /** Renews the lease; returns the generation. */
-  long heartbeat(int rank, long incarnation, long step) {
+  long heartbeat(int rank, long incarnation, long step, long examples) {
     Holder holder = requireActive(rank, incarnation);
     holder.lastStep = Math.max(holder.lastStep, step);
+    holder.examples = Math.max(holder.examples, examples);
     return generation;
   }
 

@@ -132,7 +132,18 @@ public final class Groups {
    * @return the generation
    */
   public long heartbeat(String groupName, int rank, long incarnation, long step) {
-    return member(groupName).heartbeat(rank, incarnation, step);
+    return heartbeat(groupName, rank, incarnation, step, 0);
+  }
+
+  /**
+   * Renews the lease.
+   *
+   * @param step the member's last step, shown to those who wait for it
+   * @param examples that it has trained so far, for those who have to tell what a lost member has done
+   * @return the generation
+   */
+  public long heartbeat(String groupName, int rank, long incarnation, long step, long examples) {
+    return member(groupName).heartbeat(rank, incarnation, step, examples);
   }
 
   /** Follows a group until it is forgotten; the first view comes before this returns. */

@@ -22,6 +22,8 @@ final class Holder {
   /** Whether its run has ended with success, as it said when it left. */
   boolean succeeded;
   long lastStep = -1;
+  /** Trained so far, of the last heartbeat. */
+  long examples;
   long lastSeenMillis;
   /** Why it is lost. */
   private String lostFor = "";
@@ -112,7 +114,8 @@ final class Holder {
 
   Member toMember() {
     return Member.newBuilder().setRank(rank).setIncarnation(incarnation).setMember(member).setEndpoint(endpoint)
-        .setHost(host).setState(state.name().toLowerCase(Locale.ROOT)).setLastStep(lastStep).build();
+        .setHost(host).setState(state.name().toLowerCase(Locale.ROOT)).setLastStep(lastStep).setExamples(examples)
+        .build();
   }
 
   /** For messages: {@code trainer-2 at 10.0.0.7:4711}. */

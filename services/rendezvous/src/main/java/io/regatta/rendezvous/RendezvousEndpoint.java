@@ -37,7 +37,7 @@ final class RendezvousEndpoint {
       return LeaveReply.getDefaultInstance();
     });
     atOnce(server, RendezvousGrpcService.Heartbeat, r -> HeartbeatReply.newBuilder()
-        .setGeneration(groups.heartbeat(r.getGroup(), r.getRank(), r.getIncarnation(), r.getStep())).build());
+        .setGeneration(groups.heartbeat(r.getGroup(), r.getRank(), r.getIncarnation(), r.getStep(), r.getExamples())).build());
     atOnce(server, RendezvousGrpcService.Set, r -> {
       groups.set(r.getGroup(), r.getKey(), r.getValue());
       return SetReply.getDefaultInstance();

@@ -33,6 +33,7 @@ final class Heart {
   private final String group;
   private final String kind;
   private final LongSupplier lastStep;
+  private LongSupplier examples = () -> 0;
   private final Consumer<GroupView> changed;
   private final Consumer<RegattaException> refused;
   private RendezvousClient calls;
@@ -68,6 +69,11 @@ final class Heart {
     this.refused = refused;
   }
 
+  /** From now on tells with each beat how many examples the member has trained. */
+  void counts(LongSupplier trained) {
+    examples = trained;
+  }
+
   /** Beats for the seat that this answer has given. */
   void begin(JoinReply seat) {
     vertx.cancelTimer(timer);
@@ -93,11 +99,17 @@ final class Heart {
     return generation;
   }
 
+  /** Tells for the last time how far the member is, before it leaves; whether anybody hears it or not. */
+  Future<Void> last(RendezvousClient by) {
+    return by.heartbeat(group, rank, incarnation, lastStep.getAsLong(), examples.getAsLong()).otherwiseEmpty().mapEmpty();
+  }
+
   /** Out of turn, though the last one may not have been answered. */
   void beat() {
     beating = true;
     RendezvousClient by = calls;
-    by.heartbeat(group, rank, incarnation, lastStep.getAsLong()).timeout(deadlineMillis, TimeUnit.MILLISECONDS).onComplete(beat -> {
+    by.heartbeat(group, rank, incarnation, lastStep.getAsLong(), examples.getAsLong())
+        .timeout(deadlineMillis, TimeUnit.MILLISECONDS).onComplete(beat -> {
       if (by != calls) { // one of several on a connection that has been given up
         return;
       }

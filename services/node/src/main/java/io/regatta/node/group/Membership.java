@@ -22,6 +22,7 @@ import io.vertx.core.Vertx;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
@@ -92,6 +93,12 @@ public final class Membership {
   /** Names the start of the job that this member belongs to, before it joins; a run that has ended is refused with {@code RunEnded}. */
   public Membership ofRun(String id) {
     runId = id;
+    return this;
+  }
+
+  /** Tells with each heartbeat how many examples this member has trained so far, which outlives the member. */
+  public Membership counting(LongSupplier examples) {
+    heart.counts(examples);
     return this;
   }
 
@@ -228,6 +235,11 @@ public final class Membership {
         .map(m -> new Wait.Peer(kind + " " + m.getRank(), m.getLastStep(), m.getLastSeenMs())).toList());
   }
 
+  /** Asks for the group as the rendezvous sees it now, with members that have left or are lost; empty if it has ended. */
+  public Future<Optional<GroupView>> view() {
+    return calls.groups(group).map(reply -> reply.getGroupsList().stream().findFirst());
+  }
+
   /** Gives the seat up, if there is one, and closes the connections: a join under way fails. Never fails itself. */
   public Future<Void> leave() {
     return leave(false, false);
@@ -240,7 +252,11 @@ public final class Membership {
    * @param succeeded whether this member's run has ended with success, so that nothing is left to do for newcomers of the same run
    */
   public Future<Void> leave(boolean ended, boolean succeeded) {
-    Future<Void> left = heart.isAlive() ? left(calls, rank, incarnation, ended, succeeded) : Future.succeededFuture();
+    Future<Void> left = Future.succeededFuture();
+    if (heart.isAlive()) {
+      heart.last(calls); // on the same connection, and so before
+      left = left(calls, rank, incarnation, ended, succeeded);
+    }
     over = true;
     heart.end();
     giveUpJoining(new Cancelled(kind + " has left group " + group + " while it joined"));

@@ -119,6 +119,11 @@ public record JobConfig(
     @Setting(value = "fail", doc = "A gradient with NaN or infinite values ends the run, or is dropped and counted.")
     NanPolicy nanPolicy,
 
+    @Setting(value = "fail", doc = "What the run ends with when a trainer of a job that is not elastic was lost or has failed, so that its "
+        + "part of the data was not trained: fail, with status 1 on the others too, though they train to their end and save; continue, "
+        + "with status 0. The result says in both cases what was not trained.")
+    OnTrainerLost onTrainerLost,
+
     @Setting(value = "false", doc = "Push through the host's gradient aggregator (sync, half_async). collective: gradients are summed by the "
         + "gradient aggregators that there are, instead of by the trainers among themselves.")
     boolean aggregator,

@@ -9,9 +9,11 @@ import io.regatta.core.data.Spans;
 import io.regatta.core.exchange.TrainerProgress.Part;
 import io.regatta.trainer.data.file.DataFiles;
 import io.regatta.trainer.trace.StepTrace;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
+import java.util.function.IntFunction;
 
 /**
  * A {@link SlotSource} as a DJL {@link Dataset}, for {@code EasyTrain.fit} and hand-written loops alike. Owned by one
@@ -25,6 +27,7 @@ public class SlotDataset implements Dataset, AutoCloseable {
 
   private final SlotSource<?> source;
   private LoaderOptions options;
+  private IntFunction<DataShare> shares = this::byPosition;
   private final SlotArrays arrays = new SlotArrays();
   private StepTrace trace = StepTrace.off();
   private SlotLoader loader;
@@ -41,6 +44,11 @@ public class SlotDataset implements Dataset, AutoCloseable {
   public SlotDataset(SlotSource<?> source, LoaderOptions options) {
     this.source = source;
     this.options = options;
+  }
+
+  private DataShare byPosition(int position) {
+    LoaderOptions of = options.shard(position, options.shards());
+    return new DataShare(List.of(), source.name(), position, options.shards(), of.examples(source.size()));
   }
 
   public Layout layout() {
@@ -80,6 +88,22 @@ public class SlotDataset implements Dataset, AutoCloseable {
   /** Examples per epoch of this position, or -1 if unknown. Lines skipped as bad count too. */
   public long examples() {
     return options.examples(source.size());
+  }
+
+  /**
+   * Has this data set say which files each position reads, where its own files are all that it reads.
+   *
+   * @param files by position
+   * @param positions that there are
+   */
+  public SlotDataset filesBy(IntFunction<List<Path>> files, int positions) {
+    shares = position -> new DataShare(files.apply(position).stream().map(DataFiles::name).toList(), source.name(), position, positions, -1);
+    return this;
+  }
+
+  /** Returns the part of the training data that a position of the job reads, this one's or another one's. */
+  public DataShare shareOf(int position) {
+    return shares.apply(position);
   }
 
   /** Batches per epoch of this position, or -1 if unknown. */

@@ -268,6 +268,7 @@ final class ElasticExchange extends OwnCopyExchange {
       if (steps) {
         sums.stepped();
       }
+      ElasticExchange.this.steps.trainedByAll(Math.round(weights * fullBatch));
       values = ElasticExchange.this.update(weights * fullBatch, mean);
     }
 

@@ -20,6 +20,7 @@ import io.regatta.core.optim.OptimizerSpec;
 import io.regatta.trainer.config.Execution;
 import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.config.Strategy;
+import io.regatta.trainer.data.DataShare;
 import io.regatta.trainer.data.SlotDataset;
 import io.regatta.trainer.session.TrainerSession;
 import io.regatta.trainer.snapshot.Kept;
@@ -128,7 +129,7 @@ public final class FleetTrainer extends Trainer {
     replica.group().steps().resume(own.clock(), own.progress());
     FrozenValues frozen = new FrozenValues(dense);
     boolean given = session.elastic().map(rank -> rank.keeps(
-        new RankState(session.ownShards(), replica.group().steps(), frozen), session.job().elasticBy())).orElse(false);
+        new RankState(session.ownShards(), replica.group().steps(), times, frozen), session.job().elasticBy())).orElse(false);
     if (!given) { // all ranks begin with those of the one that took the snapshot
       frozen.take(Kept.of(registered.start()).frozen());
     }
@@ -360,6 +361,11 @@ public final class FleetTrainer extends Trainer {
    */
   public long batchesBehind() {
     return batchesBehind;
+  }
+
+  /** Returns what a position of the job (a replica of a trainer) reads of the training data; nothing where they do not say. */
+  public List<DataShare> sharesOf(int position) {
+    return trainingData.sharesOf(position);
   }
 
   /** By which this run's snapshots and models are told from others; those of later runs are higher. Null before {@link #initialize}. */

@@ -12,6 +12,8 @@ final class RankState implements ElasticState {
   private static final int STEPS = 0;
   private static final int VERSION = 1;
   private static final int ROUND = 2;
+  private static final int EXAMPLES = 3;
+  private static final int MILLIS = 4;
 
   /** The parameters that are not trained. */
   interface Frozen {
@@ -22,11 +24,13 @@ final class RankState implements ElasticState {
 
   private final OwnShards shards;
   private final RankSteps steps;
+  private final StepTimes times;
   private final Frozen frozen;
 
-  RankState(OwnShards shards, RankSteps steps, Frozen frozen) {
+  RankState(OwnShards shards, RankSteps steps, StepTimes times, Frozen frozen) {
     this.shards = shards;
     this.steps = steps;
+    this.times = times;
     this.frozen = frozen;
   }
 
@@ -38,7 +42,12 @@ final class RankState implements ElasticState {
   @Override
   public long[] progress() {
     long[] inside = shards.progress();
-    return new long[] {steps.made(), inside[0], inside[1]};
+    return new long[] {steps.made(), inside[0], inside[1], steps.examplesOfAll(), steps.millisBefore() + millis()};
+  }
+
+  /** This rank's own training so far. */
+  private long millis() {
+    return Math.round(times.seconds() * 1000);
   }
 
   @Override
@@ -51,6 +60,7 @@ final class RankState implements ElasticState {
   public void take(FloatBuffer from, long[] progress, boolean own) {
     shards.replace(from, progress[VERSION], progress[ROUND]);
     steps.resumeAt(progress[STEPS]);
+    steps.takeOver(progress[EXAMPLES], progress[MILLIS], millis());
     if (!own) {
       Map<String, float[]> values = new LinkedHashMap<>(frozen.values());
       values.replaceAll((name, value) -> {

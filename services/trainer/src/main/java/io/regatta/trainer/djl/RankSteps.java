@@ -42,6 +42,9 @@ public final class RankSteps {
   private long stalenessMax;
   private long skippedPushes;
   private long clockLeadMax;
+  /** Elastic jobs: of all completed steps of the run, whoever made them; and how long others trained before this rank came, ms. */
+  private long examplesOfAll;
+  private long millisBefore;
 
   /** One replica. */
   public RankSteps() {
@@ -107,6 +110,33 @@ public final class RankSteps {
         made.put(replica, progress);
       }
     }
+  }
+
+  /** Counts the examples that all ranks of an elastic job have trained in a step that they have completed. */
+  synchronized void trainedByAll(long examples) {
+    examplesOfAll += examples;
+  }
+
+  /** Examples of all completed steps of an elastic job's run, also those of ranks that are gone; 0 in other jobs. */
+  public synchronized long examplesOfAll() {
+    return examplesOfAll;
+  }
+
+  /** Time for which the run had been training before this rank took it over, ms; 0 if it has been there from the beginning. */
+  public synchronized long millisBefore() {
+    return millisBefore;
+  }
+
+  /**
+   * Takes over what another rank of an elastic job knows of the whole run.
+   *
+   * @param examples of all completed steps
+   * @param millis for which it had been training
+   * @param ownMillis for which this rank has been training
+   */
+  synchronized void takeOver(long examples, long millis, long ownMillis) {
+    examplesOfAll = Math.max(examplesOfAll, examples);
+    millisBefore = Math.max(millisBefore, millis - ownMillis);
   }
 
   /**

@@ -46,8 +46,9 @@ final class ReplicaSteps {
     rank.coming(replica, new TrainerProgress.Replica(made + 1, session.elastic().isPresent() ? List.of() : parts));
   }
 
-  /** The replica has made a step. */
-  void count() {
+  /** The replica has made a step, with so many examples. */
+  void count(long examples) {
+    session.trained(examples);
     made = session.elastic().isPresent() ? Math.max(made, rank.steps()) : made + 1;
     session.stepped(Math.max(made, rank.steps()));
   }

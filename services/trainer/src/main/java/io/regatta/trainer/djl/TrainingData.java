@@ -6,6 +6,7 @@ import io.regatta.core.data.UnfinishedPasses;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.exchange.TrainerProgress.Part;
 import io.regatta.trainer.data.DataCursor;
+import io.regatta.trainer.data.DataShare;
 import io.regatta.trainer.data.SlotDataset;
 import io.regatta.trainer.snapshot.StartingPoint;
 import java.util.Collections;
@@ -116,6 +117,11 @@ final class TrainingData {
   /** The data set is one for training. */
   void add(Dataset dataset) {
     trained.add(dataset);
+  }
+
+  /** Returns what a position of the job reads of the data sets that have been trained on; nothing of those that do not say. */
+  List<DataShare> sharesOf(int position) {
+    return trained.stream().filter(SlotDataset.class::isInstance).map(of -> ((SlotDataset) of).shareOf(position)).toList();
   }
 
   boolean has(Dataset dataset) {

@@ -63,7 +63,7 @@ final class TrainingStep {
     DenseMemory dense = gradients(values, weight, sums);
     steps.coming(iterations.parts());
     values.step(new Gradients(weight, dense, rowGradients()), next);
-    steps.count();
+    steps.count(weight);
     examples.stepped();
     times.addSince(StepTimes.Part.PUSH, mark);
     times.ends();
@@ -84,7 +84,7 @@ final class TrainingStep {
     long mark = times.outsideOfWaits();
     steps.coming(iterations.parts());
     values.step(new Gradients(0, values.noGradients(), List.of()), List.of());
-    steps.count();
+    steps.count(0);
     times.addSince(StepTimes.Part.PUSH, mark);
     return true;
   }

@@ -72,7 +72,7 @@ final class Loading {
       throw new InvalidInput("data.shard_by is " + data.shardBy().name().toLowerCase(Locale.ROOT) + ", but there are only "
           + files.size() + " training files for " + worker.shardCount() + " workers; use shard_by: position or more files");
     }
-    return switch (data.reading()) {
+    SlotDataset dataset = switch (data.reading()) {
       case STREAM -> ownTraining(worker, reader.apply(own));
       case QUEUE -> new QueueDataset(own, reader, options(worker.job()).readers(data.readerThreads(), data.prefetchDepth(),
           false));
@@ -85,6 +85,8 @@ final class Loading {
         yield loaded;
       }
     };
+    return dataset.filesBy(position -> data.shardBy() == ShardBy.FILE ? DataFiles.shard(files, position, worker.shardCount())
+        : DataFiles.modulo(files, position, worker.shardCount()), worker.shardCount());
   }
 
   private static void load(InMemoryDataset data, Progress progress) {
@@ -164,14 +166,16 @@ final class Loading {
   }
 
   /**
-   * Opens the progress of one pass over a replica's training data, unless a run that goes on has it behind it.
+   * Opens the progress of one pass over a replica's training data, unless the run has resumed after it, or has made all steps that
+   * {@code max_steps} allows.
    *
    * @param pass from 0
    */
   static void beginPass(Worker worker, FleetTrainer trainer, SlotDataset train, int pass) {
     long before = Math.max(0, train.batches()) * pass;
     long behind = train.batches() < 1 ? 0 : Math.max(0, trainer.batchesBehind() - before);
-    if (behind == 0 || behind < train.batches()) {
+    boolean enough = worker.job().maxSteps() > 0 && trainer.steps() >= worker.job().maxSteps();
+    if (!enough && (behind == 0 || behind < train.batches())) {
       begin(worker, "train", train);
       worker.progress().behind(examples(train, worker.job().batchSize(), behind));
     }

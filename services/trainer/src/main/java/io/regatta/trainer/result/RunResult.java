@@ -10,7 +10,7 @@ import java.util.Map;
  * report are NaN (null in JSON).
  *
  * @param steps of this trainer's replica 0
- * @param examples trained by all replicas of all trainers
+ * @param examples trained by all replicas of all trainers; by those that were lost on the way, up to their last heartbeats
  * @param seconds of training, first step to last
  * @param figures what rank 0's first replica reported
  * @param exchange of the pushes and pulls of all trainers
@@ -18,11 +18,12 @@ import java.util.Map;
  * @param model where it was saved, empty if it was not
  * @param parametersHash hash of all parameters at the end, hex; independent of the number of shards
  * @param metrics other figures that the program reported
+ * @param losses trainers that did not reach the end, and what of their data was not trained
  */
 public record RunResult(String job, String mode, int servers, int trainers, int threads, int shards, long seed,
     int rank, long steps, long examples, double seconds, Figures figures, ExchangeFigures exchange,
     Map<String, Long> processIds, String model, String parametersHash, Map<String, Double> metrics,
-    List<Double> examplesPerSecondByRank) {
+    List<Double> examplesPerSecondByRank, RunLosses losses) {
 
   /** Of all trainers together. */
   public double examplesPerSecond() {
@@ -62,6 +63,23 @@ public record RunResult(String job, String mode, int servers, int trainers, int 
     return examplesPerSecondByRank.size();
   }
 
+  /** Returns true if all data of the job were trained, or what was lost was accepted beforehand ({@code on_trainer_lost: continue}). */
+  public boolean isSuccess() {
+    return losses.failure(job).isEmpty();
+  }
+
+  /**
+   * Checks that the run has trained all of its data.
+   *
+   * @throws io.regatta.core.error.RegattaException.PeerLost naming what was not trained, unless the job accepts that
+   */
+  public RunResult requireSuccess() {
+    losses.failure(job).ifPresent(failure -> {
+      throw failure;
+    });
+    return this;
+  }
+
   /** The same in words, a few lines. */
   @Override
   public String toString() {
@@ -83,6 +101,7 @@ public record RunResult(String job, String mode, int servers, int trainers, int 
         .put("trainers_at_end", trainersAtEnd()).put("threads", threads)
         .put("skipped_pushes", skippedPushes()).put("clock_lead_max", clockLeadMax())
         .put("examples_per_second_by_rank", new JsonArray(examplesPerSecondByRank))
+        .put("lost_trainers", new JsonArray(losses.trainers().stream().map(LostTrainer::toJson).toList()))
         .put("metrics", more);
   }
 

@@ -54,7 +54,11 @@ final class RunSummary {
     if (!run.model().isEmpty()) {
       text.append(", model saved in ").append(run.model());
     }
-    return text.append(processes(run.processIds())).toString();
+    text.append(processes(run.processIds()));
+    if (run.losses().hasUntrained()) { // last, where it is read
+      text.append("\nWARNING: not all data were trained: ").append(run.losses().untrained());
+    }
+    return text.toString();
   }
 
   /** One number where all services are in one process. */

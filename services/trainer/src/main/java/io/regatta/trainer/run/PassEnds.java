@@ -36,6 +36,11 @@ final class PassEnds extends TrainingListenerAdapter {
     examplesOfEpochs = of.examples();
   }
 
+  /** Returns how many passes have ended. */
+  int passes() {
+    return passes;
+  }
+
   /** From now on the worker says when a pass has ended. */
   void toldByWorker() {
     epochsAlone = false;

@@ -130,25 +130,35 @@ public final class RankRun {
     session.elastic().ifPresent(ElasticRank::enter);
     try (Progress shown = progress(replica)) {
       ReplicaWorker worker = new ReplicaWorker(new ReplicaContext(session, group, replica), collectives, device, shown);
-      TrainingProgram own = program != null ? program : ProgramLoader.load(job);
+      boolean ended = false;
       try {
-        own.run(worker);
-        worker.checkSettings(); // a program without a trainer, too
-        group.joinOthersSteps(); // this rank may be the one that takes snapshots of them
-        worker.endSnapshots();
-      } finally {
-        worker.closeDatasets();
-        worker.dropSnapshots();
+        runProgram(worker);
+        ended = true;
+        return group.collective(session, replica, "end of the run", worker, end::together);
+      } catch (RuntimeException e) {
+        throw replica == 0 ? end.withoutRendezvous(worker, e, ended) : e;
       }
-      if (worker.trainer() != null) {
-        worker.trainer().handIn();
-      }
-      return group.collective(session, replica, "end of the run", worker, end::together);
     } finally {
       group.end(replica);
       if (running.decrementAndGet() == 0) {
         session.trace().end();
       }
+    }
+  }
+
+  private void runProgram(ReplicaWorker worker) throws Exception {
+    TrainingProgram own = program != null ? program : ProgramLoader.load(session.job());
+    try {
+      own.run(worker);
+      worker.checkSettings(); // a program without a trainer, too
+      group.joinOthersSteps(); // this rank may be the one that takes snapshots of them
+      worker.endSnapshots();
+    } finally {
+      worker.closeDatasets();
+      worker.dropSnapshots();
+    }
+    if (worker.trainer() != null) {
+      worker.trainer().handIn();
     }
   }
 

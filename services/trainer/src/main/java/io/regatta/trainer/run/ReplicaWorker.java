@@ -296,6 +296,12 @@ final class ReplicaWorker implements Worker {
     model = saved.isEmpty() ? model : saved;
   }
 
+  /** Returns true once this replica has made all passes, or all steps, that its job asks for. */
+  boolean hasTrainedAll() {
+    long limit = job().maxSteps();
+    return trainer != null && (limit > 0 && trainer.steps() >= limit || passEnds.passes() >= job().epochs());
+  }
+
   /** Waits for what is being written. */
   void endSnapshots() {
     if (trainer != null) {

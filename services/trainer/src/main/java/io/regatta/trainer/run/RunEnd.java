@@ -1,6 +1,7 @@
 package io.regatta.trainer.run;
 
 import io.regatta.core.client.ParameterClient;
+import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.exchange.Mode;
 import io.regatta.trainer.config.JobConfig;
@@ -10,27 +11,34 @@ import io.regatta.trainer.djl.ReplicaGroup;
 import io.regatta.trainer.result.ExchangeFigures;
 import io.regatta.trainer.result.Figures;
 import io.regatta.trainer.result.ResultFile;
+import io.regatta.trainer.result.RunLosses;
 import io.regatta.trainer.result.RunResult;
+import io.regatta.trainer.save.SavedModel;
 import io.regatta.trainer.session.TrainerSession;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What the ranks of a run do together when their programs have ended: they tell each other what they have done, see that all have the
- * same parameters, save what the job wants saved, write the result, and leave. The last act of the leader of a rank's replicas, on
+ * What the ranks of a run do together when their programs have ended: they tell each other what they have done, save what the job wants
+ * saved, see that all have the same parameters, write the result, and leave. The last act of the leader of a rank's replicas, on
  * its model thread.
  */
 final class RunEnd {
 
   private static final Logger LOG = LoggerFactory.getLogger(RunEnd.class);
+
+  /** Behind the name of the job's output, where a model is saved that was not trained to its end. */
+  private static final String UNFINISHED = ".unfinished";
 
   private final TrainerSession session;
   private final ReplicaGroup group;
@@ -54,12 +62,15 @@ final class RunEnd {
     if (session.client().isEmpty()) {
       Enrolment.abstain(session);
     }
-    List<RankStats> ranks = collectives.gatherLast("end of the run", stats(workers).toRow()).stream()
+    ReplicaWorker first = workers.get(0);
+    RankStats stats = stats(workers);
+    List<RankStats> ranks = collectives.gatherLast("end of the run", stats.toRow()).stream()
         .map(RankStats::ofRow).toList();
-    session.reachedTheEnd(ranks.stream().map(RankStats::rank).collect(Collectors.toSet()));
+    Set<Integer> there = ranks.stream().map(RankStats::rank).collect(Collectors.toSet());
+    session.reachedTheEnd(there);
+    first.saveAtTheEnd(); // before all that only describes it
     String parametersHash = hash();
-    workers.get(0).saveAtTheEnd();
-    RunResult end = result(ranks, workers.get(0), parametersHash);
+    RunResult end = result(stats, ranks, first, parametersHash, LossReport.of(session, there, first.trainer()));
     write(end);
     leave();
     return end;
@@ -73,6 +84,46 @@ final class RunEnd {
       LOG.debug("trainer {} of job {} has reached its end, but could not leave every shard: {}", session.trainer().rank(),
           session.job().job(), e.getMessage());
     }
+  }
+
+  /**
+   * Saves what has been trained, by the lowest rank, if the trainers cannot meet because the rendezvous is gone; the others' steps end
+   * first, as far as the servers see them. What only describes the model (metrics over all trainers, hash, result) is missing then. If
+   * the program had saved its model before somebody was lost, says so.
+   *
+   * @param worker replica 0's
+   * @param why the run has failed
+   * @param programEnded whether the program has come to its end, so that the model is whole
+   * @return the failure of the run, which names what is there and what is missing
+   */
+  RuntimeException withoutRendezvous(ReplicaWorker worker, RuntimeException why, boolean programEnded) {
+    if (!(why instanceof PeerLost) && !session.isWithoutRendezvous() || worker.trainer() == null || session.client().isEmpty()) {
+      return why;
+    }
+    String name = "trainer " + session.trainer().rank() + " of job " + session.job().job();
+    String missing = "; the result is missing (metrics over all trainers, hash), because the trainers could not meet: ";
+    if (programEnded && !worker.model().isEmpty()) {
+      return new PeerLost(name + " has ended, its model is saved in " + worker.model() + missing + why.getMessage(), why);
+    }
+    String output = session.job().output();
+    if (!session.isWithoutRendezvous() || output.isBlank()) {
+      return why;
+    }
+    if (!session.isLowest()) {
+      return new PeerLost(name + " has ended, and leaves the model to the lowest trainer to save" + missing + why.getMessage(), why);
+    }
+    boolean whole = programEnded || worker.hasTrainedAll();
+    Path dir = Path.of(whole ? output : output + UNFINISHED);
+    try {
+      worker.trainer().handIn();
+      session.await("end of the others' training", session.othersAtRest());
+      SavedModel.write(dir, session, worker.trainer());
+    } catch (RegattaException e) {
+      LOG.warn("{} could not save what it has trained in {}: {}", name, dir, e.getMessage());
+      return why;
+    }
+    return new PeerLost(name + " has saved " + (whole ? "the model, as the trainers have trained it," : "the model, not yet trained to "
+        + "its end (" + worker.trainer().steps() + " steps),") + " in " + dir + missing + why.getMessage(), why);
   }
 
   /** By the lowest rank that is there and has a file; if that is lost meanwhile, by the next one. */
@@ -123,10 +174,10 @@ final class RunEnd {
         Figures.of(first.reported()));
   }
 
-  private RunResult result(List<RankStats> ranks, ReplicaWorker first, String parametersHash) {
+  private RunResult result(RankStats stats, List<RankStats> ranks, ReplicaWorker first, String parametersHash, RunLosses losses) {
     JobConfig job = session.job();
     RankStats lowest = ranks.get(0);
-    long examples = 0;
+    long examples = losses.examples();
     double seconds = 0;
     ExchangeFigures exchange = lowest.exchange();
     Map<String, Long> processIds = new TreeMap<>(session.serviceProcessIds());
@@ -143,10 +194,14 @@ final class RunEnd {
     if (first.trainer() != null) {
       metrics.putAll(first.trainer().exchangeFigures());
     }
+    if (session.elastic().isPresent()) { // trainers come and go: what counts is what the completed steps have trained
+      examples = Math.max(examples, group.steps().examplesOfAll());
+      seconds = Math.max(seconds, group.steps().millisBefore() / 1000.0 + stats.seconds());
+    }
     int servers = session.serverEndpoints().size();
     Mode mode = session.peers().isPresent() ? Mode.COLLECTIVE : session.client().map(c -> c.job().mode()).orElse(job.mode());
     return new RunResult(job.job(), mode.name().toLowerCase(Locale.ROOT), servers, session.worldSize(),
         job.threads(), session.shards(), job.seed(), session.trainer().rank(), lowest.steps(), examples, seconds,
-        lowest.figures(), exchange, processIds, first.model(), parametersHash, metrics, rates);
+        lowest.figures(), exchange, processIds, first.model(), parametersHash, metrics, rates, losses);
   }
 }

@@ -38,10 +38,14 @@ final class ClusterSeat implements RankSeat {
     return session == null ? -1 : session.step() - 1;
   }
 
+  private long examples() {
+    return session == null ? 0 : session.examples();
+  }
+
   @Override
   public Future<Void> join(Directory.Instance rendezvous, String who, String member) {
     group = new Membership(node, rendezvous, job.job(), "trainer", this::lastStep,
-        view -> others.seen(view, group.leaseMillis()), givenUp).ofRun(job.runId());
+        view -> others.seen(view, group.leaseMillis()), givenUp).ofRun(job.runId()).counting(this::examples);
     return group.join(who, job.trainers(), config.rank(), member, config.endpoint(), node.config().readyTimeout());
   }
 

@@ -6,6 +6,7 @@ import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.Conflict;
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.error.RegattaException.NotOwner;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.exchange.JobSpec;
 import io.regatta.core.exchange.Mode;
@@ -24,6 +25,7 @@ import io.regatta.trainer.config.Strategy;
 import io.regatta.trainer.data.Layout;
 import io.regatta.trainer.data.Parcel;
 import io.regatta.trainer.session.Awaiting;
+import io.regatta.trainer.session.DepartedTrainer;
 import io.regatta.trainer.session.OwnShards;
 import io.regatta.trainer.session.PeerRanks;
 import io.regatta.trainer.trace.StepTrace;
@@ -38,6 +40,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
@@ -65,6 +68,8 @@ final class ClusterSession implements OwnedSession {
   private final WaitPeers peers;
   private final StepTrace trace;
   private volatile long step;
+  private final AtomicLong examples = new AtomicLong();
+  private volatile boolean withoutRendezvous;
 
   // Touched on the loop only, but for the volatile one.
   private JobSpec spec;
@@ -191,13 +196,13 @@ final class ClusterSession implements OwnedSession {
   @Override
   public CompletableFuture<List<double[]>> gather(String key, double[] values) {
     return peers.gathering(key, onLoop(() -> group.gather(key, Float64s.bytes(values).toByteArray())
-        .map(all -> all.stream().map(Float64s::values).toList())));
+        .onFailure(this::metNobody).map(all -> all.stream().map(Float64s::values).toList())));
   }
 
   @Override
   public CompletableFuture<Reduced> reduce(String key, Elementwise how, double[] slice, int ofValues) {
     return peers.gathering(key, onLoop(() -> group.reduce(key, how, slice, ofValues)
-        .map(reply -> new Reduced(Float64s.values(reply.getPayloads(0)), reply.getRanksList()))));
+        .onFailure(this::metNobody).map(reply -> new Reduced(Float64s.values(reply.getPayloads(0)), reply.getRanksList()))));
   }
 
   @Override
@@ -211,6 +216,27 @@ final class ClusterSession implements OwnedSession {
       return transfer.run(mine -> group.gather(key, Float64s.bytes(mine).toByteArray())
           .map(all -> all.stream().map(Float64s::values).toList()));
     }));
+  }
+
+  private void metNobody(Throwable why) {
+    withoutRendezvous |= why instanceof PeerLost || why instanceof NotOwner;
+  }
+
+  @Override
+  public boolean isWithoutRendezvous() {
+    return withoutRendezvous;
+  }
+
+  @Override
+  public CompletableFuture<Void> othersAtRest() {
+    return onLoop(() -> mesh != null || worldSize() == 1 ? Future.succeededFuture() : new OthersAtRest(node, found, job.job(), trainer.rank()).await());
+  }
+
+  @Override
+  public CompletableFuture<List<DepartedTrainer>> departed() {
+    return onLoop(() -> group.view().map(view -> view.stream().flatMap(of -> of.getMembersList().stream())
+        .filter(member -> !member.getState().equals("active"))
+        .map(m -> new DepartedTrainer(m.getRank(), m.getState().equals("left"), m.getLastStep(), m.getExamples())).toList()));
   }
 
   @Override
@@ -259,8 +285,20 @@ final class ClusterSession implements OwnedSession {
   }
 
   @Override
+  public void trained(long count) {
+    examples.addAndGet(count);
+  }
+
+  long examples() {
+    return examples.get();
+  }
+
+  @Override
   public void ending() {
-    execute(others::ending);
+    execute(() -> {
+      others.ending();
+      group.answer(); // that all is trained shall be known, whatever happens to this process now
+    });
   }
 
   @Override

@@ -81,9 +81,15 @@ public final class TrainerVerticle extends VerticleBase implements CancellableSt
     return result.future();
   }
 
+  /** As {@link #result}, but fails also if the run has ended without a part of its data and the job does not accept that. */
   @Override
   public Future<?> finished() {
-    return result.future();
+    return result.future().map(end -> {
+      if (!end.isSuccess()) { // the failure is all that the process prints
+        LOG.warn("{}", end);
+      }
+      return end.requireSuccess();
+    });
   }
 
   @Override
@@ -167,7 +173,7 @@ public final class TrainerVerticle extends VerticleBase implements CancellableSt
     Future.fromCompletionStage(run.start(), context)
         .onFailure(e -> hosted.lacks(String.valueOf(e.getMessage())))
         .onFailure(e -> session.end(new Cancelled(name() + " has failed in another replica: " + e.getMessage())))
-        .onComplete(end -> recorded(end).transform(v -> finish(end.succeeded())).onComplete(v -> {
+        .onComplete(end -> recorded(end).transform(v -> finish(hasSucceeded(end))).onComplete(v -> {
           if (end.succeeded()) {
             result.tryComplete(end.result());
           } else {
@@ -177,9 +183,14 @@ public final class TrainerVerticle extends VerticleBase implements CancellableSt
     return null;
   }
 
+  /** A run that has not trained all of its data, and does not accept that, may be made up for by another start of it. */
+  private static boolean hasSucceeded(AsyncResult<RunResult> end) {
+    return end.succeeded() && end.result().isSuccess();
+  }
+
   /** Says beside the model whose it is, once the run has ended with success: by the lowest rank. */
   private Future<Void> recorded(AsyncResult<RunResult> end) {
-    if (end.failed() || job.output().isBlank() || !session.isLowest()) {
+    if (!hasSucceeded(end) || job.output().isBlank() || !session.isLowest()) {
       return Future.succeededFuture();
     }
     return vertx.executeBlocking(() -> {

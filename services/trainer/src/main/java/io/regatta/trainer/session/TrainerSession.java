@@ -135,6 +135,27 @@ public interface TrainerSession {
   /** Tells how far this rank is, for heartbeats and {@code status}. */
   void stepped(long step);
 
+  /** Adds to the examples that this rank has trained, for heartbeats: what a lost trainer has done is known by its last one. */
+  default void trained(long examples) {}
+
+  /** Asks for the trainers that have left this job, or were lost; nobody where no rendezvous counts them. */
+  default CompletableFuture<List<DepartedTrainer>> departed() {
+    return CompletableFuture.completedFuture(List.of());
+  }
+
+  /** Returns true once a call that needs the other trainers has failed because the rendezvous is gone or knows them no longer. */
+  default boolean isWithoutRendezvous() {
+    return false;
+  }
+
+  /**
+   * Completes when no other trainer trains on the job's servers any more: all have left, or none has made a step for a while. For a
+   * trainer that cannot meet the others because the rendezvous is gone.
+   */
+  default CompletableFuture<Void> othersAtRest() {
+    return CompletableFuture.completedFuture(null);
+  }
+
   /** This rank has made its last step and only tells the others of its run: who leaves from now on is not missed. */
   default void ending() {}
 

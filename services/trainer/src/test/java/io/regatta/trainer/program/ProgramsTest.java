@@ -36,6 +36,7 @@ class ProgramsTest {
   Path dir;
 
   private final List<String> lines = new ArrayList<>();
+  private final List<String> phases = new ArrayList<>();
 
   @ParameterizedTest
   @ValueSource(strings = {"fit-a-line", "fit-a-line-converged", "census", "wide-and-deep", "ctr-dnn", "deepfm", "word2vec",
@@ -231,12 +232,29 @@ class ProgramsTest {
     return Math.sqrt(Arrays.stream(weights, 0, 13).map(w -> w * w).sum());
   }
 
+  /** Of ten passes of ten steps two are trained, the second in part. */
+  @ParameterizedTest
+  @ValueSource(ints = {12, 10})
+  void doesNotShowPassesOrTestsAfterMaxSteps(int steps) throws Exception {
+    RunResult result = run("lenet", "trainers=1", "output=", "epochs=10", "batch_size=32", "settings.train_images=320",
+        "settings.test_images=40", "data.shuffle_buffer=0", "max_steps=" + steps);
+    assertThat(result.steps()).isEqualTo(steps);
+    assertThat(phases).filteredOn("train"::equals).hasSize(steps > 10 ? 2 : 1);
+    assertThat(phases).filteredOn("test"::equals).hasSize(steps > 10 ? 2 : 1);
+    assertThat(lines).filteredOn(line -> line.startsWith("pass ")).hasSize(steps > 10 ? 2 : 1);
+  }
+
   private RunResult run(String config, String... overrides) throws Exception {
     return LocalRun.run(Jobs.job(config, overrides), null, new Lines());
   }
 
   /** Keeps the lines that a program prints. */
   private final class Lines implements Progress {
+    @Override
+    public void begin(String phase, long examples) {
+      phases.add(phase);
+    }
+
     @Override
     public void line(String text) {
       lines.add(text);

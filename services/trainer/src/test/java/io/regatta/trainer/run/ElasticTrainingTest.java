@@ -179,7 +179,10 @@ class ElasticTrainingTest {
       RunResult result = end(trainer);
       assertThat(result.parametersHash()).isEqualTo(first.parametersHash());
       assertThat(result.steps()).isEqualTo(first.steps());
+      assertThat(result.examples()).as("of all trainers, also those that are gone").isEqualTo(first.examples());
     }
+    assertThat(first.examples()).isPositive();
+    assertThat(first.examples() % IMAGES).as("each pass has trained each image once").isZero();
     assertThat(job.group().generations()).isGreaterThanOrEqualTo(1 + kills);
     assertThat(first.accuracy()).isGreaterThan(0.95);
   }

@@ -1,0 +1,95 @@
+package io.regatta.trainer.run;
+
+import io.regatta.core.error.RegattaException;
+import io.regatta.trainer.config.JobConfig;
+import io.regatta.trainer.config.OnTrainerLost;
+import io.regatta.trainer.data.DataShare;
+import io.regatta.trainer.djl.FleetTrainer;
+import io.regatta.trainer.result.LostTrainer;
+import io.regatta.trainer.result.RunLosses;
+import io.regatta.trainer.session.DepartedTrainer;
+import io.regatta.trainer.session.TrainerSession;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Function;
+import java.util.function.IntFunction;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Report on the trainers that did not reach the end of a run, and on their data. Stateless. */
+final class LossReport {
+
+  private static final Logger LOG = LoggerFactory.getLogger(LossReport.class);
+  private static final long UNKNOWN = -1;
+
+  private LossReport() {}
+
+  /**
+   * Reports who is missing. The data of a trainer of an elastic job are trained by the others, so that nobody is missed there.
+   *
+   * @param there ranks that have reached the end
+   * @param trainer null: this rank has trained nothing, and nobody knows what the others were to train
+   */
+  static RunLosses of(TrainerSession session, Set<Integer> there, FleetTrainer trainer) {
+    List<Integer> missing = session.elastic().isPresent() ? List.of()
+        : IntStream.range(0, session.worldSize()).boxed().filter(rank -> !there.contains(rank)).toList();
+    if (missing.isEmpty()) {
+      return RunLosses.NONE;
+    }
+    Map<Integer, DepartedTrainer> departed = departed(session);
+    IntFunction<List<DataShare>> shares = trainer == null ? position -> List.of() : trainer::sharesOf;
+    boolean resumed = trainer != null && trainer.batchesBehind() > 0;
+    JobConfig job = session.job();
+    return new RunLosses(missing.stream().map(rank -> lost(job, rank, departed.get(rank), shares, resumed)).toList(),
+        job.onTrainerLost() == OnTrainerLost.CONTINUE);
+  }
+
+  private static Map<Integer, DepartedTrainer> departed(TrainerSession session) {
+    try {
+      return session.await("report on lost trainers", session.departed()).stream()
+          .collect(Collectors.toMap(DepartedTrainer::rank, Function.identity(), (former, latter) -> latter));
+    } catch (RegattaException e) {
+      LOG.warn("trainer {} of job {} cannot find out how far the lost trainers were: {}", session.trainer().rank(), session.job().job(),
+          e.getMessage());
+      return Map.of();
+    }
+  }
+
+  /**
+   * Reports one trainer.
+   *
+   * @param departed null: it is not known how far it was
+   * @param shares of the data, by position
+   * @param resumed whether the run has resumed from a snapshot, so that a part of the data was trained before
+   */
+  static LostTrainer lost(JobConfig job, int rank, DepartedTrainer departed, IntFunction<List<DataShare>> shares, boolean resumed) {
+    List<DataShare> own = new ArrayList<>();
+    long owed = 0;
+    for (int position = rank * job.threads(); position < (rank + 1) * job.threads(); position++) {
+      List<DataShare> some = shares.apply(position);
+      own.addAll(some);
+      long pass = some.isEmpty() || some.stream().anyMatch(of -> of.examples() < 0) ? UNKNOWN
+          : some.stream().mapToLong(DataShare::examples).sum();
+      long most = job.maxSteps() > 0 ? job.maxSteps() * job.batchSize() : Long.MAX_VALUE;
+      owed = owed < 0 || pass < 0 || resumed ? UNKNOWN : owed + Math.min(pass * job.epochs(), most);
+    }
+    long examples = departed == null ? UNKNOWN : departed.examples();
+    long untrained = owed < 0 || examples < 0 ? UNKNOWN : Math.max(0, owed - examples);
+    return new LostTrainer(rank, departed != null && departed.left(), departed == null ? UNKNOWN : departed.lastStep(), examples,
+        untrained, own.stream().flatMap(of -> of.files().stream()).distinct().toList(), words(own));
+  }
+
+  /** For example {@code part 2 of 2 of train.txt}, or {@code files part-2, part-3}. */
+  private static String words(List<DataShare> shares) {
+    List<String> files = shares.stream().flatMap(of -> of.files().stream()).distinct().toList();
+    if (!files.isEmpty()) {
+      return (files.size() == 1 ? "file " : "files ") + String.join(", ", files);
+    }
+    return shares.stream().map(of -> "part " + (of.position() + 1) + " of " + of.positions() + " of " + of.source()).distinct()
+        .collect(Collectors.joining(", "));
+  }
+}
