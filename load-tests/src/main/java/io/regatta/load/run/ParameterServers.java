@@ -38,7 +38,7 @@ public final class ParameterServers {
   private static int start(Vertx vertx, StreamOptions options, Node node) throws Exception {
     ParameterServerConfig defaults = ParameterServerConfig.defaults();
     ParameterServerVerticle server = new ParameterServerVerticle(node,
-        new ParameterServerConfig(0, 1, 1, 0, 0, defaults.limits(), config(options)));
+        new ParameterServerConfig(0, 1, 1, 0, 0, defaults.lifetime(), defaults.limits(), config(options)));
     Loop.await(vertx.deployVerticle(server));
     return server.port();
   }
