@@ -5,6 +5,7 @@ import io.regatta.core.dense.DenseMemory;
 import io.regatta.core.dense.DenseSink;
 import io.regatta.core.dense.DenseValues;
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.error.RegattaException.Overloaded;
 import io.regatta.core.exchange.SparseIds;
 import io.regatta.core.exchange.SparseRows;
 import io.regatta.protocol.tensor.DType;
@@ -36,7 +37,11 @@ final class Assembly {
   private int denseTotal;
   private int denseFill;
   private int chunks;
+  /** Of the stream's budget. */
   private long bytes;
+  /** Null if the heap is somebody else's to watch. */
+  private final HeapBudget heap;
+  private long heapBytes;
 
   /** Says where a dense vector goes. */
   interface DenseTaker {
@@ -95,6 +100,16 @@ final class Assembly {
    * @param taker of its dense vector, if there is one
    */
   Assembly(TensorMessage first, ByteBudget budget, DenseTaker taker) {
+    this(first, budget, null, taker);
+  }
+
+  /**
+   * Begins a request of which what is kept here counts in the budget of the heap, too.
+   *
+   * @param heap that {@link #giveBackHeap} gives back to; null: not counted
+   */
+  Assembly(TensorMessage first, ByteBudget budget, HeapBudget heap, DenseTaker taker) {
+    this.heap = heap;
     this.first = first;
     this.budget = budget;
     this.taker = taker;
@@ -185,6 +200,7 @@ final class Assembly {
       if (h.getTotal() * h.getDim() > MAX_ELEMENTS) {
         throw wrong(h, h.getTotal() + " rows of " + h.getDim() + " floats do not fit one request; send fewer rows");
       }
+      keep(h.getTotal() * (Long.BYTES + (long) h.getDim() * Float.BYTES));
       entries.add(new Entry(h.getTable(), (int) h.getTotal(), h.getDim(), h.getCounts()));
     }
     Entry e = entries.isEmpty() ? null : entries.get(entries.size() - 1);
@@ -219,7 +235,32 @@ final class Assembly {
     bytes += total * size;
   }
 
-  /** Gives the budget back what this request has taken of it. */
+  /**
+   * Takes bytes of the heap for what is about to come and to be kept.
+   *
+   * @throws Overloaded if they do not fit beside the other requests
+   */
+  void keep(long more) {
+    if (heap == null) {
+      return;
+    }
+    if (!heap.take(more)) {
+      throw new Overloaded(first.getKind() + " of job '" + first.getJob() + "', rank " + first.getRank() + ", step " + first.getStep()
+          + " refused: its " + more + " bytes do not fit beside the " + heap.taken() + " of other requests; all together may take "
+          + heap.limit() + ", half of this process's heap. Send less at a time, or give the process a larger heap (-Xmx)");
+    }
+    heapBytes += more;
+  }
+
+  /** Gives back what this request has taken of the heap: nobody keeps its arrays. May be repeated. */
+  void giveBackHeap() {
+    if (heap != null) {
+      heap.giveBack(heapBytes);
+      heapBytes = 0;
+    }
+  }
+
+  /** Gives the stream's budget back what this request has taken of it. */
   void giveBack() {
     budget.giveBack(bytes);
     bytes = 0;

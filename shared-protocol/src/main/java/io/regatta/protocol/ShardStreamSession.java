@@ -22,8 +22,10 @@ import io.regatta.protocol.tensor.Kind;
 import io.regatta.protocol.tensor.TensorMessage;
 import io.vertx.core.Future;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Iterator;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Function;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -47,6 +49,8 @@ public final class ShardStreamSession implements FrameReceiver {
   private final ByteBudget budget;
   private final BlockPool blocks;
   private final Map<Long, Assembly> incomplete = new HashMap<>();
+  /** Those that have not been answered. */
+  private final Set<Assembly> pulls = new HashSet<>();
   /** The request whose chunk is being read. */
   private Assembly current;
   private boolean currentIsExport;
@@ -117,14 +121,17 @@ public final class ShardStreamSession implements FrameReceiver {
     if (over) {
       return;
     }
+    Assembly request = current;
+    current = null;
     try {
-      Assembly request = current;
-      current = null;
       if (currentIsExport || request.end()) {
         incomplete.remove(request.first().getRequest());
         dispatch(request);
       }
     } catch (RuntimeException | Error e) { // no memory for a request: its stream ends, and the peer knows
+      if (request != null) {
+        request.giveBackHeap();
+      }
       fail(e);
     }
     holdOrRead();
@@ -143,7 +150,7 @@ public final class ShardStreamSession implements FrameReceiver {
       throw new Overloaded(incomplete.size() + " requests of " + registered + " are incomplete on one stream, the limit "
           + "of stream.max_requests; send the chunks of one request together");
     }
-    Assembly request = new Assembly(h, budget, this::beginDense);
+    Assembly request = new Assembly(h, budget, HeapBudget.PROCESS, this::beginDense);
     incomplete.put(h.getRequest(), request);
     return request;
   }
@@ -151,7 +158,11 @@ public final class ShardStreamSession implements FrameReceiver {
   private DenseSink beginDense(Assembly request, int total) {
     DenseSink taker = request.first().getKind() == Kind.PUSH
         ? handler.begin(origin(request.first()), ShardCodec.known(request), total) : null;
-    return taker != null ? taker : new DenseBlocks(total, blocks, request.first().getFinite());
+    if (taker != null) {
+      return taker;
+    }
+    request.keep((long) total * Float.BYTES);
+    return new DenseBlocks(total, blocks, request.first().getFinite());
   }
 
   private static Origin origin(TensorMessage h) {
@@ -162,11 +173,19 @@ public final class ShardStreamSession implements FrameReceiver {
     return new TrainerId(h.getRank(), h.getIncarnation());
   }
 
-  /** A push counts in the budget until it is answered, for until then it is kept; what others hold is no part of theirs. */
+  /**
+   * A push counts in the stream's budget until it is answered, for until then it is kept; what others hold is no part of theirs.
+   * In the heap's a pull counts as long, but no longer than its stream, whose end withdraws it.
+   */
   private void dispatch(Assembly a) {
     TensorMessage h = a.first();
     if (h.getKind() != Kind.PUSH) {
       a.giveBack();
+    }
+    if (h.getKind() == Kind.PULL) {
+      pulls.add(a);
+    } else if (h.getKind() != Kind.PUSH) {
+      a.giveBackHeap();
     }
     Origin from = origin(h);
     TensorMessage.Builder answer = TensorMessage.newBuilder().setJob(h.getJob()).setShard(h.getShard())
@@ -176,9 +195,9 @@ public final class ShardStreamSession implements FrameReceiver {
       case REGISTER -> register(from, h, answer);
       case INITIALIZE -> serve(handler.initialize(from, a.dense() == null ? DenseMemory.of(new float[0]) : a.dense()),
           v -> one(answer, Kind.INITIALIZE_ACK));
-      case PUSH -> serve(handler.push(from, ShardCodec.push(a)).onComplete(done -> a.giveBack()),
+      case PUSH -> serve(handler.push(from, ShardCodec.push(a)).onComplete(done -> answered(a)),
           ack -> ShardCodec.ack(answer, h.getRequest(), ack));
-      case PULL -> serve(handler.pull(from, ShardCodec.pull(a)),
+      case PULL -> serve(handler.pull(from, ShardCodec.pull(a)).onComplete(done -> answered(a)),
           pulled -> ShardCodec.values(answer, h.getRequest(), pulled, options.chunkBytes()));
       case SHRINK -> serve(handler.shrink(from, h.getStep(), h.getEndOfDay()),
           shrunk -> ShardCodec.shrunk(answer, shrunk));
@@ -187,6 +206,14 @@ public final class ShardStreamSession implements FrameReceiver {
       default -> throw new InvalidInput(h.getKind() + " is not a request; send REGISTER, INITIALIZE, PUSH, PULL, SHRINK, EXPORT "
           + "or LEAVE");
     }
+  }
+
+  /** Nobody keeps the arrays of this push or pull any more. */
+  private void answered(Assembly a) {
+    if (!pulls.remove(a)) {
+      a.giveBack();
+    }
+    a.giveBackHeap();
   }
 
   private void register(Origin from, TensorMessage h, TensorMessage.Builder answer) {
@@ -309,7 +336,10 @@ public final class ShardStreamSession implements FrameReceiver {
     if (!over) {
       over = true;
       incomplete.values().forEach(Assembly::drop);
+      incomplete.values().forEach(Assembly::giveBackHeap);
       incomplete.clear();
+      pulls.forEach(Assembly::giveBackHeap);
+      pulls.clear();
       sender.stop();
       if (registered != null) {
         handler.closed(registered);

@@ -10,6 +10,7 @@ import io.regatta.core.dense.DenseBlocks;
 import io.regatta.core.dense.DenseMemory;
 import io.regatta.core.dense.DenseValues;
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.error.RegattaException.Overloaded;
 import io.regatta.core.exchange.Contributor;
 import io.regatta.core.exchange.Pull;
 import io.regatta.core.exchange.Pulled;
@@ -18,6 +19,7 @@ import io.regatta.core.exchange.SparseIds;
 import io.regatta.core.exchange.SparseRows;
 import io.regatta.protocol.stream.TensorFrame;
 import io.regatta.protocol.tensor.DType;
+import io.regatta.protocol.tensor.Kind;
 import io.regatta.protocol.tensor.TensorMessage;
 import java.lang.management.ManagementFactory;
 import java.nio.ByteBuffer;
@@ -183,6 +185,35 @@ class AssemblyTest {
         .isInstanceOf(InvalidInput.class).hasMessageContaining("1000");
     first.giveBack();
     assertThat(add(new Assembly(h, budget, BLOCKS), new TensorFrame(h, ByteBuffer.allocate(400)))).isFalse();
+  }
+
+  /** Before anything is allocated: afterwards there may be no memory to say so. */
+  @Test
+  void a_request_that_does_not_fit_the_heap_beside_the_others_is_refused_by_what_it_announces() {
+    HeapBudget heap = new HeapBudget(1000);
+    TensorMessage rows = COMMON.clone().setKind(Kind.PUSH).setChunkCount(2).setTable("t").setRowCount(1).setDim(1)
+        .setTotal(50).build();
+    Assembly first = new Assembly(rows, new ByteBudget(1 << 20), heap, BLOCKS);
+    assertThat(add(first, new TensorFrame(rows, ByteBuffer.allocate(12)))).isFalse();
+    assertThat(heap.taken()).isEqualTo(600);
+    Assembly second = new Assembly(rows, new ByteBudget(1 << 20), heap, BLOCKS);
+    assertThatThrownBy(() -> add(second, new TensorFrame(rows, ByteBuffer.allocate(12)))).isInstanceOf(Overloaded.class)
+        .hasMessageContainingAll("PUSH of job 'census', rank 1", "600 bytes", "beside the 600", "may take 1000", "-Xmx");
+    second.giveBackHeap();
+    assertThat(heap.taken()).isEqualTo(600);
+    first.giveBackHeap();
+    first.giveBackHeap();
+    assertThat(heap.taken()).isZero();
+    second.keep(1000);
+    assertThatThrownBy(() -> first.keep(1)).isInstanceOf(Overloaded.class);
+    second.giveBackHeap();
+    first.keep(1);
+    assertThat(heap.taken()).isEqualTo(1);
+  }
+
+  @Test
+  void the_heaps_budget_is_a_share_of_the_heap() {
+    assertThat(HeapBudget.PROCESS.limit()).isEqualTo(Runtime.getRuntime().maxMemory() / 2);
   }
 
   @Property(tries = 500)

@@ -205,6 +205,38 @@ abstract class ShardStreamSessionContract {
     assertRefused(InvalidInput.class, "stream.max_request_bytes = 1048576");
   }
 
+  /** Else a process would serve less and less the more of its trainers are killed. */
+  @Test
+  void a_stream_that_ends_gives_back_what_its_requests_have_taken_of_the_heap() throws Exception {
+    long before = HeapBudget.PROCESS.taken();
+    TensorStream s = registered();
+    send(s, message(Kind.PULL, 2).setTable("t").setRowCount(2).setTotal(2), 16);
+    assertCalls("pull");
+    assertThat(HeapBudget.PROCESS.taken()).isEqualTo(before + 16);
+    send(s, message(Kind.PUSH, 4).setChunkCount(2).setTotal(100), 16);
+    send(s, message(Kind.PUSH, 5).setChunkCount(2).setTable("t").setRowCount(1).setDim(2).setTotal(10), 16);
+    loop.context.runOnContext(v -> s.fail(new PeerLost("gone")));
+    String call;
+    do {
+      call = shard.calls.poll(30, TimeUnit.SECONDS);
+      assertThat(call).isNotNull();
+    } while (!call.equals("closed 3"));
+    assertThat(HeapBudget.PROCESS.taken()).isEqualTo(before);
+  }
+
+  @Test
+  void a_request_that_has_been_answered_takes_nothing_of_the_heap() throws Exception {
+    long before = HeapBudget.PROCESS.taken();
+    TensorStream s = registered();
+    send(s, message(Kind.PUSH, 2).setTotal(4), 16);
+    assertThat(answer().getRequest()).isEqualTo(2);
+    send(s, message(Kind.PULL, 3).setTable("t").setRowCount(2).setTotal(2), 16);
+    assertCalls("push 4", "pull");
+    loop.context.runOnContext(v -> shard.pulls.get(0).complete(new Pulled(1, null, List.of())));
+    assertThat(answer().getRequest()).isEqualTo(3);
+    assertThat(HeapBudget.PROCESS.taken()).isEqualTo(before);
+  }
+
   @Test
   void requests_beyond_the_limit_are_not_read_until_one_is_answered() throws Exception {
     TensorStream s = registered();

@@ -16,4 +16,14 @@ class TurnsTest {
         "| push into a round | ", "| turn of a round of 4 | ");
     assertThat(report).containsPattern("All turns took at most 5.00 ms|Longer than 5.00 ms of CPU time: ");
   }
+
+  @Test
+  void every_kind_of_large_job_has_its_lines() {
+    String report = ScaleTurns.report(50, 8, 4, 1000, 2);
+    assertThat(report).contains("| push of a row of each of 50 tables | ", "| push of 1000 rows beside 50 tables | ",
+        "| pull of a row of each of 50 tables | ", "| push to a round of 8, and its closing | ",
+        "| view of a group of 8 that leave one after another | 8 | ", "| push of one of 8 in ssp mode | ",
+        "| geo's push of 1000 rows, one of 4 | ", "| geo's pull of what has changed | ");
+    assertThat(report).containsPattern("All turns took at most 5.00 ms|Longer than 5.00 ms of CPU time: ");
+  }
 }

@@ -3,13 +3,14 @@ package io.regatta.parameterserver;
 import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.shard.ParameterShard;
 import io.regatta.node.group.GroupWatch;
-import java.util.List;
 import java.util.function.BooleanSupplier;
-import java.util.function.Predicate;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Tells a shard who of a job's group is gone. Owned by the shard's event loop. */
+/**
+ * Tells a shard who of a job's group is gone. A view costs one question for each member, whatever the shard holds. Owned by
+ * the shard's event loop.
+ */
 final class ShardFollower implements GroupWatch.Follower {
 
   private static final Logger LOG = LoggerFactory.getLogger(ShardFollower.class);
@@ -38,7 +39,10 @@ final class ShardFollower implements GroupWatch.Follower {
 
   @Override
   public void active(TrainerId holder) {
-    loseThose(t -> t.rank() == holder.rank() && t.incarnation() < holder.incarnation());
+    long here = shard.activeIncarnation(job, holder.rank());
+    if (here >= 0 && here < holder.incarnation()) {
+      lose(new TrainerId(holder.rank(), here));
+    }
   }
 
   @Override
@@ -48,8 +52,11 @@ final class ShardFollower implements GroupWatch.Follower {
       closed.run();
       shard.leave(job, life);
     }
-    loseThose(life::equals);
-    shard.lost(job, life); // one that went without ever having come here is not waited for either
+    if (shard.activeIncarnation(job, life.rank()) == life.incarnation()) {
+      lose(life);
+    } else {
+      shard.lost(job, life); // one that went without ever having come here is not waited for either
+    }
   }
 
   @Override
@@ -60,7 +67,11 @@ final class ShardFollower implements GroupWatch.Follower {
   /** Nobody is left in the group: who has not said so here never will. */
   @Override
   public void ended(long lastIncarnation) {
-    loseThose(t -> t.incarnation() <= lastIncarnation);
+    for (TrainerId t : shard.active(job)) {
+      if (t.incarnation() <= lastIncarnation) {
+        lose(t);
+      }
+    }
     changed.run();
   }
 
@@ -69,16 +80,9 @@ final class ShardFollower implements GroupWatch.Follower {
     return connected.getAsBoolean();
   }
 
-  private void loseThose(Predicate<TrainerId> which) {
-    if (!shard.jobs().contains(job)) {
-      return;
-    }
-    List<TrainerId> lost = shard.status(job).trainers().stream().filter(t -> t.state().equals("active"))
-        .map(t -> new TrainerId(t.rank(), t.incarnation())).filter(which).toList();
-    for (TrainerId id : lost) {
-      LOG.warn("trainer {} (incarnation {}) of job {} is lost; shard {} goes on without it", id.rank(),
-          id.incarnation(), job, index);
-      shard.lost(job, id);
-    }
+  private void lose(TrainerId id) {
+    LOG.warn("trainer {} (incarnation {}) of job {} is lost; shard {} goes on without it", id.rank(), id.incarnation(), job,
+        index);
+    shard.lost(job, id);
   }
 }

@@ -80,7 +80,7 @@ final class JobState {
     free = new FreePushes(this);
     snapshots = new JobSnapshots(this, shard);
     hold = new PushHold(this, limits.openRounds());
-    pulls = new PullQueue(this, limits.parkedPulls());
+    pulls = new PullQueue(this, limits.parkedPulls(), limits.answerBytes());
     pushes = new PushQueue(turns, limits.openRounds(), where, pulls::anyParked);
     rowLimit = new RowLimit(tables, () -> inRounds.births() + pulls.births() + pushes.births(), spec.mode(),
         where);
@@ -148,7 +148,7 @@ final class JobState {
     }
     TrainerState t = trainers.end(id, how);
     if (t != null) {
-      changes.forget(trainers.slowestTold(changes.version()));
+      forgetChanges();
       pulls.fail(t, how == TrainerState.Phase.LEFT
           ? what -> new Cancelled(what + ": the trainer has left")
           : what -> new PeerLost(what + ": the trainer was declared lost"));
@@ -301,7 +301,13 @@ final class JobState {
   /** Geo: a trainer has been told of all changes up to this version. */
   void told(TrainerState t, long version) {
     t.told = Math.max(t.told, version);
-    changes.forget(trainers.slowestTold(changes.version()));
+    forgetChanges();
+  }
+
+  private void forgetChanges() {
+    if (spec.mode() == Mode.GEO) {
+      changes.forget(trainers.slowestTold(changes.version()));
+    }
   }
 
   /** Notes that a push is in the values as a whole. */
@@ -331,7 +337,9 @@ final class JobState {
   }
 
   void withdraw(BiConsumer<Pulled, Throwable> done) {
+    turns.begin();
     pulls.withdraw(done);
+    settle(); // others may have waited for its room
   }
 
   /** See {@link ParameterShard#shrink}. */

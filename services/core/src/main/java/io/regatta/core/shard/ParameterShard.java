@@ -53,8 +53,18 @@ public final class ParameterShard {
    * @param sparseBytes bytes of memory that these may take ({@link io.regatta.core.table.SparseTable#rowBytes}); 0: any
    * @param evict whether rows of tracked tables make room for new ones when a limit is reached; otherwise what would pass
    *     it is refused
+   * @param answerBytes bytes of the rows of pulls that are being answered at a time, per job: a pull for which there is no
+   *     room waits, one that could never have any is refused
    */
-  public record Limits(int jobs, int openRounds, int parkedPulls, long rows, long sparseBytes, boolean evict) {
+  public record Limits(int jobs, int openRounds, int parkedPulls, long rows, long sparseBytes, boolean evict,
+      long answerBytes) {
+
+    private static final int HEAP_SHARE = 4;
+
+    /** A quarter of the heap for the rows of answers. */
+    public Limits(int jobs, int openRounds, int parkedPulls, long rows, long sparseBytes, boolean evict) {
+      this(jobs, openRounds, parkedPulls, rows, sparseBytes, evict, Runtime.getRuntime().maxMemory() / HEAP_SHARE);
+    }
 
     /** Rows by number; what would pass it is refused. */
     public Limits(int jobs, int openRounds, int parkedPulls, long rows) {
@@ -257,6 +267,7 @@ public final class ParameterShard {
     JobState state = jobs.get(job);
     if (state != null) {
       state.withdraw(done);
+      completions.drain();
     }
   }
 
@@ -293,8 +304,8 @@ public final class ParameterShard {
 
   private void end(String job, TrainerId trainer, TrainerState.Phase how) {
     JobState state = jobs.get(job);
-    if (state == null) {
-      return;
+    if (state == null || !state.trainers.canEnd(trainer, how)) {
+      return; // told again, at every view of the group
     }
     state.end(trainer, how);
     if (state.trainers.deserted()) {
@@ -303,6 +314,19 @@ public final class ParameterShard {
       limitPool();
     }
     completions.drain();
+  }
+
+  /** Returns the life of a rank that is active here, or -1 if there is none, or no such job; in constant time. */
+  public long activeIncarnation(String job, int rank) {
+    JobState state = jobs.get(job);
+    return state == null ? -1 : state.trainers.activeIncarnation(rank);
+  }
+
+  /** Returns the trainers of a job that are active here, in the order of ranks; none of an unknown job. */
+  public List<TrainerId> active(String job) {
+    JobState state = jobs.get(job);
+    return state == null ? List.of()
+        : state.trainers.active().stream().map(t -> new TrainerId(t.rank, t.incarnation)).toList();
   }
 
   private void limitPool() {

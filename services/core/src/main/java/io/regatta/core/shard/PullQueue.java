@@ -27,27 +27,47 @@ final class PullQueue {
   /** Without an aggregator a push comes before the pull of the next step. */
   private static final String OWN_PUSH = "its own push (the gradient aggregator may hold it, and say for whom)";
 
-  /** @param behind number of the last push that was in the queue when it came: it waits for its trainer's up to there */
-  private record Parked(Pull pull, TrainerState trainer, long behind, long sinceMillis,
+  /**
+   * A pull that waits, or is being answered.
+   *
+   * @param behind number of the last push that was in the queue when it came: it waits for its trainer's up to there
+   * @param bytes that the rows of its answer take, those that have changed not counted
+   */
+  private record Parked(Pull pull, TrainerState trainer, long behind, long bytes, long sinceMillis,
       BiConsumer<Pulled, Throwable> done) {}
+
+  /**
+   * What releases pulls.
+   *
+   * @param slowest lowest clock of the trainers that take part; the highest number if there are none
+   * @param closing whether a round is being applied
+   */
+  private record Moment(long slowest, boolean closing) {}
 
   /** A pull whose rows are being gathered; {@code pulled} is whole but for them. */
   private final class Answering implements Work {
     private final Parked pull;
     private final Pulled pulled;
     private final Gathering rows;
+    /** Rows that it is still to bear, as counted in {@link #openBirths}. */
+    private long births;
 
     Answering(Parked pull, Pulled pulled, Gathering rows) {
       this.pull = pull;
       this.pulled = pulled;
       this.rows = rows;
+      openAnswers++;
+      openBytes += pull.bytes;
+      countBirths();
     }
 
     @Override
     public long advance(long floats) {
       try {
         long left = rows.advance(floats);
+        countBirths();
         if (left >= 0) {
+          close();
           if (pull.pull.changed()) {
             job.told(pull.trainer, rows.changesUpTo());
           }
@@ -55,11 +75,31 @@ final class PullQueue {
         }
         return left;
       } catch (RuntimeException | Error e) {
+        close();
         pulled.release();
         boolean noRoom = e instanceof OutOfMemoryError || e instanceof ArithmeticException; // or more than an array holds
         completions.error(pull.done, noRoom ? noRoom(pull.pull) : e);
         return 0;
       }
+    }
+
+    private void countBirths() {
+      openBirths += rows.births() - births;
+      births = rows.births();
+    }
+
+    /** Takes it out of what is counted of open answers. */
+    private void close() {
+      openAnswers--;
+      openBytes -= pull.bytes;
+      openBirths -= births;
+    }
+
+    /** Nobody is to get it. */
+    void drop() {
+      turns.drop(this);
+      close();
+      pulled.release();
     }
 
     @Override
@@ -70,14 +110,20 @@ final class PullQueue {
 
   private final JobState job;
   private final int limit;
+  private final long answerBytes;
   private final Completions completions;
   private final Turns turns;
   private final List<Parked> parked = new ArrayList<>();
+  /** Open answers, bytes of their rows, and rows that they are still to bear, at most. */
+  private int openAnswers;
+  private long openBytes;
+  private long openBirths;
   private long clockLeadMax;
 
-  PullQueue(JobState job, int limit) {
+  PullQueue(JobState job, int limit, long answerBytes) {
     this.job = job;
     this.limit = limit;
+    this.answerBytes = answerBytes;
     turns = job.turns;
     completions = job.completions;
   }
@@ -93,13 +139,17 @@ final class PullQueue {
           + "ask for them in a pull of a step");
     }
     job.check.wish(pull.sparse(), who);
-    Parked p = new Parked(pull, trainer, job.pushes.last(), nowMillis, done);
-    if (parked.size() + answering().size() >= limit) {
+    Parked p = new Parked(pull, trainer, job.pushes.last(), bytes(pull), nowMillis, done);
+    if (p.bytes > answerBytes) {
+      throw noRoom(pull);
+    }
+    if (parked.size() + openAnswers >= limit) {
       throw new Overloaded(who + " refused: " + limit + " pulls wait at " + job.where
           + " already, its limit; wait for answers before asking again");
     }
-    if (released(p) && !job.inRounds.waitsForPulls()) {
-      turns.start(begin(p));
+    Moment now = now();
+    if (released(p, now) && hasRoom(p) && !job.inRounds.waitsForPulls()) {
+      turns.start(begin(p, now));
     } else {
       parked.add(p);
     }
@@ -107,12 +157,16 @@ final class PullQueue {
 
   /** Answers what need not wait any longer, or begins to. */
   void release() {
+    if (parked.isEmpty()) {
+      return;
+    }
+    Moment now = now(); // once for all: nothing of it changes while answers begin
     for (Iterator<Parked> it = parked.iterator(); it.hasNext(); ) {
       Parked p = it.next();
-      if (released(p)) {
+      if (released(p, now) && hasRoom(p)) {
         it.remove();
         try {
-          turns.start(begin(p));
+          turns.start(begin(p, now));
         } catch (RuntimeException | Error e) {
           completions.error(p.done, e);
         }
@@ -125,26 +179,38 @@ final class PullQueue {
     return !parked.isEmpty();
   }
 
+  private long bytes(Pull pull) {
+    long bytes = 0;
+    for (SparseIds s : pull.sparse()) {
+      bytes += s.ids().length * (long) Float.BYTES * job.tables.table(s.table()).spec().dim();
+    }
+    return bytes;
+  }
+
+  /** Returns whether the rows of one more answer fit beside those of the open ones; a pull without rows always does. */
+  private boolean hasRoom(Parked p) {
+    return p.bytes == 0 || p.bytes <= answerBytes - openBytes;
+  }
+
   private List<Answering> answering() {
     return turns.open(Answering.class);
   }
 
   /** Whether the values of an open answer must not change. */
   boolean gathering() {
-    return turns.any(Answering.class);
+    return openAnswers > 0;
   }
 
   /** Rows that open answers are still to bear, at most. */
   long births() {
-    return answering().stream().mapToLong(a -> a.rows.births()).sum();
+    return openBirths;
   }
 
   /** Fails the open pulls of one trainer, or of all if null. */
   void fail(TrainerState trainer, Function<String, RegattaException> why) {
     for (Answering a : answering()) {
       if (trainer == null || a.pull.trainer == trainer) {
-        turns.drop(a);
-        a.pulled.release();
+        a.drop();
         completions.error(a.pull.done, why.apply(name(a.pull.pull) + " at " + job.where + " given up"));
       }
     }
@@ -162,8 +228,7 @@ final class PullQueue {
     parked.removeIf(p -> p.done == done);
     for (Answering a : answering()) {
       if (a.pull.done == done) {
-        turns.drop(a);
-        a.pulled.release();
+        a.drop();
       }
     }
   }
@@ -187,14 +252,18 @@ final class PullQueue {
     return "pull of step " + pull.minStep() + " of trainer " + pull.rank();
   }
 
-  private boolean released(Parked p) {
+  private Moment now() {
+    return new Moment(job.trainers.minClock(Long.MAX_VALUE), job.inRounds.closing());
+  }
+
+  private boolean released(Parked p, Moment now) {
     Pull pull = p.pull;
     if (!job.tables.initialized()) {
       return false;
     }
     return switch (job.spec.mode()) {
-      case SYNC -> job.inRounds.next() >= pull.minStep() && !job.inRounds.closing();
-      case SSP -> job.trainers.minClock(pull.minStep()) >= pull.minStep() - job.spec.stalenessBound()
+      case SYNC -> job.inRounds.next() >= pull.minStep() && !now.closing;
+      case SSP -> now.slowest >= pull.minStep() - job.spec.stalenessBound()
           && !job.pushes.holds(pull.rank(), p.behind);
       case HALF_ASYNC, ASYNC, GEO, COLLECTIVE -> !job.pushes.holds(pull.rank(), p.behind);
     };
@@ -212,6 +281,9 @@ final class PullQueue {
     if (job.pushes.holds(pull.rank(), p.behind)) {
       return List.of(Wait.Peer.named("its own push, which is being applied"));
     }
+    if (!hasRoom(p)) {
+      return List.of(Wait.Peer.named("other pulls, whose answers take all the memory that answers may"));
+    }
     Predicate<TrainerState> behind = job.spec.mode() == Mode.SYNC ? t -> t.nextStep < pull.minStep()
         : t -> t.clock < pull.minStep() - job.spec.stalenessBound();
     List<Wait.Peer> peers = new ArrayList<>(job.trainers.missing(behind));
@@ -222,10 +294,10 @@ final class PullQueue {
   }
 
   /** An answer without its rows. */
-  private Answering begin(Parked p) {
+  private Answering begin(Parked p, Moment now) {
     Pull pull = p.pull;
     try {
-      long clockLead = clock(p) - job.trainers.minClock(p.trainer.clock);
+      long clockLead = clock(p) - (now.slowest == Long.MAX_VALUE ? p.trainer.clock : now.slowest);
       long births = 0;
       if (!pull.readOnly()) {
         births = job.rowLimit.births(pull.sparse());

@@ -108,7 +108,7 @@ final class PushQueue implements Work {
 
   /** Rows that pushes which have been taken in, in whole or in part, are still to bear, at most. */
   long births() {
-    return open.stream().map(PushUnderWay::application).filter(Objects::nonNull).distinct()
+    return open.isEmpty() ? 0 : open.stream().map(PushUnderWay::application).filter(Objects::nonNull).distinct()
         .mapToLong(Application::births).sum();
   }
 

@@ -28,6 +28,9 @@ final class Trainers {
   private final Map<Integer, TrainerState> byRank = new TreeMap<>();
   /** By rank, where the trainers of a resumed run begin; of a rank that is not in here, at {@link #firstClock}. */
   private final Map<Integer, TrainerStart> starts = new TreeMap<>();
+  /** Number of {@link #active}. */
+  private int active;
+  /** The clock that everybody begins with. */
   private long firstClock;
 
   Trainers(int worldSize, String where) {
@@ -58,6 +61,7 @@ final class Trainers {
       t.clock = old == null ? 0 : Math.max(old.clock, minClock(0));
       t.progress = old == null ? start(id.rank()).progress() : old.progress;
       byRank.put(id.rank(), t);
+      active++;
     } else if (old.sitsOut) {
       old.sitsOut = false;
       old.clock = active().stream().mapToLong(t -> t.clock).max().orElse(old.clock);
@@ -138,6 +142,7 @@ final class Trainers {
       return null;
     }
     t.end(how);
+    active -= unseen ? 0 : 1;
     return t;
   }
 
@@ -167,9 +172,22 @@ final class Trainers {
     return active().stream().anyMatch(t -> t.application != null);
   }
 
+  /** Returns whether {@link #end} would change anything. */
+  boolean canEnd(TrainerId id, TrainerState.Phase how) {
+    TrainerState t = byRank.get(id.rank());
+    return t == null ? how == TrainerState.Phase.LOST && id.rank() >= 0 && id.rank() < worldSize
+        : t.active() && t.incarnation == id.incarnation();
+  }
+
+  /** Returns the active life of a rank, or -1. */
+  long activeIncarnation(int rank) {
+    TrainerState t = byRank.get(rank);
+    return t != null && t.active() ? t.incarnation : -1;
+  }
+
   /** Whether nobody is left to train. */
   boolean deserted() {
-    return active().isEmpty();
+    return active == 0;
   }
 
   List<TrainerState> active() {

@@ -61,7 +61,8 @@ final class Turns {
   /** Does as much of the work as this turn has room for, and the rest later. */
   void start(Work work) {
     if (!run(work)) {
-      keep(work);
+      open.addLast(work);
+      goOnLater();
     }
   }
 

@@ -168,4 +168,28 @@ class MembershipTest {
   private JobSpec named(String name) {
     return new JobSpec(name, spec.mode(), spec.trainers(), 0, spec.nanPolicy(), 1, 4, spec.model());
   }
+
+  /** A view names all that have ever gone; only what is new in it may cost anything. */
+  @Test
+  void whatIsKnownToHaveGoneIsNotLookedAtAgain() {
+    ParameterShard shard = new ParameterShard(0, ParameterShard.Limits.defaults(), () -> 1);
+    shard.register(LocalJob.spec(Mode.ASYNC, 3, 1, SGD, 0, NanPolicy.FAIL), new TrainerId(0, 4), 0);
+    shard.register(LocalJob.spec(Mode.ASYNC, 3, 1, SGD, 0, NanPolicy.FAIL), new TrainerId(1, 2), 0);
+    assertThat(shard.activeIncarnation("job", 0)).isEqualTo(4);
+    assertThat(shard.activeIncarnation("job", 2)).isEqualTo(-1);
+    assertThat(shard.activeIncarnation("other", 0)).isEqualTo(-1);
+    assertThat(shard.active("job")).containsExactly(new TrainerId(0, 4), new TrainerId(1, 2));
+    assertThat(shard.active("other")).isEmpty();
+    shard.lost("job", new TrainerId(0, 3));
+    shard.leave("job", new TrainerId(0, 3));
+    shard.leave("job", new TrainerId(2, 9));
+    shard.lost("job", new TrainerId(3, 1));
+    assertThat(shard.active("job")).hasSize(2);
+    shard.lost("job", new TrainerId(0, 4));
+    shard.leave("job", new TrainerId(0, 4));
+    assertThat(shard.status("job").trainers().get(0).state()).isEqualTo("lost");
+    assertThat(shard.activeIncarnation("job", 0)).isEqualTo(-1);
+    shard.leave("job", new TrainerId(1, 2));
+    assertThat(shard.jobs()).isEmpty();
+  }
 }

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.regatta.core.dense.DenseMemory;
 import io.regatta.core.error.RegattaException.Cancelled;
+import io.regatta.core.error.RegattaException.Overloaded;
+import io.regatta.core.exchange.Wait;
 import io.regatta.core.exchange.Contributor;
 import io.regatta.core.exchange.JobSpec;
 import io.regatta.core.exchange.Mode;
@@ -70,6 +72,61 @@ class PullTurnsTest {
     shard.push("job", new Push(List.of(new Contributor(0, 1, step + 1, 1)), step, 0, null,
         List.of(new SparseRows(TABLES[0], ids, ones))), answer);
     return answer;
+  }
+
+  /** Room for the rows of one large answer and a small one. */
+  private ParameterShard narrow() {
+    ParameterShard shard = new ParameterShard(0, new ParameterShard.Limits(4, 4, 64, 1_000_000, 0, false,
+        (ROWS + 2L) * DIM * Float.BYTES), () -> 1, turns);
+    OptimizerSpec sgd = OptimizerSpec.sgd(1);
+    shard.register(new JobSpec("job", Mode.ASYNC, 1, 0, NanPolicy.FAIL, 1, 64, new ModelSpec(7, List.of(), sgd,
+        List.of(new SparseTableSpec(TABLES[0], DIM, InitializerSpec.zeros(), sgd)))), ME, 0);
+    return shard;
+  }
+
+  private static Answer<Pulled> rowsOf(ParameterShard shard, long... ids) {
+    Answer<Pulled> answer = new Answer<>();
+    shard.pull("job", new Pull(0, 0, false, List.of(new SparseIds(TABLES[0], ids)), false), answer);
+    return answer;
+  }
+
+  @Test
+  void aPullWaits_whenTheAnswersBeforeItTakeTheMemoryOfAnswers() {
+    ParameterShard shard = narrow();
+    Answer<Pulled> first = rowsOf(shard, IDS);
+    Answer<Pulled> small = rowsOf(shard, 1, 2);
+    Answer<Pulled> second = rowsOf(shard, IDS);
+    Answer<Pulled> none = rowsOf(shard);
+    assertThat(small.value).as("fits beside the first").isNotNull();
+    assertThat(none.value).isNotNull();
+    assertThat(shard.waits()).anySatisfy(w -> assertThat(w.waitsFor()).extracting(Wait.Peer::name)
+        .containsExactly("other pulls, whose answers take all the memory that answers may"));
+    while (first.value == null) {
+      assertThat(second.value).isNull();
+      turns.poll().run();
+    }
+    turns.runAll();
+    assertThat(second.value.sparse().get(0).ids()).hasSize(ROWS);
+  }
+
+  @Test
+  void aWithdrawnPullLeavesItsRoomToTheNext() {
+    ParameterShard shard = narrow();
+    Answer<Pulled> first = rowsOf(shard, IDS);
+    Answer<Pulled> second = rowsOf(shard, IDS);
+    shard.withdraw("job", first);
+    turns.runAll();
+    assertThat(first.value).isNull();
+    assertThat(second.value.sparse().get(0).ids()).hasSize(ROWS);
+  }
+
+  @Test
+  void aPullIsRefused_whenItsAnswerCanNeverHaveRoom() {
+    ParameterShard shard = narrow();
+    long[] tooMany = LongStream.range(0, ROWS + 3).toArray();
+    assertThat(rowsOf(shard, tooMany).error).isInstanceOf(Overloaded.class).hasMessageContaining("no room");
+    assertThat(rowsOf(shard, Arrays.copyOf(tooMany, ROWS + 2)).error).isNull();
+    assertThat(shard.status("job").rows().get(TABLES[0])).isLessThanOrEqualTo(ROWS + 2);
   }
 
   @Test

@@ -1,0 +1,194 @@
+package io.regatta.load.turns;
+
+import io.regatta.core.exchange.Contributor;
+import io.regatta.core.exchange.JobSpec;
+import io.regatta.core.exchange.Mode;
+import io.regatta.core.exchange.NanPolicy;
+import io.regatta.core.exchange.Pull;
+import io.regatta.core.exchange.Push;
+import io.regatta.core.exchange.SparseIds;
+import io.regatta.core.exchange.SparseRows;
+import io.regatta.core.exchange.TrainerId;
+import io.regatta.core.init.InitializerSpec;
+import io.regatta.core.model.ModelSpec;
+import io.regatta.core.model.SparseTableSpec;
+import io.regatta.core.optim.OptimizerSpec;
+import io.regatta.core.shard.ParameterShard;
+import io.regatta.load.run.Machine;
+import io.regatta.load.run.ZipfBatches;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.IntStream;
+import java.util.stream.LongStream;
+
+/**
+ * Measures the turns of a shard whose jobs are large in another sense than rows: a job of many tables, jobs of many trainers
+ * (each with a small batch, in sync and ssp mode, and leaving one after another, each with a view of the group), and a geo job
+ * of many trainers with large batches. The trainers are calls on one thread, as the shard's. Prints a table as
+ * {@link Turns} does.
+ */
+public final class ScaleTurns {
+
+  private static final String JOB = "scale";
+  private static final String TABLE = "t0";
+  private static final int DIM = 4;
+  private static final OptimizerSpec SGD = OptimizerSpec.sgd(0.01);
+  private static final int EXPECTED = 1 << 16;
+
+  private final ArrayDeque<Runnable> later = new ArrayDeque<>();
+  private final TurnReport report;
+  private ParameterShard shard;
+  private long sequence;
+
+  private ScaleTurns(TurnReport report) {
+    this.report = report;
+  }
+
+  /** Arguments: tables (10,000), trainers (1000), geo's trainers (400), rows of a large batch (20,000), repetitions (20). */
+  public static void main(String[] args) {
+    int[] sizes = {10_000, 1000, 400, 20_000, 20};
+    for (int i = 0; i < Math.min(sizes.length, args.length); i++) {
+      sizes[i] = Integer.parseInt(args[i]);
+    }
+    report(sizes[0], sizes[1], sizes[2], sizes[3], sizes[4]); // compiles everything
+    System.out.println(Machine.describe() + "\n\n" + report(sizes[0], sizes[1], sizes[2], sizes[3], sizes[4]));
+  }
+
+  static String report(int tables, int trainers, int geoTrainers, int rows, int repetitions) {
+    TurnReport report = new TurnReport();
+    new ScaleTurns(report).tables(tables, rows, repetitions);
+    new ScaleTurns(report).rounds(trainers, repetitions);
+    new ScaleTurns(report).clocks(trainers, repetitions);
+    new ScaleTurns(report).geo(geoTrainers, rows);
+    return "## turns of a shard with " + tables + " tables; " + trainers + " trainers; " + geoTrainers + " trainers in geo mode\n\n"
+        + report;
+  }
+
+  private void begin(Stopwatch watch, Mode mode, int trainers, int tables, int bound) {
+    shard = new ParameterShard(0, new ParameterShard.Limits(1, 64, 4 * trainers, 200_000_000L), System::currentTimeMillis,
+        later::add);
+    JobSpec job = new JobSpec(JOB, mode, trainers, bound, NanPolicy.FAIL, 1, 8192, new ModelSpec(1, List.of(), SGD,
+        IntStream.range(0, tables).mapToObj(i -> new SparseTableSpec("t" + i, DIM, InitializerSpec.zeros(), SGD)).toList()));
+    for (int rank = 0; rank < trainers; rank++) {
+      TrainerId trainer = new TrainerId(rank, 1);
+      watch.time((Runnable) () -> shard.register(job, trainer, 0));
+    }
+  }
+
+  private void tables(int tables, int rows, int repetitions) {
+    Stopwatch registering = new Stopwatch(EXPECTED);
+    begin(registering, Mode.ASYNC, 2, tables, 0);
+    report.add(registering, "registration with " + tables + " tables", 0);
+    long[] one = {1};
+    long[] many = ids(0, rows);
+    Stopwatch every = new Stopwatch(EXPECTED);
+    Stopwatch large = new Stopwatch(EXPECTED);
+    Stopwatch pull = new Stopwatch(EXPECTED);
+    for (int i = 0; i < repetitions; i++) {
+      List<SparseRows> all = IntStream.range(0, tables).mapToObj(t -> new SparseRows("t" + t, one, new float[DIM])).toList();
+      push(every, 0, sequence, all);
+      push(large, 0, sequence, List.of(new SparseRows(TABLE, many, new float[rows * DIM])));
+      pull(pull, 0, sequence, IntStream.range(0, tables).mapToObj(t -> new SparseIds("t" + t, one)).toList(), false);
+    }
+    report.add(every, "push of a row of each of " + tables + " tables", (long) repetitions * tables);
+    report.add(large, "push of " + rows + " rows beside " + tables + " tables", (long) repetitions * rows);
+    report.add(pull, "pull of a row of each of " + tables + " tables", (long) repetitions * tables);
+  }
+
+  /** Everybody asks for the next step, then pushes this one: the last push closes the round, and releases all pulls. */
+  private void rounds(int trainers, int repetitions) {
+    Stopwatch registering = new Stopwatch(EXPECTED);
+    begin(registering, Mode.SYNC, trainers, 1, 0);
+    report.add(registering, "registration of " + trainers + " trainers", 0);
+    Stopwatch pulls = new Stopwatch(EXPECTED);
+    Stopwatch pushes = new Stopwatch(EXPECTED);
+    int rows = 16;
+    for (int step = 0; step < repetitions; step++) {
+      for (int rank = 0; rank < trainers; rank++) {
+        pull(pulls, rank, step + 1, List.of(new SparseIds(TABLE, ids(rank, rows))), false);
+      }
+      for (int rank = 0; rank < trainers; rank++) {
+        sequence = step;
+        push(pushes, rank, step, List.of(new SparseRows(TABLE, ids(rank, rows), new float[rows * DIM])));
+      }
+    }
+    report.add(pulls, "pull that waits among " + trainers, (long) repetitions * trainers * rows);
+    report.add(pushes, "push to a round of " + trainers + ", and its closing", (long) repetitions * trainers * rows);
+    Stopwatch views = new Stopwatch(EXPECTED);
+    for (int gone = 0; gone < trainers; gone++) {
+      int departed = gone;
+      watchLater(views, () -> view(departed, trainers));
+    }
+    report.add(views, "view of a group of " + trainers + " that leave one after another", 0);
+  }
+
+  /** What a shard asks at a view: of each member whether it is the life that is here, and that those which have gone are. */
+  private void view(int gone, int trainers) {
+    for (int rank = 0; rank < trainers; rank++) {
+      if (rank <= gone) {
+        shard.leave(JOB, new TrainerId(rank, 1));
+        shard.lost(JOB, new TrainerId(rank, 1));
+      } else if (shard.activeIncarnation(JOB, rank) != 1) {
+        throw new IllegalStateException("trainer " + rank + " is not there");
+      }
+    }
+  }
+
+  private void clocks(int trainers, int repetitions) {
+    begin(new Stopwatch(EXPECTED), Mode.SSP, trainers, 1, 0);
+    Stopwatch pulls = new Stopwatch(EXPECTED);
+    Stopwatch pushes = new Stopwatch(EXPECTED);
+    int rows = 16;
+    for (int step = 0; step < repetitions; step++) {
+      for (int rank = 0; rank < trainers; rank++) {
+        pull(pulls, rank, step + 1, List.of(new SparseIds(TABLE, ids(rank, rows))), false);
+        sequence = step;
+        push(pushes, rank, step, List.of(new SparseRows(TABLE, ids(rank, rows), new float[rows * DIM])));
+      }
+    }
+    report.add(pulls, "pull that waits among " + trainers + " in ssp mode", (long) repetitions * trainers * rows);
+    report.add(pushes, "push of one of " + trainers + " in ssp mode", (long) repetitions * trainers * rows);
+    Stopwatch lost = new Stopwatch(EXPECTED);
+    watchLater(lost, () -> IntStream.range(0, trainers).forEach(rank -> shard.lost(JOB, new TrainerId(rank, 1))));
+    report.add(lost, "view in which " + trainers + " have gone at once", 0);
+  }
+
+  private void geo(int trainers, int rows) {
+    begin(new Stopwatch(EXPECTED), Mode.GEO, trainers, 1, 0);
+    Stopwatch pushes = new Stopwatch(EXPECTED);
+    Stopwatch pulls = new Stopwatch(EXPECTED);
+    for (int rank = 0; rank < trainers; rank++) {
+      sequence = 0;
+      push(pushes, rank, 0, List.of(new SparseRows(TABLE, ids(rank * rows / 20, rows), new float[rows * DIM])));
+    }
+    int asking = Math.min(20, trainers);
+    for (int rank = 0; rank < asking; rank++) {
+      pull(pulls, rank, 1, List.of(), true);
+    }
+    report.add(pushes, "geo's push of " + rows + " rows, one of " + trainers, (long) trainers * rows);
+    report.add(pulls, "geo's pull of what has changed", (long) asking * (rows + (long) (trainers - 1) * rows / 20));
+  }
+
+  private static long[] ids(int from, int n) {
+    return LongStream.range(from, from + n).map(ZipfBatches::id).toArray();
+  }
+
+  private void push(Stopwatch watch, int rank, long step, List<SparseRows> rows) {
+    Push push = new Push(List.of(new Contributor(rank, 1, ++sequence, 1)), step, 0, null, rows);
+    watchLater(watch, () -> shard.push(JOB, push, Turns::answered));
+  }
+
+  private void pull(Stopwatch watch, int rank, long step, List<SparseIds> wish, boolean changed) {
+    List<SparseIds> ids = new ArrayList<>(wish);
+    watchLater(watch, () -> shard.pull(JOB, new Pull(rank, step, false, ids, changed), Turns::answered));
+  }
+
+  /** Times the request, and all that it leaves to later turns. */
+  private void watchLater(Stopwatch watch, Runnable request) {
+    later.add(request);
+    for (Runnable turn = later.poll(); turn != null; turn = later.poll()) {
+      watch.time(turn);
+    }
+  }
+}
