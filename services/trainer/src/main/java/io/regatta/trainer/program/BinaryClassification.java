@@ -74,6 +74,7 @@ final class BinaryClassification {
   /** Trains; returns what was seen in the last pass. */
   private Pass train(FleetTrainer trainer, SlotDataset train, Layout layout) {
     Loading.beginTraining(worker, trainer, train);
+    long began = trainer.steps();
     TrainingReport whole = TrainingReport.none();
     Pass last = new Pass(layout);
     for (int epoch = 0; epoch < job.epochs(); epoch++) {
@@ -82,6 +83,7 @@ final class BinaryClassification {
       last = pass.losses.isEmpty() ? last : pass; // no batches: max_steps was reached earlier
     }
     worker.progress().end();
+    frame.requireExamples(began, whole);
     frame.timeLines(whole, train);
     return last;
   }

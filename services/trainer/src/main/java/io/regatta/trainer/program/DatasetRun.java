@@ -7,10 +7,12 @@ import ai.djl.nn.Block;
 import ai.djl.training.DefaultTrainingConfig;
 import ai.djl.training.dataset.Batch;
 import ai.djl.training.loss.Loss;
+import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.trainer.ReduceOp;
 import io.regatta.trainer.TrainingReport;
 import io.regatta.trainer.Worker;
 import io.regatta.trainer.config.JobConfig;
+import io.regatta.trainer.data.BadLines;
 import io.regatta.trainer.data.SlotArrays;
 import io.regatta.trainer.data.SlotDataset;
 import io.regatta.trainer.data.SlotSource;
@@ -88,6 +90,22 @@ final class DatasetRun {
           worker.save(trainer, Path.of(job.output()));
         }
       }
+    }
+  }
+
+  /**
+   * Sees that something was trained. All replicas call it after their last pass.
+   *
+   * @param began step that this replica's training began at; a resumed run may have all of it behind it
+   * @throws InvalidInput if the whole job has trained no example
+   */
+  void requireExamples(long began, TrainingReport whole) {
+    double[] all = worker.allReduce(new double[] {whole.examples(), began}, ReduceOp.SUM);
+    if (all[0] == 0 && all[1] == 0) {
+      throw new InvalidInput("job " + job.job() + ": the training data in " + Loading.directory(job) + " hold no example"
+          + (job.data().files().isEmpty() ? "" : " (data.files: " + job.data().files() + ")")
+          + ", and nothing was trained; see that files and data.format are right" + (job.data().onBadLine() == BadLines.Policy.SKIP
+          ? ", and why lines were skipped (data.on_bad_line)" : ""));
     }
   }
 

@@ -52,6 +52,7 @@ final class ImageClassification {
   }
 
   private void passes(FleetTrainer trainer, SlotDataset train, SlotDataset test) throws Exception {
+    long began = trainer.steps();
     TrainingReport whole = TrainingReport.none();
     for (int epoch = 0; epoch < job.epochs(); epoch++) {
       Loading.beginPass(worker, trainer, train, epoch);
@@ -70,6 +71,7 @@ final class ImageClassification {
       worker.report("accuracy", all.top1());
       worker.report("top5", all.top5());
     }
+    frame.requireExamples(began, whole);
     frame.timeLines(whole, train);
   }
 

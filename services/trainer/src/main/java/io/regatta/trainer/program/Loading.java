@@ -207,7 +207,7 @@ final class Loading {
     }
     Path directory = DataFiles.path(job.data().dir());
     if (Files.isRegularFile(directory)) {
-      throw new InvalidInput("job " + job.job() + ": " + directory.toAbsolutePath() + " is a file; give the directory of "
+      throw new InvalidInput("job " + job.job() + ": " + DataFiles.fullName(directory) + " is a file; give the directory of "
           + "the data set with --data (data.dir)");
     }
     return directory;
@@ -225,7 +225,7 @@ final class Loading {
         DataFiles.readable(file);
       } catch (InvalidInput e) {
         String what = Files.isDirectory(file) ? "is a directory" : Files.exists(file) ? "" : "does not exist";
-        throw what.isEmpty() ? e : new InvalidInput("job " + job.job() + ": data file " + file.toAbsolutePath() + " " + what
+        throw what.isEmpty() ? e : new InvalidInput("job " + job.job() + ": data file " + DataFiles.fullName(file) + " " + what
             + "; give the directory that holds " + names + " with --data (data.dir); " + source, e);
       }
     }

@@ -83,6 +83,16 @@ class DataFormatsTest {
   }
 
   @Test
+  void trainingDataWithoutAnExampleAreRefused() throws Exception {
+    Path data = Files.createDirectories(dir.resolve("data"));
+    Files.writeString(data.resolve("empty"), "# nothing but a comment\n\n");
+    Files.writeString(data.resolve("test"), "1 1:1\n-1 2:1\n");
+    assertThatThrownBy(() -> run("logistic-regression", "data.files=empty", "data.test_files=test", "output=" + dir.resolve("none")))
+        .isInstanceOf(InvalidInput.class).hasMessageContaining("hold no example (data.files: [empty])");
+    assertThat(dir.resolve("none")).doesNotExist();
+  }
+
+  @Test
   void whatIsPreparedTrainsAndServesAsTheOriginal() throws Exception {
     Path data = dir.resolve("data");
     String train = CriteoGenerator.ensure(data, new CriteoGenerator.Size(3, 2000, 400, 1)).train(data).get(0)

@@ -76,6 +76,11 @@ class S3FilesTest {
 
       assertThatThrownBy(() -> DataFiles.readable(DataFiles.path(bucket.uri("none")))).isInstanceOf(InvalidInput.class)
           .hasMessageContaining("/bucket/data/none does not exist");
+      for (String prefix : new String[] {bucket.uri("none"), bucket.uri("none/")}) {
+        assertThatThrownBy(() -> DataFiles.withPrefix(DataFiles.path(prefix), "train")).isInstanceOf(InvalidInput.class)
+            .hasMessageContaining("/bucket/data/none");
+        assertThatThrownBy(() -> train(prefix)).isInstanceOf(InvalidInput.class).hasMessageContaining("/bucket/data/none");
+      }
     }
   }
 }

@@ -2,6 +2,7 @@ package io.regatta.trainer.data.file;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.URI;
 import java.nio.file.FileSystemNotFoundException;
 import java.nio.file.FileSystems;
@@ -24,6 +25,10 @@ public final class DataFiles {
   private static final Pattern PART = Pattern.compile("[0-9]+(\\.gz)?");
   /** Of what {@code regatta prepare} notes of the parts that it has made. */
   private static final String PARTS = ".parts.json";
+
+  private static final String PARQUET = ".parquet";
+  /** A directory or file that Spark and Hive do not count among the data. */
+  private static final Pattern HIDDEN = Pattern.compile("(^|/)[._]");
 
   private DataFiles() {}
 
@@ -103,14 +108,21 @@ public final class DataFiles {
           .filter(file -> file.getFileName().toString().startsWith(prefix) && Files.isRegularFile(file)
               && !file.getFileName().toString().endsWith(PARTS)).sorted().toList();
       if (files.isEmpty()) {
-        throw new InvalidInput("no file " + prefix + "* in " + directory.toAbsolutePath()
+        throw new InvalidInput("no file " + prefix + "* in " + fullName(directory)
             + "; give the directory that holds some with --data (data.dir), or name other files in data.files");
       }
       Set<Path> there = Set.copyOf(files);
       return files.stream().filter(file -> !FileBytes.packed(file) || !there.contains(unpackedName(file))).toList();
     } catch (IOException e) {
       throw unreadable(directory, e);
+    } catch (UnsupportedOperationException e) {
+      throw unlisted(directory, e);
     }
+  }
+
+  /** File systems of object stores have no other words for a prefix that no object has. */
+  private static InvalidInput unlisted(Path directory, UnsupportedOperationException e) {
+    return new InvalidInput("directory " + fullName(directory) + " does not exist, or cannot be listed; see that its name is right", e);
   }
 
   private static Path unpackedName(Path packed) {
@@ -126,17 +138,23 @@ public final class DataFiles {
       return true;
     } catch (IOException e) {
       throw unreadable(directory, e);
+    } catch (UnsupportedOperationException e) {
+      throw unlisted(directory, e);
     }
   }
 
   /**
    * The parts {@code name-00000}, {@code name-00001} … of a file, or the file itself if there are none, or, if that
-   * is not there, the same packed, {@code name.gz}.
+   * is not there, the same packed, {@code name.gz}. A directory stands for the Parquet files in it and in its directories.
    *
    * @param name as of {@link #path(Path, String)}
    */
   public static List<Path> parts(Path directory, String name) {
     Path file = path(directory, name);
+    List<Path> within = parquetWithin(file);
+    if (!within.isEmpty()) {
+      return within;
+    }
     String prefix = file.getFileName() + "-";
     Path first = file.resolveSibling(prefix + "00000");
     if (Files.exists(first) || Files.exists(first.resolveSibling(first.getFileName() + FileBytes.PACKED))) {
@@ -145,6 +163,23 @@ public final class DataFiles {
     }
     Path packed = file.resolveSibling(file.getFileName() + FileBytes.PACKED);
     return List.of(!Files.exists(file) && Files.exists(packed) ? packed : file);
+  }
+
+  /** Returns the Parquet files of a data set that is a directory, in name order, but those that its writers hide; empty: none. */
+  private static List<Path> parquetWithin(Path directory) {
+    if (!Files.isDirectory(directory)) {
+      return List.of();
+    }
+    try (Stream<Path> all = Files.walk(directory)) {
+      return all.filter(file -> file.getFileName() != null && file.getFileName().toString().endsWith(PARQUET)
+          && !HIDDEN.matcher(directory.relativize(file).toString()).find() && Files.isRegularFile(file)).sorted().toList();
+    } catch (IOException e) {
+      throw unreadable(directory, e);
+    } catch (UncheckedIOException e) {
+      throw unreadable(directory, e.getCause());
+    } catch (UnsupportedOperationException e) {
+      throw unlisted(directory, e);
+    }
   }
 
   /**

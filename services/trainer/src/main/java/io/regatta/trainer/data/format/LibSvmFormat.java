@@ -47,6 +47,9 @@ public final class LibSvmFormat implements LineFormat {
     Arrays.fill(into.values(), first, first + room, 0f);
     int to = Ascii.find((byte) '#', bytes, line.from(), line.to());
     int at = Ascii.skipBlanks(bytes, line.from(), to);
+    if (at == to && to < line.to()) {
+      return false; // a comment and no example
+    }
     int end = Ascii.endOfToken(bytes, at, to);
     float label = Ascii.number(bytes, at, end);
     if (label != 1 && label != 0 && label != -1) {

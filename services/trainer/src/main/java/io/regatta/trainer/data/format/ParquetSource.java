@@ -1,7 +1,5 @@
 package io.regatta.trainer.data.format;
 
-import blue.strategic.parquet.Hydrator;
-import blue.strategic.parquet.ParquetReader;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.reduce.DistinctIds;
 import io.regatta.trainer.data.BadLines;
@@ -25,16 +23,13 @@ import java.nio.file.StandardCopyOption;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.function.Function;
-import org.apache.parquet.column.ColumnDescriptor;
-import org.apache.parquet.io.LocalInputFile;
 import org.apache.parquet.io.ParquetDecodingException;
 
 /**
  * Parquet files with flat columns; one of another file system (S3) is copied to this machine while it is read, for columns
  * are read side by side. Each slot is the column of its name, one value wide: a dense one any
- * number, 0 if null; an id a whole number as it is, or text; the label any number or boolean; see {@link ColumnCoding}. Other
- * columns are not read. Needs {@code blue.strategic.parquet:parquet-floor} (Apache Parquet without
+ * number ({@link ParquetValue} tells what types mean), 0 if null; an id a whole number as it is, or text; the label any number or boolean; see {@link ColumnCoding}. A column that
+ * the file does not have may be a directory's, as in {@code day=22/} ({@link Partitions}). Other columns are not read. Needs {@code blue.strategic.parquet:parquet-floor} (Apache Parquet without
  * Hadoop) on the class path. Immutable, any thread.
  */
 public final class ParquetSource extends ColumnSource<ParquetSource.Row> {
@@ -96,7 +91,7 @@ public final class ParquetSource extends ColumnSource<ParquetSource.Row> {
       Slot slot = slots.get(i);
       Object value = row.values()[i];
       if (slot.kind() == Kind.IDS) {
-        if (value instanceof Float || value instanceof Double) {
+        if (value instanceof Number && !(value instanceof Long)) {
           return bad(row, slot, "a whole number or text", value);
         }
         long id = id(slot, value);
@@ -126,8 +121,8 @@ public final class ParquetSource extends ColumnSource<ParquetSource.Row> {
     if (value == null) {
       return coding.absent(slot.name(), slot.offset());
     }
-    if (value instanceof Long || value instanceof Integer) {
-      return ((Number) value).longValue();
+    if (value instanceof Long id) {
+      return id;
     }
     return coding.id(slot.name(), slot.offset(), value.toString().getBytes(StandardCharsets.UTF_8));
   }
@@ -152,8 +147,7 @@ public final class ParquetSource extends ColumnSource<ParquetSource.Row> {
     private Path file;
     /** What is read: the file, or a copy of it, which is deleted behind it. */
     private Path here;
-    private ParquetReader<Object[], Object[]> reader;
-    private Object[] next;
+    private ParquetRows reader;
     private long read;
     /** Of files before the one that is open, and of that one up to the row that is read. */
     private volatile long bytesBefore;
@@ -168,7 +162,8 @@ public final class ParquetSource extends ColumnSource<ParquetSource.Row> {
     @Override
     public Row next() {
       try {
-        while (reader == null || !reader.tryAdvance(row -> next = row)) {
+        Object[] next = null;
+        while (reader == null || (next = reader.next()) == null) {
           if (!openNext()) {
             return null;
           }
@@ -197,11 +192,10 @@ public final class ParquetSource extends ColumnSource<ParquetSource.Row> {
       number = taken;
       file = queue.file(taken);
       read = 0;
-      Function<List<ColumnDescriptor>, Hydrator<Object[], Object[]>> columns = this::hydrator;
       here = onThisMachine(file);
-      reader = ParquetReader.spliterator(new LocalInputFile(here), columns::apply, slotOfColumn.keySet());
+      reader = new ParquetRows(here, DataFiles.fullName(file), slotOfColumn, Partitions.of(file)::get);
       size = Files.size(here);
-      rowsHere = reader.estimateSize();
+      rowsHere = reader.size();
       return true;
     }
 
@@ -217,30 +211,6 @@ public final class ParquetSource extends ColumnSource<ParquetSource.Row> {
         Files.delete(copy);
         throw e;
       }
-    }
-
-    private Hydrator<Object[], Object[]> hydrator(List<ColumnDescriptor> columns) {
-      List<String> names = columns.stream().map(column -> String.join(".", column.getPath())).toList();
-      slotOfColumn.keySet().stream().filter(name -> !names.contains(name)).sorted().findFirst().ifPresent(missing -> {
-        throw new InvalidInput(DataFiles.fullName(file) + ": expected a column named " + missing + ", found " + names);
-      });
-      return new Hydrator<>() {
-        @Override
-        public Object[] start() {
-          return new Object[slots.size()];
-        }
-
-        @Override
-        public Object[] add(Object[] row, String column, Object value) {
-          row[slotOfColumn.get(column)] = value;
-          return row;
-        }
-
-        @Override
-        public Object[] finish(Object[] row) {
-          return row;
-        }
-      };
     }
 
     @Override

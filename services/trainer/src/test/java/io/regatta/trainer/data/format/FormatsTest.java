@@ -43,6 +43,11 @@ class FormatsTest {
     assertThat(batch.values()).containsExactly(1f, -0.5f, 0f, 2f, 0.1f, 3f, 0f, 0f, 0f);
     assertThat(batch.distinct().ids()).containsExactly(3, 7, 0, 5, 9);
 
+    SlotBatch commented = read(new TextSource(format, List.of(file("b.svm", "# a comment alone\n+1 3:1\n  # another\n-1 5:1\n")), fail()));
+    assertThat(commented.rows()).isEqualTo(2);
+    assertThat(commented.labels()).startsWith(1, 0);
+    assertThat(commented.ids()).startsWith(3, NONE, NONE, 5);
+
     assertBad(format, "2 1:1", "line 1, character 1: expected a label, 1 or -1 (or 0), found '2'");
     assertBad(format, "1 1:1 2", "character 7: expected index:value, found '2'");
     assertBad(format, "1 -1:1", "expected index:value, found '-1:1'");

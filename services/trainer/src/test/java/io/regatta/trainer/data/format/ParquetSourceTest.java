@@ -16,11 +16,16 @@ import io.regatta.trainer.data.LoaderOptions;
 import io.regatta.trainer.data.SlotBatch;
 import io.regatta.trainer.data.SlotLoader;
 import io.regatta.trainer.data.Slots;
+import io.regatta.trainer.data.file.DataFiles;
 import java.io.IOException;
 import java.nio.file.FileSystem;
 import java.nio.file.FileSystems;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.LocalDate;
+import java.time.LocalDateTime;
+import java.time.ZoneOffset;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -31,6 +36,8 @@ import org.apache.parquet.schema.MessageType;
 import org.apache.parquet.schema.Types;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class ParquetSourceTest {
 
@@ -124,6 +131,97 @@ class ParquetSourceTest {
         .hasMessageContaining("line 1, column user: expected a whole number but -1, which stands for no id, found '-1'");
     Path text = Files.writeString(dir.resolve("b.parquet"), "no Parquet file, but long enough to have a footer");
     assertThatThrownBy(() -> read(SLOTS, text)).isInstanceOf(InvalidInput.class).hasMessageContaining("b.parquet cannot be read");
+  }
+
+  private static Path fixture(String name) {
+    return Path.of("src/test/resources/parquet").resolve(name);
+  }
+
+  private static SlotBatch all(Slots slots, List<Path> files, int rows) throws Exception {
+    try (SlotLoader loader = SlotLoader.open(new ParquetSource(slots, files, new BadLines(BadLines.Policy.FAIL)),
+        LoaderOptions.inOrder(rows), 0)) {
+      SlotBatch batch = loader.next();
+      assertThat(batch.rows()).isEqualTo(rows);
+      assertThat(loader.hasNext()).isFalse();
+      return batch;
+    }
+  }
+
+  /** Written by pyarrow, see make.py beside the files. */
+  @ParameterizedTest
+  @ValueSource(strings = {"none", "snappy", "gzip", "lz4", "brotli", "zstd"})
+  void readsEachCompressionOfAnotherWriter(String codec) throws Exception {
+    SlotBatch batch = all(SLOTS, List.of(fixture(codec + ".parquet")), 300);
+    long ulm = NamedValue.id("city", "Ulm");
+    long koeln = NamedValue.id("city", "Köln");
+    for (int i = 0; i < 300; i++) {
+      assertThat(batch.labels()[i]).isEqualTo(1 - i % 2);
+      assertThat(batch.dense()[i]).isEqualTo(i == 7 ? 0 : i / 4f);
+      assertThat(batch.ids()[2 * i]).isEqualTo(1000 + i);
+      assertThat(batch.ids()[2 * i + 1]).isEqualTo(i % 3 == 0 ? koeln : ulm);
+    }
+  }
+
+  @Test
+  void readsTypesByTheirMeaning() throws Exception {
+    float when = (float) (LocalDateTime.of(2026, 11, 22, 12, 0).toEpochSecond(ZoneOffset.UTC) + 0.5);
+    float day = LocalDate.of(2026, 11, 22).toEpochDay();
+    String[] columns = {"small", "large", "half", "ms", "us", "ns", "date", "unsigned"};
+    float[] first = {12.34f, -12345678901234567890.5f, 0.333251953125f, when, when, when, day, 4294967295f};
+    float[] second = {0, 1, -65504, 0, 0, 0, 0, 1};
+    Slots.Builder slots = Slots.builder();
+    for (String column : columns) {
+      slots.dense(column, 1);
+    }
+    SlotBatch batch = all(slots.id("whole").label("clicked").build(), List.of(fixture("types.parquet")), 2);
+    assertThat(Arrays.copyOf(batch.dense(), columns.length)).containsExactly(first);
+    assertThat(Arrays.copyOfRange(batch.dense(), columns.length, 2 * columns.length)).containsExactly(second);
+    assertThat(batch.ids()).startsWith(77, -3);
+  }
+
+  @Test
+  void readsTimestampsOfTwelveBytes() throws Exception {
+    try (ParquetRows rows = new ParquetRows(fixture("int96.parquet"), "int96", Map.of("ns", 0), name -> null)) {
+      assertThat(rows.next()).containsExactly(LocalDateTime.of(2026, 11, 22, 12, 0).toEpochSecond(ZoneOffset.UTC) + 0.5);
+      assertThat(rows.next()).containsExactly((Object) null);
+      assertThat(rows.next()).isNull();
+    }
+  }
+
+  @Test
+  void namesColumnAndFileOfWhatIsNotRead() {
+    Path types = fixture("types.parquet");
+    assertThatThrownBy(() -> read(Slots.builder().id("small").label("clicked").build(), types)).isInstanceOf(InvalidInput.class)
+        .hasMessageContaining("column small: expected a whole number or text, found '12.34'");
+    assertThatThrownBy(() -> read(Slots.builder().id("list.list.element").label("clicked").build(), types))
+        .isInstanceOf(InvalidInput.class).hasMessageContaining("types.parquet: column list.list.element is a list");
+  }
+
+  /** Directories say what columns do not. */
+  @Test
+  void readsAPartitionedDirectory() throws Exception {
+    List<Path> files = DataFiles.parts(fixture("."), "partitioned");
+    assertThat(files).hasSize(3);
+    SlotBatch batch = all(Slots.builder().dense("day", 1).id("user").id("country").label("clicked").build(), files, 3);
+    assertThat(batch.dense()).containsExactly(22, 22, 23);
+    long[] user = {batch.ids()[0], batch.ids()[2], batch.ids()[4]};
+    assertThat(user).containsExactlyInAnyOrder(1, 2, 3);
+    for (int i = 0; i < 3; i++) {
+      assertThat(batch.ids()[2 * i + 1]).isEqualTo(user[i] == 1 ? NamedValue.id("country", "de")
+          : user[i] == 2 ? DistinctIds.PADDING : NamedValue.id("country", "a b/c"));
+    }
+  }
+
+  @Test
+  void messagesNameAFileThatIsCutOff() throws Exception {
+    byte[] whole = Files.readAllBytes(fixture("zstd.parquet"));
+    whole[60] ^= 0x55;
+    Path damaged = Files.write(dir.resolve("damaged.parquet"), whole);
+    assertThatThrownBy(() -> read(SLOTS, damaged)).isInstanceOf(InvalidInput.class).hasMessageContaining("damaged.parquet")
+        .hasMessageNotContaining("InputFile");
+    Path cut = Files.write(dir.resolve("cut.parquet"), Arrays.copyOf(whole, whole.length / 2));
+    assertThatThrownBy(() -> read(SLOTS, cut)).isInstanceOf(InvalidInput.class).hasMessageContaining("cut.parquet")
+        .hasMessageNotContaining("InputFile");
   }
 
   private static void read(Slots slots, Path file) {
