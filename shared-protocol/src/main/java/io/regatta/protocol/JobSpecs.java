@@ -51,7 +51,7 @@ public final class JobSpecs {
   public static JobSpec ofProto(String job, RegisterTrainer m) {
     ModelSpec model = new ModelSpec(m.getSeed(),
         m.getDenseList().stream().map(v -> new DenseVariable(v.getName(), v.getShapeList())).toList(),
-        ofProto(m.getDenseOptimizer()),
+        m.getDenseCount() == 0 && !m.hasDenseOptimizer() ? OptimizerSpec.sgd(0) : ofProto(m.getDenseOptimizer()),
         m.getSparseList().stream().map(t -> new SparseTableSpec(t.getName(), t.getDim(),
             new InitializerSpec(parse(InitializerSpec.Kind.class, "initializer", t.getInitializer()),
                 t.getInitializerA(), t.getInitializerB()),
@@ -69,8 +69,12 @@ public final class JobSpecs {
   }
 
   private static TableLife ofProto(io.regatta.protocol.tensor.TableLife l) {
-    return new TableLife(l.getStatistics(), l.getDecay(), l.getNonclickCoefficient(), l.getClickCoefficient(),
-        l.getAdmitCount(), l.getAdmitProbability(), l.getShrinkScore(), l.getShrinkUnseenDays(), l.getTtlS());
+    boolean counted = l.getStatistics(); // without, what scores are made of may be left out; 0 is no probability of admission
+    return new TableLife(counted, counted ? l.getDecay() : TableLife.NONE.decay(),
+        counted ? l.getNonclickCoefficient() : TableLife.NONE.nonclickCoefficient(),
+        counted ? l.getClickCoefficient() : TableLife.NONE.clickCoefficient(),
+        l.getAdmitCount(), l.getAdmitProbability() == 0 ? 1 : l.getAdmitProbability(), l.getShrinkScore(),
+        l.getShrinkUnseenDays(), l.getTtlS());
   }
 
   private static Optimizer toProto(OptimizerSpec o) {

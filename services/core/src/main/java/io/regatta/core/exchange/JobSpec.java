@@ -25,6 +25,12 @@ public record JobSpec(String job, Mode mode, int trainers, int stalenessBound, N
     this(job, mode, trainers, stalenessBound, nanPolicy, Sharding.common(shards), minBlock, model);
   }
 
+  /** Returns the same job without what its mode and its model do not use: jobs that train alike are equal then. */
+  public JobSpec used() {
+    return new JobSpec(job, mode, trainers, mode == Mode.SSP ? stalenessBound : 0, nanPolicy,
+        sharding.isApart() ? sharding : Sharding.common(shards()), minBlock, model.used());
+  }
+
   /** Number of shards in the shard map. */
   public int shards() {
     return sharding.shards();

@@ -39,6 +39,11 @@ public record InitializerSpec(Kind kind, float a, float b) {
     }
   }
 
+  /** Returns the same initializer with 0 for a parameter that its kind does not use. */
+  public InitializerSpec used() {
+    return kind == Kind.CONSTANT ? new InitializerSpec(kind, a, 0) : this;
+  }
+
   public static InitializerSpec zeros() {
     return new InitializerSpec(Kind.CONSTANT, 0, 0);
   }

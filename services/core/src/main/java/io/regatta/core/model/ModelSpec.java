@@ -39,6 +39,12 @@ public record ModelSpec(long seed, List<DenseVariable> dense, OptimizerSpec dens
     }
   }
 
+  /** Returns the same model without what its optimizers, initializers and lives do not use. */
+  public ModelSpec used() {
+    return new ModelSpec(seed, dense, dense.isEmpty() ? OptimizerSpec.sgd(0) : denseOptimizer.used(),
+        sparse.stream().map(SparseTableSpec::used).toList());
+  }
+
   /** Elements of the flat dense vector: all variables one after another. */
   public int denseNumel() {
     int n = 0;

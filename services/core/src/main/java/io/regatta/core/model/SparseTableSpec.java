@@ -30,6 +30,11 @@ public record SparseTableSpec(String name, int dim, InitializerSpec initializer,
     Objects.requireNonNull(life, "life");
   }
 
+  /** Returns the same table without what its kinds of initializer, optimizer and life do not use. */
+  public SparseTableSpec used() {
+    return new SparseTableSpec(name, dim, initializer.used(), optimizer.used(), life.used());
+  }
+
   /** Rows that are born and stay. */
   public SparseTableSpec(String name, int dim, InitializerSpec initializer, OptimizerSpec optimizer) {
     this(name, dim, initializer, optimizer, TableLife.NONE);

@@ -52,6 +52,13 @@ public record TableLife(boolean statistics, float decay, float nonclickCoefficie
     return new TableLife(true, 0.98f, 0.1f, 1, 0, 1, 0, 0, 0);
   }
 
+  /** Returns the same life with the usual values in fields that say nothing without statistics. */
+  public TableLife used() {
+    return new TableLife(statistics, statistics ? decay : NONE.decay, statistics ? nonclickCoefficient : NONE.nonclickCoefficient,
+        statistics ? clickCoefficient : NONE.clickCoefficient, admits() ? admitCount : 0, admitProbability, shrinkScore,
+        shrinkUnseenDays, ttlSeconds);
+  }
+
   public TableLife withAdmission(int count, float probability) {
     return new TableLife(statistics, decay, nonclickCoefficient, clickCoefficient, count, probability, shrinkScore,
         shrinkUnseenDays, ttlSeconds);

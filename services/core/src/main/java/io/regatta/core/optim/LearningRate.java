@@ -84,6 +84,16 @@ public record LearningRate(Kind kind, double base, long decaySteps, double decay
     }
   }
 
+  /** Returns the same schedule with nothing in the fields that its kind does not use: two of the same rates are equal then. */
+  public LearningRate used() {
+    boolean piecewise = kind == Kind.PIECEWISE;
+    boolean decays = kind == Kind.STEP || kind == Kind.EXPONENTIAL;
+    boolean warm = kind != Kind.NOAM && warmupSteps > 0;
+    return new LearningRate(kind, piecewise ? 0 : base, decays || kind == Kind.COSINE ? decaySteps : 0, decays ? decayRate : 1,
+        kind == Kind.EXPONENTIAL && staircase, piecewise ? boundaries : List.of(), piecewise ? values : List.of(),
+        kind == Kind.NOAM ? modelDim : 0, kind == Kind.COSINE ? minimum : 0, warmupSteps, warm ? warmupStart : 0);
+  }
+
   /** A constant rate. */
   public static LearningRate constant(double rate) {
     return new LearningRate(Kind.CONSTANT, rate, 0, 1, false, List.of(), List.of(), 0, 0, 0, 0);

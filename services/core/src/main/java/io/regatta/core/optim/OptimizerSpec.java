@@ -66,6 +66,16 @@ public record OptimizerSpec(Kind kind, LearningRate learningRate, float momentum
         clipNorm, 0, 0, 0);
   }
 
+  /** Returns the same optimizer with 0 in every field that its kind does not use: two that do the same are equal then. */
+  public OptimizerSpec used() {
+    boolean adam = kind == Kind.ADAM;
+    boolean ftrl = kind == Kind.FTRL;
+    boolean momentous = kind == Kind.MOMENTUM;
+    return new OptimizerSpec(kind, learningRate.used(), momentous ? momentum : 0, momentous && nesterov, adam ? beta1 : 0,
+        adam ? beta2 : 0, adam || kind == Kind.ADAGRAD ? epsilon : 0, ftrl || kind == Kind.ADAGRAD ? initialAccumulator : 0,
+        weightDecay, clipValue, clipNorm, ftrl ? beta : 0, ftrl ? l1 : 0, ftrl ? l2 : 0);
+  }
+
   /** Plain SGD at a constant rate. */
   public static OptimizerSpec sgd(double rate) {
     return new OptimizerSpec(Kind.SGD, LearningRate.constant(rate), 0, false, 0, 0, 0, 0, 0, 0, 0);

@@ -32,8 +32,10 @@ final class JobDifference {
     this.rank = rank;
   }
 
-  /** A phrase per difference, {@code here} being the shard's and {@code there} this rank's; empty if there is none. */
-  static String describe(JobSpec here, JobSpec there, int rank) {
+  /** A phrase per difference, first the shard's value, then this rank's; empty if there is none. */
+  static String describe(JobSpec shards, JobSpec trainers, int rank) {
+    JobSpec here = shards.used(); // what nobody uses may differ
+    JobSpec there = trainers.used();
     JobDifference d = new JobDifference(rank);
     d.compare("mode", here.mode(), there.mode());
     d.compare("trainers", here.trainers(), there.trainers());

@@ -174,7 +174,7 @@ public final class ParameterShard {
       jobs.put(job.job(), state);
       limitPool();
     } else {
-      if (!state.spec.equals(job)) {
+      if (!state.spec.used().equals(job.used())) {
         throw new Conflict("job '" + job.job() + "' is registered with another specification on shard " + index
             + ": " + JobDifference.describe(state.spec, job, trainer.rank())
             + "; give this job another name, or the same model and settings on every trainer");

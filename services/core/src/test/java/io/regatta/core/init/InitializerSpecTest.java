@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.model.SparsePartition;
+import java.util.stream.IntStream;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.constraints.IntRange;
@@ -28,6 +30,18 @@ class InitializerSpecTest {
       spec.fill(42, "emb", id, out, id * DIM, DIM);
     }
     return out;
+  }
+
+  /** Values that another program computed from the formulas, as a client of another make would. */
+  @Test
+  void givesTheValuesOfAnotherProgram() {
+    assertThat(row(InitializerSpec.uniform(-1, 1), 1, "emb", 77, 4))
+        .containsExactly(-0.52929777f, -0.82202983f, 0.52109331f, 0.0057011368f);
+    assertThat(row(InitializerSpec.normal(0, 1), 1, "emb", 77, 3)).containsExactly(new float[] {0.62103039f, 0.38858497f, -1.6905255f},
+        within(1e-7f));
+    assertThat(SparsePartition.shardOf(77, 3)).isEqualTo(2);
+    assertThat(SparsePartition.shardOf(0, 2)).isEqualTo(1);
+    assertThat(IntStream.range(0, 8).map(id -> SparsePartition.shardOf(id, 4))).containsExactly(3, 2, 0, 1, 1, 3, 0, 3);
   }
 
   private static double moment(float[] x, double centre, int power) {

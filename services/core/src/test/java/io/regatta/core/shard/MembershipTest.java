@@ -22,6 +22,8 @@ import io.regatta.core.init.InitializerSpec;
 import io.regatta.core.model.DenseVariable;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.SparseTableSpec;
+import io.regatta.core.model.TableLife;
+import io.regatta.core.optim.LearningRate;
 import io.regatta.core.optim.OptimizerSpec;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -63,6 +65,28 @@ class MembershipTest {
         .contains(": sparse_optimizer.learning_rate is 0.5 on the shard and 0.001 in trainer 1; give");
     assertThat(refusal(withRates(OptimizerSpec.adam(0.5), OptimizerSpec.adam(0.5)), withRates(0.1, 0.1)))
         .contains(": optimizer.kind is adam on the shard and sgd in trainer 1; give");
+  }
+
+  /** A client of another make leaves them out. */
+  @Test
+  void whatModeOptimizerAndTableDoNotUseMayDiffer() {
+    LearningRate here = new LearningRate(LearningRate.Kind.CONSTANT, 0.5, 0, 1, false, List.of(), List.of(), 0, 0, 0, 0);
+    LearningRate there = new LearningRate(LearningRate.Kind.CONSTANT, 0.5, 7, 0, true, List.of(3L), List.of(), 5, 1, 0, 2);
+    OptimizerSpec full = new OptimizerSpec(OptimizerSpec.Kind.SGD, here, 0.9f, true, 0.9f, 0.99f, 1e-8f, 1, 0, 0, 0, 1, 1, 1);
+    OptimizerSpec bare = new OptimizerSpec(OptimizerSpec.Kind.SGD, there, 0, false, 0, 0, 0, 0, 0, 0, 0);
+    TableLife life = new TableLife(false, 0.5f, 2, 3, 1, 1, 0, 0, 0);
+    JobSpec given = job(3, full, new SparseTableSpec("t", 2, new InitializerSpec(InitializerSpec.Kind.CONSTANT, 0, 7), full, life));
+    JobSpec less = job(0, bare, new SparseTableSpec("t", 2, InitializerSpec.zeros(), bare));
+    shard.register(given, new TrainerId(0, 1), 0);
+    assertThat(shard.register(less, new TrainerId(1, 1), 0)).isZero();
+    assertThat(shard.status("job").trainers()).hasSize(2);
+    assertThat(refusal(given, job(0, OptimizerSpec.sgd(0.25), new SparseTableSpec("t", 2, InitializerSpec.zeros(), bare))))
+        .contains(": optimizer.learning_rate is 0.5 on the shard and 0.25 in trainer 1; give");
+  }
+
+  private static JobSpec job(int stalenessBound, OptimizerSpec optimizer, SparseTableSpec table) {
+    return new JobSpec("job", Mode.ASYNC, 2, stalenessBound, NanPolicy.FAIL, 1, 4,
+        new ModelSpec(1, List.of(new DenseVariable("w", List.of(3))), optimizer, List.of(table)));
   }
 
   private String refusal(JobSpec here, JobSpec there) {
