@@ -62,8 +62,8 @@ class TableCountersTest {
       ParameterClient client = servers.client(job(), 0, 1);
       get(client.register());
       get(client.pull(0, false, ids(1, 4), false)); // born, and not admitted
-      get(client.pull(0, false, ids(1, 3), false)); // admitted
-      get(client.push(0, 1, null, null, List.of(new SparseRows("t", new long[] {1, 2, 3, 4},
+      get(client.pull(1, false, ids(1, 3), false)); // admitted: a step counts once
+      get(client.push(1, 1, null, null, List.of(new SparseRows("t", new long[] {1, 2, 3, 4},
           new float[] {1, 10, 10, 1, 10, 10, 1, 0, 0, 1, 10, 10})))); // value, show, click; 4 is not admitted
       get(client.shrink(1, true)); // 3 goes for its score
       get(client.pull(0, false, ids(1, 1), false));
