@@ -127,7 +127,8 @@ class FailureTableTest {
   @ParameterizedTest
   @EnumSource
   void a_run_ends_as_the_page_says(Row row) throws Exception {
-    JobConfig job = Jobs.wideAndDeep(dir, "mode=sync", "servers=1", "shards=1", "trainers=2", "epochs=2");
+    JobConfig job = Jobs.wideAndDeep(dir, "mode=sync", "servers=1", "shards=1", "trainers=2", "epochs=2",
+        "stop_grace_seconds=0"); // who ends here shall be gone, as by kill -9
     rendezvous = get(vertx.deployVerticle(new RendezvousVerticle(node, RendezvousConfig.defaults())));
     server = get(vertx.deployVerticle(new ParameterServerVerticle(node, ParameterServerConfig.defaults().at(0, 1, 1))));
     AtomicBoolean done = new AtomicBoolean();

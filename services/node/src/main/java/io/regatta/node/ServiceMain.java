@@ -296,7 +296,7 @@ public final class ServiceMain<R extends Record> {
 
   private void close(Node node) {
     Future<Void> closing = node.close();
-    closed = Blocking.settles(closing, Interrupt.LIMIT);
+    closed = Interrupt.settles(closing);
     if (!closed) {
       LOG.warn("{} did not close within {} s and is ended as it is", service, Interrupt.LIMIT.toSeconds());
     } else if (closing.failed()) {

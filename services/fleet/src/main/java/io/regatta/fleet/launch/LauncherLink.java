@@ -17,7 +17,7 @@ public final class LauncherLink {
 
   private static final int STATUS = 143;
   /** After which hooks that hang are not waited for: nobody is left to kill this process. */
-  private static final long HALT_MILLIS = 10_000;
+  private static final long HALT_MILLIS = 30_000;
   private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(300);
   private static final AtomicBoolean FOLLOWS = new AtomicBoolean();
 

@@ -11,6 +11,8 @@ final class OrderlyEnd {
 
   /** What a process may take to end in order when it is asked to; it promises to do so within four seconds. */
   private static final long GRACE_MILLIS = 8000;
+  /** The same of a trainer, which may have a model to save ({@code stop_grace_seconds}). */
+  private static final long SAVE_GRACE_MILLIS = 30_000;
   /** Signals after which nobody is waited for. */
   private static final int IMPATIENT = 2;
 
@@ -33,7 +35,8 @@ final class OrderlyEnd {
     for (LaunchedRole role : List.of(LaunchedRole.WORKER, LaunchedRole.SERVER, LaunchedRole.MASTER)) {
       List<Launched> some = processes.stream().filter(process -> process.planned().role() == role).toList();
       some.forEach(role == LaunchedRole.MASTER ? Launched::signal : Launched::terminate); // a master would stay for other machines
-      long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(GRACE_MILLIS);
+      long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(role == LaunchedRole.WORKER ? SAVE_GRACE_MILLIS
+          : GRACE_MILLIS);
       some.forEach(process -> await(process, deadline));
     }
   }

@@ -2,10 +2,14 @@ package io.regatta.node.process;
 
 import io.vertx.core.Future;
 import java.time.Duration;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 
 /**
- * What Ctrl-C and SIGTERM do while a command or service runs: an ordered close, given at most four seconds, and one line
+ * What Ctrl-C and SIGTERM do while a command or service runs: an ordered close, given at most four seconds (longer while a model is
+ * being saved, see {@link #awaits}), and one line
  * that says so; then the JVM ends with its usual status (130, 143), or with 1 if the close was given up, so that nobody takes it for
  * an orderly one. A model thread inside a native call is not waited for. Owned by the main thread.
  */
@@ -17,6 +21,10 @@ public final class Interrupt implements AutoCloseable {
   /** Whoever does not end in order has failed. */
   private static final int GIVEN_UP = 1;
 
+  /** For work that does not keep its word. */
+  private static final Duration WORK_LIMIT = Duration.ofMinutes(10);
+  private static final Queue<Future<String>> HOLDING = new ConcurrentLinkedQueue<>();
+
   private static volatile boolean underway;
 
   private final Thread hook;
@@ -24,15 +32,43 @@ public final class Interrupt implements AutoCloseable {
   private Interrupt(Supplier<Future<Void>> close) {
     hook = new Thread(() -> {
       underway = true;
-      if (Blocking.settles(close.get(), LIMIT)) {
-        System.err.println("regatta: stopped, everything was closed in order");
+      if (settles(close.get())) {
+        System.err.println("regatta: stopped, everything was closed in order" + heldUp());
         return;
       }
       System.err.println("regatta: stopped, but not everything ended within " + LIMIT.toSeconds() + " s; the process ends now, with status "
-          + GIVEN_UP);
+          + GIVEN_UP + heldUp());
       System.err.flush();
       Runtime.getRuntime().halt(GIVEN_UP); // the JVM's own end would have the signal's status
     }, "regatta-interrupt");
+  }
+
+  /**
+   * Lets a close that has been asked for by a signal take longer for work that must not be cut off.
+   *
+   * @param work ends by itself in bounded time; its result is added to the line that says how the process has ended, unless it is empty
+   */
+  public static void awaits(Future<String> work) {
+    if (underway) {
+      HOLDING.add(work);
+    }
+  }
+
+  /** Waits for a close as long as one may take. Returns false if it has been given up. */
+  public static boolean settles(Future<?> closing) {
+    if (Blocking.settles(closing, LIMIT)) {
+      return true;
+    }
+    if (HOLDING.isEmpty()) {
+      return false;
+    }
+    HOLDING.forEach(work -> Blocking.settles(work, WORK_LIMIT));
+    return Blocking.settles(closing, LIMIT);
+  }
+
+  private static String heldUp() {
+    return HOLDING.stream().filter(work -> work.succeeded() && !work.result().isEmpty()).map(work -> "; " + work.result()).distinct()
+        .collect(Collectors.joining());
   }
 
   /** Whether this process is being stopped so: what fails from now on fails for that, and needs no words of its own. */

@@ -124,6 +124,10 @@ public record JobConfig(
         + "with status 0. The result says in both cases what was not trained.")
     OnTrainerLost onTrainerLost,
 
+    @Setting(value = "20", unit = "s", doc = "How long a trainer that is asked to stop (Ctrl-C, SIGTERM, a launcher that stops the others) "
+        + "when its training is over may take to save the model first; 0: none. A launcher kills its trainers after 30 s.")
+    long stopGraceSeconds,
+
     @Setting(value = "false", doc = "Push through the host's gradient aggregator (sync, half_async). collective: gradients are summed by the "
         + "gradient aggregators that there are, instead of by the trainers among themselves.")
     boolean aggregator,
@@ -178,6 +182,7 @@ public record JobConfig(
     }
     atLeast("compute_threads", computeThreads, 0);
     atLeast("min_block", minBlock, 1);
+    atLeast("stop_grace_seconds", stopGraceSeconds, 0);
     atLeast("model_thread_idle_ms", modelThreadIdleMs, 0);
     if (!isPlace(output, snapshots) && (snapshots.isOn() || resume.equals("auto"))) {
       throw new InvalidInput("snapshots.dir: snapshots, and resume: auto, need a directory; give one, or set output");

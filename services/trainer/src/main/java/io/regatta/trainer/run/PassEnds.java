@@ -55,6 +55,7 @@ final class PassEnds extends TrainingListenerAdapter {
     int pass = passes++;
     boolean day = worker.job().shrinkEachPass();
     boolean moment = worker.job().snapshots().everyPass();
+    worker.passed();
     if (!day && !moment || worker.combine("examples of the pass", new double[] {examples}, ReduceOp.SUM)[0] == 0) {
       return;
     }

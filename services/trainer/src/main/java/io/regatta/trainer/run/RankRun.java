@@ -36,6 +36,7 @@ public final class RankRun {
   private final GpuAssignment gpus;
   private final ReplicaGroup group;
   private final RankCollectives collectives;
+  private final ModelSaves saves = new ModelSaves();
   private final RunEnd end;
   private final List<ModelExecutor> executors = new ArrayList<>();
   private final CompletableFuture<RunResult> result = new CompletableFuture<>();
@@ -65,7 +66,7 @@ public final class RankRun {
     group = new ReplicaGroup(session.job().threads());
     running = new AtomicInteger(group.size());
     collectives = new RankCollectives(session, group);
-    end = new RunEnd(session, group, collectives, resultFile);
+    end = new RunEnd(session, group, collectives, saves, resultFile);
   }
 
   /** Starts the model threads; called once. The future is {@link #result}. */
@@ -113,6 +114,19 @@ public final class RankRun {
     return group.snapshots();
   }
 
+  /**
+   * Returns a future that completes when no model would be lost by a stop: none is being saved, nor trained to its end and still to be
+   * saved. It is complete while this rank trains.
+   */
+  public CompletableFuture<Void> modelSaved() {
+    return saves.underWay();
+  }
+
+  /** Returns the directory of the last model that is whole; empty if this rank knows of none. */
+  public String model() {
+    return saves.saved();
+  }
+
   /** Completes when all model threads are at their end, in any outcome. */
   public CompletableFuture<Void> ended() {
     return ended;
@@ -129,7 +143,7 @@ public final class RankRun {
     Device device = Devices.of(gpus.device(job.device(), job.mode(), session.localRank()));
     session.elastic().ifPresent(ElasticRank::enter);
     try (Progress shown = progress(replica)) {
-      ReplicaWorker worker = new ReplicaWorker(new ReplicaContext(session, group, replica), collectives, device, shown);
+      ReplicaWorker worker = new ReplicaWorker(new ReplicaContext(session, group, replica), collectives, saves, device, shown);
       boolean ended = false;
       try {
         runProgram(worker);
@@ -139,6 +153,9 @@ public final class RankRun {
         throw replica == 0 ? end.withoutRendezvous(worker, e, ended) : e;
       }
     } finally {
+      if (replica == 0) {
+        saves.over();
+      }
       group.end(replica);
       if (running.decrementAndGet() == 0) {
         session.trace().end();

@@ -38,6 +38,7 @@ final class ReplicaWorker implements Worker {
   private final ReplicaContext context;
   private final TrainerSession session;
   private final RankCollectives collectives;
+  private final ModelSaves saves;
   private final Device device;
   private final Progress progress;
   private final DatasetParts parts = new DatasetParts();
@@ -47,8 +48,9 @@ final class ReplicaWorker implements Worker {
   private String model = "";
   private boolean settingsBound;
 
-  ReplicaWorker(ReplicaContext context, RankCollectives collectives, Device device, Progress progress) {
+  ReplicaWorker(ReplicaContext context, RankCollectives collectives, ModelSaves saves, Device device, Progress progress) {
     this.context = context;
+    this.saves = saves;
     this.device = device;
     this.collectives = collectives;
     this.progress = progress;
@@ -270,11 +272,20 @@ final class ReplicaWorker implements Worker {
    * @return where, as that rank names the place; empty if no rank can
    */
   private String written(String dir, FleetTrainer of, boolean able) {
-    double[] where = collectives.byTheLowest("save", able, () -> {
-      SavedModel.write(Path.of(dir), session, of);
-      return dir.chars().asDoubleStream().toArray();
-    });
-    return Arrays.stream(where).mapToObj(c -> String.valueOf((char) c)).collect(Collectors.joining());
+    saves.begin();
+    try {
+      double[] where = collectives.byTheLowest("save", able, () -> {
+        SavedModel.write(Path.of(dir), session, of);
+        return dir.chars().asDoubleStream().toArray();
+      });
+      String saved = Arrays.stream(where).mapToObj(c -> String.valueOf((char) c)).collect(Collectors.joining());
+      if (!saved.isEmpty()) {
+        saves.saved(saved);
+      }
+      return saved;
+    } finally {
+      saves.end();
+    }
   }
 
   /** Ends the readers of data sets that {@link #shard} has made, which the program may have left in their middle. */
@@ -294,6 +305,13 @@ final class ReplicaWorker implements Worker {
     boolean able = model.isEmpty() && trainer != null && !output.isBlank() && session.client().isPresent();
     String saved = written(output, trainer, able);
     model = saved.isEmpty() ? model : saved;
+  }
+
+  /** Records the end of a pass: behind the last one, the model is about to be saved. */
+  void passed() {
+    if (context.replica() == 0 && hasTrainedAll()) {
+      saves.trained();
+    }
   }
 
   /** Returns true once this replica has made all passes, or all steps, that its job asks for. */

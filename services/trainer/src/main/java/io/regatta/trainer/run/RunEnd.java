@@ -43,10 +43,12 @@ final class RunEnd {
   private final TrainerSession session;
   private final ReplicaGroup group;
   private final RankCollectives collectives;
+  private final ModelSaves saves;
   private final ResultFile resultFile;
 
   /** @param resultFile where the result goes if this is the lowest rank that has such a file; null: none */
-  RunEnd(TrainerSession session, ReplicaGroup group, RankCollectives collectives, ResultFile resultFile) {
+  RunEnd(TrainerSession session, ReplicaGroup group, RankCollectives collectives, ModelSaves saves, ResultFile resultFile) {
+    this.saves = saves;
     this.session = session;
     this.group = group;
     this.collectives = collectives;
@@ -58,6 +60,7 @@ final class RunEnd {
    * they train and in what they write; every one comes to every meeting, or the others wait for it there.
    */
   RunResult together(List<ReplicaWorker> workers) {
+    saves.trained();
     session.ending();
     if (session.client().isEmpty()) {
       Enrolment.abstain(session);
@@ -114,13 +117,17 @@ final class RunEnd {
     }
     boolean whole = programEnded || worker.hasTrainedAll();
     Path dir = Path.of(whole ? output : output + UNFINISHED);
+    saves.begin();
     try {
       worker.trainer().handIn();
       session.await("end of the others' training", session.othersAtRest());
       SavedModel.write(dir, session, worker.trainer());
+      saves.saved(dir.toString());
     } catch (RegattaException e) {
       LOG.warn("{} could not save what it has trained in {}: {}", name, dir, e.getMessage());
       return why;
+    } finally {
+      saves.end();
     }
     return new PeerLost(name + " has saved " + (whole ? "the model, as the trainers have trained it," : "the model, not yet trained to "
         + "its end (" + worker.trainer().steps() + " steps),") + " in " + dir + missing + why.getMessage(), why);

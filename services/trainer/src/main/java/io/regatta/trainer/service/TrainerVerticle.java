@@ -9,6 +9,7 @@ import io.regatta.node.FiniteService;
 import io.regatta.node.Node;
 import io.regatta.node.admin.Hosted;
 import io.regatta.node.directory.Directory;
+import io.regatta.node.process.Interrupt;
 import io.regatta.trainer.Progress;
 import io.regatta.trainer.TrainingProgram;
 import io.regatta.trainer.config.GpuAssignment;
@@ -27,6 +28,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -251,6 +253,30 @@ public final class TrainerVerticle extends VerticleBase implements CancellableSt
       result.tryFail(reason);
       return finish(false);
     }
+    return finishedSave().transform(v -> stopNow(reason));
+  }
+
+  /**
+   * Lets a model that is being saved, or is trained and still to be saved, become whole first, for {@code stop_grace_seconds} at most.
+   * The ranks that are still training do not take part, and leave at once.
+   */
+  private Future<Void> finishedSave() {
+    if (run.modelSaved().isDone() || lost != null || job.stopGraceSeconds() == 0) {
+      return Future.succeededFuture();
+    }
+    LOG.info("{} is asked to stop when its training is over: it ends its run first, so that the model is saved, within {} s", name(),
+        job.stopGraceSeconds());
+    Future<Void> saved = Future.fromCompletionStage(run.modelSaved(), context)
+        .timeout(job.stopGraceSeconds(), TimeUnit.SECONDS).otherwiseEmpty();
+    Interrupt.awaits(saved.map(v -> {
+      String last = run.model().isEmpty() ? "" : "the last whole model is in " + run.model();
+      return !run.modelSaved().isDone() ? "no model could be saved within " + job.stopGraceSeconds() + " s" + (last.isEmpty() ? ""
+          : "; " + last) : run.model().isEmpty() ? "" : "the model is whole, in " + run.model();
+    }));
+    return saved;
+  }
+
+  private Future<Void> stopNow(Cancelled reason) {
     boolean running = !run.result().isDone();
     session.end(reason);
     if (running) {
