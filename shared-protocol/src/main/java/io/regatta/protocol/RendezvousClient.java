@@ -1,6 +1,7 @@
 package io.regatta.protocol;
 
 import com.google.protobuf.ByteString;
+import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.reduce.Elementwise;
 import io.regatta.protocol.rendezvous.AddRequest;
 import io.regatta.protocol.rendezvous.CompareAndSetRequest;
@@ -24,6 +25,7 @@ import io.regatta.protocol.rendezvous.WatchRequest;
 import io.regatta.protocol.stream.StreamOptions;
 import io.vertx.core.Future;
 import io.vertx.core.Handler;
+import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
 import java.util.List;
 import java.util.Optional;
@@ -107,6 +109,40 @@ public final class RendezvousClient {
         view);
   }
 
+  /**
+   * Follows a group by differences: what each change costs here and on the network is what has changed.
+   *
+   * @param incarnation of the member; 0: none
+   * @param known takes every message before the call
+   * @param change called on the caller's context with the whole view first, then with what has changed
+   * @return fails with {@code PeerLost}, too, if a message was missed: a new watch begins with the whole view
+   */
+  public Watch follow(String group, long incarnation, KnownGroup known, Handler<GroupView> change) {
+    Promise<Void> ended = Promise.promise();
+    Runnable[] cancel = {() -> { }};
+    Watch watch = calls.watch(RendezvousGrpcClient.Watch, WatchRequest.newBuilder().setGroup(group).setIncarnation(incarnation)
+        .setDifferences(true).build(), message -> {
+          if (ended.future().isComplete()) {
+            return;
+          }
+          if (known.apply(message)) {
+            change.handle(message);
+          } else if (ended.tryFail(new PeerLost("a view of group " + group + " was missed: after view " + known.number()
+              + " came what has changed since view " + message.getSince()))) {
+            cancel[0].run();
+          }
+        });
+    cancel[0] = watch::cancel;
+    watch.ended().onComplete(end -> {
+      if (end.succeeded()) {
+        ended.tryComplete();
+      } else {
+        ended.tryFail(end.cause());
+      }
+    });
+    return new Watch(ended.future(), watch::cancel);
+  }
+
   /** Barrier with a small payload: everybody's payloads in rank order, when all active members have come. */
   public Future<GatherReply> gather(String group, int rank, long incarnation, String key, byte[] payload,
       long timeoutMillis) {
@@ -185,7 +221,12 @@ public final class RendezvousClient {
 
   /** One group, if it is open, and who waits in it for whom; {@code group} empty for all. */
   public Future<GroupsReply> groups(String group) {
-    return calls.call(RendezvousGrpcClient.Groups, GroupsRequest.newBuilder().setGroup(group).build());
+    return groups(group, 0);
+  }
+
+  /** As {@link #groups(String)}, with the group's view as a difference since the view of this number; 0: whole. */
+  public Future<GroupsReply> groups(String group, long since) {
+    return calls.call(RendezvousGrpcClient.Groups, GroupsRequest.newBuilder().setGroup(group).setSince(since).build());
   }
 
   /** Closes the connection; what is under way, watches too, fails. */

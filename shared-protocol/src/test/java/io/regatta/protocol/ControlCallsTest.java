@@ -151,6 +151,22 @@ class ControlCallsTest {
   }
 
   @Test
+  void a_watch_by_differences_breaks_when_a_view_was_missed() throws Exception {
+    RendezvousClient client = new RendezvousClient(loop.vertx, "127.0.0.1", server.getPort());
+    KnownGroup known = new KnownGroup();
+    BlockingQueue<Long> numbers = new LinkedBlockingQueue<>();
+    Watch watch = client.follow("job", 0, known, view -> numbers.add(known.number()));
+    ServerCallStreamObserver<GroupView> server = counters.watchers.poll(20, TimeUnit.SECONDS);
+    server.onNext(GroupView.newBuilder().setNumber(5).build());
+    server.onNext(GroupView.newBuilder().setNumber(6).setSince(5).build());
+    server.onNext(GroupView.newBuilder().setNumber(8).setSince(7).build());
+    assertThatThrownBy(() -> get(watch.ended())).isInstanceOf(PeerLost.class).hasMessageContaining("group job")
+        .hasMessageContaining("after view 6").hasMessageContaining("since view 7");
+    assertThat(numbers).containsExactly(5L, 6L);
+    assertThat(counters.cancelled.poll(20, TimeUnit.SECONDS)).isEqualTo("job");
+  }
+
+  @Test
   void a_lost_peer_is_named() throws Exception {
     RendezvousClient client = new RendezvousClient(loop.vertx, "127.0.0.1", server.getPort());
     Watch watch = client.watch("job", view -> { });

@@ -95,6 +95,7 @@ final class AggregatorEndpoint implements ShardStreamHandler {
     job.opened(from.shard(), from.trainer());
     try {
       job.roundsOrNew(from.shard(), from.shardIncarnation()).register(from.trainer());
+      job.registered(from.trainer());
     } catch (RegattaException e) {
       prune(spec.job()); // what was begun for nobody
       throw e;

@@ -54,6 +54,11 @@ final class JobAggregation {
     generation = Math.max(generation, trainersGeneration);
   }
 
+  /** A trainer has registered for a shard: a life that is over may come late, and the watch has said so already. */
+  void registered(TrainerId trainer) {
+    watch.repeat(trainer.rank());
+  }
+
   /** A trainer's stream has registered. */
   void opened(int shard, TrainerId trainer) {
     streams.add(new FromTrainer(shard, trainer));
@@ -82,6 +87,7 @@ final class JobAggregation {
 
   /** @param incarnation of the shard, as the trainers call it; 0 if this one does not say */
   AggregationRounds roundsOrNew(int shard, long incarnation) {
+    boolean first = !shards.containsKey(shard);
     ToShard to = shards.computeIfAbsent(shard, index -> {
       ShardConnection connection = uplink.connection(spec, index, this::generation);
       return new ToShard(new AggregationRounds(spec.job(), index, uplink.limits().core(), connection,
@@ -89,6 +95,9 @@ final class JobAggregation {
     });
     if (incarnation != 0) {
       to.connection.meant(incarnation);
+    }
+    if (first) {
+      watch.repeatAll(); // its first round does not wait for those who are gone
     }
     return to.rounds;
   }

@@ -8,7 +8,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Tells a shard who of a job's group is gone. A view costs one question for each member, whatever the shard holds. Owned by
+ * Tells a shard who of a job's group is gone. A change costs one question for each member that it names, whatever the shard holds
+ * and however large the group is. Owned by
  * the shard's event loop.
  */
 final class ShardFollower implements GroupWatch.Follower {

@@ -9,6 +9,7 @@ import io.regatta.node.admin.Waits;
 import io.regatta.node.group.GroupWatch;
 import io.regatta.protocol.LaterTurn;
 import io.regatta.protocol.ShardStreamSession;
+import io.regatta.protocol.ShardStreamHandler.Origin;
 import io.regatta.protocol.StreamPaths;
 import io.regatta.protocol.error.ErrorMapping;
 import io.regatta.protocol.parameterserver.DigestReply;
@@ -127,7 +128,16 @@ final class ShardService {
   /** Takes a stream of {@link StreamPaths#PARAMETER_SHARD}. */
   void serve(TensorStream stream) {
     ShardStreamSession.serve(stream, new ShardStreams(index, incarnation, shard, metrics, config::checkSharding,
-        this::jobChanged, job -> streams.put(stream, job), () -> streams.remove(stream), closed::add), options);
+        this::came, this::jobChanged, job -> streams.put(stream, job), () -> streams.remove(stream), closed::add), options);
+  }
+
+  /** A life that is over may come late, and the watch has said so already. */
+  private void came(Origin trainer) {
+    GroupWatch watch = watches.get(trainer.job());
+    if (watch != null) {
+      watch.repeat(trainer.trainer().rank());
+    }
+    jobChanged(trainer.job());
   }
 
   /** Watches the group of a job that has come, and no longer that of one that has gone. */

@@ -32,6 +32,7 @@ final class ShardStreams implements ShardStreamHandler {
   private final CoreShardHandler core;
   private final ShardMetrics metrics;
   private final Consumer<JobSpec> fits;
+  private final Consumer<Origin> came;
   private final Consumer<String> jobChanged;
   private final Consumer<String> registered;
   private final Runnable gone;
@@ -39,17 +40,19 @@ final class ShardStreams implements ShardStreamHandler {
 
   /**
    * @param fits throws what is wrong with a job for this shard
-   * @param jobChanged told of a job that may be new, or freed
+   * @param came called when a trainer has registered, of a job that may be new
+   * @param jobChanged called with a job that may be freed
    * @param registered told the job when the stream has a trainer of it
    * @param gone called when such a stream is over
    * @param left told the job when a trainer has ended its run
    */
   ShardStreams(int index, long incarnation, ParameterShard shard, ShardMetrics metrics, Consumer<JobSpec> fits,
-      Consumer<String> jobChanged, Consumer<String> registered, Runnable gone, Consumer<String> left) {
+      Consumer<Origin> came, Consumer<String> jobChanged, Consumer<String> registered, Runnable gone, Consumer<String> left) {
     this.index = index;
     this.incarnation = incarnation;
     this.metrics = metrics;
     this.fits = fits;
+    this.came = came;
     this.jobChanged = jobChanged;
     this.registered = registered;
     this.gone = gone;
@@ -64,7 +67,7 @@ final class ShardStreams implements ShardStreamHandler {
       fits.accept(job);
       return core.register(from, job, step);
     }).map(partFrom -> {
-      jobChanged.accept(job.job());
+      came.accept(from);
       return partFrom;
     });
   }

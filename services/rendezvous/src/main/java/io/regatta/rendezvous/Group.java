@@ -12,8 +12,10 @@ import io.regatta.protocol.rendezvous.JoinRequest;
 import io.regatta.protocol.rendezvous.OpenGather;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.function.BiConsumer;
 import java.util.function.LongSupplier;
@@ -51,6 +53,9 @@ final class Group {
   private boolean elasticSucceeded;
   /** Of all members so far; each machine's launcher may have its own. */
   private final Set<String> runIds = new LinkedHashSet<>();
+  private final ViewLog views;
+  /** While watchers are told: the views built for them so far, by the number since when. Null at other times. */
+  private Map<Long, GroupView> shared;
   private long generation;
 
   /** @param first join, which says what the group is like */
@@ -63,6 +68,7 @@ final class Group {
     this.issuer = issuer;
     this.clock = clock;
     this.generation = issuer.openingGeneration(clock.getAsLong());
+    this.views = new ViewLog(generation);
     this.seats = new Seats(name, worldSize, elastic != null, config, clock);
     this.lobby = new Lobby(name, worldSize);
     this.succession = elastic == null ? null : new Succession(this, elastic, lobby, issuer, config);
@@ -153,13 +159,18 @@ final class Group {
     seats.take(seated.clone());
     LOG.info("{}: formed with {} members, generation {}", name, worldSize, generation + 1);
     changed();
+    GroupView formed = view();
     for (int rank = 0; rank < worldSize; rank++) {
-      guests.get(rank).done().accept(reply(seated[rank]), null);
+      guests.get(rank).done().accept(reply(seated[rank], formed), null);
     }
   }
 
   JoinReply reply(Holder holder) {
-    return JoinReply.newBuilder().setRank(holder.rank).setIncarnation(holder.incarnation).setView(view())
+    return reply(holder, view());
+  }
+
+  private JoinReply reply(Holder holder, GroupView view) {
+    return JoinReply.newBuilder().setRank(holder.rank).setIncarnation(holder.incarnation).setView(view)
         .setLeaseMs(config.leaseMs()).build();
   }
 
@@ -199,7 +210,7 @@ final class Group {
   }
 
   /**
-   * Calls the watcher with the view of now before it returns.
+   * Calls the watcher before it returns.
    *
    * @param incarnation of the member that it is; 0: none
    */
@@ -209,7 +220,7 @@ final class Group {
           + " watchers, the limit (rendezvous.limits.watchers); raise it or watch from fewer places");
     }
     watchers.add(watcher);
-    watcher.view(view());
+    watcher.changed(this::view);
     Holder follower = holders().stream().filter(holder -> incarnation != 0 && holder.incarnation == incarnation).findFirst()
         .orElse(null);
     if (follower != null) {
@@ -276,8 +287,9 @@ final class Group {
   }
 
   void tell() {
-    GroupView view = view();
-    List.copyOf(watchers).forEach(w -> w.view(view));
+    shared = new HashMap<>();
+    List.copyOf(watchers).forEach(w -> w.changed(this::view));
+    shared = null; // and so it is for the others if one of the watchers has changed the group
   }
 
   /** Whether nobody is left to serve: no member is active and nobody waits to join. */
@@ -317,14 +329,25 @@ final class Group {
     ended.forEach(w -> w.end(forWatchers));
   }
 
+  /** Returns the whole view of now. */
   GroupView view() {
+    return view(0);
+  }
+
+  /** Returns what is new since an earlier view, or the whole view if there is none of this number. */
+  GroupView view(long since) {
+    return shared == null ? build(since) : shared.computeIfAbsent(since, this::build);
+  }
+
+  private GroupView build(long since) {
     GroupView.Builder view = GroupView.newBuilder().setGroup(name).setGeneration(generation)
         .setWorldSize(elastic == null || holders().isEmpty() ? worldSize : holders().size());
     if (succession != null) {
-      succession.newcomers().forEach(request -> view.addWaiting(request.getMember() + " at " + request.getEndpoint()));
       seats.active().filter(Holder::isAsked).forEach(holder -> view.addAsked(holder.incarnation));
     }
-    holders().stream().map(Holder::toMember).forEach(view::addMembers);
+    views.note(holders(), succession == null ? List.of()
+        : succession.newcomers().stream().map(request -> request.getMember() + " at " + request.getEndpoint()).toList());
+    views.add(view, since);
     return view.build();
   }
 

@@ -208,10 +208,15 @@ public final class Groups {
 
   /** Open groups by name with what waits in them: the one of this name, or all if it is empty. */
   public GroupsReply status(String name) {
+    return status(name, 0);
+  }
+
+  /** @param since number of the view of the named group that is known already; 0: none */
+  public GroupsReply status(String name, long since) {
     GroupsReply.Builder status = GroupsReply.newBuilder().setIncarnation(incarnation);
     for (Group group : groups.values()) {
       if (name.isEmpty() || name.equals(group.name())) {
-        status.addGroups(group.view()).addAllGathers(group.openGathers());
+        status.addGroups(group.view(name.isEmpty() ? 0 : since)).addAllGathers(group.openGathers());
         group.waits().forEach(wait -> status.addWaits(wait.sentence(clock.getAsLong())));
       }
     }

@@ -53,9 +53,9 @@ final class RendezvousEndpoint {
         .setSet(groups.compareAndSet(r.getGroup(), r.getKey(), r.hasExpected() ? r.getExpected() : null, r.getValue()))
         .build());
     atOnce(server, RendezvousGrpcService.Lease, groups::lease);
-    atOnce(server, RendezvousGrpcService.Groups, r -> groups.status(r.getGroup()));
+    atOnce(server, RendezvousGrpcService.Groups, r -> groups.status(r.getGroup(), r.getSince()));
     Call.bind(server, RendezvousGrpcService.Watch, (r, call) -> groups.watch(r.getGroup(), r.getIncarnation(),
-        new ViewStream(call)));
+        new ViewStream(call, r.getDifferences())));
   }
 
   private static <Q, A> void atOnce(GrpcServer server, ServiceMethod<Q, A> method, Function<Q, A> serve) {
@@ -65,33 +65,44 @@ final class RendezvousEndpoint {
     });
   }
 
-  /** A watcher at the other end of a stream. To a slow one only the latest view is sent: nothing piles up here. */
+  /** A watcher at the other end of a stream. A slow one is sent what has changed once it has room: nothing piles up here. */
   private static final class ViewStream implements Watcher {
     private final Call<WatchRequest, GroupView> call;
-    private GroupView unsent;
+    private final boolean differences;
+    /** Number of the view that was sent last; 0: none, or whole views are sent. */
+    private long sent;
+    /** The views of the group, while the latest has not been sent. */
+    private Views unsent;
 
-    ViewStream(Call<WatchRequest, GroupView> call) {
+    ViewStream(Call<WatchRequest, GroupView> call, boolean differences) {
       this.call = call;
+      this.differences = differences;
       call.request().response().drainHandler(v -> drained());
     }
 
     @Override
-    public void view(GroupView view) {
+    public void changed(Views views) {
       if (call.isOver()) {
         return;
       }
       if (call.request().response().writeQueueFull()) {
-        unsent = view;
+        unsent = views;
       } else {
-        call.write(view);
+        call.write(next(views));
       }
     }
 
+    private GroupView next(Views views) {
+      GroupView view = views.since(sent);
+      sent = differences ? view.getNumber() : 0;
+      return view;
+    }
+
     private void drained() {
-      GroupView view = unsent;
+      Views views = unsent;
       unsent = null;
-      if (view != null) {
-        view(view);
+      if (views != null) {
+        changed(views);
       }
     }
 
@@ -100,7 +111,7 @@ final class RendezvousEndpoint {
       if (reason != null) {
         call.fail(reason);
       } else if (unsent != null) {
-        call.end(unsent);
+        call.end(next(unsent));
       } else {
         call.end();
       }

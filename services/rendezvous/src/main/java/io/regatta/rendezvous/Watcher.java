@@ -6,11 +6,22 @@ import io.regatta.protocol.rendezvous.GroupView;
 /** Somebody who follows a group; called on the thread that owns {@link Groups}. */
 interface Watcher {
 
+  /** The views of the group that is followed. */
+  interface Views {
+
+    /**
+     * Returns the group as it is now: what has changed since a view, or the whole.
+     *
+     * @param number of the view that the watcher has; 0: none
+     */
+    GroupView since(long number);
+  }
+
   /**
-   * The whole group as it is now, at the start and after every change. Views may be skipped if the watcher is slow: a
-   * holder replaced in between shows as the same rank with a higher incarnation.
+   * The group has a new view, at the start and after every change. A watcher that is slow may take it later, or skip it: a holder
+   * replaced in between shows as the same rank with a higher incarnation.
    */
-  void view(GroupView view);
+  void changed(Views views);
 
   /**
    * Nothing comes after this.

@@ -30,16 +30,21 @@ class GroupWatchTest {
 
   /** What a follower was told. */
   private static final class Told implements GroupWatch.Follower {
+    final List<String> told = new CopyOnWriteArrayList<>();
     final Promise<Void> viewed = Promise.promise();
     final AtomicInteger views = new AtomicInteger();
     final Promise<Long> ended = Promise.promise();
     volatile boolean connected = true;
 
     @Override
-    public void active(TrainerId holder) {}
+    public void active(TrainerId holder) {
+      told.add("active " + holder.rank());
+    }
 
     @Override
-    public void gone(TrainerId life, boolean left) {}
+    public void gone(TrainerId life, boolean left) {
+      told.add("gone " + life.rank());
+    }
 
     @Override
     public void viewed() {
@@ -121,6 +126,33 @@ class GroupWatchTest {
       get(older.leave(member));
       assertThat(get(told.ended.future())).isEqualTo(member.getIncarnation());
       older.vertx.runOnContext(v -> watch.close());
+    }
+  }
+
+  @Test
+  void aFollowerIsNotifiedOfTheOneThatLeaves_whenTheOthersStay() {
+    try (RunningRendezvous rendezvous = new RunningRendezvous(RendezvousConfig.defaults())) {
+      List<Future<JoinReply>> members = List.of(rendezvous.join("job", 3, 0), rendezvous.join("job", 3, 1),
+          rendezvous.join("job", 3, 2));
+      members.forEach(RunningRendezvous::get);
+      Told told = new Told();
+      GroupWatch watch = new GroupWatch(rendezvous.vertx, rendezvous.directory, StreamOptions.defaults(), "job", "test", 10, told);
+      rendezvous.vertx.runOnContext(v -> watch.start());
+      get(told.viewed.future());
+      get(rendezvous.leave(members.get(1).result()));
+      while (told.views.get() < 2) {
+        get(rendezvous.vertx.timer(10));
+      }
+      assertThat(told.told).containsExactly("active 0", "active 1", "active 2", "gone 1");
+      Promise<Void> repeated = Promise.promise();
+      rendezvous.vertx.runOnContext(v -> {
+        watch.repeat(1);
+        watch.repeat(7);
+        watch.close();
+        repeated.complete();
+      });
+      get(repeated.future());
+      assertThat(told.told).as("again, for a late life of the rank").endsWith("gone 1", "gone 1").hasSize(5);
     }
   }
 

@@ -329,7 +329,8 @@ class GroupsTest {
     List<RegattaException> errors = new ArrayList<>();
     g.groups.watch("g", new Watcher() {
       @Override
-      public void view(io.regatta.protocol.rendezvous.GroupView view) {
+      public void changed(Views views) {
+        io.regatta.protocol.rendezvous.GroupView view = views.since(0);
         if (view.getMembers(0).getState().equals("left") && view.getMembers(1).getState().equals("active")) {
           g.leave(1);
         }

@@ -53,8 +53,8 @@ final class VirtualGroups {
     RegattaException brokenOff;
 
     @Override
-    public void view(GroupView view) {
-      views.add(view);
+    public void changed(Watcher.Views group) {
+      views.add(group.since(0));
     }
 
     @Override

@@ -7,6 +7,7 @@ import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.Conflict;
 import io.regatta.node.Node;
 import io.regatta.node.directory.Directory;
+import io.regatta.protocol.KnownGroup;
 import io.regatta.protocol.RendezvousClient;
 import io.regatta.protocol.Watch;
 import io.regatta.protocol.rendezvous.GroupView;
@@ -41,6 +42,7 @@ final class ServiceSeat extends Tenure {
   private final Consumer<ServiceSeat> over;
   private final io.regatta.node.group.Membership seat;
   private final RendezvousClient watcher;
+  private final KnownGroup known = new KnownGroup();
   private boolean forming = true;
   /** The last view that came while the generation formed: it may be newer than that, on a connection of its own. */
   private GroupView early;
@@ -84,9 +86,9 @@ final class ServiceSeat extends Tenure {
     if (closed) {
       return;
     }
-    Watch watch = watcher.watch(joining.group(), seat.incarnation(), view -> {
+    Watch watch = watcher.follow(joining.group(), seat.incarnation(), known, change -> {
       watchAgainMillis = WATCH_SOON_MILLIS;
-      seen(view);
+      seen(known.view());
     });
     watch.ended().onComplete(done -> {
       if (!closed) {

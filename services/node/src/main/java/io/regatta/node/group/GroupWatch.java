@@ -5,6 +5,7 @@ import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.exchange.TrainerId;
 import io.regatta.node.directory.Directory;
 import io.regatta.node.directory.Directory.Instance;
+import io.regatta.protocol.KnownGroup;
 import io.regatta.protocol.RendezvousClient;
 import io.regatta.protocol.rendezvous.GroupView;
 import io.regatta.protocol.rendezvous.Member;
@@ -27,7 +28,10 @@ import org.slf4j.LoggerFactory;
  */
 public final class GroupWatch {
 
-  /** Who wants to know. Told the same thing again at every view of the group: each call must be harmless repeated. */
+  /**
+   * Who wants to know. Notified of all members when a watch begins, then of those that change: a call may be repeated, and must be
+   * harmless then.
+   */
   public interface Follower {
 
     /** A rank is held by this life; its older ones are gone. Views may be skipped, so this may be their only trace. */
@@ -40,7 +44,7 @@ public final class GroupWatch {
      */
     void gone(TrainerId life, boolean left);
 
-    /** A view of the group is complete. */
+    /** All that has changed was said. */
     void viewed();
 
     /** The group has ended: nobody up to this incarnation is in it any more. */
@@ -62,6 +66,7 @@ public final class GroupWatch {
   private final String who;
   private final long retryMillis;
   private final Follower follower;
+  private final KnownGroup known = new KnownGroup();
   private RendezvousClient client;
   /** The rendezvous that has shown us the group; null: none yet. */
   private Instance seenAt;
@@ -133,27 +138,45 @@ public final class GroupWatch {
   private Future<Void> follow(Instance rendezvous) {
     closeClient();
     client = new RendezvousClient(vertx, rendezvous.host(), rendezvous.controlPort(), calls);
-    return client.watch(job, view -> seen(rendezvous, view)).ended();
+    return client.follow(job, 0, known, change -> seen(rendezvous, change)).ended();
   }
 
-  private void seen(Instance rendezvous, GroupView view) {
+  private void seen(Instance rendezvous, GroupView change) {
     if (closed) {
       return;
     }
     complained = false;
     unknown = 0;
     seenAt = rendezvous;
-    generation = view.getGeneration();
-    for (Member m : view.getMembersList()) {
+    generation = change.getGeneration();
+    for (Member m : change.getMembersList()) {
       lastIncarnation = Math.max(lastIncarnation, m.getIncarnation());
-      TrainerId life = new TrainerId(m.getRank(), m.getIncarnation());
-      if (m.getState().equals(ACTIVE)) {
-        follower.active(life);
-      } else {
-        follower.gone(life, m.getState().equals(LEFT));
-      }
+      tell(m);
     }
     follower.viewed();
+  }
+
+  private void tell(Member m) {
+    TrainerId life = new TrainerId(m.getRank(), m.getIncarnation());
+    if (m.getState().equals(ACTIVE)) {
+      follower.active(life);
+    } else {
+      follower.gone(life, m.getState().equals(LEFT));
+    }
+  }
+
+  /** Notifies the follower again of what is known of one rank: a life of it has come, which may be over already. */
+  public void repeat(int rank) {
+    if (!closed && rank >= 0 && rank < known.members().size()) {
+      tell(known.members().get(rank));
+    }
+  }
+
+  /** Notifies the follower again of all that is known, for what it has begun since. Costs all members. */
+  public void repeatAll() {
+    for (int rank = 0; rank < known.members().size(); rank++) {
+      repeat(rank);
+    }
   }
 
   private void over(AsyncResult<Void> end) {

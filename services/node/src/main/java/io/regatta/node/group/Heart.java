@@ -3,6 +3,7 @@ package io.regatta.node.group;
 import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.NotOwner;
 import io.regatta.core.error.RegattaException.StaleGeneration;
+import io.regatta.protocol.KnownGroup;
 import io.regatta.protocol.RendezvousClient;
 import io.regatta.protocol.rendezvous.GroupView;
 import io.regatta.protocol.rendezvous.GroupsReply;
@@ -41,6 +42,7 @@ final class Heart {
   private int rank;
   private long incarnation;
   private long generation;
+  private final KnownGroup known = new KnownGroup();
   /** Generation of the last view that was told. */
   private long viewed;
   private long timer = -1;
@@ -81,6 +83,7 @@ final class Heart {
     incarnation = seat.getIncarnation();
     generation = seat.getView().getGeneration();
     viewed = generation;
+    known.apply(seat.getView());
     alive = true;
     deadlineMillis = Math.max(1, seat.getLeaseMs() / BEATS_PER_LEASE);
     timer = vertx.setPeriodic(deadlineMillis, id -> {
@@ -158,12 +161,12 @@ final class Heart {
 
   /** A look that fails is repeated after the next heartbeat: its generation is still newer. */
   private void look() {
-    calls.groups(group).map(GroupsReply::getGroupsList)
+    calls.groups(group, known.number()).map(GroupsReply::getGroupsList)
         .onFailure(e -> LOG.debug("{} {} of group {}: no view of the group: {}", kind, rank, group, e.toString()))
         .onSuccess(views -> {
-          if (alive && !views.isEmpty() && views.get(0).getGeneration() > viewed) {
+          if (alive && !views.isEmpty() && known.apply(views.get(0)) && views.get(0).getGeneration() > viewed) {
             viewed = views.get(0).getGeneration();
-            changed.accept(views.get(0));
+            changed.accept(known.view());
           }
         });
   }
