@@ -51,11 +51,8 @@ final class Capacity {
       return 0;
     }
     long evicted = 0;
-    for (long most = 4L * rows; evicted < most && left() < rows; evicted++) {
-      long at = Math.floorMod(Mix64.mix(++draws), Math.max(1, evictable()));
-      if (evictable() > 0) {
-        tables.evict(at);
-      }
+    for (long most = 4L * rows; evicted < most && left() < rows && evictable() > 0; evicted++) {
+      tables.evict(Math.floorMod(Mix64.mix(++draws), evictable()));
     }
     return evicted * EVICTED_FLOATS;
   }

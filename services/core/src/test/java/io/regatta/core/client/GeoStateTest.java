@@ -107,6 +107,44 @@ class GeoStateTest {
   }
 
   @Test
+  void refusesTheOptimizerOfOnePart_byName() {
+    OptimizerSpec adam = OptimizerSpec.adam(0.1);
+    List<DenseVariable> dense = List.of(new DenseVariable("w", List.of(2)));
+    assertThatThrownBy(() -> state(new ModelSpec(1, dense, adam, List.of()))).isInstanceOf(InvalidInput.class)
+        .hasMessageContaining("the dense parameters is adam");
+    SparseTableSpec table = new SparseTableSpec("emb", 2, InitializerSpec.zeros(), adam);
+    assertThatThrownBy(() -> state(new ModelSpec(1, dense, OptimizerSpec.sgd(1), List.of(table)))).isInstanceOf(InvalidInput.class)
+        .hasMessageContaining("table emb is adam");
+  }
+
+  private static GeoState state(ModelSpec model) {
+    return new GeoState(new JobSpec("job", Mode.GEO, 1, 0, NanPolicy.FAIL, 1, 1, model), 0, 1);
+  }
+
+  @Test
+  void refusesAGradientOfAnotherShape_andDoesNotCountIt() {
+    GeoState state = started(job(1, NanPolicy.FAIL), 0, 1);
+    assertThatThrownBy(() -> state.step(new float[4], List.of())).isInstanceOf(InvalidInput.class)
+        .hasMessageContainingAll("step 0 of trainer 0", "4");
+    assertThat(state.steps()).isZero();
+  }
+
+  @Test
+  void owesAnExchange_fromTheFirstStepOn() {
+    GeoState state = started(job(1, NanPolicy.FAIL), 0, 5);
+    assertThat(state.pending()).isFalse();
+    assertThat(state.takeDelta().step()).as("before the first step").isZero();
+    state.step(new float[] {2, 0, 0}, List.of());
+    assertThat(state.pending()).isTrue();
+    state.step(null, List.of());
+    GeoState.Delta delta = state.takeDelta();
+    assertThat(state.pending()).isFalse();
+    assertThat(delta.step()).as("the last step inside").isEqualTo(1);
+    assertThat(delta.dense()).containsExactly(-1, 0, 0);
+    assertThat(delta.sparse()).as("tables of which nothing has changed").isEmpty();
+  }
+
+  @Test
   void continuesItsSchedule_whenTheRunIsResumed() {
     ModelSpec model = new ModelSpec(1, List.of(new DenseVariable("w", List.of(1))),
         new OptimizerSpec(
