@@ -74,10 +74,6 @@ final class FreePushes implements Intake {
 
   /** Takes what has come of a push, and has been checked, beyond that of which this was done before. */
   private Application take(Application begun, Push push, List<TrainerState> from, String who, RowCheck checked) {
-    if (begun == null) {
-      check.takePart(from, who);
-      check.order(push, who);
-    }
     if (checked.bad() != null) {
       check.nanPolicy(who, checked.bad());
     } else {

@@ -273,6 +273,50 @@ class ParameterClientTest {
   }
 
   @Test
+  void refusesInitialValuesOfAnotherNumber_beforeAnythingIsSent() {
+    LocalJob job = new LocalJob(LocalJob.spec(Mode.SYNC, 1, 2, OptimizerSpec.sgd(1), 0, NanPolicy.FAIL));
+    ParameterClient client = job.clients.get(0);
+    client.register().join();
+    assertThat(catchThrowable(() -> client.initialize(new float[25]).join())).hasCauseInstanceOf(InvalidInput.class)
+        .hasMessageContainingAll("initial value", "25", "24");
+    client.initialize(LocalJob.initial()).join();
+    assertThat(client.job()).isSameAs(job.spec);
+    assertThat(client.partition().sizeOf(0) + client.partition().sizeOf(1)).isEqualTo(24);
+  }
+
+  @Test
+  void asksAgainOnlyTheShardsThatWouldWaitForItEarlier() {
+    LocalJob job = new LocalJob(Mode.SYNC, 2, 2, OptimizerSpec.sgd(1));
+    ParameterClient client = job.clients.get(0);
+    job.nowMillis = 2_000;
+    client.takePartFrom(0).join();
+    assertThat(lastSeen(job, 0)).as("what it has said already").isEqualTo(1_000);
+    client.takePartFrom(3).join();
+    assertThat(lastSeen(job, 0)).isEqualTo(2_000);
+  }
+
+  private static long lastSeen(LocalJob job, int rank) {
+    return job.shards.get(0).status("job").trainers().get(rank).lastSeenMillis();
+  }
+
+  @Test
+  void closesItsLinksWithoutLeaving() {
+    LocalJob job = new LocalJob(Mode.ASYNC, 1, 2, OptimizerSpec.sgd(1));
+    ParameterClient client = job.clients.get(0);
+    assertThat(client.close()).isCompletedWithValue(null);
+    assertThat(catchThrowable(() -> client.pull(0, true, List.of(), false).join())).isNotNull();
+    assertThat(job.shards.get(0).status("job").trainers()).extracting(t -> t.state()).containsExactly("active");
+  }
+
+  @Test
+  void pullsIntoTheCallersArray() {
+    LocalJob job = new LocalJob(Mode.ASYNC, 1, 2, OptimizerSpec.sgd(1));
+    float[] mine = new float[24];
+    assertThat(job.clients.get(0).pull(0, DenseMemory.of(mine), List.of(), false).join().dense()).isSameAs(mine);
+    assertThat(mine).containsExactly(LocalJob.initial());
+  }
+
+  @Test
   void aClosedOwnerCancels() {
     LocalJob job = new LocalJob(Mode.SYNC, 1, 1, OptimizerSpec.sgd(1));
     ParameterClient client = new ParameterClient(job.spec, new TrainerId(0, 1),
