@@ -72,10 +72,14 @@ class DependencyRulesTest {
   private static final String[] SERVERS =
       {"io.regatta.rendezvous..", "io.regatta.parameterserver..", "io.regatta.aggregator.."};
 
-  /** Who uses a library logs as he likes; the choices for our own processes are in one class, which does without it. */
+  /**
+   * An application that uses a library chooses its own logging. What our own processes choose stands in one class. What
+   * tests share, in test jars, counts as tests here.
+   */
   @Test
   void one_class_sees_the_logging_framework() {
-    noClasses().that().doNotHaveFullyQualifiedName("io.regatta.node.process.LogbackLevel").should()
+    noClasses().that().doNotHaveFullyQualifiedName("io.regatta.node.process.LogbackLevel")
+        .and().resideOutsideOfPackage("io.regatta.node.testing..").should()
         .dependOnClassesThat().resideInAPackage("ch.qos.logback..").check(regatta);
   }
 
