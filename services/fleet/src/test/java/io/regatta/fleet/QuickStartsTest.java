@@ -194,7 +194,8 @@ class QuickStartsTest {
     succeeds(start(commands.get(3)));
     succeeds(first);
     shows(5);
-    servers.get(1).signal("INT");
-    assertThat(servers.get(1).status(SECONDS)).isEqualTo(130);
+    for (JavaProcess server : servers) {
+      succeeds(server); // they know how many trainers there are, and end with the last one
+    }
   }
 }

@@ -94,12 +94,15 @@ final class DatasetRun {
   }
 
   /**
-   * Sees that something was trained. All replicas call it after their last pass.
+   * Sees that something was trained, if the job asks for passes at all. All replicas call it after their last pass.
    *
    * @param began step that this replica's training began at; a resumed run may have all of it behind it
    * @throws InvalidInput if the whole job has trained no example
    */
   void requireExamples(long began, TrainingReport whole) {
+    if (job.epochs() == 0) {
+      return;
+    }
     double[] all = worker.allReduce(new double[] {whole.examples(), began}, ReduceOp.SUM);
     if (all[0] == 0 && all[1] == 0) {
       throw new InvalidInput("job " + job.job() + ": the training data in " + Loading.directory(job) + " hold no example"
