@@ -32,6 +32,9 @@ public interface Progress extends AutoCloseable {
    */
   default void behind(long amount) {}
 
+  /** Changes the amount of the phase that {@link #begin} gave, because the work is now divided among more or fewer trainers. */
+  default void resize(long amount) {}
+
   /**
    * How to find out which share of the phase is done, where its amount is not known, or may be less: for the time left.
    *

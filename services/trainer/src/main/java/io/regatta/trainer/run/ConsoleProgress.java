@@ -11,6 +11,7 @@ import java.util.StringJoiner;
 import java.util.concurrent.TimeUnit;
 import java.util.function.DoubleSupplier;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 import me.tongfei.progressbar.ConsoleProgressBarConsumer;
 import me.tongfei.progressbar.ProgressBar;
 import me.tongfei.progressbar.ProgressBarBuilder;
@@ -31,7 +32,7 @@ public final class ConsoleProgress implements Progress {
   private static final int BAR_INTERVAL_MS = 200;
 
   private final String name;
-  private final String part;
+  private final Supplier<String> part;
   private final PrintStream out;
   private final boolean terminal;
   private final long lineIntervalNanos;
@@ -59,11 +60,16 @@ public final class ConsoleProgress implements Progress {
    * @param part whose progress it is among several, e.g. {@code trainer 0 of 2}; empty if it is the whole job's
    */
   public static ConsoleProgress create(String name, String part) {
+    return create(name, () -> part);
+  }
+
+  /** The same where that changes, as trainers come and go. */
+  static ConsoleProgress create(String name, Supplier<String> part) {
     return new ConsoleProgress(name, part, System.out, onTerminal(), LINE_INTERVAL, System::nanoTime);
   }
 
   /** As {@link #create}, with output, form, line interval and clock given. */
-  ConsoleProgress(String name, String part, PrintStream out, boolean terminal, Duration lineInterval, LongSupplier nanoTime) {
+  ConsoleProgress(String name, Supplier<String> part, PrintStream out, boolean terminal, Duration lineInterval, LongSupplier nanoTime) {
     this.name = name;
     this.part = part;
     this.out = out;
@@ -104,9 +110,9 @@ public final class ConsoleProgress implements Progress {
     beganAt = nanoTime.getAsLong();
     lastLineAt = beganAt;
     if (terminal) {
-      if (!introduced && !part.isEmpty()) {
+      if (!introduced && !part.get().isEmpty()) {
         introduced = true;
-        out.println(name + ": the progress of " + part + "; the result counts all");
+        out.println(name + ": the progress of " + part.get() + "; the result counts all");
       }
       // The figures are ours, as short as 80 columns want them, and the same as in the lines.
       bar = new ProgressBarBuilder().setTaskName(phase).setInitialMax(examples).setStyle(ProgressBarStyle.ASCII)
@@ -121,6 +127,14 @@ public final class ConsoleProgress implements Progress {
     done = amount;
     if (bar != null) {
       bar.stepTo(amount);
+    }
+  }
+
+  @Override
+  public void resize(long amount) {
+    total = amount;
+    if (bar != null) {
+      bar.maxHint(amount);
     }
   }
 
@@ -194,7 +208,8 @@ public final class ConsoleProgress implements Progress {
    * For example {@code census train, trainer 0 of 2: 12800/32561 examples, 9800/s, loss 0.3312, auc 0.9071, 2 s left}.
    */
   private String summary(long now, String over) {
-    return name + " " + phase + (part.isEmpty() ? "" : ", " + part) + ": " + (total > 0 ? done + "/" + total : String.valueOf(done)) + " " + unit
+    String whose = part.get();
+    return name + " " + phase + (whose.isEmpty() ? "" : ", " + whose) + ": " + (total > 0 ? done + "/" + total : String.valueOf(done)) + " " + unit
         + ", " + figures(now, over);
   }
 

@@ -5,6 +5,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.function.BooleanSupplier;
 import java.util.function.DoubleSupplier;
+import java.util.function.IntSupplier;
 import java.util.function.Supplier;
 
 /**
@@ -13,7 +14,13 @@ import java.util.function.Supplier;
  */
 final class FirstRankProgress implements Progress {
 
+  /** Phase whose data are divided anew when trainers come or go. */
+  private static final String TRAINING = "train";
+
   private final BooleanSupplier first;
+  private final IntSupplier trainers;
+  /** Trainers among which the amounts of phases are divided that the program knows. */
+  private final int trainersAtFirst;
   private final Supplier<Progress> making;
   private final Map<String, Double> metrics = new LinkedHashMap<>();
   /** Null: not the first rank so far. */
@@ -24,15 +31,21 @@ final class FirstRankProgress implements Progress {
   private long amount;
   private long done;
   private DoubleSupplier share;
+  /** Trainers among which the rest of the phase is divided. */
+  private int dividedAmong;
 
   /**
    * Of one trainer.
    *
    * @param first whether its rank is 0 now
+   * @param trainers how many there are now. The amounts that a program gives to phases are for as many as there are at first, and
+   *     follow this number
    * @param making makes what shows it, once it is
    */
-  FirstRankProgress(BooleanSupplier first, Supplier<Progress> making) {
+  FirstRankProgress(BooleanSupplier first, IntSupplier trainers, Supplier<Progress> making) {
     this.first = first;
+    this.trainers = trainers;
+    trainersAtFirst = trainers.getAsInt();
     this.making = making;
   }
 
@@ -61,15 +74,36 @@ final class FirstRankProgress implements Progress {
   public void begin(String phase, long amount, String unit) {
     Progress before = shown;
     this.phase = phase;
-    this.amount = amount;
+    dividedAmong = trainers.getAsInt();
+    this.amount = phase.equals(TRAINING) ? divided(amount, trainersAtFirst, dividedAmong) : amount;
     this.unit = unit;
     done = 0;
     share = null;
     metrics.clear();
     Progress now = shown();
     if (now != null && now == before) { // else it has begun with this phase
-      now.begin(phase, amount, unit);
+      now.begin(phase, this.amount, unit);
     }
+  }
+
+  /** Returns the part of one among {@code now} trainers, given that of one among {@code before}; what is not known stays so. */
+  private static long divided(long amount, int before, int now) {
+    return amount < 0 || before == now || now < 1 ? amount : Math.round((double) amount * before / now);
+  }
+
+  /** Divides what is left of the phase anew if trainers have come or gone. */
+  private void follow() {
+    int now = trainers.getAsInt();
+    if (now == dividedAmong || !TRAINING.equals(phase)) {
+      return;
+    }
+    if (amount >= 0) {
+      amount = done + divided(Math.max(0, amount - done), dividedAmong, now);
+      if (shown != null) {
+        shown.resize(amount);
+      }
+    }
+    dividedAmong = now;
   }
 
   @Override
@@ -92,6 +126,7 @@ final class FirstRankProgress implements Progress {
 
   @Override
   public void advance(long examples) {
+    follow();
     Progress now = shown();
     done += examples;
     if (now != null) {

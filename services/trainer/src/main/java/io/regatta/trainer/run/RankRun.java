@@ -181,13 +181,13 @@ public final class RankRun {
 
   private Progress progress(int replica) {
     if (replica == 0 && session.elastic().isPresent()) {
-      return new FirstRankProgress(() -> session.trainer().rank() == 0, this::shown);
+      return new FirstRankProgress(() -> session.trainer().rank() == 0, session::worldSize, this::shown);
     }
     return session.trainer().rank() > 0 || replica > 0 ? Progress.none() : shown();
   }
 
   private Progress shown() {
-    return progress != null ? progress : ConsoleProgress.create(session.job().job(), reporting());
+    return progress != null ? progress : ConsoleProgress.create(session.job().job(), this::reporting);
   }
 
   /** Whose progress the first worker's is; empty if it is alone. */

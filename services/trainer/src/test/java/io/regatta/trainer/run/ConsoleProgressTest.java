@@ -161,7 +161,7 @@ class ConsoleProgressTest {
   }
 
   private ConsoleProgress progress(boolean terminal, String part) {
-    return new ConsoleProgress("job", part, new PrintStream(bytes, true, StandardCharsets.UTF_8), terminal,
+    return new ConsoleProgress("job", () -> part, new PrintStream(bytes, true, StandardCharsets.UTF_8), terminal,
         Duration.ofSeconds(2), () -> TimeUnit.SECONDS.toNanos(seconds));
   }
 

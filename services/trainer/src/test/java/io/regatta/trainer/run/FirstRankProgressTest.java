@@ -11,10 +11,16 @@ class FirstRankProgressTest {
 
   private final List<String> shown = new ArrayList<>();
   private boolean first;
-  private final Progress progress = new FirstRankProgress(() -> first, () -> new Progress() {
+  private int trainers = 2;
+  private final Progress progress = new FirstRankProgress(() -> first, () -> trainers, () -> new Progress() {
     @Override
     public void begin(String phase, long amount, String unit) {
       shown.add("begin " + phase + " " + amount + " " + unit);
+    }
+
+    @Override
+    public void resize(long amount) {
+      shown.add("resize " + amount);
     }
 
     @Override
@@ -72,6 +78,23 @@ class FirstRankProgressTest {
     progress.advance(20);
     progress.end();
     assertThat(shown).containsExactly("begin train 100 examples", "behind 0", "advance 20", "end");
+  }
+
+  @Test
+  void dividesTheWorkAnew_whenTrainersComeOrGo() {
+    first = true;
+    progress.begin("train", 4000);
+    progress.advance(500);
+    trainers = 4;
+    progress.advance(50);
+    trainers = 1;
+    progress.advance(50);
+    progress.begin("train", 4000);
+    progress.begin("load", -1);
+    trainers = 2;
+    progress.advance(1);
+    assertThat(shown).containsExactly("begin train 4000 examples", "behind 0", "advance 500", "resize 2250", "advance 50", "resize 7350",
+        "advance 50", "begin train 8000 examples", "begin load -1 examples", "advance 1");
   }
 
   @Test
