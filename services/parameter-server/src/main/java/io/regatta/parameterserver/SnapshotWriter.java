@@ -92,6 +92,9 @@ final class SnapshotWriter {
       marks.forEach(m -> reply.addLastBuilder().setRank(m.rank()).setIncarnation(m.incarnation()).setSequence(m.sequence()));
       quiet.complete(reply.build());
     });
+    if (quiet.future().failed()) {
+      return quiet.future();
+    }
     cancelHold(job);
     holds.put(job, vertx.setTimer(HOLD_MILLIS, timer -> {
       holds.remove(job, timer);

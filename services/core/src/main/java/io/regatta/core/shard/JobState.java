@@ -389,8 +389,11 @@ final class JobState {
   void snapshot(long step, List<PushMark> upTo, TableSnapshot.Scope scope, long keptMax, BiConsumer<JobSnapshot, Throwable> done) {
     turns.begin();
     checkWhole();
-    snapshots.ask(step, !upTo.isEmpty(), scope, keptMax, done);
-    hold.upTo(upTo);
+    boolean held = hold.isOn(); // else it has run out of time, and nobody would end a wait for these pushes
+    snapshots.ask(step, held && !upTo.isEmpty(), scope, keptMax, done);
+    if (held) {
+      hold.upTo(upTo);
+    }
     settle();
   }
 
@@ -398,6 +401,10 @@ final class JobState {
   void hold(BiConsumer<List<PushMark>, Throwable> done) {
     turns.begin();
     checkWhole();
+    if (spec.mode() == Mode.SYNC) {
+      throw new InvalidInput(where + " has rounds, whose steps say what a snapshot contains; its pushes cannot be held. Save at a "
+          + "step, without a hold");
+    }
     hold.begin(done);
   }
 

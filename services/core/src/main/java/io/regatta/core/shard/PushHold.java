@@ -25,6 +25,8 @@ final class PushHold {
   private final JobState job;
   private final int limit;
   private boolean on;
+  /** Rank that leaves, whose pushes are let in; -1: none. */
+  private int leaving = -1;
   private BiConsumer<List<PushMark>, Throwable> drained;
   private List<PushMark> upTo = List.of();
   private List<Held> held = new ArrayList<>();
@@ -42,6 +44,11 @@ final class PushHold {
     upTo = List.of();
     drained = done;
     settle();
+  }
+
+  /** Returns true between {@link #begin} and {@link #end}. */
+  boolean isOn() {
+    return on;
   }
 
   /** Lets in what other shards have already. */
@@ -74,7 +81,8 @@ final class PushHold {
 
   /** Returns true if this push has to wait: it is new, and no other shard has it. */
   boolean keeps(Push push) {
-    return on && job.trainers.underWay(push) == null && !push.contributors().stream().allMatch(this::isLetIn);
+    return on && push.contributors().stream().noneMatch(of -> of.rank() == leaving) && job.trainers.underWay(push) == null
+        && !push.contributors().stream().allMatch(this::isLetIn);
   }
 
   private boolean isLetIn(Contributor of) {
@@ -125,21 +133,11 @@ final class PushHold {
     }
   }
 
-  /** A trainer leaves: what it has pushed came before. */
+  /** A trainer leaves: what it has pushed came before. That may be what the moment waited for, and so end the hold. */
   void letIn(int rank) {
-    List<Held> waiting = held;
-    held = new ArrayList<>();
-    boolean was = on;
-    for (Held h : waiting) {
-      on = was && h.push.contributors().stream().noneMatch(of -> of.rank() == rank);
-      try {
-        job.push(h.push, h.done);
-      } catch (RuntimeException | Error e) {
-        h.push.release();
-        job.completions.error(h.done, e);
-      }
-    }
-    on = was;
+    leaving = rank;
+    readmit();
+    leaving = -1;
   }
 
   /** Fails all that is here. */

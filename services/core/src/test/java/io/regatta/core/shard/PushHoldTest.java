@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.regatta.core.dense.DenseMemory;
 import io.regatta.core.error.RegattaException.Cancelled;
+import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.Overloaded;
 import io.regatta.core.exchange.Contributor;
 import io.regatta.core.exchange.JobSpec;
@@ -108,6 +109,40 @@ class PushHoldTest {
     assertThat(taken).as("what it waited for does not come").hasSize(2);
     push(0, 2, 0);
     assertThat(answered).contains("0/2@0");
+  }
+
+  @Test
+  void takesWhatHasCome_whenTheHoldHasRunOutOfTimeBefore() {
+    hold(0);
+    shards.get(0).endHold("job");
+    snapshot(0, List.of(new PushMark(0, 10, 1), new PushMark(1, 11, 0)));
+    assertThat(taken).as("nobody would end a wait for the push that has not come").hasSize(1);
+    push(0, 1, 0);
+    assertThat(answered).containsExactly("0/1@0");
+  }
+
+  @Test
+  void endsTheHold_whenTheMomentComesWithAPushOfATrainerThatLeaves() {
+    hold(0);
+    shards.get(0).push("job", new Push(List.of(new Contributor(0, 10, 1, 1), new Contributor(1, 11, 1, 1)), 0, 0,
+        DenseMemory.of(new float[] {1}), List.of()), (ack, e) -> answered.add("both " + e));
+    snapshot(0, List.of(new PushMark(0, 10, 1)));
+    assertThat(taken).isEmpty();
+    shards.get(0).leave("job", new TrainerId(1, 11));
+    assertThat(taken).hasSize(1);
+    assertThat(answered).containsExactly("both null");
+    push(0, 2, 0);
+    assertThat(answered).containsExactly("both null", "0/2@0");
+  }
+
+  @Test
+  void refusesAHoldOfAJobWithRounds_whichNothingWouldEnd() {
+    ParameterShard shard = new ParameterShard(0, ParameterShard.Limits.defaults(), () -> 1);
+    JobSpec rounds = new JobSpec("job", Mode.SYNC, 1, 0, NanPolicy.FAIL, 1, 1, JOB.model());
+    shard.register(rounds, new TrainerId(0, 10), 0);
+    List<Throwable> errors = new ArrayList<>();
+    shard.hold("job", (m, e) -> errors.add(e));
+    assertThat(errors).hasSize(1).first().isInstanceOf(InvalidInput.class);
   }
 
   @Test
