@@ -118,6 +118,8 @@ final class PullQueue {
   private int openAnswers;
   private long openBytes;
   private long openBirths;
+  /** Whether one that nothing else keeps waits for room: those behind it do not take what becomes free, or it might never fit. */
+  private boolean crowded;
   private long clockLeadMax;
 
   PullQueue(JobState job, int limit, long answerBytes) {
@@ -151,19 +153,26 @@ final class PullQueue {
     if (released(p, now) && hasRoom(p) && !job.inRounds.waitsForPulls()) {
       turns.start(begin(p, now));
     } else {
+      crowded |= released(p, now) && !hasRoom(p);
       parked.add(p);
     }
   }
 
   /** Answers what need not wait any longer, or begins to. */
   void release() {
+    crowded = false;
     if (parked.isEmpty()) {
       return;
     }
     Moment now = now(); // once for all: nothing of it changes while answers begin
     for (Iterator<Parked> it = parked.iterator(); it.hasNext(); ) {
       Parked p = it.next();
-      if (released(p, now) && hasRoom(p)) {
+      if (!released(p, now)) {
+        continue;
+      }
+      if (!hasRoom(p)) {
+        crowded = true;
+      } else {
         it.remove();
         try {
           turns.start(begin(p, now));
@@ -187,9 +196,9 @@ final class PullQueue {
     return bytes;
   }
 
-  /** Returns whether the rows of one more answer fit beside those of the open ones; a pull without rows always does. */
+  /** Returns whether the rows of one more answer may be beside those of the open ones; a pull without rows always may. */
   private boolean hasRoom(Parked p) {
-    return p.bytes == 0 || p.bytes <= answerBytes - openBytes;
+    return p.bytes == 0 || !crowded && p.bytes <= answerBytes - openBytes;
   }
 
   private List<Answering> answering() {

@@ -91,6 +91,22 @@ class PullTurnsTest {
   }
 
   @Test
+  void smallPullsWaitBehindALargeOne_whenThatWaitsForTheMemoryOfAnswers() {
+    ParameterShard shard = narrow();
+    Answer<Pulled> first = rowsOf(shard, IDS);
+    Answer<Pulled> large = rowsOf(shard, IDS);
+    Answer<Pulled> small = rowsOf(shard, 1, 2);
+    assertThat(rowsOf(shard).value).as("takes nothing").isNotNull();
+    while (first.value == null) {
+      assertThat(small.value).as("with others like it, it could keep the large one out for ever").isNull();
+      turns.poll().run();
+    }
+    turns.runAll();
+    assertThat(large.value.sparse().get(0).ids()).hasSize(ROWS);
+    assertThat(small.value.sparse().get(0).ids()).hasSize(2);
+  }
+
+  @Test
   void aPullWaits_whenTheAnswersBeforeItTakeTheMemoryOfAnswers() {
     ParameterShard shard = narrow();
     Answer<Pulled> first = rowsOf(shard, IDS);
