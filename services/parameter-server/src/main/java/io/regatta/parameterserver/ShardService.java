@@ -128,7 +128,7 @@ final class ShardService {
   /** Takes a stream of {@link StreamPaths#PARAMETER_SHARD}. */
   void serve(TensorStream stream) {
     ShardStreamSession.serve(stream, new ShardStreams(index, incarnation, shard, metrics, config::checkSharding,
-        this::came, this::jobChanged, job -> streams.put(stream, job), () -> streams.remove(stream), closed::add), options);
+        this::came, this::jobChanged, job -> streams.put(stream, job), () -> streams.remove(stream), this::ended), options);
   }
 
   /** A life that is over may come late, and the watch has said so already. */
@@ -140,6 +140,13 @@ final class ShardService {
     jobChanged(trainer.job());
   }
 
+  /** A trainer has ended its run; one that says so again after the job has gone says nothing of the next one of its name. */
+  private void ended(String job) {
+    if (watches.containsKey(job)) {
+      closed.add(job);
+    }
+  }
+
   /** Watches the group of a job that has come, and no longer that of one that has gone. */
   private void jobChanged(String job) {
     boolean here = shard.jobs().contains(job);
@@ -148,7 +155,7 @@ final class ShardService {
       LOG.info("shard {}: job {} begins", index, job);
       GroupWatch begun = new GroupWatch(vertx, node.directory(), node.control(), job, "shard " + index, WATCH_RETRY_MILLIS,
           new ShardFollower(shard, index, job, () -> jobChanged(job), () -> streams.containsValue(job),
-              () -> closed.add(job)));
+              () -> ended(job)));
       watches.put(job, begun);
       begun.start();
     } else if (!here && watch != null) {

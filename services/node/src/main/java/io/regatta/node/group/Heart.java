@@ -142,8 +142,11 @@ final class Heart {
   }
 
   private void reconnect() {
-    LOG.warn("{} {} of group {}: no answer to a heartbeat within {} ms, it is repeated over a new connection", kind, rank, group,
-        deadlineMillis);
+    if (!complained) {
+      complained = true;
+      LOG.warn("{} {} of group {}: no answer to a heartbeat within {} ms, it is repeated over a new connection", kind, rank, group,
+          deadlineMillis);
+    }
     RendezvousClient old = calls;
     calls = connect.get();
     old.close().onFailure(e -> LOG.debug("closing a connection that does not answer: {}", e.toString()));
