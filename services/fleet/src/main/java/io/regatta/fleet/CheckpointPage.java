@@ -68,7 +68,7 @@ final class CheckpointPage {
   private static void snapshot(Path dir, Manifest m, PrintWriter out) {
     line(out, "snapshot of job", m.job());
     line(out, "kind", m.kind().label() + (m.parent().isEmpty() ? "" : ", relative to " + m.parent()));
-    line(out, "mode", m.mode() + (m.fuzzy() ? ", fuzzy: pushes went on while it was taken" : ""));
+    line(out, "mode", m.mode() + (m.fuzzy() ? ", fuzzy: shards contain different pushes of a trainer" : ""));
     line(out, "step", m.step() + (m.pass() < 0 ? "" : ", pass " + m.pass()));
     line(out, "updates", m.version());
     Sharding sharding = m.model().sharding();

@@ -9,7 +9,7 @@ public record SnapshotConfig(
     String dir,
 
     @Setting(value = "0", unit = "steps", doc = "A snapshot step-NNNNNNNNN every so many steps of the first trainer; in "
-        + "sync mode of one moment, in the others fuzzy: pushes go on while it is taken. 0: none.")
+        + "sync mode between two steps, in the others with the same pushes of each trainer at all shards, unless one stalls. 0: none.")
     long everySteps,
 
     @Setting(value = "false", doc = "A snapshot pass-NNNNN behind every pass over the training data, when all trainers have "
