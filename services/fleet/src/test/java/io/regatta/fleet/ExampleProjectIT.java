@@ -5,25 +5,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.util.List;
-import java.util.regex.Pattern;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/**
- * docs/example-project as a user would have it: outside the reactor, on the artifacts that {@code install} publishes.
- * Those are laid out in a local repository of the test's own, in front of the build's; so nothing is installed on this
- * machine, and nothing is downloaded that the build has not used.
- */
+/** The project docs/example-project as a user would have it: outside the reactor, from a {@link LocalRepository}. */
 class ExampleProjectIT {
-
-  private static final String VERSION = System.getProperty("regatta.version", "0.1.0-SNAPSHOT");
-  private static final Pattern MODULE = Pattern.compile("<module>(.+)</module>");
 
   @TempDir
   static Path dir;
@@ -31,41 +20,7 @@ class ExampleProjectIT {
 
   @BeforeAll
   static void build() throws Exception {
-    Path repository = Files.createDirectory(dir.resolve("repository"));
-    publish(repository, "regatta-parent", Checkout.file("pom.xml"), null);
-    publish(repository, "regatta-bom", Checkout.file("services/bom/pom.xml"), null);
-    List<String> modules = MODULE.matcher(Files.readString(Checkout.file("pom.xml"))).results().map(m -> m.group(1))
-        .filter(module -> !module.equals("services/bom") && !module.equals("load-tests")).toList();
-    assertThat(modules).contains("services/core", "services/fleet");
-    for (String module : modules) {
-      Path home = Checkout.file(module);
-      String artifact = home.getFileName().toString();
-      publish(repository, artifact, home.resolve("pom.xml"), home.resolve("target/" + artifact + "-" + VERSION + ".jar"));
-    }
-    project = copy(Checkout.file("docs/example-project"), dir.resolve("house-prices"));
-    String local = System.getProperty("regatta.local.repository", System.getProperty("user.home") + "/.m2/repository");
-    try (JavaProcess maven = JavaProcess.start("mvnw", project, List.of(Checkout.file("mvnw").toString(), "-B", "-q",
-        "-ntp", "-Dmaven.repo.local=" + repository, "-Dmaven.repo.local.tail=" + local,
-        "-Dmaven.repo.local.tail.ignoreAvailability=true", "package"))) {
-      assertThat(maven.status(JavaProcess.SECONDS)).as(maven.output()).isZero();
-    }
-  }
-
-  private static void publish(Path repository, String artifact, Path pom, Path jar) throws IOException {
-    Path home = Files.createDirectories(repository.resolve("io/regatta/" + artifact + "/" + VERSION));
-    Files.copy(pom, home.resolve(artifact + "-" + VERSION + ".pom"));
-    if (jar != null) {
-      Files.copy(jar, home.resolve(jar.getFileName()));
-    }
-  }
-
-  private static Path copy(Path from, Path to) throws IOException {
-    try (Stream<Path> files = Files.walk(from)) {
-      for (Path file : files.filter(f -> !f.startsWith(from.resolve("target"))).toList()) {
-        Files.copy(file, to.resolve(from.relativize(file).toString()), StandardCopyOption.REPLACE_EXISTING);
-      }
-    }
-    return to;
+    project = LocalRepository.in(dir.resolve("repository")).build("docs/example-project", dir.resolve("house-prices"));
   }
 
   @Test

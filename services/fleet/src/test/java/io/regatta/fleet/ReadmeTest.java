@@ -24,6 +24,15 @@ class ReadmeTest {
   }
 
   @Test
+  void page_of_the_own_vertx_application_shows_lines_of_its_code() {
+    String application = Checkout.text("docs/own-vertx-application/src/main/java/org/example/Application.java");
+    Matcher block = Pattern.compile("```java\n(.*?)```", Pattern.DOTALL)
+        .matcher(Checkout.text("docs/own-vertx-application.md"));
+    assertThat(block.find()).isTrue();
+    assertThat(normalized(application)).contains(normalized(block.group(1)));
+  }
+
+  @Test
   void links_and_paths_exist() throws IOException {
     List<Path> pages = new ArrayList<>(List.of(Checkout.file("README.md"), Checkout.file("load-tests/README.md")));
     try (Stream<Path> docs = Files.walk(Checkout.file("docs"))) {
