@@ -103,6 +103,15 @@ final class JavaProcess implements AutoCloseable {
     return String.join("\n", lines);
   }
 
+  /**
+   * Returns the lines that name an exception, without those of Vert.x's watchdog: on a machine that stalls it reports that
+   * an event loop's thread did not run, which says nothing of the process.
+   */
+  List<String> exceptions() {
+    return lines.stream().filter(line -> line.contains("Exception"))
+        .filter(line -> !line.contains("VertxException: Thread blocked")).toList();
+  }
+
   /** Waits for a line; fails with all output if the process ends or the time is over first. */
   String await(Predicate<String> line, int seconds) throws Exception {
     Awaited wanted = new Awaited(line, new CompletableFuture<>());

@@ -114,7 +114,8 @@ class ProcessesIT {
       simulation.await(line -> line.contains("examples/s") || line.matches(".*train.*/s.*"), START_SECONDS);
       simulation.signal("INT");
       assertThat(simulation.status(START_SECONDS)).as(simulation.output()).isEqualTo(IN_ORDER + 2);
-      assertThat(simulation.output()).doesNotContain("Exception", "not everything ended");
+      assertThat(simulation.output()).doesNotContain("not everything ended");
+      assertThat(simulation.exceptions()).as(simulation.output()).isEmpty();
     }
   }
 

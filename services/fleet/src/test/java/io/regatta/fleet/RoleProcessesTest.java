@@ -71,7 +71,8 @@ class RoleProcessesTest {
     }
     for (JavaProcess trainer : trainers) {
       assertThat(trainer.status(SECONDS)).as(trainer.output()).isZero();
-      assertThat(trainer.output()).contains("Open MPI").doesNotContain(" is lost", "Exception");
+      assertThat(trainer.output()).contains("Open MPI").doesNotContain(" is lost");
+      assertThat(trainer.exceptions()).as(trainer.output()).isEmpty();
     }
     JsonObject figures = new JsonObject(Files.readString(result));
     assertThat(figures.getInteger("trainers")).isEqualTo(3);
