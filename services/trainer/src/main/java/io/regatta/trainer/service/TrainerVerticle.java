@@ -268,12 +268,18 @@ public final class TrainerVerticle extends VerticleBase implements CancellableSt
         job.stopGraceSeconds());
     Future<Void> saved = Future.fromCompletionStage(run.modelSaved(), context)
         .timeout(job.stopGraceSeconds(), TimeUnit.SECONDS).otherwiseEmpty();
-    Interrupt.awaits(saved.map(v -> {
-      String last = run.model().isEmpty() ? "" : "the last whole model is in " + run.model();
-      return !run.modelSaved().isDone() ? "no model could be saved within " + job.stopGraceSeconds() + " s" + (last.isEmpty() ? ""
-          : "; " + last) : run.model().isEmpty() ? "" : "the model is whole, in " + run.model();
-    }));
+    Interrupt.awaits(saved.map(v -> modelAtStop()));
     return saved;
+  }
+
+  /** Returns what the last line of a stopped process says of the model; empty if there is none to be saved. */
+  private String modelAtStop() {
+    String model = run.model();
+    if (run.modelSaved().isDone()) {
+      return model.isEmpty() ? "" : "the model is whole, in " + model;
+    }
+    return "no model could be saved within " + job.stopGraceSeconds() + " s"
+        + (model.isEmpty() ? "" : "; the last whole model is in " + model);
   }
 
   private Future<Void> stopNow(Cancelled reason) {
@@ -282,7 +288,8 @@ public final class TrainerVerticle extends VerticleBase implements CancellableSt
     if (running) {
       run.interrupt();
     }
-    return RankSeat.soon(Future.fromCompletionStage(run.ended(), context)).compose(v -> finish(!running && !run.result().isCompletedExceptionally()))
+    return RankSeat.soon(Future.fromCompletionStage(run.ended(), context))
+        .compose(v -> finish(!running && !run.result().isCompletedExceptionally()))
         .onComplete(v -> result.tryFail(reason));
   }
 
