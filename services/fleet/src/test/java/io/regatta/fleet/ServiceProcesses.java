@@ -33,6 +33,9 @@ final class ServiceProcesses implements AutoCloseable {
       String text = key.substring(key.indexOf('=') + 1);
       JsonObject at = job;
       for (int i = 0; i < path.length - 1; i++) {
+        if (!at.containsKey(path[i])) {
+          at.put(path[i], new JsonObject());
+        }
         at = at.getJsonObject(path[i]);
       }
       at.put(path[path.length - 1], text.startsWith("[") ? new Yaml().load(text) : text);
