@@ -1,7 +1,12 @@
 #!/usr/bin/env bash
-# What an elastic job does when a machine is cut off and comes back: four "machines", network namespaces with addresses of their own on
-# one bridge, each with a trainer, the first one with the rendezvous. A firewall rule on the fourth drops all its packets, for 20 s.
+# Tests elastic jobs on a network that fails: four "machines", network namespaces with addresses of their own on one bridge, each
+# with a trainer.
+#   cut-off   the first machine has the rendezvous. A firewall on the fourth drops all its packets for 20 s, and lets them pass again.
+#   split     the trainers form a Hazelcast cluster and rendezvous through it (collective.store). A firewall parts the first three
+#             machines from the fourth: the three continue, the fourth ends with status 1, though it alone is enough (min_trainers 1).
+# Run it as
 #   deploy/namespaces-test.sh
+# Variables: PARTS (cut-off split), EPOCHS (25) of each job, KEEP=1 to keep the logs.
 # Needs root, ip (iproute2), iptables or nft, and a JDK.
 set -euo pipefail
 . "$(dirname "$0")/testing.sh"
@@ -57,9 +62,37 @@ bring_back() {
 
 seed=10.214.0.1:5701
 export REGATTA_JAVA_OPTS="-Xmx512m -XX:TieredStopAtLevel=1"
-trainer() { # host, name
-  ip netns exec "$1" ./regatta run deploy/kubernetes/overlays/collective/job.yaml --role trainer --seeds $seed --trainers 4 \
-    --set collective.min_trainers=2 --set collective.failure_timeout_ms=3000 --set "epochs=${EPOCHS:-25}" --output "$work/model" --result "$work/result.json" >"$work/$2.log" 2>&1 &
+trainer() { # host, name, options of this part
+  local host=$1 name=$2
+  shift 2
+  ip netns exec "$host" ./regatta run deploy/kubernetes/overlays/collective/job.yaml --role trainer --seeds $seed --trainers 4 \
+    --set collective.failure_timeout_ms=3000 --set "epochs=${EPOCHS:-25}" --output "$work/$part/model" \
+    --result "$work/$part/result.json" "$@" >"$work/$name.log" 2>&1 &
+}
+trainers() { # options of this part
+  pids=(0)
+  for i in 1 2 3 4; do
+    trainer rg-$i trainer-$i "$@"
+    pids+=($!)
+    echo 0 >"$work/mark-$i"
+  done
+  awaited 400 'Epoch 0, batch [0-9]'
+  awaited 120 'joined, 4 of [12] to 4|has 4 trainers'
+}
+status_of() { # number of a trainer
+  status=0
+  wait "${pids[$1]}" || status=$?
+}
+ended() { # numbers of trainers
+  for i in "$@"; do
+    status_of "$i"
+    [ $status -eq 0 ] || { tail -n 5 "$work/trainer-$i.log"; fail "the trainer on 10.214.0.$i ended with $status"; }
+  done
+  figures='"(trainers_at_end|steps|examples|accuracy|loss)":[-0-9.eE]+'
+  say "the job ended: $(tr -d '\n ' <"$work/$part/result.json" | grep -E -o "$figures" | tr '\n' ' ')"
+}
+last_words() { # name
+  grep -E '^regatta' "$work/$1.log" | tail -n 1 | cut -c1-300
 }
 # What the trainers on the first three have said since a moment, and who.
 mark() { for i in 1 2 3; do wc -c <"$work/trainer-$i.log" >"$work/mark-$i"; done; }
@@ -74,34 +107,53 @@ awaited() { # seconds, line
   say "  $(lines "$2" | head -n 1 | cut -c1-200)"
 }
 
-ip netns exec rg-1 ./regatta rendezvous --seeds $seed --set node.cluster.port=5701 >"$work/rendezvous.log" 2>&1 &
-pids=(0)
-for i in 1 2 3 4; do
-  trainer rg-$i trainer-$i
-  pids+=($!)
-done
-for i in 1 2 3; do echo 0 >"$work/mark-$i"; done
-awaited 400 'Epoch 0, batch [0-9]'
-awaited 120 'joined, 4 of 2 to 4|has 4 trainers'
+cut_off_and_back() {
+  ip netns exec rg-1 ./regatta rendezvous --seeds $seed --set node.cluster.port=5701 >"$work/rendezvous.log" 2>&1 &
+  rendezvous=$!
+  trainers --set collective.min_trainers=2
 
-mark
-cut_off rg-4
-say "10.214.0.4 is cut off: a firewall drops all its packets"
-awaited 60 'has 3 trainers after 4'
-awaited 60 'is done, with 3 trainers'
-sleep 10 # longer than any patience of the others with it
-bring_back rg-4
-say "10.214.0.4 is back"
-status=0
-wait "${pids[4]}" || status=$?
-[ $status -eq 1 ] || fail "its trainer has ended with $status, not 1"
-say "  trainer-4 ended with 1: $(grep -E '^regatta' "$work/trainer-4.log" | tail -n 1 | cut -c1-300)"
-mark
-trainer rg-4 trainer-4-again
-pids[4]=$!
-awaited 200 'has 4 trainers after 3'
-for i in 1 2 3 4; do
-  wait "${pids[$i]}" || fail "the trainer on 10.214.0.$i ended with $?"
+  mark
+  cut_off rg-4
+  say "10.214.0.4 is cut off: a firewall drops all its packets"
+  awaited 60 'has 3 trainers after 4'
+  awaited 60 'is done, with 3 trainers'
+  sleep 10 # longer than any patience of the others with it
+  bring_back rg-4
+  say "10.214.0.4 is back"
+  status_of 4
+  [ $status -eq 1 ] || fail "its trainer has ended with $status, not 1"
+  say "  trainer-4 ended with 1: $(last_words trainer-4)"
+  mark
+  trainer rg-4 trainer-4-again --set collective.min_trainers=2
+  pids[4]=$!
+  awaited 200 'has 4 trainers after 3'
+  ended 1 2 3 4
+  kill $rendezvous
+  wait $rendezvous || true
+}
+
+split() {
+  trainers --set collective.store=hazelcast --set collective.min_trainers=1 --set node.cluster.port=5701
+
+  mark
+  cut_off rg-4
+  say "10.214.0.4 is parted from the others"
+  awaited 120 'has 3 trainers after 4'
+  awaited 60 'is done, with 3 trainers'
+  status_of 4
+  [ $status -eq 1 ] || fail "its trainer has ended with $status, not 1"
+  say "  trainer-4 ended with 1: $(last_words trainer-4)"
+  ended 1 2 3
+  bring_back rg-4
+}
+
+for part in ${PARTS:-cut-off split}; do
+  say "$part"
+  mkdir -p "$work/$part"
+  case $part in
+    cut-off) cut_off_and_back ;;
+    split) split ;;
+    *) fail "there is no part $part" ;;
+  esac
 done
-say "the job ended, all trainers with 0: $(tr -d '\n ' <"$work/result.json" | grep -E -o '"(trainers_at_end|steps|examples|accuracy|loss)":[-0-9.eE]+' | tr '\n' ' ')"
 say "PASSED"
