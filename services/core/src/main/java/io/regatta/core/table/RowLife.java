@@ -145,8 +145,8 @@ final class RowLife {
     if (endOfDay) {
       slab[at + RowLayout.UNSEEN]++;
     }
-    if (spec.ttlSeconds() > 0 && Integer.toUnsignedLong(now - seen(slab, off)) > spec.ttlSeconds()
-        && Integer.compareUnsigned(now, seen(slab, off)) > 0) {
+    long idle = Integer.toUnsignedLong(now) - Integer.toUnsignedLong(seen(slab, off)); // below 0: restored from a later date
+    if (spec.ttlSeconds() > 0 && idle > spec.ttlSeconds()) {
       return Fate.EXPIRED;
     }
     if (spec.shrinkUnseenDays() > 0 && slab[at + RowLayout.UNSEEN] > spec.shrinkUnseenDays()) {

@@ -31,7 +31,6 @@ public final class SparseTable {
   private static final int SEGMENT_SHIFT = Long.SIZE - 8;
   /** Ids of a block: what they touch fits the first two caches. */
   static final int BLOCK = 128;
-  private static final long NANOS_PER_MILLI = 1_000_000;
   private static final float LOAD_MIN = 0.5f;
   private static final float LOAD_MAX = 0.75f;
   /** Slots of 4 bytes, a quarter to three quarters of them taken. */
@@ -71,9 +70,9 @@ public final class SparseTable {
   /** Told of rows before they change; null: nobody wants to know. */
   RowWatch watch;
 
-  /** Creates an empty table of a group of its own; {@code seed} is that of the job's initializers. */
+  /** Creates an empty table of a group of its own, in which no time passes; {@code seed} is that of the job's initializers. */
   public SparseTable(long seed, SparseTableSpec spec) {
-    this(seed, spec, false, () -> System.nanoTime() / NANOS_PER_MILLI);
+    this(seed, spec, false, () -> 0);
   }
 
   /** Creates an empty table of a group of its own; see {@link #SparseTable(long, SparseTableSpec, boolean, TableGroup)}. */
@@ -361,8 +360,7 @@ public final class SparseTable {
   /** Puts a whole row, {@link RowLayout#width} floats, in the place of the id's row, which is born if there is none. */
   public void restore(long id, float[] floats, int from) {
     hashes[0] = hash(id);
-    int row = segment(hashes[0]).find(id, hashes[0]);
-    row = row < 0 ? born(id, hashes[0]) : row;
+    int row = born(id, hashes[0]);
     SparseSegment s = segment(hashes[0]);
     float[] slab = s.slab(row);
     int off = s.offset(row);
@@ -416,7 +414,7 @@ public final class SparseTable {
    * @return whether one was found
    */
   public boolean evict() {
-    boolean evicted = life != null && size > 0 && removal.evict(segments, watch);
+    boolean evicted = life != null && removal.evict(segments, watch);
     if (evicted) {
       size--;
       group.rowsRemoved(this, 1);
@@ -514,9 +512,10 @@ public final class SparseTable {
     }
   }
 
+  /** Returns the row of an id, which is created if there is none. */
   private int born(long id, long hash) {
     int row = segment(hash).find(id, hash);
-    if (row >= 0) { // the list holds the id twice
+    if (row >= 0) { // a list may hold an id twice
       return row;
     }
     SparseSegment s = segmentToAddTo((int) (hash >>> SEGMENT_SHIFT));

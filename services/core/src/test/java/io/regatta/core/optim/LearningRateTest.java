@@ -96,6 +96,62 @@ class LearningRateTest {
     assertRefused(() -> LearningRate.constant(1).at(-1), "step -1");
   }
 
+  @Test
+  void wrongRatesOfAPartAreRefusedByName() {
+    assertRefused(() -> LearningRate.constant(1).withWarmup(5, -0.5), "warmup_start is -0.5");
+    assertRefused(() -> LearningRate.piecewise(List.of(5L), List.of(1.0, -0.5)), "values is -0.5");
+    assertRefused(() -> LearningRate.cosine(1, 0, 0), "decay_steps is 0");
+    assertRefused(() -> LearningRate.cosine(1, 10, -0.1), "minimum is -0.1");
+    assertRefused(() -> LearningRate.constant(1).times(-1), "base is -1.0");
+  }
+
+  @Test
+  void boundsThemselvesAreAllowed() {
+    assertThat(LearningRate.cosine(1, 10, 0).at(10)).isZero();
+    assertThat(LearningRate.cosine(0.5, 10, 0.5).at(7)).isEqualTo(0.5);
+    assertThat(LearningRate.step(1, 1, 0.5).at(3)).isEqualTo(0.125);
+    assertThat(LearningRate.noam(1, 1, 1).at(0)).isEqualTo(1);
+  }
+
+  @Test
+  void whatAKindDoesNotUseIsNotLookedAt() {
+    assertThat(LearningRate.constant(0.3).withWarmup(0, -1).at(0)).as("no warm-up").isEqualTo(0.3);
+    LearningRate noam = LearningRate.noam(1, 4, 100);
+    assertThat(noam.withWarmup(100, -1).at(7)).as("its own warm-up").isEqualTo(noam.at(7));
+  }
+
+  @Test
+  void timesMultipliesEveryRateOfTheCurve() {
+    LearningRate cosine = LearningRate.cosine(1, 100, 0.25).withWarmup(4, 0.5).times(8);
+    assertThat(cosine.at(0)).as("a warm-up begins where it did").isEqualTo(0.5);
+    assertThat(cosine.at(4)).isEqualTo(8);
+    assertThat(cosine.at(104)).isEqualTo(2);
+    LearningRate piecewise = LearningRate.piecewise(List.of(5L), List.of(1.0, 0.25)).times(8);
+    assertThat(piecewise.at(4)).isEqualTo(8);
+    assertThat(piecewise.at(5)).isEqualTo(2);
+  }
+
+  /** Everything is set; what a kind uses is left, and the rates stay as they were. */
+  @Test
+  void usedLeavesOutWhatTheKindDoesNotUse() {
+    for (LearningRate.Kind kind : LearningRate.Kind.values()) {
+      LearningRate full = new LearningRate(kind, 0.5, 10, 0.5, true, List.of(30L), List.of(0.5, 0.25), 64, 0.125, 8, 0.0625);
+      LearningRate used = full.used();
+      for (long step : new long[] {0, 3, 8, 17, 18, 29, 30, 500}) {
+        assertThat(used.at(step)).as("%s at step %d", kind, step).isEqualTo(full.at(step));
+      }
+      assertThat(used).isEqualTo(switch (kind) {
+        case CONSTANT -> LearningRate.constant(0.5).withWarmup(8, 0.0625);
+        case STEP -> LearningRate.step(0.5, 10, 0.5).withWarmup(8, 0.0625);
+        case EXPONENTIAL -> LearningRate.exponential(0.5, 10, 0.5).inStairs().withWarmup(8, 0.0625);
+        case PIECEWISE -> LearningRate.piecewise(List.of(30L), List.of(0.5, 0.25)).withWarmup(8, 0.0625);
+        case NOAM -> LearningRate.noam(0.5, 64, 8);
+        case COSINE -> LearningRate.cosine(0.5, 10, 0.125).withWarmup(8, 0.0625);
+      });
+    }
+    assertThat(LearningRate.constant(1).withWarmup(0, 0.5).used()).isEqualTo(LearningRate.constant(1));
+  }
+
   private static void assertRefused(Runnable what, String text) {
     assertThatThrownBy(what::run).isInstanceOf(InvalidInput.class).hasMessageContaining(text);
   }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.regatta.core.dense.DenseMemory;
+import io.regatta.core.dense.DenseValues;
 import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.InvalidInput;
@@ -12,7 +13,9 @@ import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.error.RegattaException.StaleGeneration;
 import io.regatta.core.exchange.Contributor;
 import io.regatta.core.exchange.Push;
+import io.regatta.core.exchange.SparseRows;
 import io.regatta.core.exchange.TrainerId;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
@@ -294,5 +297,99 @@ class AggregationRoundsTest {
     rounds.close(reason);
     assertThat(zero.error).isSameAs(reason);
     assertThat(rounds.isEmpty()).isTrue();
+  }
+
+  @Test
+  void gradientsAreReleased_whenTheirPushIsAnswered() {
+    register(0, 1);
+    List<Integer> released = new ArrayList<>();
+    give(new Push(List.of(new Contributor(0, 10, 1, 1)), 0, 0, releasable(() -> released.add(0)), List.of()));
+    give(new Push(List.of(new Contributor(1, 11, 1, 1)), 0, 0, releasable(() -> released.add(1)), List.of()));
+    assertThat(released).isEmpty();
+    shard.acknowledge(0);
+    assertThat(released).containsExactlyInAnyOrder(0, 1);
+  }
+
+  private static DenseValues releasable(Runnable release) {
+    return new DenseValues() {
+      @Override
+      public int size() {
+        return 1;
+      }
+
+      @Override
+      public float[] block(int b) {
+        return new float[] {1};
+      }
+
+      @Override
+      public void release() {
+        release.run();
+      }
+    };
+  }
+
+  @Test
+  void heldBytesCountDenseElementsIdsAndRows_upToTheLimitItself() {
+    register(0, 1);
+    SparseRows rows = new SparseRows("t", new long[] {7, 8}, new float[12]);
+    give(new Push(List.of(new Contributor(0, 10, 1, 1)), 0, 0, null, List.of(rows)));
+    assertThat(rounds.bytes()).isEqualTo(2 * 8 + 12 * 4);
+    assertThatThrownBy(() -> give(push(1, 0, 1, new float[10]))).isInstanceOf(Overloaded.class)
+        .hasMessageContaining("of which 64 are held");
+    give(push(1, 0, 1, new float[9]));
+    assertThat(shard.pushes).as("64 and 36 bytes are the limit of 100").hasSize(1);
+  }
+
+  @Test
+  void repeatedPushesCountOnceWhileTheyAreHeld_andNotAfterwards() {
+    register(0, 1);
+    give(0, 0);
+    give(0, 0);
+    assertThat(rounds.bytes()).isEqualTo(4);
+    give(1, 0);
+    give(0, 0);
+    assertThat(rounds.bytes()).as("a round, and a push that is sent alone").isEqualTo(12);
+    rounds.leave(id(0), () -> { });
+    rounds.leave(id(1), () -> { });
+    shard.acknowledge(0);
+    assertThat(rounds.isEmpty()).as("one acknowledgement is missing").isFalse();
+    shard.acknowledge(1);
+    assertThat(rounds.isEmpty()).isTrue();
+    assertThat(rounds.bytes()).isZero();
+  }
+
+  @Test
+  void departureIsReportedAtOnce_whenNothingIsOwed() {
+    register(0);
+    AtomicBoolean unknown = new AtomicBoolean();
+    AtomicBoolean known = new AtomicBoolean();
+    rounds.leave(id(3), () -> unknown.set(true));
+    assertThat(unknown).isTrue();
+    rounds.leave(id(0), () -> known.set(true));
+    assertThat(known).isTrue();
+  }
+
+  @Test
+  void repeatedRegistrationKeepsWhatTheTrainerHasPushed() {
+    register(0, 1);
+    assertThat(rounds.trainers()).containsExactly(id(0), id(1));
+    Answers zero = give(0, 0);
+    register(0);
+    assertThat(zero.isDone()).isFalse();
+    assertThat(rounds.openRounds()).isEqualTo(1);
+    give(1, 0);
+    assertThat(shard.ranks(0)).containsExactly(0, 1);
+    assertThat(rounds.openRounds()).isZero();
+  }
+
+  @Test
+  void noRoundIsOpen_afterClosing() {
+    register(0, 1);
+    give(0, 0);
+    rounds.close(new PeerLost("the aggregator is shutting down"));
+    assertThat(rounds.openRounds()).isZero();
+    assertThat(rounds.waits()).isEmpty();
+    assertThat(rounds.trainers()).isEmpty();
   }
 }

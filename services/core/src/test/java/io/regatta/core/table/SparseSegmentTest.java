@@ -118,13 +118,26 @@ class SparseSegmentTest {
     }
   }
 
+  @Test
+  void rowsLieInSlabsOfAtMost16384Floats_orOneRow() {
+    for (int width : new int[] {1, 30, 5000, 20_000}) {
+      SparseSegment segment = new SparseSegment(width, 0.75f);
+      int largest = 0;
+      for (int n = 0; n < 40; n++) {
+        int row = segment.add(n, SparseTable.hash(n));
+        largest = Math.max(largest, segment.slab(row).length);
+      }
+      assertThat(largest).isLessThanOrEqualTo(Math.max(1 << 14, width + SparseSegment.ID_FLOATS));
+    }
+  }
+
   /** Ids whose hashes agree in the segment, in the bits beside a row number and in where the search begins. */
   static long[] alike() {
     return LongStream.range(0, 256).map(i -> unmix(i << 48 | 0x1234_5678L)).toArray();
   }
 
   /** Inverse of {@code Mix64.mix}: its steps backwards. */
-  private static long unmix(long z) {
+  static long unmix(long z) {
     z = (z ^ z >>> 31 ^ z >>> 62) * 0x319642b2d24d8ec3L;
     z = (z ^ z >>> 27 ^ z >>> 54) * 0x96de1b173f119089L;
     return z ^ z >>> 30 ^ z >>> 60;

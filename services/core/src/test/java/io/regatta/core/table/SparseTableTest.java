@@ -6,6 +6,7 @@ import io.regatta.core.init.InitializerSpec;
 import io.regatta.core.model.ParameterHash;
 import io.regatta.core.model.SparsePartition;
 import io.regatta.core.model.SparseTableSpec;
+import io.regatta.core.optim.LearningRate;
 import io.regatta.core.optim.OptimizerSpec;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -171,6 +172,45 @@ class SparseTableTest {
     SparseTable table = new SparseTable(SEED, spec(5000, OptimizerSpec.adam(1)));
     assertThat(table.pull(new long[] {1, 2})).hasSize(10_000);
     assertThat(table.pull(new long[] {2})).containsExactly(born(table.spec(), 2));
+  }
+
+  @Test
+  void anIdThatAPullHoldsTwiceGetsItsOwnRow_whereOthersAre() {
+    SparseTable table = new SparseTable(SEED, spec(2, OptimizerSpec.sgd(1)));
+    table.pull(LongStream.range(0, 10_000).toArray());
+    float[] expected = born(table.spec(), 20_000);
+    assertThat(table.pull(new long[] {20_000, 20_000})).containsExactly(expected[0], expected[1], expected[0], expected[1]);
+    assertThat(table.size()).isEqualTo(10_001);
+  }
+
+  @Test
+  void slotsOfNewRowsBeginAsTheOptimizerSays() {
+    OptimizerSpec adagrad = new OptimizerSpec(OptimizerSpec.Kind.ADAGRAD, LearningRate.constant(1), 0, false, 0, 0, 1, 3, 0,
+        0, 0);
+    SparseTable table = new SparseTable(SEED, new SparseTableSpec("t", 2, InitializerSpec.zeros(), adagrad));
+    table.update(new long[] {5}, new float[] {1, 1}, 1, 1);
+    assertThat(table.pull(new long[] {5})).as("1 / (root of 3 + 1, + 1)").containsExactly(-1 / 3f, -1 / 3f);
+  }
+
+  @Test
+  void partsOfAListAreReadToTheirPlaces() {
+    SparseTable table = new SparseTable(SEED, spec(2, OptimizerSpec.sgd(1)));
+    long[] ids = LongStream.range(0, 300).toArray();
+    float[] read = new float[600];
+    table.read(ids, 0, 130, read);
+    table.read(ids, 130, 300, read);
+    assertThat(read).containsExactly(table.pull(ids));
+  }
+
+  @Test
+  void refusedRequestsAndAssignedRowsAreCounted() {
+    SparseTable table = new SparseTable(SEED, spec(2, OptimizerSpec.sgd(1)));
+    table.refused();
+    table.refused();
+    table.assign(7, new float[] {9, 1, 2}, 1);
+    table.assign(7, new float[] {3, 4}, 0);
+    assertThat(table.pull(new long[] {7})).containsExactly(3, 4);
+    assertThat(table.counts()).isEqualTo(new TableCounts(1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 2));
   }
 
   private static SparseTableSpec spec(int dim, OptimizerSpec optimizer) {

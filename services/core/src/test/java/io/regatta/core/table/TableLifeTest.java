@@ -4,10 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.hash.Mix64;
 import io.regatta.core.init.InitializerSpec;
 import io.regatta.core.model.ParameterHash;
 import io.regatta.core.model.SparseTableSpec;
 import io.regatta.core.model.TableLife;
+import io.regatta.core.optim.LearningRate;
 import io.regatta.core.optim.OptimizerSpec;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -26,6 +28,7 @@ class TableLifeTest {
 
   private static final long SEED = 3;
   private static final int DIM = 3;
+  private static final long ADMISSION_KEY = Mix64.mix(InitializerSpec.tableKey(SEED, "t") ^ 0x61646d6974L);
   private static final OptimizerSpec MOMENTUM = OptimizerSpec.momentum(1, 0.5f, false);
 
   private static final class Row {
@@ -236,6 +239,117 @@ class TableLifeTest {
     }
     assertThat(one.read(new long[] {-1})[0]).isZero();
     assertThat(one.counts().notAdmittedPulls()).isBetween(30_000L, 31_500L); // 20,000 (0.7 + 0.49 + 0.343)
+  }
+
+  /** Ids made for their draws: one of exactly the probability does not admit, the next lower one does. */
+  @Test
+  void admissionByChanceComparesTheHashOfIdAndPullWithTheProbability() {
+    TableLife life = TableLife.NONE.withAdmission(0, 0.5f);
+    SparseTableSpec spec = new SparseTableSpec("t", 1, InitializerSpec.uniform(1, 2), OptimizerSpec.sgd(1), life);
+    for (int pull = 1; pull <= 2; pull++) {
+      long[] ids = {idDrawing(1L << 52, pull), idDrawing((1L << 52) - 1, pull)};
+      SparseTable table = new SparseTable(SEED, spec);
+      for (int i = 1; i < pull; i++) {
+        assertThat(table.pull(ids)).as("drawn so that they are not admitted before").containsExactly(0, 0);
+      }
+      float[] values = table.pull(ids);
+      assertThat(values[0]).isZero();
+      assertThat(values[1]).isGreaterThanOrEqualTo(1);
+    }
+  }
+
+  /** An id whose draw at a pull is this number of 53 bits, and above one half at each pull before. */
+  private static long idDrawing(long draw, int pull) {
+    long inverse = 1; // of an odd number, by Newton's iteration: each step doubles the bits that are right
+    for (int i = 0; i < 6; i++) {
+      inverse *= 2 - Mix64.GOLDEN * inverse;
+    }
+    for (long low = 0; low < 1 << 11; low++) {
+      long word = SparseSegmentTest.unmix(draw << 11 | low);
+      long id = (SparseSegmentTest.unmix(word - Mix64.GOLDEN * pull) - ADMISSION_KEY) * inverse;
+      if (LongStream.range(1, pull).allMatch(p -> draw(id, p) > 1L << 52)) {
+        return id;
+      }
+    }
+    throw new AssertionError("none of 2048 ids");
+  }
+
+  private static long draw(long id, long pull) {
+    return Mix64.mix(Mix64.mix(ADMISSION_KEY + Mix64.GOLDEN * id) + Mix64.GOLDEN * pull) >>> 11;
+  }
+
+  @Test
+  void pullsAreCountedOneByOne_outsideOfRoundsWhereRowsAreAdmittedLater() {
+    TableLife admits = TableLife.NONE.withAdmission(2, 1);
+    assertThat(life(admits, false).countsPulls()).isTrue();
+    assertThat(life(admits, true).countsPulls()).isFalse();
+    assertThat(life(TableLife.counted(), false).countsPulls()).isFalse();
+    assertThat(life(TableLife.NONE, false).countsPulls()).isFalse();
+  }
+
+  private static SparseTable life(TableLife life, boolean rounds) {
+    return new SparseTable(SEED, new SparseTableSpec("t", DIM, InitializerSpec.uniform(-1, 1), MOMENTUM, life), rounds,
+        () -> 0);
+  }
+
+  @Test
+  void assignedRowsAreAdmitted_withFreshSlotsAndWithoutPulls() {
+    OptimizerSpec adagrad = new OptimizerSpec(OptimizerSpec.Kind.ADAGRAD, LearningRate.constant(1), 0, false, 0, 0, 1, 3, 0,
+        0, 0);
+    SparseTable table = new SparseTable(SEED, new SparseTableSpec("t", 2, InitializerSpec.uniform(-1, 1), adagrad,
+        TableLife.counted().withAdmission(3, 1)));
+    table.assign(7, new float[] {5, 6}, 0);
+    table.assign(7, new float[] {0, 8, 9}, 1);
+    assertThat(whole(table).get(7L)).containsExactly(8, 9, 3, 3, 0, 0, Float.intBitsToFloat(1 << 31), 0, 0, 0);
+    assertThat(table.counts().restored()).isEqualTo(2);
+    assertThat(table.counts().admitted()).isZero();
+    assertThat(table.pull(new long[] {7, 8})).containsExactly(8, 9, 0, 0);
+  }
+
+  @Test
+  void rowsThatAreNotThereAreReadAsZeros_whereRowsAreAdmittedLater() {
+    SparseTable table = life(TableLife.NONE.withAdmission(2, 1), false);
+    float[] out = new float[3 * DIM];
+    Arrays.fill(out, 7);
+    table.read(new long[] {1, 2, 3}, 1, 2, out);
+    assertThat(out).containsExactly(7, 7, 7, 0, 0, 0, 7, 7, 7);
+  }
+
+  @Test
+  void nothingIsRemoved_whereNoLimitIsSet() {
+    long[] now = {0};
+    SparseTable table = new SparseTable(SEED, new SparseTableSpec("t", 1, InitializerSpec.zeros(), OptimizerSpec.sgd(1),
+        TableLife.counted()), false, () -> now[0]);
+    table.pull(new long[] {1, 2});
+    now[0] += 1_000_000;
+    shrink(table, true);
+    assertThat(table.size()).isEqualTo(2);
+  }
+
+  @Test
+  void rowsGo_whenTheirLimitsAreExceededAndNotWhenTheyAreReached() {
+    long[] now = {0};
+    SparseTable byTime = tracked(() -> now[0]);
+    byTime.pull(new long[] {1});
+    now[0] += 100_000;
+    assertThat(removed(byTime, byTime.mark())).as("exactly its time to live").isZero();
+    now[0] += 1_000;
+    assertThat(removed(byTime, byTime.mark())).isEqualTo(1);
+
+    SparseTable byDays = life(TableLife.NONE.withShrink(0, 1, 0), false);
+    byDays.pull(new long[] {1});
+    shrink(byDays, true);
+    assertThat(byDays.size()).as("one day unseen").isEqualTo(1);
+    shrink(byDays, true);
+    assertThat(byDays.size()).isZero();
+  }
+
+  @Test
+  void nothingIsEvictedFromAnEmptyTable() {
+    SparseTable table = life(TableLife.counted(), false);
+    assertThat(table.evict()).isFalse();
+    assertThat(table.size()).isZero();
+    assertThat(table.counts().evicted()).isZero();
   }
 
   @Test
