@@ -23,9 +23,8 @@ final class ExactSum {
   /** Numbers by which {@link #write} tells a sum. */
   static final int PARTS = LIMBS;
 
-  /** Of 32 bits, the lowest first; carried when {@link #pending} numbers might make one overflow. */
+  /** Of 32 bits each, the lowest first. */
   private final long[] limbs = new long[LIMBS];
-  private int pending;
 
   void add(double value) {
     long bits = Double.doubleToRawLongBits(value);
@@ -37,39 +36,36 @@ final class ExactSum {
     int shift = Math.max(0, exponent - 1);
     int limb = shift / LIMB_BITS;
     int within = shift % LIMB_BITS;
-    limbs[limb] += mantissa << within & LIMB;
-    limbs[limb + 1] += mantissa >>> LIMB_BITS - within & LIMB;
-    limbs[limb + 2] += within == 0 ? 0 : mantissa >>> 2 * LIMB_BITS - within;
-    if (++pending == 1 << 30) {
-      carry();
+    add(limb, mantissa << within & LIMB);
+    add(limb + 1, mantissa >>> LIMB_BITS - within);
+  }
+
+  /** Adds a non-negative number of units of a limb, and carries what goes beyond it. */
+  private void add(int limb, long units) {
+    long carry = units;
+    for (int i = limb; carry != 0; i++) {
+      if (i == LIMBS) {
+        throw new InvalidInput("sums of metrics are larger than the sum of any numbers: what was added up are not such sums");
+      }
+      long sum = limbs[i] + carry;
+      limbs[i] = sum & LIMB;
+      carry = sum >>> LIMB_BITS;
     }
   }
 
+  /** Adds another sum, or this one itself: from the highest limb on, so that no carry is added twice. */
   void add(ExactSum other) {
-    other.carry();
-    carry();
-    for (int i = 0; i < LIMBS; i++) {
-      limbs[i] += other.limbs[i];
+    for (int i = LIMBS - 1; i >= 0; i--) {
+      add(i, other.limbs[i]);
     }
-    carry();
   }
 
   void reset() {
     Arrays.fill(limbs, 0);
-    pending = 0;
-  }
-
-  private void carry() {
-    for (int i = 0; i < LIMBS - 1; i++) {
-      limbs[i + 1] += limbs[i] >>> LIMB_BITS;
-      limbs[i] &= LIMB;
-    }
-    pending = 0;
   }
 
   /** The sum, rounded to nearest. */
   double value() {
-    carry();
     BigInteger sum = BigInteger.ZERO;
     for (int i = LIMBS - 1; i >= 0; i--) {
       sum = sum.shiftLeft(LIMB_BITS).add(BigInteger.valueOf(limbs[i]));
@@ -79,7 +75,6 @@ final class ExactSum {
 
   /** Puts the sum to {@code out[at .. at + PARTS)}: whole numbers below 2^32, exact when added to those of 2^21 others. */
   void write(double[] out, int at) {
-    carry();
     for (int i = 0; i < LIMBS; i++) {
       out[at + i] = limbs[i];
     }
@@ -87,14 +82,14 @@ final class ExactSum {
 
   /** Takes over what {@link #write} has told, or a sum of it. */
   void read(double[] sums, int at) {
+    reset();
     for (int i = 0; i < LIMBS; i++) {
       long limb = (long) sums[at + i];
       if (limb != sums[at + i] || limb < 0) {
         throw new InvalidInput("sums of metrics hold " + sums[at + i]
             + ", which is no part of an exact sum: only adding sums up keeps them valid (no mean, no float32)");
       }
-      limbs[i] = limb;
+      add(i, limb);
     }
-    carry();
   }
 }

@@ -182,4 +182,28 @@ class BinaryMetricsTest {
   private static void assertRefused(Runnable what, String text) {
     assertThatThrownBy(what::run).isInstanceOf(InvalidInput.class).hasMessageContaining(text);
   }
+
+  @Test
+  void boundsThemselvesAreAllowed() {
+    BinaryMetrics m = new BinaryMetrics(1);
+    m.add(-1e-5f, 0);
+    m.add(1 + 1e-5f, 1);
+    assertRefused(() -> m.add(Math.nextDown(-1e-5f), 0), "not a probability");
+    assertRefused(() -> m.add(Math.nextUp(1 + 1e-5f), 0), "not a probability");
+    assertThat(m.auc()).as("1 is in the bucket above the other").isEqualTo(1);
+    assertThat(BinaryMetrics.ofSums(m.sums()).auc()).isEqualTo(1);
+    assertThat(new BinaryMetrics(BinaryMetrics.MAX_BUCKETS).count()).isZero();
+    assertRefused(() -> new BinaryMetrics(BinaryMetrics.MAX_BUCKETS + 1), "buckets");
+  }
+
+  @Test
+  void predictionsOfOneAreMergedWithTheOthers() {
+    BinaryMetrics merged = new BinaryMetrics(16);
+    BinaryMetrics ones = new BinaryMetrics(16);
+    ones.add(1, 1);
+    ones.add(0, 0);
+    merged.merge(ones);
+    assertThat(merged.auc()).isEqualTo(1);
+    assertThat(merged.calibration()).isEqualTo(1);
+  }
 }

@@ -37,4 +37,18 @@ class TopAccuracyTest {
     assertThat(metrics.top5()).isEqualTo(0.5);
     assertThat(new TopAccuracy().top1()).isNaN();
   }
+
+  @Test
+  void mergedIsTheWhole() {
+    TopAccuracy whole = new TopAccuracy();
+    whole.add(SCORES, new float[] {6, 4, 6});
+    whole.add(SCORES, new float[] {1, 0, 0});
+    TopAccuracy merged = new TopAccuracy();
+    merged.add(SCORES, new float[] {6, 4, 6});
+    TopAccuracy other = new TopAccuracy();
+    other.add(SCORES, new float[] {1, 0, 0});
+    merged.merge(other);
+    assertThat(merged.sums()).containsExactly(6, 3, 4).containsExactly(whole.sums());
+    assertThat(merged.examples()).isEqualTo(6);
+  }
 }
