@@ -14,6 +14,7 @@ import io.regatta.trainer.data.DataCursor;
 import io.regatta.trainer.result.RunResult;
 import io.regatta.trainer.run.LocalRun;
 import io.regatta.trainer.serve.Predictor;
+import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -94,6 +95,42 @@ class ResumeTest {
     assertThat(resumed.steps()).isEqualTo(45);
     assertThat(resumed.parametersHash()).isEqualTo(unbroken.parametersHash());
     threads.assertNone();
+  }
+
+  /** Rewrites a manifest as releases before regatta-snapshot-2 did. */
+  private static void asVersion1(Path snapshot) throws IOException {
+    JsonObject json = ManifestFile.read(snapshot).put("format", "regatta-snapshot-1");
+    json.remove("optimizer_updates");
+    for (Object each : json.getJsonArray("trainers")) {
+      JsonObject trainer = (JsonObject) each;
+      trainer.put("steps", trainer.remove("local_steps"));
+      List.of("exchanges", "learning_rate_step", "clocks", "replicas").forEach(trainer::remove);
+    }
+    ManifestFile.write(snapshot.resolve(ManifestFile.NAME), json);
+  }
+
+  @Test
+  void resumesFromASnapshotOfVersion1_withTheBitsOfTheUnbrokenRun() throws IOException {
+    String[] every = {"epochs=2", "snapshots.every_steps=10"};
+    RunResult unbroken = run("unbroken-1", Stream.concat(Stream.of(every), Stream.of("max_steps=45")).toArray(String[]::new));
+    run("version-1", Stream.concat(Stream.of(every), Stream.of("max_steps=40")).toArray(String[]::new));
+    asVersion1(dir.resolve("version-1/step-000000040"));
+    RunResult resumed = run("version-1", Stream.concat(Stream.of(every), Stream.of("max_steps=45", "resume=auto"))
+        .toArray(String[]::new));
+    assertThat(resumed.steps()).isEqualTo(45);
+    assertThat(resumed.parametersHash()).isEqualTo(unbroken.parametersHash());
+  }
+
+  @Test
+  void refusesToResumeVersion1InGeoMode_andBeginsFromItsValues() throws IOException {
+    String[] geo = {"mode=geo", "k_steps=3", "optimizer.kind=sgd", "sparse_optimizer.kind=sgd", "snapshots.every_steps=10"};
+    run("geo-1", Stream.concat(Stream.of(geo), Stream.of("max_steps=10")).toArray(String[]::new));
+    Path snapshot = dir.resolve("geo-1/step-000000010");
+    asVersion1(snapshot);
+    assertThatThrownBy(() -> run("geo-1", Stream.concat(Stream.of(geo), Stream.of("max_steps=20", "resume=auto"))
+        .toArray(String[]::new))).isInstanceOf(InvalidInput.class).hasMessageContaining("init_from: " + snapshot);
+    assertThat(run("geo-2", Stream.concat(Stream.of(geo), Stream.of("max_steps=5", "init_from=" + snapshot)).toArray(String[]::new))
+        .steps()).isEqualTo(5);
   }
 
   /** What a job of two days comes to, and two jobs of a day each. */

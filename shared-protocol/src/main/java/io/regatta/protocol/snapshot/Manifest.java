@@ -120,7 +120,11 @@ public record Manifest(String job, String run, String mode, SnapshotKind kind, l
 
   /** Returns true if a manifest is that of a snapshot. */
   static boolean is(JsonObject json) {
-    return FORMAT.equals(json.getString("format")) || FORMAT_1.equals(json.getString("format"));
+    return FORMAT.equals(json.getString("format")) || isVersion1(json);
+  }
+
+  static boolean isVersion1(JsonObject json) {
+    return FORMAT_1.equals(json.getString("format"));
   }
 
   /** Reads and checks it; the files are not looked at. */
@@ -170,7 +174,7 @@ public record Manifest(String job, String run, String mode, SnapshotKind kind, l
 
   private static Manifest of(JsonObject json) {
     List<Trainer> trainers = new ArrayList<>();
-    boolean version1 = FORMAT_1.equals(json.getString("format"));
+    boolean version1 = isVersion1(json);
     json.getJsonArray("trainers").stream().map(JsonObject.class::cast)
         .forEach(t -> trainers.add(version1 ? Trainer.ofVersion1(t) : Trainer.of(t)));
     List<FileEntry> files = files(json, "files");

@@ -1,6 +1,7 @@
 package io.regatta.protocol.snapshot;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.exchange.Mode;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -46,8 +47,9 @@ public final class Snapshots {
    * A snapshot among others.
    *
    * @param checksum of its manifest
+   * @param resumable false if it does not say how far its trainers were: in version 1, geo counted steps and exchanges in one number
    */
-  public record Found(Path dir, Manifest manifest, String checksum) {
+  public record Found(Path dir, Manifest manifest, String checksum, boolean resumable) {
 
     /** Runs in the order in which they began, of each the snapshots in that of their moments. */
     private static final Comparator<Found> ORDER = Comparator.comparing((Found f) -> f.manifest().run())
@@ -56,7 +58,9 @@ public final class Snapshots {
     /** The one in a directory; refused as {@link Manifest#read} does. */
     public static Found in(Path dir) {
       JsonObject json = ManifestFile.read(dir);
-      return new Found(dir, Manifest.of(dir, json), ManifestFile.checksum(json));
+      Manifest manifest = Manifest.of(dir, json);
+      boolean resumable = !Manifest.isVersion1(json) || !manifest.mode().equalsIgnoreCase(Mode.GEO.name());
+      return new Found(dir, manifest, ManifestFile.checksum(json), resumable);
     }
   }
 

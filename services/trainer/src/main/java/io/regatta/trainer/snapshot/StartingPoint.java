@@ -74,6 +74,11 @@ public record StartingPoint(Path dir, Manifest manifest, boolean resume) {
 
   /** A snapshot with all that it is relative to. */
   private static StartingPoint at(Snapshots.Found found, boolean resume) {
+    if (resume && !found.resumable()) {
+      throw new InvalidInput(found.dir() + " cannot be resumed: an earlier release wrote it in geo mode, and it does not say how many steps "
+          + "its trainers had made (regatta-snapshot-1). Begin a new run from its values: set init_from: " + found.dir()
+          + " in place of resume, and another snapshots.dir (or output)");
+    }
     StartingPoint start = new StartingPoint(found.dir(), found.manifest(), resume);
     try {
       SnapshotChain.of(found.dir());
