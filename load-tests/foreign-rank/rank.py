@@ -1,0 +1,332 @@
+"""A rank of a Regatta job that is not written in Java: it trains logistic regression (configs/logistic-regression.yaml)
+in async mode beside Regatta's own ranks, from the join to the end of the job. Written from docs/protocol.md and the pages
+that it links to, which explain each call; needs grpcio, protobuf and numpy, and the modules that grpc_tools.protoc makes
+of shared-protocol's .proto files. run.sh beside this file starts it."""
+import argparse
+import os
+import queue
+import struct
+import sys
+import threading
+import time
+
+import grpc
+import numpy as np
+from regatta import parameter_server_pb2 as ps
+from regatta import parameter_server_pb2_grpc as ps_grpc
+from regatta import rendezvous_pb2 as rv
+from regatta import rendezvous_pb2_grpc as rv_grpc
+from regatta import tensor_pb2 as t
+
+MASK = (1 << 64) - 1
+OWNER = 0x6f776e6572
+TABLE = "weights"
+BIAS = "bias"
+NAN = float("nan")
+CHANNEL = [("grpc.max_receive_message_length", 8 << 20)]
+
+
+def mix(z):
+    """SplitMix64's output function."""
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9 & MASK
+    z = (z ^ (z >> 27)) * 0x94d049bb133111eb & MASK
+    return z ^ (z >> 31)
+
+
+def shard_of(row_id, shards):
+    """The shard that owns a row of a sparse table."""
+    return (mix(row_id & MASK ^ OWNER) >> 32) * shards >> 32
+
+
+class Group:
+    """A seat in the job's group at the rendezvous: joined, kept by heartbeats, left."""
+
+    def __init__(self, endpoint, job, rank, trainers):
+        self.calls = rv_grpc.RendezvousStub(grpc.insecure_channel(endpoint, CHANNEL))
+        self.beats = rv_grpc.RendezvousStub(grpc.insecure_channel(endpoint, [("grpc.use_local_subchannel_pool", 1)]))
+        seat = self.calls.Join(rv.JoinRequest(group=job, world_size=trainers, rank=rank, timeout_ms=120_000,
+                                              member="foreign rank in Python"), wait_for_ready=True)
+        self.job, self.rank, self.incarnation = job, seat.rank, seat.incarnation
+        self.period = seat.lease_ms / 4000
+        self.step, self.examples, self.number = -1, 0, 0
+        self.over = threading.Event()
+        threading.Thread(target=self.live, daemon=True).start()
+
+    def me(self):
+        return {"group": self.job, "rank": self.rank, "incarnation": self.incarnation}
+
+    def beat(self):
+        self.beats.Heartbeat(rv.HeartbeatRequest(step=self.step, examples=self.examples, **self.me()), timeout=self.period)
+
+    def live(self):
+        while not self.over.wait(self.period):
+            try:
+                self.beat()
+            except grpc.RpcError as e:
+                if e.code() in (grpc.StatusCode.ABORTED, grpc.StatusCode.FAILED_PRECONDITION) and not self.over.is_set():
+                    fail("the rendezvous has given this rank up: " + e.details())
+
+    def gather(self, key, numbers, **reduction):
+        payload = struct.pack(f"<{len(numbers)}d", *numbers)
+        return self.calls.Gather(rv.GatherRequest(key=key, payload=payload, **reduction, **self.me()))
+
+    def rows(self, key, values):
+        """All ranks' arrays, in the order of ranks."""
+        return [floats64(p) for p in self.gather(key, values).payloads]
+
+    def reduce(self, operation, values=()):
+        """The sum over all ranks, in slices; without values a barrier."""
+        key, attempt, at, out, first = self.numbered(operation), 0, 0, [], None
+        while True:
+            sliced = key + (f"/again-{attempt}" if attempt else "") + (f"/from-{at}" if at else "")
+            reply = self.gather(sliced, values[at:at + 8192], reduce="sum", values=len(values))
+            first = first or list(reply.ranks)
+            if first != list(reply.ranks):  # a rank was lost between two slices
+                attempt, at, out, first = attempt + 1, 0, [], None
+                continue
+            out += floats64(reply.payloads[0])
+            at += 8192
+            if at >= len(values):
+                return out
+
+    def by_the_lowest(self, operation):
+        """Waits until the lowest rank that can has done something for all; this one never can."""
+        key, attempt, chosen = self.numbered(operation), 0, 0
+        while chosen >= 0:
+            all_ranks = self.rows(f"{key}/{attempt}", [self.rank, -1])
+            for told in all_ranks:
+                if told[1] == 1:
+                    return told[2:]
+            chosen = next((int(told[0]) for told in all_ranks if told[1] == 0), -1)
+            attempt += 1
+        return []
+
+    def numbered(self, operation):
+        self.number += 1
+        return f"{operation}-{self.number - 1}"
+
+    def leave(self):
+        self.over.set()
+        self.beat()
+        self.calls.Leave(rv.LeaveRequest(succeeded=True, **self.me()))
+
+
+class Shard:
+    """One tensor stream to one shard."""
+
+    def __init__(self, where, group):
+        self.where, self.group, self.requests, self.sequence = where, group, 0, 0
+        self.out, self.answers = queue.Queue(), {}
+        channel = grpc.insecure_channel(f"{where.host}:{where.port}", CHANNEL)
+        self.stream = ps_grpc.ParameterShardStub(channel).Exchange(iter(self.out.get, None))
+        threading.Thread(target=self.read, daemon=True).start()
+
+    def read(self):
+        chunks = {}
+        try:
+            for m in self.stream:
+                chunks.setdefault(m.request, []).append(m)
+                if len(chunks[m.request]) >= max(1, m.chunk_count):
+                    self.answers[m.request].put(chunks.pop(m.request))
+        except grpc.RpcError as e:
+            fail(f"shard {self.where.index} has ended the stream: {e.code().name}: {e.details()}")
+
+    def send(self, kind, chunks, **fields):
+        """Sends a request of these chunks; returns what waits for its answer."""
+        self.requests += 1
+        number, answer = self.requests, queue.Queue()
+        self.answers[number] = answer
+        for i, chunk in enumerate(chunks):
+            m = t.TensorMessage(kind=kind, request=number, job=self.group.job, shard=self.where.index, rank=self.group.rank,
+                                shard_incarnation=self.where.incarnation, incarnation=self.group.incarnation, chunk_index=i,
+                                chunk_count=len(chunks), **fields)
+            m.MergeFrom(chunk)
+            self.out.put(m)
+        return answer.get
+
+    def push(self, step, version, examples, rows, dense):
+        """Gradients of one step; a shard without data gets an empty push, for its clock."""
+        self.sequence += 1
+        chunks = ([rows] if rows else []) + ([dense] if dense else [])
+        chunks = chunks or [t.TensorMessage()]
+        chunks[0].finite = True
+        done = t.TrainerProgress(local_steps=step + 1, exchanges=step + 1, learning_rate_step=step + 1)
+        chunks[0].contributors.add(rank=self.group.rank, incarnation=self.group.incarnation, sequence=self.sequence,
+                                   weight=examples, progress=done)
+        return self.send(t.PUSH, chunks, step=step, version=version)
+
+    def pull(self, step, ids, dense, read_only=False):
+        chunk = row_chunk(ids, None) if len(ids) else t.TensorMessage()
+        return self.send(t.PULL, [chunk], step=step, dense_wanted=dense, read_only=read_only)
+
+
+class Model:
+    """A weight per feature, in a sparse table, and a bias: values on the shards, gradients from here."""
+
+    def __init__(self, group, servers, trainers):
+        maps = []
+        for i, endpoint in enumerate(servers):
+            stub = ps_grpc.ParameterServerStub(grpc.insecure_channel(endpoint))
+            maps += stub.ShardMap(ps.ShardMapRequest(servers=servers, server_index=i, trainers=trainers),
+                                  wait_for_ready=True).shards
+        self.group = group
+        self.shards = [Shard(where, group) for where in sorted(maps, key=lambda s: s.index)]
+        self.versions = [0] * len(self.shards)
+        ftrl = t.Optimizer(kind="ftrl", learning_rate=t.LearningRate(kind="constant", base=0.1), beta=1, l2=0.0001)
+        job = t.RegisterTrainer(mode="async", trainers=trainers, nan_policy="fail", shards=len(self.shards), min_block=8192,
+                                seed=1, dense_optimizer=ftrl)
+        job.dense.add(name=BIAS, shape=[1])
+        job.sparse.add(name=TABLE, dim=1, initializer="constant", optimizer=ftrl)
+        for answer in [s.send(t.REGISTER, [t.TensorMessage(register=job)]) for s in self.shards]:
+            answer()
+
+    def owned(self, ids):
+        owners = np.array([shard_of(int(i), len(self.shards)) for i in ids])
+        return [np.flatnonzero(owners == s) for s in range(len(self.shards))]
+
+    def pull(self, step, ids, read_only=False):
+        """Weights of these ids, and the bias; the one part of the one dense variable is on shard 0."""
+        owned, weights, bias = self.owned(ids), np.zeros(len(ids), np.float32), 0.0
+        answers = [s.pull(step, ids[owned[i]], i == 0, read_only) for i, s in enumerate(self.shards)]
+        for i, answer in enumerate(answers):
+            for m in answer():
+                self.versions[i] = m.version
+                if m.table:
+                    at = owned[i][m.offset:m.offset + m.row_count]
+                    weights[at] = np.frombuffer(m.payload, "<f4", offset=8 * m.row_count)
+                elif m.payload:
+                    bias = np.frombuffer(m.payload, "<f4")[0]
+        return weights, bias
+
+    def push(self, step, examples, ids, gradient, bias_gradient):
+        owned, acks = self.owned(ids), []
+        for i, s in enumerate(self.shards):
+            rows = row_chunk(ids[owned[i]], gradient[owned[i]]) if len(owned[i]) else None
+            dense = t.TensorMessage(dense_wanted=True, total=1, payload=np.float32(bias_gradient).tobytes()) if i == 0 else None
+            acks.append(s.push(step, self.versions[i], examples, rows, dense))
+        return max(ack()[0].staleness for ack in acks)
+
+    def leave(self):
+        for answer in [s.send(t.LEAVE, [t.TensorMessage()]) for s in self.shards]:
+            answer()
+        for s in self.shards:
+            s.out.put(None)  # half-closes; the shard answers with status 0
+
+
+def row_chunk(ids, values):
+    """Ids, and behind them a float of each; fits one message here, and would be cut at `chunk_bytes` else."""
+    payload = np.ascontiguousarray(ids, "<i8").tobytes()
+    payload += b"" if values is None else np.ascontiguousarray(values, "<f4").tobytes()
+    return t.TensorMessage(table=TABLE, total=len(ids), row_count=len(ids), dim=0 if values is None else 1, payload=payload)
+
+
+def floats64(payload):
+    return list(struct.unpack(f"<{len(payload) // 8}d", payload))
+
+
+def fixed(values):
+    """A sum in units of 2^-30, as the high part and the low 32 bits, which stay exact when others' are added."""
+    units = int(np.floor(values.astype(np.float64) * 2**30 + 0.5).sum())
+    return [units >> 32, units & 0xffffffff]
+
+
+def metric_sums(p, labels, buckets):
+    """What ranks add up for AUC, accuracy and log loss: histograms of both classes, and sums."""
+    bins = (p * np.float32(buckets)).astype(int)
+    limited = np.clip(p.astype(np.float64), 1e-7, 1 - 1e-7)
+    error = np.abs(p.astype(np.float64) - labels)
+    sums = [*np.bincount(bins[labels == 1], minlength=buckets + 1), *np.bincount(bins[labels == 0], minlength=buckets + 1)]
+    return sums + [int(((p >= 0.5) == (labels == 1)).sum()), *fixed(-np.log(np.where(labels == 1, limited, 1 - limited))),
+                   *fixed(p), *fixed(error), *fixed(error * error)]
+
+
+def read(path, rank, trainers, size):
+    """This rank's batches of a LibSVM file that is read in its order: of each window of `trainers` batches its part.
+    An example is its label, 0 or 1, and the ids and values of its features."""
+    examples = []
+    with open(path) as lines:
+        for line in lines:
+            label, *features = line.split()
+            pairs = [f.split(":") for f in features]
+            examples.append((float(label) > 0, np.array([int(k) for k, v in pairs]), np.array([float(v) for k, v in pairs])))
+    windows = [examples[at:at + trainers * size] for at in range(0, len(examples), trainers * size)]
+    return [w[len(w) * rank // trainers:len(w) * (rank + 1) // trainers] for w in windows]
+
+
+def forward(model, step, batch, read_only=False):
+    labels = np.array([e[0] for e in batch], np.float32)
+    counts = [len(e[1]) for e in batch]
+    ids, at = np.unique(np.concatenate([e[1] for e in batch]), return_inverse=True)
+    example, values = np.repeat(np.arange(len(batch)), counts), np.concatenate([e[2] for e in batch])
+    weights, bias = model.pull(step, ids, read_only)
+    odds = np.bincount(example, weights[at] * values, len(batch)) + bias
+    return labels, (1 / (1 + np.exp(-odds))).astype(np.float32), ids, at, example, values
+
+
+def log_loss(p, labels):
+    return -np.log(np.clip(np.where(labels == 1, p, 1 - p), 1e-12, 1)).sum()
+
+
+def fail(why):
+    sys.stderr.write(f"rank.py: {why}\n")
+    sys.stderr.flush()
+    os._exit(1)
+
+
+def main():
+    options = argparse.ArgumentParser()
+    for name in ("rendezvous", "servers", "job", "data"):
+        options.add_argument("--" + name, required=True)
+    for name, value in (("rank", 1), ("trainers", 2), ("epochs", 5), ("batch", 64)):
+        options.add_argument("--" + name, type=int, default=value)
+    o = options.parse_args()
+    group = Group(o.rendezvous, o.job, o.rank, o.trainers)
+    print(f"rank {group.rank} has joined, incarnation {group.incarnation}", flush=True)
+    model = Model(group, o.servers.split(","), o.trainers)
+
+    # What Regatta's LogisticRegression gathers, in its order.
+    group.reduce("barrier")  # rank 0 has generated the data
+    group.rows("start", [group.rank, 1, 0, 0, 0, 0])  # this rank trains, from step 0; rank 0 has set the bias
+    train = read(o.data + "/a9a", group.rank, o.trainers, o.batch)
+    began, stalest, last = time.time(), 0, []
+    for _ in range(o.epochs):
+        last = []
+        for batch in train:
+            step = group.step + 1
+            labels, p, ids, place, example, values = forward(model, step, batch)
+            error = (p - labels) / len(batch)  # the gradient of the mean loss
+            gradient = np.bincount(place, error[example] * values, len(ids))
+            stalest = max(stalest, model.push(step, len(batch), ids, gradient, error.sum()))
+            last.append((p, labels))
+            group.step, group.examples = step, group.examples + len(batch)
+    seconds, steps = time.time() - began, group.step + 1
+
+    p, labels = (np.concatenate([of[i] for of in last]) for i in (0, 1))
+    group.reduce("all-reduce", [group.examples, 0])  # that somebody has trained something
+    loss = group.reduce("all-reduce", [log_loss(p, labels), len(labels)])
+    each = len(labels)
+    group.reduce("global metrics", metric_sums(p, labels, 1 << 12))
+    p, labels = (np.concatenate([of[i] for of in last[-20:]]) for i in (0, 1))
+    group.reduce("global metrics", metric_sums(p, labels, 1 << 12))
+    group.reduce("all-reduce", [each, each])  # coverage of the one slot
+    group.reduce("barrier")  # all have pushed everything
+    tested = [forward(model, steps, part, True)[:2] for part in read(o.data + "/a9a.t", group.rank, o.trainers, 1024)]
+    labels, p = (np.concatenate([of[i] for of in tested]) for i in (0, 1))
+    group.reduce("global metrics", metric_sums(p, labels, 1 << 16))
+    group.reduce("all-reduce", [0])  # bad lines
+
+    # What every rank gathers at its end.
+    group.beat()
+    row = [group.rank, os.getpid(), steps, group.examples, seconds, stalest, 0, 0, loss[0] / loss[1], NAN, NAN, NAN]
+    there = group.rows("end of the run", row)
+    group.by_the_lowest("save")
+    digest = group.by_the_lowest("hash of all parameters")
+    group.by_the_lowest("result file")
+    model.leave()
+    group.leave()
+    print(f"rank {group.rank} has ended: {steps} steps, {group.examples} examples of {sum(int(r[3]) for r in there)}, "
+          f"loss of all {loss[0] / loss[1]:.4f}, hash {int(digest[0]):08x}{int(digest[1]):08x}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
