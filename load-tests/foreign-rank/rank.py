@@ -1,7 +1,7 @@
-"""A rank of a Regatta job that is not written in Java: it trains logistic regression (configs/logistic-regression.yaml)
-in async mode beside Regatta's own ranks, from the join to the end of the job. Written from docs/protocol.md and the pages
-that it links to, which explain each call; needs grpcio, protobuf and numpy, and the modules that grpc_tools.protoc makes
-of shared-protocol's .proto files. run.sh beside this file starts it."""
+"""A rank of a Regatta job that is not written in Java. It trains logistic regression (configs/logistic-regression.yaml)
+in async mode beside Regatta's own ranks, from the join to the end of the job. docs/protocol-ranks.md and
+docs/protocol-gathers.md explain each call. It needs grpcio, protobuf and numpy, and the modules that grpc_tools.protoc
+makes of shared-protocol's .proto files. run.sh beside this file starts it."""
 import argparse
 import os
 import queue
@@ -23,6 +23,7 @@ OWNER = 0x6f776e6572
 TABLE = "weights"
 BIAS = "bias"
 NAN = float("nan")
+REFUSED = (grpc.StatusCode.ABORTED, grpc.StatusCode.FAILED_PRECONDITION)
 CHANNEL = [("grpc.max_receive_message_length", 8 << 20)]
 
 
@@ -56,14 +57,15 @@ class Group:
         return {"group": self.job, "rank": self.rank, "incarnation": self.incarnation}
 
     def beat(self):
-        self.beats.Heartbeat(rv.HeartbeatRequest(step=self.step, examples=self.examples, **self.me()), timeout=self.period)
+        now = rv.HeartbeatRequest(step=self.step, examples=self.examples, **self.me())
+        self.beats.Heartbeat(now, timeout=self.period)
 
     def live(self):
         while not self.over.wait(self.period):
             try:
                 self.beat()
             except grpc.RpcError as e:
-                if e.code() in (grpc.StatusCode.ABORTED, grpc.StatusCode.FAILED_PRECONDITION) and not self.over.is_set():
+                if e.code() in REFUSED and not self.over.is_set():
                     fail("the rendezvous has given this rank up: " + e.details())
 
     def gather(self, key, numbers, **reduction):
@@ -137,9 +139,9 @@ class Shard:
         number, answer = self.requests, queue.Queue()
         self.answers[number] = answer
         for i, chunk in enumerate(chunks):
-            m = t.TensorMessage(kind=kind, request=number, job=self.group.job, shard=self.where.index, rank=self.group.rank,
-                                shard_incarnation=self.where.incarnation, incarnation=self.group.incarnation, chunk_index=i,
-                                chunk_count=len(chunks), **fields)
+            m = t.TensorMessage(kind=kind, request=number, job=self.group.job, shard=self.where.index,
+                                shard_incarnation=self.where.incarnation, rank=self.group.rank,
+                                incarnation=self.group.incarnation, chunk_index=i, chunk_count=len(chunks), **fields)
             m.MergeFrom(chunk)
             self.out.put(m)
         return answer.get
@@ -173,8 +175,8 @@ class Model:
         self.shards = [Shard(where, group) for where in sorted(maps, key=lambda s: s.index)]
         self.versions = [0] * len(self.shards)
         ftrl = t.Optimizer(kind="ftrl", learning_rate=t.LearningRate(kind="constant", base=0.1), beta=1, l2=0.0001)
-        job = t.RegisterTrainer(mode="async", trainers=trainers, nan_policy="fail", shards=len(self.shards), min_block=8192,
-                                seed=1, dense_optimizer=ftrl)
+        job = t.RegisterTrainer(mode="async", trainers=trainers, nan_policy="fail", shards=len(self.shards),
+                                min_block=8192, seed=1, dense_optimizer=ftrl)
         job.dense.add(name=BIAS, shape=[1])
         job.sparse.add(name=TABLE, dim=1, initializer="constant", optimizer=ftrl)
         for answer in [s.send(t.REGISTER, [t.TensorMessage(register=job)]) for s in self.shards]:
@@ -202,8 +204,8 @@ class Model:
         owned, acks = self.owned(ids), []
         for i, s in enumerate(self.shards):
             rows = row_chunk(ids[owned[i]], gradient[owned[i]]) if len(owned[i]) else None
-            dense = t.TensorMessage(dense_wanted=True, total=1, payload=np.float32(bias_gradient).tobytes()) if i == 0 else None
-            acks.append(s.push(step, self.versions[i], examples, rows, dense))
+            bias = t.TensorMessage(dense_wanted=True, total=1, payload=np.float32(bias_gradient).tobytes())
+            acks.append(s.push(step, self.versions[i], examples, rows, bias if i == 0 else None))
         return max(ack()[0].staleness for ack in acks)
 
     def leave(self):
@@ -217,7 +219,8 @@ def row_chunk(ids, values):
     """Ids, and behind them a float of each; fits one message here, and would be cut at `chunk_bytes` else."""
     payload = np.ascontiguousarray(ids, "<i8").tobytes()
     payload += b"" if values is None else np.ascontiguousarray(values, "<f4").tobytes()
-    return t.TensorMessage(table=TABLE, total=len(ids), row_count=len(ids), dim=0 if values is None else 1, payload=payload)
+    dim = 0 if values is None else 1
+    return t.TensorMessage(table=TABLE, total=len(ids), row_count=len(ids), dim=dim, payload=payload)
 
 
 def floats64(payload):
@@ -235,9 +238,10 @@ def metric_sums(p, labels, buckets):
     bins = (p * np.float32(buckets)).astype(int)
     limited = np.clip(p.astype(np.float64), 1e-7, 1 - 1e-7)
     error = np.abs(p.astype(np.float64) - labels)
-    sums = [*np.bincount(bins[labels == 1], minlength=buckets + 1), *np.bincount(bins[labels == 0], minlength=buckets + 1)]
-    return sums + [int(((p >= 0.5) == (labels == 1)).sum()), *fixed(-np.log(np.where(labels == 1, limited, 1 - limited))),
-                   *fixed(p), *fixed(error), *fixed(error * error)]
+    positives, negatives = (np.bincount(bins[labels == label], minlength=buckets + 1) for label in (1, 0))
+    correct = int(((p >= 0.5) == (labels == 1)).sum())
+    losses = -np.log(np.where(labels == 1, limited, 1 - limited))
+    return [*positives, *negatives, correct, *fixed(losses), *fixed(p), *fixed(error), *fixed(error * error)]
 
 
 def read(path, rank, trainers, size):
@@ -248,7 +252,8 @@ def read(path, rank, trainers, size):
         for line in lines:
             label, *features = line.split()
             pairs = [f.split(":") for f in features]
-            examples.append((float(label) > 0, np.array([int(k) for k, v in pairs]), np.array([float(v) for k, v in pairs])))
+            ids, values = [int(k) for k, v in pairs], [float(v) for k, v in pairs]
+            examples.append((float(label) > 0, np.array(ids), np.array(values)))
     windows = [examples[at:at + trainers * size] for at in range(0, len(examples), trainers * size)]
     return [w[len(w) * rank // trainers:len(w) * (rank + 1) // trainers] for w in windows]
 

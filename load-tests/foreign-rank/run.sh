@@ -1,9 +1,12 @@
 #!/bin/sh
-# Trains one job with a rank of Regatta and a rank in Python (rank.py), and the same job with two ranks of Regatta: a rendezvous, two
-# servers and the ranks, each a process of its own. Checks that all end with status 0, that the examples of both ranks are counted,
-# and that AUC and log loss are near each other. Markdown on standard output; status 77 without Python, grpcio or numpy.
+# Trains one job with a rank of Regatta and a rank in Python (rank.py), and the same job with two ranks of Regatta: a
+# rendezvous, two servers and the ranks, each a process of its own. Checks that all end with status 0, that the examples
+# of both ranks are counted, and that AUC and log loss are near each other. Markdown on standard output; status 77
+# without Python, grpcio, grpcio-tools and numpy.
 #   load-tests/foreign-rank/run.sh
-# PYTHON names the interpreter (default: python3). In a virtual environment: python3 -m venv DIR && DIR/bin/pip install grpcio grpcio-tools numpy
+# PYTHON names the interpreter (default: python3), for example one of a virtual environment:
+#   python3 -m venv DIR && DIR/bin/pip install grpcio grpcio-tools numpy
+# REGATTA names the command (default: ./regatta of this checkout).
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -29,10 +32,11 @@ fail() {
   for log in "$dir"/*/*.log; do echo "--- ${log##*/}" >&2; tail -n 20 "$log" >&2; done
   exit 1
 }
+protobuf=$root/shared-protocol/src/main/protobuf
 mkdir "$dir/proto"
 # Generated Python modules lie in a package of their own, as the .proto files' imports want it.
-"$python" -m grpc_tools.protoc -I "$root/shared-protocol/src/main/protobuf" --python_out="$dir/proto" --grpc_python_out="$dir/proto" \
-  "$root"/shared-protocol/src/main/protobuf/regatta/*.proto
+"$python" -m grpc_tools.protoc -I "$protobuf" --python_out="$dir/proto" --grpc_python_out="$dir/proto" \
+  "$protobuf"/regatta/*.proto
 "$regatta" version >/dev/null # builds it, if need be
 job=$root/configs/logistic-regression.yaml
 
@@ -61,8 +65,8 @@ train() { # NAME: ranks are "regatta" or "python"; result in $dir/NAME/result.js
     "$regatta" run --role trainer --id 0 $at $options --result "$run/result.json" "$job" >"$run/rank-0.log" 2>&1 &
     zero=$!
     if [ "$1" = python ]; then
-      PYTHONPATH=$dir/proto "$python" "$here/rank.py" --rendezvous "127.0.0.1:$2" --servers "127.0.0.1:$3,127.0.0.1:$4" \
-        --job logistic-regression --data "$dir/data" >"$run/rank-1.log" 2>&1 &
+      PYTHONPATH=$dir/proto "$python" "$here/rank.py" --job logistic-regression --data "$dir/data" \
+        --rendezvous "127.0.0.1:$2" --servers "127.0.0.1:$3,127.0.0.1:$4" >"$run/rank-1.log" 2>&1 &
     else
       "$regatta" run --role trainer --id 1 $at $options "$job" >"$run/rank-1.log" 2>&1 &
     fi

@@ -33,7 +33,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** docs/protocol-ranks.md: the constants, test vectors, strings and defaults that a client of another make is written by. */
+/** Test vectors, strings and defaults of docs/protocol-ranks.md, by which a client in another language is written. */
 class ProtocolPageTest {
 
   private static final String PAGE = Checkout.text("docs/protocol-ranks.md");
@@ -41,7 +41,8 @@ class ProtocolPageTest {
   @Test
   void owners_of_rows_are_those_of_the_page() {
     assertThat(table("| id | shards | owner |")).hasSizeGreaterThan(5).allSatisfy(row ->
-        assertThat(SparsePartition.shardOf(Long.parseLong(row.get(0)), Integer.parseInt(row.get(1)))).isEqualTo(Integer.parseInt(row.get(2))));
+        assertThat(SparsePartition.shardOf(Long.parseLong(row.get(0)), Integer.parseInt(row.get(1))))
+            .isEqualTo(Integer.parseInt(row.get(2))));
   }
 
   @Test
@@ -53,8 +54,9 @@ class ProtocolPageTest {
         variables.add(new io.regatta.core.model.DenseVariable(variable.group(1),
             Arrays.stream(variable.group(2).split(", ")).map(Integer::valueOf).toList()));
       }
-      assertThat(String.join(", ", DensePartition.of(variables, Integer.parseInt(row.get(1)), Integer.parseInt(row.get(2))).describe()))
-          .isEqualTo(row.get(3));
+      DensePartition partition =
+          DensePartition.of(variables, Integer.parseInt(row.get(1)), Integer.parseInt(row.get(2)));
+      assertThat(String.join(", ", partition.describe())).isEqualTo(row.get(3));
     });
   }
 
@@ -81,14 +83,17 @@ class ProtocolPageTest {
     assertThat(strings("mode")).containsExactlyInAnyOrderElementsOf(names(Mode.OF_SERVERS));
     assertThat(strings("nan_policy")).containsExactlyElementsOf(names(List.of(NanPolicy.values())));
     assertThat(strings("initializer")).containsExactlyElementsOf(names(List.of(InitializerSpec.Kind.values())));
-    assertThat(strings("Optimizer.kind")).containsExactlyInAnyOrderElementsOf(names(List.of(OptimizerSpec.Kind.values())));
-    assertThat(strings("LearningRate.kind")).containsExactlyInAnyOrderElementsOf(names(List.of(LearningRate.Kind.values())));
+    assertThat(strings("Optimizer.kind"))
+        .containsExactlyInAnyOrderElementsOf(names(List.of(OptimizerSpec.Kind.values())));
+    assertThat(strings("LearningRate.kind"))
+        .containsExactlyInAnyOrderElementsOf(names(List.of(LearningRate.Kind.values())));
   }
 
   @Test
   void an_unknown_string_is_refused_with_the_possible_ones() {
     RegisterTrainer job = job().setMode("ASYNC").build();
-    assertThatThrownBy(() -> register(job)).isInstanceOf(InvalidInput.class).hasMessageContaining("ASYNC").hasMessageContaining("half_async");
+    assertThatThrownBy(() -> register(job)).isInstanceOf(InvalidInput.class)
+        .hasMessageContaining("ASYNC").hasMessageContaining("half_async");
   }
 
   @Test
@@ -98,12 +103,13 @@ class ProtocolPageTest {
     assertThatThrownBy(() -> register(job().clearMinBlock().build())).isInstanceOf(InvalidInput.class);
     assertThatThrownBy(() -> register(job().clearNanPolicy().build())).isInstanceOf(InvalidInput.class);
     for (String rule : List.of("adagrad", "adam")) {
-      assertThatThrownBy(() -> register(job().setDenseOptimizer(optimizer(rule)).build())).isInstanceOf(InvalidInput.class)
-          .hasMessageContaining("epsilon");
+      assertThatThrownBy(() -> register(job().setDenseOptimizer(optimizer(rule)).build()))
+          .isInstanceOf(InvalidInput.class).hasMessageContaining("epsilon");
     }
     assertThatCode(() -> register(job().clearDense().clearDenseOptimizer().build())).doesNotThrowAnyException();
     assertThatThrownBy(() -> register(job().clearDenseOptimizer().build())).isInstanceOf(InvalidInput.class);
-    assertThatCode(() -> register(job().addSparse(table(TableLife.newBuilder().setTtlS(1))).build())).doesNotThrowAnyException();
+    assertThatCode(() -> register(job().addSparse(table(TableLife.newBuilder().setTtlS(1))).build()))
+        .doesNotThrowAnyException();
     assertThatThrownBy(() -> register(job().addSparse(table(TableLife.newBuilder().setStatistics(true))).build()))
         .isInstanceOf(InvalidInput.class).hasMessageContaining("decay");
   }
@@ -113,10 +119,11 @@ class ProtocolPageTest {
     String configuration = Checkout.text("docs/configuration.md");
     List<List<String>> rows = table("| Field | Left out | Job file's default |");
     for (String key : List.of("min_block", "nan_policy", "seed", "staleness_bound")) {
-      assertThat(configuration).contains("\n| `" + key + "` |").containsPattern("\n\\| `" + key + "` \\|[^\n]*\\| `" + value(rows, key) + "` \\|");
+      assertThat(configuration).containsPattern("\n\\| `" + key + "` \\|[^\n]*\\| `" + value(rows, key) + "` \\|");
     }
     for (String key : List.of("momentum", "beta1", "beta2", "beta")) {
-      assertThat(configuration).containsPattern("\n\\| `optimizer." + key + "` \\|[^\n]*\\| `" + value(rows, key) + "` \\|");
+      assertThat(configuration)
+          .containsPattern("\n\\| `optimizer." + key + "` \\|[^\n]*\\| `" + value(rows, key) + "` \\|");
     }
   }
 
@@ -145,7 +152,8 @@ class ProtocolPageTest {
   }
 
   private static SparseTable table(TableLife.Builder life) {
-    return SparseTable.newBuilder().setName("rows").setDim(1).setInitializer("constant").setOptimizer(optimizer("sgd")).setLife(life).build();
+    return SparseTable.newBuilder().setName("rows").setDim(1).setInitializer("constant")
+        .setOptimizer(optimizer("sgd")).setLife(life).build();
   }
 
   private static List<String> strings(String field) {
@@ -158,7 +166,8 @@ class ProtocolPageTest {
   }
 
   private static String line(String field) {
-    Matcher row = Pattern.compile("\\| Field \\| Values \\|\n.*?\n\\| `" + Pattern.quote(field) + "` \\|([^\n]*)", Pattern.DOTALL).matcher(PAGE);
+    String table = "\\| Field \\| Values \\|\n.*?\n\\| `" + Pattern.quote(field) + "` \\|([^\n]*)";
+    Matcher row = Pattern.compile(table, Pattern.DOTALL).matcher(PAGE);
     assertThat(row.find()).as("strings of %s", field).isTrue();
     return row.group(1);
   }
@@ -168,7 +177,8 @@ class ProtocolPageTest {
   }
 
   private static String value(List<List<String>> rows, String field) {
-    return rows.stream().filter(row -> row.get(0).split(" ")[0].equals(field)).map(row -> row.get(2)).findFirst().orElseThrow();
+    return rows.stream().filter(row -> row.get(0).split(" ")[0].equals(field)).map(row -> row.get(2)).findFirst()
+        .orElseThrow();
   }
 
   /** The cells of a table, without the quotes of code, under this heading. */
@@ -176,7 +186,8 @@ class ProtocolPageTest {
     int from = PAGE.indexOf(heading + "\n");
     assertThat(from).as("table %s", heading).isNotNegative();
     return PAGE.substring(from).lines().takeWhile(line -> line.startsWith("|")).skip(2)
-        .map(line -> Stream.of(line.substring(1, line.length() - 1).split("\\|")).map(cell -> cell.strip().replace("`", "")).toList()).toList();
+        .map(line -> Stream.of(line.substring(1, line.length() - 1).split("\\|"))
+            .map(cell -> cell.strip().replace("`", "")).toList()).toList();
   }
 
   private static float[] floats(String list) {
