@@ -112,11 +112,10 @@ final class PushQueue implements Work {
         .mapToLong(Application::births).sum();
   }
 
-  /** Fails all that is here. */
+  /** Fails all that is here; the job's turns are cleared with it. */
   void giveUp(Function<String, RegattaException> why) {
     open.forEach(p -> p.giveUp(why.apply(p.name() + " at " + where + " given up")));
     open.clear();
-    turns.drop(this);
   }
 
   @Override

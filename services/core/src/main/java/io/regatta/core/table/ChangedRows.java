@@ -111,22 +111,15 @@ final class ChangedRows {
       for (int w = 0; bits[s] != null && without != null && w < Math.min(bits[s].length, without.length); w++) {
         bits[s][w] &= ~without[w];
       }
-      merge(bits, s, later.bits[s]);
-      merge(gone, s, without);
+      long[] more = later.bits[s];
+      for (int w = 0; more != null && w < more.length; w++) {
+        withRoom(bits, s, more.length)[w] |= more[w];
+      }
     }
     if (tooMany || later.tooMany || removed.size() + later.removed.size() > REMOVED_MAX) {
       giveUp();
     } else {
       removed.addAll(later.removed);
-    }
-  }
-
-  private static void merge(long[][] into, int segment, long[] more) {
-    if (more != null) {
-      long[] words = withRoom(into, segment, more.length);
-      for (int w = 0; w < more.length; w++) {
-        words[w] |= more[w];
-      }
     }
   }
 }

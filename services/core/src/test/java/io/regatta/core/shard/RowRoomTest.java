@@ -8,6 +8,7 @@ import java.util.SplittableRandom;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.constraints.IntRange;
+import org.junit.jupiter.api.Test;
 
 class RowRoomTest {
 
@@ -47,6 +48,30 @@ class RowRoomTest {
         }
       }
       room.done();
+    }
+  }
+
+  @Test
+  void keepsItsMemory_upToSoManyRows() {
+    RowRoom room = new RowRoom();
+    for (int rows : new int[] {1, 1 << 18}) {
+      fill(room, rows);
+      float[] before = room.valuesOf(0);
+      room.done();
+      fill(room, 1);
+      assertThat(room.valuesOf(0)).as("after %d rows", rows).isSameAs(before);
+    }
+    fill(room, (1 << 18) + 1);
+    float[] before = room.valuesOf(0);
+    room.done();
+    fill(room, 1);
+    assertThat(room.valuesOf(0)).isNotSameAs(before);
+  }
+
+  private static void fill(RowRoom room, int rows) {
+    room.clear(1);
+    for (long id = 0; id < rows; id++) {
+      room.rowOf(id);
     }
   }
 }

@@ -499,4 +499,35 @@ class TableLifeTest {
     }
     return sum;
   }
+
+  /** Of rows seen at the same time, one of the lowest score among five goes: seldom one of the half with the higher score. */
+  @Test
+  void whoeverHasTheLowestScoreIsEvicted_amongRowsSeenAtTheSameTime() {
+    SparseTable table = new SparseTable(SEED, new SparseTableSpec("t", 1, InitializerSpec.zeros(), OptimizerSpec.sgd(1),
+        TableLife.counted()), false, () -> 5_000);
+    long[] ids = LongStream.range(0, 10_000).toArray();
+    table.pull(ids);
+    float[] shown = new float[3 * 5_000];
+    for (int i = 0; i < 5_000; i++) {
+      shown[3 * i + 1] = 1;
+    }
+    table.update(Arrays.copyOfRange(ids, 5_000, 10_000), shown, 1, 1);
+    for (int i = 0; i < 2_000; i++) {
+      table.evict();
+    }
+    // five draws miss the lower half with odds of 1 to 32 at first, and of (5/8)^5, 0.1, at the end
+    assertThat(table.missing(Arrays.copyOfRange(ids, 5_000, 10_000))).isBetween(1, 300);
+  }
+
+  @Test
+  void victimsAreDrawnFromTheWholeOfASegment() {
+    SparseTable table = life(TableLife.counted(), false);
+    long[] ids = LongStream.range(0, 25_600).toArray();
+    table.pull(ids);
+    for (int i = 0; i < 2_000; i++) {
+      table.evict();
+    }
+    assertThat(table.missing(ids)).isEqualTo(2_000);
+    assertThat(table.missing(Arrays.copyOf(ids, 12_800))).as("of the older half").isBetween(800, 1_200);
+  }
 }
