@@ -176,6 +176,29 @@ public final class Fleet implements AutoCloseable {
     return steps.worker();
   }
 
+  /**
+   * Refuses, without starting anything, what {@link #train} and {@link #runServer} refuse before they start. The program is the one that
+   * the job names.
+   */
+  void check() {
+    if (!isWorker()) {
+      ServerProcess.check(place, job);
+    } else if (role() == Role.LOCAL) {
+      JobCheck.device(job(), place.gpus(job()));
+      JobCheck.alone(job(), null);
+    } else {
+      JobConfig run = job();
+      TrainerConfig trainer = place.trainer(run);
+      place.trainerNode(run, ", or role local to train here");
+      place.hosted(run);
+      if (!run.isOverStore()) {
+        place.rendezvous(); // of this job, wherever it is
+      }
+      JobCheck.device(run, place.gpus(run));
+      JobCheck.distributed(run, null);
+    }
+  }
+
   private Run start(TrainingProgram program) {
     if (role() == Role.LOCAL) {
       return LocalProcess.start(job(), program, place.resultFile(), place.gpus(job()));

@@ -49,6 +49,6 @@ final class FleetOptions {
     SettingsOptions.add(given, "--result", RESULT, result);
     SettingsOptions.add(given, "--gpus", GPUS, gpus);
     return Place.load(Settings.Sources.ofProcess(settings.conf(), given, settings.sectionKeys())
-        .withVariables(settings.variables()).withCode(code));
+        .withEnvironment(settings.environment()).withVariables(settings.variables()).withCode(code));
   }
 }

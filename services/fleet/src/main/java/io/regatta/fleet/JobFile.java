@@ -12,6 +12,7 @@ import io.vertx.core.json.JsonObject;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 
 /**
  * Reads a job: file, environment, system properties, command line, code, the later one wins. Blocks the caller, who is
@@ -21,15 +22,22 @@ final class JobFile {
 
   private JobFile() {}
 
+  /** Reads a job with this process's environment, see the other {@code load}. */
+  static JobConfig load(Path file, List<Settings.Option> variables, List<Settings.Option> options, List<String> overrides,
+      JsonObject code) {
+    return load(file, System.getenv(), variables, options, overrides, code);
+  }
+
   /**
    * @param file .yaml, .yml or .json; null if the code gives everything
+   * @param environment variables by name
    * @param variables keys that follow from environment variables of launchers and schedulers
    * @param options options of the command line that stand for keys
    * @param overrides {@code key=value} each
    * @param code values given by the program
    */
-  static JobConfig load(Path file, List<Settings.Option> variables, List<Settings.Option> options, List<String> overrides,
-      JsonObject code) {
+  static JobConfig load(Path file, Map<String, String> environment, List<Settings.Option> variables, List<Settings.Option> options,
+      List<String> overrides, JsonObject code) {
     if (file != null && Files.isDirectory(file)) {
       throw new InvalidInput("job file " + file + " is a directory: give the path of a job, for example "
           + "configs/wide-and-deep.yaml");
@@ -40,7 +48,8 @@ final class JobFile {
           + "example configs/wide-and-deep.yaml"));
     }
     return load(Schema.of(JobConfig.class).beside(Place.sections()),
-        Settings.Sources.ofProcess(file, options, overrides).withVariables(variables).withCode(code)).bind(JobConfig.class);
+        Settings.Sources.ofProcess(file, options, overrides).withEnvironment(environment).withVariables(variables).withCode(code))
+            .bind(JobConfig.class);
   }
 
   /** Configuration is read before there is a cluster, so with a small Vertx of its own. */

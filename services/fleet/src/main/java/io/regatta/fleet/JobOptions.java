@@ -81,7 +81,7 @@ final class JobOptions {
     if (program != null && !values.containsKey("program")) {
       values.put("program", program.getClass().getName());
     }
-    return JobFile.load(file, settings.variables(), options(), settings.jobKeys(), values);
+    return JobFile.load(file, settings.environment(), settings.variables(), options(), settings.jobKeys(), values);
   }
 
   /**

@@ -189,8 +189,8 @@ final class LaunchCommand implements Callable<Integer> {
     if (!others.isEmpty()) { // which only the processes of other machines are passed
       throw new CommandLine.UnmatchedArgumentException(spec.commandLine(), others);
     }
-    return Launches.run(options, launched().job(), Regatta.class.getName(), quiet, new LaunchedServers(launched()::client),
-        spec.commandLine().getOut());
+    return Launches.run(options, launched().job(), Regatta.class.getName(), quiet, launched()::check,
+        new LaunchedServers(launched()::client), spec.commandLine().getOut());
   }
 
   /** By which name it was called. */

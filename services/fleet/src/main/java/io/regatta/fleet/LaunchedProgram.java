@@ -12,6 +12,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.Stream;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -86,13 +87,25 @@ record LaunchedProgram(String program, List<String> arguments) {
     return job(directory == null ? null : directory.resolve(program), true);
   }
 
+  /**
+   * Refuses what a process of the job would refuse before it does anything, so that it is said once. What another program than a job
+   * file makes of its arguments is its own.
+   *
+   * @param environment of that process
+   */
+  void check(Map<String, String> environment) {
+    if (isJobFile()) {
+      RunCommand.check(Stream.concat(Stream.of(program), arguments.stream()).toList(), environment);
+    }
+  }
+
   private LaunchedJob job(Path file, boolean elsewhere) {
     if (file == null || !isJobFile() || !Files.isReadable(file)) {
       return LaunchedJob.ofArguments(arguments); // a file that is not there is refused with its own words
     }
     JobArguments given = parsed(Stream.concat(Stream.of(file.toString()), arguments.stream()));
     JobConfig config = given.job.load(given.settings, null);
-    List<String> node = elsewhere ? List.of() : given.settings.nodeArguments();
+    List<String> node = elsewhere ? List.of() : given.settings.rendezvousArguments();
     if (!node.isEmpty()) {
       Place.checkNode(given.settings.conf(), given.settings.sectionKeys());
     }

@@ -1,12 +1,18 @@
 package io.regatta.fleet;
 
-import io.regatta.trainer.config.JobConfig;
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.node.process.BadArguments;
+import io.regatta.trainer.TrainingProgram;
 import io.regatta.trainer.result.ResultFile;
 import io.regatta.trainer.result.RunResult;
 import io.vertx.core.json.JsonObject;
 import java.io.PrintWriter;
 import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
 import java.util.concurrent.Callable;
+import java.util.function.Consumer;
+import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -44,9 +50,7 @@ final class RunCommand implements Callable<Integer> {
     if (!place.hasRole()) {
       RoleLines.say(settings.takeRole(System.getenv()), out);
     }
-    Place here = place.load(settings, job.readyTimeout(), result, new JsonObject());
-    JobConfig config = job.given() ? job.load(settings, regatta.program()) : null;
-    try (Fleet fleet = Fleet.of(here, config, line -> Regatta.say(out, line))) {
+    try (Fleet fleet = fleet(regatta.program(), line -> Regatta.say(out, line))) {
       if (fleet.isWorker()) {
         RunResult end = fleet.train(regatta.program());
         Regatta.say(out, end);
@@ -55,6 +59,34 @@ final class RunCommand implements Callable<Integer> {
         fleet.runServer();
       }
       return Regatta.DONE;
+    }
+  }
+
+  private Fleet fleet(TrainingProgram program, Consumer<String> ready) {
+    Place here = place.load(settings, job.readyTimeout(), result, new JsonObject());
+    return Fleet.of(here, job.given() ? job.load(settings, program) : null, ready);
+  }
+
+  /**
+   * Refuses what a process that is to be started with these arguments would refuse before it does anything.
+   *
+   * @param arguments of this command
+   * @param environment of that process, by name
+   * @throws InvalidInput for the first thing that is wrong
+   */
+  static void check(List<String> arguments, Map<String, String> environment) {
+    RunCommand run = new RunCommand();
+    try {
+      new CommandLine(run).setCaseInsensitiveEnumValuesAllowed(true).parseArgs(arguments.toArray(String[]::new));
+    } catch (CommandLine.ParameterException e) {
+      throw new InvalidInput(BadArguments.words(e) + " (regatta run --help lists what there is)");
+    }
+    ResultFile.at(run.result);
+    if (!run.place.hasRole()) {
+      run.settings.takeRole(environment);
+    }
+    try (Fleet fleet = run.fleet(null, line -> { })) {
+      fleet.check();
     }
   }
 }

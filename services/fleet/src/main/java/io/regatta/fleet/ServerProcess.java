@@ -51,12 +51,17 @@ final class ServerProcess {
    * @param ready gets one line when the service serves
    */
   static ServerProcess start(Place place, JobConfig job, Consumer<String> ready) {
-    String service = service(place.fleet().role());
+    return new ServerProcess(place.node(), service(place.fleet().role()), check(place, job), ready);
+  }
+
+  /** Checks the settings alone; returns what makes the service. */
+  static Function<Node, Deployable> check(Place place, JobConfig job) {
+    service(place.fleet().role());
     Function<Node, Deployable> verticle = verticle(place, job);
     if (place.fleet().role() != Role.RENDEZVOUS) {
       place.node().requireOthers("");
     }
-    return new ServerProcess(place.node(), service, verticle, ready);
+    return verticle;
   }
 
   /**

@@ -22,6 +22,8 @@ final class SettingsOptions {
   private List<String> keys = new ArrayList<>();
 
   private RoleEnvironment role = RoleEnvironment.NONE;
+  /** Variables that keys and roles are read from. */
+  private Map<String, String> environment = System.getenv();
 
   Path conf() {
     return conf;
@@ -30,11 +32,12 @@ final class SettingsOptions {
   /**
    * Has the command's part in a job, where nothing else says so, come from variables of launchers and schedulers.
    *
-   * @param environment variables by name
+   * @param variables of this process, or of one that is to be started, by name
    * @return what they say
    */
-  RoleEnvironment takeRole(Map<String, String> environment) {
-    return take(RoleEnvironment.read(environment));
+  RoleEnvironment takeRole(Map<String, String> variables) {
+    environment = variables;
+    return take(RoleEnvironment.read(variables));
   }
 
   /** The same with what has been read already. */
@@ -46,6 +49,11 @@ final class SettingsOptions {
   /** Keys that follow from such variables. */
   List<Settings.Option> variables() {
     return role.options();
+  }
+
+  /** Variables that keys of job and sections may have as well: this process's, or those given to {@link #takeRole}. */
+  Map<String, String> environment() {
+    return environment;
   }
 
   /** All {@code --set}, for a command that takes no job: a key of one is unknown to it. */
@@ -63,15 +71,19 @@ final class SettingsOptions {
     return keys.stream().filter(key -> Sections.holds(name(key))).toList();
   }
 
-  /** {@code -conf}, and {@code --set} of keys of the section node, as arguments for another process of the job on this machine. */
-  List<String> nodeArguments() {
+  /** {@code -conf}, and {@code --set} of keys of the sections node and rendezvous, as arguments for the job's rendezvous. */
+  List<String> rendezvousArguments() {
     List<String> arguments = new ArrayList<>();
     if (conf != null) {
       arguments.addAll(List.of("-conf", conf.toString()));
     }
-    keys.stream().filter(key -> name(key).equals(Sections.NODE) || name(key).startsWith(Sections.NODE + "."))
+    keys.stream().filter(key -> isOf(Sections.NODE, name(key)) || isOf(Sections.RENDEZVOUS, name(key)))
         .forEach(key -> arguments.addAll(List.of("--set", key)));
     return arguments;
+  }
+
+  private static boolean isOf(String section, String key) {
+    return key.equals(section) || key.startsWith(section + ".");
   }
 
   /** An option that is short for a key; value null: it was not given. */

@@ -78,8 +78,9 @@ class ExitStatusTest {
   private Map<String, Scenario> scenarios() {
     Map<String, Scenario> all = new LinkedHashMap<>();
     all.put("all trainers end well", this::allEndWell);
-    all.put("a trainer fails", () -> launch(1, 1, "job.yaml", "settings: {no_such: 1}\n"));
-    all.put("a server fails", () -> launch(1, 1, "job.yaml", "", "--set", "parameter_server.index=5"));
+    all.put("a trainer fails", () -> failing("TRAINER"));
+    all.put("a server fails", () -> failing("PSERVER"));
+    all.put("a setting of the job is refused", () -> launch(1, 1, "job.yaml", "mode: slow\n"));
     all.put("a trainer is killed", () -> killed("workerlog.0"));
     all.put("a server is killed", () -> killed("serverlog.0"));
     all.put("two trainers with one id", () -> besideTheOther("run", job("job.yaml", ""), "1", "0"));
@@ -122,6 +123,13 @@ class ExitStatusTest {
         job(name, more)));
     args.addAll(List.of(arguments));
     return regatta(Map.of(), args.toArray(String[]::new));
+  }
+
+  /** A program of one's own whose processes of one role fail, and whose others stay until they are ended. */
+  private JavaProcess failing(String role) throws Exception {
+    Path program = Files.writeString(dir.resolve("Failing.java"), "class Failing {\n  public static void main(String[] args) throws Exception {\n"
+        + "    if (args[0].equals(System.getenv(\"TRAINING_ROLE\"))) System.exit(3);\n    Thread.currentThread().join();\n  }\n}\n");
+    return regatta(Map.of(), "launch", "--server_num=1", "--worker_num=1", program.toString(), role);
   }
 
   private JavaProcess trainer(String command, String job, String trainers, String id, String... more) {

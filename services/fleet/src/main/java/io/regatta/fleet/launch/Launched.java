@@ -8,7 +8,9 @@ import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
@@ -49,8 +51,9 @@ final class Launched {
     if (!call.endsWithInput()) {
       builder.redirectInput(ProcessBuilder.Redirect.from(Path.of("/dev/null").toFile()));
     }
-    builder.environment().keySet().removeIf(Launched::isNotForChildren);
-    builder.environment().putAll(call.environment());
+    Map<String, String> environment = environment(builder.environment(), call.environment());
+    builder.environment().clear();
+    builder.environment().putAll(environment);
     builder.environment().put(LauncherLink.VARIABLE, Long.toString(ProcessHandle.current().pid()));
     try {
       OutputStream file = again ? Files.newOutputStream(log, StandardOpenOption.CREATE, StandardOpenOption.APPEND)
@@ -65,6 +68,19 @@ final class Launched {
     } catch (IOException e) {
       throw new InvalidInput(planned.name() + " cannot be started with its log in " + log + ": " + e.getMessage());
     }
+  }
+
+  /**
+   * Returns the environment of a process of the job.
+   *
+   * @param inherited the launcher's
+   * @param own variables of that process
+   */
+  static Map<String, String> environment(Map<String, String> inherited, Map<String, String> own) {
+    Map<String, String> environment = new HashMap<>(inherited);
+    environment.keySet().removeIf(Launched::isNotForChildren);
+    environment.putAll(own);
+    return environment;
   }
 
   /** Proxies, because no data goes through one, and parts in other jobs. */

@@ -12,7 +12,8 @@ import java.util.regex.Pattern;
  * @param elastic whether its trainers go on without those that are lost
  * @param store over which they meet without a server, as {@code collective.store} names it; empty: they need a master, which may be the
  *     server of a store over HTTP
- * @param settings arguments of the program that its rendezvous takes as well: {@code -conf}, and {@code --set} of the section node
+ * @param settings arguments of the program that its rendezvous takes as well: {@code -conf}, and {@code --set} of the sections node
+ *     and rendezvous
  */
 public record LaunchedJob(int shards, boolean collective, boolean elastic, String store, List<String> settings) {
 

@@ -7,6 +7,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Consumer;
 import java.util.function.Function;
 
 /** A launch from its options to its exit status. Called by the main thread. */
@@ -23,19 +24,29 @@ public final class Launches {
    * @param job what is known of the program
    * @param main class of Regatta's command line, which runs job files
    * @param quiet whether the options are not printed
+   * @param check refuses what a process with the given environment would refuse before it does anything
    * @param use of servers that are started here by trainers of other machines
    * @return exit status: 0 done, 1 a process failed, 130 after Ctrl-C, 143 after SIGTERM
    */
-  public static int run(LaunchOptions options, LaunchedJob job, String main, boolean quiet, ServerUse use,
-      PrintWriter out) {
+  public static int run(LaunchOptions options, LaunchedJob job, String main, boolean quiet,
+      Consumer<Map<String, String>> check, ServerUse use, PrintWriter out) {
     try (ReservedPorts ports = new ReservedPorts()) {
       List<String> command = ChildCommand.of(options.program(), options.arguments(), main);
       LaunchedGpus gpus = LaunchedGpus.here(options.gpus(), System.getenv("CUDA_VISIBLE_DEVICES"), Gpus.all().size());
       LaunchPlan plan = LaunchPlan.of(options, job, new ThisMachine(options.host(), ports), gpus);
       String runId = RunIds.ofLaunch(System.getenv());
       Function<LaunchPlan.Planned, Call> calls = process -> call(process, command, main, job.settings(), runId);
+      check(plan, runId, check);
       announce(plan, options, job, quiet, out);
       return stay(new Launcher(plan, calls, Path.of(options.logDir()), out, System.out, use), Signals.caught(), out);
+    }
+  }
+
+  /** A setting that all processes would refuse, each in its own log, is refused here, before anything is started. */
+  private static void check(LaunchPlan plan, String runId, Consumer<Map<String, String>> check) {
+    for (LaunchedRole role : List.of(LaunchedRole.SERVER, LaunchedRole.WORKER)) {
+      plan.of(role).stream().limit(1).map(process -> RunIds.with(runId, process.environment()))
+          .forEach(variables -> check.accept(Launched.environment(System.getenv(), variables)));
     }
   }
 

@@ -105,6 +105,11 @@ public final class Settings {
       return new Sources(file, others, environment, properties, options, overrides, code, ignored);
     }
 
+    /** The same with the environment of another process. */
+    public Sources withEnvironment(Map<String, String> others) {
+      return new Sources(file, variables, others, properties, options, overrides, code, ignored);
+    }
+
     /** The same, passing over sections that other services read. */
     public Sources without(List<String> sections) {
       return new Sources(file, variables, environment, properties, options, overrides, code, sections);

@@ -4,6 +4,7 @@ import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.exchange.Mode;
 import io.regatta.core.optim.OptimizerSpec;
 import io.regatta.trainer.TrainingProgram;
+import io.regatta.trainer.config.GpuAssignment;
 import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.config.OptimizerConfig;
 import io.regatta.trainer.djl.Devices;
@@ -32,7 +33,7 @@ public final class JobCheck {
    */
   public static void alone(JobConfig job, TrainingProgram program) {
     Engines.check(job.engine());
-    device(job);
+    device(job, job.device());
     output(job);
     snapshots(job);
     trace(job);
@@ -50,6 +51,16 @@ public final class JobCheck {
     alone(job, program);
   }
 
+  /**
+   * Starts the job's engine if a GPU is asked for, and looks whether the first trainer's is there.
+   *
+   * @param gpus of the trainers of this machine
+   * @throws InvalidInput if it is not
+   */
+  public static void device(JobConfig job, GpuAssignment gpus) {
+    device(job, gpus.device(job.device(), job.mode(), 0));
+  }
+
   private static void requireSgd(String section, OptimizerConfig optimizer) {
     if (optimizer.toSpec().kind() != OptimizerSpec.Kind.SGD) { // naive is SGD
       throw new InvalidInput("geo mode trains with SGD only, but " + section + ".kind is "
@@ -58,10 +69,11 @@ public final class JobCheck {
   }
 
   /** Whether a GPU is there only its engine can say; one that is wanted is worth the engine's start here. */
-  private static void device(JobConfig job) {
-    if (job.device().startsWith("gpu:")) {
+  private static void device(JobConfig job, String device) {
+    if (device.startsWith("gpu:")) {
+      Engines.check(job.engine());
       Engines.start(job.engine(), job.computeThreads());
-      Devices.of(job.device());
+      Devices.of(device);
     }
   }
 
