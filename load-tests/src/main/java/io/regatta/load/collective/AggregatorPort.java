@@ -6,6 +6,7 @@ import io.regatta.load.run.Loop;
 import io.regatta.node.address.ServicePort;
 import io.regatta.node.admin.Waits;
 import io.regatta.protocol.StreamPaths;
+import io.regatta.protocol.call.GrpcCalls;
 import io.regatta.protocol.stream.StreamOptions;
 import io.regatta.protocol.stream.TensorStream;
 import io.regatta.protocol.stream.TensorStreamServer;
@@ -36,7 +37,7 @@ final class AggregatorPort extends VerticleBase {
     StreamOptions streams = StreamOptions.defaults();
     Map<String, Handler<TensorStream>> paths = Map.of(StreamPaths.COLLECTIVE, opened -> sums.accept(opened));
     return ServicePort.listenForStreams(vertx, at -> TensorStreamServer.create(vertx, at).requestHandler(
-        TensorStreamServer.handler(vertx, paths, r -> r.response().setStatusCode(404).end(), streams)),
+        TensorStreamServer.handler(vertx, paths, new GrpcCalls(vertx), streams)),
         "127.0.0.1", 0, "an aggregator", "port", streams, "127.0.0.1").onSuccess(listening -> {
           port = listening;
           sums = new CollectiveAggregator(context, "127.0.0.1:" + port.port(), CollectiveOptions.defaults(), new Waits(), 1, MAX_BYTES);

@@ -4,6 +4,7 @@ import io.regatta.core.shard.ParameterShard;
 import io.regatta.protocol.CoreShardHandler;
 import io.regatta.protocol.ShardStreamSession;
 import io.regatta.protocol.StreamPaths;
+import io.regatta.protocol.call.GrpcCalls;
 import io.regatta.protocol.stream.LocalStreams;
 import io.regatta.protocol.stream.StreamOptions;
 import io.regatta.protocol.stream.TensorStream;
@@ -23,7 +24,7 @@ public final class ShardServer {
     Map<String, Handler<TensorStream>> paths = Map.of(StreamPaths.PARAMETER_SHARD,
         stream -> ShardStreamSession.serve(stream, new CoreShardHandler(shard), options));
     return loop.call(() -> TensorStreamServer.create(vertx, options)
-        .requestHandler(TensorStreamServer.handler(vertx, paths, r -> r.response().setStatusCode(404).end(), options))
+        .requestHandler(TensorStreamServer.handler(vertx, paths, new GrpcCalls(vertx), options))
         .listen(0, "127.0.0.1").map(s -> {
           LocalStreams.serve(loop.context(), "127.0.0.1", s.actualPort(), paths, options);
           return s.actualPort();

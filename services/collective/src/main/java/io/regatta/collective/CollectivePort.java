@@ -10,6 +10,8 @@ import io.regatta.node.address.HostPort;
 import io.regatta.node.address.ServicePort;
 import io.regatta.node.admin.Waits;
 import io.regatta.protocol.StreamPaths;
+import io.regatta.protocol.call.GrpcCalls;
+import io.regatta.protocol.collective.CollectiveGrpcService;
 import io.regatta.protocol.memory.SharedMemory;
 import io.regatta.protocol.stream.LocalStreams;
 import io.regatta.protocol.stream.StreamOptions;
@@ -143,8 +145,10 @@ public final class CollectivePort {
     generations = new Generations(context, options, waits);
     StreamOptions stream = options.stream();
     Map<String, Handler<TensorStream>> paths = Map.of(StreamPaths.COLLECTIVE, this::arrived);
+    GrpcCalls calls = new GrpcCalls(vertx);
+    calls.service(CollectiveGrpcService.SERVICE_DESCRIPTOR, () -> arrivals != null && !closed);
     return ServicePort.listenForStreams(vertx, at -> TensorStreamServer.create(vertx, at).requestHandler(
-        TensorStreamServer.handler(vertx, paths, r -> r.response().setStatusCode(404).end(), stream)),
+        TensorStreamServer.handler(vertx, paths, calls, stream)),
         bind, 0, "collective calls", "port", stream, host).onSuccess(listening -> {
           port = listening;
           arrivals = new Arrivals(vertx, endpoint(), generations.patienceMillis(), generations.workspace(), generations::of);

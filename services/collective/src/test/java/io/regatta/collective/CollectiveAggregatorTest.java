@@ -14,6 +14,7 @@ import io.regatta.node.address.ServicePort;
 import io.regatta.node.admin.Waits;
 import io.regatta.node.process.PlainVertx;
 import io.regatta.protocol.StreamPaths;
+import io.regatta.protocol.call.GrpcCalls;
 import io.regatta.protocol.stream.LocalStreams;
 import io.regatta.protocol.stream.StreamOptions;
 import io.regatta.protocol.stream.TensorStream;
@@ -72,7 +73,7 @@ class CollectiveAggregatorTest {
     public Future<?> start() {
       Map<String, Handler<TensorStream>> paths = Map.of(StreamPaths.COLLECTIVE, opened -> sums.accept(opened));
       return ServicePort.listenForStreams(vertx, at -> TensorStreamServer.create(vertx, at).requestHandler(
-          TensorStreamServer.handler(vertx, paths, r -> r.response().setStatusCode(404).end(), streams)),
+          TensorStreamServer.handler(vertx, paths, new GrpcCalls(vertx), streams)),
           "127.0.0.1", 0, "an aggregator", "port", streams, "127.0.0.1").onSuccess(listening -> {
             port = listening;
             sums = new CollectiveAggregator(context, endpoint(), CollectiveOptions.defaults().withStream(streams), new Waits(), 4,

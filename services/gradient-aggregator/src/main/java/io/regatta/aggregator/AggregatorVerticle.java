@@ -17,6 +17,9 @@ import io.regatta.node.directory.Directory;
 import io.regatta.node.directory.Registration;
 import io.regatta.protocol.ShardStreamSession;
 import io.regatta.protocol.StreamPaths;
+import io.regatta.protocol.aggregation.GradientAggregatorGrpcService;
+import io.regatta.protocol.call.GrpcCalls;
+import io.regatta.protocol.collective.CollectiveGrpcService;
 import io.regatta.protocol.stream.LocalStreams;
 import io.regatta.protocol.stream.StreamOptions;
 import io.regatta.protocol.stream.TensorStream;
@@ -25,7 +28,6 @@ import io.vertx.core.Future;
 import io.vertx.core.Handler;
 import io.vertx.core.VerticleBase;
 import io.vertx.core.http.HttpServer;
-import io.vertx.grpc.server.GrpcServer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -103,8 +105,10 @@ public final class AggregatorVerticle extends VerticleBase {
   }
 
   private HttpServer server(StreamOptions at) {
-    return TensorStreamServer.create(vertx, at)
-        .requestHandler(TensorStreamServer.handler(vertx, paths(), GrpcServer.server(vertx), options));
+    GrpcCalls calls = new GrpcCalls(vertx);
+    calls.service(GradientAggregatorGrpcService.SERVICE_DESCRIPTOR, hosted::isServing);
+    calls.service(CollectiveGrpcService.SERVICE_DESCRIPTOR, hosted::isServing);
+    return TensorStreamServer.create(vertx, at).requestHandler(TensorStreamServer.handler(vertx, paths(), calls, options));
   }
 
   private Map<String, Handler<TensorStream>> paths() {

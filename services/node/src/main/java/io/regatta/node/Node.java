@@ -5,6 +5,7 @@ import io.regatta.core.error.RegattaException;
 import io.regatta.node.address.PublishedAddress;
 import io.regatta.node.admin.Hosted;
 import io.regatta.node.admin.Insight;
+import io.regatta.node.admin.Probes;
 import io.regatta.node.admin.Waits;
 import io.regatta.node.cluster.ClusterConfig;
 import io.regatta.node.cluster.ClusterConfig.DirectoryKind;
@@ -305,6 +306,11 @@ public final class Node {
    */
   public Hosted.Service starting(String name) {
     return insight.hosted().starting(name);
+  }
+
+  /** What schedulers ask, for a service that answers it at its own port as well. */
+  public Probes probes() {
+    return insight.probes();
   }
 
   /** Port of the admin server, -1 if there is none. */

@@ -1,7 +1,7 @@
 package io.regatta.parameterserver;
 
-import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.PeerLost;
+import io.regatta.core.shard.ParameterShard;
 import io.regatta.node.FiniteService;
 import io.regatta.node.Node;
 import io.regatta.node.address.PortGuest;
@@ -10,7 +10,7 @@ import io.regatta.node.admin.Hosted;
 import io.regatta.node.directory.Directory;
 import io.regatta.node.directory.Registration;
 import io.regatta.protocol.StreamPaths;
-import io.regatta.protocol.error.ErrorMapping;
+import io.regatta.protocol.call.GrpcCalls;
 import io.regatta.protocol.parameterserver.ParameterServerGrpcService;
 import io.regatta.protocol.parameterserver.ShardMapReply;
 import io.regatta.protocol.parameterserver.ShardMapRequest;
@@ -26,8 +26,6 @@ import io.vertx.core.Handler;
 import io.vertx.core.Promise;
 import io.vertx.core.VerticleBase;
 import io.vertx.core.http.HttpServerRequest;
-import io.vertx.grpc.health.HealthService;
-import io.vertx.grpc.server.GrpcServer;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -58,7 +56,6 @@ public final class ParameterServerVerticle extends VerticleBase implements Finit
   private final List<Future<String>> deployments = new ArrayList<>();
   private final Promise<ShardMapReply> shardMap = Promise.promise();
   private Hosted.Service hosted;
-  private GrpcServer calls;
   private Map<String, Handler<TensorStream>> paths;
   private ServicePort port;
   private ServerSeat seat;
@@ -155,15 +152,16 @@ public final class ParameterServerVerticle extends VerticleBase implements Finit
   /** Opens the port for control calls, the first shard's once there is one, and the guest's. */
   private Future<Void> listen() {
     StreamOptions options = node.streams(config.stream().options());
-    calls = GrpcServer.server(vertx);
-    new Control().bind(calls);
-    HealthService.create(vertx)
-        .register("", this::ready)
-        .register(ParameterServerGrpcService.SERVICE_NAME, this::ready)
-        .bind(calls);
+    GrpcCalls calls = new GrpcCalls(vertx);
+    calls.service(ParameterServerGrpcService.SERVICE_DESCRIPTOR, hosted::isServing)
+        .unary(ParameterServerGrpcService.ShardMap, this::shardMap)
+        .unary(ParameterServerGrpcService.Status, this::status);
+    ShardService.bind(calls, this::firstShard, () -> first != null && first.isServing());
+    if (guest != null) {
+      guest.begin(context, calls);
+    }
     paths = Map.of(StreamPaths.PARAMETER_SHARD, this::toFirstShard);
-    Handler<HttpServerRequest> all = TensorStreamServer.withOpenHealth(calls, TensorStreamServer.handler(vertx, paths, withGuest(),
-        options));
+    Handler<HttpServerRequest> all = TensorStreamServer.handler(vertx, paths, calls, options);
     return ServicePort.listenForStreams(vertx, at -> TensorStreamServer.create(vertx, at).requestHandler(all), node.bind(),
         config.port(), "the parameter server", PORT_KEY, options, node.host()).map(listening -> {
           port = listening;
@@ -172,32 +170,30 @@ public final class ParameterServerVerticle extends VerticleBase implements Finit
         });
   }
 
-  private Handler<HttpServerRequest> withGuest() {
-    if (guest == null) {
-      return calls;
-    }
-    Handler<HttpServerRequest> guests = guest.begin(context);
-    return request -> (guest.takes(request.path()) ? guests : calls).handle(request);
-  }
-
   /** Before there is one, the port may be known from the life before: whoever comes tries again. */
   private void toFirstShard(TensorStream stream) {
     if (first == null) {
-      stream.fail(new PeerLost("the parameter server on " + node.host() + " is starting"));
+      stream.fail(starting());
     } else {
       first.serve(stream);
     }
   }
 
-  private Future<Boolean> ready() {
-    return Future.succeededFuture(registration != null);
+  private ShardService firstShard() {
+    if (first == null) {
+      throw starting();
+    }
+    return first;
+  }
+
+  private PeerLost starting() {
+    return new PeerLost("the parameter server on " + node.host() + " is starting; try again");
   }
 
   private Future<ShardMapReply> startShards() {
     int from = seat.index() * config.shards();
     Context home = context;
     first = new ShardService(node, context, config, from, seat.incarnation(), this::over);
-    first.bind(calls);
     first.listens(port(), paths);
     for (int i = 1; i < config.shards(); i++) {
       ParameterShardVerticle shard = new ParameterShardVerticle(node, config, from + i,
@@ -225,36 +221,26 @@ public final class ParameterServerVerticle extends VerticleBase implements Finit
     return home.future();
   }
 
-  /** The calls of {@code regatta.ParameterServer}. */
-  private final class Control extends ParameterServerGrpcService {
-
-    /** Answers when the shards listen, so that one who comes early need not ask again. */
-    @Override
-    public Future<ShardMapReply> shardMap(ShardMapRequest request) {
-      try {
-        if (announced != null) {
-          announced.told(request);
-        }
-      } catch (RegattaException e) {
-        return Future.failedFuture(ErrorMapping.toStatus(e));
-      }
-      return shardMap.future();
+  /** Answers when the shards listen, so that one who comes early need not ask again. */
+  private Future<ShardMapReply> shardMap(ShardMapRequest request) {
+    if (announced != null) {
+      announced.told(request);
     }
+    return shardMap.future();
+  }
 
-    @Override
-    public Future<StatusReply> status(StatusRequest request) {
-      return shardMap.future()
-          .compose(map -> Future.all(Stream.concat(Stream.of(first.status(request.getJob())),
-              others.stream().map(shard -> shard.status(request.getJob()))).toList()))
-          .compose(all -> {
-            StatusReply.Builder reply = StatusReply.newBuilder().setServerIndex(seat.index());
-            for (int i = 0; i < all.size(); i++) {
-              reply.addShards(all.<ShardStatus>resultAt(i));
-            }
-            return onThisLoop(reply.build());
-          })
-          .recover(e -> Future.failedFuture(ErrorMapping.toStatus(e)));
-    }
+  private Future<StatusReply> status(StatusRequest request) {
+    ParameterShard.checkName(request.getJob());
+    return shardMap.future()
+        .compose(map -> Future.all(Stream.concat(Stream.of(first.status(request.getJob())),
+            others.stream().map(shard -> shard.status(request.getJob()))).toList()))
+        .compose(all -> {
+          StatusReply.Builder reply = StatusReply.newBuilder().setServerIndex(seat.index());
+          for (int i = 0; i < all.size(); i++) {
+            reply.addShards(all.<ShardStatus>resultAt(i));
+          }
+          return onThisLoop(reply.build());
+        });
   }
 
   @Override

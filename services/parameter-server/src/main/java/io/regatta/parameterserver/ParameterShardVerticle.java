@@ -3,6 +3,7 @@ package io.regatta.parameterserver;
 import io.regatta.node.Node;
 import io.regatta.node.address.ServicePort;
 import io.regatta.protocol.StreamPaths;
+import io.regatta.protocol.call.GrpcCalls;
 import io.regatta.protocol.parameterserver.Shard;
 import io.regatta.protocol.parameterserver.ShardStatus;
 import io.regatta.protocol.stream.StreamOptions;
@@ -11,7 +12,6 @@ import io.regatta.protocol.stream.TensorStreamServer;
 import io.vertx.core.Future;
 import io.vertx.core.Handler;
 import io.vertx.core.VerticleBase;
-import io.vertx.grpc.server.GrpcServer;
 import java.util.Map;
 import java.util.function.Consumer;
 
@@ -52,8 +52,8 @@ final class ParameterShardVerticle extends VerticleBase {
   public Future<?> start() {
     shard = new ShardService(node, context, config, index, incarnation, over);
     StreamOptions options = node.streams(config.stream().options());
-    GrpcServer calls = GrpcServer.server(vertx);
-    shard.bind(calls);
+    GrpcCalls calls = new GrpcCalls(vertx);
+    ShardService.bind(calls, () -> shard, shard::isServing);
     Map<String, Handler<TensorStream>> paths = Map.of(StreamPaths.PARAMETER_SHARD, shard::serve);
     return ServicePort.listenForStreams(vertx, at -> TensorStreamServer.create(vertx, at)
             .requestHandler(TensorStreamServer.handler(vertx, paths, calls, options)), node.bind(), wantedPort,

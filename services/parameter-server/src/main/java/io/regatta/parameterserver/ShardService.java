@@ -11,19 +11,12 @@ import io.regatta.protocol.LaterTurn;
 import io.regatta.protocol.ShardStreamSession;
 import io.regatta.protocol.ShardStreamHandler.Origin;
 import io.regatta.protocol.StreamPaths;
-import io.regatta.protocol.error.ErrorMapping;
+import io.regatta.protocol.call.GrpcCalls;
 import io.regatta.protocol.parameterserver.DigestReply;
-import io.regatta.protocol.parameterserver.DigestRequest;
-import io.regatta.protocol.parameterserver.HoldReply;
-import io.regatta.protocol.parameterserver.HoldRequest;
 import io.regatta.protocol.parameterserver.ParameterShardGrpcService;
-import io.regatta.protocol.parameterserver.ParameterShardService;
 import io.regatta.protocol.parameterserver.RestoreReply;
-import io.regatta.protocol.parameterserver.RestoreRequest;
 import io.regatta.protocol.parameterserver.SaveReply;
-import io.regatta.protocol.parameterserver.SaveRequest;
 import io.regatta.protocol.parameterserver.SavedReply;
-import io.regatta.protocol.parameterserver.SavedRequest;
 import io.regatta.protocol.parameterserver.Shard;
 import io.regatta.protocol.parameterserver.ShardStatus;
 import io.regatta.protocol.stream.LocalStreams;
@@ -34,12 +27,12 @@ import io.vertx.core.Future;
 import io.vertx.core.Handler;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
-import io.vertx.grpc.server.GrpcServer;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
@@ -105,11 +98,33 @@ final class ShardService {
     snapshots = new SnapshotWriter(vertx, context, shard, config.limits().snapshotBytes());
   }
 
-  /** Adds the shard's ordinary calls to a server of this event loop. */
-  void bind(GrpcServer server) {
-    ParameterShardGrpcService.builder(new Control()).bind(ParameterShardGrpcService.Digest,
-        ParameterShardGrpcService.Hold, ParameterShardGrpcService.Save, ParameterShardGrpcService.Saved,
-        ParameterShardGrpcService.Restore).build().bind(server);
+  /**
+   * Adds a shard's control calls to those of its port.
+   *
+   * @param shard asked at each call; throws if there is none yet
+   * @param ready whether it serves
+   */
+  static void bind(GrpcCalls calls, Supplier<ShardService> shard, BooleanSupplier ready) {
+    calls.service(ParameterShardGrpcService.SERVICE_DESCRIPTOR, ready)
+        .unary(ParameterShardGrpcService.Digest, request -> shard.get().digest(known(request.getJob())))
+        .unary(ParameterShardGrpcService.Hold, request -> shard.get().snapshots.hold(known(request.getJob())))
+        .unary(ParameterShardGrpcService.Save, request -> shard.get().snapshots.save(request)
+            .map(SaveReply.getDefaultInstance()))
+        .unary(ParameterShardGrpcService.Saved, request -> shard.get().snapshots.saved(known(request.getJob()))
+            .map(file -> SavedReply.newBuilder().setFile(file.file()).setBytes(file.bytes()).setSha256(file.sha256()).build()))
+        .unary(ParameterShardGrpcService.Restore, request -> shard.get().snapshots.restore(request)
+            .map(dense -> RestoreReply.newBuilder().setDense(dense).build()));
+  }
+
+  /** Returns a job's name that may be known; one that is too long is refused before any message repeats it. */
+  private static String known(String job) {
+    ParameterShard.checkName(job);
+    return job;
+  }
+
+  /** Returns true while this shard serves. Any thread. */
+  boolean isServing() {
+    return hosted.isServing();
   }
 
   /** Its port is open: streams may come, by hand as well. */
@@ -188,59 +203,22 @@ final class ShardService {
     return promise.future();
   }
 
-  private final class Control extends ParameterShardService {
-    @Override
-    public Future<HoldReply> hold(HoldRequest request) {
-      return answered(() -> snapshots.hold(request.getJob()));
-    }
+  private Future<DigestReply> digest(String job) {
+    Promise<Long> promise = Promise.promise();
+    digestOn(shard.digestCursor(job), promise);
+    return promise.future().map(sum -> DigestReply.newBuilder().setDigest(sum).build());
+  }
 
-    @Override
-    public Future<SaveReply> save(SaveRequest request) {
-      return answered(() -> snapshots.save(request).map(SaveReply.getDefaultInstance()));
-    }
-
-    @Override
-    public Future<SavedReply> saved(SavedRequest request) {
-      return answered(() -> snapshots.saved(request.getJob()).map(file -> SavedReply.newBuilder().setFile(file.file())
-          .setBytes(file.bytes()).setSha256(file.sha256()).build()));
-    }
-
-    @Override
-    public Future<RestoreReply> restore(RestoreRequest request) {
-      return answered(() -> snapshots.restore(request).map(dense -> RestoreReply.newBuilder().setDense(dense).build()));
-    }
-
-    private <T> Future<T> answered(Supplier<Future<T>> request) {
-      try {
-        return request.get().recover(e -> Future.failedFuture(ErrorMapping.toStatus(e)));
-      } catch (RuntimeException e) {
-        return Future.failedFuture(ErrorMapping.toStatus(e));
+  /** One slice in this turn, the rest in the next ones. */
+  private void digestOn(DigestCursor cursor, Promise<Long> promise) {
+    try {
+      if (cursor.advance(DIGEST_SLICE)) {
+        LaterTurn.run(context, () -> digestOn(cursor, promise));
+      } else {
+        promise.complete(cursor.value());
       }
-    }
-
-    @Override
-    public Future<DigestReply> digest(DigestRequest request) {
-      Promise<Long> promise = Promise.promise();
-      try {
-        digestOn(shard.digestCursor(request.getJob()), promise);
-      } catch (RuntimeException e) {
-        promise.fail(e);
-      }
-      return promise.future().map(sum -> DigestReply.newBuilder().setDigest(sum).build())
-          .recover(e -> Future.failedFuture(ErrorMapping.toStatus(e)));
-    }
-
-    /** One slice in this turn, the rest in the next ones. */
-    private void digestOn(DigestCursor cursor, Promise<Long> promise) {
-      try {
-        if (cursor.advance(DIGEST_SLICE)) {
-          LaterTurn.run(context, () -> digestOn(cursor, promise));
-        } else {
-          promise.complete(cursor.value());
-        }
-      } catch (RuntimeException | Error e) {
-        promise.fail(e);
-      }
+    } catch (RuntimeException | Error e) {
+      promise.fail(e);
     }
   }
 

@@ -27,6 +27,7 @@ import io.vertx.core.Vertx;
 import io.vertx.core.WorkerExecutor;
 import java.io.IOException;
 import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -54,6 +55,8 @@ final class SnapshotWriter {
   private static final long LOOK_MILLIS = 500;
   /** Longest time that pushes wait for the moment of a snapshot. */
   private static final long HOLD_MILLIS = 5_000;
+  /** The longest path of Linux. */
+  private static final int PATH_CHARACTERS = 4096;
 
   private final Vertx vertx;
   private final Context loop;
@@ -114,7 +117,8 @@ final class SnapshotWriter {
 
   /** Completes when the moment has been taken; the file is written meanwhile. */
   Future<Void> save(SaveRequest request) {
-    Path dir = Path.of(request.getDirectory());
+    ParameterShard.checkName(request.getJob());
+    Path dir = directory(request.getDirectory());
     Promise<JobSnapshot> taken = Promise.promise();
     Future<Boolean> there = loop.executeBlocking(() -> Files.isDirectory(dir), false); // not behind another job's files
     return there.compose(seen -> {
@@ -141,6 +145,19 @@ final class SnapshotWriter {
       cancelHold(request.getJob());
       shard.endHold(request.getJob());
     });
+  }
+
+  /** Returns the path that a request names. */
+  private Path directory(String name) {
+    try {
+      if (name.length() <= PATH_CHARACTERS) {
+        return Path.of(name);
+      }
+    } catch (InvalidPathException e) {
+      throw new InvalidInput("shard " + shard.index() + " cannot use the directory of the request: " + e.getReason(), e);
+    }
+    throw new InvalidInput("the directory of the request has " + name.length() + " characters; shard " + shard.index()
+        + " takes at most " + PATH_CHARACTERS);
   }
 
   private static TableSnapshot.Scope scope(String kind) {
@@ -221,7 +238,8 @@ final class SnapshotWriter {
   }
 
   private Future<Boolean> read(RestoreRequest request) {
-    Path dir = Path.of(request.getDirectory());
+    ParameterShard.checkName(request.getJob());
+    Path dir = directory(request.getDirectory());
     ResumePoint at = ProgressMessages.at(request);
     JobRestore into = shard.restore(request.getJob());
     String what = "job " + request.getJob() + " on shard " + shard.index();

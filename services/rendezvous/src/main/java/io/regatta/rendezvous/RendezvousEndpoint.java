@@ -1,6 +1,8 @@
 package io.regatta.rendezvous;
 
 import io.regatta.core.error.RegattaException;
+import io.regatta.protocol.call.GrpcCalls;
+import io.regatta.protocol.call.ServerCall;
 import io.regatta.protocol.rendezvous.AddReply;
 import io.regatta.protocol.rendezvous.CompareAndSetReply;
 import io.regatta.protocol.rendezvous.DeleteReply;
@@ -12,9 +14,6 @@ import io.regatta.protocol.rendezvous.RendezvousGrpcService;
 import io.regatta.protocol.rendezvous.SetReply;
 import io.regatta.protocol.rendezvous.WaitReply;
 import io.regatta.protocol.rendezvous.WatchRequest;
-import io.vertx.grpc.common.ServiceMethod;
-import io.vertx.grpc.server.GrpcServer;
-import java.util.function.Function;
 
 /**
  * Puts {@link Groups} behind the gRPC service of rendezvous.proto: requests in, answers and statuses out. Used on the
@@ -27,57 +26,50 @@ final class RendezvousEndpoint {
     this.groups = groups;
   }
 
-  void bind(GrpcServer server) {
-    Call.answer(server, RendezvousGrpcService.Join, groups::join);
-    Call.answer(server, RendezvousGrpcService.Gather, groups::gather);
-    Call.answer(server, RendezvousGrpcService.Wait, (r, done) -> groups.await(r.getGroup(), r.getKeysList(),
+  void bind(GrpcCalls.Service calls) {
+    calls.later(RendezvousGrpcService.Join, groups::join);
+    calls.later(RendezvousGrpcService.Gather, groups::gather);
+    calls.later(RendezvousGrpcService.Wait, (r, done) -> groups.await(r.getGroup(), r.getKeysList(),
         r.getTimeoutMs(), (found, error) -> done.accept(error == null ? WaitReply.getDefaultInstance() : null, error)));
-    atOnce(server, RendezvousGrpcService.Leave, r -> {
+    calls.atOnce(RendezvousGrpcService.Leave, r -> {
       groups.leave(r.getGroup(), r.getRank(), r.getIncarnation(), r.getEnded(), r.getSucceeded());
       return LeaveReply.getDefaultInstance();
     });
-    atOnce(server, RendezvousGrpcService.Heartbeat, r -> HeartbeatReply.newBuilder()
+    calls.atOnce(RendezvousGrpcService.Heartbeat, r -> HeartbeatReply.newBuilder()
         .setGeneration(groups.heartbeat(r.getGroup(), r.getRank(), r.getIncarnation(), r.getStep(), r.getExamples())).build());
-    atOnce(server, RendezvousGrpcService.Set, r -> {
+    calls.atOnce(RendezvousGrpcService.Set, r -> {
       groups.set(r.getGroup(), r.getKey(), r.getValue());
       return SetReply.getDefaultInstance();
     });
-    atOnce(server, RendezvousGrpcService.Get, r -> groups.get(r.getGroup(), r.getKey())
+    calls.atOnce(RendezvousGrpcService.Get, r -> groups.get(r.getGroup(), r.getKey())
         .map(value -> GetReply.newBuilder().setFound(true).setValue(value).build())
         .orElse(GetReply.getDefaultInstance()));
-    atOnce(server, RendezvousGrpcService.Add, r -> AddReply.newBuilder()
+    calls.atOnce(RendezvousGrpcService.Add, r -> AddReply.newBuilder()
         .setValue(groups.add(r.getGroup(), r.getKey(), r.getDelta())).build());
-    atOnce(server, RendezvousGrpcService.Delete, r -> DeleteReply.newBuilder()
+    calls.atOnce(RendezvousGrpcService.Delete, r -> DeleteReply.newBuilder()
         .setDeleted(groups.delete(r.getGroup(), r.getKey())).build());
-    atOnce(server, RendezvousGrpcService.CompareAndSet, r -> CompareAndSetReply.newBuilder()
+    calls.atOnce(RendezvousGrpcService.CompareAndSet, r -> CompareAndSetReply.newBuilder()
         .setSet(groups.compareAndSet(r.getGroup(), r.getKey(), r.hasExpected() ? r.getExpected() : null, r.getValue()))
         .build());
-    atOnce(server, RendezvousGrpcService.Lease, groups::lease);
-    atOnce(server, RendezvousGrpcService.Groups, r -> groups.status(r.getGroup(), r.getSince()));
-    Call.bind(server, RendezvousGrpcService.Watch, (r, call) -> groups.watch(r.getGroup(), r.getIncarnation(),
+    calls.atOnce(RendezvousGrpcService.Lease, groups::lease);
+    calls.atOnce(RendezvousGrpcService.Groups, r -> groups.status(r.getGroup(), r.getSince()));
+    calls.call(RendezvousGrpcService.Watch, (r, call) -> groups.watch(r.getGroup(), r.getIncarnation(),
         new ViewStream(call, r.getDifferences())));
-  }
-
-  private static <Q, A> void atOnce(GrpcServer server, ServiceMethod<Q, A> method, Function<Q, A> serve) {
-    Call.bind(server, method, (message, call) -> {
-      call.end(serve.apply(message));
-      return () -> { };
-    });
   }
 
   /** A watcher at the other end of a stream. A slow one is sent what has changed once it has room: nothing piles up here. */
   private static final class ViewStream implements Watcher {
-    private final Call<WatchRequest, GroupView> call;
+    private final ServerCall<WatchRequest, GroupView> call;
     private final boolean differences;
     /** Number of the view that was sent last; 0: none, or whole views are sent. */
     private long sent;
     /** The views of the group, while the latest has not been sent. */
     private Views unsent;
 
-    ViewStream(Call<WatchRequest, GroupView> call, boolean differences) {
+    ViewStream(ServerCall<WatchRequest, GroupView> call, boolean differences) {
       this.call = call;
       this.differences = differences;
-      call.request().response().drainHandler(v -> drained());
+      call.drainHandler(v -> drained());
     }
 
     @Override
@@ -85,7 +77,7 @@ final class RendezvousEndpoint {
       if (call.isOver()) {
         return;
       }
-      if (call.request().response().writeQueueFull()) {
+      if (call.writeQueueFull()) {
         unsent = views;
       } else {
         call.write(next(views));

@@ -9,18 +9,16 @@ import io.regatta.node.admin.Waits;
 import io.regatta.node.directory.Directory;
 import io.regatta.node.directory.Registration;
 import io.regatta.protocol.RendezvousClient;
+import io.regatta.protocol.call.GrpcCalls;
+import io.regatta.protocol.call.RequestLimits;
 import io.regatta.protocol.rendezvous.GroupsReply;
 import io.regatta.protocol.rendezvous.RendezvousGrpcService;
 import io.regatta.rendezvous.http.HttpStoreConfig;
 import io.regatta.rendezvous.http.KeyValueServer;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
-import io.vertx.core.Handler;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
-import io.vertx.core.http.HttpServerRequest;
-import io.vertx.grpc.server.GrpcServer;
-import io.vertx.grpc.server.GrpcServerOptions;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -45,7 +43,6 @@ public final class RendezvousService implements PortGuest {
   private static final long IDLE_SLOW_POLL_MILLIS = 200;
   /** How long another rendezvous may take to answer before its place is taken. */
   private static final long ANSWER_MILLIS = 2000;
-  private static final String CALLS = "/" + RendezvousGrpcService.SERVICE_NAME.fullyQualifiedName() + "/";
 
   private final Node node;
   private final Vertx vertx;
@@ -75,18 +72,12 @@ public final class RendezvousService implements PortGuest {
   }
 
   @Override
-  public boolean takes(String path) {
-    return path.startsWith(CALLS);
-  }
-
-  @Override
-  public Handler<HttpServerRequest> begin(Context owner) {
+  public void begin(Context owner, GrpcCalls calls) {
     context = owner;
     hosted = node.starting(Directory.RENDEZVOUS);
     groups = new Groups(config, clock);
-    GrpcServer grpc = GrpcServer.server(vertx, new GrpcServerOptions().setMaxMessageSize(config.messageBytes()));
-    new RendezvousEndpoint(groups).bind(grpc);
-    return grpc;
+    new RendezvousEndpoint(groups).bind(calls.service(RendezvousGrpcService.SERVICE_DESCRIPTOR, hosted::isServing,
+        new RequestLimits(config.messageBytes(), config.limits().names(), "rendezvous.limits.names")));
   }
 
   @Override

@@ -3,8 +3,10 @@ package io.regatta.rendezvous;
 import io.regatta.node.FiniteService;
 import io.regatta.node.Node;
 import io.regatta.node.address.ServicePort;
+import io.regatta.protocol.call.GrpcCalls;
 import io.regatta.protocol.stream.Liveness;
 import io.regatta.protocol.stream.StreamOptions;
+import io.regatta.protocol.stream.TensorStreamServer;
 import io.vertx.core.Future;
 import io.vertx.core.Handler;
 import io.vertx.core.VerticleBase;
@@ -46,11 +48,13 @@ public final class RendezvousVerticle extends VerticleBase implements FiniteServ
 
   @Override
   public Future<?> start() {
-    Handler<HttpServerRequest> calls = service.begin(context);
+    GrpcCalls calls = new GrpcCalls(vertx);
+    service.begin(context, calls);
+    Handler<HttpServerRequest> all = TensorStreamServer.withOpenHealth(calls, calls, node.security());
     HttpServerOptions options = new HttpServerOptions().setTcpKeepAlive(true)
         .setInitialSettings(new Http2Settings().setMaxConcurrentStreams(STREAMS_PER_CONNECTION));
     return ServicePort.listen(vertx, () -> Liveness.guard(vertx, node.security().server(vertx, options),
-            StreamOptions.defaults()).requestHandler(node.security().guard(calls)), node.bind(), config.port(), "the rendezvous",
+            StreamOptions.defaults()).requestHandler(all), node.bind(), config.port(), "the rendezvous",
             "rendezvous.port")
         .onFailure(service::failed)
         .compose(listening -> {

@@ -1,11 +1,11 @@
 package io.regatta.protocol.stream;
 
+import io.regatta.protocol.call.GrpcCalls;
+import io.regatta.protocol.security.PeerSecurity;
 import io.vertx.core.Handler;
 import io.vertx.core.Vertx;
-import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.HttpServer;
 import io.vertx.core.http.HttpServerRequest;
-import io.vertx.core.http.HttpVersion;
 import java.util.Map;
 import java.util.Set;
 
@@ -29,39 +29,36 @@ public final class TensorStreamServer {
 
   /**
    * Sends requests to one of these paths to its stream handler, all others on to the control calls. Those without the options' token
-   * are refused.
+   * are refused, but for probes, see {@link #withOpenHealth}.
    *
    * @param streams full method name, e.g. {@code /regatta.ParameterShard/Exchange}, to the one who takes the stream; it
    *     sets the stream's handlers, the one for frames last
-   * @param control everything else; a {@code GrpcServer}
+   * @param control everything else
    */
   public static Handler<HttpServerRequest> handler(Vertx vertx, Map<String, Handler<TensorStream>> streams,
-      Handler<HttpServerRequest> control, StreamOptions options) {
+      GrpcCalls control, StreamOptions options) {
     Map<String, Handler<TensorStream>> paths = Map.copyOf(streams);
-    return options.security().guard(request -> {
+    return withOpenHealth(control, request -> {
       Handler<TensorStream> taker = paths.get(request.path());
-      if (taker != null && isGrpc(request)) {
+      if (taker != null && GrpcCalls.isGrpc(request)) {
         taker.handle(new ServerTensorStream(vertx.getOrCreateContext(), request, options));
       } else {
         control.handle(request);
       }
-    });
+    }, options.security());
   }
 
   /**
-   * Lets calls of gRPC's health service past the token, for a port that has the service: probes of schedulers can show nothing, and
-   * learn nothing but whether it is ready.
+   * Lets calls of gRPC's health service past the token: probes of schedulers can show nothing, and learn nothing but whether a
+   * service is ready.
    *
-   * @param health to which the health service is bound
-   * @param others who looks at the token, for everything else
+   * @param health has the health service
+   * @param others everything else, from those who show the token
    */
-  public static Handler<HttpServerRequest> withOpenHealth(Handler<HttpServerRequest> health, Handler<HttpServerRequest> others) {
-    return request -> (HEALTH.contains(String.valueOf(request.path())) && isGrpc(request) ? health : others).handle(request);
-  }
-
-  private static boolean isGrpc(HttpServerRequest request) {
-    String type = request.getHeader("content-type");
-    return request.version() == HttpVersion.HTTP_2 && request.method() == HttpMethod.POST && type != null
-        && type.matches("application/grpc([+;].*)?");
+  public static Handler<HttpServerRequest> withOpenHealth(GrpcCalls health, Handler<HttpServerRequest> others,
+      PeerSecurity security) {
+    Handler<HttpServerRequest> guarded = security.guard(others);
+    return request -> (HEALTH.contains(String.valueOf(request.path())) && GrpcCalls.isGrpc(request) ? health : guarded)
+        .handle(request);
   }
 }

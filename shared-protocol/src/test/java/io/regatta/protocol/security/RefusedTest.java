@@ -13,6 +13,7 @@ import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.protocol.RendezvousClient;
+import io.regatta.protocol.call.GrpcCalls;
 import io.regatta.protocol.rendezvous.GroupsReply;
 import io.regatta.protocol.stream.Loop;
 import io.regatta.protocol.stream.StreamOptions;
@@ -219,14 +220,14 @@ class RefusedTest {
   void a_health_probe_is_let_through_and_nothing_that_looks_like_it() throws Exception {
     PeerSecurity security = PeerSecurity.of(null, TOKEN);
     HttpServer server = get(loop.vertx.createHttpServer().requestHandler(TensorStreamServer.withOpenHealth(
-        r -> r.response().putHeader("grpc-status", "0").end(), security.guard(r -> r.response().end("in")))).listen(0, "127.0.0.1"));
+        new GrpcCalls(loop.vertx), r -> r.response().end("in"), security)).listen(0, "127.0.0.1"));
     HttpClient http2 = loop.vertx.createHttpClient(new HttpClientOptions().setProtocolVersion(HttpVersion.HTTP_2)
         .setHttp2ClearTextUpgrade(false));
     HttpClient http1 = loop.vertx.createHttpClient();
     String health = "/grpc.health.v1.Health/";
     for (String type : new String[] {"application/grpc", "application/grpc+proto"}) {
-      assertThat(probe(http2, server, HttpMethod.POST, health + "Check", type)).isEqualTo("0");
-      assertThat(probe(http2, server, HttpMethod.POST, health + "Watch", type)).isEqualTo("0");
+      assertThat(probe(http2, server, HttpMethod.POST, health + "Check", type)).as("has no message").isEqualTo("3");
+      assertThat(probe(http2, server, HttpMethod.POST, health + "Watch", type)).as("has no message").isEqualTo("3");
       assertThat(probe(http2, server, HttpMethod.POST, health + "List", type)).isEqualTo("16");
       assertThat(probe(http2, server, HttpMethod.PUT, health + "Check", type)).isEqualTo("16");
       assertThat(probe(http1, server, HttpMethod.POST, health + "Check", type)).isEqualTo("16");
@@ -284,7 +285,7 @@ class RefusedTest {
     Path ca = Files.copy(node.ca(), directory.resolve("early.pem"));
     PeerSecurity security = mutual(new Pem(certificate, key, ca));
     HttpServer early = TensorStreamServer.create(loop.vertx, options(security)).requestHandler(TensorStreamServer.handler(loop.vertx,
-        Map.of(PATH, s -> s.handler(s::send)), r -> r.response().end(), options(security)));
+        Map.of(PATH, s -> s.handler(s::send)), new GrpcCalls(loop.vertx), options(security)));
     Files.copy(stranger.certificate(), certificate, REPLACE_EXISTING);
     Files.copy(stranger.key(), key, REPLACE_EXISTING);
     Files.copy(stranger.ca(), ca, REPLACE_EXISTING);

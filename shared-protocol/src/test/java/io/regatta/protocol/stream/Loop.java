@@ -1,5 +1,6 @@
 package io.regatta.protocol.stream;
 
+import io.regatta.protocol.call.GrpcCalls;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Handler;
@@ -27,7 +28,7 @@ public final class Loop implements AutoCloseable {
   public HttpServer serve(String path, StreamOptions options, Handler<TensorStream> taker) throws Exception {
     return get(on(() -> {
       Function<StreamOptions, HttpServer> server = at -> TensorStreamServer.create(vertx, at).requestHandler(TensorStreamServer.handler(
-          vertx, Map.of(path, taker), r -> r.response().setStatusCode(404).end(), options));
+          vertx, Map.of(path, taker), new GrpcCalls(vertx), options));
       return server.apply(options).listen(0, "127.0.0.1").onSuccess(s -> local.add(
           LocalStreams.serve(context, "127.0.0.1", s.actualPort(), Map.of(path, taker), options)))
           .compose(s -> HostSocket.listen(vertx, server, "127.0.0.1", s.actualPort(), options).map(socket -> {

@@ -19,8 +19,7 @@ final class JobCheck {
 
   static void check(JobSpec job, int shard) {
     require(job.job() != null && !job.job().isBlank(), "a job needs a name");
-    require(job.job().length() <= NAME_CHARACTERS, "the job's name has " + job.job().length() + " characters; at most "
-        + NAME_CHARACTERS + " are possible; it begins with '" + job.job().substring(0, Math.min(SHOWN, job.job().length())) + "'");
+    name(job.job());
     String who = "job '" + job.job() + "'";
     require(job.mode() != null && job.nanPolicy() != null && job.model() != null,
         who + " needs a mode, a NaN policy and a model");
@@ -42,6 +41,11 @@ final class JobCheck {
     } catch (ArithmeticException e) {
       throw new InvalidInput(who + " has more dense elements than an int counts; cut the model", e);
     }
+  }
+
+  static void name(String job) {
+    require(job.length() <= NAME_CHARACTERS, "the job's name has " + job.length() + " characters; at most "
+        + NAME_CHARACTERS + " are possible; it begins with '" + job.substring(0, Math.min(SHOWN, job.length())) + "'");
   }
 
   private static void require(boolean holds, String otherwise) {

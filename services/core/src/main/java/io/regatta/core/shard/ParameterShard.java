@@ -474,6 +474,15 @@ public final class ParameterShard {
     return waits;
   }
 
+  /**
+   * Checks the length of a job's name in a request, whether or not there is such a job.
+   *
+   * @throws InvalidInput if no job can have it
+   */
+  public static void checkName(String job) {
+    JobCheck.name(job);
+  }
+
   private JobState job(String name) {
     JobState state = jobs.get(name);
     if (state == null) {

@@ -1,9 +1,8 @@
 package io.regatta.node.address;
 
+import io.regatta.protocol.call.GrpcCalls;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
-import io.vertx.core.Handler;
-import io.vertx.core.http.HttpServerRequest;
 
 /**
  * A small service without a port: another service opens one, and serves both there, on its own event loop. So a job whose
@@ -12,16 +11,13 @@ import io.vertx.core.http.HttpServerRequest;
  */
 public interface PortGuest {
 
-  /** Whether a request is for the guest, by its path, e.g. {@code /regatta.Rendezvous/Join}. */
-  boolean takes(String path);
-
   /**
    * Makes the guest ready, before the port opens.
    *
    * @param context the host's
-   * @return what answers the guest's requests
+   * @param calls of the port, to which the guest adds its own
    */
-  Handler<HttpServerRequest> begin(Context context);
+  void begin(Context context, GrpcCalls calls);
 
   /**
    * The port is open.

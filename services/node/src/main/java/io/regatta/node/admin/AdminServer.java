@@ -80,18 +80,18 @@ final class AdminServer {
       answer(request, 405, "text/plain", "only GET\n");
       return;
     }
-    boolean probe = "/health".equals(request.path()) || "/ready".equals(request.path());
-    if (!probe && !insight.security().admits(request)) {
+    if (Probes.isProbe(request)) {
+      insight.probes().answer(request);
       return;
     }
-    if (!probe && insight.security().isMutual() && !hasCertificate(request)) {
+    if (!insight.security().admits(request)) {
+      return;
+    }
+    if (insight.security().isMutual() && !hasCertificate(request)) {
       answer(request, 403, "text/plain", "only /health and /ready are open to clients without a certificate\n");
       return;
     }
     switch (request.path()) {
-      case "/health" -> insight.health().look().onSuccess(checks -> checked(request, checks))
-          .onFailure(e -> answer(request, 500, "text/plain", "cannot look: " + e + "\n"));
-      case "/ready" -> checked(request, insight.hosted().ready());
       case "/metrics" -> vertx.executeBlocking(() -> insight.metrics().scrape(), false)
           .onSuccess(text -> answer(request, 200, "text/plain; version=0.0.4; charset=utf-8", text))
           .onFailure(e -> answer(request, 500, "text/plain", "cannot render the metrics: " + e + "\n"));
@@ -109,21 +109,6 @@ final class AdminServer {
     } catch (SSLPeerUnverifiedException none) {
       return false;
     }
-  }
-
-  private void checked(HttpServerRequest request, List<Check> checks) {
-    boolean up = checks.stream().allMatch(Check::up);
-    JsonArray details = new JsonArray();
-    for (Check check : checks) {
-      JsonObject detail = new JsonObject().put("name", check.name()).put("status", status(check.up()));
-      details.add(check.up() ? detail : detail.put("cause", check.cause()));
-    }
-    JsonObject body = new JsonObject().put("role", insight.role()).put("status", status(up)).put("checks", details);
-    answer(request, up ? 200 : 503, "application/json", body.encodePrettily() + "\n");
-  }
-
-  private static String status(boolean up) {
-    return up ? "UP" : "DOWN";
   }
 
   private void why(HttpServerRequest request, List<Wait> list) {
@@ -151,7 +136,7 @@ final class AdminServer {
         new JsonObject().put("role", insight.role()).put("waits", entries).encodePrettily() + "\n");
   }
 
-  private static void answer(HttpServerRequest request, int status, String type, String body) {
+  static void answer(HttpServerRequest request, int status, String type, String body) {
     request.response().setStatusCode(status).putHeader("Content-Type", type).end(body)
         .onFailure(e -> request.connection().close());
   }

@@ -52,8 +52,16 @@ public final class Hosted {
       lacks = String.valueOf(why.getMessage());
     }
 
+    /** Returns true while it serves. Any thread. */
+    public boolean isServing() {
+      return lacks.isEmpty();
+    }
+
     /** It is being stopped: this process does not host it any more. One that has failed stays as it is. */
     public void stopped() {
+      if (!failed) {
+        lacks = "is being stopped";
+      }
       synchronized (lock) {
         if (!failed) {
           services.remove(this);

@@ -80,6 +80,11 @@ public final class Insight {
     return health;
   }
 
+  /** What schedulers ask, for a service that answers it at its own port. */
+  public Probes probes() {
+    return new Probes(this);
+  }
+
   /** @param reachable asks the directory, which {@code /health} looks at from now on; fails if it does not answer */
   public void directory(Supplier<Future<Void>> reachable) {
     health.directory(reachable);

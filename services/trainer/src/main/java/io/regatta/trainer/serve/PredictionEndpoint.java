@@ -3,12 +3,16 @@ package io.regatta.trainer.serve;
 import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.Overloaded;
-import io.regatta.protocol.error.ErrorMapping;
+import io.regatta.node.admin.Probes;
+import io.regatta.protocol.call.GrpcCalls;
+import io.regatta.protocol.call.RequestLimits;
 import io.regatta.protocol.prediction.PredictReply;
 import io.regatta.protocol.prediction.PredictRequest;
 import io.regatta.protocol.prediction.PredictionGrpcService;
 import io.regatta.protocol.security.PeerSecurity;
+import io.regatta.protocol.stream.TensorStreamServer;
 import io.vertx.core.Future;
+import io.vertx.core.Handler;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
@@ -18,22 +22,18 @@ import io.vertx.core.http.HttpServerOptions;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
-import io.vertx.grpc.common.GrpcStatus;
-import io.vertx.grpc.server.GrpcServer;
-import io.vertx.grpc.server.GrpcServerOptions;
-import io.vertx.grpc.server.GrpcServerRequest;
-import io.vertx.grpc.server.GrpcServerResponse;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BooleanSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * Predictions on one port: {@code POST /predict} with one example per line, answered by
- * {@code {"scores": [...], "step": N}}; {@code GET /model}; and the gRPC service {@code regatta.Prediction}. Used on its
- * verticle's event loop; the counts may be read by any thread.
+ * {@code {"scores": [...], "step": N}}; {@code GET /model}, {@code /health} and {@code /ready}; and the gRPC service
+ * {@code regatta.Prediction}. Used on its verticle's event loop; the counts may be read by any thread.
  */
 final class PredictionEndpoint {
 
@@ -48,6 +48,8 @@ final class PredictionEndpoint {
 
   private final Vertx vertx;
   private final PeerSecurity security;
+  private final Handler<HttpServerRequest> probes;
+  private final BooleanSupplier ready;
   private final Predictor predictor;
   private final int maxBytes;
   private final long bodyMillis;
@@ -59,10 +61,15 @@ final class PredictionEndpoint {
   /**
    * As the configuration has it.
    *
+   * @param probes answers {@code /health} and {@code /ready}
+   * @param ready whether the service is, for gRPC's health service
    * @param bodyMillis how long a request's body may take to come
    */
-  PredictionEndpoint(Vertx vertx, PeerSecurity security, Predictor predictor, int maxBytes, long bodyMillis) {
+  PredictionEndpoint(Vertx vertx, PeerSecurity security, Handler<HttpServerRequest> probes, BooleanSupplier ready,
+      Predictor predictor, int maxBytes, long bodyMillis) {
     this.security = security;
+    this.probes = probes;
+    this.ready = ready;
     this.vertx = vertx;
     this.predictor = predictor;
     this.maxBytes = maxBytes;
@@ -81,17 +88,23 @@ final class PredictionEndpoint {
 
   /** A server of both kinds, not yet listening. */
   HttpServer server() {
-    GrpcServer grpc = GrpcServer.server(vertx, new GrpcServerOptions().setMaxMessageSize(maxBytes));
-    grpc.callHandler(PredictionGrpcService.Predict, this::call);
+    GrpcCalls grpc = new GrpcCalls(vertx);
+    grpc.service(PredictionGrpcService.SERVICE_DESCRIPTOR, ready, RequestLimits.ofBytes(maxBytes))
+        .unary(PredictionGrpcService.Predict, this::answer);
     HttpServerOptions options = new HttpServerOptions().setIdleTimeout(IDLE_SECONDS).setIdleTimeoutUnit(TimeUnit.SECONDS);
-    return security.server(vertx, options).requestHandler(security.guard(request -> {
+    Handler<HttpServerRequest> guarded = TensorStreamServer.withOpenHealth(grpc, request -> {
       String type = request.getHeader("content-type");
-      if (type != null && type.startsWith("application/grpc")) {
+      if (type != null && type.startsWith("application/grpc") || grpc.hasMethod(request.path())) {
         grpc.handle(request);
       } else {
         http(request);
       }
-    }));
+    }, security);
+    return security.server(vertx, options).requestHandler(request -> (isProbe(request) ? probes : guarded).handle(request));
+  }
+
+  private static boolean isProbe(HttpServerRequest request) {
+    return Probes.isProbe(request) && (request.method() == HttpMethod.GET || request.method() == HttpMethod.HEAD);
   }
 
   /** Bytes have come of a request, and are there until it is answered; false: there is no room for them. */
@@ -114,66 +127,16 @@ final class PredictionEndpoint {
     return request.onSuccess(predicted -> examples.addAndGet(predicted.scores().length)).onFailure(e -> refused.incrementAndGet());
   }
 
-  private void call(GrpcServerRequest<PredictRequest, PredictReply> request) {
-    Reply reply = new Reply(request.response());
-    request.handler(message -> {
-      if (reply.asked) {
-        reply.refuse();
-      } else {
-        reply.asked = true;
-        answer(message, reply);
-      }
-    });
-    request.endHandler(end -> {
-      if (!reply.asked) {
-        reply.refuse();
-      }
-    });
-  }
-
-  /** The one answer to a call. On the endpoint's context. */
-  private static final class Reply {
-    private final GrpcServerResponse<PredictRequest, PredictReply> response;
-    private boolean asked;
-    private boolean over;
-
-    private Reply(GrpcServerResponse<PredictRequest, PredictReply> response) {
-      this.response = response;
-    }
-
-    private void give(PredictReply reply) {
-      if (!over) {
-        over = true;
-        response.end(reply);
-      }
-    }
-
-    private void fail(GrpcStatus status, String why) {
-      if (!over) {
-        over = true;
-        response.status(status).statusMessage(why).end();
-      }
-    }
-
-    private void refuse() {
-      fail(GrpcStatus.INVALID_ARGUMENT, "a call of Predict has one message");
-    }
-  }
-
-  private void answer(PredictRequest message, Reply reply) {
+  private Future<PredictReply> answer(PredictRequest message) {
     long bytes = message.getSerializedSize();
     Future<Predictor.Prediction> predicting = hold(bytes) ? predict(text(message)).onComplete(done -> held -= bytes)
         : Future.failedFuture(overloaded());
-    counted(predicting).onSuccess(predicted -> {
+    return counted(predicting).map(predicted -> {
       PredictReply.Builder scores = PredictReply.newBuilder().setStep(predicted.step());
       for (float score : predicted.scores()) {
         scores.addScores(score);
       }
-      reply.give(scores.build());
-    }).onFailure(e -> {
-      GrpcStatus status = e instanceof RegattaException known ? ErrorMapping.status(known) : GrpcStatus.INTERNAL;
-      log(e);
-      reply.fail(status, String.valueOf(e.getMessage()));
+      return scores.build();
     });
   }
 
@@ -193,7 +156,7 @@ final class PredictionEndpoint {
       case "/model" -> answer(request, 200, new JsonObject().put("from", predictor.source().dir().toString())
           .put("run", predictor.source().run()).put("step", predictor.source().step()).put("dense", predictor.layout().dense())
           .put("slots", predictor.layout().slots()));
-      default -> answer(request, 404, new JsonObject().put("error", "here are POST /predict and GET /model"));
+      default -> answer(request, 404, new JsonObject().put("error", "here are POST /predict and GET /model, /health and /ready"));
     }
   }
 

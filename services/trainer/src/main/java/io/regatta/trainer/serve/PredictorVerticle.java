@@ -74,8 +74,8 @@ public final class PredictorVerticle extends VerticleBase {
           return look();
         })
         .compose(newest -> {
-          endpoint = new PredictionEndpoint(vertx, node.security(), predictor, config.maxRequestBytes(),
-              PredictionEndpoint.BODY_MILLIS);
+          endpoint = new PredictionEndpoint(vertx, node.security(), node.probes()::answer, hosted::isServing, predictor,
+              config.maxRequestBytes(), PredictionEndpoint.BODY_MILLIS);
           return ServicePort.listen(vertx, endpoint::server, node.bind(), config.port(), "the predictor", "predictor.port");
         })
         .compose(listening -> {

@@ -6,6 +6,7 @@ import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.node.address.ServicePort;
 import io.regatta.protocol.LaterTurn;
 import io.regatta.protocol.StreamPaths;
+import io.regatta.protocol.call.GrpcCalls;
 import io.regatta.protocol.error.ErrorMapping;
 import io.regatta.protocol.stream.StreamOptions;
 import io.regatta.protocol.stream.TensorFrame;
@@ -14,6 +15,7 @@ import io.regatta.protocol.stream.TensorStreamClient;
 import io.regatta.protocol.stream.TensorStreamServer;
 import io.regatta.protocol.tensor.Kind;
 import io.regatta.protocol.tensor.TensorMessage;
+import io.regatta.protocol.trainer.TrainerGrpcService;
 import io.regatta.trainer.data.Layout;
 import io.regatta.trainer.data.Parcel;
 import io.regatta.trainer.data.dataset.ExampleBytes;
@@ -111,8 +113,10 @@ final class ExampleTransfer {
    */
   Future<List<List<Parcel>>> run(Function<double[], Future<List<double[]>>> gather) {
     client = new TensorStreamClient(vertx, options);
+    GrpcCalls calls = new GrpcCalls(vertx);
+    calls.service(TrainerGrpcService.SERVICE_DESCRIPTOR, () -> !over);
     port = ServicePort.listenForStreams(vertx, at -> TensorStreamServer.create(vertx, at).requestHandler(TensorStreamServer.handler(vertx,
-            Map.of(StreamPaths.TRAINER, this::accept), r -> r.response().setStatusCode(404).end(), options)),
+            Map.of(StreamPaths.TRAINER, this::accept), calls, options)),
             bind, 0, name, "port", options, host);
     port.compose(listening -> over ? Future.<List<double[]>>failedFuture(name + " has given the exchange up")
             : gather.apply(address(listening.port())))

@@ -1,0 +1,49 @@
+package io.regatta.node.admin;
+
+import io.vertx.core.http.HttpServerRequest;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.util.List;
+
+/**
+ * Answers {@code /health} and {@code /ready}: at the admin port, and at the port of a service whose clients speak HTTP.
+ * Schedulers ask without a token. Any thread.
+ */
+public final class Probes {
+
+  private final Insight insight;
+
+  Probes(Insight insight) {
+    this.insight = insight;
+  }
+
+  /** True if a request is for one of them. */
+  public static boolean isProbe(HttpServerRequest request) {
+    return "/health".equals(request.path()) || "/ready".equals(request.path());
+  }
+
+  /** Answers a probe: 200 or 503, and each check as JSON. */
+  public void answer(HttpServerRequest request) {
+    if ("/ready".equals(request.path())) {
+      checked(request, insight.hosted().ready());
+    } else {
+      insight.health().look().onSuccess(checks -> checked(request, checks))
+          .onFailure(e -> AdminServer.answer(request, 500, "text/plain", "cannot look: " + e + "\n"));
+    }
+  }
+
+  private void checked(HttpServerRequest request, List<Check> checks) {
+    boolean up = checks.stream().allMatch(Check::up);
+    JsonArray details = new JsonArray();
+    for (Check check : checks) {
+      JsonObject detail = new JsonObject().put("name", check.name()).put("status", status(check.up()));
+      details.add(check.up() ? detail : detail.put("cause", check.cause()));
+    }
+    JsonObject body = new JsonObject().put("role", insight.role()).put("status", status(up)).put("checks", details);
+    AdminServer.answer(request, up ? 200 : 503, "application/json", body.encodePrettily() + "\n");
+  }
+
+  private static String status(boolean up) {
+    return up ? "UP" : "DOWN";
+  }
+}

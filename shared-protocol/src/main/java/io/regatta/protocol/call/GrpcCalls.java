@@ -1,0 +1,161 @@
+package io.regatta.protocol.call;
+
+import com.google.protobuf.Descriptors.ServiceDescriptor;
+import io.regatta.core.error.RegattaException;
+import io.regatta.protocol.error.ErrorMapping;
+import io.vertx.core.Future;
+import io.vertx.core.Handler;
+import io.vertx.core.Vertx;
+import io.vertx.core.http.HttpMethod;
+import io.vertx.core.http.HttpServerRequest;
+import io.vertx.core.http.HttpVersion;
+import io.vertx.grpc.common.GrpcStatus;
+import io.vertx.grpc.common.ServiceMethod;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.function.BiConsumer;
+import java.util.function.BiFunction;
+import java.util.function.BooleanSupplier;
+import java.util.function.Function;
+
+/**
+ * The gRPC calls of one port, but for tensor streams: finds the method of a call, and has a {@link ServerCall} read it.
+ * Has gRPC's health and reflection services from the start. Vert.x's own gRPC server resets calls of garbage, and never answers
+ * those that end in the middle of a message. Used on the event loop of its port.
+ */
+public final class GrpcCalls implements Handler<HttpServerRequest> {
+  static final String CONTENT_TYPE = "application/grpc";
+
+  private final Map<String, Handler<HttpServerRequest>> methods = new HashMap<>();
+  /** The services of this port, and whether each is ready. */
+  private final Map<ServiceDescriptor, BooleanSupplier> services = new LinkedHashMap<>();
+
+  public GrpcCalls(Vertx vertx) {
+    Health.bind(this, vertx);
+    Reflection.bind(this);
+  }
+
+  /** Adds a service whose calls are tensor streams, or are added to what is returned. */
+  public Service service(ServiceDescriptor descriptor, BooleanSupplier ready) {
+    return service(descriptor, ready, RequestLimits.DEFAULTS);
+  }
+
+  /**
+   * The same with other limits of requests.
+   *
+   * @param ready what the health service answers for it
+   */
+  public Service service(ServiceDescriptor descriptor, BooleanSupplier ready, RequestLimits limits) {
+    services.put(descriptor, ready);
+    return new Service(limits);
+  }
+
+  Map<ServiceDescriptor, BooleanSupplier> services() {
+    return services;
+  }
+
+  /** Methods of one service. */
+  public final class Service {
+    private final RequestLimits limits;
+
+    private Service(RequestLimits limits) {
+      this.limits = limits;
+    }
+
+    /** Adds a method with one request, and any number of answers. */
+    public <Q, A> Service call(ServiceMethod<Q, A> method, ServerCall.Serve<Q, A> serve) {
+      return add(method, false, serve);
+    }
+
+    /** Adds a method that is answered by a future. */
+    public <Q, A> Service unary(ServiceMethod<Q, A> method, Function<Q, Future<A>> serve) {
+      return call(method, (request, call) -> {
+        call.answer(serve.apply(request));
+        return () -> { };
+      });
+    }
+
+    /** Adds a method that is answered at once. */
+    public <Q, A> Service atOnce(ServiceMethod<Q, A> method, Function<Q, A> serve) {
+      return call(method, (request, call) -> {
+        call.end(serve.apply(request));
+        return () -> { };
+      });
+    }
+
+    /**
+     * Adds a method that is answered by a callback.
+     *
+     * @param serve returns what to run if the client cancels the call or disconnects
+     */
+    public <Q, A> Service later(ServiceMethod<Q, A> method, BiFunction<Q, BiConsumer<A, RegattaException>, Runnable> serve) {
+      return call(method, (request, call) -> serve.apply(request, (reply, error) -> {
+        if (error != null) {
+          call.fail(error);
+        } else {
+          call.end(reply);
+        }
+      }));
+    }
+
+    /** Adds a method with an answer to each of many requests. */
+    <Q, A> Service each(ServiceMethod<Q, A> method, Function<Q, A> serve) {
+      return add(method, true, (request, call) -> {
+        call.write(serve.apply(request));
+        return () -> { };
+      });
+    }
+
+    private <Q, A> Service add(ServiceMethod<Q, A> method, boolean streaming, ServerCall.Serve<Q, A> serve) {
+      methods.put("/" + method.fullMethodName(),
+          request -> new ServerCall<>(method, request, limits, streaming, serve).start());
+      return this;
+    }
+  }
+
+  /** True if a path is that of a method here. */
+  public boolean hasMethod(String path) {
+    return methods.containsKey(path);
+  }
+
+  /** True for a request that a gRPC service can read: HTTP/2, POST, and messages in protobuf. */
+  public static boolean isGrpc(HttpServerRequest request) {
+    return request.version() == HttpVersion.HTTP_2 && request.method() == HttpMethod.POST
+        && isProtobuf(request.getHeader("content-type"));
+  }
+
+  private static boolean isProtobuf(String type) {
+    return type != null && type.matches("application/grpc(\\+proto)?( *;.*)?");
+  }
+
+  @Override
+  public void handle(HttpServerRequest request) {
+    String type = request.getHeader("content-type");
+    Handler<HttpServerRequest> method = methods.get(request.path());
+    if (request.version() != HttpVersion.HTTP_2) {
+      refuse(request, 505, GrpcStatus.INVALID_ARGUMENT, "gRPC calls need HTTP/2");
+    } else if (request.method() != HttpMethod.POST) {
+      refuse(request, 405, GrpcStatus.INVALID_ARGUMENT, "gRPC calls are HTTP POSTs, and this is a " + request.method());
+    } else if (!isProtobuf(type)) {
+      refuse(request, type != null && type.startsWith(CONTENT_TYPE) ? 200 : 415, GrpcStatus.INVALID_ARGUMENT, "content-type "
+          + (type == null ? "is missing" : type + " is not served here") + "; send messages in protobuf, as " + CONTENT_TYPE);
+    } else if (method == null) {
+      refuse(request, 200, GrpcStatus.UNIMPLEMENTED, "there is no method " + request.path() + " at this port; its services are "
+          + String.join(", ", services.keySet().stream().map(ServiceDescriptor::getFullName).toList()));
+    } else {
+      method.handle(request);
+    }
+  }
+
+  /** Answers such that clients of gRPC and of HTTP can read it. */
+  private static void refuse(HttpServerRequest request, int http, GrpcStatus status, String why) {
+    request.response().setStatusCode(http).putHeader("grpc-status", Integer.toString(status.code))
+        .putHeader("grpc-message", ErrorMapping.encode(why));
+    if (http == 200) {
+      request.response().putHeader("content-type", CONTENT_TYPE).end();
+    } else {
+      request.response().putHeader("content-type", "text/plain; charset=utf-8").end(why + "\n");
+    }
+  }
+}

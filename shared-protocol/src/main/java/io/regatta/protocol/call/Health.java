@@ -1,0 +1,106 @@
+package io.regatta.protocol.call;
+
+import com.google.protobuf.Descriptors.ServiceDescriptor;
+import io.regatta.core.error.RegattaException.Overloaded;
+import io.vertx.core.Vertx;
+import io.vertx.grpc.common.GrpcMessageDecoder;
+import io.vertx.grpc.common.GrpcMessageEncoder;
+import io.vertx.grpc.common.GrpcStatus;
+import io.vertx.grpc.common.ServiceMethod;
+import io.vertx.grpc.common.ServiceName;
+import io.vertx.grpc.health.v1.HealthCheckRequest;
+import io.vertx.grpc.health.v1.HealthCheckResponse;
+import io.vertx.grpc.health.v1.HealthCheckResponse.ServingStatus;
+import io.vertx.grpc.health.v1.HealthListRequest;
+import io.vertx.grpc.health.v1.HealthListResponse;
+import io.vertx.grpc.health.v1.HealthProto;
+
+/**
+ * gRPC's health service: the readiness of each service of a port, and under the empty name that of all together. Used on
+ * the event loop of its port.
+ */
+final class Health {
+  private static final long WATCH_MILLIS = 500;
+  /** Calls of Watch need no token, so they must not grow without end. */
+  private static final int MAX_WATCHES = 256;
+  private static final ServiceDescriptor DESCRIPTOR = HealthProto.getDescriptor().findServiceByName("Health");
+  private static final ServiceName NAME = ServiceName.create("grpc.health.v1", "Health");
+  private static final ServiceMethod<HealthCheckRequest, HealthCheckResponse> CHECK = ServiceMethod.server(NAME, "Check",
+      GrpcMessageEncoder.encoder(), GrpcMessageDecoder.decoder(HealthCheckRequest.newBuilder()));
+  private static final ServiceMethod<HealthListRequest, HealthListResponse> LIST = ServiceMethod.server(NAME, "List",
+      GrpcMessageEncoder.encoder(), GrpcMessageDecoder.decoder(HealthListRequest.newBuilder()));
+  private static final ServiceMethod<HealthCheckRequest, HealthCheckResponse> WATCH = ServiceMethod.server(NAME, "Watch",
+      GrpcMessageEncoder.encoder(), GrpcMessageDecoder.decoder(HealthCheckRequest.newBuilder()));
+
+  private final GrpcCalls calls;
+  private final Vertx vertx;
+  private int watches;
+
+  private Health(GrpcCalls calls, Vertx vertx) {
+    this.calls = calls;
+    this.vertx = vertx;
+  }
+
+  static void bind(GrpcCalls calls, Vertx vertx) {
+    Health health = new Health(calls, vertx);
+    calls.service(DESCRIPTOR, () -> true)
+        .call(CHECK, (request, call) -> {
+          health.check(request.getService(), call);
+          return () -> { };
+        })
+        .atOnce(LIST, request -> health.list())
+        .call(WATCH, (request, call) -> health.watch(request.getService(), call));
+  }
+
+  private ServingStatus status(String name) {
+    if (name.isEmpty()) {
+      return serving(calls.services().values().stream().allMatch(ready -> ready.getAsBoolean()));
+    }
+    return calls.services().entrySet().stream().filter(service -> service.getKey().getFullName().equals(name)).findAny()
+        .map(service -> serving(service.getValue().getAsBoolean())).orElse(ServingStatus.SERVICE_UNKNOWN);
+  }
+
+  private static ServingStatus serving(boolean ready) {
+    return ready ? ServingStatus.SERVING : ServingStatus.NOT_SERVING;
+  }
+
+  private static HealthCheckResponse response(ServingStatus status) {
+    return HealthCheckResponse.newBuilder().setStatus(status).build();
+  }
+
+  private void check(String name, ServerCall<HealthCheckRequest, HealthCheckResponse> call) {
+    ServingStatus status = status(name);
+    if (status == ServingStatus.SERVICE_UNKNOWN) {
+      call.fail(GrpcStatus.NOT_FOUND, "there is no service " + name + " at this port");
+    } else {
+      call.end(response(status));
+    }
+  }
+
+  private HealthListResponse list() {
+    HealthListResponse.Builder all = HealthListResponse.newBuilder().putStatuses("", response(status("")));
+    calls.services().forEach((service, ready) -> all.putStatuses(service.getFullName(), response(serving(ready.getAsBoolean()))));
+    return all.build();
+  }
+
+  /** Sends the status now and after every change, until the client goes. */
+  private Runnable watch(String name, ServerCall<HealthCheckRequest, HealthCheckResponse> call) {
+    if (watches == MAX_WATCHES) {
+      throw new Overloaded("this port's health is watched by " + watches + " clients already; ask with Check");
+    }
+    watches++;
+    ServingStatus[] sent = {status(name)};
+    call.write(response(sent[0]));
+    long timer = vertx.setPeriodic(WATCH_MILLIS, id -> {
+      ServingStatus now = status(name);
+      if (now != sent[0] && !call.writeQueueFull()) {
+        sent[0] = now;
+        call.write(response(now));
+      }
+    });
+    return () -> {
+      watches--;
+      vertx.cancelTimer(timer);
+    };
+  }
+}

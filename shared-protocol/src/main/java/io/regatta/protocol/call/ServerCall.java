@@ -1,0 +1,224 @@
+package io.regatta.protocol.call;
+
+import io.regatta.core.error.RegattaException;
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.protocol.error.ErrorMapping;
+import io.vertx.core.Future;
+import io.vertx.core.Handler;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.http.HttpServerRequest;
+import io.vertx.core.http.HttpServerResponse;
+import io.vertx.grpc.common.CodecException;
+import io.vertx.grpc.common.GrpcMessage;
+import io.vertx.grpc.common.GrpcStatus;
+import io.vertx.grpc.common.ServiceMethod;
+import io.vertx.grpc.common.WireFormat;
+import java.util.concurrent.CompletionException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One control call of one client, from its request to its status; used on the event loop of its port. Every outcome is
+ * answered: a refusal with its status, bytes that are no request with {@code InvalidInput}, a fault of this side with
+ * INTERNAL and a line in the log. If the client cancels the call or disconnects, what waits for it is withdrawn.
+ *
+ * @param <Q> request message
+ * @param <A> answer message
+ */
+public final class ServerCall<Q, A> {
+  private static final Logger LOG = LoggerFactory.getLogger(ServerCall.class);
+
+  /** Begins a call. */
+  public interface Serve<Q, A> {
+    /** Returns what to run if the client cancels the call or disconnects. */
+    Runnable begin(Q request, ServerCall<Q, A> call);
+  }
+
+  private final ServiceMethod<Q, A> method;
+  private final HttpServerRequest request;
+  private final HttpServerResponse response;
+  private final RequestLimits limits;
+  private final MessageReader reader;
+  private final Serve<Q, A> serve;
+  /** Each message is served as it arrives, and the client's end is the call's; otherwise a request is one message. */
+  private final boolean streaming;
+  /** The one message, until the client has ended its request. */
+  private Q only;
+  private boolean headed;
+  private boolean over;
+  private Runnable withdraw = () -> { };
+
+  ServerCall(ServiceMethod<Q, A> method, HttpServerRequest request, RequestLimits limits, boolean streaming, Serve<Q, A> serve) {
+    this.method = method;
+    this.request = request;
+    this.response = request.response();
+    this.limits = limits;
+    this.reader = new MessageReader(method.fullMethodName(), limits.messageBytes(), request.getHeader("grpc-encoding"));
+    this.streaming = streaming;
+    this.serve = serve;
+  }
+
+  /** Reads the request from here on. */
+  void start() {
+    request.exceptionHandler(e -> clientGone());
+    response.exceptionHandler(e -> clientGone());
+    response.closeHandler(v -> clientGone());
+    request.endHandler(v -> guarded(this::ended));
+    request.handler(bytes -> guarded(() -> arrived(bytes)));
+  }
+
+  private void arrived(Buffer bytes) {
+    if (over) {
+      return;
+    }
+    reader.feed(bytes);
+    for (Buffer message = reader.next(); message != null && !over; message = reader.next()) {
+      Q decoded = method.decoder().decode(GrpcMessage.message("identity", message));
+      limits.check(method.fullMethodName(), decoded);
+      if (streaming) {
+        begin(decoded);
+      } else if (only != null) {
+        throw new InvalidInput("a call of " + method.fullMethodName() + " has one message, and this one has more");
+      } else {
+        only = decoded;
+      }
+    }
+    if (streaming && !over && response.writeQueueFull()) {
+      request.pause();
+      response.drainHandler(v -> request.resume());
+    }
+  }
+
+  private void ended() {
+    if (over) {
+      return;
+    }
+    if (!reader.atBoundary()) {
+      throw new InvalidInput("the request for " + method.fullMethodName() + " ended in the middle of a message, after "
+          + reader.progress());
+    }
+    if (streaming) {
+      end();
+    } else if (only == null) {
+      throw new InvalidInput(method.fullMethodName() + " came without a message");
+    } else {
+      begin(only);
+    }
+  }
+
+  private void begin(Q message) {
+    Runnable whenGone = serve.begin(message, this);
+    if (!over) {
+      withdraw = whenGone;
+    }
+  }
+
+  private void guarded(Runnable step) {
+    try {
+      step.run();
+    } catch (CodecException e) {
+      String why = e.getCause() == null ? e.getMessage() : e.getCause().getMessage();
+      fail(new InvalidInput("the request is no message of " + method.fullMethodName() + ": " + why, e));
+    } catch (MessageReader.UnknownEncoding e) {
+      if (!over) {
+        response.putHeader("grpc-accept-encoding", "identity");
+      }
+      fail(GrpcStatus.UNIMPLEMENTED, e.getMessage());
+    } catch (RuntimeException | Error e) {
+      fail(e);
+    }
+  }
+
+  private void clientGone() {
+    if (!over) {
+      over = true;
+      withdraw.run();
+    }
+  }
+
+  /** True once the call has its status, or the client is gone. */
+  public boolean isOver() {
+    return over;
+  }
+
+  /** Answers with what becomes of a future. */
+  public void answer(Future<A> answer) {
+    answer.onSuccess(this::end).onFailure(this::fail);
+  }
+
+  /** Sends one answer of several. */
+  public void write(A reply) {
+    if (!over) {
+      head();
+      response.write(framed(reply)).onFailure(this::unanswered);
+    }
+  }
+
+  /** True if the client is slower than the answers; {@link #drainHandler} is called when there is room again. */
+  public boolean writeQueueFull() {
+    return !over && response.writeQueueFull();
+  }
+
+  /** Sets what to call when there is room for answers again. */
+  public void drainHandler(Handler<Void> handler) {
+    response.drainHandler(handler);
+  }
+
+  /** Sends the last answer. */
+  public void end(A reply) {
+    write(reply);
+    end();
+  }
+
+  /** Ends the call with success. */
+  public void end() {
+    if (!over) {
+      over = true;
+      head();
+      response.putTrailer("grpc-status", "0");
+      response.end().onFailure(this::unanswered);
+    }
+  }
+
+  /** Ends the call with the status of an error; one that is not ours is a fault of this side. */
+  public void fail(Throwable error) {
+    Throwable cause = error instanceof CompletionException && error.getCause() != null ? error.getCause() : error;
+    if (cause instanceof RegattaException refusal) {
+      fail(ErrorMapping.status(refusal), String.valueOf(refusal.getMessage()));
+    } else if (!over) {
+      LOG.error("{} failed", method.fullMethodName(), cause);
+      fail(GrpcStatus.INTERNAL, method.fullMethodName() + " failed by a fault of this process: " + cause + "; see its log");
+    }
+  }
+
+  /** Ends the call with a status and a text. */
+  void fail(GrpcStatus status, String text) {
+    if (over) {
+      return;
+    }
+    over = true;
+    if (headed) {
+      response.putTrailer("grpc-status", Integer.toString(status.code)).putTrailer("grpc-message", ErrorMapping.encode(text));
+    } else {
+      response.putHeader("content-type", GrpcCalls.CONTENT_TYPE).putHeader("grpc-status", Integer.toString(status.code))
+          .putHeader("grpc-message", ErrorMapping.encode(text));
+    }
+    response.end().onFailure(this::unanswered);
+  }
+
+  private void head() {
+    if (!headed) {
+      headed = true;
+      response.putHeader("content-type", GrpcCalls.CONTENT_TYPE);
+    }
+  }
+
+  private Buffer framed(A reply) {
+    Buffer payload = method.encoder().encode(reply, WireFormat.PROTOBUF).payload();
+    return Buffer.buffer(payload.length() + 5).appendByte((byte) 0).appendInt(payload.length()).appendBuffer(payload);
+  }
+
+  private void unanswered(Throwable e) {
+    LOG.debug("{}: the client has gone before its answer: {}", method.fullMethodName(), e.toString());
+  }
+}
