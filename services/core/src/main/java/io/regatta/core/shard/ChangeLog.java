@@ -25,7 +25,7 @@ final class ChangeLog {
   /** Cost of noting one change, in floats: a look-up anywhere in memory. */
   static final int NOTED_FLOATS = Turns.ROW_FLOATS / 2;
 
-  private static final int PARTS = 256;
+  static final int PARTS = 256;
   private static final int PART_SHIFT = Long.SIZE - 8;
   /** Entries that may go with each one that comes: more than one, so that a log which was long becomes short. */
   private static final int FORGOTTEN = 2;
@@ -115,9 +115,10 @@ final class ChangeLog {
    */
   static final class Reading {
 
-    /** Costs in floats: of a part, and of an id in it. */
-    private static final int PART_FLOATS = 64;
-    private static final int ID_FLOATS = 16;
+    /** Costs in floats: of a part, of an id in it, and of its copy. */
+    static final int PART_FLOATS = 64;
+    static final int ID_FLOATS = 16;
+    static final int COPIED_FLOATS = 2;
     private static final int PAGE = 4096;
 
     private final Iterator<Map.Entry<String, Rows>> tables;
@@ -161,7 +162,7 @@ final class ChangeLog {
         }
         left -= part < PARTS ? walk(table.getValue().parts[part++]) : copy();
       }
-      return left;
+      return Math.max(0, left);
     }
 
     private boolean next() {
@@ -210,7 +211,7 @@ final class ChangeLog {
         inPage = PAGE;
         table = null;
       }
-      return 2L * n;
+      return (long) COPIED_FLOATS * n;
     }
   }
 }

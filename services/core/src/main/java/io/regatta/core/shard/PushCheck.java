@@ -23,7 +23,7 @@ import java.util.Set;
 final class PushCheck {
 
   /** So many ids share one set from push to push; more have their own. */
-  private static final int FEW_IDS = 1 << 16;
+  static final int FEW_IDS = 1 << 16;
 
   private final JobState job;
   private final JobTables tables;

@@ -93,6 +93,8 @@ class BinaryMetricsTest {
   void accuracyTakesAHalfForPositive() {
     Predictions p = new Predictions(new float[] {0.5f, 0.5f, 0.49f, 0.51f}, new float[] {1, 0, 0, 1});
     assertThat(p.metrics(0, 4, 16).accuracy()).isEqualTo(0.75);
+    assertThat(p.metrics(0, 1, 16).accuracy()).isEqualTo(1);
+    assertThat(p.metrics(1, 2, 16).accuracy()).isZero();
   }
 
   @Test

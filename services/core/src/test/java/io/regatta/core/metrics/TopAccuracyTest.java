@@ -2,6 +2,13 @@ package io.regatta.core.metrics;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.Comparator;
+import java.util.List;
+import java.util.Random;
+import java.util.stream.IntStream;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import net.jqwik.api.constraints.IntRange;
 import org.junit.jupiter.api.Test;
 
 class TopAccuracyTest {
@@ -50,5 +57,30 @@ class TopAccuracyTest {
     merged.merge(other);
     assertThat(merged.sums()).containsExactly(6, 3, 4).containsExactly(whole.sums());
     assertThat(merged.examples()).isEqualTo(6);
+  }
+
+  /** Against the classes in order, with scores that are often equal. */
+  @Property(tries = 200)
+  void findsTheLabelAmongTheClassesInOrder(@ForAll long seed, @ForAll @IntRange(min = 1, max = 9) int classes) {
+    Random random = new Random(seed);
+    int examples = 20;
+    float[] scores = new float[examples * classes];
+    float[] labels = new float[examples];
+    int first = 0;
+    int amongFive = 0;
+    for (int i = 0; i < examples; i++) {
+      int row = i * classes;
+      for (int c = 0; c < classes; c++) {
+        scores[row + c] = random.nextInt(4);
+      }
+      int label = random.nextInt(classes);
+      labels[i] = label;
+      List<Integer> order = IntStream.range(0, classes).boxed().sorted(Comparator.comparing(c -> -scores[row + c])).toList();
+      first += order.indexOf(label) == 0 ? 1 : 0;
+      amongFive += order.indexOf(label) < 5 ? 1 : 0;
+    }
+    TopAccuracy metrics = new TopAccuracy();
+    metrics.add(scores, labels);
+    assertThat(metrics.sums()).containsExactly(examples, first, amongFive);
   }
 }

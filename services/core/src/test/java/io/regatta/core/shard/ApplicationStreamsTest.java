@@ -188,6 +188,22 @@ class ApplicationStreamsTest {
   }
 
   @Test
+  void aPushOfTwoIsRefused_whenOneOfThemRepeatsItsOwnAlone() {
+    ParameterShard shard = shard(spec(Mode.HALF_ASYNC, 3));
+    List<Contributor> all = List.of(new Contributor(0, 1, 1, 1), new Contributor(1, 1, 1, 1), new Contributor(2, 1, 1, 1));
+    DenseSink sink = shard.begin("job", new Push(all, 0, 0, null, List.of()), N);
+    put(sink, fill(1), 0, BLOCK);
+    Push alone = new Push(all.subList(1, 2), 0, 0, DenseMemory.of(fill(5)), List.of());
+    put(shard.begin("job", header(alone), N), fill(5), 0, 2 * BLOCK);
+    Push two = new Push(all.subList(0, 2), 0, 0, DenseMemory.of(fill(9)), List.of());
+    assertRefused(() -> push(shard, two), InvalidInput.class);
+    assertRefused(() -> put(sink, fill(1), BLOCK, N), StaleGeneration.class);
+    assertThat(values(shard)[N - 1]).isZero();
+    push(shard, alone);
+    assertThat(values(shard)[N - 1]).isEqualTo(-5);
+  }
+
+  @Test
   void aPushOfAnotherLifeWithTheSameSequenceIsNotTheSamePush() {
     ParameterShard shard = shard(spec(Mode.HALF_ASYNC, 2));
     put(shard.begin("job", header(ofBoth(1, 1)), N), fill(1), 0, BLOCK);

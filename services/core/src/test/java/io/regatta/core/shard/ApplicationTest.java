@@ -4,11 +4,13 @@ import static io.regatta.core.dense.DenseValues.BLOCK;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.regatta.core.dense.BlockPool;
 import io.regatta.core.dense.DenseMemory;
 import io.regatta.core.dense.DenseSink;
 import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.Overloaded;
+import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.error.RegattaException.StaleGeneration;
 import io.regatta.core.exchange.Contributor;
 import io.regatta.core.exchange.JobSpec;
@@ -248,6 +250,62 @@ class ApplicationTest {
     assertThat(end(skipping, push).skippedPush()).isTrue();
     assertThat(values(skipping)).isEqualTo(before);
     assertThat(skipping.status("job").skippedPushes()).isEqualTo(1);
+  }
+
+  @Test
+  void aBlockWhoseFirstElementIsNotFiniteIsNotApplied() {
+    float[] g = gradient(1);
+    g[BLOCK] = Float.NaN;
+    DenseSink sink = begin(shard, push(0, 1, g));
+    float[] before = values(shard);
+    assertThatThrownBy(() -> put(sink, g, 0, N)).isInstanceOf(InvalidInput.class)
+        .hasMessageContaining("dense element " + BLOCK + " is NaN");
+    assertThat(Arrays.copyOfRange(values(shard), BLOCK, N)).isEqualTo(Arrays.copyOfRange(before, BLOCK, N));
+  }
+
+  @Test
+  void aPushThatIsComingIsRefused_onceItsJobIsBroken() {
+    float[] g = gradient(1);
+    DenseSink sink = begin(shard, push(0, 1, g));
+    put(sink, g, 0, BLOCK);
+    SparseRows good = new SparseRows(ROWS, new long[] {5}, new float[2]);
+    SparseRows bad = new SparseRows(ROWS, new long[] {5}, new float[1]);
+    Answer<PushAck> broken = new Answer<>();
+    for (int reads = 0; !(broken.error instanceof PeerLost); reads++) {
+      broken = new Answer<>();
+      shard.push("job", new Push(List.of(new Contributor(1, 1, 1, 1)), 0, 0, null, new ReplacedRows(good, bad, reads)), broken);
+      assertThat(broken.value).isNull();
+    }
+    assertThatThrownBy(() -> put(sink, g, BLOCK, N)).isSameAs(broken.error);
+  }
+
+  @Test
+  void theMemoryOfABlockThatWasComingIsUsedAgain() {
+    float[] g = gradient(1);
+    int before = shard.blocks().size();
+    for (int sequence = 1; sequence <= 3; sequence++) {
+      Push push = push(0, sequence, g);
+      put(begin(shard, push), g, 0, N);
+      end(shard, header(push));
+      assertThat(shard.blocks().size()).isEqualTo(before + 1);
+    }
+  }
+
+  @Test
+  void costsTheElementsThatItReadsAndWrites() {
+    OptimizerSpec sgd = OptimizerSpec.sgd(1);
+    JobState job = new JobState(new JobSpec("job", Mode.ASYNC, 1, 0, NanPolicy.FAIL, 1, 64,
+        new ModelSpec(7, List.of(new DenseVariable("w", List.of(N))), sgd, List.of())), 0, ParameterShard.Limits.defaults(),
+        new BlockPool(), () -> 1, () -> 1, null, new Completions());
+    job.tables.initialize(DenseMemory.of(new float[N]));
+    float[] g = gradient(1);
+    Push push = new Push(List.of(new Contributor(0, 1, 1, 1)), 0, 0, DenseMemory.of(g), List.of());
+    Application application = new Application(job, push, List.of(), "push", 1, 0);
+    assertThat(application.advance(push, 0)).as("no budget").isEqualTo(-1);
+    assertThat(job.tables.denseSnapshot().toArray()).containsOnly(0);
+    assertThat(application.advance(push, 1_000_000)).as("gradient and values of three blocks")
+        .isEqualTo(1_000_000 - 3 * 2 * BLOCK);
+    assertThat(job.tables.denseSnapshot().at(N - 1)).isEqualTo(-g[N - 1]);
   }
 
   @Test

@@ -66,6 +66,30 @@ class BrokenJobTest {
     assertThat(pull(BROKEN, FIRST, 0).value.dense().toArray()).isEqualTo(LocalJob.initial());
   }
 
+  /** Wherever the beginning of a push fails, it is refused and changes nothing, or breaks the job for everybody. */
+  @Test
+  void whoWaitsIsNotForgotten_whenTheBeginningOfAPushFails() {
+    SparseRows good = new SparseRows(LocalJob.WIDE, new long[] {1, 2}, new float[2]);
+    SparseRows bad = new SparseRows(LocalJob.WIDE, new long[] {1, 2}, new float[1]);
+    int broken = 0;
+    Throwable failure = null;
+    for (int reads = 0; reads == 0 || failure != null; reads++) {
+      JobSpec job = spec("job" + reads, 2, Mode.SSP);
+      start(job);
+      Answer<Pulled> waiting = pull(job, FIRST, 1);
+      Push push = new Push(List.of(new Contributor(0, 1, 1, 8)), 0, 0, null, new ReplacedRows(good, bad, reads));
+      failure = catchThrowable(() -> shard.begin(job.job(), push, LocalJob.initial().length));
+      if (failure instanceof PeerLost) {
+        broken++;
+        assertThat(waiting.error).isSameAs(failure);
+      } else {
+        assertThat(waiting.error).isNull();
+        assertThat(push(job, SECOND, List.of()).value).as("others go on").isNotNull();
+      }
+    }
+    assertThat(broken).isPositive();
+  }
+
   @Test
   void aPullWithoutMemoryForItsAnswerIsRefusedAndHarmsNothing() {
     // 42966 x 49981 = 2^31 - 2: no JVM has an array of that length, whatever its heap.

@@ -110,6 +110,55 @@ class ChangeLogTest {
     assertThat(log.size()).as("a table of which nothing is to be told").isZero();
   }
 
+  /** Two for each: fewer, and a log that was long would stay so; more, and a push would pay for others. */
+  @Test
+  void eachChangeForgetsTwoThatAllHaveBeenTold() {
+    ChangeLog log = new ChangeLog();
+    log.add("a", LongStream.range(0, 100_000).toArray(), 0, 100_000);
+    log.add("a", LongStream.range(200_000, 201_000).toArray(), 0, 1_000);
+    assertThat(log.size()).as("nobody has been told").isEqualTo(101_000);
+    log.forget(1);
+    log.add("a", LongStream.range(300_000, 301_000).toArray(), 0, 1_000);
+    assertThat(log.size()).isEqualTo(100_000);
+    assertThat(collect(log.after(1), 1 << 20).get("a")).hasSize(2_000);
+  }
+
+  @Test
+  void aReadingCostsWhatItCollects() {
+    ChangeLog log = new ChangeLog();
+    log.add("a", LongStream.range(0, 10_000).toArray(), 0, 10_000);
+    log.add("b", LongStream.range(0, 10).toArray(), 0, 10);
+    int parts = ChangeLog.PARTS * ChangeLog.Reading.PART_FLOATS;
+    int ids = ChangeLog.Reading.ID_FLOATS + ChangeLog.Reading.COPIED_FLOATS;
+    assertThat(log.after(0).advance(1_000_000)).isEqualTo(1_000_000 - 2 * parts - 10_010 * ids);
+    assertThat(log.after(1).advance(1_000_000)).as("of what has changed since").isEqualTo(1_000_000 - parts - 10 * ids);
+    assertThat(log.after(2).advance(1_000_000)).isEqualTo(1_000_000);
+    ChangeLog.Reading uncopied = log.after(1);
+    assertThat(uncopied.advance(parts + 10 * ChangeLog.Reading.ID_FLOATS)).isEqualTo(-1);
+    assertThat(uncopied.found()).as("nothing is done without a budget").isEmpty();
+    assertThat(uncopied.advance(1)).as("over, though it took more").isZero();
+    assertThat(uncopied.found()).hasSize(1);
+  }
+
+  /** Ids are spread over the parts of a log, so that none becomes too long for a turn. */
+  @Test
+  void aReadingTakesManySteps_whenEachMayCostLittle() {
+    ChangeLog log = new ChangeLog();
+    log.add("a", LongStream.range(0, 50_000).toArray(), 0, 50_000);
+    ChangeLog.Reading reading = log.after(0);
+    int steps = 1;
+    while (reading.advance(1) < 0) {
+      steps++;
+    }
+    assertThat(steps).isGreaterThanOrEqualTo(ChangeLog.PARTS);
+    int parts = 0;
+    ChangeLog.Reading again = log.after(0);
+    while (again.advance(2_000) < 0) {
+      parts++;
+    }
+    assertThat(parts).as("195 ids in a part, 3,200 floats").isGreaterThan(200);
+  }
+
   @Test
   void aLogThatIsReadByAllStaysAsLongAsWhatTheyHaveToBeTold() {
     ChangeLog log = new ChangeLog();

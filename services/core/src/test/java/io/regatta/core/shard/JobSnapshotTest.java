@@ -20,6 +20,7 @@ import io.regatta.core.exchange.ResumePoint;
 import io.regatta.core.exchange.SparseIds;
 import io.regatta.core.exchange.SparseRows;
 import io.regatta.core.exchange.TrainerId;
+import io.regatta.core.exchange.TrainerProgress;
 import io.regatta.core.init.InitializerSpec;
 import io.regatta.core.model.DensePartition;
 import io.regatta.core.model.DenseVariable;
@@ -172,6 +173,19 @@ class JobSnapshotTest {
     assertThat(run.shard.status("job").version()).isEqualTo(5);
     taken.get(0).end(true);
     assertThat(run.snapshot(5)).isNotNull();
+  }
+
+  @Test
+  void a_snapshot_holds_the_progress_of_the_rounds_before_its_step() {
+    Run run = new Run(Mode.SYNC, 1).initialized();
+    for (int rank = 0; rank < 2; rank++) {
+      TrainerProgress progress = new TrainerProgress(7 + rank, 1, 5, List.of());
+      run.shard.push("job", new Push(List.of(new Contributor(rank, 1, ++run.sequence[rank], 1, progress)), 0, 0, null, List.of()),
+          (ack, error) -> { });
+    }
+    JobSnapshot snapshot = run.snapshot(1);
+    assertThat(snapshot.trainers()).extracting(t -> t.progress().localSteps()).containsExactly(7L, 8L);
+    snapshot.end(true);
   }
 
   @Test

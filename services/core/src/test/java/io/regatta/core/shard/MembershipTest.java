@@ -106,6 +106,15 @@ class MembershipTest {
   }
 
   @Test
+  void aTrainerRegistersAtAnyStepThatIsFarFromAnOverflow() {
+    long highest = 1L << 62;
+    JobSpec rounds = LocalJob.spec(Mode.SYNC, 2, 1, SGD, 0, NanPolicy.FAIL);
+    assertThatThrownBy(() -> shard.register(rounds, new TrainerId(0, 1), highest + 1)).isInstanceOf(InvalidInput.class)
+        .hasMessageContaining("step " + (highest + 1)).hasMessageContaining("steps count from 0");
+    assertThat(shard.register(rounds, new TrainerId(0, 1), highest)).isEqualTo(highest);
+  }
+
+  @Test
   void aRankHasOneLifeAtATime() {
     shard.register(spec, new TrainerId(0, 5), 0);
     shard.register(spec, new TrainerId(1, 1), 0);

@@ -198,8 +198,10 @@ class PullTurnsTest {
   void noRoundClosesBetweenItsTurns() {
     ParameterShard shard = shard(Mode.SYNC, true);
     Answer<Pulled> answer = pull(shard, true, IDS);
-    Answer<PushAck> round = push(shard, 0, IDS);
+    Answer<PushAck> round = push(shard, 0, 5);
     assertThat(round.value).isNull();
+    assertThat(shard.waits()).filteredOn(w -> w.operation().startsWith("push"))
+        .extracting(w -> w.waitsFor().get(0).name()).containsExactly("pulls that are being answered, or the round before");
     turns.runAll();
     assertThat(round.value).isNotNull();
     float[] born = pull(shard(Mode.SYNC, false), true, IDS).value.sparse().get(0).values();

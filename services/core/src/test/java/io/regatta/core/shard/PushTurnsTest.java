@@ -64,11 +64,18 @@ class PushTurnsTest {
   private ParameterShard shard(Mode mode, int trainers, OptimizerSpec rule, boolean inTurns, int openRounds) {
     ParameterShard shard = new ParameterShard(0, new ParameterShard.Limits(4, openRounds, 64, 1_000_000), () -> 1,
         inTurns ? turns : null);
-    JobSpec spec = new JobSpec("job", mode, trainers, 0, NanPolicy.FAIL, 1, 64, new ModelSpec(7,
+    return start(shard, spec(mode, trainers, rule));
+  }
+
+  private static JobSpec spec(Mode mode, int trainers, OptimizerSpec rule) {
+    return new JobSpec("job", mode, trainers, 0, NanPolicy.FAIL, 1, 64, new ModelSpec(7,
         List.of(new DenseVariable("w", List.of(2))), rule, List.of(
             new SparseTableSpec(TABLES[0], 1, InitializerSpec.zeros(), rule),
             new SparseTableSpec(TABLES[1], 3, InitializerSpec.uniform(-1, 1), rule))));
-    for (int r = 0; r < trainers; r++) {
+  }
+
+  private static ParameterShard start(ParameterShard shard, JobSpec spec) {
+    for (int r = 0; r < spec.trainers(); r++) {
       shard.register(spec, new TrainerId(r, 1), 0);
     }
     shard.initialize("job", new TrainerId(0, 1), DenseMemory.of(new float[2]));
@@ -248,7 +255,84 @@ class PushTurnsTest {
     runUntilApplied(shard);
     shard.lost("job", new TrainerId(0, 1));
     assertThat(shard.jobs()).isEmpty();
-    assertThat(ack.error).isInstanceOf(Cancelled.class);
+    assertThat(ack.error).isInstanceOf(Cancelled.class)
+        .hasMessageStartingWith("push of step 0 of trainer 0 at shard 0 of job job given up");
+    turns.runAll();
+  }
+
+  @Test
+  void aPushOfAWrongStepIsRefused_beforeItsRowsAreLookedThrough() {
+    ParameterShard shard = shard(Mode.SYNC, 2, true);
+    Push late = new Push(List.of(new Contributor(0, 1, 1, 1)), 3, 0, null, List.of(rows(1, IDS)));
+    assertThat(send(shard, late).error).isInstanceOf(InvalidInput.class).hasMessageContaining("has skipped step 0");
+    assertThat(turns).isEmpty();
+  }
+
+  @Test
+  void aPushIsRefused_whenItsTrainerRegistersForALaterStepWhileItIsChecked() {
+    ParameterShard shard = shard(Mode.SYNC, 2, true);
+    Answer<PushAck> ack = send(shard, push(0, 1, rows(1, IDS)));
+    assertThat(ack.error).isNull();
+    shard.register(spec(Mode.SYNC, 2, OptimizerSpec.sgd(1)), new TrainerId(0, 1), 5);
+    turns.runAll();
+    assertThat(ack.error).isInstanceOf(InvalidInput.class).hasMessageContaining("its next step is 5");
+  }
+
+  /** Rows of a round are counted: five slices of the check cost a little more than a turn. */
+  @Test
+  void aPushIsTakenIn_whenItsCheckUsesUpTheTurn() {
+    int slice = 1 + Turns.ROWS * (RowCheck.ID_FLOATS + 1 + Turns.ROW_FLOATS);
+    int slices = Turns.FLOATS / slice + 1;
+    ParameterShard shard = shard(Mode.SYNC, 2, true);
+    send(shard, push(0, 1, rows(1, LongStream.range(0, (long) slices * Turns.ROWS).toArray())));
+    assertThat(shard.status("job").trainers().get(0).lastStep()).isZero();
+    turns.clear();
+    int uncounted = Turns.FLOATS / (1 + Turns.ROWS * (RowCheck.ID_FLOATS + 1)) + 1;
+    ParameterShard free = shard(Mode.ASYNC, 2, true);
+    Answer<PushAck> ack = send(free, push(0, 1, rows(1, LongStream.range(0, (long) uncounted * Turns.ROWS).toArray())));
+    assertThat(free.status("job").trainers().get(0).lastStep()).isZero();
+    assertThat(free.status("job").rows()).as("applied in later turns").containsEntry(TABLES[0], 0L);
+    turns.runAll();
+    assertThat(ack.value).isNotNull();
+  }
+
+  /** The rows are not counted, for there is room for all; then others take so much that they have to be. */
+  @Test
+  void aPushIsCheckedAgain_whenTheRoomForItsRowsBecomesNarrow() {
+    int rows = 20_000;
+    for (boolean fits : new boolean[] {true, false}) {
+      ParameterShard shard = start(new ParameterShard(0, new ParameterShard.Limits(4, 4, 64, rows + 100), () -> 1, turns),
+          spec(Mode.ASYNC, 2, OptimizerSpec.sgd(1)));
+      Answer<PushAck> ack = send(shard, push(0, 1, rows(1, LongStream.range(0, rows).toArray())));
+      assertThat(ack.value).isNull();
+      long first = fits ? 0 : rows;
+      Answer<Pulled> others = new Answer<>();
+      shard.pull("job", new Pull(1, 0, false, List.of(new SparseIds(TABLES[0], LongStream.range(first, first + 500).toArray())),
+          false), others);
+      assertThat(others.value).isNotNull();
+      turns.runAll();
+      if (fits) {
+        assertThat(ack.value).isEqualTo(new PushAck(1, 0, false, false));
+        assertThat(values(pull(shard, 0, 1, 0, 499, 500, rows - 1))).containsOnly(-1);
+      } else {
+        assertThat(ack.error).isInstanceOf(Overloaded.class).hasMessageContaining("20000 new sparse rows on top of 500");
+        assertThat(shard.status("job").rows()).containsEntry(TABLES[0], 500L);
+      }
+    }
+  }
+
+  @Test
+  void aRefusedPushLeavesTheRestOfTheTurnToTheNext() {
+    ParameterShard shard = shard(Mode.ASYNC, 2, true);
+    long[] ids = LongStream.range(0, 10_000).toArray(); // more than a turn can look at
+    long[] twice = ids.clone();
+    twice[ids.length - 1] = twice[0];
+    Answer<PushAck> refused = send(shard, push(0, 1, rows(1, twice)));
+    send(shard, push(1, 1, rows(1, ids)));
+    assertThat(refused.error).isNull();
+    turns.poll().run();
+    assertThat(refused.error).isInstanceOf(InvalidInput.class);
+    assertThat(shard.status("job").rows().get(TABLES[0])).as("rows of the other, in the same turn").isPositive();
     turns.runAll();
   }
 

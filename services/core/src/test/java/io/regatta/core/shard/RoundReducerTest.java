@@ -15,6 +15,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.stream.LongStream;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.constraints.IntRange;
@@ -158,6 +159,36 @@ class RoundReducerTest {
       for (int i = 0; i < merged.ids().length; i++) {
         assertThat(Arrays.copyOfRange(merged.values(), i * dim, (i + 1) * dim)).containsExactly(expected.get(merged.ids()[i]));
       }
+    }
+  }
+
+  /** Sums lie in slabs; what is read over their borders is what was asked for, each row once. */
+  @Test
+  void aSumOfManyRowsIsReadFromAnyRowToAnyOther() {
+    int size = 2 * RowRoom.SLAB_ROWS;
+    int dim = 2;
+    long[] ids = LongStream.range(0, size).map(i -> i * i).toArray();
+    float[] values = new float[size * dim];
+    for (int i = 0; i < values.length; i++) {
+      values[i] = i;
+    }
+    SparseRows rows = new SparseRows("t", ids, values);
+    RowSum sum = RoundReducer.begin(List.of(push(0, 1, null, rows), push(1, 1, null, rows)), table -> new RowRoom()).rows().get(0);
+    SparseRows all = sum.rows();
+    assertThat(all.ids()).containsExactly(ids);
+    assertThat(all.values()).containsExactly(values);
+    int slab = RowRoom.SLAB_ROWS;
+    for (int[] range : new int[][] {{0, 10}, {5, slab}, {slab - 1, slab + 1}, {10, size - 10}, {slab, size}, {7, 7}, {0, size}}) {
+      List<Long> read = new ArrayList<>();
+      long cost = sum.read(range[0], range[1], (some, from, to) -> {
+        for (int row = from; row < to; row++) {
+          read.add(some.ids()[row]);
+          assertThat(some.values()[row * dim + 1]).isEqualTo(2 * (float) Math.sqrt(some.ids()[row]) + 1);
+        }
+        return 10L * (to - from);
+      });
+      assertThat(read).isEqualTo(Arrays.stream(ids, range[0], range[1]).boxed().toList());
+      assertThat(cost).isEqualTo(10L * (range[1] - range[0]));
     }
   }
 }

@@ -157,12 +157,19 @@ class SyncModeTest {
 
   @Test
   void aRankThatIsLostBeforeItCameIsNotWaitedFor() {
-    LocalJob job = new LocalJob(LocalJob.spec(Mode.SYNC, 2, 1, OptimizerSpec.sgd(1), 0, NanPolicy.FAIL));
-    job.clients.get(0).register().join();
-    job.clients.get(0).initialize(LocalJob.initial()).join();
-    var ack = push(job, 0, 0);
-    job.shards.get(0).lost("job", new TrainerId(1, 1));
-    assertThat(ack).isDone();
+    for (int lost = 0; lost < 2; lost++) {
+      int other = 1 - lost;
+      LocalJob job = new LocalJob(LocalJob.spec(Mode.SYNC, 2, 1, OptimizerSpec.sgd(1), 0, NanPolicy.FAIL));
+      job.clients.get(other).register().join();
+      job.clients.get(other).initialize(LocalJob.initial()).join();
+      var ack = push(job, other, 0);
+      for (int outside : new int[] {-1, 2}) {
+        job.shards.get(0).lost("job", new TrainerId(outside, 1));
+      }
+      assertThat(ack).as("ranks that the job does not have stand for none of it").isNotDone();
+      job.shards.get(0).lost("job", new TrainerId(lost, 1));
+      assertThat(ack).isDone();
+    }
   }
 
   @Test

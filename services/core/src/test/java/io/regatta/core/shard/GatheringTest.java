@@ -1,0 +1,74 @@
+package io.regatta.core.shard;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.regatta.core.dense.BlockPool;
+import io.regatta.core.exchange.JobSpec;
+import io.regatta.core.exchange.Mode;
+import io.regatta.core.exchange.NanPolicy;
+import io.regatta.core.exchange.Pull;
+import io.regatta.core.exchange.SparseIds;
+import io.regatta.core.exchange.SparseRows;
+import io.regatta.core.init.InitializerSpec;
+import io.regatta.core.model.ModelSpec;
+import io.regatta.core.model.SparseTableSpec;
+import io.regatta.core.optim.OptimizerSpec;
+import java.util.List;
+import java.util.stream.LongStream;
+import org.junit.jupiter.api.Test;
+
+/** An answer's rows, gathered some at a time. */
+class GatheringTest {
+
+  private static final int DIM = 3;
+  private static final long[] IDS = LongStream.range(0, 2 * Turns.ROWS + 10).toArray();
+
+  private final JobTables tables = tables();
+
+  private static JobTables tables() {
+    OptimizerSpec sgd = OptimizerSpec.sgd(1);
+    ModelSpec model = new ModelSpec(7, List.of(), sgd, List.of(new SparseTableSpec("t", DIM, InitializerSpec.zeros(), sgd)));
+    return new JobState(new JobSpec("job", Mode.GEO, 1, 0, NanPolicy.FAIL, 1, 64, model), 0, ParameterShard.Limits.defaults(),
+        new BlockPool(), () -> 1, () -> 1, null, new Completions()).tables;
+  }
+
+  private Gathering of(long births, ChangeLog.Reading changes, SparseIds... wish) {
+    return new Gathering(tables, new Pull(0, 0, false, List.of(wish), changes != null), births, new CountedPulls(), changes);
+  }
+
+  @Test
+  void copiesASliceOfRowsForAnyBudget_andNoneWithoutOne() {
+    Gathering gathering = of(IDS.length, null, new SparseIds("t", IDS));
+    assertThat(gathering.advance(0)).isEqualTo(-1);
+    assertThat(gathering.rows()).as("room is made when they are copied").isEmpty();
+    assertThat(gathering.advance(1)).isEqualTo(-1);
+    assertThat(tables.rows()).isEqualTo(Turns.ROWS);
+    assertThat(gathering.advance(1)).isEqualTo(-1);
+    assertThat(gathering.advance(1_000_000)).isEqualTo(1_000_000 - Turns.rowsCost(10, DIM));
+    assertThat(gathering.rows()).extracting(SparseRows::ids).containsExactly(IDS);
+  }
+
+  @Test
+  void stillCreatesAsManyRowsAsItHasNotCreated_whateverRowsThereWere() {
+    tables.pull(tables.table("t"), LongStream.range(-40, 0).toArray(), 0, 40, new float[40 * DIM], null);
+    Gathering gathering = of(IDS.length, null, new SparseIds("t", IDS));
+    gathering.advance(1);
+    assertThat(gathering.births()).isEqualTo(IDS.length - Turns.ROWS);
+    gathering.advance(Turns.FLOATS);
+    assertThat(gathering.births()).isZero();
+  }
+
+  @Test
+  void isNotOver_beforeAllChangesHaveBeenCollected() {
+    ChangeLog log = new ChangeLog();
+    long[] many = LongStream.range(0, 100_000).toArray();
+    log.add("t", many, 0, many.length);
+    Gathering gathering = of(0, log.after(0), new SparseIds("t", new long[] {-1}));
+    assertThat(gathering.advance(Turns.FLOATS)).as("more than a turn's").isEqualTo(-1);
+    while (gathering.advance(Turns.FLOATS) < 0) { }
+    assertThat(gathering.rows()).hasSize(2);
+    assertThat(gathering.rows().get(0).ids()).containsExactly(-1);
+    assertThat(LongStream.of(gathering.rows().get(1).ids()).sorted()).containsExactly(LongStream.of(many).boxed().toArray(Long[]::new));
+    assertThat(gathering.changesUpTo()).isEqualTo(1);
+  }
+}
