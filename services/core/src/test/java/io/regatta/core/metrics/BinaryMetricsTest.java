@@ -208,4 +208,11 @@ class BinaryMetricsTest {
     assertThat(merged.auc()).isEqualTo(1);
     assertThat(merged.calibration()).isEqualTo(1);
   }
+
+  @Test
+  void aHalfIsAPredictionOfThePositiveClass() {
+    BinaryMetrics m = new BinaryMetrics(16);
+    m.add(0.5f, 1);
+    assertThat(m.accuracy()).isEqualTo(1);
+  }
 }

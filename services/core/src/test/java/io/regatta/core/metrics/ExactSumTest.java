@@ -83,4 +83,13 @@ class ExactSumTest {
     tooLarge[ExactSum.PARTS - 1] = 0x1p32;
     assertThatThrownBy(() -> of().read(tooLarge, 0)).isInstanceOf(InvalidInput.class).hasMessageContaining("larger");
   }
+
+  @Test
+  void readingReplacesWhatItHeld() {
+    double[] five = new double[ExactSum.PARTS];
+    of(5).write(five, 0);
+    ExactSum sum = of(7);
+    sum.read(five, 0);
+    assertThat(sum.value()).isEqualTo(5);
+  }
 }

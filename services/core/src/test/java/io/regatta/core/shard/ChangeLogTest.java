@@ -252,4 +252,15 @@ class ChangeLogTest {
     assertThat(changed(shard, 1).value.sparse().get(0).ids()).containsExactlyInAnyOrder(2, 3);
     assertThat(changed(shard, 0).value.sparse().get(0).ids()).containsExactlyInAnyOrder(1, 2, 3);
   }
+
+  /** 64 for each of 256 parts, 16 for an id that is found and 2 for its copy. */
+  @Test
+  void readingCostsWhatItsPartsAndIdsCost() {
+    ChangeLog log = new ChangeLog();
+    log.add("a", LongStream.range(0, 1000).toArray(), 0, 1000);
+    assertThat(log.after(0).advance(1_000_000)).isEqualTo(1_000_000 - 256 * 64 - 1000 * 18);
+    ChangeLog.Reading nothingLeft = log.after(0);
+    assertThat(nothingLeft.advance(0)).isEqualTo(-1);
+    assertThat(nothingLeft.found()).isEmpty();
+  }
 }

@@ -24,6 +24,7 @@ import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.SparseTableSpec;
 import io.regatta.core.optim.OptimizerSpec;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
@@ -256,5 +257,18 @@ class WaitingPullsTest {
           (ack, error) -> order.add(rank));
     }
     assertThat(order).containsExactly(0, 1, 2);
+  }
+
+  @Test
+  void changedRowsThatTakeSeveralTurnsToCollectAreAllAnswered() {
+    ParameterShard shard = begun(Mode.GEO, 2);
+    long[] ids = LongStream.range(0, 60_000).toArray();
+    push(shard, 0, 1, ids);
+    turns.runAll();
+    Answer<Pulled> changed = new Answer<>();
+    shard.pull("job", new Pull(1, 0, false, List.of(), true), changed);
+    assertThat(changed.value).isNull();
+    turns.runAll();
+    assertThat(Arrays.stream(changed.value.sparse().get(0).ids()).sorted().toArray()).isEqualTo(ids);
   }
 }
