@@ -45,7 +45,7 @@ final class ExactSum {
     long carry = units;
     for (int i = limb; carry != 0; i++) {
       if (i == LIMBS) {
-        throw new InvalidInput("sums of metrics are larger than the sum of any numbers: what was added up are not such sums");
+        throw new InvalidInput("sums of metrics are larger than the sum of any numbers: only adding sums up keeps them valid");
       }
       long sum = limbs[i] + carry;
       limbs[i] = sum & LIMB;

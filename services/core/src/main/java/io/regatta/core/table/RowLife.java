@@ -145,7 +145,8 @@ final class RowLife {
     if (endOfDay) {
       slab[at + RowLayout.UNSEEN]++;
     }
-    long idle = Integer.toUnsignedLong(now) - Integer.toUnsignedLong(seen(slab, off)); // below 0: restored from a later date
+    // below 0: restored from a later date
+    long idle = Integer.toUnsignedLong(now) - Integer.toUnsignedLong(seen(slab, off));
     if (spec.ttlSeconds() > 0 && idle > spec.ttlSeconds()) {
       return Fate.EXPIRED;
     }

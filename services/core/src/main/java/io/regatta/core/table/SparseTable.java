@@ -70,7 +70,7 @@ public final class SparseTable {
   /** Told of rows before they change; null: nobody wants to know. */
   RowWatch watch;
 
-  /** Creates an empty table of a group of its own, in which no time passes; {@code seed} is that of the job's initializers. */
+  /** Creates an empty table of a group of its own, in which no time passes; {@code seed} is that of the initializers. */
   public SparseTable(long seed, SparseTableSpec spec) {
     this(seed, spec, false, () -> 0);
   }

@@ -26,7 +26,7 @@ import java.util.List;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 
-/** Whatever becomes of a push, its gradient is released, or received gradients would pile up; and its sender gets an answer. */
+/** The gradient of each push is released, however that ends, and its sender gets an answer. */
 class ReleasedGradientsTest {
 
   private static final long[] MANY = LongStream.range(0, 10_000).toArray();
