@@ -8,6 +8,7 @@ import io.regatta.node.process.BadArguments;
 import io.regatta.node.settings.Settings;
 import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.config.MeetingStore;
+import io.regatta.trainer.config.OnTrainerLost;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -115,6 +116,6 @@ record LaunchedProgram(String program, List<String> arguments) {
           + "give file:DIRECTORY or http://HOST:PORT instead, or leave the key out, and the trainers meet at a rendezvous that launch starts");
     }
     return new LaunchedJob(config.shards(), config.mode() == Mode.COLLECTIVE, config.isElastic(), meeting == MeetingStore.Kind.FILE
-        ? config.collective().store() : "", node);
+        ? config.collective().store() : "", node, config.mode() != Mode.COLLECTIVE && config.onTrainerLost() == OnTrainerLost.CONTINUE);
   }
 }

@@ -2,14 +2,21 @@ package io.regatta.fleet;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.regatta.node.testing.FreePorts;
 import io.vertx.core.json.JsonObject;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** Processes of a job that are ended by {@code kill -9} in mid-run: status, result and model of those that are left. Needs the packaged jars. */
 class LostProcessesIT {
@@ -19,6 +26,8 @@ class LostProcessesIT {
   @TempDir
   Path dir;
   private ServiceProcesses services;
+  /** Processes of Regatta's command line. */
+  private final List<JavaProcess> started = new ArrayList<>();
 
   @BeforeEach
   void begin() {
@@ -27,6 +36,7 @@ class LostProcessesIT {
 
   @AfterEach
   void end() {
+    started.forEach(JavaProcess::close);
     services.close();
   }
 
@@ -55,6 +65,71 @@ class LostProcessesIT {
   /** Waits until some steps have been made; a line of progress comes every 2 s. */
   private static void trains(JavaProcess trainer) throws Exception {
     trainer.await(line -> line.contains("train, trainer 0 of 2: ") && !line.contains(": 0/"), SECONDS);
+  }
+
+  /** What follows the job file: it is small, its sync training takes some 10 s, and a lost trainer is noticed after 2 s. */
+  private List<String> arguments(String onTrainerLost) {
+    List<String> arguments = new ArrayList<>();
+    List<String> keys = new ArrayList<>(Jobs.tiny(dir.resolve(onTrainerLost)));
+    keys.addAll(List.of("job=tiny", "mode=sync", "aggregator=false", "trainers=2", "servers=1", "shards=1", "epochs=10", "trainer.step_delay_ms=30",
+        "rendezvous.lease_ms=2000", "on_trainer_lost=" + onTrainerLost));
+    keys.forEach(key -> arguments.addAll(List.of("--set", key)));
+    arguments.addAll(List.of("--result", dir.resolve(onTrainerLost + ".json").toString()));
+    return arguments;
+  }
+
+  private JavaProcess role(String role, int id, String server, String onTrainerLost) {
+    List<String> words = new ArrayList<>(List.of("run", Checkout.file("configs/wide-and-deep.yaml").toString(), "--role", role, "--id",
+        Integer.toString(id), "--server-endpoints", server));
+    words.addAll(arguments(onTrainerLost));
+    JavaProcess process = JavaProcess.regatta(dir, Map.of(), words.toArray(String[]::new));
+    started.add(process);
+    return process;
+  }
+
+  @ParameterizedTest
+  @CsvSource({"fail,1", "continue,0"})
+  void when_a_trainer_of_a_job_started_by_hand_is_killed_then_the_other_names_what_was_not_trained(String onTrainerLost, int status)
+      throws Exception {
+    String at = "127.0.0.1:" + FreePorts.one();
+    role("pserver", 0, at, onTrainerLost);
+    JavaProcess first = role("trainer", 0, at, onTrainerLost);
+    JavaProcess second = role("trainer", 1, at, onTrainerLost);
+    trains(first);
+    second.signal("KILL");
+    assertThat(first.status(SECONDS)).as(first.output()).isEqualTo(status);
+    assertThat(first.output()).contains("WARNING: not all data were trained", "trainer 1 (was lost after step ", " examples not trained");
+    if (status == 1) {
+      assertThat(first.output()).contains("job tiny has ended without some of its data: trainer 1 (was lost after step ");
+    }
+    JsonObject lost = new JsonObject(Files.readString(dir.resolve(onTrainerLost + ".json"))).getJsonArray("lost_trainers").getJsonObject(0);
+    assertThat(lost.getInteger("rank")).isEqualTo(1);
+    assertThat(lost.getString("how")).isEqualTo("lost");
+    assertThat(lost.getLong("untrained_examples")).isPositive();
+    assertWhole(onTrainerLost);
+  }
+
+  @ParameterizedTest
+  @CsvSource({"fail,1", "continue,0"})
+  void when_a_launched_trainer_is_killed_then_the_others_end_or_continue_as_the_job_says(String onTrainerLost, int status) throws Exception {
+    List<String> words = new ArrayList<>(List.of("launch", "--server_num=1", "--worker_num=2", Checkout.file("configs/wide-and-deep.yaml")
+        .toString()));
+    words.addAll(arguments(onTrainerLost));
+    JavaProcess launch = JavaProcess.regatta(dir, Map.of(), words.toArray(String[]::new));
+    started.add(launch);
+    trains(launch); // the first trainer's lines are echoed
+    Matcher pid = Pattern.compile("ready .*pid=(\\d+)").matcher(Files.readString(dir.resolve("log/workerlog.1")));
+    assertThat(pid.find()).isTrue();
+    ProcessHandle.of(Long.parseLong(pid.group(1))).orElseThrow().destroyForcibly();
+    assertThat(launch.status(SECONDS)).as(launch.output()).isEqualTo(status);
+    if (status == 1) {
+      assertThat(launch.output()).contains("regatta: worker 1 was ended by signal 9: the others are stopped");
+      assertThat(dir.resolve(onTrainerLost).resolve("output/manifest.json")).as("a model that is not whole").doesNotExist();
+    } else {
+      assertThat(launch.output()).contains("worker 1 was ended by signal 9; the others continue without it",
+          "WARNING: not all data were trained", "regatta: WARNING: the job has ended without worker 1");
+      assertWhole(onTrainerLost);
+    }
   }
 
   private void assertWhole(String job) throws Exception {

@@ -14,8 +14,9 @@ import java.util.regex.Pattern;
  *     server of a store over HTTP
  * @param settings arguments of the program that its rendezvous takes as well: {@code -conf}, and {@code --set} of the sections node
  *     and rendezvous
+ * @param continues whether its trainers train on without one that is lost, as {@code on_trainer_lost: continue} says
  */
-public record LaunchedJob(int shards, boolean collective, boolean elastic, String store, List<String> settings) {
+public record LaunchedJob(int shards, boolean collective, boolean elastic, String store, List<String> settings, boolean continues) {
 
   /** Ports from one server to the next where the number of shards is not known. */
   private static final int STRIDE = 8;
@@ -24,6 +25,11 @@ public record LaunchedJob(int shards, boolean collective, boolean elastic, Strin
 
   public LaunchedJob {
     settings = List.copyOf(settings);
+  }
+
+  /** A job that ends with the first trainer that fails. */
+  public LaunchedJob(int shards, boolean collective, boolean elastic, String store, List<String> settings) {
+    this(shards, collective, elastic, store, settings, false);
   }
 
   /** A program in code, or a job file that is not on this machine: what its arguments say where they are those of a job. */

@@ -44,6 +44,10 @@ public final class Launcher {
   /** From the start on. */
   private LaunchLogs held;
   private final Map<String, Integer> restarts = new HashMap<>();
+  /** Workers that failed, without which the others train on; owned by the main thread. */
+  private final List<Launched> lost = new ArrayList<>();
+  private boolean continues;
+  private int endedWell;
   private final AtomicInteger signals = new AtomicInteger();
   private final OrderlyEnd ending = new OrderlyEnd(events, signals, this::say);
 
@@ -60,6 +64,11 @@ public final class Launcher {
     this.out = out;
     this.echo = echo;
     this.use = use;
+  }
+
+  /** Lets workers train on without one that fails, for as long as another one trains or has ended well. Called before the start. */
+  void continueWithoutLost(boolean allowed) {
+    continues = allowed;
   }
 
   /**
@@ -134,14 +143,17 @@ public final class Launcher {
       if (!early && startsAgain(ended)) {
         continue;
       }
-      if (ended.process().exitValue() != 0 || early) {
+      if (early || ended.process().exitValue() != 0 && !continuesWithout(ended)) {
         failed(ended);
         return false;
       }
+      endedWell += ended.process().exitValue() == 0 ? 1 : 0;
       if (workers && running.stream().noneMatch(process -> process.planned().role() == LaunchedRole.WORKER)) {
         break;
       }
     }
+    lost.forEach(worker -> say("regatta: WARNING: the job has ended without " + worker.name() + ", whose part of the data was not trained to "
+        + "its end (on_trainer_lost: continue); see " + worker.log()));
     if (plan.of(LaunchedRole.SERVER).isEmpty()) {
       return masterEnds();
     }
@@ -213,6 +225,18 @@ public final class Launcher {
     say("regatta: " + ended.name() + " " + ended.ending() + ", and is started again: " + (before + 1) + " of " + plan.restarts()
         + " times (--max_restart)");
     start(ended.planned(), true);
+    return true;
+  }
+
+  /** What a trainer says of its input would be the same on the others. */
+  private boolean continuesWithout(Launched ended) {
+    boolean othersTrain = running.stream().anyMatch(process -> process.planned().role() == LaunchedRole.WORKER);
+    if (!continues || ended.planned().role() != LaunchedRole.WORKER || ended.process().exitValue() == BAD_INPUT
+        || !othersTrain && endedWell == 0) {
+      return false;
+    }
+    lost.add(ended);
+    say("regatta: " + ended.name() + " " + ended.ending() + "; the others continue without it (on_trainer_lost: continue)");
     return true;
   }
 

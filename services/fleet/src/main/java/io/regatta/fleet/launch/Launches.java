@@ -38,7 +38,9 @@ public final class Launches {
       Function<LaunchPlan.Planned, Call> calls = process -> call(process, command, main, job.settings(), runId);
       check(plan, runId, check);
       announce(plan, options, job, quiet, out);
-      return stay(new Launcher(plan, calls, Path.of(options.logDir()), out, System.out, use), Signals.caught(), out);
+      Launcher launcher = new Launcher(plan, calls, Path.of(options.logDir()), out, System.out, use);
+      launcher.continueWithoutLost(job.continues());
+      return stay(launcher, Signals.caught(), out);
     }
   }
 

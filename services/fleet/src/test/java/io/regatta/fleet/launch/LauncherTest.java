@@ -68,6 +68,41 @@ class LauncherTest {
   }
 
   @Test
+  void when_a_trainer_fails_and_the_job_continues_without_it_then_the_others_end_and_a_warning_names_it() {
+    for (boolean continues : new boolean[] {true, false}) {
+      said.getBuffer().setLength(0);
+      Path gate = dir.resolve("lost-" + continues);
+      LaunchPlan plan = new LaunchPlan(false, "", List.of(planned(LaunchedRole.SERVER, SERVER), planned(LaunchedRole.WORKER, Map.of()),
+          new LaunchPlan.Planned(LaunchedRole.WORKER, 1, Map.of())), List.of(), 2, 0);
+      Launcher launcher = new Launcher(plan, process -> new Call(List.of("sh", "-c", process.role() == LaunchedRole.SERVER
+          ? "exec sleep 600" : process.local() == 1 ? "exit 3" : "mkfifo " + gate + "; exec cat " + gate), Map.of(), false), dir,
+          new PrintWriter(said) {
+            @Override
+            public void println(String line) {
+              super.println(line);
+              if (line.contains("the others continue without it")) {
+                new Thread(() -> written(gate)).start();
+              }
+            }
+          }, OutputStream.nullOutputStream(), null);
+      launcher.continueWithoutLost(continues);
+      launcher.start();
+      assertThat(launcher.await()).isEqualTo(continues);
+      assertThat(said.toString()).contains(continues ? "WARNING: the job has ended without worker 1" : "worker 1 exited with status 3: the others "
+          + "are stopped");
+    }
+  }
+
+  @Test
+  void when_no_trainer_ends_well_then_a_job_that_continues_without_lost_ones_fails() {
+    Launcher launcher = launcher(false, List.of(planned(LaunchedRole.SERVER, SERVER), planned(LaunchedRole.WORKER, Map.of())),
+        Map.of(LaunchedRole.SERVER, "exec sleep 600", LaunchedRole.WORKER, "exit 3"), OutputStream.nullOutputStream(), null);
+    launcher.continueWithoutLost(true);
+    launcher.start();
+    assertThat(launcher.await()).isFalse();
+  }
+
+  @Test
   void servers_stay_until_trainers_of_other_machines_have_left_them() throws Exception {
     CompletableFuture<Runnable> asked = new CompletableFuture<>();
     CompletableFuture<Void> closed = new CompletableFuture<>();
