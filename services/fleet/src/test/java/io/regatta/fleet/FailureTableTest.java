@@ -59,6 +59,7 @@ class FailureTableTest {
         "| parameter server | after the model is saved | 1 | model, no result |"),
     RENDEZVOUS_BEFORE(Who.RENDEZVOUS, Moment.FIRST, "rendezvous", null, "| rendezvous | before the first step | 1 | nothing was trained |"),
     SERVER_AMID(Who.SERVER, Moment.MIDDLE, "shard 0", null, "| parameter server | in mid-run | 1 | last snapshot |"),
+    SERVER_BARRIER(Who.SERVER, Moment.BARRIER, "shard 0", null, "| parameter server | at a barrier after the training | 1 | last snapshot |"),
     RENDEZVOUS_AMID(Who.RENDEZVOUS, Moment.MIDDLE, "trainer 0 of job wide-and-deep has saved the model, as the trainers have trained it,",
         "", "| rendezvous | in mid-run | 1 | model, no result |"),
     RENDEZVOUS_BARRIER(Who.RENDEZVOUS, Moment.BARRIER, "trainer 0 of job wide-and-deep has saved the model, as the trainers have trained it,",
