@@ -8,6 +8,7 @@ import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.Overloaded;
 import io.regatta.core.exchange.SparseIds;
 import io.regatta.core.exchange.SparseRows;
+import io.regatta.core.memory.HeapBudget;
 import io.regatta.protocol.tensor.DType;
 import io.regatta.protocol.tensor.TensorMessage;
 import java.util.ArrayList;
@@ -34,6 +35,7 @@ final class Assembly {
   private final DenseTaker taker;
   /** Null until it comes. */
   private DenseSink dense;
+  private boolean denseBegun;
   private int denseTotal;
   private int denseFill;
   private int chunks;
@@ -42,6 +44,8 @@ final class Assembly {
   /** Null if the heap is somebody else's to watch. */
   private final HeapBudget heap;
   private long heapBytes;
+  /** Whether nothing is kept of what comes. */
+  private final boolean discards;
 
   /** Says where a dense vector goes. */
   interface DenseTaker {
@@ -109,6 +113,16 @@ final class Assembly {
    * @param heap that {@link #giveBackHeap} gives back to; null: not counted
    */
   Assembly(TensorMessage first, ByteBudget budget, HeapBudget heap, DenseTaker taker) {
+    this(first, budget, heap, taker, false);
+  }
+
+  /** Begins a request that is checked as all are, but of which nobody needs more than its header. */
+  static Assembly discarding(TensorMessage first) {
+    return new Assembly(first, new ByteBudget(Long.MAX_VALUE), null, null, true);
+  }
+
+  private Assembly(TensorMessage first, ByteBudget budget, HeapBudget heap, DenseTaker taker, boolean discards) {
+    this.discards = discards;
     this.heap = heap;
     this.first = first;
     this.budget = budget;
@@ -143,6 +157,10 @@ final class Assembly {
 
   /** The next bytes of the chunk's payload, cut anywhere, copied to where they belong; all of them are read. */
   void payload(ByteBuf bytes) {
+    if (discards) {
+      bytes.skipBytes(bytes.readableBytes());
+      return;
+    }
     if (!chunk.getTable().isEmpty()) {
       entries.get(entries.size() - 1).payload(bytes, elements);
       return;
@@ -175,17 +193,19 @@ final class Assembly {
     if (payloadBytes % Float.BYTES != 0) {
       throw wrong(h, "a payload of " + payloadBytes + " bytes is no whole number of 4-byte floats");
     }
-    if (dense == null) {
+    if (!denseBegun) {
       checkLastEntry(h); // who takes the dense vector is told of the rows before it
       reserve(h, h.getTotal(), Float.BYTES);
       denseTotal = (int) h.getTotal();
-      dense = taker.begin(this, denseTotal);
+      dense = discards ? null : taker.begin(this, denseTotal);
+      denseBegun = true;
     }
     int n = payloadBytes / Float.BYTES;
     if (h.getTotal() != denseTotal || h.getOffset() != denseFill || n > denseTotal - denseFill) {
       throw wrong(h, n + " elements from " + h.getOffset() + " of " + h.getTotal() + " do not continue " + denseFill
           + " of " + denseTotal);
     }
+    denseFill += discards ? n : 0;
   }
 
   private void beginRows(TensorMessage h, int payloadBytes) {
@@ -215,6 +235,7 @@ final class Assembly {
           + e.dim + " floats take " + n * e.rowBytes());
     }
     e.idBytesLeft = n * Long.BYTES;
+    e.idFill += discards ? n : 0;
   }
 
   private void checkLastEntry(TensorMessage h) {
@@ -247,7 +268,8 @@ final class Assembly {
     if (!heap.take(more)) {
       throw new Overloaded(first.getKind() + " of job '" + first.getJob() + "', rank " + first.getRank() + ", step " + first.getStep()
           + " refused: its " + more + " bytes do not fit beside the " + heap.taken() + " of other requests; all together may take "
-          + heap.limit() + ", half of this process's heap. Send less at a time, or give the process a larger heap (-Xmx)");
+          + heap.limit() + ", half of this process's heap, and " + heap.free() + " bytes are free: " + HeapBudget.inWords()
+          + ". Send less at a time, or give the process a larger heap (-Xmx)");
     }
     heapBytes += more;
   }
@@ -278,6 +300,9 @@ final class Assembly {
 
   /** The dense vector, or null if there was none; {@code dense_wanted} tells an empty one from none. */
   DenseValues dense() {
+    if (discards) {
+      return null;
+    }
     if (dense == null) {
       return first.getDenseWanted() ? DenseMemory.of(new float[0]) : null;
     }
@@ -293,7 +318,7 @@ final class Assembly {
 
   /** The entries as rows with values. */
   List<SparseRows> rows() {
-    return entries.stream().map(e -> new SparseRows(e.table, e.ids, e.values, e.counts)).toList();
+    return discards ? List.of() : entries.stream().map(e -> new SparseRows(e.table, e.ids, e.values, e.counts)).toList();
   }
 
   /** The entries as wishes. */

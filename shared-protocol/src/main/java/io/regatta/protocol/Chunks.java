@@ -4,6 +4,7 @@ import io.netty.buffer.ByteBuf;
 import io.regatta.core.dense.DenseValues;
 import io.regatta.core.exchange.SparseIds;
 import io.regatta.core.exchange.SparseRows;
+import io.regatta.core.memory.HeapBudget;
 import io.regatta.protocol.memory.DirectMemory;
 import io.regatta.protocol.stream.TensorFrame;
 import io.regatta.protocol.tensor.TensorMessage;
@@ -34,6 +35,9 @@ final class Chunks implements Iterator<Outgoing> {
   private int next;
   /** Of an answer: nobody reads it but this. */
   private DenseValues own;
+  private HeapBudget heap;
+  /** Counted in the budget of the heap. */
+  private long heapBytes;
 
   /**
    * @param first header of the first frame: the fields of every frame and those that only the first one carries
@@ -81,8 +85,26 @@ final class Chunks implements Iterator<Outgoing> {
     return dense(values);
   }
 
+  /** Counts so many bytes in a budget of the heap until the last frame has been made, or nothing more will be sent. */
+  Chunks counted(HeapBudget heap, long bytes) {
+    heap.add(bytes);
+    this.heap = heap;
+    heapBytes = bytes;
+    return this;
+  }
+
+  private void giveBackHeap() {
+    if (heapBytes > 0) {
+      long bytes = heapBytes;
+      heapBytes = 0;
+      parts.clear(); // and with them the arrays
+      heap.giveBack(bytes);
+    }
+  }
+
   /** What is left will not be sent. */
   void drop() {
+    giveBackHeap();
     if (own != null) {
       own.release();
     }
@@ -168,6 +190,9 @@ final class Chunks implements Iterator<Outgoing> {
         ? new Outgoing(TensorFrame.of(first.toBuilder().setChunkIndex(0).setChunkCount(1).build()), null)
         : parts.get(next).get();
     next++;
+    if (!hasNext()) {
+      giveBackHeap();
+    }
     return out;
   }
 }

@@ -66,6 +66,11 @@ public final class CoreShardHandler implements ShardStreamHandler {
   }
 
   @Override
+  public boolean isRepeated(Origin from, Push known) {
+    return shard.isRepeated(from.job(), known);
+  }
+
+  @Override
   public Future<Pulled> pull(Origin from, Pull pull) {
     Promise<Pulled> answer = Promise.promise();
     BiConsumer<Pulled, Throwable> waiter = new BiConsumer<>() {

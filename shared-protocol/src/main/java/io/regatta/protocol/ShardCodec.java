@@ -10,9 +10,11 @@ import io.regatta.core.exchange.Shrunk;
 import io.regatta.core.exchange.SparseIds;
 import io.regatta.core.exchange.SparseRows;
 import io.regatta.core.exchange.TrainerProgress;
+import io.regatta.core.memory.HeapBudget;
 import io.regatta.protocol.tensor.Kind;
 import io.regatta.protocol.tensor.TensorMessage;
 import java.util.Iterator;
+import java.util.List;
 
 /**
  * Core's pushes and pulls as chunks of tensor frames, and back from an {@link Assembly}. The headers given are those
@@ -50,10 +52,18 @@ final class ShardCodec {
     return push(a, a.dense());
   }
 
+  /** The header of a push, of whose gradients nothing has come. */
+  static Push known(TensorMessage h) {
+    return push(h, null, List.of());
+  }
+
   private static Push push(Assembly a, DenseValues dense) {
-    TensorMessage h = a.first();
+    return push(a.first(), dense, a.rows());
+  }
+
+  private static Push push(TensorMessage h, DenseValues dense, List<SparseRows> rows) {
     return new Push(h.getContributorsList().stream().map(c -> new Contributor(c.getRank(), c.getIncarnation(),
-        c.getSequence(), c.getWeight(), ProgressMessages.read(c.getProgress()))).toList(), h.getStep(), h.getVersion(), dense, a.rows(),
+        c.getSequence(), c.getWeight(), ProgressMessages.read(c.getProgress()))).toList(), h.getStep(), h.getVersion(), dense, rows,
         h.getFinite());
   }
 
@@ -93,15 +103,24 @@ final class ShardCodec {
     return new Pull(h.getRank(), h.getStep(), h.getDenseWanted(), null, a.ids(), h.getChangedWanted(), h.getReadOnly());
   }
 
-  static Iterator<Outgoing> values(TensorMessage.Builder common, long request, Pulled pulled, int chunkBytes) {
+  /**
+   * Makes an answer to a pull.
+   *
+   * @param heap in which its rows count from now on until the last of its frames has been made, or it is dropped
+   */
+  static Iterator<Outgoing> values(TensorMessage.Builder common, long request, Pulled pulled, int chunkBytes, HeapBudget heap) {
     TensorMessage each = common.clone().setKind(Kind.PULL_VALUES).setRequest(request)
         .setVersion(pulled.version()).setClockLead(pulled.clockLead()).setDenseWanted(pulled.dense() != null).build();
     Chunks chunks = new Chunks(each, each, chunkBytes);
     if (pulled.dense() != null) {
       chunks.own(pulled.dense());
     }
-    pulled.sparse().forEach(chunks::rows);
-    return chunks;
+    long bytes = 0;
+    for (SparseRows rows : pulled.sparse()) {
+      chunks.rows(rows);
+      bytes += Long.BYTES * (long) rows.ids().length + Float.BYTES * (long) rows.values().length;
+    }
+    return chunks.counted(heap, bytes);
   }
 
   static Pulled values(Assembly a) {

@@ -58,6 +58,16 @@ public interface ShardStreamHandler {
     return null;
   }
 
+  /**
+   * Whether all of a push has been taken in before, so that what comes of it again need not be kept; {@link #push} gets it
+   * without gradients, and answers it.
+   *
+   * @param known its header
+   */
+  default boolean isRepeated(Origin from, Push known) {
+    return false;
+  }
+
   Future<Pulled> pull(Origin from, Pull pull);
 
   /** See {@link io.regatta.core.exchange.ShardLink#shrink}. Refused by who has no tables, as an aggregator. */

@@ -12,6 +12,7 @@ import io.regatta.core.error.RegattaException.Overloaded;
 import io.regatta.core.exchange.JobSpec;
 import io.regatta.core.exchange.SparseRows;
 import io.regatta.core.exchange.TrainerId;
+import io.regatta.core.memory.HeapBudget;
 import io.regatta.protocol.ShardStreamHandler.ExportCursor;
 import io.regatta.protocol.ShardStreamHandler.Origin;
 import io.regatta.protocol.error.ErrorMapping;
@@ -111,7 +112,7 @@ public final class ShardStreamSession implements FrameReceiver {
       if (!over && !currentIsExport) {
         current.payload(bytes);
       }
-    } catch (RuntimeException | Error e) { // no memory for a request: its stream ends, and the peer knows
+    } catch (RuntimeException | Error e) { // whatever it is: the stream ends, and the peer knows
       fail(e);
     }
   }
@@ -128,7 +129,7 @@ public final class ShardStreamSession implements FrameReceiver {
         incomplete.remove(request.first().getRequest());
         dispatch(request);
       }
-    } catch (RuntimeException | Error e) { // no memory for a request: its stream ends, and the peer knows
+    } catch (RuntimeException | Error e) { // whatever it is: the stream ends, and the peer knows
       if (request != null) {
         request.giveBackHeap();
       }
@@ -150,7 +151,8 @@ public final class ShardStreamSession implements FrameReceiver {
       throw new Overloaded(incomplete.size() + " requests of " + registered + " are incomplete on one stream, the limit "
           + "of stream.max_requests; send the chunks of one request together");
     }
-    Assembly request = new Assembly(h, budget, HeapBudget.PROCESS, this::beginDense);
+    boolean repeated = h.getKind() == Kind.PUSH && handler.isRepeated(origin(h), ShardCodec.known(h));
+    Assembly request = repeated ? Assembly.discarding(h) : new Assembly(h, budget, HeapBudget.REQUESTS, this::beginDense);
     incomplete.put(h.getRequest(), request);
     return request;
   }
@@ -198,7 +200,7 @@ public final class ShardStreamSession implements FrameReceiver {
       case PUSH -> serve(handler.push(from, ShardCodec.push(a)).onComplete(done -> answered(a)),
           ack -> ShardCodec.ack(answer, h.getRequest(), ack));
       case PULL -> serve(handler.pull(from, ShardCodec.pull(a)).onComplete(done -> answered(a)),
-          pulled -> ShardCodec.values(answer, h.getRequest(), pulled, options.chunkBytes()));
+          pulled -> ShardCodec.values(answer, h.getRequest(), pulled, options.chunkBytes(), HeapBudget.ANSWERS));
       case SHRINK -> serve(handler.shrink(from, h.getStep(), h.getEndOfDay()),
           shrunk -> ShardCodec.shrunk(answer, shrunk));
       case LEAVE -> serve(handler.leave(from), v -> one(answer, Kind.LEAVE_ACK));

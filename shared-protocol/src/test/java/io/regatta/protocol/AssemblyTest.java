@@ -17,6 +17,7 @@ import io.regatta.core.exchange.Pulled;
 import io.regatta.core.exchange.Push;
 import io.regatta.core.exchange.SparseIds;
 import io.regatta.core.exchange.SparseRows;
+import io.regatta.core.memory.HeapBudget;
 import io.regatta.protocol.stream.TensorFrame;
 import io.regatta.protocol.tensor.DType;
 import io.regatta.protocol.tensor.Kind;
@@ -57,7 +58,7 @@ class AssemblyTest {
     // A table may occur twice: as asked for, and as changed.
     Pulled pulled = new Pulled(3, rows % 2 == 0 ? null : DenseMemory.of(floats(rows)), List.of(rows("a", rows, 2), rows("b", 0, 2),
         rows("a", 7, 2)), 6);
-    Pulled back = ShardCodec.values(whole(ShardCodec.values(COMMON, 1, pulled, chunkBytes), chunkBytes));
+    Pulled back = ShardCodec.values(whole(ShardCodec.values(COMMON, 1, pulled, chunkBytes, new HeapBudget(0)), chunkBytes));
     assertThat(back.version()).isEqualTo(3);
     assertThat(back.clockLead()).isEqualTo(6);
     assertThat(floats(back.dense())).isEqualTo(floats(pulled.dense()));
@@ -211,9 +212,26 @@ class AssemblyTest {
     assertThat(heap.taken()).isEqualTo(1);
   }
 
+  /** It would count twice beside what the first stream brought. */
+  @Test
+  void of_a_push_that_is_repeated_nothing_is_kept_and_all_is_checked() {
+    TensorMessage rows = COMMON.clone().setKind(Kind.PUSH).setChunkCount(2).setTable("t").setRowCount(2).setDim(1).setTotal(2)
+        .build();
+    TensorMessage dense = COMMON.clone().setKind(Kind.PUSH).setChunkCount(2).setChunkIndex(1).setTotal(4).build();
+    Assembly a = Assembly.discarding(rows);
+    assertThat(add(a, new TensorFrame(rows, ByteBuffer.allocate(24)))).isFalse();
+    assertThat(add(a, new TensorFrame(dense, ByteBuffer.allocate(16)))).isTrue();
+    assertThat(a.rows()).isEmpty();
+    assertThat(a.dense()).isNull();
+    Assembly incomplete = Assembly.discarding(rows);
+    assertThat(add(incomplete, new TensorFrame(rows, ByteBuffer.allocate(24)))).isFalse();
+    assertThatThrownBy(() -> add(incomplete, new TensorFrame(dense, ByteBuffer.allocate(12)))).isInstanceOf(InvalidInput.class)
+        .hasMessageContaining("incomplete: 3 of 4");
+  }
+
   @Test
   void the_heaps_budget_is_a_share_of_the_heap() {
-    assertThat(HeapBudget.PROCESS.limit()).isEqualTo(Runtime.getRuntime().maxMemory() / 2);
+    assertThat(HeapBudget.REQUESTS.limit()).isEqualTo(Runtime.getRuntime().maxMemory() / 2);
   }
 
   @Property(tries = 500)

@@ -17,6 +17,8 @@ import io.regatta.core.exchange.Pull;
 import io.regatta.core.exchange.Pulled;
 import io.regatta.core.exchange.Push;
 import io.regatta.core.exchange.PushAck;
+import io.regatta.core.exchange.SparseRows;
+import io.regatta.core.memory.HeapBudget;
 import io.regatta.core.optim.OptimizerSpec;
 import io.regatta.protocol.security.PeerSecurity;
 import io.regatta.protocol.stream.Loop;
@@ -208,11 +210,11 @@ abstract class ShardStreamSessionContract {
   /** Else a process would serve less and less the more of its trainers are killed. */
   @Test
   void a_stream_that_ends_gives_back_what_its_requests_have_taken_of_the_heap() throws Exception {
-    long before = HeapBudget.PROCESS.taken();
+    long before = HeapBudget.REQUESTS.taken();
     TensorStream s = registered();
     send(s, message(Kind.PULL, 2).setTable("t").setRowCount(2).setTotal(2), 16);
     assertCalls("pull");
-    assertThat(HeapBudget.PROCESS.taken()).isEqualTo(before + 16);
+    assertThat(HeapBudget.REQUESTS.taken()).isEqualTo(before + 16);
     send(s, message(Kind.PUSH, 4).setChunkCount(2).setTotal(100), 16);
     send(s, message(Kind.PUSH, 5).setChunkCount(2).setTable("t").setRowCount(1).setDim(2).setTotal(10), 16);
     loop.context.runOnContext(v -> s.fail(new PeerLost("gone")));
@@ -221,12 +223,12 @@ abstract class ShardStreamSessionContract {
       call = shard.calls.poll(30, TimeUnit.SECONDS);
       assertThat(call).isNotNull();
     } while (!call.equals("closed 3"));
-    assertThat(HeapBudget.PROCESS.taken()).isEqualTo(before);
+    assertThat(HeapBudget.REQUESTS.taken()).isEqualTo(before);
   }
 
   @Test
   void a_request_that_has_been_answered_takes_nothing_of_the_heap() throws Exception {
-    long before = HeapBudget.PROCESS.taken();
+    long before = HeapBudget.REQUESTS.taken();
     TensorStream s = registered();
     send(s, message(Kind.PUSH, 2).setTotal(4), 16);
     assertThat(answer().getRequest()).isEqualTo(2);
@@ -234,7 +236,35 @@ abstract class ShardStreamSessionContract {
     assertCalls("push 4", "pull");
     loop.context.runOnContext(v -> shard.pulls.get(0).complete(new Pulled(1, null, List.of())));
     assertThat(answer().getRequest()).isEqualTo(3);
-    assertThat(HeapBudget.PROCESS.taken()).isEqualTo(before);
+    assertThat(HeapBudget.REQUESTS.taken()).isEqualTo(before);
+  }
+
+  @Test
+  void rows_of_an_answer_count_until_they_are_sent() throws Exception {
+    long before = HeapBudget.ANSWERS.taken();
+    TensorStream s = registered();
+    loop.context.runOnContext(v -> s.pause());
+    send(s, message(Kind.PULL, 3).setTable("t").setRowCount(1).setTotal(1), 8);
+    send(s, message(Kind.PULL, 4).setTable("t").setRowCount(1).setTotal(1), 8);
+    send(s, message(Kind.PULL, 5).setTable("t").setRowCount(1).setTotal(1), 8);
+    assertCalls("pull", "pull", "pull");
+    int n = 1_000_000;
+    List<SparseRows> rows = List.of(new SparseRows("t", new long[n], new float[n]));
+    Promise<Long> taken = Promise.promise();
+    loop.context.runOnContext(v -> {
+      shard.pulls.forEach(p -> p.complete(new Pulled(1, null, rows)));
+      taken.complete(HeapBudget.ANSWERS.taken());
+    });
+    assertThat(get(taken.future())).isGreaterThan(before + 12L * n);
+    loop.context.runOnContext(v -> s.resume());
+    for (int i = 3; i < 6; i++) {
+      TensorMessage last;
+      do {
+        last = answer();
+      } while (last.getChunkIndex() < last.getChunkCount() - 1);
+      assertThat(last.getRequest()).isEqualTo(i);
+    }
+    assertThat(HeapBudget.ANSWERS.taken()).isEqualTo(before);
   }
 
   @Test

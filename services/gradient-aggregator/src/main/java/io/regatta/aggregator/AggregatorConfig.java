@@ -1,6 +1,7 @@
 package io.regatta.aggregator;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.memory.HeapBudget;
 import io.regatta.core.reduce.AggregationRounds;
 import io.regatta.node.settings.Setting;
 import io.regatta.node.settings.Settings;
@@ -44,7 +45,7 @@ public record AggregatorConfig(
     }
 
     AggregationRounds.Limits core() {
-      return new AggregationRounds.Limits(openRounds, bytes);
+      return new AggregationRounds.Limits(openRounds, bytes, HeapBudget.ANSWERS);
     }
   }
 

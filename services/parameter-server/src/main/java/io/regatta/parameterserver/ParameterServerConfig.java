@@ -4,6 +4,7 @@ import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.exchange.JobSpec;
 import io.regatta.core.model.Sharding;
 import io.regatta.core.shard.ParameterShard;
+import io.regatta.core.shard.ShardMemory;
 import io.regatta.node.settings.Setting;
 import io.regatta.node.settings.Settings;
 import io.regatta.node.settings.StreamConfig;
@@ -82,7 +83,8 @@ public record ParameterServerConfig(
     }
 
     ParameterShard.Limits core() {
-      return new ParameterShard.Limits(jobs, openRounds, parkedPulls, rows, sparseBytes, onFull == Full.EVICT);
+      return new ParameterShard.Limits(jobs, openRounds, parkedPulls, rows, sparseBytes, onFull == Full.EVICT,
+          ShardMemory.ofProcess());
     }
   }
 

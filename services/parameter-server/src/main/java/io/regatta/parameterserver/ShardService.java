@@ -241,6 +241,6 @@ final class ShardService {
     if (local != null) {
       local.close();
     }
-    return snapshots.close();
+    return snapshots.close().onComplete(v -> shard.close());
   }
 }

@@ -106,6 +106,11 @@ final class ShardStreams implements ShardStreamHandler {
   }
 
   @Override
+  public boolean isRepeated(Origin from, Push known) {
+    return core.isRepeated(from, known);
+  }
+
+  @Override
   public Future<Pulled> pull(Origin from, Pull pull) {
     return ours(from, () -> core.pull(from, pull)).map(pulled -> {
       metrics.pulled(bytes(pulled.dense(), pulled.sparse()));

@@ -40,6 +40,11 @@ record GatherPart(ByteString payload, Elementwise how, long ofValues) {
         + " values to " + how.word();
   }
 
+  /** Returns the bytes that making {@link #answer} takes: a reduction has an array of values, and the payload made of it. */
+  static long answerBytes(List<GatherPart> parts) {
+    return parts.get(0).how == null ? 0 : 2L * parts.get(0).size();
+  }
+
   /** The payloads of the answer to parts in rank order that go with each other. */
   static List<ByteString> answer(List<GatherPart> parts) {
     List<ByteString> payloads = parts.stream().map(GatherPart::payload).toList();

@@ -7,6 +7,7 @@ import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.Overloaded;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.exchange.Wait;
+import io.regatta.core.memory.HeapBudget;
 import io.regatta.protocol.rendezvous.GatherReply;
 import io.regatta.protocol.rendezvous.MissingMember;
 import io.regatta.protocol.rendezvous.OpenGather;
@@ -150,24 +151,29 @@ final class Gathers {
   void settle() {
     for (Gather gather : List.copyOf(open.values())) {
       if (missing(gather).isEmpty()) {
-        GatherReply all = reply(gather);
-        if (all == null || !end(gather, null)) {
-          continue;
-        }
-        List.copyOf(gather.parts.values()).forEach(part -> part.done.accept(all, null));
+        answer(gather);
       }
     }
   }
 
-  /** Null if there is no memory for it: the gather has failed for all, then. */
-  private GatherReply reply(Gather gather) {
+  /** Answers all who gave, or fails the gather for all if there is no room for its reply. */
+  private void answer(Gather gather) {
+    List<GatherPart> parts = gather.parts.values().stream().map(Part::given).toList();
+    long bytes = GatherPart.answerBytes(parts);
+    if (!HeapBudget.ANSWERS.take(bytes)) {
+      fail(gather, new Overloaded("gather " + gather.key + " of group " + group.name() + ": no room for the " + bytes
+          + " bytes that its reply takes: " + HeapBudget.inWords()
+          + ". Give the rendezvous a larger heap (-Xmx), or lower rendezvous.limits.gather_bytes"));
+      return;
+    }
     try {
-      return GatherReply.newBuilder().addAllRanks(gather.parts.keySet())
-          .addAllPayloads(GatherPart.answer(gather.parts.values().stream().map(Part::given).toList())).build();
-    } catch (OutOfMemoryError e) {
-      fail(gather, new Overloaded("gather " + gather.key + " of group " + group.name() + ": no memory for its reply; give "
-          + "the rendezvous a larger heap, or lower rendezvous.limits.gather_bytes"));
-      return null;
+      GatherReply all = GatherReply.newBuilder().addAllRanks(gather.parts.keySet())
+          .addAllPayloads(GatherPart.answer(parts)).build();
+      if (end(gather, null)) {
+        List.copyOf(gather.parts.values()).forEach(part -> part.done.accept(all, null));
+      }
+    } finally {
+      HeapBudget.ANSWERS.giveBack(bytes);
     }
   }
 

@@ -64,7 +64,7 @@ public final class ShardRestorer {
         restorer.read(in, at);
         return true;
       }
-    } catch (IOException | RuntimeException | OutOfMemoryError e) {
+    } catch (IOException | RuntimeException | Error e) {
       turns.ask(() -> {
         into.fail(e);
         return null;

@@ -2,7 +2,6 @@ package io.regatta.protocol.stream;
 
 import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.InvalidInput;
-import io.regatta.core.error.RegattaException.Overloaded;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.protocol.error.ErrorMapping;
 import io.vertx.core.Context;
@@ -157,10 +156,7 @@ abstract class StreamEnd implements TensorStream {
       bytes = read(receiver);
     } catch (WireException e) {
       refuse(new InvalidInput("from " + peer + " came " + e.getMessage()), e.status);
-    } catch (OutOfMemoryError e) { // what was being read has a hole now, and nothing after it fits
-      refuse(new Overloaded("a message from " + peer + " could not be taken in here: " + e
-          + "; give this process a larger heap"), GrpcStatus.RESOURCE_EXHAUSTED);
-    } catch (RuntimeException | Error e) {
+    } catch (RuntimeException | Error e) { // what was being read has a hole now, and nothing after it fits
       RegattaException why = ErrorMapping.regatta(e);
       refuse(why, ErrorMapping.status(why));
     }

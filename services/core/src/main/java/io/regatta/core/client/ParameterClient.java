@@ -375,11 +375,10 @@ public final class ParameterClient {
       owner.execute(() -> {
         try {
           lent.takeBack();
-        } catch (OutOfMemoryError e) { // somebody waits all the same
-          why.addSuppressed(e);
+        } finally { // somebody waits, whatever happens here
+          CompletableFuture.allOf(links.stream().map(l -> l.handedOver().toCompletableFuture())
+              .toArray(CompletableFuture<?>[]::new)).whenComplete((v, e) -> result.completeExceptionally(why));
         }
-        CompletableFuture.allOf(links.stream().map(l -> l.handedOver().toCompletableFuture())
-            .toArray(CompletableFuture<?>[]::new)).whenComplete((v, e) -> result.completeExceptionally(why));
       });
     } catch (RejectedExecutionException e) { // the loop that would read it is gone
       result.completeExceptionally(why);

@@ -12,6 +12,7 @@ import io.regatta.core.exchange.PushAck;
 import io.regatta.core.exchange.SparseRows;
 import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.exchange.Wait;
+import io.regatta.core.memory.HeapBudget;
 import io.regatta.core.shard.RoundReducer;
 import java.util.ArrayList;
 import java.util.List;
@@ -48,8 +49,15 @@ public final class AggregationRounds {
    *
    * @param openRounds how far the fastest trainer may be ahead of the slowest, in steps
    * @param bytes gradients held until the shard has acknowledged them
+   * @param merged budget of the heap for what rounds are merged to, until then
    */
-  public record Limits(int openRounds, long bytes) {}
+  public record Limits(int openRounds, long bytes, HeapBudget merged) {
+
+    /** Creates limits with a budget of the heap that nobody else shares. */
+    public Limits(int openRounds, long bytes) {
+      this(openRounds, bytes, HeapBudget.answers());
+    }
+  }
 
   private record Part(HostTrainer trainer, Push push, long bytes, long sinceMillis,
       BiConsumer<PushAck, RegattaException> done) {}
@@ -241,19 +249,24 @@ public final class AggregationRounds {
   }
 
   private void send(List<Part> parts) {
+    long merged = mergedBytes(parts);
+    if (!limits.merged.take(merged)) {
+      parts.forEach(part -> answer(part, null, new Overloaded("push of step " + part.push.step() + " of " + part.trainer.name()
+          + " at " + where + " given up: its round of " + parts.size() + " pushes takes up to " + merged
+          + " bytes to merge, and " + limits.merged.free() + " of " + limits.merged.limit() + " are free: "
+          + HeapBudget.inWords() + ". Give the aggregator a larger heap (-Xmx), or lower gradient_aggregator.limits.bytes")));
+      return;
+    }
     Push push;
     try {
       push = RoundReducer.merge(parts.stream().map(Part::push).toList());
     } catch (RegattaException e) {
+      limits.merged.giveBack(merged);
       parts.forEach(part -> answer(part, null, e));
-      return;
-    } catch (OutOfMemoryError e) {
-      parts.forEach(part -> answer(part, null, new Overloaded("push of step " + part.push.step() + " at " + where
-          + " given up: no memory to merge its round; give the aggregator a larger heap, or lower "
-          + "gradient_aggregator.limits.bytes")));
       return;
     }
     shard.push(push, (ack, error) -> {
+      limits.merged.giveBack(merged);
       if (error instanceof StaleGeneration) {
         parts.forEach(this::sendAlone); // one of them was lost before we knew: only that one is to be refused
       } else {
@@ -317,6 +330,18 @@ public final class AggregationRounds {
           waits.add(new Wait(part.trainer.name(), "push of step " + step, where, part.sinceMillis, peers)));
     });
     return waits;
+  }
+
+  /** Returns the bytes of a merged push at most: one dense vector, and the rows of all. */
+  private static long mergedBytes(List<Part> parts) {
+    long dense = 0;
+    long rows = 0;
+    for (Part part : parts) {
+      long own = part.push.dense() == null ? 0 : 4L * part.push.dense().size();
+      dense = Math.max(dense, own);
+      rows += part.bytes - own;
+    }
+    return dense + rows;
   }
 
   private static long sizeOf(Push push) {

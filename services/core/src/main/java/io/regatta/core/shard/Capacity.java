@@ -1,6 +1,7 @@
 package io.regatta.core.shard;
 
 import io.regatta.core.hash.Mix64;
+import io.regatta.core.memory.HeapBudget;
 import io.regatta.core.table.SparseTable;
 import io.regatta.core.table.TableGroup;
 import java.util.Collection;
@@ -18,13 +19,18 @@ final class Capacity {
   private final boolean evicts;
   private final long rowLimit;
   private final long byteLimit;
+  private final HeapBudget memory;
+  /** Bytes of rows that are counted in the budget. */
+  private long counted;
+  private boolean closed;
   private final long widest;
   private long draws;
 
   /** @param all the tables of the group */
   Capacity(TableGroup group, Collection<SparseTable> all, ParameterShard.Limits limits) {
     tables = group;
-    rowLimit = limits.rows();
+    rowLimit = Math.min(limits.rows(), SparseTable.ROWS_MAX);
+    memory = limits.memory().parameters();
     byteLimit = limits.sparseBytes();
     widest = all.stream().mapToLong(SparseTable::rowBytes).max().orElse(1);
     evicts = limits.evict() && all.stream().anyMatch(t -> t.layout().tracked());
@@ -32,8 +38,33 @@ final class Capacity {
 
   /** Rows, of the widest table if memory is what limits them, that still fit; below 0 if there are too many. */
   long left() {
-    long rows = rowLimit - tables.rows();
+    return left(widest);
+  }
+
+  /** Returns the rows that still fit, of which each takes so many bytes of the heap. */
+  long left(long rowBytes) {
+    count();
+    long rows = Math.min(rowLimit - tables.rows(), memory.free() / rowBytes);
     return byteLimit == 0 ? rows : Math.min(rows, Math.floorDiv(byteLimit - tables.bytes(), widest));
+  }
+
+  /** Counts rows that have come or gone since the last look; requests whose rows have been let in may create them at any time. */
+  private void count() {
+    long bytes = tables.bytes();
+    if (bytes > counted && !closed) {
+      memory.add(bytes - counted);
+      counted = bytes;
+    } else if (bytes < counted) {
+      memory.giveBack(counted - bytes);
+      counted = bytes;
+    }
+  }
+
+  /** Gives back what the rows have taken of the budget. */
+  void close() {
+    closed = true;
+    memory.giveBack(counted);
+    counted = 0;
   }
 
   /** Rows that could be evicted. */
@@ -44,14 +75,15 @@ final class Capacity {
   /**
    * Evicts, if the policy says so, until so many further rows fit or nothing is left to evict; a few for each row at most.
    *
+   * @param rowBytes of each of these rows
    * @return what that cost, as {@link Turns#FLOATS} counts
    */
-  long makeRoom(int rows) {
+  long makeRoom(int rows, long rowBytes) {
     if (!evicts) {
       return 0;
     }
     long evicted = 0;
-    for (long most = 4L * rows; evicted < most && left() < rows && evictable() > 0; evicted++) {
+    for (long most = 4L * rows; evicted < most && left(rowBytes) < rows && evictable() > 0; evicted++) {
       tables.evict(Math.floorMod(Mix64.mix(++draws), evictable()));
     }
     return evicted * EVICTED_FLOATS;
@@ -60,6 +92,9 @@ final class Capacity {
   /** The limits in words, and the settings that raise them. */
   String described() {
     return "its limit of " + rowLimit + " rows" + (byteLimit == 0 ? "" : " or " + byteLimit + " bytes")
+        + (memory.free() / widest >= rowLimit - tables.rows() ? "" : ", or the memory for parameters, of which "
+            + memory.free() + " of " + memory.limit() + " bytes are free for rows of up to " + widest + " bytes ("
+            + HeapBudget.inWords() + "; a larger heap, -Xmx, gives more)")
         + (!evicts ? "; raise the server's row limit (parameter_server.limits.rows"
             + (byteLimit == 0 ? "" : ", sparse_bytes") + "), or use more shards"
             : ", with what can be evicted; raise the server's limits, or use more shards");

@@ -13,6 +13,9 @@ import java.util.List;
  */
 final class Gathering {
 
+  /** Longest array of values. */
+  static final int FLOATS_MAX = Integer.MAX_VALUE - 8;
+
   private final JobTables tables;
   private final Pull pull;
   private final CountedPulls counted;
@@ -22,6 +25,7 @@ final class Gathering {
   /** Of the wishes so far: room is made for a table's when its turn comes. */
   private final List<SparseRows> rows = new ArrayList<>();
   private boolean collected;
+  private boolean waitsForRoom;
   private int entry;
   private int next;
   private long births;
@@ -61,7 +65,11 @@ final class Gathering {
         return -1;
       }
       collected = true;
+      waitsForRoom = !changes.found().isEmpty();
       wish.addAll(changes.found());
+      if (waitsForRoom) {
+        return Math.max(0, left);
+      }
     }
     while (left > 0 && entry < wish.size()) {
       left -= copy(wish.get(entry));
@@ -70,10 +78,34 @@ final class Gathering {
     return entry < wish.size() ? -1 : Math.max(0, left);
   }
 
+  /** Returns true when the changed rows are known and nothing has been copied; {@link #hasRoom} lets it go on. */
+  boolean waitsForRoom() {
+    return waitsForRoom;
+  }
+
+  /** Notes that there is room for the changed rows. */
+  void hasRoom() {
+    waitsForRoom = false;
+  }
+
+  /** Returns the bytes of the changed rows with their ids. */
+  long changedBytes() {
+    long bytes = 0;
+    for (SparseIds s : changes.found()) {
+      bytes += s.ids().length * (Long.BYTES + (long) Float.BYTES * tables.table(s.table()).spec().dim());
+    }
+    return bytes;
+  }
+
+  /** Returns true if the changed rows of a table do not fit an array. */
+  boolean tooLong() {
+    return changes.found().stream().anyMatch(s -> s.ids().length * (long) tables.table(s.table()).spec().dim() > FLOATS_MAX);
+  }
+
   private long copy(SparseIds w) {
     SparseTable table = tables.table(w.table());
     if (entry == rows.size()) {
-      rows.add(new SparseRows(w.table(), w.ids(), new float[Math.multiplyExact(w.ids().length, table.spec().dim())]));
+      rows.add(new SparseRows(w.table(), w.ids(), new float[w.ids().length * table.spec().dim()]));
     }
     SparseRows r = rows.get(entry);
     int to = Math.min(r.ids().length, next + Turns.ROWS);

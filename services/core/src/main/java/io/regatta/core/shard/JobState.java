@@ -80,7 +80,7 @@ final class JobState {
     free = new FreePushes(this);
     snapshots = new JobSnapshots(this, shard);
     hold = new PushHold(this, limits.openRounds());
-    pulls = new PullQueue(this, limits.parkedPulls(), limits.answerBytes());
+    pulls = new PullQueue(this, limits.parkedPulls(), limits.memory().answers());
     pushes = new PushQueue(turns, limits.openRounds(), where, pulls::anyParked);
     rowLimit = new RowLimit(tables, () -> inRounds.births() + pulls.births() + pushes.births(), spec.mode(),
         where);
@@ -232,6 +232,14 @@ final class JobState {
   List<TrainerState> contributors(Push push, String who) {
     Application begun = trainers.underWay(push);
     return begun == null ? check.contributors(push, who) : begun.from();
+  }
+
+  /** See {@link ParameterShard#isRepeated}. */
+  boolean isRepeated(Push push) {
+    return !push.contributors().isEmpty() && push.contributors().stream().allMatch(c -> {
+      TrainerState t = trainers.find(c.rank(), c.incarnation());
+      return t != null && t.active() && c.sequence() <= t.lastSequence;
+    });
   }
 
   /** Answers a push that holds nothing to be taken in: a repetition, or that its trainers sit out. */

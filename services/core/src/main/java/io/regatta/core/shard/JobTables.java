@@ -11,6 +11,7 @@ import io.regatta.core.exchange.JobSpec;
 import io.regatta.core.exchange.Mode;
 import io.regatta.core.exchange.OptimizerUpdates;
 import io.regatta.core.exchange.SparseRows;
+import io.regatta.core.memory.HeapBudget;
 import io.regatta.core.model.DensePartition;
 import io.regatta.core.model.SparseTableSpec;
 import io.regatta.core.optim.Optimizer;
@@ -36,6 +37,9 @@ final class JobTables {
   private final Map<String, SparseTable> sparse = new LinkedHashMap<>();
   private final TableGroup group;
   private final Capacity capacity;
+  private final HeapBudget memory;
+  /** Of the budget, for the dense vector and its slots. */
+  private long denseBytes;
   /** Version at which the slots of the dense vector were fresh, and those of each table. */
   private long denseSince;
   private final Object2LongOpenHashMap<String> since = new Object2LongOpenHashMap<>();
@@ -49,14 +53,43 @@ final class JobTables {
     this.shard = shard;
     partition = DensePartition.of(spec.model().dense(), spec.sharding(), spec.minBlock());
     denseOptimizer = spec.model().denseOptimizer();
+    denseBytes = (long) denseSize() * Float.BYTES * denseWidth();
     group = new TableGroup(spec.model().sparse().size(), limits.evict(), monotonicMillis);
     for (SparseTableSpec t : spec.model().sparse()) {
       sparse.put(t.name(), new SparseTable(spec.model().seed(), t, spec.mode() == Mode.SYNC, group));
     }
+    memory = limits.memory().parameters();
     capacity = new Capacity(group, sparse.values(), limits);
+    takeMemory();
     if (denseSize() == 0) {
       initialize(DenseMemory.of(new float[0]));
     }
+  }
+
+  /** Before anything is allocated: refuses tables of which the heap could not hold a row, and a dense vector without room. */
+  private void takeMemory() {
+    for (SparseTable t : sparse.values()) {
+      if (t.rowBytes() > memory.limit()) {
+        throw noMemory("a row of sparse table '" + t.spec().name() + "' with " + t.layout().width() + " floats", t.rowBytes());
+      }
+    }
+    if (!memory.take(denseBytes)) {
+      throw noMemory("the dense vector's " + denseSize() + " elements with " + (denseWidth() - 1) + " optimizer slots each",
+          denseBytes);
+    }
+  }
+
+  private Overloaded noMemory(String what, long bytes) {
+    return new Overloaded(where + " refused: " + what + " takes " + bytes + " bytes, and " + memory.free() + " of "
+        + memory.limit() + " for parameters are free: " + HeapBudget.inWords()
+        + ". Give the server a larger heap (-Xmx), or use more shards");
+  }
+
+  /** Gives back what this has taken of the heap's budget; the parameters are used no more. */
+  void close() {
+    capacity.close();
+    memory.giveBack(denseBytes);
+    denseBytes = 0;
   }
 
   /** Shard and job, for messages. */
@@ -79,12 +112,7 @@ final class JobTables {
   }
 
   void initialize(DenseValues values) {
-    try {
-      dense = new DenseVector(values, denseOptimizer, pool);
-    } catch (OutOfMemoryError e) { // of two large arrays: nothing else is lost
-      throw new Overloaded("no memory for " + values.size() + " dense elements and their optimizer slots at " + where
-          + "; give the server a larger heap, or use more shards");
-    }
+    dense = new DenseVector(values, denseOptimizer, pool);
   }
 
   /** Goes on from saved values and slots; see {@link DenseVector}. */
@@ -164,7 +192,7 @@ final class JobTables {
    * @return what it cost, as {@link Turns#FLOATS} counts
    */
   long pull(SparseTable t, long[] ids, int from, int to, float[] out, LongPredicate counts) {
-    long room = capacity.makeRoom(to - from);
+    long room = capacity.makeRoom(to - from, t.rowBytes());
     t.pull(ids, from, to, out, counts);
     return room + Turns.rowsCost(to - from, t.spec().dim());
   }
@@ -179,7 +207,7 @@ final class JobTables {
    */
   long update(SparseRows r, int from, int to, long step, long version) {
     SparseTable t = table(r.table());
-    long room = capacity.makeRoom(to - from);
+    long room = capacity.makeRoom(to - from, t.rowBytes());
     t.update(r.ids(), from, to, r.values(), (float) t.spec().optimizer().learningRate().at(step),
         version - since.getLong(r.table()));
     return room + Turns.rowsCost(to - from, r.dim());

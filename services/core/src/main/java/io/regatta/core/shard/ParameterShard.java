@@ -53,17 +53,15 @@ public final class ParameterShard {
    * @param sparseBytes bytes of memory that these may take ({@link io.regatta.core.table.SparseTable#rowBytes}); 0: any
    * @param evict whether rows of tracked tables make room for new ones when a limit is reached; otherwise what would pass
    *     it is refused
-   * @param answerBytes bytes of the rows of pulls that are being answered at a time, per job: a pull for which there is no
-   *     room waits, one that could never have any is refused
+   * @param memory budgets of the heap: a pull for whose rows there is no room waits, one that could never have any is refused,
+   *     and so are parameters
    */
   public record Limits(int jobs, int openRounds, int parkedPulls, long rows, long sparseBytes, boolean evict,
-      long answerBytes) {
+      ShardMemory memory) {
 
-    private static final int HEAP_SHARE = 4;
-
-    /** A quarter of the heap for the rows of answers. */
+    /** Creates limits with budgets of the heap that nobody else shares. */
     public Limits(int jobs, int openRounds, int parkedPulls, long rows, long sparseBytes, boolean evict) {
-      this(jobs, openRounds, parkedPulls, rows, sparseBytes, evict, Runtime.getRuntime().maxMemory() / HEAP_SHARE);
+      this(jobs, openRounds, parkedPulls, rows, sparseBytes, evict, ShardMemory.own());
     }
 
     /** Rows by number; what would pass it is refused. */
@@ -170,7 +168,12 @@ public final class ParameterShard {
             + "' must wait until one of " + jobs.keySet() + " has ended");
       }
       state = new JobState(job, index, limits, pool, clockMillis, monotonicMillis, later, completions);
-      from = state.register(trainer, step);
+      try {
+        from = state.register(trainer, step);
+      } catch (RuntimeException | Error e) {
+        state.tables.close();
+        throw e;
+      }
       jobs.put(job.job(), state);
       limitPool();
     } else {
@@ -238,6 +241,15 @@ public final class ParameterShard {
     } finally {
       completions.drain(); // of a job that has broken down
     }
+  }
+
+  /**
+   * Returns true if {@link #push} would answer this push as a repetition whatever gradients it holds. False says nothing: one
+   * that is still under way may be a repetition when its turn comes.
+   */
+  public boolean isRepeated(String job, Push push) {
+    JobState state = jobs.get(job);
+    return state != null && state.isRepeated(push);
   }
 
   /** Answers a pull when it may be answered, see {@link Pull}; refusals come through {@code done}, too. */
@@ -310,6 +322,7 @@ public final class ParameterShard {
     state.end(trainer, how);
     if (state.trainers.deserted()) {
       state.abandon();
+      state.tables.close();
       jobs.remove(job);
       limitPool();
     }
@@ -443,6 +456,11 @@ public final class ParameterShard {
   /** Of whose arrays received dense vectors are made; the shard releases those of pushes and of initial values. */
   public BlockPool blocks() {
     return pool;
+  }
+
+  /** Gives back what the jobs have taken of the heap's budgets; nothing more is asked of this shard. */
+  public void close() {
+    jobs.values().forEach(j -> j.tables.close());
   }
 
   /** Job names on this shard. */

@@ -8,6 +8,7 @@ import io.regatta.core.exchange.Pull;
 import io.regatta.core.exchange.Pulled;
 import io.regatta.core.exchange.SparseIds;
 import io.regatta.core.exchange.Wait;
+import io.regatta.core.memory.HeapBudget;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
@@ -27,11 +28,13 @@ final class PullQueue {
   /** Without an aggregator a push comes before the pull of the next step. */
   private static final String OWN_PUSH = "its own push (the gradient aggregator may hold it, and say for whom)";
 
+  private static final String OTHER_ANSWERS = "other pulls, whose answers take all the memory that answers may";
+
   /**
    * A pull that waits, or is being answered.
    *
    * @param behind number of the last push that was in the queue when it came: it waits for its trainer's up to there
-   * @param bytes that the rows of its answer take, those that have changed not counted
+   * @param bytes that the rows of its answer take; what geo's changed rows take is known when they have been collected
    */
   private record Parked(Pull pull, TrainerState trainer, long behind, long bytes, long sinceMillis,
       BiConsumer<Pulled, Throwable> done) {}
@@ -51,13 +54,19 @@ final class PullQueue {
     private final Gathering rows;
     /** Rows that it is still to bear, as counted in {@link #openBirths}. */
     private long births;
+    /** Taken of the budget. */
+    private long bytes;
+    /** Whether it waits for room for the rows that have changed. */
+    private boolean stalled;
+    private boolean closed;
 
+    /** Begins an answer for whose rows the bytes of its pull have been taken. */
     Answering(Parked pull, Pulled pulled, Gathering rows) {
       this.pull = pull;
       this.pulled = pulled;
       this.rows = rows;
+      bytes = pull.bytes;
       openAnswers++;
-      openBytes += pull.bytes;
       countBirths();
     }
 
@@ -65,6 +74,13 @@ final class PullQueue {
     public long advance(long floats) {
       try {
         long left = rows.advance(floats);
+        if (left >= 0 && rows.waitsForRoom()) {
+          takeRoom();
+          if (stalled) {
+            return left;
+          }
+          left = rows.advance(left);
+        }
         countBirths();
         if (left >= 0) {
           close();
@@ -77,8 +93,7 @@ final class PullQueue {
       } catch (RuntimeException | Error e) {
         close();
         pulled.release();
-        boolean noRoom = e instanceof OutOfMemoryError || e instanceof ArithmeticException; // or more than an array holds
-        completions.error(pull.done, noRoom ? noRoom(pull.pull) : e);
+        completions.error(pull.done, e);
         return 0;
       }
     }
@@ -88,11 +103,40 @@ final class PullQueue {
       births = rows.births();
     }
 
+    /**
+     * Takes room for all rows at once, those that have changed included: an answer that held some while it waited for more could
+     * wait for another one that does the same.
+     */
+    void takeRoom() {
+      long all = pull.bytes + rows.changedBytes();
+      if (all > answers.most() || rows.tooLong()) {
+        throw noRoom(pull.pull, all);
+      }
+      giveBack();
+      stalled = !take(all);
+      if (stalled) {
+        stalledAnswers.add(this);
+      } else {
+        bytes = all;
+        rows.hasRoom();
+      }
+    }
+
+    private void giveBack() {
+      long given = bytes;
+      bytes = 0;
+      answers.giveBack(given);
+    }
+
     /** Takes it out of what is counted of open answers. */
     private void close() {
-      openAnswers--;
-      openBytes -= pull.bytes;
-      openBirths -= births;
+      if (!closed) {
+        closed = true;
+        stalledAnswers.remove(this);
+        openAnswers--;
+        openBirths -= births;
+        giveBack();
+      }
     }
 
     /** Nobody is to get it. */
@@ -106,27 +150,45 @@ final class PullQueue {
     public void waits(List<Wait> out) {
       out.add(waiting(pull, List.of(Wait.Peer.named("its rows, which are being gathered"))));
     }
+
+    /** Goes on, if there is room now. */
+    void resume() {
+      try {
+        takeRoom();
+        if (!stalled) {
+          turns.start(this);
+        }
+      } catch (RuntimeException | Error e) {
+        close();
+        pulled.release();
+        completions.error(pull.done, e);
+      }
+    }
   }
 
   private final JobState job;
   private final int limit;
-  private final long answerBytes;
+  private final HeapBudget answers;
+  private final Runnable wake;
   private final Completions completions;
   private final Turns turns;
   private final List<Parked> parked = new ArrayList<>();
-  /** Open answers, bytes of their rows, and rows that they are still to bear, at most. */
+  /** Answers that wait for room for rows that have changed; none of their rows has been copied. */
+  private final List<Answering> stalledAnswers = new ArrayList<>();
+  /** Open answers, and rows that they are still to bear, at most. */
   private int openAnswers;
-  private long openBytes;
   private long openBirths;
   /** Whether one that nothing else keeps waits for room: those behind it do not take what becomes free, or it might never fit. */
   private boolean crowded;
   private long clockLeadMax;
 
-  PullQueue(JobState job, int limit, long answerBytes) {
+  /** @param answers budget of rows while they are gathered; whoever sends an answer counts it from then on */
+  PullQueue(JobState job, int limit, HeapBudget answers) {
     this.job = job;
     this.limit = limit;
-    this.answerBytes = answerBytes;
+    this.answers = answers;
     turns = job.turns;
+    wake = turns::wake;
     completions = job.completions;
   }
 
@@ -142,18 +204,19 @@ final class PullQueue {
     }
     job.check.wish(pull.sparse(), who);
     Parked p = new Parked(pull, trainer, job.pushes.last(), bytes(pull), nowMillis, done);
-    if (p.bytes > answerBytes) {
-      throw noRoom(pull);
+    if (p.bytes > answers.most()) {
+      throw noRoom(pull, p.bytes);
     }
     if (parked.size() + openAnswers >= limit) {
       throw new Overloaded(who + " refused: " + limit + " pulls wait at " + job.where
           + " already, its limit; wait for answers before asking again");
     }
     Moment now = now();
-    if (released(p, now) && hasRoom(p) && !job.inRounds.waitsForPulls()) {
+    boolean released = released(p, now) && !job.inRounds.waitsForPulls();
+    if (released && takeRoom(p)) {
       turns.start(begin(p, now));
     } else {
-      crowded |= released(p, now) && !hasRoom(p);
+      crowded |= released;
       parked.add(p);
     }
   }
@@ -161,24 +224,32 @@ final class PullQueue {
   /** Answers what need not wait any longer, or begins to. */
   void release() {
     crowded = false;
-    if (parked.isEmpty()) {
+    if (parked.isEmpty() && stalledAnswers.isEmpty()) {
       return;
     }
+    List<Answering> stalled = List.copyOf(stalledAnswers);
+    stalledAnswers.clear();
+    stalled.forEach(Answering::resume);
+    crowded = !stalledAnswers.isEmpty();
     Moment now = now(); // once for all: nothing of it changes while answers begin
     for (Iterator<Parked> it = parked.iterator(); it.hasNext(); ) {
       Parked p = it.next();
       if (!released(p, now)) {
         continue;
       }
-      if (!hasRoom(p)) {
-        crowded = true;
-      } else {
-        it.remove();
-        try {
-          turns.start(begin(p, now));
-        } catch (RuntimeException | Error e) {
-          completions.error(p.done, e);
+      try {
+        if (p.bytes > answers.most()) {
+          it.remove();
+          throw noRoom(p.pull, p.bytes); // parameters have taken what it waited for
         }
+        if (!takeRoom(p)) {
+          crowded = true;
+        } else {
+          it.remove();
+          turns.start(begin(p, now));
+        }
+      } catch (RuntimeException | Error e) {
+        completions.error(p.done, e);
       }
     }
   }
@@ -191,18 +262,33 @@ final class PullQueue {
   private long bytes(Pull pull) {
     long bytes = 0;
     for (SparseIds s : pull.sparse()) {
-      bytes += s.ids().length * (long) Float.BYTES * job.tables.table(s.table()).spec().dim();
+      long floats = s.ids().length * (long) job.tables.table(s.table()).spec().dim();
+      if (floats > Gathering.FLOATS_MAX) {
+        throw new Overloaded(name(pull) + " refused at " + job.where + ": " + s.ids().length + " rows of table '" + s.table()
+            + "' have " + floats + " floats, more than one answer can hold; pull less at a time");
+      }
+      bytes += Float.BYTES * floats;
     }
     return bytes;
   }
 
-  /** Returns whether the rows of one more answer may be beside those of the open ones; a pull without rows always may. */
-  private boolean hasRoom(Parked p) {
-    return p.bytes == 0 || !crowded && p.bytes <= answerBytes - openBytes;
+  /** Takes room for the rows of one more answer beside those of the open ones; a pull without rows needs none. */
+  private boolean takeRoom(Parked p) {
+    return p.bytes == 0 || !crowded && take(p.bytes);
+  }
+
+  private boolean take(long bytes) {
+    if (answers.take(bytes)) {
+      return true;
+    }
+    answers.whenFree(wake);
+    return answers.take(bytes); // some may have been given back just before
   }
 
   private List<Answering> answering() {
-    return turns.open(Answering.class);
+    List<Answering> all = new ArrayList<>(turns.open(Answering.class));
+    all.addAll(stalledAnswers);
+    return all;
   }
 
   /** Whether the values of an open answer must not change. */
@@ -251,6 +337,9 @@ final class PullQueue {
     for (Parked p : parked) {
       out.add(waiting(p, waitsFor(p)));
     }
+    for (Answering a : stalledAnswers) {
+      out.add(waiting(a.pull, List.of(Wait.Peer.named(OTHER_ANSWERS))));
+    }
   }
 
   private Wait waiting(Parked p, List<Wait.Peer> peers) {
@@ -290,8 +379,8 @@ final class PullQueue {
     if (job.pushes.holds(pull.rank(), p.behind)) {
       return List.of(Wait.Peer.named("its own push, which is being applied"));
     }
-    if (!hasRoom(p)) {
-      return List.of(Wait.Peer.named("other pulls, whose answers take all the memory that answers may"));
+    if (p.bytes > 0 && (crowded || p.bytes > answers.free())) {
+      return List.of(Wait.Peer.named(OTHER_ANSWERS));
     }
     Predicate<TrainerState> behind = job.spec.mode() == Mode.SYNC ? t -> t.nextStep < pull.minStep()
         : t -> t.clock < pull.minStep() - job.spec.stalenessBound();
@@ -302,7 +391,7 @@ final class PullQueue {
     return peers;
   }
 
-  /** An answer without its rows. */
+  /** Begins an answer, without its rows, for which room has been taken. */
   private Answering begin(Parked p, Moment now) {
     Pull pull = p.pull;
     try {
@@ -318,8 +407,9 @@ final class PullQueue {
       Pulled pulled =
           new Pulled(job.version(), pull.dense() ? job.tables.denseSnapshot() : null, rows.rows(), clockLead);
       return new Answering(p, pulled, rows);
-    } catch (OutOfMemoryError e) {
-      throw noRoom(pull);
+    } catch (RuntimeException | Error e) {
+      answers.giveBack(p.bytes);
+      throw e;
     }
   }
 
@@ -328,8 +418,9 @@ final class PullQueue {
     return job.spec.mode() == Mode.SSP ? Math.min(p.trainer.clock, p.pull.minStep()) : p.trainer.clock;
   }
 
-  private Overloaded noRoom(Pull pull) {
-    return new Overloaded(name(pull) + " refused: no room for its answer at " + job.where
-        + "; give the server a larger heap, use more shards, or pull less at a time");
+  private Overloaded noRoom(Pull pull, long bytes) {
+    return new Overloaded(name(pull) + " refused: no room for the " + bytes + " bytes of rows of its answer at " + job.where
+        + ", where all answers together may take " + answers.most() + ": " + HeapBudget.inWords()
+        + ". Give the server a larger heap (-Xmx), use more shards, or pull less at a time");
   }
 }

@@ -71,7 +71,7 @@ final class RowLimit {
   }
 
   private <T> void check(long births, long evictable, String who, List<T> request, Function<T, String> table) {
-    if (births > 0 && births > left() + evictable) {
+    if (births > 0 && births > left() + evictable && births > left(request, table) + evictable) {
       refused++;
       request.forEach(rows -> tables.table(table.apply(rows)).refused());
       throw new Overloaded(who + " refused: " + births + " new sparse rows on top of "
@@ -82,6 +82,12 @@ final class RowLimit {
   /** Requests refused for their rows. */
   long refused() {
     return refused;
+  }
+
+  /** Returns the rows left that are as wide as the widest of the request. */
+  private <T> long left(List<T> request, Function<T, String> table) {
+    long widest = request.stream().mapToLong(r -> tables.table(table.apply(r)).rowBytes()).max().orElse(1);
+    return tables.capacity().left(widest) - unborn.getAsLong();
   }
 
   private long left() {

@@ -126,6 +126,17 @@ final class Turns {
     }
   }
 
+  /** Has what waits looked at in a later turn. Any thread. */
+  void wake() {
+    if (later != null) {
+      later.execute(() -> {
+        begin();
+        settle.run();
+        completions.drain();
+      });
+    }
+  }
+
   private void goOn() {
     while (left > 0 && !open.isEmpty()) {
       Work work = open.poll();

@@ -31,6 +31,8 @@ final class SparseSegment {
   private static final int TAKEN = 1 << 31;
   private static final int MIN_SLOTS = 8;
   private static final int MAX_SLOTS = 1 << 25;
+  /** Rows that fit a segment of the lowest load factor. */
+  static final long ROWS_MAX = MAX_SLOTS / 2;
   /** Rows moved with each birth during growth; all are, long before the next growth. */
   private static final int MOVED = 64;
 
@@ -211,7 +213,7 @@ final class SparseSegment {
 
   private void grow() {
     if (slots.length == MAX_SLOTS) {
-      throw new OutOfMemoryError("a segment of " + size + " rows is full");
+      throw new IllegalStateException("a segment of " + size + " rows is full, though tables are limited to fewer");
     }
     int[] larger = new int[2 * slots.length];
     former = slots;

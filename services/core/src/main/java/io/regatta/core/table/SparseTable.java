@@ -28,6 +28,9 @@ public final class SparseTable {
   /** Segments of every table. */
   public static final int SEGMENTS = 256;
 
+  /** Rows that fit every table, however unevenly their hashes choose among segments. */
+  public static final long ROWS_MAX = SEGMENTS * SparseSegment.ROWS_MAX / 8 * 7;
+
   private static final int SEGMENT_SHIFT = Long.SIZE - 8;
   /** Ids of a block: what they touch fits the first two caches. */
   static final int BLOCK = 128;

@@ -63,8 +63,8 @@ class CapacityTest {
     fill(tracked, MANY);
     Capacity capacity = capacity(MANY + 2, 0, true);
     assertThat(capacity.evictable()).isEqualTo(MANY);
-    assertThat(capacity.makeRoom(2)).isZero();
-    assertThat(capacity.makeRoom(5)).isEqualTo(3 * EVICTION);
+    assertThat(capacity.makeRoom(2, 1)).isZero();
+    assertThat(capacity.makeRoom(5, 1)).isEqualTo(3 * EVICTION);
     assertThat(capacity.left()).isEqualTo(5);
     assertThat(tracked.size()).isEqualTo(MANY - 3);
   }
@@ -74,21 +74,21 @@ class CapacityTest {
     fill(tracked, MANY);
     Capacity capacity = capacity(10 * MANY, MANY * tracked.rowBytes(), true);
     assertThat(capacity.left()).isZero();
-    assertThat(capacity.makeRoom(2)).as("less than the bytes of one wide row").isEqualTo(8 * EVICTION);
+    assertThat(capacity.makeRoom(2, 1)).as("less than the bytes of one wide row").isEqualTo(8 * EVICTION);
     assertThat(tracked.size()).isEqualTo(MANY - 8);
   }
 
   @Test
   void costsNothing_whenNoRowIsTracked() {
     fill(wide, 5);
-    assertThat(capacity(1, 0, true).makeRoom(3)).isZero();
+    assertThat(capacity(1, 0, true).makeRoom(3, 1)).isZero();
     assertThat(wide.size()).isEqualTo(5);
   }
 
   @Test
   void evictsNothing_whenThePolicyIsToRefuse() {
     fill(tracked, MANY);
-    assertThat(capacity(1, 0, false).makeRoom(3)).isZero();
+    assertThat(capacity(1, 0, false).makeRoom(3, 1)).isZero();
     assertThat(tracked.size()).isEqualTo(MANY);
   }
 

@@ -203,7 +203,7 @@ class JobStateTest {
   @Test
   void answersAtOnceThePullForWhichAnotherLeavesRoom() {
     ParameterShard shard = new ParameterShard(0, new ParameterShard.Limits(4, 4, 64, 1_000_000, 0, false,
-        (LARGE + 1L) * Float.BYTES), () -> nowMillis, turns);
+        ShardMemory.own((LARGE + 1L) * Float.BYTES)), () -> nowMillis, turns);
     shard.register(job(Mode.ASYNC, 1, 0), new TrainerId(0, 1), 0);
     Answer<Pulled> first = pull(shard, 0, 0, PLAIN, LARGE);
     Answer<Pulled> second = pull(shard, 0, 0, TRACKED, 2);

@@ -77,7 +77,7 @@ class PullTurnsTest {
   /** Room for the rows of one large answer and a small one. */
   private ParameterShard narrow() {
     ParameterShard shard = new ParameterShard(0, new ParameterShard.Limits(4, 4, 64, 1_000_000, 0, false,
-        (ROWS + 2L) * DIM * Float.BYTES), () -> 1, turns);
+        ShardMemory.own((ROWS + 2L) * DIM * Float.BYTES)), () -> 1, turns);
     OptimizerSpec sgd = OptimizerSpec.sgd(1);
     shard.register(new JobSpec("job", Mode.ASYNC, 1, 0, NanPolicy.FAIL, 1, 64, new ModelSpec(7, List.of(), sgd,
         List.of(new SparseTableSpec(TABLES[0], DIM, InitializerSpec.zeros(), sgd)))), ME, 0);

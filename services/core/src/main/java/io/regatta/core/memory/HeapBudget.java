@@ -1,0 +1,133 @@
+package io.regatta.core.memory;
+
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * Bytes of the heap that one kind of data may take. Bytes are taken before anything is allocated, so a request that does not
+ * fit is refused while there is memory to say so. The budgets of one process share a total: a byte that one of them has
+ * taken is missing in the others. Thread-safe.
+ */
+public final class HeapBudget {
+
+  private static final long HEAP = Runtime.getRuntime().maxMemory();
+  private static final int REQUEST_SHARE = 2;
+  private static final int ANSWER_SHARE = 4;
+  private static final int FREE_SHARE = 8;
+  private static final long FREE_MIN = 96 << 20;
+  /** An eighth of the heap stays free for everything that no budget counts; of a small heap more. */
+  private static final HeapBudget TOTAL =
+      new HeapBudget(HEAP - Math.max(HEAP / FREE_SHARE, Math.min(HEAP / REQUEST_SHARE, FREE_MIN)));
+
+  /** Half of the heap: requests and kept pushes of all streams of this process, incomplete ones included. */
+  public static final HeapBudget REQUESTS = new HeapBudget(HEAP / REQUEST_SHARE, TOTAL);
+  /** A quarter of the heap: answers of this process until they are sent, and what is merged of pushes. */
+  public static final HeapBudget ANSWERS = new HeapBudget(HEAP / ANSWER_SHARE, TOTAL);
+  /** Dense vectors with their optimizer slots, and sparse rows, of all shards of this process. */
+  public static final HeapBudget PARAMETERS = new HeapBudget(TOTAL.limit, TOTAL);
+
+  private final long limit;
+  /** Null if this budget shares nothing. */
+  private final HeapBudget total;
+  private final AtomicLong taken = new AtomicLong();
+  private final Set<Runnable> waiting = ConcurrentHashMap.newKeySet();
+
+  /** Creates a budget that shares nothing with others. */
+  public HeapBudget(long limit) {
+    this(limit, null);
+  }
+
+  private HeapBudget(long limit, HeapBudget total) {
+    this.limit = limit;
+    this.total = total;
+  }
+
+  /** Returns a budget of a quarter of the heap that shares nothing with others. */
+  public static HeapBudget answers() {
+    return new HeapBudget(ANSWERS.limit);
+  }
+
+  /** Returns a budget of what parameters may take of the heap that shares nothing with others. */
+  public static HeapBudget parameters() {
+    return new HeapBudget(PARAMETERS.limit);
+  }
+
+  /** Returns the size of this budget. */
+  public long limit() {
+    return limit;
+  }
+
+  /** Returns the bytes that are taken of this budget. */
+  public long taken() {
+    return taken.get();
+  }
+
+  /** Returns the bytes that {@link #take} would give now. */
+  public long free() {
+    long own = limit - taken.get();
+    return Math.max(0, total == null ? own : Math.min(own, total.free()));
+  }
+
+  /** Returns the bytes that {@link #take} could give at most: all but what parameters, which stay, have taken. */
+  public long most() {
+    return total == null || this == PARAMETERS ? limit : Math.max(0, Math.min(limit, total.limit - PARAMETERS.taken()));
+  }
+
+  /** Takes so many bytes, or none and returns false. */
+  public boolean take(long bytes) {
+    for (long now = taken.get(); bytes <= limit - now; now = taken.get()) {
+      if (taken.compareAndSet(now, now + bytes)) {
+        if (total == null || total.take(bytes)) {
+          return true;
+        }
+        taken.addAndGet(-bytes);
+        return false;
+      }
+    }
+    return false;
+  }
+
+  /** Counts bytes that have been allocated already, also beyond the limit. */
+  public void add(long bytes) {
+    taken.addAndGet(bytes);
+    if (total != null) {
+      total.add(bytes);
+    }
+  }
+
+  /** Gives bytes back, and runs what waits for them on this thread. */
+  public void giveBack(long bytes) {
+    if (bytes == 0) {
+      return;
+    }
+    taken.addAndGet(-bytes);
+    if (total != null) {
+      total.giveBack(bytes);
+    }
+    for (Runnable w : waiting) {
+      if (waiting.remove(w)) {
+        w.run();
+      }
+    }
+  }
+
+  /**
+   * Has {@code wake} run once when bytes have been given back; repeated calls with the same object count once. The caller tries
+   * {@link #take} again after this call, for the bytes may have been given back before it.
+   *
+   * @param wake run on any thread; must not block
+   */
+  public void whenFree(Runnable wake) {
+    waiting.add(wake);
+    if (total != null) {
+      total.whenFree(wake);
+    }
+  }
+
+  /** Returns what is taken of the heap and by what, for messages. */
+  public static String inWords() {
+    return "of this process's heap of " + HEAP + " bytes parameters take " + PARAMETERS.taken() + ", requests "
+        + REQUESTS.taken() + ", answers " + ANSWERS.taken() + ", and " + (HEAP - TOTAL.limit) + " stay free";
+  }
+}

@@ -1,0 +1,27 @@
+package io.regatta.core.shard;
+
+import io.regatta.core.memory.HeapBudget;
+
+/**
+ * Budgets of the heap that a shard's data counts in.
+ *
+ * @param parameters dense vectors with their slots, and sparse rows
+ * @param answers rows of pulls that are being answered
+ */
+public record ShardMemory(HeapBudget parameters, HeapBudget answers) {
+
+  /** Returns the budgets of this process, which all its services share. */
+  public static ShardMemory ofProcess() {
+    return new ShardMemory(HeapBudget.PARAMETERS, HeapBudget.ANSWERS);
+  }
+
+  /** Returns budgets of the same sizes that nobody else shares. */
+  public static ShardMemory own() {
+    return new ShardMemory(HeapBudget.parameters(), HeapBudget.answers());
+  }
+
+  /** Returns budgets that nobody else shares, of which that of answers has so many bytes. */
+  public static ShardMemory own(long answerBytes) {
+    return new ShardMemory(HeapBudget.parameters(), new HeapBudget(answerBytes));
+  }
+}
