@@ -1,5 +1,7 @@
 package io.regatta.load.turns;
 
+import io.micrometer.prometheusmetrics.PrometheusConfig;
+import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import io.regatta.core.exchange.Contributor;
 import io.regatta.core.exchange.JobSpec;
 import io.regatta.core.exchange.Mode;
@@ -13,18 +15,22 @@ import io.regatta.core.init.InitializerSpec;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.SparseTableSpec;
 import io.regatta.core.optim.OptimizerSpec;
+import io.regatta.core.shard.JobSnapshot;
 import io.regatta.core.shard.ParameterShard;
+import io.regatta.core.table.TableSnapshot;
 import io.regatta.load.run.Machine;
 import io.regatta.load.run.ZipfBatches;
+import io.regatta.parameterserver.ShardMetrics;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 
 /**
  * Measures the turns of a shard whose jobs are large in another sense than rows: a job of many tables, jobs of many trainers
- * (each with a small batch, in sync and ssp mode, and leaving one after another, each with a view of the group), and a geo job
+ * (each with a small batch, in sync and ssp mode, and leaving one after another, each with a view of its own), and a geo job
  * of many trainers with large batches. The trainers are calls on one thread, as the shard's. Prints a table as
  * {@link Turns} does.
  */
@@ -94,6 +100,38 @@ public final class ScaleTurns {
     report.add(every, "push of a row of each of " + tables + " tables", (long) repetitions * tables);
     report.add(large, "push of " + rows + " rows beside " + tables + " tables", (long) repetitions * rows);
     report.add(pull, "pull of a row of each of " + tables + " tables", (long) repetitions * tables);
+    metrics(tables, repetitions);
+    snapshots(tables, repetitions);
+  }
+
+  /** What the service shows once a second, and what it removes when it stops. */
+  private void metrics(int tables, int repetitions) {
+    ShardMetrics metrics = new ShardMetrics(new PrometheusMeterRegistry(PrometheusConfig.DEFAULT), 0);
+    Stopwatch first = new Stopwatch(EXPECTED);
+    Stopwatch later = new Stopwatch(EXPECTED);
+    Stopwatch close = new Stopwatch(EXPECTED);
+    for (int i = 0; i <= repetitions; i++) {
+      ShardMetrics.Tick tick = metrics.tick(shard);
+      Stopwatch watch = i == 0 ? first : later;
+      while (watch.time(tick::advance)) { }
+    }
+    while (close.time(metrics::close)) { }
+    report.add(first, "metrics of " + tables + " tables, registered", 0);
+    report.add(later, "metrics of " + tables + " tables, renewed", 0);
+    report.add(close, "metrics of " + tables + " tables, removed", 0);
+  }
+
+  private void snapshots(int tables, int repetitions) {
+    Stopwatch begin = new Stopwatch(EXPECTED);
+    Stopwatch end = new Stopwatch(EXPECTED);
+    for (int i = 0; i < repetitions; i++) {
+      TableSnapshot.Scope scope = i == 0 ? TableSnapshot.Scope.BASE : TableSnapshot.Scope.DELTA;
+      AtomicReference<JobSnapshot> taken = new AtomicReference<>();
+      watchLater(begin, () -> shard.snapshot(JOB, 0, scope, 1 << 28, (snapshot, error) -> taken.set(snapshot)));
+      end.time(() -> taken.get().end(true));
+    }
+    report.add(begin, "beginning of a snapshot of " + tables + " tables", 0);
+    report.add(end, "end of a snapshot of " + tables + " tables", 0);
   }
 
   /** Everybody asks for the next step, then pushes this one: the last push closes the round, and releases all pulls. */
@@ -116,23 +154,11 @@ public final class ScaleTurns {
     report.add(pulls, "pull that waits among " + trainers, (long) repetitions * trainers * rows);
     report.add(pushes, "push to a round of " + trainers + ", and its closing", (long) repetitions * trainers * rows);
     Stopwatch views = new Stopwatch(EXPECTED);
-    for (int gone = 0; gone < trainers; gone++) {
-      int departed = gone;
-      watchLater(views, () -> view(departed, trainers));
-    }
-    report.add(views, "view of a group of " + trainers + " that leave one after another", 0);
-  }
-
-  /** What a shard asks at a view: of each member whether it is the life that is here, and that those which have gone are. */
-  private void view(int gone, int trainers) {
     for (int rank = 0; rank < trainers; rank++) {
-      if (rank <= gone) {
-        shard.leave(JOB, new TrainerId(rank, 1));
-        shard.lost(JOB, new TrainerId(rank, 1));
-      } else if (shard.activeIncarnation(JOB, rank) != 1) {
-        throw new IllegalStateException("trainer " + rank + " is not there");
-      }
+      TrainerId gone = new TrainerId(rank, 1);
+      watchLater(views, () -> shard.leave(JOB, gone)); // a view says what is new since the one before
     }
+    report.add(views, "view in which one of " + trainers + " trainers has gone", 0);
   }
 
   private void clocks(int trainers, int repetitions) {

@@ -22,7 +22,8 @@ class TurnsTest {
     String report = ScaleTurns.report(50, 8, 4, 1000, 2);
     assertThat(report).contains("| push of a row of each of 50 tables | ", "| push of 1000 rows beside 50 tables | ",
         "| pull of a row of each of 50 tables | ", "| push to a round of 8, and its closing | ",
-        "| view of a group of 8 that leave one after another | 8 | ", "| push of one of 8 in ssp mode | ",
+        "| view in which one of 8 trainers has gone | 8 | ", "| metrics of 50 tables, registered | ",
+        "| beginning of a snapshot of 50 tables | ", "| push of one of 8 in ssp mode | ",
         "| geo's push of 1000 rows, one of 4 | ", "| geo's pull of what has changed | ");
     assertThat(report).containsPattern("All turns took at most 5.00 ms|Longer than 5.00 ms of CPU time: ");
   }

@@ -7,33 +7,65 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.MultiGauge;
 import io.micrometer.core.instrument.Tags;
 import io.regatta.core.shard.ParameterShard;
-import io.regatta.core.table.TableCounts;
+import io.regatta.core.shard.TableCursor;
 import io.regatta.node.admin.MultiCounter;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /**
- * The meters of one shard: counters and staleness as requests go by, the state of each job when {@link #measure} is
- * called. Owned by the shard's event loop; the registry is read by others. {@link #close} takes them all out again.
+ * The meters of one shard: counters and staleness as requests go by, the state of each job and table as a {@link Tick} finds
+ * it. Owned by the shard's event loop; the registry is read by others. {@link #close} takes them all out again.
  */
-final class ShardMetrics {
+public final class ShardMetrics {
 
-  private static final String BIRTHS = "regatta.job.rows.born";
-  private static final String ADMITTED = "regatta.job.rows.admitted";
-  private static final String RESTORED = "regatta.job.rows.restored";
-  private static final String AGED = "regatta.job.rows.aged";
-  private static final String SHRINKS = "regatta.job.shrinks";
-  private static final String REFUSED = "regatta.job.refused";
-  private static final String NOT_ADMITTED = "regatta.job.pulls.not.admitted";
-  private static final String DROPPED = "regatta.job.gradients.dropped";
-  private static final String REMOVED = "regatta.job.rows.removed";
+  /** Work of a slice of a tick, as {@link TableMeters} counts it: 1 to 2 ms. */
+  private static final int SLICE = 1024;
+
+  /** One look at all jobs and tables, done over turns. */
+  public final class Tick {
+    private final ParameterShard from;
+    private final Set<String> there;
+    private final Iterator<String> jobs;
+    private boolean begun;
+    private String job;
+    private TableCursor tables;
+
+    private Tick(ParameterShard from) {
+      this.from = from;
+      there = Set.copyOf(from.jobs());
+      jobs = there.iterator();
+    }
+
+    /** Goes on by a slice; returns true if there is more to do. */
+    public boolean advance() {
+      if (!begun) {
+        begun = true;
+        measure(from.jobs().stream().map(from::summary).toList());
+        return true;
+      }
+      int left = SLICE;
+      while (left > 0 && (tables != null || jobs.hasNext())) {
+        if (tables == null) {
+          job = jobs.next();
+          tables = from.tableCursor(job);
+        }
+        left = tables.advance(left, (table, rows, counts) -> byTable.show(job, table, rows, counts));
+        tables = left > 0 ? null : tables;
+      }
+      return left <= 0 || byTable.forget(there, left) <= 0;
+    }
+  }
+
   private static final String ROUND_WAIT = "regatta.job.round.wait";
 
   private final MeterRegistry registry;
   private final Tags shard;
+  private final TableMeters byTable;
   private final List<Meter> meters = new ArrayList<>();
   private final Map<String, MultiGauge> gauges = new LinkedHashMap<>();
   private final Map<String, MultiCounter> counters = new LinkedHashMap<>();
@@ -42,10 +74,13 @@ final class ShardMetrics {
   private final Counter bytesIn;
   private final Counter bytesOut;
   private final DistributionSummary staleness;
+  private boolean closed;
 
-  ShardMetrics(MeterRegistry registry, int index) {
+  /** @param index of the shard in the shard map */
+  public ShardMetrics(MeterRegistry registry, int index) {
     this.registry = registry;
     shard = Tags.of("shard", Integer.toString(index));
+    byTable = new TableMeters(registry, shard);
     pushes = counter("regatta.shard.pushes", "pushes taken in, each once", "");
     pulls = counter("regatta.shard.pulls", "pulls answered", "");
     bytesIn = counter("regatta.shard.received", "gradients received", "bytes");
@@ -54,22 +89,12 @@ final class ShardMetrics {
         .description("updates of others between a push's pull and its application").register(registry);
     meters.add(staleness);
     gauge("regatta.job.version", "updates applied");
-    gauge("regatta.job.rows", "sparse rows");
     gauge("regatta.job.dense.elements", "elements of the shard's dense vector");
     gauge("regatta.job.staleness.max", "highest staleness so far");
     gauge("regatta.job.clock.lead.max", "most clocks that a trainer was ahead of the slowest at a pull");
     rising("regatta.job.skipped.pushes", "pushes dropped for NaN or infinity", null);
     rising("regatta.job.repeated.pushes", "pushes recognised as repeated", null);
     rising(ROUND_WAIT, "time that sync rounds have waited for the rank (behind an aggregator see there, too)", "seconds");
-    rising(REFUSED, "pulls and pushes refused because their rows would have passed a limit, at each table of theirs", null);
-    rising(BIRTHS, "sparse rows born, restored ones included", null);
-    rising(ADMITTED, "rows that a training pull has admitted", null);
-    rising(RESTORED, "rows put in their places from a snapshot", null);
-    rising(SHRINKS, "shrinks that have gone through the table", null);
-    rising(AGED, "rows looked at by shrinks: decayed, and a day older if one had ended", null);
-    rising(NOT_ADMITTED, "rows pulled in training that were not admitted", null);
-    rising(DROPPED, "gradients dropped because their row was not admitted", null);
-    rising(REMOVED, "sparse rows removed, by reason", null);
     gauge("regatta.job.trainer.step", "last step pushed by the rank");
   }
 
@@ -102,8 +127,12 @@ final class ShardMetrics {
     bytesOut.increment(bytes);
   }
 
-  /** Renews what is told of each job; that of jobs that have ended goes. */
-  void measure(List<ParameterShard.JobStatus> jobs) {
+  /** Begins to renew what is shown of each job and table; that of jobs that have ended goes. The one before must have ended. */
+  public Tick tick(ParameterShard from) {
+    return new Tick(from);
+  }
+
+  private void measure(List<ParameterShard.JobStatus> jobs) {
     Map<String, List<MultiGauge.Row<?>>> rows = new LinkedHashMap<>();
     gauges.keySet().forEach(name -> rows.put(name, new ArrayList<>()));
     Map<String, Map<Tags, Double>> counts = new LinkedHashMap<>();
@@ -111,13 +140,11 @@ final class ShardMetrics {
     for (ParameterShard.JobStatus s : jobs) {
       Tags job = Tags.of("job", s.job());
       rows.get("regatta.job.version").add(MultiGauge.Row.of(job, s.version()));
-      s.rows().forEach((table, n) -> rows.get("regatta.job.rows").add(MultiGauge.Row.of(job.and("table", table), n)));
       rows.get("regatta.job.dense.elements").add(MultiGauge.Row.of(job, s.denseSize()));
       rows.get("regatta.job.staleness.max").add(MultiGauge.Row.of(job, s.stalenessMax()));
       rows.get("regatta.job.clock.lead.max").add(MultiGauge.Row.of(job, s.clockLeadMax()));
       counts.get("regatta.job.skipped.pushes").put(job, (double) s.skippedPushes());
       counts.get("regatta.job.repeated.pushes").put(job, (double) s.repeatedPushes());
-      s.counts().forEach((table, c) -> table(counts, job.and("table", table), c));
       s.roundWaitMillis().forEach((rank, millis) ->
           counts.get(ROUND_WAIT).put(job.and("rank", Integer.toString(rank)), millis / 1000.0));
       s.trainers().forEach(t -> rows.get("regatta.job.trainer.step")
@@ -127,23 +154,13 @@ final class ShardMetrics {
     counters.forEach((name, counter) -> counter.show(counts.get(name)));
   }
 
-  private static void table(Map<String, Map<Tags, Double>> counts, Tags table, TableCounts c) {
-    counts.get(BIRTHS).put(table, (double) c.births());
-    counts.get(ADMITTED).put(table, (double) c.admitted());
-    counts.get(RESTORED).put(table, (double) c.restored());
-    counts.get(SHRINKS).put(table, (double) c.shrinks());
-    counts.get(AGED).put(table, (double) c.aged());
-    counts.get(REFUSED).put(table, (double) c.refused());
-    counts.get(NOT_ADMITTED).put(table, (double) c.notAdmittedPulls());
-    counts.get(DROPPED).put(table, (double) c.droppedGradients());
-    counts.get(REMOVED).put(table.and("reason", "score"), (double) c.shrunkByScore());
-    counts.get(REMOVED).put(table.and("reason", "unseen"), (double) c.shrunkUnseen());
-    counts.get(REMOVED).put(table.and("reason", "ttl"), (double) c.expired());
-    counts.get(REMOVED).put(table.and("reason", "evicted"), (double) c.evicted());
-  }
-
-  void close() {
-    measure(List.of());
-    meters.forEach(registry::remove);
+  /** Removes meters, some at a time; returns true if it has to be called again. No tick goes on meanwhile. */
+  public boolean close() {
+    if (!closed) {
+      closed = true;
+      measure(List.of());
+      meters.forEach(registry::remove);
+    }
+    return byTable.forget(Set.of(), SLICE) <= 0;
   }
 }

@@ -73,6 +73,8 @@ final class ShardService {
   private LocalStreams local;
   private Waits.Source waits;
   private long measurer = -1;
+  /** Under way, or null. */
+  private ShardMetrics.Tick tick;
 
   /**
    * Called on the context that owns the shard from here on.
@@ -136,8 +138,28 @@ final class ShardService {
     hosted.serves();
   }
 
+  /** Begins a look at all tables, unless the one before is still under way. */
   private void measure() {
-    metrics.measure(shard.jobs().stream().map(shard::status).toList());
+    if (tick == null) {
+      tick = metrics.tick(shard);
+      measureOn();
+    }
+  }
+
+  private void measureOn() {
+    if (tick != null && tick.advance()) {
+      LaterTurn.run(context, this::measureOn);
+    } else {
+      tick = null;
+    }
+  }
+
+  private void closeMetrics(Promise<Void> closed) {
+    if (metrics.close()) {
+      LaterTurn.run(context, () -> closeMetrics(closed));
+    } else {
+      closed.complete();
+    }
   }
 
   /** Takes a stream of {@link StreamPaths#PARAMETER_SHARD}. */
@@ -235,12 +257,14 @@ final class ShardService {
     }
     watches.values().forEach(GroupWatch::close);
     watches.clear();
-    metrics.close();
+    tick = null;
+    Promise<Void> measured = Promise.promise();
+    closeMetrics(measured);
     PeerLost why = new PeerLost("shard " + index + " at " + node.host() + " is shutting down");
     List.copyOf(streams.keySet()).forEach(stream -> stream.fail(why));
     if (local != null) {
       local.close();
     }
-    return snapshots.close().onComplete(v -> shard.close());
+    return snapshots.close().onComplete(v -> shard.close()).eventually(measured::future);
   }
 }

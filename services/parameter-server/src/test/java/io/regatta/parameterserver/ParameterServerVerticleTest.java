@@ -21,6 +21,7 @@ import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.SparseTableSpec;
 import io.regatta.core.optim.OptimizerSpec;
 import io.regatta.core.shard.ParameterShard;
+import io.regatta.core.shard.ShardMemory;
 import io.regatta.node.directory.Directory;
 import io.regatta.node.testing.BlockedLoopGuard;
 import io.regatta.node.testing.FreePorts;
@@ -302,7 +303,9 @@ class ParameterServerVerticleTest {
   void configurationIsChecked() {
     ParameterServerConfig defaults = ParameterServerConfig.defaults();
     assertThat(defaults.index()).isEqualTo(-1);
-    assertThat(defaults.limits().core()).isEqualTo(ParameterShard.Limits.defaults());
+    ParameterShard.Limits core = ParameterShard.Limits.defaults();
+    assertThat(defaults.limits().core()).isEqualTo(new ParameterShard.Limits(core.jobs(), core.openRounds(), core.parkedPulls(),
+        core.rows(), core.sparseBytes(), core.evict(), ShardMemory.ofProcess()));
     assertThatThrownBy(() -> defaults.at(2, 2, 1)).isInstanceOf(InvalidInput.class).hasMessageContaining("index");
     assertThatThrownBy(() -> defaults.at(0, 1, 0)).isInstanceOf(InvalidInput.class).hasMessageContaining("shards");
     assertThatThrownBy(() -> defaults.at(0, 1, 4).on(65_533))

@@ -24,8 +24,10 @@ import io.regatta.core.exchange.SparseRows;
 import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.exchange.TrainerProgress;
 import io.regatta.core.exchange.Wait;
+import io.regatta.core.table.TableCounts;
 import io.regatta.core.table.TableSnapshot;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.Executor;
 import java.util.function.BiConsumer;
 import java.util.function.Function;
@@ -446,8 +448,15 @@ final class JobState {
   }
 
   ParameterShard.JobStatus status() {
-    return new ParameterShard.JobStatus(spec.job(), spec.mode(), version, tables.denseSize(), tables.rowsByTable(),
-        tables.countsByTable(), rowLimit.refused(), counts.stalenessMax, counts.stalenessSum, pulls.clockLeadMax(),
+    return status(tables.rowsByTable(), tables.countsByTable());
+  }
+
+  ParameterShard.JobStatus summary() {
+    return status(Map.of(), Map.of());
+  }
+
+  private ParameterShard.JobStatus status(Map<String, Long> rows, Map<String, TableCounts> tableCounts) {
+    return new ParameterShard.JobStatus(spec.job(), spec.mode(), version, tables.denseSize(), rows, tableCounts, rowLimit.refused(), counts.stalenessMax, counts.stalenessSum, pulls.clockLeadMax(),
         counts.pushes, counts.skipped, counts.repeated, inRounds.waitMillis(), trainers.status());
   }
 }

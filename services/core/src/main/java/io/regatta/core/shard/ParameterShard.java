@@ -473,6 +473,17 @@ public final class ParameterShard {
     return job(job).status();
   }
 
+  /** What status and metrics show of a job without its tables, so that it costs the same however many there are. */
+  public JobStatus summary(String job) {
+    return job(job).summary();
+  }
+
+  /** Returns a walk over the tables of a job; over none if the job is not here. */
+  public TableCursor tableCursor(String job) {
+    JobState state = jobs.get(job);
+    return new TableCursor(state == null ? List.of() : state.tables.sparseTables());
+  }
+
   /** Its place in the shard map. */
   public int index() {
     return index;
