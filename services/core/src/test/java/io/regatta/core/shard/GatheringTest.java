@@ -66,6 +66,10 @@ class GatheringTest {
     Gathering gathering = of(0, log.after(0), new SparseIds("t", new long[] {-1}));
     assertThat(gathering.advance(Turns.FLOATS)).as("more than a turn's").isEqualTo(-1);
     while (gathering.advance(Turns.FLOATS) < 0) { }
+    assertThat(gathering.waitsForRoom()).isTrue();
+    assertThat(gathering.rows()).as("there is no room for them yet").isEmpty();
+    gathering.hasRoom();
+    while (gathering.advance(Turns.FLOATS) < 0) { }
     assertThat(gathering.rows()).hasSize(2);
     assertThat(gathering.rows().get(0).ids()).containsExactly(-1);
     assertThat(LongStream.of(gathering.rows().get(1).ids()).sorted()).containsExactly(LongStream.of(many).boxed().toArray(Long[]::new));
