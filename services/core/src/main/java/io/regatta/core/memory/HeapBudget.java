@@ -2,6 +2,7 @@ package io.regatta.core.memory;
 
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
@@ -15,6 +16,7 @@ public final class HeapBudget {
   private static final int REQUEST_SHARE = 2;
   private static final int ANSWER_SHARE = 4;
   private static final int FREE_SHARE = 8;
+  private static final int EXCHANGE_SHARE = 8;
   private static final long FREE_MIN = 96 << 20;
   /** An eighth of the heap stays free for everything that no budget counts; of a small heap more. */
   private static final HeapBudget TOTAL =
@@ -24,12 +26,17 @@ public final class HeapBudget {
   public static final HeapBudget REQUESTS = new HeapBudget(HEAP / REQUEST_SHARE, TOTAL);
   /** A quarter of the heap: answers of this process until they are sent, and what is merged of pushes. */
   public static final HeapBudget ANSWERS = new HeapBudget(HEAP / ANSWER_SHARE, TOTAL);
-  /** Dense vectors with their optimizer slots, and sparse rows, of all shards of this process. */
-  public static final HeapBudget PARAMETERS = new HeapBudget(TOTAL.limit, TOTAL);
+  /**
+   * Dense vectors with their optimizer slots, and sparse rows, of all shards of this process. An eighth of the heap stays for
+   * requests and answers: a server full of parameters serves on, and can evict.
+   */
+  public static final HeapBudget PARAMETERS = new HeapBudget(TOTAL.limit - HEAP / EXCHANGE_SHARE, TOTAL);
 
   private final long limit;
   /** Null if this budget shares nothing. */
   private final HeapBudget total;
+  /** Of those who look whether bytes are free and take them then; bytes come back without it. */
+  private final Object taking;
   private final AtomicLong taken = new AtomicLong();
   private final Set<Runnable> waiting = ConcurrentHashMap.newKeySet();
 
@@ -41,6 +48,7 @@ public final class HeapBudget {
   private HeapBudget(long limit, HeapBudget total) {
     this.limit = limit;
     this.total = total;
+    taking = total == null ? this : total.taking;
   }
 
   /** Returns a budget of a quarter of the heap that shares nothing with others. */
@@ -76,16 +84,30 @@ public final class HeapBudget {
 
   /** Takes so many bytes, or none and returns false. */
   public boolean take(long bytes) {
-    for (long now = taken.get(); bytes <= limit - now; now = taken.get()) {
-      if (taken.compareAndSet(now, now + bytes)) {
-        if (total == null || total.take(bytes)) {
-          return true;
-        }
-        taken.addAndGet(-bytes);
+    synchronized (taking) {
+      if (bytes > free()) {
         return false;
       }
+      add(bytes);
+      return true;
     }
-    return false;
+  }
+
+  /**
+   * Takes bytes as {@link #take} does, or, if nothing of this budget is taken, also beyond what the other budgets have left: a
+   * request may be held until the caller has been answered, so one answer is always possible.
+   */
+  public boolean takeInTurn(long bytes) {
+    synchronized (taking) {
+      if (take(bytes)) {
+        return true;
+      }
+      if (taken.get() > 0 || bytes > limit) {
+        return false;
+      }
+      add(bytes);
+      return true;
+    }
   }
 
   /** Counts bytes that have been allocated already, also beyond the limit. */
@@ -107,7 +129,10 @@ public final class HeapBudget {
     }
     for (Runnable w : waiting) {
       if (waiting.remove(w)) {
-        w.run();
+        try {
+          w.run();
+        } catch (RejectedExecutionException e) { // its loop has ended, and with it what waited there
+        }
       }
     }
   }

@@ -278,11 +278,11 @@ final class PullQueue {
   }
 
   private boolean take(long bytes) {
-    if (answers.take(bytes)) {
+    if (answers.takeInTurn(bytes)) {
       return true;
     }
     answers.whenFree(wake);
-    return answers.take(bytes); // some may have been given back just before
+    return answers.takeInTurn(bytes); // some may have been given back just before
   }
 
   private List<Answering> answering() {

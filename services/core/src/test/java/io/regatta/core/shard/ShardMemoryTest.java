@@ -23,6 +23,7 @@ import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.SparseTableSpec;
 import io.regatta.core.optim.OptimizerSpec;
 import java.util.List;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 
@@ -173,18 +174,59 @@ class ShardMemoryTest {
 
   @Test
   void budgetsOfAProcessShareItsHeap() {
-    HeapBudget one = HeapBudget.REQUESTS;
+    HeapBudget requests = HeapBudget.REQUESTS;
     long before = HeapBudget.PARAMETERS.free();
-    assertThat(one.take(1000)).isTrue();
-    assertThat(HeapBudget.PARAMETERS.free()).isEqualTo(before - 1000);
-    one.giveBack(1000);
-    HeapBudget.PARAMETERS.add(before);
+    long half = requests.free();
+    assertThat(requests.take(half)).isTrue();
+    assertThat(HeapBudget.PARAMETERS.free()).isLessThan(before);
+    requests.giveBack(half);
+    assertThat(HeapBudget.PARAMETERS.take(before)).isTrue();
+    assertThat(requests.take(1000)).as("parameters leave room for requests").isTrue();
+    requests.giveBack(1000);
+    HeapBudget.PARAMETERS.add(2 * half);
     try {
-      assertThat(one.take(1)).isFalse();
-      assertThat(one.most()).isZero();
+      assertThat(requests.take(1)).isFalse();
+      assertThat(requests.take(0)).as("what takes nothing is not refused").isTrue();
+      assertThat(requests.most()).isZero();
     } finally {
-      HeapBudget.PARAMETERS.giveBack(before);
+      HeapBudget.PARAMETERS.giveBack(before + 2 * half);
     }
     assertThat(HeapBudget.PARAMETERS.free()).isEqualTo(before);
+  }
+
+  @Test
+  void answersOneAtATime_whileRequestsThatWaitForItHoldTheHeap() {
+    HeapBudget.REQUESTS.add(Runtime.getRuntime().maxMemory());
+    ParameterShard shard = shard(new HeapBudget(10_000), HeapBudget.ANSWERS);
+    try {
+      shard.register(job(Mode.SYNC, 2, 0, 1, OptimizerSpec.sgd(1)), new TrainerId(0, 1), 0);
+      shard.register(job(Mode.SYNC, 2, 0, 1, OptimizerSpec.sgd(1)), new TrainerId(1, 1), 0);
+      HeapBudget.ANSWERS.add(1); // another answer
+      Answer<Pulled> slow = pull(shard, 1, false, 1, 2);
+      turns.runAll();
+      assertThat(slow.value).isNull();
+      HeapBudget.ANSWERS.giveBack(1);
+      turns.runAll();
+      assertThat(slow.value.sparse().get(0).ids()).as("its push is what the requests wait for").containsExactly(1, 2);
+    } finally {
+      HeapBudget.REQUESTS.giveBack(Runtime.getRuntime().maxMemory());
+    }
+    assertThat(HeapBudget.ANSWERS.taken()).isZero();
+  }
+
+  @Test
+  void wakesAllWhoWait_whenTheLoopOfOneHasEnded() {
+    HeapBudget budget = new HeapBudget(10);
+    int[] woken = new int[1];
+    budget.add(10);
+    for (int i = 0; i < 8; i++) {
+      int each = i;
+      budget.whenFree(() -> {
+        woken[0] += each > 0 ? 1 : 8;
+        throw new RejectedExecutionException("closed");
+      });
+    }
+    budget.giveBack(10);
+    assertThat(woken[0]).isEqualTo(15);
   }
 }

@@ -9,15 +9,15 @@ import java.util.function.Supplier;
 
 /**
  * Whether a process is fit to go on: its services' event loops answer, and so does the directory. Owned by its
- * {@link Insight}; asked on the admin server's event loop. A process that has no directory yet, because it
- * still joins its cluster, is fit: it only waits.
+ * {@link Insight}; asked by any thread, for a service may answer probes at a port of its own. A process that has no directory
+ * yet, because it still joins its cluster, is fit: it only waits.
  */
 final class Health {
 
   private final Hosted hosted;
   private final long limitMillis;
   private volatile Supplier<Future<Void>> directory;
-  /** The last look at the directory: a cluster that hangs must not be asked again and again at the same time. */
+  /** The last look at the directory: a cluster that hangs must not be asked several times at once. Guarded by this. */
   private Future<Void> looking = Future.succeededFuture();
 
   Health(Hosted hosted, long limitMillis) {
@@ -46,10 +46,14 @@ final class Health {
   }
 
   private Future<Check> reachable(Supplier<Future<Void>> joined) {
-    if (looking.isComplete()) {
-      looking = joined.get();
+    Future<Void> look;
+    synchronized (this) {
+      if (looking.isComplete()) {
+        looking = joined.get();
+      }
+      look = looking;
     }
-    return looking.timeout(limitMillis, TimeUnit.MILLISECONDS).map(Check.up("directory")).recover(e ->
+    return look.timeout(limitMillis, TimeUnit.MILLISECONDS).map(Check.up("directory")).recover(e ->
         Future.succeededFuture(new Check("directory", false, SeedProbe.reason(e))));
   }
 }
