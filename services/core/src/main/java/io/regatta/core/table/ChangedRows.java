@@ -13,14 +13,22 @@ final class ChangedRows {
   /** Ids that have gone: 16 MB. */
   static final int REMOVED_MAX = 1 << 21;
 
-  private final long[][] bits = new long[SparseTable.SEGMENTS][];
-  /** Rows that have gone, also if others have been born under their numbers. */
-  private final long[][] gone = new long[SparseTable.SEGMENTS][];
+  /** Bits of no row, which nobody writes to: most of many tables do not change between two snapshots. */
+  private static final long[][] NONE = new long[SparseTable.SEGMENTS][];
+
+  private long[][] bits = NONE;
+  /** Rows that have gone, also if others have been created under their numbers. */
+  private long[][] gone = NONE;
   private final LongArrayList removed = new LongArrayList();
   private boolean tooMany;
 
   void add(int segment, int row) {
+    bits = writable(bits);
     set(bits, segment, row);
+  }
+
+  private static long[][] writable(long[][] of) {
+    return of == NONE ? new long[SparseTable.SEGMENTS][] : of;
   }
 
   private static void set(long[][] of, int segment, int row) {
@@ -41,6 +49,7 @@ final class ChangedRows {
     if (words != null && row >> 6 < words.length) {
       words[row >> 6] &= ~(1L << row);
     }
+    gone = writable(gone);
     set(gone, segment, row);
     if (removed.size() == REMOVED_MAX) {
       giveUp();
@@ -86,6 +95,9 @@ final class ChangedRows {
   /** Number of changed rows. */
   long size() {
     long n = 0;
+    if (bits == NONE) {
+      return n;
+    }
     for (long[] words : bits) {
       for (int w = 0; words != null && w < words.length; w++) {
         n += Long.bitCount(words[w]);
@@ -106,6 +118,9 @@ final class ChangedRows {
 
   /** Adds what has changed later, and leaves out what has gone: the delta that was to hold this has failed. 64 rows at a time. */
   void addLater(ChangedRows later) {
+    if (later.bits != NONE) {
+      bits = writable(bits);
+    }
     for (int s = 0; s < bits.length; s++) {
       long[] without = later.gone[s];
       for (int w = 0; bits[s] != null && without != null && w < Math.min(bits[s].length, without.length); w++) {

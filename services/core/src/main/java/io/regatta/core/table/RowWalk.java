@@ -14,6 +14,9 @@ public final class RowWalk {
   /** Rows of a page of copies have about this many floats. */
   private static final int PAGE_FLOATS = 1 << 14;
 
+  /** No row of any segment; nobody writes to it. */
+  private static final long[][] NONE = new long[SparseTable.SEGMENTS][];
+
   private static final class Page {
     private final long[] ids;
     private final float[] floats;
@@ -28,11 +31,12 @@ public final class RowWalk {
   private final SparseTable table;
   private final int width;
   private final long keptMax;
-  private final int[] ends = new int[SparseTable.SEGMENTS];
+  /** By segment: the row numbers in use when the walk began end before this one. */
+  private final int[] ends;
   /** What is walked over; null: all rows. */
   private final ChangedRows only;
   /** By segment: rows that are not to be met any more; null: none of the segment. */
-  private final long[][] passed = new long[SparseTable.SEGMENTS][];
+  private long[][] passed = NONE;
   private final ArrayDeque<Page> kept = new ArrayDeque<>();
   private final long rows;
   private long keptFloats;
@@ -52,9 +56,7 @@ public final class RowWalk {
     this.only = only;
     this.keptMax = keptMax;
     width = table.layout().width();
-    for (int s = 0; s < ends.length; s++) {
-      ends[s] = table.rows(s);
-    }
+    ends = table.rowsBySegment();
     rows = only == null ? table.size() : only.size();
   }
 
@@ -116,7 +118,9 @@ public final class RowWalk {
           return true;
         }
       }
-      passed[segment] = null;
+      if (passed != NONE) {
+        passed[segment] = null;
+      }
     }
     return false;
   }
@@ -138,6 +142,9 @@ public final class RowWalk {
   /** The walk is not to meet this row, if it has not yet: it was not there when it began. */
   void pass(int s, int r) {
     if (!closed && (s > segment || s == segment && r >= row) && r < ends[s]) {
+      if (passed == NONE) {
+        passed = new long[SparseTable.SEGMENTS][];
+      }
       if (passed[s] == null) {
         passed[s] = new long[(ends[s] >> 6) + 1];
       }

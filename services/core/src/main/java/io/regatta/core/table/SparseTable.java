@@ -41,6 +41,7 @@ public final class SparseTable {
   /** Stands for each segment that has had no row: finds nothing, and is never written. */
   private static final SparseSegment NO_SEGMENT = new SparseSegment(1, LOAD_MIN);
   private static final SparseSegment[] NO_SEGMENTS = new SparseSegment[SEGMENTS];
+  private static final int[] NO_ROWS = new int[SEGMENTS];
 
   static {
     Arrays.fill(NO_SEGMENTS, NO_SEGMENT);
@@ -317,6 +318,20 @@ public final class SparseTable {
    */
   public int rows(int segment) {
     return segments[segment].size();
+  }
+
+  /** Returns {@link #rows(int)} of every segment; nobody writes to it. */
+  int[] rowsBySegment() {
+    if (segments == NO_SEGMENTS) {
+      return NO_ROWS;
+    }
+    int[] rowsOf = new int[SEGMENTS];
+    for (int s = 0; s < SEGMENTS; s++) {
+      if (segments[s] != NO_SEGMENT) {
+        rowsOf[s] = segments[s].size();
+      }
+    }
+    return rowsOf;
   }
 
   /** The id of a row of a segment, if that has not been removed. */

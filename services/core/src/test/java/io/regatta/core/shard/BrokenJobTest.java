@@ -91,7 +91,7 @@ class BrokenJobTest {
   }
 
   @Test
-  void aPullWithoutMemoryForItsAnswerIsRefusedAndHarmsNothing() {
+  void aPullOfMoreThanAnAnswerCanHoldIsRefusedAndHarmsNothing() {
     // 42966 x 49981 = 2^31 - 2: no JVM has an array of that length, whatever its heap.
     SparseTableSpec wide = new SparseTableSpec("rows", 42_966, InitializerSpec.zeros(), OptimizerSpec.sgd(0.1));
     JobSpec job = new JobSpec("job", Mode.ASYNC, 1, 0, NanPolicy.FAIL, 1, 4,
@@ -102,7 +102,7 @@ class BrokenJobTest {
       SparseIds wish = new SparseIds("rows", LongStream.range(0, ids).toArray());
       shard.pull("job", new Pull(0, 0, false, List.of(wish), false), refused);
       assertThat(refused.error).isInstanceOf(Overloaded.class)
-          .hasMessageContainingAll("pull of step 0 of trainer 0", "no room", "larger heap");
+          .hasMessageContainingAll("pull of step 0 of trainer 0", ids + " rows of table 'rows'", "pull less at a time");
     }
     assertThat(shard.status("job").rows()).containsEntry("rows", 0L);
     assertThat(pull(job, FIRST, 0).value).isNotNull();
