@@ -76,12 +76,17 @@ public final class ErrorMapping {
   }
 
   /**
-   * The same for the answer of a named peer: one that refuses a call for its token does not know under which address it was called.
+   * Returns the error for the answer of a named peer. A peer that refuses a call for its token, or has no such call, does not know under
+   * which address it was called: the error names it.
    *
    * @param peer e.g. {@code rendezvous at 10.0.0.7:36000}
    */
   public static RegattaException exception(GrpcStatus status, String message, String peer) {
-    return exception(status, status == GrpcStatus.UNAUTHENTICATED && message != null ? peer + " " + message : message);
+    if (message == null) {
+      return exception(status, null);
+    }
+    return exception(status, status == GrpcStatus.UNAUTHENTICATED ? peer + " " + message
+        : status == GrpcStatus.UNIMPLEMENTED ? peer + ": " + message : message);
   }
 
   /** Any failure as one of ours; what is not ours already is indeterminate. */
