@@ -53,6 +53,7 @@ final class ExampleTally implements TrainingProgram {
   static final int BATCH = 2;
   static final String TABLE = "tally";
   static final String CUT = "cut here by the test";
+  static final long NEVER = Long.MAX_VALUE;
 
   private static final long SECONDS = 60; // for what hangs; it measures nothing
 
@@ -62,9 +63,10 @@ final class ExampleTally implements TrainingProgram {
   /**
    * Where a life of the run is cut, and which snapshots it asks for.
    *
-   * @param steps local steps by rank, after which a trainer fails, when all are there; empty: the run trains to its end
+   * @param steps local steps by rank, after which a trainer fails, when all that fail are there ({@link #NEVER}: it does
+   *     not); empty: the run trains to its end
    * @param snapshots directory in which a whole snapshot must be before any trainer fails
-   * @param leastStep of that snapshot
+   * @param leastStep of that snapshot; 0: none is needed
    * @param asked kinds of the snapshots that all replicas ask for, by local step
    */
   record Life(List<Long> steps, Path snapshots, long leastStep, Map<Long, SnapshotKind> asked) {}
@@ -75,7 +77,7 @@ final class ExampleTally implements TrainingProgram {
 
   ExampleTally(Life life) {
     this.life = life;
-    cut = new CountDownLatch(life.steps().size());
+    cut = new CountDownLatch((int) life.steps().stream().filter(step -> step < NEVER).count());
   }
 
   /** Returns the batches that this life has trained. */
@@ -147,7 +149,7 @@ final class ExampleTally implements TrainingProgram {
   private void awaitSnapshot() {
     long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(SECONDS);
     try {
-      while (Snapshots.list(life.snapshots(), skipped -> { }).stream()
+      while (life.leastStep() > 0 && Snapshots.list(life.snapshots(), skipped -> { }).stream()
           .noneMatch(found -> found.manifest().step() >= life.leastStep())) {
         if (System.nanoTime() > deadline || Thread.interrupted()) {
           throw new IllegalStateException("no snapshot of step " + life.leastStep() + " or later in "

@@ -129,7 +129,8 @@ public final class ShardSaver {
     JsonArray trainers = new JsonArray();
     for (JobSnapshot.Trainer t : snapshot.trainers()) {
       trainers.add(new JsonObject().put("rank", t.rank()).put("incarnation", t.incarnation())
-          .put("sequence", t.sequence()).put("clock", t.clock()).put("progress", ProgressJson.of(t.progress())));
+          .put("sequence", t.sequence()).put("clock", t.clock()).put("progress", ProgressJson.of(t.progress()))
+          .put("active", t.active()));
     }
     JsonObject state = new JsonObject().put("version", snapshot.version()).put("step", snapshot.step())
         .put("whole", snapshot.whole()).put("optimizer_updates", ProgressJson.of(snapshot.updates())).put("trainers", trainers);
@@ -139,8 +140,9 @@ public final class ShardSaver {
 
   /**
    * What the file of a shard tells of it beside the parameters: {@code version}, {@code step} (sync: the round that comes
-   * next), {@code whole} (no push is inside in part), {@code optimizer_updates} and {@code trainers}, each with {@code rank}, {@code incarnation}, {@code sequence}, {@code clock} and {@code progress}
-   * ({@link ProgressJson}).
+   * next), {@code whole} (no push is inside in part), {@code optimizer_updates} and {@code trainers}, each with {@code rank},
+   * {@code incarnation}, {@code sequence}, {@code clock}, {@code progress} ({@link ProgressJson}) and {@code active} (neither
+   * lost nor gone).
    */
   public static JsonObject state(Path file) throws IOException {
     try (SafetensorsFile opened = SafetensorsFile.open(file)) {

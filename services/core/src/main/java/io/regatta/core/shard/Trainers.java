@@ -149,7 +149,8 @@ final class Trainers {
   /** What of each one's pushes is in the values, in the order of ranks. */
   List<JobSnapshot.Trainer> saved() {
     return byRank.values().stream()
-        .map(t -> new JobSnapshot.Trainer(t.rank, t.incarnation, t.lastSequence, t.clock, t.progress)).toList();
+        .map(t -> new JobSnapshot.Trainer(t.rank, t.incarnation, t.lastSequence, t.clock, t.progress, t.active()))
+        .toList();
   }
 
   private TrainerStart start(int rank) {

@@ -173,8 +173,8 @@ class PushHoldTest {
         new TrainerStart(0, 40, progress(39)), new TrainerStart(1, 30, progress(30)))));
     assertThat(resumed.register(JOB, new TrainerId(1, 21), 0)).isEqualTo(30);
     resumed.snapshot("job", 0, Scope.ALL, 1 << 20, (s, e) -> taken.add(s));
-    assertThat(taken.get(0).trainers()).containsExactly(new JobSnapshot.Trainer(0, 20, 0, 40, progress(39)),
-        new JobSnapshot.Trainer(1, 21, 0, 30, progress(30)));
+    assertThat(taken.get(0).trainers()).containsExactly(new JobSnapshot.Trainer(0, 20, 0, 40, progress(39), true),
+        new JobSnapshot.Trainer(1, 21, 0, 30, progress(30), true));
     assertThat(taken.get(0).version()).isEqualTo(70);
   }
 

@@ -40,10 +40,11 @@ final class TrainersPlaces {
   record At(long version, OptimizerUpdates updates, boolean fuzzy, List<Manifest.Trainer> trainers) {}
 
   /** What a shard says of one trainer. */
-  private record Said(long incarnation, long clock, long sequence, TrainerProgress progress) {
+  private record Said(long incarnation, long clock, long sequence, TrainerProgress progress, boolean active) {
 
     static Said of(JsonObject json) {
-      return new Said(json.getLong("incarnation"), json.getLong("clock"), json.getLong("sequence"), ShardSaver.progress(json));
+      return new Said(json.getLong("incarnation"), json.getLong("clock"), json.getLong("sequence"),
+          ShardSaver.progress(json), json.getBoolean("active", true));
     }
   }
 
@@ -54,7 +55,7 @@ final class TrainersPlaces {
    * @param files of the shards in it, in their order
    * @param steps that all have made, in sync mode
    * @param round that comes next, in sync mode
-   * @param cursor where reading goes on, of all trainers; empty if that is not known
+   * @param cursor where reading goes on, of all trainers that are left; empty if that is not known
    * @throws IOException if a shard has saved another moment than that of this round
    */
   At at(Path dir, List<FileEntry> files, long steps, long round, JsonObject cursor) throws IOException {
@@ -75,9 +76,12 @@ final class TrainersPlaces {
       state.getJsonArray("trainers").stream().map(JsonObject.class::cast)
           .forEach(t -> trainers.computeIfAbsent(t.getInteger("rank"), rank -> new ArrayList<>()).add(Said.of(t)));
     }
+    // A trainer that is gone is where its last push was: its part of the data is still to be trained from there.
+    boolean together = trainers.values().stream().flatMap(List::stream).allMatch(Said::active);
+    JsonObject place = together ? cursor : new JsonObject();
     List<Manifest.Trainer> all = new ArrayList<>();
     for (Map.Entry<Integer, List<Said>> said : trainers.entrySet()) {
-      all.add(trainer(said.getKey(), said.getValue(), steps, round, cursor));
+      all.add(trainer(said.getKey(), said.getValue(), steps, round, place));
       fuzzy |= spec.mode() != Mode.SYNC && said.getValue().stream().mapToLong(Said::sequence).distinct().count() > 1;
     }
     for (int rank = 1; session.peers().isPresent() && rank < session.worldSize(); rank++) { // all are where the first is
