@@ -15,6 +15,7 @@ import io.regatta.core.exchange.Contributor;
 import io.regatta.core.exchange.Push;
 import io.regatta.core.exchange.SparseRows;
 import io.regatta.core.exchange.TrainerId;
+import io.regatta.core.memory.HeapBudget;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -391,5 +392,71 @@ class AggregationRoundsTest {
     assertThat(rounds.openRounds()).isZero();
     assertThat(rounds.waits()).isEmpty();
     assertThat(rounds.trainers()).isEmpty();
+  }
+
+  private static Push pushOfRows(int rank, long step, int dense, int rows, int dim) {
+    return new Push(List.of(new Contributor(rank, 10 + rank, step + 1, 1)), step, 0, DenseMemory.of(new float[dense]),
+        List.of(new SparseRows("t", new long[rows], new float[rows * dim])));
+  }
+
+  private AggregationRounds within(HeapBudget merged) {
+    AggregationRounds limited =
+        new AggregationRounds("census", 3, new AggregationRounds.Limits(2, 1000, merged), shard, () -> nowMillis);
+    limited.register(id(0));
+    limited.register(id(1));
+    return limited;
+  }
+
+  /** 5 dense elements, the longer of both vectors, and 1 + 2 rows of 2 floats with an id each: 20 + 3 · 16 bytes. */
+  @ParameterizedTest
+  @CsvSource({"true", "false"})
+  void whatARoundIsMergedToIsCounted_untilTheShardHasAnswered(boolean acknowledged) {
+    HeapBudget merged = new HeapBudget(68);
+    AggregationRounds limited = within(merged);
+    limited.push(pushOfRows(0, 0, 5, 1, 2), new Answers());
+    assertThat(merged.taken()).as("nothing is merged yet").isZero();
+    limited.push(new Push(List.of(new Contributor(1, 11, 1, 1)), 0, 0, null,
+        List.of(new SparseRows("t", new long[2], new float[4]))), new Answers());
+    assertThat(shard.pushes).hasSize(1);
+    assertThat(merged.taken()).isEqualTo(68);
+    if (acknowledged) {
+      shard.acknowledge(0);
+    } else {
+      shard.refuse(0, new InvalidInput("refused"));
+    }
+    assertThat(merged.taken()).isZero();
+  }
+
+  @Test
+  void aRoundThatHasNoRoomToBeMergedFailsForAll_andTheNextIsMergedWhenThereIs() {
+    HeapBudget merged = new HeapBudget(68);
+    AggregationRounds limited = within(merged);
+    merged.add(1);
+    Answers zero = new Answers();
+    Answers one = new Answers();
+    limited.push(pushOfRows(0, 4, 5, 1, 2), zero);
+    limited.push(pushOfRows(1, 4, 5, 2, 2), one);
+    assertThat(shard.pushes).isEmpty();
+    assertThat(zero.error).isInstanceOf(Overloaded.class).hasMessageContainingAll("push of step 4 of trainer 0",
+        "aggregator of shard 3 of job census",
+        "its round of 2 pushes takes up to 68 bytes to merge, and 67 of 68 are free", "-Xmx", "gradient_aggregator.limits.bytes");
+    assertThat(one.error).isInstanceOf(Overloaded.class).hasMessageContaining("push of step 4 of trainer 1");
+    assertThat(limited.bytes()).isZero();
+    assertThat(merged.taken()).isEqualTo(1);
+    merged.giveBack(1);
+    limited.push(pushOfRows(0, 5, 5, 1, 2), new Answers());
+    limited.push(pushOfRows(1, 5, 5, 2, 2), new Answers());
+    assertThat(shard.pushes).hasSize(1);
+  }
+
+  @Test
+  void aRoundThatCannotBeMergedTakesNoRoom() {
+    HeapBudget merged = new HeapBudget(68);
+    AggregationRounds limited = within(merged);
+    Answers zero = new Answers();
+    limited.push(pushOfRows(0, 0, 5, 1, 2), zero);
+    limited.push(pushOfRows(1, 0, 4, 1, 2), new Answers());
+    assertThat(zero.error).isInstanceOf(InvalidInput.class);
+    assertThat(merged.taken()).isZero();
   }
 }

@@ -3,6 +3,7 @@ package io.regatta.core.shard;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.regatta.core.init.InitializerSpec;
+import io.regatta.core.memory.HeapBudget;
 import io.regatta.core.model.SparseTableSpec;
 import io.regatta.core.model.TableLife;
 import io.regatta.core.optim.OptimizerSpec;
@@ -102,5 +103,79 @@ class CapacityTest {
         + "limits, or use more shards");
     Capacity untracked = new Capacity(group, List.of(wide), new ParameterShard.Limits(1, 1, 1, 7, 0, true));
     assertThat(untracked.described()).contains("parameter_server.limits.rows").doesNotContain("evicted");
+  }
+
+  private Capacity within(HeapBudget memory, long rows, boolean evict) {
+    return new Capacity(group, List.of(tracked, wide),
+        new ParameterShard.Limits(1, 1, 1, rows, 0, evict, new ShardMemory(memory, new HeapBudget(0))));
+  }
+
+  @Test
+  void countsRowsInTheBudgetOfTheHeap_asTheyComeAndGo() {
+    long row = wide.rowBytes();
+    HeapBudget memory = new HeapBudget(4 * row + tracked.rowBytes());
+    Capacity capacity = within(memory, 100, false);
+    assertThat(capacity.left()).isEqualTo(4);
+    assertThat(capacity.left(2 * row)).isEqualTo(2);
+    assertThat(capacity.left(1)).as("the number of rows is the narrower limit").isEqualTo(100);
+    fill(wide, 3);
+    fill(tracked, 1);
+    assertThat(capacity.left()).isEqualTo(1);
+    assertThat(memory.taken()).isEqualTo(3 * row + tracked.rowBytes()).isEqualTo(group.bytes());
+    assertThat(capacity.left()).as("counted once").isEqualTo(1);
+    while (tracked.size() > 0) {
+      group.evict(0);
+    }
+    assertThat(capacity.left(tracked.rowBytes())).isEqualTo(row / tracked.rowBytes() + 1);
+    assertThat(memory.taken()).isEqualTo(3 * row);
+    fill(wide, 5);
+    assertThat(capacity.left()).as("what has come is counted, also beyond the limit").isZero();
+    assertThat(memory.taken()).isEqualTo(5 * row);
+  }
+
+  @Test
+  void evictsForRowsThatTheHeapHasNoRoomFor() {
+    fill(tracked, MANY);
+    HeapBudget memory = new HeapBudget((MANY + 2) * tracked.rowBytes());
+    Capacity capacity = within(memory, 10 * MANY, true);
+    assertThat(capacity.makeRoom(2, tracked.rowBytes())).isZero();
+    assertThat(capacity.makeRoom(5, tracked.rowBytes())).isEqualTo(3 * EVICTION);
+    assertThat(tracked.size()).isEqualTo(MANY - 3);
+  }
+
+  @Test
+  void givesAllBackWhenItIsClosed_andCountsNoMore() {
+    HeapBudget memory = new HeapBudget(10 * wide.rowBytes());
+    Capacity capacity = within(memory, 100, false);
+    fill(wide, 2);
+    assertThat(capacity.left()).isEqualTo(8);
+    capacity.close();
+    assertThat(memory.taken()).isZero();
+    fill(wide, 3);
+    capacity.left();
+    assertThat(memory.taken()).isZero();
+    capacity.close();
+    assertThat(memory.taken()).isZero();
+  }
+
+  @Test
+  void holdsNoMoreRowsThanATable_howeverHighItsLimit() {
+    HeapBudget memory = new HeapBudget(Long.MAX_VALUE);
+    assertThat(within(memory, Long.MAX_VALUE, false).left(1)).isEqualTo(256L * (1 << 24) * 7 / 8);
+  }
+
+  @Test
+  void namesTheHeap_whenThatIsTheNarrowerLimit() {
+    HeapBudget memory = new HeapBudget(7 * wide.rowBytes());
+    fill(wide, 1);
+    Capacity eight = within(memory, 8, false);
+    assertThat(eight.left()).isEqualTo(6);
+    assertThat(eight.described()).contains("or the memory for parameters, of which " + 6 * wide.rowBytes() + " of "
+        + 7 * wide.rowBytes() + " bytes are free for rows of up to " + wide.rowBytes() + " bytes", "-Xmx");
+    eight.close();
+    Capacity seven = within(memory, 7, false);
+    assertThat(seven.left()).isEqualTo(6);
+    assertThat(seven.described()).as("both end at the same row").isEqualTo("its limit of 7 rows; raise the "
+        + "server's row limit (parameter_server.limits.rows), or use more shards");
   }
 }

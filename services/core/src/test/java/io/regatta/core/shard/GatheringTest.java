@@ -23,11 +23,12 @@ class GatheringTest {
   private static final int DIM = 3;
   private static final long[] IDS = LongStream.range(0, 2 * Turns.ROWS + 10).toArray();
 
-  private final JobTables tables = tables();
+  private JobTables tables = tables(DIM);
 
-  private static JobTables tables() {
+  private static JobTables tables(int dim) {
     OptimizerSpec sgd = OptimizerSpec.sgd(1);
-    ModelSpec model = new ModelSpec(7, List.of(), sgd, List.of(new SparseTableSpec("t", DIM, InitializerSpec.zeros(), sgd)));
+    ModelSpec model = new ModelSpec(7, List.of(), sgd,
+        List.of(new SparseTableSpec("t", dim, InitializerSpec.zeros(), sgd)));
     return new JobState(new JobSpec("job", Mode.GEO, 1, 0, NanPolicy.FAIL, 1, 64, model), 0, ParameterShard.Limits.defaults(),
         new BlockPool(), () -> 1, () -> 1, null, new Completions()).tables;
   }
@@ -72,7 +73,42 @@ class GatheringTest {
     while (gathering.advance(Turns.FLOATS) < 0) { }
     assertThat(gathering.rows()).hasSize(2);
     assertThat(gathering.rows().get(0).ids()).containsExactly(-1);
-    assertThat(LongStream.of(gathering.rows().get(1).ids()).sorted()).containsExactly(LongStream.of(many).boxed().toArray(Long[]::new));
+    assertThat(LongStream.of(gathering.rows().get(1).ids()).sorted().toArray()).isEqualTo(many);
     assertThat(gathering.changesUpTo()).isEqualTo(1);
+  }
+
+  @Test
+  void knowsWhatTheChangedRowsTake_beforeAnyIsCopied() {
+    ChangeLog log = new ChangeLog();
+    log.add("t", IDS, 0, 20);
+    Gathering gathering = of(0, log.after(0), new SparseIds("t", new long[] {-1}));
+    assertThat(gathering.waitsForRoom()).isFalse();
+    assertThat(gathering.advance(Turns.FLOATS)).isNotNegative();
+    assertThat(gathering.waitsForRoom()).isTrue();
+    assertThat(gathering.changedBytes()).isEqualTo(20 * (8 + 4 * DIM));
+    assertThat(gathering.tooLong()).isFalse();
+    gathering.hasRoom();
+    assertThat(gathering.waitsForRoom()).isFalse();
+  }
+
+  @Test
+  void goesOnAtOnce_whenNothingHasChanged() {
+    Gathering gathering = of(1, new ChangeLog().after(0), new SparseIds("t", new long[] {-1}));
+    assertThat(gathering.advance(Turns.FLOATS)).isEqualTo(Turns.FLOATS - Turns.rowsCost(1, DIM));
+    assertThat(gathering.rows()).hasSize(1);
+  }
+
+  /** Rows of 65,536 floats, of which an array of 2³¹ - 9 holds 32,767. */
+  @Test
+  void isTooLong_whenNoArrayHoldsTheChangedRowsOfATable() {
+    tables = tables(1 << 16);
+    for (int rows : new int[] {32_767, 32_768}) {
+      ChangeLog log = new ChangeLog();
+      log.add("t", LongStream.range(0, rows).toArray(), 0, rows);
+      Gathering gathering = of(0, log.after(0));
+      while (gathering.advance(Turns.FLOATS) < 0) { }
+      assertThat(gathering.tooLong()).isEqualTo(rows > 32_767);
+      assertThat(gathering.changedBytes()).isEqualTo(rows * (8L + (4 << 16)));
+    }
   }
 }

@@ -78,6 +78,9 @@ class ShardMemoryTest {
     ParameterShard shard = shard(new HeapBudget(1000), new HeapBudget(1000));
     assertThatThrownBy(() -> shard.register(job(Mode.ASYNC, 1, 0, 300, OptimizerSpec.sgd(1)), new TrainerId(0, 1), 0))
         .isInstanceOf(Overloaded.class).hasMessageContainingAll("table 't'", "300 floats", "1218 bytes", "-Xmx");
+    ParameterShard roomy = shard(new HeapBudget(1218), new HeapBudget(1000));
+    roomy.register(job(Mode.ASYNC, 1, 0, 300, OptimizerSpec.sgd(1)), new TrainerId(0, 1), 0);
+    assertThat(roomy.jobs()).as("for one row").hasSize(1);
   }
 
   @Test
