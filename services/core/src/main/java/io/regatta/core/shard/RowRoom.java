@@ -27,7 +27,7 @@ final class RowRoom {
   private final List<long[]> ids = new ArrayList<>();
   private final List<float[]> values = new ArrayList<>();
   /** Row number + 1, or 0 where there is none; a power of two of them. */
-  private final int[][] index = new int[PARTS][];
+  private int[][] index = new int[PARTS][];
   private final int[] used = new int[PARTS];
   /** Of which use each part of the index is. */
   private final long[] usedIn = new long[PARTS];
@@ -56,7 +56,7 @@ final class RowRoom {
     size = 0;
     ids.clear();
     values.clear();
-    Arrays.fill(index, null);
+    index = new int[PARTS][];
   }
 
   /** Rows in it. */

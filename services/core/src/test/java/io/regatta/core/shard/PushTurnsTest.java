@@ -26,6 +26,7 @@ import io.regatta.core.model.DenseVariable;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.SparseTableSpec;
 import io.regatta.core.optim.OptimizerSpec;
+import io.regatta.core.table.TableSnapshot;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -424,6 +425,68 @@ class PushTurnsTest {
     }
     assertThat(values(between)[0]).isBetween(-2f, -1f); // the row may lie in what has been applied of the next one
     turns.runAll();
+  }
+
+  /** The pull is begun before small pushes that came behind it, though one turn had room for all of them. */
+  @Test
+  void aPullIsBegunBeforePushesThatComeBehindIt() {
+    ParameterShard shard = shard(Mode.ASYNC, 1, true, 64);
+    send(shard, push(0, 1, rows(1, IDS)));
+    Answer<Pulled> between = pull(shard, 0, 1, 5);
+    for (int i = 2; i < 10; i++) {
+      send(shard, push(0, i, rows(1, 5)));
+    }
+    turns.runAll();
+    assertThat(between.value.version()).isEqualTo(1);
+  }
+
+  @Test
+  void aSnapshotIsWhole_unlessAPushHasBeenAppliedInPart() {
+    ParameterShard shard = shard(Mode.ASYNC, 1, true);
+    Answer<PushAck> first = send(shard, push(0, 1, rows(1, LongStream.range(0, 60_000).toArray())));
+    Answer<PushAck> second = send(shard, push(0, 2, rows(1, 7)));
+    assertThat(isWhole(shard)).as("the first is being looked through").isTrue();
+    runUntilApplied(shard);
+    assertThat(first.value).isNull();
+    assertThat(isWhole(shard)).isFalse();
+    turns.runAll();
+    assertThat(second.value).isNotNull();
+    assertThat(isWhole(shard)).isTrue();
+  }
+
+  private static boolean isWhole(ParameterShard shard) {
+    Answer<JobSnapshot> snapshot = new Answer<>();
+    shard.snapshot("job", 0, TableSnapshot.Scope.ALL, 1 << 20, snapshot);
+    snapshot.value.end(true);
+    return snapshot.value.whole();
+  }
+
+  /** One that needs the last of a turn leaves nothing of it to the next, which is applied in a later one. */
+  @Test
+  void pushesAreApplied_whereverTheTurnsOfThoseBeforeThemEnd() {
+    for (int slices = 1; slices <= 12; slices++) {
+      ParameterShard shard = shard(Mode.ASYNC, 2, true);
+      Answer<PushAck> first = send(shard, push(0, 1, rows(1, LongStream.range(0, slices * Turns.ROWS).toArray())));
+      Answer<PushAck> second = send(shard, push(0, 2, rows(1, 7)));
+      turns.runAll();
+      assertThat(first.value).as("%d slices", slices).isNotNull();
+      assertThat(second.value).as("behind %d slices", slices).isNotNull();
+    }
+  }
+
+  /** The end of a push and that of another trainer's pull, each of which needs one turn and a little more. */
+  @Test
+  void whatPushesLeaveOfATurnGoesToOtherWork() {
+    List<Integer> needed = new ArrayList<>();
+    for (int slices = 1; slices <= 8; slices++) {
+      ParameterShard shard = shard(Mode.ASYNC, 2, true);
+      Answer<PushAck> push = send(shard, push(0, 1, rows(1, LongStream.range(0, slices * Turns.ROWS).toArray())));
+      Answer<Pulled> other = pull(shard, 1, 0, LongStream.range(0, TURN_ROWS + Turns.ROWS).toArray());
+      if (push.value == null && other.value == null) {
+        needed.add(turns.runAll());
+      }
+    }
+    assertThat(needed).as("turns for both").contains(1);
   }
 
   /** What has begun takes no place of its own: its end is never refused for want of room. */

@@ -101,6 +101,24 @@ class ShardMemoryTest {
     assertThat(parameters.taken()).isZero();
   }
 
+  /** The rows that an open round will create have been let in, and others take their room meanwhile. */
+  @Test
+  void requestsThatCreateNoRowsPass_whenThereIsLessThanNoRoom() {
+    HeapBudget parameters = new HeapBudget(10 * ROW_BYTES);
+    ParameterShard shard = shard(parameters, new HeapBudget(1000));
+    shard.register(job(Mode.SYNC, 2, 0, 1, OptimizerSpec.sgd(1)), new TrainerId(0, 1), 0);
+    shard.register(job(Mode.SYNC, 2, 0, 1, OptimizerSpec.sgd(1)), new TrainerId(1, 1), 0);
+    assertThat(pull(shard, 0, false, 1, 2, 3).value).isNotNull();
+    Answer<PushAck> creates = push(shard, 0, 1, 10, 11);
+    parameters.add(7 * ROW_BYTES);
+    assertThat(push(shard, 1, 1, 1, 12).error).isInstanceOf(Overloaded.class);
+    assertThat(pull(shard, 1, false, 1, 2).value).isNotNull();
+    Answer<PushAck> none = push(shard, 1, 2, 1, 2);
+    turns.runAll();
+    assertThat(none.value).isNotNull();
+    assertThat(creates.value).isNotNull();
+  }
+
   @Test
   void answersAPullThatHadNoRoom_whenWhoeverSendsAnotherAnswerGivesItBack() {
     HeapBudget answers = new HeapBudget(40);
