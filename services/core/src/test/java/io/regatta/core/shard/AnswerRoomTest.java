@@ -120,6 +120,19 @@ class AnswerRoomTest {
   }
 
   @Test
+  void pullsThatWaitForTrainersSaySo_unlessThereIsNoRoomForThem() {
+    ParameterShard shard = shard(Mode.SYNC);
+    ask(shard, new Pull(0, 1, false, List.of(new SparseIds("t", ids(10))), false), new Answer<>());
+    assertThat(waitsFor(shard, 0)).as("40 bytes are free").contains("trainer 1", "trainer 2").doesNotContain(OTHERS);
+    answers.add(LIMIT);
+    pull(shard, 1, false, 1);
+    ask(shard, new Pull(2, 1, false, List.of(), false), new Answer<>());
+    assertThat(waitsFor(shard, 0)).containsExactly(OTHERS);
+    assertThat(waitsFor(shard, 1)).containsExactly(OTHERS);
+    assertThat(waitsFor(shard, 2)).as("without rows").contains("trainer 0", "trainer 1").doesNotContain(OTHERS);
+  }
+
+  @Test
   void refusesAPullWhoseRowsNeverHaveRoom() {
     ParameterShard shard = shard(Mode.ASYNC);
     assertThat(pull(shard, 0, false, 11).error).isInstanceOf(Overloaded.class).hasMessageContainingAll(
