@@ -18,7 +18,7 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-/** The parameters of a job on a shard: from which version its optimizers count, what updates change, and what they cost. */
+/** The parameters of a job on a shard: from where its optimizers count, what updates change, and what they cost. */
 class JobTablesTest {
 
   private static final long[] IDS = {3, 5, 8, 13};
