@@ -71,7 +71,7 @@ final class RowLimit {
   }
 
   private <T> void check(long births, long evictable, String who, List<T> request, Function<T, String> table) {
-    if (births > 0 && births > left() + evictable && births > left(request, table) + evictable) {
+    if (births > 0 && births > left(request, table) + evictable) {
       refused++;
       request.forEach(rows -> tables.table(table.apply(rows)).refused());
       throw new Overloaded(who + " refused: " + births + " new sparse rows on top of "
