@@ -318,8 +318,8 @@ class BadInputTest {
   @Test
   void a_mistyped_environment_variable_is_named_with_the_nearest_key() throws Exception {
     List<String> command = new ArrayList<>(List.of("env", "REGATTA_MAXSTEPS=5", "REGATTA_LOG=WARN"));
-    command.addAll(JavaProcess.java("-cp", System.getProperty("java.class.path"), Regatta.class.getName(), "simulate",
-        job.toString()));
+    command.addAll(JavaProcess.regattaCommand());
+    command.addAll(List.of("simulate", job.toString()));
     try (JavaProcess process = JavaProcess.start("simulation", dir, command)) {
       assertThat(process.status(JavaProcess.SECONDS)).as(process.output()).isEqualTo(2);
       assertThat(process.output()).contains("environment variable REGATTA_MAXSTEPS", "nearest known variable is REGATTA_MAX_STEPS");
@@ -328,8 +328,8 @@ class BadInputTest {
 
   @Test
   void a_service_calls_itself_as_its_user_did() throws Exception {
-    List<String> command = JavaProcess.java("-cp", System.getProperty("java.class.path"), Regatta.class.getName(), "aggregator",
-        "--help");
+    List<String> command = JavaProcess.regattaCommand();
+    command.addAll(List.of("aggregator", "--help"));
     try (JavaProcess process = JavaProcess.start("help", dir, command)) {
       assertThat(process.status(JavaProcess.SECONDS)).as(process.output()).isZero();
       assertThat(process.output()).contains("Usage: regatta aggregator", AggregatorMain.DESCRIPTION,

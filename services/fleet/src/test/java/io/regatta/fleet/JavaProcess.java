@@ -52,6 +52,14 @@ final class JavaProcess implements AutoCloseable {
     return command;
   }
 
+  /** The command line of Regatta from this class path, with the archive of its classes. */
+  static List<String> regattaCommand(String... options) {
+    List<String> command = java(options);
+    command.addAll(ClassArchive.options());
+    command.addAll(List.of("-cp", ClassArchive.classPath(), Regatta.class.getName()));
+    return command;
+  }
+
   /**
    * Regatta's command line from this class path, without the JVM options that the script and the jars give; signals have their
    * default effect.
@@ -62,8 +70,7 @@ final class JavaProcess implements AutoCloseable {
   static JavaProcess regatta(Path directory, Map<String, String> variables, String... args) {
     List<String> command = new ArrayList<>(List.of("env", "--default-signal=INT,TERM"));
     variables.forEach((name, value) -> command.add(name + "=" + value));
-    command.addAll(java("-Xmx256m", "-Djava.io.tmpdir=" + directory, "-cp", System.getProperty("java.class.path"),
-        Regatta.class.getName()));
+    command.addAll(regattaCommand("-Xmx256m", "-Djava.io.tmpdir=" + directory));
     command.addAll(List.of(args));
     return start((variables.isEmpty() ? "" : variables + " ") + String.join(" ", args), directory, command);
   }

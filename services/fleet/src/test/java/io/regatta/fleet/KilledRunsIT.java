@@ -90,9 +90,9 @@ class KilledRunsIT {
   /** The same in one process. */
   private JavaProcess simulation(String mode) throws Exception {
     Path job = Files.writeString(dir.resolve("job.json"), job(mode).encodePrettily());
-    List<String> command = JavaProcess.java("-Xmx512m", "-cp", System.getProperty("java.class.path"), Regatta.class.getName(),
-        "simulate", job.toString(), "--slow", "0=" + STEP_MILLIS, "--slow", "1=" + 2 * STEP_MILLIS, "--result",
-        dir.resolve("result.json").toString());
+    List<String> command = JavaProcess.regattaCommand("-Xmx512m");
+    command.addAll(List.of("simulate", job.toString(), "--slow", "0=" + STEP_MILLIS, "--slow", "1=" + 2 * STEP_MILLIS, "--result",
+        dir.resolve("result.json").toString()));
     return JavaProcess.start("simulation", Checkout.root(), command);
   }
 

@@ -31,8 +31,8 @@ class KilledSnapshotIT {
     Path output = Files.createDirectories(dir.resolve("output"));
     List<String> keys = new ArrayList<>(Jobs.tiny(dir));
     keys.addAll(List.of("mode=sync", "epochs=100", "snapshots.every_steps=1", "snapshots.keep=3"));
-    List<String> command = JavaProcess.java("-Xmx512m", "-cp", System.getProperty("java.class.path"), Regatta.class.getName(),
-        "simulate", Checkout.file("configs/wide-and-deep.yaml").toString());
+    List<String> command = JavaProcess.regattaCommand("-Xmx512m");
+    command.addAll(List.of("simulate", Checkout.file("configs/wide-and-deep.yaml").toString()));
     keys.forEach(key -> command.addAll(List.of("--set", key)));
     try (JavaProcess process = JavaProcess.start("simulation", Checkout.root(), command);
         WatchService watch = output.getFileSystem().newWatchService()) {

@@ -46,8 +46,7 @@ class QuickStartsTest {
   void commandLine() throws IOException {
     Files.createSymbolicLink(dir.resolve("configs"), Checkout.file("configs"));
     Path regatta = Files.createDirectory(dir.resolve("bin")).resolve("regatta");
-    String java = JavaProcess.java("-Xmx400m", "-Djava.io.tmpdir=" + dir, "-cp", System.getProperty("java.class.path"),
-        Regatta.class.getName()).stream().collect(Collectors.joining("' '", "'", "'"));
+    String java = JavaProcess.regattaCommand("-Xmx400m", "-Djava.io.tmpdir=" + dir).stream().collect(Collectors.joining("' '", "'", "'"));
     Files.writeString(regatta, "#!/bin/sh\nexec " + java + " \"$@\"\n");
     assertThat(regatta.toFile().setExecutable(true)).isTrue();
     Path clicks = dir.resolve("data/criteo");

@@ -37,9 +37,8 @@ class RemoteLaunchTest {
         + "while [ \"${1#-}\" != \"$1\" ]; do case $1 in -o | -p) shift 2 ;; *) shift ;; esac; done\n"
         + "case $1 in *127.0.0.9) echo 'ssh: connect to host 127.0.0.9 port 22: No route to host' >&2; exit 255 ;; esac\n"
         + "shift\ncd '" + dir + "'\nexec sh -c \"$*\"\n");
-    executable("regatta", "#!/bin/sh\nexec " + JavaProcess.java("-Xmx256m", "-Djava.io.tmpdir=" + dir, "-cp",
-        System.getProperty("java.class.path"), Regatta.class.getName()).stream().collect(Collectors.joining("' '", "'", "'"))
-        + " \"$@\"\n");
+    executable("regatta", "#!/bin/sh\nexec " + JavaProcess.regattaCommand("-Xmx256m", "-Djava.io.tmpdir=" + dir).stream()
+        .collect(Collectors.joining("' '", "'", "'")) + " \"$@\"\n");
     hosts = Files.writeString(dir.resolve("machines"), "127.0.0.1\nme@127.0.0.2 # the second\n");
   }
 

@@ -76,7 +76,7 @@ class ServiceSettingsTest {
   void a_limit_in_the_environment_reaches_the_simulations_servers() throws Exception {
     List<String> command = new ArrayList<>(List.of("env", "REGATTA_PARAMETER_SERVER_LIMITS_ROWS=3",
         "REGATTA_NODE_ADMIN_ENABLED=false"));
-    command.addAll(JavaProcess.java("-Xmx512m", "-cp", System.getProperty("java.class.path"), Regatta.class.getName()));
+    command.addAll(JavaProcess.regattaCommand("-Xmx512m"));
     command.addAll(arguments());
     try (JavaProcess process = JavaProcess.start("simulation", Checkout.root(), command)) {
       refusedByTheLimit(process.status(JavaProcess.SECONDS), process.output());
