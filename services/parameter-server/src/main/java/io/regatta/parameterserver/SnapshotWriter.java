@@ -58,6 +58,9 @@ final class SnapshotWriter {
   /** The longest path of Linux. */
   private static final int PATH_CHARACTERS = 4096;
 
+  /** Pushes of a job that wait for the snapshot in a directory. */
+  private record Hold(String job, String directory) {}
+
   private final Vertx vertx;
   private final Context loop;
   private final ParameterShard shard;
@@ -67,8 +70,8 @@ final class SnapshotWriter {
   private final Map<String, Future<FileEntry>> files = new HashMap<>();
   /** By job: the snapshot that it has begun with, or is to. */
   private final Map<String, Restoring> restored = new HashMap<>();
-  /** By job: the timer that ends its hold. */
-  private final Map<String, Long> holds = new HashMap<>();
+  /** Timers that end holds. */
+  private final Map<Hold, Long> holds = new HashMap<>();
   /** Files that the worker has before it, the first of them under way. */
   private final List<Queued> queue = new ArrayList<>();
   /** Written on the loop, read by the worker. */
@@ -84,9 +87,10 @@ final class SnapshotWriter {
   }
 
   /** Completes when no push of the job is under way; new ones wait from now on, for a limited time. */
-  Future<HoldReply> hold(String job) {
+  Future<HoldReply> hold(String job, String directory) {
+    Hold hold = new Hold(job, directory(directory).toString());
     Promise<HoldReply> quiet = Promise.promise();
-    shard.hold(job, (marks, error) -> {
+    shard.hold(job, hold.directory, (marks, error) -> {
       if (error != null) {
         quiet.fail(error);
         return;
@@ -98,18 +102,19 @@ final class SnapshotWriter {
     if (quiet.future().failed()) {
       return quiet.future();
     }
-    cancelHold(job);
-    holds.put(job, vertx.setTimer(HOLD_MILLIS, timer -> {
-      holds.remove(job, timer);
-      LOG.warn("pushes of job {} on shard {} that a snapshot waits for have not come within {} ms; the job goes on, and the snapshot "
-          + "may contain a push at some shards only", job, shard.index(), HOLD_MILLIS);
-      shard.endHold(job);
+    cancel(hold);
+    holds.put(hold, vertx.setTimer(HOLD_MILLIS, timer -> {
+      holds.remove(hold, timer);
+      if (shard.endHold(job, hold.directory)) {
+        LOG.warn("pushes of job {} on shard {} that a snapshot waits for have not come within {} ms; the job goes on, and the snapshot "
+            + "in {} may contain a push at some shards only", job, shard.index(), HOLD_MILLIS, hold.directory);
+      }
     }));
     return quiet.future();
   }
 
-  private void cancelHold(String job) {
-    Long timer = holds.remove(job);
+  private void cancel(Hold hold) {
+    Long timer = holds.remove(hold);
     if (timer != null) {
       vertx.cancelTimer(timer);
     }
@@ -119,32 +124,37 @@ final class SnapshotWriter {
   Future<Void> save(SaveRequest request) {
     ParameterShard.checkName(request.getJob());
     Path dir = directory(request.getDirectory());
-    Promise<JobSnapshot> taken = Promise.promise();
+    Hold hold = new Hold(request.getJob(), dir.toString());
     Future<Boolean> there = loop.executeBlocking(() -> Files.isDirectory(dir), false); // not behind another job's files
-    return there.compose(seen -> {
+    return there.map(seen -> {
       if (!seen) {
-        return Future.failedFuture(new InvalidInput("shard " + shard.index() + " does not see the directory " + dir
-            + " of the snapshot: snapshots.dir must be one that all servers and trainers share, under the same path"));
+        throw new InvalidInput("shard " + shard.index() + " does not see the directory " + dir
+            + " of the snapshot: snapshots.dir must be one that all servers and trainers share, under the same path");
       }
-      TableSnapshot.Scope scope = scope(request.getKind());
-      List<PushMark> upTo = request.getUpToList().stream()
-          .map(m -> new PushMark(m.getRank(), m.getIncarnation(), m.getSequence())).toList();
-      shard.snapshot(request.getJob(), request.getStep(), upTo, scope, keptMax, (snapshot, error) -> {
-        cancelHold(request.getJob());
-        if (error != null) {
-          taken.fail(error);
-        } else {
-          taken.complete(snapshot);
-        }
-      });
-      return taken.future().map(snapshot -> {
-        files.put(request.getJob(), write(snapshot, dir));
-        return (Void) null;
-      });
+      return scope(request.getKind());
     }).onFailure(e -> {
-      cancelHold(request.getJob());
-      shard.endHold(request.getJob());
+      cancel(hold);
+      shard.endHold(hold.job, hold.directory);
+    }).compose(scope -> taken(hold, request, scope)).map(snapshot -> {
+      files.put(request.getJob(), write(snapshot, dir));
+      return (Void) null;
     });
+  }
+
+  /** Completes when the moment has been taken. One that is refused has ended its hold, unless the same has been asked for before. */
+  private Future<JobSnapshot> taken(Hold hold, SaveRequest request, TableSnapshot.Scope scope) {
+    Promise<JobSnapshot> taken = Promise.promise();
+    List<PushMark> upTo = request.getUpToList().stream()
+        .map(m -> new PushMark(m.getRank(), m.getIncarnation(), m.getSequence())).toList();
+    shard.snapshot(hold.job, hold.directory, request.getStep(), upTo, scope, keptMax, (snapshot, error) -> {
+      if (error != null) {
+        taken.fail(error);
+      } else {
+        cancel(hold);
+        taken.complete(snapshot);
+      }
+    });
+    return taken.future();
   }
 
   /** Returns the path that a request names. */
@@ -210,7 +220,7 @@ final class SnapshotWriter {
 
   /** Nobody will ask for this job's file again. */
   void forget(String job) {
-    cancelHold(job);
+    holds.keySet().stream().filter(hold -> hold.job.equals(job)).toList().forEach(this::cancel);
     files.remove(job);
     restored.remove(job);
   }

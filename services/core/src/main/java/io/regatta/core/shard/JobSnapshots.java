@@ -17,7 +17,7 @@ import java.util.function.Function;
  */
 final class JobSnapshots {
 
-  private record Wanted(long step, boolean whole, Scope scope, long keptMax, BiConsumer<JobSnapshot, Throwable> done) {}
+  private record Wanted(String holder, long step, boolean whole, Scope scope, long keptMax, BiConsumer<JobSnapshot, Throwable> done) {}
 
   private final JobState job;
   private final int shard;
@@ -30,11 +30,12 @@ final class JobSnapshots {
   }
 
   /**
-   * See {@link ParameterShard#snapshot}; it is taken when it is due.
+   * See {@link ParameterShard#snapshot}; it is taken when it is due, and ends its hold then.
    *
+   * @param holder its name, by which it may hold pushes
    * @param whole whether the pushes that {@link PushHold} is told of are to be inside, and none in part
    */
-  void ask(long step, boolean whole, Scope scope, long keptMax, BiConsumer<JobSnapshot, Throwable> done) {
+  void ask(String holder, long step, boolean whole, Scope scope, long keptMax, BiConsumer<JobSnapshot, Throwable> done) {
     if (open != null || wanted != null) {
       throw new Overloaded("a snapshot of " + job.where + " is being written; the next one must wait until it has ended");
     }
@@ -44,7 +45,7 @@ final class JobSnapshots {
             + "gone since the last one than are noted; save a base first");
       }
     }
-    wanted = new Wanted(step, whole, scope, keptMax, done);
+    wanted = new Wanted(holder, step, whole, scope, keptMax, done);
   }
 
   /**
@@ -66,13 +67,19 @@ final class JobSnapshots {
     } catch (RuntimeException | Error e) {
       job.completions.error(taken.done, e);
     }
+    job.hold.end(taken.holder);
     return true;
   }
 
-  /** The pushes that are waited for may not come: the next moment will do. */
-  void waitNoLonger() {
-    if (wanted != null && wanted.whole) {
-      wanted = new Wanted(wanted.step, false, wanted.scope, wanted.keptMax, wanted.done);
+  /** Returns true if this snapshot has been asked for, and not been taken. */
+  boolean isWanted(String holder) {
+    return wanted != null && wanted.holder.equals(holder);
+  }
+
+  /** The pushes that this snapshot waits for may not come: the next moment will do. */
+  void waitNoLonger(String holder) {
+    if (isWanted(holder) && wanted.whole) {
+      wanted = new Wanted(holder, wanted.step, false, wanted.scope, wanted.keptMax, wanted.done);
     }
   }
 

@@ -367,12 +367,8 @@ final class JobState {
       inRounds.close();
     }
     hold.settle();
-    if (snapshots.takeIfDue()) {
-      if (spec.mode() == Mode.SYNC) {
-        inRounds.close();
-      } else {
-        hold.end();
-      }
+    if (snapshots.takeIfDue() && spec.mode() == Mode.SYNC) {
+      inRounds.close();
     }
     if (!inRounds.waitsForPulls()) {
       pulls.release();
@@ -396,34 +392,44 @@ final class JobState {
   }
 
   /** See {@link ParameterShard#snapshot}. */
-  void snapshot(long step, List<PushMark> upTo, TableSnapshot.Scope scope, long keptMax, BiConsumer<JobSnapshot, Throwable> done) {
+  void snapshot(String holder, long step, List<PushMark> upTo, TableSnapshot.Scope scope, long keptMax,
+      BiConsumer<JobSnapshot, Throwable> done) {
     turns.begin();
     checkWhole();
-    boolean held = hold.isOn(); // else it has run out of time, and nobody would end a wait for these pushes
-    snapshots.ask(step, held && !upTo.isEmpty(), scope, keptMax, done);
+    boolean held = hold.isOf(holder); // else it has run out of time, and nobody would end a wait for these pushes
+    try {
+      snapshots.ask(holder, step, held && !upTo.isEmpty(), scope, keptMax, done);
+    } catch (RuntimeException e) {
+      if (!snapshots.isWanted(holder)) {
+        hold.end(holder);
+      }
+      throw e;
+    }
     if (held) {
-      hold.upTo(upTo);
+      hold.upTo(holder, upTo);
     }
     settle();
   }
 
   /** See {@link ParameterShard#hold}. */
-  void hold(BiConsumer<List<PushMark>, Throwable> done) {
+  void hold(String holder, BiConsumer<List<PushMark>, Throwable> done) {
     turns.begin();
     checkWhole();
     if (spec.mode() == Mode.SYNC) {
       throw new InvalidInput(where + " has rounds, whose steps say what a snapshot contains; its pushes cannot be held. Save at a "
           + "step, without a hold");
     }
-    hold.begin(done);
+    hold.begin(holder, done);
   }
 
   /** See {@link ParameterShard#endHold}. */
-  void endHold() {
+  boolean endHold(String holder) {
     turns.begin();
-    snapshots.waitNoLonger();
-    hold.end();
+    boolean held = hold.isOf(holder);
+    snapshots.waitNoLonger(holder);
+    hold.end(holder);
     settle();
+    return held;
   }
 
   /** The job goes on from a saved state, all of whose rows are in their places. */

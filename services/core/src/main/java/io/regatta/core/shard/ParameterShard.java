@@ -355,41 +355,48 @@ public final class ParameterShard {
    */
   public void snapshot(String job, long step, TableSnapshot.Scope scope, long keptMax,
       BiConsumer<JobSnapshot, Throwable> done) {
-    snapshot(job, step, List.of(), scope, keptMax, done);
+    snapshot(job, "", step, List.of(), scope, keptMax, done);
   }
 
   /**
-   * Has new pushes of a job without rounds wait until its next {@link #snapshot}, or {@link #endHold}, which somebody must see to.
+   * Has new pushes of a job without rounds wait until this {@link #snapshot} is taken, or {@link #endHold}, which somebody must see to.
    *
+   * @param holder name of the snapshot; where several hold pushes, these wait for all of them
    * @param done takes the last push of each trainer, once no push is under way
    */
-  public void hold(String job, BiConsumer<List<PushMark>, Throwable> done) {
+  public void hold(String job, String holder, BiConsumer<List<PushMark>, Throwable> done) {
     try {
-      job(job).hold(done);
+      job(job).hold(holder, done);
     } catch (RuntimeException | Error e) {
       completions.error(done, e);
     }
     completions.drain();
   }
 
-  /** Ends a hold, if there is one; what waits for pushes that have not come goes ahead without them. A job that has gone holds none. */
-  public void endHold(String job) {
+  /**
+   * Ends the hold of a snapshot, if there is one; if the snapshot waits for pushes that have not come, it is taken without them. A job
+   * that has gone holds none.
+   *
+   * @return whether there was one
+   */
+  public boolean endHold(String job, String holder) {
     JobState state = jobs.get(job);
-    if (state != null) {
-      state.endHold();
-    }
+    boolean held = state != null && state.endHold(holder);
     completions.drain();
+    return held;
   }
 
   /**
-   * Takes a snapshot as {@link #snapshot(String, long, TableSnapshot.Scope, long, BiConsumer)} does, and ends a hold.
+   * Takes a snapshot as {@link #snapshot(String, long, TableSnapshot.Scope, long, BiConsumer)} does, and ends its hold then, or if it is
+   * refused.
    *
+   * @param holder its name, by which it may hold pushes
    * @param upTo without rounds: pushes that are to be inside, and none after them; empty: whatever has come
    */
-  public void snapshot(String job, long step, List<PushMark> upTo, TableSnapshot.Scope scope, long keptMax,
+  public void snapshot(String job, String holder, long step, List<PushMark> upTo, TableSnapshot.Scope scope, long keptMax,
       BiConsumer<JobSnapshot, Throwable> done) {
     try {
-      job(job).snapshot(step, upTo, scope, keptMax, done);
+      job(job).snapshot(holder, step, upTo, scope, keptMax, done);
     } catch (RuntimeException | Error e) {
       completions.error(done, e);
     }

@@ -8,7 +8,9 @@ import io.regatta.core.exchange.PushAck;
 import io.regatta.core.exchange.PushMark;
 import io.regatta.core.exchange.Wait;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.function.BiConsumer;
 import java.util.function.Function;
 
@@ -17,17 +19,25 @@ import java.util.function.Function;
  * at every shard. First every shard lets those end that have begun, and tells which came last; then each lets those in that another shard
  * has, takes its moment, and lets all in. A push that cannot end, for its trainer is lost or stalled, must not hold the others: whoever
  * began the hold ends it after some time. Owned by the shard's thread.
+ *
+ * <p>More than one snapshot may hold the pushes at a time, as when the trainer that asked for one is lost and another asks for the next.
+ * Each ends its own hold, and pushes wait until all have. The shard takes one snapshot at a time, and lets in what that one is to contain.
  */
 final class PushHold {
+
+  /** Snapshots that may hold pushes at the same time. */
+  static final int HOLDERS = 16;
 
   private record Held(Push push, long sinceMillis, BiConsumer<PushAck, Throwable> done) {}
 
   private final JobState job;
   private final int limit;
-  private boolean on;
+  /** By the name of the snapshot that holds: who asks for the last pushes, until that can be answered. */
+  private final Map<String, List<BiConsumer<List<PushMark>, Throwable>>> holders = new LinkedHashMap<>();
   /** Rank that leaves, whose pushes are let in; -1: none. */
   private int leaving = -1;
-  private BiConsumer<List<PushMark>, Throwable> drained;
+  /** Snapshot that has been asked for, one of the holders, and what it is to contain; null: none. */
+  private String marked;
   private List<PushMark> upTo = List.of();
   private List<Held> held = new ArrayList<>();
 
@@ -37,34 +47,42 @@ final class PushHold {
     this.limit = limit;
   }
 
-  /** Begins the hold, or begins it anew; answers with the last push of each trainer when no push is under way. */
-  void begin(BiConsumer<List<PushMark>, Throwable> done) {
-    fail("another one has begun");
-    on = true;
-    upTo = List.of();
-    drained = done;
+  /**
+   * Begins a hold; answers with the last push of each trainer when no push is under way. If this snapshot holds pushes already, it goes
+   * on doing so, and all who have asked are answered.
+   *
+   * @param holder name of the snapshot
+   */
+  void begin(String holder, BiConsumer<List<PushMark>, Throwable> done) {
+    if (!holders.containsKey(holder) && holders.size() >= HOLDERS) {
+      throw new Overloaded(HOLDERS + " snapshots hold the pushes of " + job.where + ", the limit; wait until one of them has ended");
+    }
+    holders.computeIfAbsent(holder, h -> new ArrayList<>()).add(done);
     settle();
   }
 
-  /** Returns true between {@link #begin} and {@link #end}. */
-  boolean isOn() {
-    return on;
+  /** Returns true between {@link #begin} and {@link #end} of this snapshot. */
+  boolean isOf(String holder) {
+    return holders.containsKey(holder);
   }
 
-  /** Lets in what other shards have already. */
-  void upTo(List<PushMark> marks) {
+  /** Lets in what other shards have already, and this snapshot is to contain. */
+  void upTo(String holder, List<PushMark> marks) {
+    marked = holder;
     upTo = marks;
     readmit();
   }
 
   /** Something has changed: a push may have ended. */
   void settle() {
-    if (drained != null && isQuiet()) {
-      BiConsumer<List<PushMark>, Throwable> done = drained;
-      drained = null;
-      job.completions.value(done, job.trainers.active().stream()
-          .map(t -> new PushMark(t.rank, t.incarnation, t.lastSequence)).toList());
+    if (holders.values().stream().allMatch(List::isEmpty) || !isQuiet()) {
+      return;
     }
+    List<PushMark> last = job.trainers.active().stream().map(t -> new PushMark(t.rank, t.incarnation, t.lastSequence)).toList();
+    holders.values().forEach(asked -> {
+      asked.forEach(done -> job.completions.value(done, last));
+      asked.clear();
+    });
   }
 
   /** Returns true if no push is under way, and those up to the marks have come, as far as their trainers still live. */
@@ -81,7 +99,7 @@ final class PushHold {
 
   /** Returns true if this push has to wait: it is new, and no other shard has it. */
   boolean keeps(Push push) {
-    return on && push.contributors().stream().noneMatch(of -> of.rank() == leaving) && job.trainers.underWay(push) == null
+    return !holders.isEmpty() && push.contributors().stream().noneMatch(of -> of.rank() == leaving) && job.trainers.underWay(push) == null
         && !push.contributors().stream().allMatch(this::isLetIn);
   }
 
@@ -91,7 +109,7 @@ final class PushHold {
         && mark.incarnation() == of.incarnation() && of.sequence() <= mark.sequence());
   }
 
-  /** Keeps a push until the end of the hold. */
+  /** Keeps a push until the end of all holds. */
   void keep(Push push, long nowMillis, BiConsumer<PushAck, Throwable> done) {
     if (held.stream().filter(h -> sharesTrainer(h.push, push)).count() >= limit) {
       throw new Overloaded(PushCheck.name(push) + " refused: " + limit + " pushes of its trainers wait at " + job.where
@@ -104,20 +122,23 @@ final class PushHold {
     return a.contributors().stream().anyMatch(of -> b.contributors().stream().anyMatch(other -> other.rank() == of.rank()));
   }
 
-  /** Ends the hold: the moment has been taken, or will not be. */
-  void end() {
-    on = false;
-    upTo = List.of();
-    fail("it has been given up");
+  /** Ends the hold of a snapshot, if there is one: its moment has been taken, or will not be. */
+  void end(String holder) {
+    List<BiConsumer<List<PushMark>, Throwable>> asked = holders.remove(holder);
+    if (asked == null) {
+      return;
+    }
+    if (holder.equals(marked)) {
+      marked = null;
+      upTo = List.of();
+    }
+    fail(asked, "the snapshot has been given up");
     readmit();
   }
 
-  private void fail(String why) {
-    if (drained != null) {
-      job.completions.error(drained, new Overloaded("pushes under way at " + job.where + " have not come to their end for a snapshot: "
-          + why));
-      drained = null;
-    }
+  private void fail(List<BiConsumer<List<PushMark>, Throwable>> asked, String why) {
+    asked.forEach(done -> job.completions.error(done, new Overloaded("pushes under way at " + job.where
+        + " have not ended for a snapshot: " + why)));
   }
 
   private void readmit() {
@@ -142,8 +163,8 @@ final class PushHold {
 
   /** Fails all that is here. */
   void giveUp(Function<String, RegattaException> why) {
-    on = false;
-    fail("the job has ended here");
+    holders.values().forEach(asked -> fail(asked, "the job has ended here"));
+    holders.clear();
     held.forEach(h -> {
       h.push.release();
       job.completions.error(h.done, why.apply(PushCheck.name(h.push) + " at " + job.where + " given up"));

@@ -97,13 +97,13 @@ class JobStateTest {
 
   private Answer<JobSnapshot> snapshot(ParameterShard shard, long step, PushMark... upTo) {
     Answer<JobSnapshot> answer = new Answer<>();
-    shard.snapshot("job", step, List.of(upTo), Scope.ALL, 1 << 20, answer);
+    shard.snapshot("job", "", step, List.of(upTo), Scope.ALL, 1 << 20, answer);
     return answer;
   }
 
   private static Answer<List<PushMark>> hold(ParameterShard shard) {
     Answer<List<PushMark>> answer = new Answer<>();
-    shard.hold("job", answer);
+    shard.hold("job", "", answer);
     return answer;
   }
 
@@ -323,7 +323,7 @@ class JobStateTest {
     hold(shard);
     Answer<PushAck> held = push(shard, pushOf(0, 1, null));
     assertThat(held.value).isNull();
-    shard.endHold("job");
+    shard.endHold("job", "");
     assertThat(held.value).isNotNull();
   }
 
@@ -336,7 +336,7 @@ class JobStateTest {
     hold(shard);
     Answer<JobSnapshot> taken = snapshot(shard, 0, new PushMark(0, 1, 1));
     assertThat(taken.value).isNull();
-    shard.endHold("job");
+    shard.endHold("job", "");
     assertThat(taken.value.whole()).isFalse();
   }
 

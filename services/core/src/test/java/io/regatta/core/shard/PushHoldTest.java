@@ -3,6 +3,7 @@ package io.regatta.core.shard;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.regatta.core.dense.DenseMemory;
+import io.regatta.core.dense.DenseSink;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.Overloaded;
@@ -23,6 +24,7 @@ import io.regatta.core.model.DenseVariable;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.optim.OptimizerSpec;
 import io.regatta.core.table.TableSnapshot.Scope;
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -60,11 +62,23 @@ class PushHoldTest {
   }
 
   private void hold(int shard) {
-    shards.get(shard).hold("job", (m, e) -> marks.add(m));
+    hold(shard, "step-1");
+  }
+
+  private void hold(int shard, String holder) {
+    shards.get(shard).hold("job", holder, (m, e) -> marks.add(m));
   }
 
   private void snapshot(int shard, List<PushMark> upTo) {
-    shards.get(shard).snapshot("job", 0, upTo, Scope.ALL, 1 << 20, (s, e) -> taken.add(s));
+    snapshot(shard, "step-1", upTo);
+  }
+
+  private void snapshot(int shard, String holder, List<PushMark> upTo) {
+    shards.get(shard).snapshot("job", holder, 0, upTo, Scope.ALL, 1 << 20, (s, e) -> taken.add(s));
+  }
+
+  private void endHold(int shard, String holder) {
+    shards.get(shard).endHold("job", holder);
   }
 
   @Test
@@ -105,7 +119,7 @@ class PushHoldTest {
 
     hold(0);
     snapshot(0, List.of(new PushMark(0, 10, 2)));
-    shards.get(0).endHold("job");
+    endHold(0, "step-1");
     assertThat(taken).as("what it waited for does not come").hasSize(2);
     push(0, 2, 0);
     assertThat(answered).contains("0/2@0");
@@ -114,7 +128,7 @@ class PushHoldTest {
   @Test
   void takesWhatHasCome_whenTheHoldHasRunOutOfTimeBefore() {
     hold(0);
-    shards.get(0).endHold("job");
+    endHold(0, "step-1");
     snapshot(0, List.of(new PushMark(0, 10, 1), new PushMark(1, 11, 0)));
     assertThat(taken).as("nobody would end a wait for the push that has not come").hasSize(1);
     push(0, 1, 0);
@@ -136,12 +150,86 @@ class PushHoldTest {
   }
 
   @Test
+  void waitsForThePushesOfItsMarks_whenAnotherSnapshotIsAskedForMeanwhile() {
+    push(1, 1, 0, 1);
+    push(0, 1, 1);
+    List<PushMark> atAll = List.of(new PushMark(0, 10, 1), new PushMark(1, 11, 1));
+    hold(0, "step-1");
+    snapshot(0, "step-1", atAll);
+    hold(0, "step-2");
+    push(1, 2, 0);
+    assertThat(taken).as("the push of trainer 0 that shard 1 has is still to come").isEmpty();
+    push(0, 1, 0);
+    assertThat(taken).hasSize(1);
+    assertThat(taken.get(0).trainers()).extracting(JobSnapshot.Trainer::sequence).containsExactly(1L, 1L);
+    assertThat(answered).as("pushes still wait, for the other snapshot").doesNotContain("1/2@0");
+    taken.get(0).end(true);
+    snapshot(0, "step-2", atAll);
+    assertThat(taken).hasSize(2);
+    assertThat(taken.get(1).trainers()).extracting(JobSnapshot.Trainer::sequence).containsExactly(1L, 1L);
+    assertThat(answered).contains("1/2@0");
+  }
+
+  @Test
+  void answersAllWhoHold_whenThePushUnderWayHasEnded() {
+    Push known = new Push(List.of(new Contributor(0, 10, 1, 1)), 0, 0, null, List.of());
+    DenseSink dense = shards.get(0).begin("job", known, 1);
+    hold(0, "step-1");
+    hold(0, "step-1"); // its first answer was lost
+    hold(0, "step-2");
+    assertThat(marks).isEmpty();
+    dense.put(ByteBuffer.allocate(Float.BYTES));
+    shards.get(0).push("job", new Push(known.contributors(), 0, 0, dense.values(), List.of()), (ack, e) -> answered.add("0/1@0"));
+    assertThat(marks).hasSize(3).containsOnly(List.of(new PushMark(0, 10, 1), new PushMark(1, 11, 0)));
+  }
+
+  @Test
+  void letsNothingIn_whenOneOfTwoWhoHoldHasRunOutOfTime() {
+    hold(0, "step-1");
+    snapshot(0, "step-1", List.of(new PushMark(0, 10, 1), new PushMark(1, 11, 0)));
+    hold(0, "step-2");
+    push(1, 1, 0);
+    endHold(0, "step-2");
+    assertThat(taken).as("the first one still waits for its push").isEmpty();
+    assertThat(answered).isEmpty();
+    push(0, 1, 0);
+    assertThat(taken).hasSize(1);
+    assertThat(taken.get(0).trainers()).extracting(JobSnapshot.Trainer::sequence).containsExactly(1L, 0L);
+    assertThat(answered).containsExactlyInAnyOrder("0/1@0", "1/1@0");
+  }
+
+  @Test
+  void refusesTheSecondSnapshotAtOneMoment_andEndsItsHold() {
+    hold(0, "step-1");
+    snapshot(0, "step-1", List.of(new PushMark(0, 10, 1)));
+    hold(0, "step-2");
+    snapshot(0, "step-2", List.of(new PushMark(0, 10, 0)));
+    assertThat(taken).as("refused").containsExactly((JobSnapshot) null);
+    push(1, 1, 0);
+    push(0, 1, 0);
+    assertThat(taken).hasSize(2);
+    assertThat(taken.get(1).trainers()).extracting(JobSnapshot.Trainer::sequence).containsExactly(1L, 0L);
+    assertThat(answered).as("nobody holds them any more").containsExactlyInAnyOrder("0/1@0", "1/1@0");
+  }
+
+  @Test
+  void refusesMoreSnapshotsThanMayHold_butNotOneThatHoldsAlready() {
+    for (int n = 0; n < PushHold.HOLDERS; n++) {
+      hold(0, "step-" + n);
+    }
+    hold(0, "one more");
+    assertThat(marks).hasSize(PushHold.HOLDERS + 1).element(PushHold.HOLDERS).as("refused").isNull();
+    hold(0, "step-0");
+    assertThat(marks).element(PushHold.HOLDERS + 1).isNotNull();
+  }
+
+  @Test
   void refusesAHoldOfAJobWithRounds_whichNothingWouldEnd() {
     ParameterShard shard = new ParameterShard(0, ParameterShard.Limits.defaults(), () -> 1);
     JobSpec rounds = new JobSpec("job", Mode.SYNC, 1, 0, NanPolicy.FAIL, 1, 1, JOB.model());
     shard.register(rounds, new TrainerId(0, 10), 0);
     List<Throwable> errors = new ArrayList<>();
-    shard.hold("job", (m, e) -> errors.add(e));
+    shard.hold("job", "step-1", (m, e) -> errors.add(e));
     assertThat(errors).hasSize(1).first().isInstanceOf(InvalidInput.class);
   }
 

@@ -46,7 +46,7 @@ final class ShardSnapshots {
   Future<Saving> save(SaveOrder order) {
     SaveRequest.Builder request = SaveRequest.newBuilder().setJob(job).setDirectory(order.dir().toString())
         .setStep(order.round()).setKind(order.kind().label());
-    Future<List<PushMark>> last = rounds ? Future.succeededFuture(List.of()) : lastPushes();
+    Future<List<PushMark>> last = rounds ? Future.succeededFuture(List.of()) : lastPushes(order.dir().toString());
     return last.compose(marks -> {
       SaveRequest same = request.addAllUpTo(marks).build();
       return all(control -> control.save(same));
@@ -60,9 +60,11 @@ final class ShardSnapshots {
   /**
    * Has new pushes wait at all shards, until these have taken their moment: the last push of each trainer that any shard has. None where
    * a push under way cannot end; the snapshot then contains what each shard has.
+   *
+   * @param directory of the snapshot, which ends its own hold
    */
-  private Future<List<PushMark>> lastPushes() {
-    return all(control -> control.hold(job)).map(shardsMarks -> {
+  private Future<List<PushMark>> lastPushes(String directory) {
+    return all(control -> control.hold(job, directory)).map(shardsMarks -> {
       Map<Integer, PushMark> highest = new TreeMap<>();
       shardsMarks.forEach(marks -> marks.forEach(mark -> highest.merge(mark.getRank(), mark, ShardSnapshots::later)));
       return List.copyOf(highest.values());
