@@ -56,10 +56,12 @@ final class Trainers {
       throw stale("registration of incarnation " + id.incarnation(), old);
     }
     if (old == null || !old.active()) {
-      TrainerState t = new TrainerState(id.rank(), id.incarnation());
-      t.nextStep = old == null ? 0 : old.nextStep;
-      t.clock = old == null ? 0 : Math.max(old.clock, minClock(0));
-      t.progress = old == null ? start(id.rank()).progress() : old.progress;
+      TrainerState t = begin(id);
+      if (old != null) {
+        t.nextStep = old.nextStep;
+        t.clock = Math.max(old.clock, minClock(0));
+        t.progress = old.progress;
+      }
       byRank.put(id.rank(), t);
       active++;
     } else if (old.sitsOut) {
@@ -70,6 +72,14 @@ final class Trainers {
     t.nextStep = Math.max(t.nextStep, round);
     t.clock = Math.max(t.clock, Math.max(clock, start(id.rank()).clock()));
     t.lastSeenMillis = nowMillis;
+    return t;
+  }
+
+  /** Returns the first life of a rank in this run: what the values contain of it is what a resumed snapshot had. */
+  private TrainerState begin(TrainerId id) {
+    TrainerState t = new TrainerState(id.rank(), id.incarnation());
+    t.clock = start(id.rank()).clock();
+    t.progress = start(id.rank()).progress();
     return t;
   }
 
@@ -135,7 +145,7 @@ final class Trainers {
     TrainerState t = byRank.get(id.rank());
     boolean unseen = t == null && how == TrainerState.Phase.LOST && id.rank() >= 0 && id.rank() < worldSize;
     if (unseen) {
-      t = new TrainerState(id.rank(), id.incarnation());
+      t = begin(id);
       byRank.put(id.rank(), t);
     }
     if (t == null || t.incarnation != id.incarnation() || !t.active()) {
@@ -157,11 +167,11 @@ final class Trainers {
     return starts.getOrDefault(rank, new TrainerStart(rank, firstClock, TrainerProgress.NONE));
   }
 
-  /** Resumes a run, each trainer with its own progress. */
+  /** Resumes a run, each trainer with its own progress, also one that has come and gone: its part of the values stays. */
   void resumeAt(ResumePoint at) {
     firstClock = at.round();
     at.trainers().forEach(t -> starts.put(t.rank(), t));
-    for (TrainerState t : active()) {
+    for (TrainerState t : byRank.values()) {
       t.nextStep = Math.max(t.nextStep, at.round());
       t.clock = Math.max(t.clock, start(t.rank).clock());
       t.progress = start(t.rank).progress();

@@ -266,6 +266,33 @@ class PushHoldTest {
     assertThat(taken.get(0).version()).isEqualTo(70);
   }
 
+  @Test
+  void beginsATrainerWhereItWas_whenItWasLostBeforeTheRunWasResumed() {
+    ParameterShard resumed = new ParameterShard(0, ParameterShard.Limits.defaults(), () -> 1);
+    resumed.register(JOB, new TrainerId(0, 20), 0);
+    resumed.lost("job", new TrainerId(1, 21));
+    resumed.restore("job").finish(new float[][] {{1}}, new float[][][] {{}}, 70, snapshotUpdates(), new ResumePoint(0, List.of(
+        new TrainerStart(0, 40, progress(39)), new TrainerStart(1, 30, progress(30)))));
+    resumed.snapshot("job", 0, Scope.ALL, 1 << 20, (s, e) -> taken.add(s));
+    taken.get(0).end(true);
+    assertThat(taken.get(0).trainers()).as("what the values contain of a trainer does not go with it").containsExactly(
+        new JobSnapshot.Trainer(0, 20, 0, 40, progress(39), true), new JobSnapshot.Trainer(1, 21, 0, 30, progress(30), false));
+    assertThat(resumed.register(JOB, new TrainerId(1, 22), 0)).as("level with the other, which nobody is to wait for").isEqualTo(40);
+    resumed.snapshot("job", 0, Scope.ALL, 1 << 20, (s, e) -> taken.add(s));
+    assertThat(taken.get(1).trainers()).element(1).isEqualTo(new JobSnapshot.Trainer(1, 22, 0, 40, progress(30), true));
+  }
+
+  @Test
+  void keepsWhereATrainerWas_whenItIsLostBeforeItComesToAResumedRun() {
+    ParameterShard resumed = new ParameterShard(0, ParameterShard.Limits.defaults(), () -> 1);
+    resumed.register(JOB, new TrainerId(0, 20), 0);
+    resumed.restore("job").finish(new float[][] {{1}}, new float[][][] {{}}, 70, snapshotUpdates(), new ResumePoint(0, List.of(
+        new TrainerStart(0, 40, progress(39)), new TrainerStart(1, 30, progress(30)))));
+    resumed.lost("job", new TrainerId(1, 21));
+    resumed.snapshot("job", 0, Scope.ALL, 1 << 20, (s, e) -> taken.add(s));
+    assertThat(taken.get(0).trainers()).element(1).isEqualTo(new JobSnapshot.Trainer(1, 21, 0, 30, progress(30), false));
+  }
+
   private static OptimizerUpdates snapshotUpdates() {
     return OptimizerUpdates.all(70, List.of());
   }
