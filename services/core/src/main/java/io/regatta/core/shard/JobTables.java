@@ -23,6 +23,7 @@ import it.unimi.dsi.fastutil.objects.Object2LongOpenHashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.LongPredicate;
 import java.util.function.LongSupplier;
 
@@ -152,6 +153,11 @@ final class JobTables {
       throw new InvalidInput("unknown sparse table '" + name + "' at " + where + ", which has " + sparse.keySet());
     }
     return t;
+  }
+
+  /** Returns the names of the sparse tables. */
+  Set<String> names() {
+    return sparse.keySet();
   }
 
   Iterable<SparseTable> sparseTables() {

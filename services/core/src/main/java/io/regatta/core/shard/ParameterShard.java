@@ -9,6 +9,7 @@ import io.regatta.core.error.RegattaException.Overloaded;
 import io.regatta.core.error.RegattaException.StaleGeneration;
 import io.regatta.core.exchange.JobSpec;
 import io.regatta.core.exchange.Mode;
+import io.regatta.core.exchange.OptimizerUpdates;
 import io.regatta.core.exchange.Pull;
 import io.regatta.core.exchange.Pulled;
 import io.regatta.core.exchange.Push;
@@ -416,15 +417,18 @@ public final class ParameterShard {
 
   /**
    * The job goes on from this state of the dense vector in place of what it holds, e.g. a copy of another shard's. For a shard
-   * of one trainer that waits for nothing here; rows of tables stay as they are.
+   * of one trainer that waits for nothing here; rows of tables stay as they are, and their optimizers count every update.
    *
    * @param values by block; the shard's from now on
    * @param slots by block, then by slot
    * @param version updates that are inside
+   * @param updates that the optimizer of the dense vector has made since its slots were fresh
    * @param step sync: that comes next, at least the one that would have
    */
-  public void replace(String job, float[][] values, float[][][] slots, long version, long step) {
-    job(job).restored(values, slots, version, new ResumePoint(step, List.of()));
+  public void replace(String job, float[][] values, float[][][] slots, long version, long updates, long step) {
+    JobState state = job(job);
+    state.tables.restore(version, OptimizerUpdates.all(version, state.tables.names()).withDense(updates));
+    state.restored(values, slots, version, new ResumePoint(step, List.of()));
   }
 
   /**

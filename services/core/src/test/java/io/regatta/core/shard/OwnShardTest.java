@@ -115,11 +115,21 @@ class OwnShardTest {
   @Test
   void replacedValuesSlotsAndVersionAreTheJobsFromThenOn() {
     start(OptimizerSpec.momentum(1, 0.5f, false));
-    shard.replace("job", new float[][] {filled(3)}, new float[][][] {{filled(8)}}, 20, 0);
+    shard.replace("job", new float[][] {filled(3)}, new float[][][] {{filled(8)}}, 20, 20, 0);
     assertThat(dense()).containsOnly(3);
     assertThat(shard.status("job").version()).isEqualTo(20);
     push(1, filled(1));
     assertThat(dense()).as("3 less 0.5 of a velocity of 8, and a gradient of 1").containsOnly(-2);
+  }
+
+  /** The optimizer of a copy has made as many updates as that of its original, whose slots were fresh at a later version. */
+  @Test
+  void replacedSlotsAreAsOldAsWhereTheyComeFrom() {
+    start(OptimizerSpec.adam(0.5));
+    shard.replace("job", new float[][] {new float[N]}, new float[][][] {{new float[N], new float[N]}}, 70, 5, 0);
+    push(1, filled(1));
+    assertThat(dense()[0]).isCloseTo(-first(6), within(1e-5f));
+    assertThat(snapshot()).isEqualTo(new OptimizerUpdates(6, Map.of("t", 71L)));
   }
 
   @Test

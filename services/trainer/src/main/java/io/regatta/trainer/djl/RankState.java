@@ -14,6 +14,7 @@ final class RankState implements ElasticState {
   private static final int ROUND = 2;
   private static final int EXAMPLES = 3;
   private static final int MILLIS = 4;
+  private static final int UPDATES = 5;
 
   /** The parameters that are not trained. */
   interface Frozen {
@@ -41,8 +42,9 @@ final class RankState implements ElasticState {
 
   @Override
   public long[] progress() {
-    long[] inside = shards.progress();
-    return new long[] {steps.made(), inside[0], inside[1], steps.examplesOfAll(), steps.millisBefore() + millis()};
+    OwnShards.Progress inside = shards.progress();
+    return new long[] {steps.made(), inside.version(), inside.step(), steps.examplesOfAll(), steps.millisBefore() + millis(),
+        inside.updates()};
   }
 
   /** This rank's own training so far. */
@@ -58,7 +60,7 @@ final class RankState implements ElasticState {
 
   @Override
   public void take(FloatBuffer from, long[] progress, boolean own) {
-    shards.replace(from, progress[VERSION], progress[ROUND]);
+    shards.replace(from, new OwnShards.Progress(progress[VERSION], progress[UPDATES], progress[ROUND]));
     steps.resumeAt(progress[STEPS]);
     steps.takeOver(progress[EXAMPLES], progress[MILLIS], millis());
     if (!own) {

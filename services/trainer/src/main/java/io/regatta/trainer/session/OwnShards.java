@@ -160,14 +160,20 @@ public final class OwnShards {
     return spec.model().denseNumel();
   }
 
-  /** Updates that are in the values, and the next step. Between two steps. */
-  public long[] progress() {
-    long[] progress = new long[2];
-    snapshot(snapshot -> {
-      progress[0] = snapshot.version();
-      progress[1] = snapshot.step();
-    });
-    return progress;
+  /**
+   * How far the one shard is.
+   *
+   * @param version updates that are in the values
+   * @param updates that the optimizer has made since its slots were fresh
+   * @param step that comes next
+   */
+  public record Progress(long version, long updates, long step) {}
+
+  /** Returns how far the one shard is. Between two steps. */
+  public Progress progress() {
+    Progress[] progress = new Progress[1];
+    snapshot(snapshot -> progress[0] = new Progress(snapshot.version(), snapshot.updates().dense(), snapshot.step()));
+    return progress[0];
   }
 
   /** Writes what the one shard holds of the dense vector at the buffer's position: the values, then slot by slot. Between two steps. */
@@ -199,7 +205,7 @@ public final class OwnShards {
   }
 
   /** Takes over what another rank's {@link #copy} has written, in place of what is here. Between two steps. */
-  public void replace(FloatBuffer from, long version, long step) {
+  public void replace(FloatBuffer from, Progress at) {
     int slots = parts() - 1;
     int blocks = DenseValues.blocks(numel());
     float[][] values = new float[blocks][];
@@ -215,7 +221,7 @@ public final class OwnShards {
         }
       }
     }
-    serially(() -> one().replace(spec.job(), values, kept, version, step));
+    serially(() -> one().replace(spec.job(), values, kept, at.version(), at.updates(), at.step()));
   }
 
   /** Where all of the dense vector lies in its own order. */

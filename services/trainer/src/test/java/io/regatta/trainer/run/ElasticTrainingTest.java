@@ -33,16 +33,21 @@ import io.regatta.trainer.data.generate.GeneratedImages;
 import io.regatta.trainer.djl.FleetTrainer;
 import io.regatta.trainer.result.RunResult;
 import io.vertx.core.json.JsonObject;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Map;
 import java.util.Queue;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** Trainers of an elastic job that are killed at random moments, and others that come. */
 class ElasticTrainingTest {
@@ -54,11 +59,15 @@ class ElasticTrainingTest {
   private static final int DEADLINE_SECONDS = 120;
 
   private static JobConfig job(int epochs, int trainers, int min) {
+    return job(epochs, trainers, min, new JsonObject());
+  }
+
+  private static JobConfig job(int epochs, int trainers, int min, JsonObject more) {
     return JobConfig.of(new JsonObject().put("job", "elastic").put("mode", "collective").put("trainers", trainers)
         .put("batch_size", 32 / trainers).put("epochs", epochs).put("model_thread_idle_ms", 20_000)
         .put("data", new JsonObject().put("shuffle_buffer", 100))
         .put("collective", new JsonObject().put("min_trainers", min).put("bucket_bytes", 600).put("last_bucket_bytes", 200))
-        .put("optimizer", new JsonObject().put("kind", "momentum").put("learning_rate", 0.02)));
+        .put("optimizer", new JsonObject().put("kind", "momentum").put("learning_rate", 0.02)).mergeIn(more));
   }
 
   /** A small net with running means, on images that can be learnt. */
@@ -246,6 +255,41 @@ class ElasticTrainingTest {
     float[] one = ends.remove();
     assertThat(ends.remove()).containsExactly(one);
     assertThat(ends.remove()).containsExactly(one, within(1e-6f));
+  }
+
+  /** Adam's correction depends on how often it has updated fresh slots, which is not how often the snapshot's values have been updated. */
+  @Test
+  void when_a_trainer_comes_to_a_run_with_the_values_of_another_then_it_makes_the_same_updates(@TempDir Path dir) throws Exception {
+    String snapshots = dir.resolve("first").toString();
+    TrainingProgram first = looping((worker, trainer, batches) -> batches.forEachRemaining(batch -> step(trainer, batch)));
+    LocalRun.run(job(1, 1, 0, new JsonObject().put("snapshots", new JsonObject().put("dir", snapshots).put("every_steps", 5))), first,
+        Progress.none());
+    CompletableFuture<Void> begun = new CompletableFuture<>();
+    CompletableFuture<Void> come = new CompletableFuture<>();
+    Map<Long, List<float[]>> byStep = new ConcurrentHashMap<>();
+    TrainingProgram program = looping((worker, trainer, batches) -> {
+      while (batches.hasNext()) {
+        step(trainer, batches.next());
+        byStep.computeIfAbsent(trainer.steps(), n -> new CopyOnWriteArrayList<>())
+            .add(trainer.getModel().getBlock().getParameters().valueAt(0).getArray().toFloatArray());
+        if (trainer.steps() == 3) {
+          begun.complete(null);
+          come.get(DEADLINE_SECONDS, TimeUnit.SECONDS);
+        }
+      }
+    });
+    ElasticJob job = new ElasticJob(job(3, 2, 1, new JsonObject().put("init_from", snapshots)
+        .put("optimizer", new JsonObject().put("kind", "adam").put("learning_rate", 0.02))), 1, program);
+    ElasticJob.Trainer there = job.start();
+    ElasticJob.Trainer lost = job.start();
+    begun.get(DEADLINE_SECONDS, TimeUnit.SECONDS);
+    lost.kill();
+    ElasticJob.Trainer newcomer = job.start();
+    come.complete(null);
+    assertThat(end(newcomer).parametersHash()).isEqualTo(end(there).parametersHash());
+    byStep.keySet().removeIf(n -> n <= 3);
+    assertThat(byStep.values()).anyMatch(all -> all.size() == 2)
+        .allSatisfy(all -> assertThat(all).allSatisfy(values -> assertThat(values).isEqualTo(all.get(0))));
   }
 
   /** The next pass begins behind the steps of those who are in the one before still. */
