@@ -117,7 +117,7 @@ class Shard:
     """One tensor stream to one shard."""
 
     def __init__(self, where, group):
-        self.where, self.group, self.requests, self.sequence = where, group, 0, 0
+        self.where, self.group, self.requests, self.sequence, self.trained = where, group, 0, 0, 0
         self.out, self.answers = queue.Queue(), {}
         channel = grpc.insecure_channel(f"{where.host}:{where.port}", CHANNEL)
         self.stream = ps_grpc.ParameterShardStub(channel).Exchange(iter(self.out.get, None))
@@ -152,7 +152,9 @@ class Shard:
         chunks = ([rows] if rows else []) + ([dense] if dense else [])
         chunks = chunks or [t.TensorMessage()]
         chunks[0].finite = True
-        done = t.TrainerProgress(local_steps=step + 1, exchanges=step + 1, learning_rate_step=step + 1)
+        self.trained += examples
+        done = t.TrainerProgress(local_steps=step + 1, exchanges=step + 1, learning_rate_step=step + 1,
+                                 examples=self.trained)
         chunks[0].contributors.add(rank=self.group.rank, incarnation=self.group.incarnation, sequence=self.sequence,
                                    weight=examples, progress=done)
         return self.send(t.PUSH, chunks, step=step, version=version)

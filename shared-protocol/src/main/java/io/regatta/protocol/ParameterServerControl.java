@@ -59,8 +59,8 @@ public final class ParameterServerControl {
 
   /** Has new pushes of a job wait at a shard; completes with the last one of each trainer when none is under way. */
   public Future<List<PushMark>> hold(String job, String directory) {
-    return calls.call(ParameterShardGrpcClient.Hold, HoldRequest.newBuilder().setJob(job).setDirectory(directory).build())
-        .map(r -> r.getLastList());
+    return calls.call(ParameterShardGrpcClient.Hold, HoldRequest.newBuilder().setJob(job)
+        .setDirectory(directory).build()).map(r -> r.getLastList());
   }
 
   /** Has a shard take its part of a snapshot; completes when its moment has been taken. */

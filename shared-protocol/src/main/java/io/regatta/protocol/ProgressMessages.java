@@ -14,8 +14,14 @@ public final class ProgressMessages {
   private ProgressMessages() {}
 
   static TrainerProgress of(io.regatta.core.exchange.TrainerProgress progress) {
+    if (progress.equals(io.regatta.core.exchange.TrainerProgress.NONE)) {
+      return TrainerProgress.getDefaultInstance();
+    }
     TrainerProgress.Builder out = TrainerProgress.newBuilder().setLocalSteps(progress.localSteps())
         .setExchanges(progress.exchanges()).setLearningRateStep(progress.learningRateStep());
+    if (progress.examples() >= 0) {
+      out.setExamples(progress.examples());
+    }
     for (Replica replica : progress.replicas()) {
       var of = out.addReplicasBuilder().setLocalSteps(replica.localSteps());
       replica.parts().forEach(p -> of.addPartsBuilder().setPass(p.pass()).setPart(p.part()).setOf(p.of())
@@ -30,12 +36,19 @@ public final class ProgressMessages {
    * @throws InvalidInput if a count is negative
    */
   static io.regatta.core.exchange.TrainerProgress read(TrainerProgress progress) {
-    if (progress.getLocalSteps() < 0 || progress.getExchanges() < 0 || progress.getLearningRateStep() < 0) {
+    if (progress.equals(TrainerProgress.getDefaultInstance())) {
+      return io.regatta.core.exchange.TrainerProgress.NONE;
+    }
+    if (progress.getLocalSteps() < 0 || progress.getExchanges() < 0 || progress.getLearningRateStep() < 0
+        || progress.getExamples() < 0) {
       throw new InvalidInput("a trainer tells a progress of " + progress.getLocalSteps() + " local steps, " + progress.getExchanges()
-          + " exchanges and learning-rate step " + progress.getLearningRateStep() + "; counts are not negative");
+          + " exchanges, learning-rate step " + progress.getLearningRateStep() + " and " + progress.getExamples()
+          + " examples; counts are not negative");
     }
     return new io.regatta.core.exchange.TrainerProgress(progress.getLocalSteps(), progress.getExchanges(),
-        progress.getLearningRateStep(), progress.getReplicasList().stream().map(replica -> new Replica(replica.getLocalSteps(),
+        progress.getLearningRateStep(),
+        progress.hasExamples() ? progress.getExamples() : io.regatta.core.exchange.TrainerProgress.UNKNOWN,
+        progress.getReplicasList().stream().map(replica -> new Replica(replica.getLocalSteps(),
             replica.getPartsList().stream().map(p -> new Part(p.getPass(), p.getPart(), p.getOf(), p.getBatches(),
                 Math.max(1, p.getStride())))
                 .toList())).toList());

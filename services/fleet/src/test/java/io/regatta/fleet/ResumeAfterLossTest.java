@@ -11,6 +11,7 @@ import io.regatta.rendezvous.RendezvousVerticle;
 import io.regatta.trainer.Progress;
 import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.config.TrainerConfig;
+import io.regatta.trainer.result.RunResult;
 import io.regatta.trainer.service.TrainerVerticle;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
@@ -107,8 +108,8 @@ class ResumeAfterLossTest {
     }
 
     ExampleTally after = life(List.of());
-    LocalCluster.run(LocalCluster.Options.of(job(mode, "auto")).withProgram(after).withoutHazelcast()
-        .withProgress(Progress.none()));
+    RunResult result = LocalCluster.run(LocalCluster.Options.of(job(mode, "auto")).withProgram(after).withoutHazelcast()
+        .withProgress(Progress.none())).get(0);
 
     Map<Integer, List<Long>> passes = new TreeMap<>();
     Map<Integer, List<Long>> expected = new TreeMap<>();
@@ -119,5 +120,7 @@ class ResumeAfterLossTest {
       expected.put(pass, LongStream.range(0, ExampleTally.EXAMPLES).boxed().toList());
     }
     assertThat(passes).as("examples trained, by pass").isEqualTo(expected);
+    assertThat(result.examples()).as("examples of both lives, the lost trainer's too")
+        .isEqualTo((long) PASSES * ExampleTally.EXAMPLES);
   }
 }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.regatta.node.testing.BlockedLoopGuard;
+import io.regatta.protocol.snapshot.ExampleCounts;
 import io.regatta.protocol.snapshot.Manifest;
 import io.regatta.protocol.snapshot.SafetensorsFile;
 import io.regatta.protocol.snapshot.SnapshotKind;
@@ -319,6 +320,7 @@ class ResumeMatrixTest {
     Begun again = begun(mode, taken, snapshots);
     Ended ended = toItsEnd(job, taken);
     assertPassesAreWhole(again, ended.trained(), PASSES - 1);
+    assertExamples(again, ended);
     assertAsUnbroken(mode, taken, ended);
     assertUpdates(mode, again, ended);
   }
@@ -329,6 +331,7 @@ class ResumeMatrixTest {
     Begun begun = begun(mode, taken, snapshots);
     Ended ended = toItsEnd(job, taken);
     assertPassesAreWhole(begun, ended.trained(), PASSES - 1);
+    assertExamples(begun, ended);
     assertAsUnbroken(mode, taken, ended);
     assertUpdates(mode, begun, ended);
     if (mode == Mode.GEO) {
@@ -345,6 +348,7 @@ class ResumeMatrixTest {
     Begun begun = begun(mode, taken, snapshots);
     Ended ended = toItsEnd(job, taken);
     assertPassesAreWhole(begun, ended.trained(), PASSES - 1);
+    assertExamples(begun, ended);
     assertUpdates(mode, begun, ended);
   }
 
@@ -380,6 +384,8 @@ class ResumeMatrixTest {
     keys.getJsonObject("snapshots").put("dir", next.toString());
     Ended ended = toItsEnd(job(mode, taken, name, snapshots, keys), taken);
     assertThat(examples(ended.trained(), 0)).as("examples of the new run").isEqualTo(all());
+    assertThat(ended.result().examples()).as("their number").isEqualTo(ExampleTally.EXAMPLES);
+    assertThat(ended.result().examplesResumed()).as("of another run").isZero();
     long updates = mode.updatesByPush() ? ended.trained().size() : STEPS_PER_PASS;
     if (mode == Mode.DGC) { // ranks have the momentum, and their optimizers sgd as before
       updates += Snapshots.latest(snapshots).orElseThrow().manifest().updates().dense();
@@ -439,6 +445,18 @@ class ResumeMatrixTest {
       expected.put(pass, all());
     }
     assertThat(passes).as("examples in %s and trained after it, by pass", begun.manifest().kind()).isEqualTo(expected);
+  }
+
+  /** The result counts what all lives have trained, and the manifests what is in each snapshot. */
+  private static void assertExamples(Begun begun, Ended ended) {
+    long inside = begun.times().stream().mapToLong(Integer::longValue).sum();
+    long all = (long) PASSES * ExampleTally.EXAMPLES;
+    assertThat(begun.manifest().examples()).as("examples in the snapshot").isEqualTo(new ExampleCounts(inside, 0, 0));
+    assertThat(ended.result().examples()).as("examples of all lives").isEqualTo(all);
+    assertThat(ended.result().examplesResumed()).as("examples resumed").isEqualTo(inside);
+    assertThat(ended.result().examplesRepeated()).as("examples trained more than once").isZero();
+    assertThat(ended.manifest().examples().trained()).as("examples in the last whole snapshot")
+        .isLessThanOrEqualTo(all);
   }
 
   private static void assertAsUnbroken(Mode mode, Taken taken, Ended ended) throws IOException {

@@ -26,6 +26,7 @@ import io.regatta.trainer.data.format.MultiSlotFormat;
 import io.regatta.trainer.djl.DistributedEmbedding;
 import io.regatta.trainer.djl.FleetTrainer;
 import io.regatta.trainer.djl.SlotEmbeddings;
+import io.regatta.trainer.result.RunResult;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -67,7 +68,7 @@ class ResumedProgressTest {
   private Semaphore ofSecond;
   private volatile boolean stopped;
 
-  private void life(int number, int trainers, int servers, String... keys) throws IOException {
+  private RunResult life(int number, int trainers, int servers, String... keys) throws IOException {
     ofFirst = new Semaphore(0);
     ofSecond = new Semaphore(pace);
     stopped = false;
@@ -88,8 +89,8 @@ class ResumedProgressTest {
     for (int k = 0; k < keys.length; k += 2) {
       job.put(keys[k], keys[k + 1].chars().allMatch(Character::isDigit) ? (Object) Integer.valueOf(keys[k + 1]) : keys[k + 1]);
     }
-    LocalCluster.run(LocalCluster.Options.of(JobConfig.of(job)).withProgram(worker -> train(worker, data)).withoutHazelcast()
-        .withProgress(Progress.none()));
+    return LocalCluster.run(LocalCluster.Options.of(JobConfig.of(job)).withProgram(worker -> train(worker, data))
+        .withoutHazelcast().withProgress(Progress.none())).get(0);
   }
 
   private void train(Worker worker, Path file) throws Exception {
@@ -167,7 +168,10 @@ class ResumedProgressTest {
     assertThat(second.trainers().get(0).progress().learningRateStep()).isEqualTo(14);
     assertThat(second.trainers().get(1).progress().localSteps()).isGreaterThan(first.trainers().get(1).progress().localSteps());
     steps = 0;
-    life(3, 2, 2, "mode", mode);
+    RunResult end = life(3, 2, 2, "mode", mode);
+    assertThat(end.examples()).isEqualTo((long) EPOCHS * EXAMPLES);
+    long steps = second.trainers().stream().mapToLong(t -> t.progress().localSteps()).sum();
+    assertThat(end.examplesResumed()).isEqualTo(steps * BATCH);
     assertThat(trained(3)).isEqualTo(Map.of((long) EPOCHS, EXAMPLES));
   }
 
@@ -181,7 +185,7 @@ class ResumedProgressTest {
     steps = 3;
     life(2, second, 2, "mode", mode);
     steps = 0;
-    life(3, third, 1, "mode", mode);
+    assertThat(life(3, third, 1, "mode", mode).examples()).isEqualTo((long) EPOCHS * EXAMPLES);
     assertThat(trained(3)).isEqualTo(Map.of((long) EPOCHS, EXAMPLES));
   }
 
@@ -202,7 +206,9 @@ class ResumedProgressTest {
     assertThat(second.trainers().get(0).progress().localSteps()).isEqualTo(15);
     assertThat(second.trainers().get(0).progress().exchanges()).isEqualTo(5);
     steps = 0;
-    life(3, 1, 1, "mode", "geo", "k_steps", "3");
+    RunResult end = life(3, 1, 1, "mode", "geo", "k_steps", "3");
+    assertThat(end.examples()).isEqualTo((long) EPOCHS * EXAMPLES);
+    assertThat(end.examplesResumed()).as("those of the last exchange, not of the last step").isEqualTo(15 * BATCH);
     assertThat(trained(3)).isEqualTo(Map.of((long) EPOCHS, EXAMPLES));
     assertThat(last().step()).isEqualTo((long) EPOCHS * EXAMPLES / BATCH);
   }

@@ -109,7 +109,8 @@ final class ShardService {
   static void bind(GrpcCalls calls, Supplier<ShardService> shard, BooleanSupplier ready) {
     calls.service(ParameterShardGrpcService.SERVICE_DESCRIPTOR, ready)
         .unary(ParameterShardGrpcService.Digest, request -> shard.get().digest(known(request.getJob())))
-        .unary(ParameterShardGrpcService.Hold, request -> shard.get().snapshots.hold(known(request.getJob()), request.getDirectory()))
+        .unary(ParameterShardGrpcService.Hold, request -> shard.get().snapshots
+            .hold(known(request.getJob()), request.getDirectory()))
         .unary(ParameterShardGrpcService.Save, request -> shard.get().snapshots.save(request)
             .map(SaveReply.getDefaultInstance()))
         .unary(ParameterShardGrpcService.Saved, request -> shard.get().snapshots.saved(known(request.getJob()))

@@ -106,8 +106,9 @@ final class SnapshotWriter {
     holds.put(hold, vertx.setTimer(HOLD_MILLIS, timer -> {
       holds.remove(hold, timer);
       if (shard.endHold(job, hold.directory)) {
-        LOG.warn("pushes of job {} on shard {} that a snapshot waits for have not come within {} ms; the job goes on, and the snapshot "
-            + "in {} may contain a push at some shards only", job, shard.index(), HOLD_MILLIS, hold.directory);
+        LOG.warn("pushes of job {} on shard {} that a snapshot waits for have not come within {} ms; the job goes on, "
+            + "and the snapshot in {} may contain a push at some shards only", job, shard.index(), HOLD_MILLIS,
+            hold.directory);
       }
     }));
     return quiet.future();
@@ -141,7 +142,10 @@ final class SnapshotWriter {
     });
   }
 
-  /** Completes when the moment has been taken. One that is refused has ended its hold, unless the same has been asked for before. */
+  /**
+   * Completes when the moment has been taken. One that is refused has ended its hold, unless the same has been asked
+   * for before.
+   */
   private Future<JobSnapshot> taken(Hold hold, SaveRequest request, TableSnapshot.Scope scope) {
     Promise<JobSnapshot> taken = Promise.promise();
     List<PushMark> upTo = request.getUpToList().stream()

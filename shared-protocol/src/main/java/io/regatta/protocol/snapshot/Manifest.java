@@ -22,6 +22,7 @@ import java.util.List;
  * @param version the highest of the shards' counts of updates; snapshots of one run are in the order of these
  * @param updates of the optimizers
  * @param fuzzy true if shards contain different pushes of a trainer, because that one was lost while it pushed
+ * @param examples that the run has trained
  * @param parent name of the directory beside this one that a delta is relative to; empty for all others
  * @param parentChecksum of the manifest there, for another snapshot may have come to that name; empty for all others
  * @param trainers progress of each trainer, in rank order
@@ -29,13 +30,14 @@ import java.util.List;
  * @param trainersFiles what trainers keep beside the shards; those who do not know what is in them leave them as they are
  */
 public record Manifest(String job, String run, String mode, SnapshotKind kind, long step, int pass, long version,
-    OptimizerUpdates updates, boolean fuzzy, String parent, String parentChecksum, ModelLayout model, List<Trainer> trainers,
-    List<FileEntry> files, List<FileEntry> trainersFiles) {
+    OptimizerUpdates updates, boolean fuzzy, ExampleCounts examples, String parent, String parentChecksum,
+    ModelLayout model, List<Trainer> trainers, List<FileEntry> files, List<FileEntry> trainersFiles) {
 
   static final String TRAINERS_FILES = "trainers_files";
   private static final String FORMAT = "regatta-snapshot-2";
   /** Format whose trainers have one number for all counts. */
   private static final String FORMAT_1 = "regatta-snapshot-1";
+  private static final String EXAMPLES = "examples";
   private static final String PER_SERVER = "shards_per_server";
   private static final String SPARSE = "sparse_shards";
 
@@ -95,11 +97,14 @@ public record Manifest(String job, String run, String mode, SnapshotKind kind, l
     trainersFiles = List.copyOf(trainersFiles);
   }
 
-  /** A manifest of a job whose trainers keep nothing, and whose optimizers have made every update. */
+  /**
+   * A manifest of a job whose trainers keep nothing and count no examples, and whose optimizers have made every
+   * update.
+   */
   public Manifest(String job, String run, String mode, SnapshotKind kind, long step, int pass, long version, boolean fuzzy,
       String parent, String parentChecksum, ModelLayout model, List<Trainer> trainers, List<FileEntry> files) {
-    this(job, run, mode, kind, step, pass, version, every(version, model), fuzzy, parent, parentChecksum, model, trainers, files,
-        List.of());
+    this(job, run, mode, kind, step, pass, version, every(version, model), fuzzy, ExampleCounts.UNKNOWN, parent,
+        parentChecksum, model, trainers, files, List.of());
   }
 
   private static OptimizerUpdates every(long updates, ModelLayout model) {
@@ -152,7 +157,7 @@ public record Manifest(String job, String run, String mode, SnapshotKind kind, l
     JsonObject json = new JsonObject().put("format", FORMAT).put("job", job).put("run", run).put("kind", kind.label())
         .put("mode", mode).put("step", step).put("pass", pass).put("version", version)
         .put("optimizer_updates", ProgressJson.of(updates))
-        .put("fuzzy", fuzzy)
+        .put("fuzzy", fuzzy).put(EXAMPLES, examples.toJson())
         .put("parent", parent).put("parent_checksum", parentChecksum).put("shards", model.shards());
     if (model.sharding().isApart()) {
       json.put(PER_SERVER, model.sharding().perServer()).put(SPARSE, model.sharding().sparsePerServer());
@@ -187,6 +192,7 @@ public record Manifest(String job, String run, String mode, SnapshotKind kind, l
     return new Manifest(json.getString("job"), text(json, "run"), json.getString("mode"), SnapshotKind.of(json.getString("kind")),
         json.getLong("step"), json.getInteger("pass"), json.getLong("version"),
         version1 ? every(json.getLong("version"), model) : ProgressJson.updates(json.getJsonObject("optimizer_updates")), json.getBoolean("fuzzy"),
+        json.containsKey(EXAMPLES) ? ExampleCounts.of(json.getJsonObject(EXAMPLES)) : ExampleCounts.UNKNOWN,
         json.getString("parent"), text(json, "parent_checksum"), model, trainers, files, files(json, TRAINERS_FILES));
   }
 
@@ -201,7 +207,7 @@ public record Manifest(String job, String run, String mode, SnapshotKind kind, l
   /** The same of other files. */
   Manifest with(SnapshotKind newKind, ModelLayout newModel, List<FileEntry> newFiles) {
     boolean delta = newKind == SnapshotKind.DELTA;
-    return new Manifest(job, run, mode, newKind, step, pass, version, updates, fuzzy, delta ? parent : "", delta ? parentChecksum : "",
-        newModel, trainers, newFiles, trainersFiles);
+    return new Manifest(job, run, mode, newKind, step, pass, version, updates, fuzzy, examples, delta ? parent : "",
+        delta ? parentChecksum : "", newModel, trainers, newFiles, trainersFiles);
   }
 }

@@ -24,13 +24,18 @@ final class ProgressJson {
           .put("batches", p.batches()).put("stride", p.stride())));
       replicas.add(new JsonObject().put("local_steps", replica.localSteps()).put("parts", parts));
     }
-    return new JsonObject().put("local_steps", progress.localSteps()).put("exchanges", progress.exchanges())
-        .put("learning_rate_step", progress.learningRateStep()).put("replicas", replicas);
+    JsonObject json = new JsonObject().put("local_steps", progress.localSteps()).put("exchanges", progress.exchanges())
+        .put("learning_rate_step", progress.learningRateStep());
+    if (progress.examples() >= 0) {
+      json.put("examples", progress.examples());
+    }
+    return json.put("replicas", replicas);
   }
 
   /** Returns the progress in an object that has these keys, among others. */
   static TrainerProgress read(JsonObject json) {
     return new TrainerProgress(json.getLong("local_steps"), json.getLong("exchanges"), json.getLong("learning_rate_step"),
+        json.getLong("examples", TrainerProgress.UNKNOWN),
         objects(json, "replicas").map(replica -> new Replica(replica.getLong("local_steps"), objects(replica, "parts")
             .map(p -> new Part(p.getInteger("pass"), p.getInteger("part"), p.getInteger("of"), p.getLong("batches"), p.getLong("stride")))
             .toList())).toList());

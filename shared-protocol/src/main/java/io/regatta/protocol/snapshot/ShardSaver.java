@@ -130,7 +130,7 @@ public final class ShardSaver {
     for (JobSnapshot.Trainer t : snapshot.trainers()) {
       trainers.add(new JsonObject().put("rank", t.rank()).put("incarnation", t.incarnation())
           .put("sequence", t.sequence()).put("clock", t.clock()).put("progress", ProgressJson.of(t.progress()))
-          .put("active", t.active()));
+          .put("ahead", t.ahead()).put("active", t.active()));
     }
     JsonObject state = new JsonObject().put("version", snapshot.version()).put("step", snapshot.step())
         .put("whole", snapshot.whole()).put("optimizer_updates", ProgressJson.of(snapshot.updates())).put("trainers", trainers);
@@ -141,8 +141,9 @@ public final class ShardSaver {
   /**
    * What the file of a shard tells of it beside the parameters: {@code version}, {@code step} (sync: the round that comes
    * next), {@code whole} (no push is inside in part), {@code optimizer_updates} and {@code trainers}, each with {@code rank},
-   * {@code incarnation}, {@code sequence}, {@code clock}, {@code progress} ({@link ProgressJson}) and {@code active} (neither
-   * lost nor gone).
+   * {@code incarnation}, {@code sequence}, {@code clock}, {@code progress} ({@link ProgressJson}), {@code ahead}
+   * (examples of
+   * a push that is inside in part) and {@code active} (neither lost nor gone).
    */
   public static JsonObject state(Path file) throws IOException {
     try (SafetensorsFile opened = SafetensorsFile.open(file)) {

@@ -23,12 +23,12 @@ class ManifestTest {
 
   @Test
   void keepsEachCountOfEachTrainer() {
-    Manifest.Trainer first = new Manifest.Trainer(0, 7, new TrainerProgress(90, 30, 91, List.of(
+    Manifest.Trainer first = new Manifest.Trainer(0, 7, new TrainerProgress(90, 30, 91, 1445, List.of(
         new Replica(90, List.of(new Part(1, 0, 2, 12))), new Replica(88, List.of(new Part(0, 1, 3, 4), new Part(1, 1, 2, 0))))),
         List.of(31L, 32L), List.of(5L, 6L), new JsonObject());
     Manifest.Trainer second = first.as(1);
     Manifest written = new Manifest("job", "a1", "geo", SnapshotKind.FULL, 90, -1, 61, new OptimizerUpdates(61, Map.of("words", 11L)),
-        false, "", "", MODEL, List.of(first, second), FILES, List.of());
+        true, new ExampleCounts(2890, 40, 16), "", "", MODEL, List.of(first, second), FILES, List.of());
     JsonObject json = new JsonObject(written.toJson().encode());
     assertThat(json.getString("format")).isEqualTo("regatta-snapshot-2");
     assertThat(Manifest.of(Path.of("dir"), json)).isEqualTo(written);
@@ -36,14 +36,27 @@ class ManifestTest {
   }
 
   @Test
+  void says_that_examples_are_not_known_when_a_trainer_does_not_tell_them() {
+    Manifest.Trainer silent = new Manifest.Trainer(1, 3, new TrainerProgress(40, 40, 40, List.of()), List.of(),
+        List.of(), new JsonObject());
+    Manifest written = new Manifest("job", "a1", "async", SnapshotKind.FULL, 90, -1, 61, false, "", "", MODEL,
+        List.of(silent), FILES);
+    JsonObject json = new JsonObject(written.toJson().encode());
+    assertThat(json.getJsonObject("examples").getValue("trained")).isNull();
+    assertThat(Manifest.of(Path.of("dir"), json)).isEqualTo(written);
+  }
+
+  @Test
   void readsVersion1_withOneNumberForAllCounts() {
     JsonObject json = new Manifest("job", "a1", "async", SnapshotKind.FULL, 90, -1, 61, false, "", "", MODEL, List.of(), FILES).toJson()
         .put("format", "regatta-snapshot-1");
     json.remove("optimizer_updates");
+    json.remove("examples");
     json.getJsonArray("trainers").add(new JsonObject("""
         {"rank": 1, "incarnation": 3, "steps": 40, "sequences": [41, 42], "cursor": {"pass": 2}}"""));
     Manifest read = Manifest.of(Path.of("dir"), new JsonObject(json.encode()));
     assertThat(read.updates()).isEqualTo(new OptimizerUpdates(61, Map.of("words", 61L)));
+    assertThat(read.examples()).isEqualTo(ExampleCounts.UNKNOWN);
     assertThat(read.trainers()).containsExactly(new Manifest.Trainer(1, 3, new TrainerProgress(40, 40, 40, List.of()),
         List.of(40L, 40L), List.of(41L, 42L), new JsonObject().put("pass", 2)));
   }

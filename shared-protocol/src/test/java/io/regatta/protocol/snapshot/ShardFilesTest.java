@@ -246,8 +246,9 @@ class ShardFilesTest {
     SnapshotDirectory out = SnapshotDirectory.of(dir.resolve(name)).begin();
     JobSnapshot snapshot = snapshot(saved);
     FileEntry file = ShardSaver.save(snapshot, out.part(), HERE);
-    out.publish(new Manifest("job", "a1", "async", SnapshotKind.FULL, 0, -1, snapshot.version(), snapshot.updates(), false, "", "",
-        ModelLayout.of(snapshot.spec()), List.of(), List.of(file), List.of()).toJson(), true);
+    out.publish(new Manifest("job", "a1", "async", SnapshotKind.FULL, 0, -1, snapshot.version(), snapshot.updates(),
+        false, ExampleCounts.NONE, "", "", ModelLayout.of(snapshot.spec()), List.of(), List.of(file), List.of())
+        .toJson(), true);
     ShardRestorer.restore(into.restore("job"), dir.resolve(name), resume, ResumePoint.NONE, HERE);
     return into;
   }

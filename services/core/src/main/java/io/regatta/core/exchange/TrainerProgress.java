@@ -12,25 +12,41 @@ import java.util.List;
  * @param exchanges pushes to the shards, each to all of them: in geo mode one after every {@code k_steps} local steps, or fewer
  *     before a barrier and at the end of a pass
  * @param learningRateStep step that the schedule of the learning rate is at next
+ * @param examples trained in all of these steps, over all lives of the run; {@link #UNKNOWN} if the trainer does not
+ *     tell
  * @param replicas places of the replicas, by number; empty: not known, as of trainers that are not Regatta's
  */
-public record TrainerProgress(long localSteps, long exchanges, long learningRateStep, List<Replica> replicas) {
+public record TrainerProgress(long localSteps, long exchanges, long learningRateStep, long examples,
+    List<Replica> replicas) {
+
+  /** Number of examples if it is not known. */
+  public static final long UNKNOWN = -1;
 
   /** Progress before the first step, or of a trainer that does not tell any. */
-  public static final TrainerProgress NONE = new TrainerProgress(0, 0, 0, List.of());
+  public static final TrainerProgress NONE = new TrainerProgress(0, 0, 0, 0, List.of());
 
   /** Checks the counts and takes a copy of the list. */
   public TrainerProgress {
-    if (localSteps < 0 || exchanges < 0 || learningRateStep < 0) {
+    if (localSteps < 0 || exchanges < 0 || learningRateStep < 0 || examples < UNKNOWN) {
       throw new IllegalArgumentException("progress with " + localSteps + " local steps, " + exchanges + " exchanges and learning-rate step "
-          + learningRateStep + "; none may be negative");
+          + learningRateStep + " and " + examples + " examples; none may be negative");
     }
     replicas = List.copyOf(replicas);
   }
 
+  /** Progress of a trainer that does not tell how many examples it has trained. */
+  public TrainerProgress(long localSteps, long exchanges, long learningRateStep, List<Replica> replicas) {
+    this(localSteps, exchanges, learningRateStep, UNKNOWN, replicas);
+  }
+
   /** Returns the same progress with another step of the schedule. */
   public TrainerProgress withLearningRateStep(long step) {
-    return new TrainerProgress(localSteps, exchanges, step, replicas);
+    return new TrainerProgress(localSteps, exchanges, step, examples, replicas);
+  }
+
+  /** Returns the same progress with another number of examples. */
+  public TrainerProgress withExamples(long number) {
+    return new TrainerProgress(localSteps, exchanges, learningRateStep, number, replicas);
   }
 
   /**

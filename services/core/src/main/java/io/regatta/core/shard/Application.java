@@ -95,6 +95,12 @@ final class Application {
         && c.incarnation() == other.incarnation() && c.sequence() == other.sequence());
   }
 
+  /** Returns how many more examples of a trainer are inside than before, as it tells; 0 if it does not. */
+  long examplesAfter(TrainerState t) {
+    return push.contributors().stream().filter(c -> c.rank() == t.rank && t.progress.examples() >= 0)
+        .mapToLong(c -> Math.max(0, c.progress().examples() - t.progress.examples())).findFirst().orElse(0);
+  }
+
   /** Whose gradients are inside, in the order of the contributors; some may be lost. */
   List<TrainerState> from() {
     return from;

@@ -22,9 +22,10 @@ public final class JobSnapshot {
    * @param sequence of its last one; it and lower ones are
    * @param clock that orders waits; see {@link TrainerProgress}
    * @param progress that they told
+   * @param ahead examples of the next push, if a part of it has been applied; else 0
    * @param active false if it was lost or has left
    */
-  public record Trainer(int rank, long incarnation, long sequence, long clock, TrainerProgress progress,
+  public record Trainer(int rank, long incarnation, long sequence, long clock, TrainerProgress progress, long ahead,
       boolean active) {}
 
   private final JobSpec spec;

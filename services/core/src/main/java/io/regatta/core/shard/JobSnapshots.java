@@ -17,7 +17,8 @@ import java.util.function.Function;
  */
 final class JobSnapshots {
 
-  private record Wanted(String holder, long step, boolean whole, Scope scope, long keptMax, BiConsumer<JobSnapshot, Throwable> done) {}
+  private record Wanted(String holder, long step, boolean whole, Scope scope, long keptMax,
+      BiConsumer<JobSnapshot, Throwable> done) {}
 
   private final JobState job;
   private final int shard;
@@ -35,7 +36,8 @@ final class JobSnapshots {
    * @param holder its name, by which it may hold pushes
    * @param whole whether the pushes that {@link PushHold} is told of are to be inside, and none in part
    */
-  void ask(String holder, long step, boolean whole, Scope scope, long keptMax, BiConsumer<JobSnapshot, Throwable> done) {
+  void ask(String holder, long step, boolean whole, Scope scope, long keptMax,
+      BiConsumer<JobSnapshot, Throwable> done) {
     if (open != null || wanted != null) {
       throw new Overloaded("a snapshot of " + job.where + " is being written; the next one must wait until it has ended");
     }

@@ -360,7 +360,8 @@ public final class ParameterShard {
   }
 
   /**
-   * Has new pushes of a job without rounds wait until this {@link #snapshot} is taken, or {@link #endHold}, which somebody must see to.
+   * Has new pushes of a job without rounds wait until this {@link #snapshot} is taken, or {@link #endHold}, which
+   * somebody must see to.
    *
    * @param holder name of the snapshot; where several hold pushes, these wait for all of them
    * @param done takes the last push of each trainer, once no push is under way
@@ -375,8 +376,8 @@ public final class ParameterShard {
   }
 
   /**
-   * Ends the hold of a snapshot, if there is one; if the snapshot waits for pushes that have not come, it is taken without them. A job
-   * that has gone holds none.
+   * Ends the hold of a snapshot, if there is one; if the snapshot waits for pushes that have not come, it is taken
+   * without them. A job that has gone holds none.
    *
    * @return whether there was one
    */
@@ -388,14 +389,14 @@ public final class ParameterShard {
   }
 
   /**
-   * Takes a snapshot as {@link #snapshot(String, long, TableSnapshot.Scope, long, BiConsumer)} does, and ends its hold then, or if it is
-   * refused.
+   * Takes a snapshot as {@link #snapshot(String, long, TableSnapshot.Scope, long, BiConsumer)} does, and ends its
+   * hold then, or if it is refused.
    *
    * @param holder its name, by which it may hold pushes
    * @param upTo without rounds: pushes that are to be inside, and none after them; empty: whatever has come
    */
-  public void snapshot(String job, String holder, long step, List<PushMark> upTo, TableSnapshot.Scope scope, long keptMax,
-      BiConsumer<JobSnapshot, Throwable> done) {
+  public void snapshot(String job, String holder, long step, List<PushMark> upTo, TableSnapshot.Scope scope,
+      long keptMax, BiConsumer<JobSnapshot, Throwable> done) {
     try {
       job(job).snapshot(holder, step, upTo, scope, keptMax, done);
     } catch (RuntimeException | Error e) {
@@ -417,7 +418,8 @@ public final class ParameterShard {
 
   /**
    * The job goes on from this state of the dense vector in place of what it holds, e.g. a copy of another shard's. For a shard
-   * of one trainer that waits for nothing here; rows of tables stay as they are, and their optimizers count every update.
+   * of one trainer that waits for nothing here; rows of tables stay as they are, and their optimizers count every
+   * update.
    *
    * @param values by block; the shard's from now on
    * @param slots by block, then by slot

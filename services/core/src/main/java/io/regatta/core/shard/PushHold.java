@@ -20,8 +20,9 @@ import java.util.function.Function;
  * has, takes its moment, and lets all in. A push that cannot end, for its trainer is lost or stalled, must not hold the others: whoever
  * began the hold ends it after some time. Owned by the shard's thread.
  *
- * <p>More than one snapshot may hold the pushes at a time, as when the trainer that asked for one is lost and another asks for the next.
- * Each ends its own hold, and pushes wait until all have. The shard takes one snapshot at a time, and lets in what that one is to contain.
+ * <p>More than one snapshot may hold the pushes at a time, as when the trainer that asked for one is lost and
+ * another asks for the next. Each ends its own hold, and pushes wait until all have. The shard takes one snapshot
+ * at a time, and lets in what that one is to contain.
  */
 final class PushHold {
 
@@ -48,14 +49,15 @@ final class PushHold {
   }
 
   /**
-   * Begins a hold; answers with the last push of each trainer when no push is under way. If this snapshot holds pushes already, it goes
-   * on doing so, and all who have asked are answered.
+   * Begins a hold; answers with the last push of each trainer when no push is under way. If this snapshot holds
+   * pushes already, the hold stays as it is, and each of its calls is answered.
    *
    * @param holder name of the snapshot
    */
   void begin(String holder, BiConsumer<List<PushMark>, Throwable> done) {
     if (!holders.containsKey(holder) && holders.size() >= HOLDERS) {
-      throw new Overloaded(HOLDERS + " snapshots hold the pushes of " + job.where + ", the limit; wait until one of them has ended");
+      throw new Overloaded(HOLDERS + " snapshots hold the pushes of " + job.where + ", the limit; wait until one of "
+          + "them has ended");
     }
     holders.computeIfAbsent(holder, h -> new ArrayList<>()).add(done);
     settle();
@@ -78,7 +80,8 @@ final class PushHold {
     if (holders.values().stream().allMatch(List::isEmpty) || !isQuiet()) {
       return;
     }
-    List<PushMark> last = job.trainers.active().stream().map(t -> new PushMark(t.rank, t.incarnation, t.lastSequence)).toList();
+    List<PushMark> last = job.trainers.active().stream()
+        .map(t -> new PushMark(t.rank, t.incarnation, t.lastSequence)).toList();
     holders.values().forEach(asked -> {
       asked.forEach(done -> job.completions.value(done, last));
       asked.clear();
@@ -99,8 +102,8 @@ final class PushHold {
 
   /** Returns true if this push has to wait: it is new, and no other shard has it. */
   boolean keeps(Push push) {
-    return !holders.isEmpty() && push.contributors().stream().noneMatch(of -> of.rank() == leaving) && job.trainers.underWay(push) == null
-        && !push.contributors().stream().allMatch(this::isLetIn);
+    return !holders.isEmpty() && push.contributors().stream().noneMatch(of -> of.rank() == leaving)
+        && job.trainers.underWay(push) == null && !push.contributors().stream().allMatch(this::isLetIn);
   }
 
   private boolean isLetIn(Contributor of) {

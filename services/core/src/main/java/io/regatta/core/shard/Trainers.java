@@ -159,15 +159,18 @@ final class Trainers {
   /** What of each one's pushes is in the values, in the order of ranks. */
   List<JobSnapshot.Trainer> saved() {
     return byRank.values().stream()
-        .map(t -> new JobSnapshot.Trainer(t.rank, t.incarnation, t.lastSequence, t.clock, t.progress, t.active()))
-        .toList();
+        .map(t -> new JobSnapshot.Trainer(t.rank, t.incarnation, t.lastSequence, t.clock, t.progress,
+            t.application == null ? 0 : t.application.examplesAfter(t), t.active())).toList();
   }
 
   private TrainerStart start(int rank) {
     return starts.getOrDefault(rank, new TrainerStart(rank, firstClock, TrainerProgress.NONE));
   }
 
-  /** Resumes a run, each trainer with its own progress, also one that has come and gone: its part of the values stays. */
+  /**
+   * Resumes a run, each trainer with its own progress. A trainer that is lost already gets its own, too: what the
+   * values contain of it stays.
+   */
   void resumeAt(ResumePoint at) {
     firstClock = at.round();
     at.trainers().forEach(t -> starts.put(t.rank(), t));

@@ -122,7 +122,10 @@ class OwnShardTest {
     assertThat(dense()).as("3 less 0.5 of a velocity of 8, and a gradient of 1").containsOnly(-2);
   }
 
-  /** The optimizer of a copy has made as many updates as that of its original, whose slots were fresh at a later version. */
+  /**
+   * The optimizer of a copy has made as many updates as that of its original, whose slots were fresh at a later
+   * version.
+   */
   @Test
   void replacedSlotsAreAsOldAsWhereTheyComeFrom() {
     start(OptimizerSpec.adam(0.5));

@@ -50,7 +50,8 @@ class PushHoldTest {
   }
 
   private static TrainerProgress progress(long step) {
-    return new TrainerProgress(step, step, step, List.of(new Replica(step, List.of(new Part(0, 0, 2, step)))));
+    Replica replica = new Replica(step, List.of(new Part(0, 0, 2, step)));
+    return new TrainerProgress(step, step, step, 3 * step, List.of(replica));
   }
 
   private void push(int rank, long sequence, int... to) {
@@ -171,6 +172,16 @@ class PushHoldTest {
   }
 
   @Test
+  void tellsTheExamplesOfAPushThatHasBeenAppliedInPart() {
+    push(0, 1, 0);
+    Push known = new Push(List.of(new Contributor(0, 10, 2, 1, progress(2))), 1, 0, null, List.of());
+    shards.get(0).begin("job", known, 1);
+    shards.get(0).snapshot("job", 0, Scope.ALL, 1 << 20, (s, e) -> taken.add(s));
+    assertThat(taken.get(0).whole()).isFalse();
+    assertThat(taken.get(0).trainers()).extracting(JobSnapshot.Trainer::ahead).containsExactly(3L, 0L);
+  }
+
+  @Test
   void answersAllWhoHold_whenThePushUnderWayHasEnded() {
     Push known = new Push(List.of(new Contributor(0, 10, 1, 1)), 0, 0, null, List.of());
     DenseSink dense = shards.get(0).begin("job", known, 1);
@@ -179,7 +190,8 @@ class PushHoldTest {
     hold(0, "step-2");
     assertThat(marks).isEmpty();
     dense.put(ByteBuffer.allocate(Float.BYTES));
-    shards.get(0).push("job", new Push(known.contributors(), 0, 0, dense.values(), List.of()), (ack, e) -> answered.add("0/1@0"));
+    Push whole = new Push(known.contributors(), 0, 0, dense.values(), List.of());
+    shards.get(0).push("job", whole, (ack, e) -> answered.add("0/1@0"));
     assertThat(marks).hasSize(3).containsOnly(List.of(new PushMark(0, 10, 1), new PushMark(1, 11, 0)));
   }
 
@@ -257,12 +269,11 @@ class PushHoldTest {
   void beginsEachTrainerWhereItWas_whenARunIsResumed() {
     ParameterShard resumed = new ParameterShard(0, ParameterShard.Limits.defaults(), () -> 1);
     resumed.register(JOB, new TrainerId(0, 20), 0);
-    resumed.restore("job").finish(new float[][] {{1}}, new float[][][] {{}}, 70, snapshotUpdates(), new ResumePoint(0, List.of(
-        new TrainerStart(0, 40, progress(39)), new TrainerStart(1, 30, progress(30)))));
+    resume(resumed);
     assertThat(resumed.register(JOB, new TrainerId(1, 21), 0)).isEqualTo(30);
     resumed.snapshot("job", 0, Scope.ALL, 1 << 20, (s, e) -> taken.add(s));
-    assertThat(taken.get(0).trainers()).containsExactly(new JobSnapshot.Trainer(0, 20, 0, 40, progress(39), true),
-        new JobSnapshot.Trainer(1, 21, 0, 30, progress(30), true));
+    assertThat(taken.get(0).trainers()).containsExactly(new JobSnapshot.Trainer(0, 20, 0, 40, progress(39), 0, true),
+        new JobSnapshot.Trainer(1, 21, 0, 30, progress(30), 0, true));
     assertThat(taken.get(0).version()).isEqualTo(70);
   }
 
@@ -271,26 +282,33 @@ class PushHoldTest {
     ParameterShard resumed = new ParameterShard(0, ParameterShard.Limits.defaults(), () -> 1);
     resumed.register(JOB, new TrainerId(0, 20), 0);
     resumed.lost("job", new TrainerId(1, 21));
-    resumed.restore("job").finish(new float[][] {{1}}, new float[][][] {{}}, 70, snapshotUpdates(), new ResumePoint(0, List.of(
-        new TrainerStart(0, 40, progress(39)), new TrainerStart(1, 30, progress(30)))));
+    resume(resumed);
     resumed.snapshot("job", 0, Scope.ALL, 1 << 20, (s, e) -> taken.add(s));
     taken.get(0).end(true);
     assertThat(taken.get(0).trainers()).as("what the values contain of a trainer does not go with it").containsExactly(
-        new JobSnapshot.Trainer(0, 20, 0, 40, progress(39), true), new JobSnapshot.Trainer(1, 21, 0, 30, progress(30), false));
-    assertThat(resumed.register(JOB, new TrainerId(1, 22), 0)).as("level with the other, which nobody is to wait for").isEqualTo(40);
+        new JobSnapshot.Trainer(0, 20, 0, 40, progress(39), 0, true),
+        new JobSnapshot.Trainer(1, 21, 0, 30, progress(30), 0, false));
+    assertThat(resumed.register(JOB, new TrainerId(1, 22), 0)).as("level with the other trainer").isEqualTo(40);
     resumed.snapshot("job", 0, Scope.ALL, 1 << 20, (s, e) -> taken.add(s));
-    assertThat(taken.get(1).trainers()).element(1).isEqualTo(new JobSnapshot.Trainer(1, 22, 0, 40, progress(30), true));
+    assertThat(taken.get(1).trainers()).element(1)
+        .isEqualTo(new JobSnapshot.Trainer(1, 22, 0, 40, progress(30), 0, true));
   }
 
   @Test
   void keepsWhereATrainerWas_whenItIsLostBeforeItComesToAResumedRun() {
     ParameterShard resumed = new ParameterShard(0, ParameterShard.Limits.defaults(), () -> 1);
     resumed.register(JOB, new TrainerId(0, 20), 0);
-    resumed.restore("job").finish(new float[][] {{1}}, new float[][][] {{}}, 70, snapshotUpdates(), new ResumePoint(0, List.of(
-        new TrainerStart(0, 40, progress(39)), new TrainerStart(1, 30, progress(30)))));
+    resume(resumed);
     resumed.lost("job", new TrainerId(1, 21));
     resumed.snapshot("job", 0, Scope.ALL, 1 << 20, (s, e) -> taken.add(s));
-    assertThat(taken.get(0).trainers()).element(1).isEqualTo(new JobSnapshot.Trainer(1, 21, 0, 30, progress(30), false));
+    assertThat(taken.get(0).trainers()).element(1)
+        .isEqualTo(new JobSnapshot.Trainer(1, 21, 0, 30, progress(30), 0, false));
+  }
+
+  private static void resume(ParameterShard resumed) {
+    List<TrainerStart> trainers = List.of(new TrainerStart(0, 40, progress(39)), new TrainerStart(1, 30, progress(30)));
+    resumed.restore("job").finish(new float[][] {{1}}, new float[][][] {{}}, 70, snapshotUpdates(),
+        new ResumePoint(0, trainers));
   }
 
   private static OptimizerUpdates snapshotUpdates() {

@@ -268,7 +268,6 @@ final class ElasticExchange extends OwnCopyExchange {
       if (steps) {
         sums.stepped();
       }
-      ElasticExchange.this.steps.trainedByAll(Math.round(weights * fullBatch));
       values = ElasticExchange.this.update(weights * fullBatch, mean);
     }
 

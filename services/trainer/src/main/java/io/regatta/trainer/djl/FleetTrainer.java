@@ -126,7 +126,7 @@ public final class FleetTrainer extends Trainer {
         Exchanges.update(session, strategy, optimizer.spec()), tables);
     registered = Enrolment.register(replica, strategy, model, dense.read());
     TrainerStart own = ownStart(registered.start());
-    replica.group().steps().resume(own.clock(), own.progress());
+    replica.group().steps().resume(own.clock(), own.progress(), registered.start().examples());
     FrozenValues frozen = new FrozenValues(dense);
     boolean given = session.elastic().map(rank -> rank.keeps(
         new RankState(session.ownShards(), replica.group().steps(), times, frozen), session.job().elasticBy())).orElse(false);

@@ -141,6 +141,7 @@ final class LocalSgdExchange implements Exchange {
       furthest = Math.max(furthest, (long) value(told, r, STEPS));
       refuseOther(r, (int) value(told, r, K_STEPS));
     }
+    steps.trainedByAll(Math.round(weights * fullBatch));
     if (weights > 0) {
       add(weight / weights);
     }

@@ -11,11 +11,13 @@ import java.util.List;
 abstract class OwnCopyExchange implements Exchange {
 
   private final PushPullExchange own;
+  private final RankSteps steps;
   /** What others' steps have made of the values since the last step of this rank; null if nothing. */
   private DenseMemory newer;
 
   OwnCopyExchange(ReplicaContext replica, ParameterClient client, StepTimes times) {
     own = new PushPullExchange(replica, client, times);
+    steps = replica.group().steps();
   }
 
   @Override
@@ -31,11 +33,14 @@ abstract class OwnCopyExchange implements Exchange {
   /**
    * Makes the update of a step.
    *
+   * @param examples of all ranks
    * @param gradient the ranks' mean
    * @return the values of the next step
    */
   final DenseMemory update(double examples, DenseMemory gradient) {
-    return own.step(new Gradients(examples, gradient, List.of()), List.of());
+    DenseMemory values = own.step(new Gradients(examples, gradient, List.of()), List.of());
+    steps.trainedByAll(Math.round(examples));
+    return values;
   }
 
   /** This rank has taken part in a step of the others. */

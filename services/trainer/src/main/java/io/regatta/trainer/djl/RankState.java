@@ -1,5 +1,6 @@
 package io.regatta.trainer.djl;
 
+import io.regatta.protocol.snapshot.ExampleCounts;
 import io.regatta.trainer.session.ElasticState;
 import io.regatta.trainer.session.OwnShards;
 import java.nio.FloatBuffer;
@@ -15,6 +16,8 @@ final class RankState implements ElasticState {
   private static final int EXAMPLES = 3;
   private static final int MILLIS = 4;
   private static final int UPDATES = 5;
+  private static final int TRAINED_BEFORE = 6;
+  private static final int REPEATED_BEFORE = 7;
 
   /** The parameters that are not trained. */
   interface Frozen {
@@ -43,8 +46,9 @@ final class RankState implements ElasticState {
   @Override
   public long[] progress() {
     OwnShards.Progress inside = shards.progress();
-    return new long[] {steps.made(), inside.version(), inside.step(), steps.examplesOfAll(), steps.millisBefore() + millis(),
-        inside.updates()};
+    ExampleCounts before = steps.before();
+    return new long[] {steps.made(), inside.version(), inside.step(), steps.examplesOfAll(),
+        steps.millisBefore() + millis(), inside.updates(), before.trained(), before.repeated()};
   }
 
   /** This rank's own training so far. */
@@ -62,7 +66,8 @@ final class RankState implements ElasticState {
   public void take(FloatBuffer from, long[] progress, boolean own) {
     shards.replace(from, new OwnShards.Progress(progress[VERSION], progress[UPDATES], progress[ROUND]));
     steps.resumeAt(progress[STEPS]);
-    steps.takeOver(progress[EXAMPLES], progress[MILLIS], millis());
+    ExampleCounts before = new ExampleCounts(progress[TRAINED_BEFORE], progress[REPEATED_BEFORE], 0);
+    steps.takeOver(progress[EXAMPLES], before, progress[MILLIS], millis());
     if (!own) {
       Map<String, float[]> values = new LinkedHashMap<>(frozen.values());
       values.replaceAll((name, value) -> {

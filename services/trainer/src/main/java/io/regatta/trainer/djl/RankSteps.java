@@ -1,6 +1,7 @@
 package io.regatta.trainer.djl;
 
 import io.regatta.core.exchange.TrainerProgress;
+import io.regatta.protocol.snapshot.ExampleCounts;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -28,6 +29,9 @@ public final class RankSteps {
     T make(long learningRateStep, TrainerProgress after);
   }
 
+  /** Step that a replica is about to make. */
+  private record Coming(TrainerProgress.Replica progress, long examples) {}
+
   private long clock;
   private int pushesPerStep = 1;
   private long exchanges;
@@ -36,14 +40,19 @@ public final class RankSteps {
   private long scheduleClock;
   private boolean resumed;
   /** By replica: what the steps that are pushed next contain. */
-  private final Map<Integer, TrainerProgress.Replica> coming = new TreeMap<>();
+  private final Map<Integer, Coming> coming = new TreeMap<>();
   /** By replica: what has been pushed, or in geo mode added to the local values. */
   private final Map<Integer, TrainerProgress.Replica> made = new TreeMap<>();
   private long stalenessMax;
   private long skippedPushes;
   private long clockLeadMax;
-  /** Elastic jobs: of all completed steps of the run, whoever made them; and how long others trained before this rank came, ms. */
+  /** Examples of all steps of this rank, over all lives of the run; unknown if the snapshot did not say. */
+  private long examples;
+  /** Examples that lives before this one have trained. */
+  private ExampleCounts before = ExampleCounts.NONE;
+  /** Where ranks make steps together: examples of all completed steps of all lives of the run, whoever made them. */
   private long examplesOfAll;
+  /** How long others of an elastic job trained before this rank came, ms. */
   private long millisBefore;
 
   /** One replica. */
@@ -97,27 +106,54 @@ public final class RankSteps {
     return skippedPushes;
   }
 
-  /** Notes the progress of a replica once the step that it is about to make is made. */
-  synchronized void coming(int replica, TrainerProgress.Replica progress) {
-    coming.put(replica, progress);
+  /**
+   * Notes the step that a replica is about to make.
+   *
+   * @param progress of the replica once it is made
+   * @param inStep examples that it trains
+   */
+  synchronized void coming(int replica, TrainerProgress.Replica progress, long inStep) {
+    coming.put(replica, new Coming(progress, inStep));
   }
 
   /** These replicas have made their step, which is part of the next push. */
   synchronized void stepped(List<Integer> replicas) {
     for (int replica : replicas) {
-      TrainerProgress.Replica progress = coming.get(replica);
-      if (progress != null) {
-        made.put(replica, progress);
+      Coming step = coming.remove(replica);
+      if (step != null) {
+        made.put(replica, step.progress());
+        examples = examples < 0 ? TrainerProgress.UNKNOWN : examples + step.examples();
       }
     }
   }
 
-  /** Counts the examples that all ranks of an elastic job have trained in a step that they have completed. */
-  synchronized void trainedByAll(long examples) {
-    examplesOfAll += examples;
+  /** Counts the examples that all ranks have trained in a step that they have made together. */
+  synchronized void trainedByAll(long inStep) {
+    examplesOfAll += inStep;
   }
 
-  /** Examples of all completed steps of an elastic job's run, also those of ranks that are gone; 0 in other jobs. */
+  /**
+   * Returns the examples that lives of the run before this one have trained. Those that this life trains again are
+   * counted as repeated.
+   */
+  public synchronized ExampleCounts before() {
+    return before;
+  }
+
+  /**
+   * Returns the examples that the run has trained so far, where ranks make steps together.
+   *
+   * @param repeated examples that have been trained more than once in this life
+   */
+  synchronized ExampleCounts trained(long repeated) {
+    long soFar = before.isKnown() ? examplesOfAll : TrainerProgress.UNKNOWN;
+    return new ExampleCounts(soFar, before.repeated() + repeated, 0);
+  }
+
+  /**
+   * Returns the examples of all completed steps of all lives of the run, also those of ranks that are gone; 0 where
+   * ranks do not make steps together.
+   */
   public synchronized long examplesOfAll() {
     return examplesOfAll;
   }
@@ -130,12 +166,14 @@ public final class RankSteps {
   /**
    * Takes over what another rank of an elastic job knows of the whole run.
    *
-   * @param examples of all completed steps
+   * @param examplesSoFar of all completed steps
+   * @param earlier examples that lives before this one have trained
    * @param millis for which it had been training
    * @param ownMillis for which this rank has been training
    */
-  synchronized void takeOver(long examples, long millis, long ownMillis) {
-    examplesOfAll = Math.max(examplesOfAll, examples);
+  synchronized void takeOver(long examplesSoFar, ExampleCounts earlier, long millis, long ownMillis) {
+    examplesOfAll = examplesSoFar;
+    before = earlier;
     millisBefore = Math.max(millisBefore, millis - ownMillis);
   }
 
@@ -149,7 +187,7 @@ public final class RankSteps {
     clock++;
     exchanges++;
     return push.make(learningRateStep(clock - 1), new TrainerProgress(localSteps(), exchanges, learningRateStep(clock),
-        List.copyOf(made.values())));
+        examples, List.copyOf(made.values())));
   }
 
   /** Continues at a later clock, agreed upon by all ranks. */
@@ -162,20 +200,24 @@ public final class RankSteps {
    * that has been given more keeps that.
    *
    * @param clockOfShards that the shards begin with
-   * @param before progress of this rank
+   * @param own progress of this rank
+   * @param ofRun examples that all ranks have trained; those that the snapshot contains in part are trained again
    */
-  synchronized void resume(long clockOfShards, TrainerProgress before) {
+  synchronized void resume(long clockOfShards, TrainerProgress own, ExampleCounts ofRun) {
     if (resumed) {
       return;
     }
     resumed = true;
+    before = new ExampleCounts(ofRun.trained(), ofRun.repeated() + ofRun.ahead(), 0);
+    examplesOfAll = Math.max(0, ofRun.trained());
     if (clockOfShards >= clock) {
       clock = clockOfShards;
       scheduleClock = clockOfShards;
-      scheduleStep = before.learningRateStep();
-      exchanges = before.exchanges();
-      for (int replica = 0; replica < before.replicas().size(); replica++) {
-        made.put(replica, before.replicas().get(replica));
+      scheduleStep = own.learningRateStep();
+      exchanges = own.exchanges();
+      examples = own.examples();
+      for (int replica = 0; replica < own.replicas().size(); replica++) {
+        made.put(replica, own.replicas().get(replica));
       }
     }
   }

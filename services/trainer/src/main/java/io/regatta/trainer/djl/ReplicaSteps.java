@@ -41,9 +41,11 @@ final class ReplicaSteps {
    * The step that comes next ends at this place in the data.
    *
    * @param parts empty if it is not known
+   * @param examples that it trains
    */
-  void coming(List<TrainerProgress.Part> parts) {
-    rank.coming(replica, new TrainerProgress.Replica(made + 1, session.elastic().isPresent() ? List.of() : parts));
+  void coming(List<TrainerProgress.Part> parts, long examples) {
+    rank.coming(replica, new TrainerProgress.Replica(made + 1, session.elastic().isPresent() ? List.of() : parts),
+        examples);
   }
 
   /** The replica has made a step, with so many examples. */

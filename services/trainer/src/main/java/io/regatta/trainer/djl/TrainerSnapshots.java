@@ -49,7 +49,8 @@ public final class TrainerSnapshots {
   private SnapshotRun taken() {
     if (taken == null) {
       ReplicaGroup group = replica.group();
-      taken = new SnapshotRun(session, spec, run, group.snapshots(), this::kept);
+      taken = new SnapshotRun(session, spec, run, group.snapshots(), this::kept,
+          () -> group.steps().trained(session.elastic().map(rank -> rank.passes().repeated()).orElse(0L)));
     }
     return taken;
   }

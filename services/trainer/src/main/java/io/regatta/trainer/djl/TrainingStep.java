@@ -61,7 +61,7 @@ final class TrainingStep {
     values.exchange().prefetch(next);
     long weight = examples.weight();
     DenseMemory dense = gradients(values, weight, sums);
-    steps.coming(iterations.parts());
+    steps.coming(iterations.parts(), weight);
     values.step(new Gradients(weight, dense, rowGradients()), next);
     steps.count(weight);
     examples.stepped();
@@ -82,7 +82,7 @@ final class TrainingStep {
     }
     iterations.trainsNothing();
     long mark = times.outsideOfWaits();
-    steps.coming(iterations.parts());
+    steps.coming(iterations.parts(), 0);
     values.step(new Gradients(0, values.noGradients(), List.of()), List.of());
     steps.count(0);
     times.addSince(StepTimes.Part.PUSH, mark);

@@ -10,8 +10,10 @@ import java.util.Map;
  * report are NaN (null in JSON).
  *
  * @param steps of this trainer's replica 0
- * @param examples trained by all replicas of all trainers; by those that were lost on the way, up to their last heartbeats
- * @param seconds of training, first step to last
+ * @param examples trained by all replicas of all trainers in all lives of the run, each once for each pass; by those
+ *     that were lost on the way, up to their last heartbeats. If {@code examplesResumed} is not known, those of this
+ *     life alone
+ * @param seconds of training in this life, first step to last
  * @param figures what rank 0's first replica reported
  * @param exchange of the pushes and pulls of all trainers
  * @param processIds process ids by role, e.g. {@code trainer-0}
@@ -19,15 +21,18 @@ import java.util.Map;
  * @param parametersHash hash of all parameters at the end, hex; independent of the number of shards
  * @param metrics other figures that the program reported
  * @param losses trainers that did not reach the end, and what of their data was not trained
+ * @param examplesResumed of the examples, those in the snapshot from which the run was resumed; 0 if it was not
+ *     resumed, negative if the snapshot does not say
+ * @param examplesRepeated examples that were trained more than once, at most; they count once in {@code examples}
  */
 public record RunResult(String job, String mode, int servers, int trainers, int threads, int shards, long seed,
     int rank, long steps, long examples, double seconds, Figures figures, ExchangeFigures exchange,
     Map<String, Long> processIds, String model, String parametersHash, Map<String, Double> metrics,
-    List<Double> examplesPerSecondByRank, RunLosses losses) {
+    List<Double> examplesPerSecondByRank, RunLosses losses, long examplesResumed, long examplesRepeated) {
 
-  /** Of all trainers together. */
+  /** Returns the rate of all trainers together in this life. */
   public double examplesPerSecond() {
-    return seconds > 0 ? examples / seconds : 0;
+    return seconds > 0 ? (examples - Math.max(0, examplesResumed)) / seconds : 0;
   }
 
   public double loss() {
@@ -102,6 +107,8 @@ public record RunResult(String job, String mode, int servers, int trainers, int 
         .put("skipped_pushes", skippedPushes()).put("clock_lead_max", clockLeadMax())
         .put("examples_per_second_by_rank", new JsonArray(examplesPerSecondByRank))
         .put("lost_trainers", new JsonArray(losses.trainers().stream().map(LostTrainer::toJson).toList()))
+        .put("examples_resumed", examplesResumed < 0 ? null : examplesResumed)
+        .put("examples_repeated", examplesRepeated)
         .put("metrics", more);
   }
 

@@ -29,6 +29,11 @@ final class RunSummary {
       text.append(String.format(Locale.ROOT, "%n  only %d of %d trainers reached the end: the others were lost or have left",
           run.trainersAtEnd(), run.trainers()));
     }
+    text.append(resumed(run.examplesResumed()));
+    if (run.examplesRepeated() > 0) {
+      text.append("\n  ").append(count(run.examplesRepeated())).append(run.examplesRepeated() == 1 ? " was" : " were")
+          .append(" trained more than once (at most), and counted once");
+    }
     StringJoiner figures = new StringJoiner(", ", "\n  ", "");
     figure(figures, "AUC", run.auc());
     figure(figures, "accuracy", run.accuracy());
@@ -59,6 +64,20 @@ final class RunSummary {
       text.append("\nWARNING: not all data were trained: ").append(run.losses().untrained());
     }
     return text.toString();
+  }
+
+  private static String resumed(long examples) {
+    if (examples == 0) {
+      return "";
+    }
+    return examples < 0
+        ? "\n  resumed from a snapshot that does not say how many examples it contains: those of this life are counted"
+        : "\n  resumed: " + count(examples) + " of these " + (examples == 1 ? "was" : "were")
+            + " in the snapshot; examples trained after it in earlier lives are not counted";
+  }
+
+  private static String count(long examples) {
+    return examples + (examples == 1 ? " example" : " examples");
   }
 
   /** One number where all services are in one process. */

@@ -4,6 +4,7 @@ import io.regatta.core.client.ParameterClient;
 import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.exchange.Mode;
+import io.regatta.protocol.snapshot.ExampleCounts;
 import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.djl.Enrolment;
 import io.regatta.trainer.djl.RankSteps;
@@ -178,7 +179,13 @@ final class RunEnd {
     return new RankStats(session.trainer().rank(), ProcessHandle.current().pid(),
         first.trainer() == null ? 0 : first.trainer().steps(), examples, seconds,
         new ExchangeFigures(steps.stalenessMax(), steps.clockLeadMax(), steps.skippedPushes()),
-        Figures.of(first.reported()));
+        Figures.of(first.reported()), steps.before());
+  }
+
+  /** Returns the examples of earlier lives, which all ranks that have trained know. */
+  private static ExampleCounts before(List<RankStats> ranks) {
+    return ranks.stream().map(RankStats::before).filter(before -> !before.equals(ExampleCounts.NONE)).findFirst()
+        .orElse(ExampleCounts.NONE);
   }
 
   private RunResult result(RankStats stats, List<RankStats> ranks, ReplicaWorker first, String parametersHash, RunLosses losses) {
@@ -201,6 +208,9 @@ final class RunEnd {
     if (first.trainer() != null) {
       metrics.putAll(first.trainer().exchangeFigures());
     }
+    ExampleCounts before = before(ranks);
+    long repeated = before.repeated() + session.elastic().map(rank -> rank.passes().repeated()).orElse(0L);
+    examples += Math.max(0, before.trained());
     if (session.elastic().isPresent()) { // trainers come and go: what counts is what the completed steps have trained
       examples = Math.max(examples, group.steps().examplesOfAll());
       seconds = Math.max(seconds, group.steps().millisBefore() / 1000.0 + stats.seconds());
@@ -209,6 +219,7 @@ final class RunEnd {
     Mode mode = session.peers().isPresent() ? Mode.COLLECTIVE : session.client().map(c -> c.job().mode()).orElse(job.mode());
     return new RunResult(job.job(), mode.name().toLowerCase(Locale.ROOT), servers, session.worldSize(),
         job.threads(), session.shards(), job.seed(), session.trainer().rank(), lowest.steps(), examples, seconds,
-        lowest.figures(), exchange, processIds, first.model(), parametersHash, metrics, rates, losses);
+        lowest.figures(), exchange, processIds, first.model(), parametersHash, metrics, rates, losses,
+        before.trained(), repeated);
   }
 }

@@ -8,6 +8,9 @@ import java.util.BitSet;
 import java.util.Collections;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
 /**
  * Where the programs of an elastic job are: which pass, which call since it began, and who trains which examples of it. The ledger is
@@ -21,6 +24,7 @@ public final class ElasticPasses {
   private static final int OVER = 1;
   private static final int PASSES = 2;
   private static final int CALLS = 3;
+  private static final int REPEATED = 4;
   /** Calls of one pass whose results are kept for newcomers; of programs that make more, the last ones. */
   private static final int CALLS_RECORDED = 256;
 
@@ -29,6 +33,8 @@ public final class ElasticPasses {
   private Ledger ledger;
   private long ledgerPass;
   private boolean over;
+  /** Examples of batches that lost ranks held and others train, in all passes. */
+  private long repeated;
   /** Of the pass in whose middle the run goes on from a snapshot, until that begins: what had not been trained; else null. */
   private Ledger resumed;
   /** Of the ranks, by rank, as the ledger was dealt. */
@@ -165,6 +171,14 @@ public final class ElasticPasses {
     return isUnderWay() ? ledger.left().size() : 0;
   }
 
+  /**
+   * Returns how many examples were computed by ranks that were lost in a step, and then again by others. It is an
+   * upper bound: each lost rank is taken to have computed its batch. The model contains the examples once.
+   */
+  public long repeated() {
+    return repeated;
+  }
+
   /** At the end of an attempt: these ranks have trained their next batches. */
   public void trained(BitSet ranks) {
     ledger.trained(ranks);
@@ -179,7 +193,7 @@ public final class ElasticPasses {
 
   /** @param inCall whether this rank is in its last call still */
   long[] told(boolean inCall) {
-    return Recovery.packed(new long[] {ledgerPass, over ? 1 : 0, passes, calls - (inCall ? 1 : 0)},
+    return Recovery.packed(new long[] {ledgerPass, over ? 1 : 0, passes, calls - (inCall ? 1 : 0), repeated},
         ledger == null ? new long[0] : ledger.state(), lives,
         Recovery.packed(results.stream().map(Operation.Result::packed).toArray(long[][]::new)),
         resumed == null ? new long[0] : resumed.state());
@@ -191,6 +205,7 @@ public final class ElasticPasses {
     long[] counts = parts.get(0);
     ledgerPass = counts[LEDGER_PASS];
     over = counts[OVER] == 1;
+    repeated = counts[REPEATED];
     if (fresh) {
       passesBefore = counts[PASSES];
       callsBefore = counts[CALLS];
@@ -216,9 +231,17 @@ public final class ElasticPasses {
       }
     }
     if (ledger != null) {
+      repeated += over ? 0 : heldByTheLost(rows);
       ledger.redeal(before, holding);
     }
     lives = rows.stream().mapToLong(Recovery::life).toArray();
+  }
+
+  /** Returns the number of examples in the batches of lost ranks; how many of them they have computed is not known. */
+  private long heldByTheLost(List<Recovery> rows) {
+    Set<Long> alive = rows.stream().map(Recovery::life).collect(Collectors.toSet());
+    return IntStream.range(0, lives.length).filter(rank -> !alive.contains(lives[rank]))
+        .mapToLong(rank -> ledger.next(rank).size()).sum();
   }
 
   private int rankOf(long life) {

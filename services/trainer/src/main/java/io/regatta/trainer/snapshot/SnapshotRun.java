@@ -5,6 +5,7 @@ import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.exchange.JobSpec;
 import io.regatta.core.exchange.Mode;
+import io.regatta.protocol.snapshot.ExampleCounts;
 import io.regatta.protocol.snapshot.FileEntry;
 import io.regatta.protocol.snapshot.Manifest;
 import io.regatta.protocol.snapshot.ManifestFile;
@@ -50,6 +51,7 @@ public final class SnapshotRun implements AutoCloseable {
   private final ExecutorService finisher;
   private final SnapshotCounts counts;
   private final TrainersFiles trainersFiles;
+  private final Supplier<ExampleCounts> examples;
   /** Of the one that is being written; completes normally with whether it is there. */
   private CompletableFuture<Boolean> underWay = CompletableFuture.completedFuture(true);
   /** Whether that is a base or a delta. */
@@ -65,12 +67,15 @@ public final class SnapshotRun implements AutoCloseable {
    * @param run what its snapshots are told from another run's by
    * @param counts hears of each snapshot
    * @param kept what this trainer keeps itself at the moment of one; asked on the model thread
+   * @param examples of the run as this rank knows them at that moment; asked on the model thread
    */
-  public SnapshotRun(TrainerSession session, JobSpec spec, String run, SnapshotCounts counts, Supplier<Kept> kept) {
+  public SnapshotRun(TrainerSession session, JobSpec spec, String run, SnapshotCounts counts, Supplier<Kept> kept,
+      Supplier<ExampleCounts> examples) {
     this.session = session;
     this.spec = spec;
     this.run = run;
     this.counts = counts;
+    this.examples = examples;
     config = session.job().snapshots();
     root = StartingPoint.root(session.job());
     place = new SnapshotPlace(root, spec.job(), run, config.keep());
@@ -200,15 +205,17 @@ public final class SnapshotRun implements AutoCloseable {
     } finally {
       trainersFiles.drop();
     }
+    ExampleCounts trained = examples.get();
     JsonObject cursor = after != null ? JsonObject.mapFrom(after) : new JsonObject();
     underWay = saving.written().handleAsync((files, e) -> {
       try {
         if (e != null) {
           throw e;
         }
-        TrainersPlaces.At at = places.at(dir.part(), files, steps, round, cursor);
+        TrainersPlaces.At at = places.at(dir.part(), files, steps, round, cursor, trained);
         dir.publish(new Manifest(spec.job(), run, spec.mode().name().toLowerCase(Locale.ROOT), kind, steps, pass, at.version(),
-            at.updates(), at.fuzzy(), parent, parentChecksum, ModelLayout.of(spec), at.trainers(), files, own).toJson(), false);
+            at.updates(), at.fuzzy(), at.examples(), parent, parentChecksum, ModelLayout.of(spec), at.trainers(), files,
+            own).toJson(), false);
         long bytes = Stream.concat(files.stream(), own.stream()).mapToLong(FileEntry::bytes).sum();
         counts.taken(steps, bytes, System.nanoTime() - begin);
         place.removeOlder();

@@ -7,6 +7,7 @@ import io.regatta.core.exchange.ResumePoint;
 import io.regatta.core.exchange.TrainerProgress;
 import io.regatta.core.exchange.TrainerProgress.Part;
 import io.regatta.core.exchange.TrainerStart;
+import io.regatta.protocol.snapshot.ExampleCounts;
 import io.regatta.protocol.snapshot.Manifest;
 import io.regatta.protocol.snapshot.PaddleTables;
 import io.regatta.protocol.snapshot.SnapshotChain;
@@ -177,6 +178,11 @@ public record StartingPoint(Path dir, Manifest manifest, boolean resume) {
     return resume ? manifest.step() : 0;
   }
 
+  /** Returns the examples that the run has trained in its lives before this one. */
+  public ExampleCounts examples() {
+    return resume ? manifest.examples() : ExampleCounts.NONE;
+  }
+
   /**
    * Returns the place of the run as the shards are to keep it.
    *
@@ -209,7 +215,7 @@ public record StartingPoint(Path dir, Manifest manifest, boolean resume) {
     boolean rounds = manifest.mode().equalsIgnoreCase(Mode.SYNC.name());
     TrainerProgress progress = own.map(Manifest.Trainer::progress).orElseGet(() -> new TrainerProgress(
         mean(TrainerProgress::localSteps), mean(TrainerProgress::exchanges), rounds ? round() : mean(TrainerProgress::learningRateStep),
-        List.of()));
+        TrainerProgress.UNKNOWN, List.of()));
     long clock = own.isPresent() && !rounds && !isVersion1() ? own.get().clock() : progress.learningRateStep() * pushesPerStep;
     List<TrainerProgress.Replica> places = new ArrayList<>();
     for (int r = 0; r < replicas; r++) {
@@ -218,7 +224,13 @@ public record StartingPoint(Path dir, Manifest manifest, boolean resume) {
       places.add(new TrainerProgress.Replica(localSteps, left.map(l -> l.parts().get(worker)).orElse(List.of())));
     }
     return new TrainerStart(rank, clock, new TrainerProgress(progress.localSteps(), progress.exchanges(), progress.learningRateStep(),
-        places));
+        progress.examples() < 0 ? shareOfExamples(rank, ranks) : progress.examples(), places));
+  }
+
+  /** Returns a rank's share of the examples in the snapshot; the shares add up to all of them. */
+  private long shareOfExamples(int rank, int ranks) {
+    long all = examples().trained();
+    return all < 0 ? TrainerProgress.UNKNOWN : all / ranks + (rank < all % ranks ? 1 : 0);
   }
 
   private long mean(ToLongFunction<TrainerProgress> count) {

@@ -6,6 +6,7 @@ import io.regatta.core.exchange.OptimizerUpdates;
 import io.regatta.core.exchange.TrainerProgress;
 import io.regatta.core.exchange.TrainerProgress.Part;
 import io.regatta.core.exchange.TrainerProgress.Replica;
+import io.regatta.protocol.snapshot.ExampleCounts;
 import io.regatta.protocol.snapshot.FileEntry;
 import io.regatta.protocol.snapshot.Manifest;
 import io.regatta.protocol.snapshot.ShardSaver;
@@ -35,16 +36,19 @@ final class TrainersPlaces {
    * @param version the highest of the shards'
    * @param updates of the optimizers
    * @param fuzzy true if the shards contain different pushes of a trainer
+   * @param examples that the run has trained
    * @param trainers in rank order
    */
-  record At(long version, OptimizerUpdates updates, boolean fuzzy, List<Manifest.Trainer> trainers) {}
+  record At(long version, OptimizerUpdates updates, boolean fuzzy, ExampleCounts examples,
+      List<Manifest.Trainer> trainers) {}
 
   /** What a shard says of one trainer. */
-  private record Said(long incarnation, long clock, long sequence, TrainerProgress progress, boolean active) {
+  private record Said(long incarnation, long clock, long sequence, TrainerProgress progress, long ahead,
+      boolean active) {
 
     static Said of(JsonObject json) {
       return new Said(json.getLong("incarnation"), json.getLong("clock"), json.getLong("sequence"),
-          ShardSaver.progress(json), json.getBoolean("active", true));
+          ShardSaver.progress(json), json.getLong("ahead", 0L), json.getBoolean("active", true));
     }
   }
 
@@ -56,9 +60,11 @@ final class TrainersPlaces {
    * @param steps that all have made, in sync mode
    * @param round that comes next, in sync mode
    * @param cursor where reading goes on, of all trainers that are left; empty if that is not known
+   * @param known examples of the run as this rank knows them; with servers, the number trained is theirs
    * @throws IOException if a shard has saved another moment than that of this round
    */
-  At at(Path dir, List<FileEntry> files, long steps, long round, JsonObject cursor) throws IOException {
+  At at(Path dir, List<FileEntry> files, long steps, long round, JsonObject cursor, ExampleCounts known)
+      throws IOException {
     long version = 0;
     OptimizerUpdates updates = null;
     boolean fuzzy = false;
@@ -80,27 +86,53 @@ final class TrainersPlaces {
     boolean together = trainers.values().stream().flatMap(List::stream).allMatch(Said::active);
     JsonObject place = together ? cursor : new JsonObject();
     List<Manifest.Trainer> all = new ArrayList<>();
+    long ahead = 0;
     for (Map.Entry<Integer, List<Said>> said : trainers.entrySet()) {
       all.add(trainer(said.getKey(), said.getValue(), steps, round, place));
       fuzzy |= spec.mode() != Mode.SYNC && said.getValue().stream().mapToLong(Said::sequence).distinct().count() > 1;
+      ahead += spec.mode() == Mode.SYNC ? 0 : ahead(said.getValue());
     }
     for (int rank = 1; session.peers().isPresent() && rank < session.worldSize(); rank++) { // all are where the first is
       all.add(as(rank, all.get(0)));
     }
-    return new At(version, updates, fuzzy, List.copyOf(all));
+    ExampleCounts examples = session.peers().isPresent() ? known
+        : new ExampleCounts(trained(all), known.repeated(), ahead);
+    return new At(version, updates, fuzzy, examples, List.copyOf(all));
   }
 
-  /** In sync mode all are where the round is; otherwise each is where its last push is that all shards have. */
-  private Manifest.Trainer trainer(int rank, List<Said> shards, long steps, long round, JsonObject cursor) {
+  /** Returns the examples of all trainers; not known if one of them does not tell. */
+  private static long trained(List<Manifest.Trainer> all) {
+    boolean known = all.stream().allMatch(t -> t.progress().examples() >= 0);
+    return known ? all.stream().mapToLong(t -> t.progress().examples()).sum() : TrainerProgress.UNKNOWN;
+  }
+
+  /** Returns how many examples of a trainer one shard contains and another one does not. */
+  private static long ahead(List<Said> shards) {
+    long least = least(shards).progress().examples();
+    return least < 0 ? 0
+        : shards.stream().mapToLong(said -> said.progress().examples() + said.ahead()).max().orElse(least) - least;
+  }
+
+  private static Said least(List<Said> shards) {
     Said least = shards.get(0);
     for (Said said : shards) {
       least = said.sequence() < least.sequence() ? said : least;
     }
+    return least;
+  }
+
+  /** In sync mode all are where the round is; otherwise each is where its last push is that all shards have. */
+  private Manifest.Trainer trainer(int rank, List<Said> shards, long steps, long round, JsonObject cursor) {
+    Said least = least(shards);
     TrainerProgress progress = least.progress();
-    if (spec.mode() == Mode.SYNC) {
-      progress = new TrainerProgress(steps, round, round, progress.replicas());
-    } else if (progress.equals(TrainerProgress.NONE)) { // a trainer that does not tell any
+    if (progress.equals(TrainerProgress.NONE) && least.sequence() > 0) { // a trainer that does not tell any
       progress = new TrainerProgress(least.clock(), least.clock(), least.clock(), List.of());
+    }
+    if (spec.mode() == Mode.SYNC) {
+      progress = new TrainerProgress(steps, round, round, progress.examples(), progress.replicas());
+    }
+    if (session.peers().isPresent()) { // their steps are made together, and counted together
+      progress = progress.withExamples(TrainerProgress.UNKNOWN);
     }
     return new Manifest.Trainer(rank, least.incarnation(), progress,
         shards.stream().map(said -> spec.mode() == Mode.SYNC ? round : said.clock()).toList(),
@@ -112,6 +144,6 @@ final class TrainersPlaces {
     List<Replica> replicas = its.replicas().stream().map(r -> new Replica(r.localSteps(), r.parts().stream()
         .map(p -> new Part(p.pass(), rank, p.of(), p.batches(), p.stride())).toList())).toList();
     return new Manifest.Trainer(rank, first.incarnation(), new TrainerProgress(its.localSteps(), its.exchanges(),
-        its.learningRateStep(), replicas), first.clocks(), first.sequences(), first.cursor());
+        its.learningRateStep(), its.examples(), replicas), first.clocks(), first.sequences(), first.cursor());
   }
 }

@@ -189,9 +189,12 @@ class ElasticTrainingTest {
       assertThat(result.parametersHash()).isEqualTo(first.parametersHash());
       assertThat(result.steps()).isEqualTo(first.steps());
       assertThat(result.examples()).as("of all trainers, also those that are gone").isEqualTo(first.examples());
+      assertThat(result.examplesRepeated()).as("known to all").isEqualTo(first.examplesRepeated());
     }
     assertThat(first.examples()).isPositive();
     assertThat(first.examples() % IMAGES).as("each pass has trained each image once").isZero();
+    assertThat(first.examplesRepeated()).as("at most one batch for each kill")
+        .isBetween(1L, (long) kills * 32 / TRAINERS);
     assertThat(job.group().generations()).isGreaterThanOrEqualTo(1 + kills);
     assertThat(first.accuracy()).isGreaterThan(0.95);
   }
@@ -257,13 +260,18 @@ class ElasticTrainingTest {
     assertThat(ends.remove()).containsExactly(one, within(1e-6f));
   }
 
-  /** Adam's correction depends on how often it has updated fresh slots, which is not how often the snapshot's values have been updated. */
+  /**
+   * Adam's correction depends on how often it has updated fresh slots, which is not how often the snapshot's values
+   * have been updated.
+   */
   @Test
-  void when_a_trainer_comes_to_a_run_with_the_values_of_another_then_it_makes_the_same_updates(@TempDir Path dir) throws Exception {
+  void when_a_trainer_comes_to_a_run_with_the_values_of_another_then_it_makes_the_same_updates(@TempDir Path dir)
+      throws Exception {
     String snapshots = dir.resolve("first").toString();
-    TrainingProgram first = looping((worker, trainer, batches) -> batches.forEachRemaining(batch -> step(trainer, batch)));
-    LocalRun.run(job(1, 1, 0, new JsonObject().put("snapshots", new JsonObject().put("dir", snapshots).put("every_steps", 5))), first,
-        Progress.none());
+    TrainingProgram first = looping((worker, trainer, batches) ->
+        batches.forEachRemaining(batch -> step(trainer, batch)));
+    JsonObject taken = new JsonObject().put("dir", snapshots).put("every_steps", 5);
+    LocalRun.run(job(1, 1, 0, new JsonObject().put("snapshots", taken)), first, Progress.none());
     CompletableFuture<Void> begun = new CompletableFuture<>();
     CompletableFuture<Void> come = new CompletableFuture<>();
     Map<Long, List<float[]>> byStep = new ConcurrentHashMap<>();
@@ -290,6 +298,33 @@ class ElasticTrainingTest {
     byStep.keySet().removeIf(n -> n <= 3);
     assertThat(byStep.values()).anyMatch(all -> all.size() == 2)
         .allSatisfy(all -> assertThat(all).allSatisfy(values -> assertThat(values).isEqualTo(all.get(0))));
+  }
+
+  /** A rank that is lost with the gradients of a batch has computed it for nothing: another rank trains it. */
+  @Test
+  void when_a_trainer_is_lost_in_a_step_then_its_batch_is_said_to_be_trained_twice_and_counts_once() throws Exception {
+    CompletableFuture<Void> computed = new CompletableFuture<>();
+    CompletableFuture<Void> killed = new CompletableFuture<>();
+    ElasticJob job = new ElasticJob(job(2, 2, 1), 1, looping((worker, trainer, batches) -> {
+      while (batches.hasNext()) {
+        Batch batch = batches.next();
+        if (worker.rank() == 1 && trainer.steps() == 3) {
+          computed.complete(null);
+          killed.get(DEADLINE_SECONDS, TimeUnit.SECONDS);
+        }
+        step(trainer, batch);
+      }
+    }));
+    ElasticJob.Trainer survivor = job.start();
+    ElasticJob.Trainer lost = job.start();
+    computed.get(DEADLINE_SECONDS, TimeUnit.SECONDS);
+    lost.kill();
+    killed.complete(null);
+    RunResult result = end(survivor);
+    assertThat(result.examples()).isEqualTo(2 * IMAGES);
+    assertThat(result.examplesRepeated()).isEqualTo(16);
+    assertThat(result.examplesResumed()).isZero();
+    assertThat(result.toString()).contains("16 examples were trained more than once (at most)");
   }
 
   /** The next pass begins behind the steps of those who are in the one before still. */
