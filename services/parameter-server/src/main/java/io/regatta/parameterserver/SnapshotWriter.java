@@ -65,6 +65,7 @@ final class SnapshotWriter {
   private final Context loop;
   private final ParameterShard shard;
   private final long keptMax;
+  private final long holdMillis;
   private final WorkerExecutor worker;
   /** By job: the file of its last snapshot, or why there is none. */
   private final Map<String, Future<FileEntry>> files = new HashMap<>();
@@ -79,6 +80,12 @@ final class SnapshotWriter {
 
   /** @param keptMax see {@link ParameterShard#snapshot} */
   SnapshotWriter(Vertx vertx, Context loop, ParameterShard shard, long keptMax) {
+    this(vertx, loop, shard, keptMax, HOLD_MILLIS);
+  }
+
+  /** @param holdMillis longest time that pushes wait for the moment of a snapshot */
+  SnapshotWriter(Vertx vertx, Context loop, ParameterShard shard, long keptMax, long holdMillis) {
+    this.holdMillis = holdMillis;
     this.vertx = vertx;
     this.loop = loop;
     this.shard = shard;
@@ -103,11 +110,11 @@ final class SnapshotWriter {
       return quiet.future();
     }
     cancel(hold);
-    holds.put(hold, vertx.setTimer(HOLD_MILLIS, timer -> {
+    holds.put(hold, vertx.setTimer(holdMillis, timer -> {
       holds.remove(hold, timer);
       if (shard.endHold(job, hold.directory)) {
         LOG.warn("pushes of job {} on shard {} that a snapshot waits for have not come within {} ms; the job goes on, "
-            + "and the snapshot in {} may contain a push at some shards only", job, shard.index(), HOLD_MILLIS,
+            + "and the snapshot in {} may contain a push at some shards only", job, shard.index(), holdMillis,
             hold.directory);
       }
     }));

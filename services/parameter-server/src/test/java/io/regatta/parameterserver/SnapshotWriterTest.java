@@ -2,27 +2,116 @@ package io.regatta.parameterserver;
 
 import static io.regatta.parameterserver.RunningServers.get;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.regatta.core.dense.DenseMemory;
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.exchange.Contributor;
+import io.regatta.core.exchange.Mode;
+import io.regatta.core.exchange.Push;
+import io.regatta.core.exchange.PushAck;
+import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.exchange.Wait;
 import io.regatta.core.shard.ParameterShard;
 import io.regatta.node.settings.Settings;
+import io.regatta.protocol.parameterserver.SaveRequest;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
-/** Files of several jobs on one shard go one after the other, and whoever asks is told so. */
+/** Snapshots of one shard: pushes that wait for their moments, and files that are written one after the other. */
 class SnapshotWriterTest {
+
+  private static final TrainerId TRAINER = new TrainerId(0, 1);
+
+  @TempDir
+  Path dir;
+
+  private final Vertx vertx = Vertx.vertx();
+  private final Context loop = vertx.getOrCreateContext();
+
+  private ParameterShard shard(int index) {
+    return new ParameterShard(index, Settings.defaults(ParameterServerConfig.class).limits().core(),
+        System::currentTimeMillis, task -> loop.runOnContext(v -> task.run()));
+  }
+
+  private <T> T onLoop(Supplier<Future<T>> call) {
+    Promise<T> done = Promise.promise();
+    loop.runOnContext(v -> call.get().onComplete(done));
+    return get(done.future());
+  }
+
+  private static SaveRequest save(Path to) {
+    return SaveRequest.newBuilder().setJob("job").setDirectory(to.toString()).setKind("full").build();
+  }
+
+  private static ParameterShard begun(ParameterShard shard) {
+    shard.register(Jobs.spec("job", Mode.ASYNC, 1, 1), TRAINER, 0);
+    shard.initialize("job", TRAINER, DenseMemory.of(Jobs.ramp(Jobs.NUMEL, 1)));
+    return shard;
+  }
+
+  private static Future<PushAck> push(ParameterShard shard) {
+    Promise<PushAck> acknowledged = Promise.promise();
+    shard.push("job", new Push(List.of(new Contributor(0, 1, 1, 8)), 0, 0, Jobs.dense(0, 0), List.of()),
+        (ack, e) -> acknowledged.handle(e == null ? Future.succeededFuture(ack) : Future.failedFuture(e)));
+    return acknowledged.future();
+  }
+
+  @Test
+  void when_one_of_two_snapshots_is_taken_then_pushes_wait_for_the_other_until_that_is_refused() throws Exception {
+    ParameterShard shard = shard(0);
+    SnapshotWriter writer = new SnapshotWriter(vertx, loop, shard, 1 << 20, TimeUnit.HOURS.toMillis(1));
+    Path first = Files.createDirectory(dir.resolve("first"));
+    Path second = dir.resolve("second");
+    onLoop(() -> {
+      begun(shard);
+      return writer.hold("job", first.toString());
+    });
+    onLoop(() -> writer.hold("job", second.toString()));
+    Promise<PushAck> acknowledged = Promise.promise();
+    onLoop(() -> {
+      push(shard).onComplete(acknowledged);
+      return writer.save(save(first));
+    });
+    onLoop(() -> writer.saved("job"));
+    assertThat(acknowledged.future().isComplete()).as("the second snapshot holds the push").isFalse();
+    assertThatThrownBy(() -> onLoop(() -> writer.save(save(second)))).isInstanceOf(InvalidInput.class)
+        .hasMessageContaining("does not see the directory " + second);
+    assertThat(get(acknowledged.future()).repeatedPush()).isFalse();
+    onLoop(writer::close);
+    get(vertx.close());
+  }
+
+  @Test
+  void when_the_time_of_a_hold_is_over_then_pushes_wait_no_longer() throws Exception {
+    ParameterShard shard = shard(0);
+    SnapshotWriter writer = new SnapshotWriter(vertx, loop, shard, 1 << 20, 1);
+    Promise<PushAck> acknowledged = Promise.promise();
+    onLoop(() -> {
+      begun(shard);
+      Future<?> held = writer.hold("job", dir.toString());
+      push(shard).onComplete(acknowledged);
+      assertThat(acknowledged.future().isComplete()).isFalse();
+      return held;
+    });
+    assertThat(get(acknowledged.future()).repeatedPush()).isFalse();
+    onLoop(writer::close);
+    get(vertx.close());
+  }
 
   @Test
   void filesThatWaitNameTheOneUnderWay() throws Exception {
-    Vertx vertx = Vertx.vertx();
-    Context loop = vertx.getOrCreateContext();
-    ParameterShard shard = new ParameterShard(3, Settings.defaults(ParameterServerConfig.class).limits().core(),
-        System::currentTimeMillis, task -> loop.runOnContext(v -> task.run()));
+    ParameterShard shard = shard(3);
     SnapshotWriter writer = new SnapshotWriter(vertx, loop, shard, 0);
     CountDownLatch disk = new CountDownLatch(1);
     Promise<List<Wait>> waits = Promise.promise();
