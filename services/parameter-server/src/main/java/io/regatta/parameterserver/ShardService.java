@@ -146,8 +146,15 @@ final class ShardService {
     }
   }
 
+  /** A look that fails is given up, and the next one begins anew. */
   private void measureOn() {
-    if (tick != null && tick.advance()) {
+    boolean more = false;
+    try {
+      more = tick != null && tick.advance();
+    } catch (RuntimeException e) {
+      LOG.warn("metrics of shard {} could not be renewed, which is tried again every {} ms", index, MEASURE_MILLIS, e);
+    }
+    if (more) {
       LaterTurn.run(context, this::measureOn);
     } else {
       tick = null;
