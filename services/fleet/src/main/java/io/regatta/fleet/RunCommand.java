@@ -82,7 +82,9 @@ final class RunCommand implements Callable<Integer> {
       throw new InvalidInput(BadArguments.words(e) + " (regatta run --help lists what there is)");
     }
     ResultFile.at(run.result);
-    if (!run.place.hasRole()) {
+    if (run.place.hasRole()) {
+      run.settings.readFrom(environment);
+    } else {
       run.settings.takeRole(environment);
     }
     try (Fleet fleet = run.fleet(null, line -> { })) {
