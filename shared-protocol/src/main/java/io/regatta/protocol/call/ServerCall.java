@@ -214,6 +214,21 @@ public final class ServerCall<Q, A> {
     end();
   }
 
+  /**
+   * Sends the last answer as {@link #framed} has made it, maybe for several calls.
+   *
+   * @return completes when it has been sent, or will not be
+   */
+  public Future<Void> endWith(Buffer frame) {
+    if (over) {
+      return Future.succeededFuture();
+    }
+    head();
+    Future<Void> written = response.write(frame).onFailure(this::unanswered);
+    end();
+    return written.otherwiseEmpty();
+  }
+
   /** Ends the call with success. */
   public void end() {
     if (!over) {
@@ -259,7 +274,8 @@ public final class ServerCall<Q, A> {
     }
   }
 
-  private Buffer framed(A reply) {
+  /** Returns the bytes by which an answer is sent. */
+  public Buffer framed(A reply) {
     Buffer payload = method.encoder().encode(reply, WireFormat.PROTOBUF).payload();
     return Buffer.buffer(payload.length() + 5).appendByte((byte) 0).appendInt(payload.length()).appendBuffer(payload);
   }
