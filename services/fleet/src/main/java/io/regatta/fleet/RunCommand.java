@@ -52,7 +52,7 @@ final class RunCommand implements Callable<Integer> {
     }
     try (Fleet fleet = fleet(regatta.program(), line -> Regatta.say(out, line))) {
       if (fleet.isWorker()) {
-        RunResult end = fleet.train(regatta.program());
+        RunResult end = fleet.trainInTime(regatta.program());
         Regatta.say(out, end);
         end.requireSuccess();
       } else {

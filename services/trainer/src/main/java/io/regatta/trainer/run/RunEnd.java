@@ -209,6 +209,6 @@ final class RunEnd {
     Mode mode = session.peers().isPresent() ? Mode.COLLECTIVE : session.client().map(c -> c.job().mode()).orElse(job.mode());
     return new RunResult(job.job(), mode.name().toLowerCase(Locale.ROOT), servers, session.worldSize(),
         job.threads(), session.shards(), job.seed(), session.trainer().rank(), lowest.steps(), examples, seconds,
-        lowest.figures(), exchange, processIds, first.model(), parametersHash, metrics, rates, losses);
+        lowest.figures(), exchange, processIds, first.model(), parametersHash, metrics, rates, losses, "");
   }
 }
