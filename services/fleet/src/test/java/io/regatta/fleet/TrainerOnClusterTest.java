@@ -586,6 +586,49 @@ class TrainerOnClusterTest {
     }
   }
 
+  private ParameterServerVerticle serverOfOneJob() throws Exception {
+    get(vertx.deployVerticle(new RendezvousVerticle(node, RendezvousConfig.defaults())));
+    ParameterServerVerticle server = new ParameterServerVerticle(node,
+        ParameterServerConfig.defaults().at(0, 1, 2).living(ParameterServerConfig.Lifetime.JOB));
+    get(vertx.deployVerticle(server));
+    return server;
+  }
+
+  @Test
+  void when_all_trainers_of_a_job_have_failed_then_a_server_that_lives_for_it_fails_and_names_them() throws Exception {
+    ParameterServerVerticle server = serverOfOneJob();
+    List<TrainerVerticle> trainers = trainers(job(new JsonObject().put("servers", 1).put("shards", 2)), worker -> {
+      program(1).run(worker);
+      throw new IllegalStateException("out of luck");
+    });
+    for (TrainerVerticle trainer : trainers) {
+      assertThatThrownBy(() -> get(trainer.result())).hasMessageContaining("out of luck");
+    }
+    assertThatThrownBy(() -> get(server.finished())).hasCauseInstanceOf(PeerLost.class)
+        .hasMessageContaining("parameter server 0 ends: no trainer of job cluster has ended with success")
+        .hasMessageContaining("trainers 0 and 1 have left before");
+  }
+
+  @ParameterizedTest
+  @CsvSource({"fail, true", "continue, false"})
+  void when_a_trainer_of_a_job_has_failed_then_a_server_that_lives_for_it_ends_as_the_others_do(String lost, boolean fails)
+      throws Exception {
+    ParameterServerVerticle server = serverOfOneJob();
+    List<TrainerVerticle> trainers = trainers(job(new JsonObject().put("servers", 1).put("shards", 2).put("on_trainer_lost", lost)),
+        worker -> {
+          program(1).run(worker);
+          if (worker.rank() == 1) {
+            throw new IllegalStateException("out of luck");
+          }
+        });
+    assertThat(get(trainers.get(0).result()).isSuccess()).isEqualTo(!fails);
+    if (fails) {
+      assertThatThrownBy(() -> get(server.finished())).hasMessageContaining("job cluster").hasMessageContaining("trainers 0 and 1");
+    } else {
+      assertThat(get(server.finished())).contains("parameter server 0 ends: the trainers of job cluster have closed");
+    }
+  }
+
   @Test
   void aDeadServerReleasesTheModelThreadsWithItsName() throws Exception {
     JobConfig job = job(new JsonObject().put("servers", 1).put("trainers", 1));

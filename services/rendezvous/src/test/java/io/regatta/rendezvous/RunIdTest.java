@@ -7,6 +7,7 @@ import io.regatta.core.error.RegattaException.Conflict;
 import io.regatta.core.error.RegattaException.RunEnded;
 import io.regatta.protocol.rendezvous.JoinReply;
 import io.regatta.protocol.rendezvous.JoinRequest;
+import io.regatta.protocol.rendezvous.Member;
 import io.regatta.rendezvous.VirtualGroups.Answer;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -125,6 +126,7 @@ class RunIdTest {
     List<Answer<JoinReply>> fixed = formed(0, "run-1");
     leave(fixed.get(0), true);
     assertThatThrownBy(() -> join("job", 0, 0, "run-1")).isInstanceOf(RunEnded.class).hasMessageContaining("leaving");
+    assertThat(groups.status("job").getGroups(0).getMembersList()).extracting(Member::getSucceeded).containsExactly(true, false);
     assertThat(join("job", 0, 0, "").isDone()).as("one without an id takes the free rank, as ever").isTrue();
   }
 

@@ -75,14 +75,14 @@ final class RunEnd {
     String parametersHash = hash();
     RunResult end = result(stats, ranks, first, parametersHash, LossReport.of(session, there, first.trainer()));
     write(end);
-    leave();
+    leave(end.isSuccess());
     return end;
   }
 
   /** The run has done all that it had to: a shard that is lost now does not undo it, and the rendezvous tells the others. */
-  private void leave() {
+  private void leave(boolean succeeded) {
     try {
-      session.await("leave", session.leave());
+      session.await("leave", session.leave(succeeded));
     } catch (PeerLost e) { // the session has warned of it
       LOG.debug("trainer {} of job {} has reached its end, but could not leave every shard: {}", session.trainer().rank(),
           session.job().job(), e.getMessage());
