@@ -1,5 +1,7 @@
 package io.regatta.fleet;
 
+import static io.regatta.node.testing.EmbeddedNode.SECONDS;
+import static io.regatta.node.testing.EmbeddedNode.get;
 import static org.assertj.core.api.Assertions.as;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -30,6 +32,7 @@ import io.regatta.core.init.InitializerSpec;
 import io.regatta.node.Node;
 import io.regatta.node.settings.Settings;
 import io.regatta.node.settings.StreamConfig;
+import io.regatta.node.testing.EmbeddedNode;
 import io.regatta.parameterserver.ParameterServerConfig;
 import io.regatta.parameterserver.ParameterServerVerticle;
 import io.regatta.protocol.RendezvousClient;
@@ -58,9 +61,8 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -70,26 +72,10 @@ class TrainerOnClusterTest {
 
   private static final int ROWS = 128;
   private static final int SLOTS = 3;
-  /** For what hangs; it measures nothing. */
-  private static final int SECONDS = 120;
-
-  private Vertx vertx;
-  private Node node;
-
-  @BeforeEach
-  void start() {
-    vertx = Vertx.vertx();
-    node = Node.embedded(vertx, null, "test");
-  }
-
-  @AfterEach
-  void stop() throws Exception {
-    get(node.close().eventually(vertx::close));
-  }
-
-  private static <T> T get(Future<T> future) throws Exception {
-    return future.toCompletionStage().toCompletableFuture().get(SECONDS, TimeUnit.SECONDS);
-  }
+  @RegisterExtension
+  final EmbeddedNode embedded = new EmbeddedNode();
+  private final Vertx vertx = embedded.vertx();
+  private final Node node = embedded.node();
 
   /** Starts the services of a job. */
   private void services(JobConfig job) throws Exception {
@@ -586,6 +572,32 @@ class TrainerOnClusterTest {
     }
   }
 
+  @Test
+  void aDeadServerReleasesTheModelThreadsWithItsName() throws Exception {
+    JobConfig job = job(new JsonObject().put("servers", 1).put("trainers", 1));
+    get(vertx.deployVerticle(new RendezvousVerticle(node, RendezvousConfig.defaults())));
+    String server = get(vertx.deployVerticle(new ParameterServerVerticle(node, ParameterServerConfig.defaults())));
+    CountDownLatch training = new CountDownLatch(1);
+    TrainerVerticle trainer = trainers(job, worker -> {
+      try (Model model = Model.newInstance("net")) {
+        model.setBlock(new Net());
+        try (FleetTrainer t = worker.distributedTrainer(model,
+            new DefaultTrainingConfig(Loss.l2Loss()).optOptimizer(worker.optimizer()))) {
+          t.initialize(new Shape(8, 2), new Shape(8, SLOTS));
+          for (;;) {
+            EasyTrain.fit(t, 1, data(t.getManager(), 8, 0, 1), null);
+            training.countDown();
+          }
+        }
+      }
+    }).get(0);
+    assertThat(training.await(SECONDS, TimeUnit.SECONDS)).isTrue();
+    get(vertx.undeploy(server));
+    assertThatThrownBy(() -> get(trainer.result())).hasCauseInstanceOf(PeerLost.class)
+        .hasMessageFindingMatch("server 0 \\(shard 0 at 127\\.0\\.0\\.1:\\d+\\) is lost at step \\d+: .*; start the server again, "
+            + "then the job");
+  }
+
   private ParameterServerVerticle serverOfOneJob() throws Exception {
     get(vertx.deployVerticle(new RendezvousVerticle(node, RendezvousConfig.defaults())));
     ParameterServerVerticle server = new ParameterServerVerticle(node,
@@ -627,32 +639,6 @@ class TrainerOnClusterTest {
     } else {
       assertThat(get(server.finished())).contains("parameter server 0 ends: the trainers of job cluster have closed");
     }
-  }
-
-  @Test
-  void aDeadServerReleasesTheModelThreadsWithItsName() throws Exception {
-    JobConfig job = job(new JsonObject().put("servers", 1).put("trainers", 1));
-    get(vertx.deployVerticle(new RendezvousVerticle(node, RendezvousConfig.defaults())));
-    String server = get(vertx.deployVerticle(new ParameterServerVerticle(node, ParameterServerConfig.defaults())));
-    CountDownLatch training = new CountDownLatch(1);
-    TrainerVerticle trainer = trainers(job, worker -> {
-      try (Model model = Model.newInstance("net")) {
-        model.setBlock(new Net());
-        try (FleetTrainer t = worker.distributedTrainer(model,
-            new DefaultTrainingConfig(Loss.l2Loss()).optOptimizer(worker.optimizer()))) {
-          t.initialize(new Shape(8, 2), new Shape(8, SLOTS));
-          for (;;) {
-            EasyTrain.fit(t, 1, data(t.getManager(), 8, 0, 1), null);
-            training.countDown();
-          }
-        }
-      }
-    }).get(0);
-    assertThat(training.await(SECONDS, TimeUnit.SECONDS)).isTrue();
-    get(vertx.undeploy(server));
-    assertThatThrownBy(() -> get(trainer.result())).hasCauseInstanceOf(PeerLost.class)
-        .hasMessageFindingMatch("server 0 \\(shard 0 at 127\\.0\\.0\\.1:\\d+\\) is lost at step \\d+: .*; start the server again, "
-            + "then the job");
   }
 
   @Test
