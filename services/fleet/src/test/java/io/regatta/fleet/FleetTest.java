@@ -8,6 +8,7 @@ import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.core.Linear;
 import ai.djl.training.dataset.ArrayDataset;
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.error.RegattaException.RunEnded;
 import io.regatta.node.settings.Settings;
 import io.regatta.node.testing.FreePorts;
@@ -226,6 +227,30 @@ class FleetTest {
       running.get(10, TimeUnit.SECONDS);
     }
     threads.assertNone();
+  }
+
+  /** What a command that serves ends with status 1 for. */
+  @Test
+  void a_server_fails_whose_only_trainer_has_failed() throws Exception {
+    String server = "127.0.0.1:" + FreePorts.one();
+    String rendezvous = "127.0.0.1:" + FreePorts.one();
+    List<Fleet> fleets = new ArrayList<>();
+    for (Role role : List.of(Role.RENDEZVOUS, Role.PSERVER, Role.TRAINER)) {
+      fleets.add(Fleet.builder().role(role).id(role == Role.RENDEZVOUS ? -1 : 0).trainers(1).serverEndpoints(List.of(server))
+          .rendezvousEndpoint(rendezvous).job(line()).init());
+    }
+    try (Fleet meeting = fleets.get(0); Fleet serving = fleets.get(1); Fleet training = fleets.get(2)) {
+      CompletableFuture<Void> met = CompletableFuture.runAsync(meeting::runServer, on());
+      CompletableFuture<Void> served = CompletableFuture.runAsync(serving::runServer, on());
+      assertThatThrownBy(() -> training.train(worker -> {
+        new LineProgram().run(worker);
+        throw new IllegalStateException("out of luck");
+      })).hasMessageContaining("out of luck");
+      assertThatThrownBy(() -> served.get(60, TimeUnit.SECONDS)).hasCauseInstanceOf(PeerLost.class).hasMessageContaining(
+          "parameter server 0 ends: no trainer of job " + line().getString("job") + " has ended with success: trainer 0 has left before");
+      meeting.close();
+      met.get(10, TimeUnit.SECONDS);
+    }
   }
 
   private static java.util.concurrent.Executor on() {
