@@ -253,7 +253,8 @@ public final class GrpcShardLink implements ShardLink {
 
   @Override
   public CompletionStage<Void> leave(boolean succeeded) {
-    return request(answer(Kind.LEAVE_ACK, a -> null), r -> Outgoing.one(header(Kind.LEAVE, r).setSucceeded(succeeded).build()));
+    return request(answer(Kind.LEAVE_ACK, a -> null),
+        r -> Outgoing.one(header(Kind.LEAVE, r).setSucceeded(succeeded).build()));
   }
 
   @Override

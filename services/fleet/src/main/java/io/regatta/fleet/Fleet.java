@@ -139,9 +139,9 @@ public final class Fleet implements AutoCloseable {
   }
 
   /**
-   * Runs the program on this rank to its end, on model threads of its own, and leaves. The calling thread waits. If the run that this
-   * process belongs to ({@code run_id}) has ended with success already, the program is not run: the result is {@link RunResult#isLate
-   * late}, and the process should end with status 0.
+   * Runs the program on this rank to its end, on model threads of its own, and leaves. The calling thread waits. If the
+   * run that this process belongs to ({@code run_id}) has ended with success already, the program is not run: the
+   * result is {@link RunResult#isLate late}, and the process should end with status 0.
    */
   public RunResult train(TrainingProgram program) {
     try {
@@ -194,9 +194,9 @@ public final class Fleet implements AutoCloseable {
   }
 
   /**
-   * Joins the job as {@link #initWorker} does, and returns true if there is nothing to join: the run that this process belongs to
-   * ({@code run_id}) has ended with success already. A program then trains nothing and ends with status 0; {@link #stopWorker} returns
-   * a {@link RunResult#isLate late} result.
+   * Joins the job as {@link #initWorker} does, and returns true if there is nothing to join: the run that this process
+   * belongs to ({@code run_id}) has ended with success already. A program then trains nothing and ends with status 0;
+   * {@link #stopWorker} returns a {@link RunResult#isLate late} result.
    */
   public boolean isLate() {
     if (!isWorker()) {

@@ -84,7 +84,9 @@ final class ServerProcess {
     }
   }
 
-  /** Completes when the service was closed or has done its work, fails when it could not start, or its job has failed. */
+  /**
+   * Completes when the service was closed or has done its work, fails when it could not start, or its job has failed.
+   */
   Future<Void> ended() {
     return ended.future();
   }

@@ -56,7 +56,9 @@ final class SettingsOptions {
     return role.options();
   }
 
-  /** Variables that keys of job and sections may have as well: this process's, or those of another one that were given. */
+  /**
+   * Variables that keys of job and sections may have as well: this process's, or those of another one that were given.
+   */
   Map<String, String> environment() {
     return environment;
   }

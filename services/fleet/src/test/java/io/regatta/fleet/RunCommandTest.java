@@ -73,7 +73,8 @@ class RunCommandTest {
 
   @Test
   void what_is_to_be_started_is_checked_by_its_own_variables_whether_its_role_is_given_or_not() throws Exception {
-    String job = Files.writeString(dir.resolve("job.yaml"), "job: line\nprogram: io.regatta.fleet.LineProgram\n").toString();
+    String job = Files.writeString(dir.resolve("job.yaml"), "job: line\nprogram: io.regatta.fleet.LineProgram\n")
+        .toString();
     for (List<String> role : List.of(List.<String>of(), List.of("--role", "local"))) {
       List<String> arguments = Stream.concat(Stream.of(job), role.stream()).toList();
       RunCommand.check(arguments, Map.of());

@@ -623,11 +623,11 @@ class TrainerOnClusterTest {
 
   @ParameterizedTest
   @CsvSource({"fail, true", "continue, false"})
-  void when_a_trainer_of_a_job_has_failed_then_a_server_that_lives_for_it_ends_as_the_others_do(String lost, boolean fails)
+  void when_a_trainer_has_failed_then_a_server_that_lives_for_its_job_ends_as_the_others_do(String lost, boolean fails)
       throws Exception {
     ParameterServerVerticle server = serverOfOneJob();
-    List<TrainerVerticle> trainers = trainers(job(new JsonObject().put("servers", 1).put("shards", 2).put("on_trainer_lost", lost)),
-        worker -> {
+    List<TrainerVerticle> trainers = trainers(
+        job(new JsonObject().put("servers", 1).put("shards", 2).put("on_trainer_lost", lost)), worker -> {
           program(1).run(worker);
           if (worker.rank() == 1) {
             throw new IllegalStateException("out of luck");
@@ -635,7 +635,8 @@ class TrainerOnClusterTest {
         });
     assertThat(get(trainers.get(0).result()).isSuccess()).isEqualTo(!fails);
     if (fails) {
-      assertThatThrownBy(() -> get(server.finished())).hasMessageContaining("job cluster").hasMessageContaining("trainers 0 and 1");
+      assertThatThrownBy(() -> get(server.finished())).hasMessageContaining("job cluster")
+          .hasMessageContaining("trainers 0 and 1");
     } else {
       assertThat(get(server.finished())).contains("parameter server 0 ends: the trainers of job cluster have closed");
     }

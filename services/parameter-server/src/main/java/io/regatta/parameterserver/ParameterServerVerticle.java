@@ -99,7 +99,8 @@ public final class ParameterServerVerticle extends VerticleBase implements Finit
 
   /**
    * Completes, with a line for the user, when this server has done its work: the trainers of a job have closed at all its
-   * shards. Fails then if none of them has ended its run with success. Never, unless its configuration's lifetime is that of a job.
+   * shards. Fails then if none of them has ended its run with success. Never, unless its configuration's lifetime is
+   * that of a job.
    */
   @Override
   public Future<String> finished() {

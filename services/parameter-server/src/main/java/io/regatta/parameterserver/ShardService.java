@@ -170,7 +170,8 @@ final class ShardService {
   /** Takes a stream of {@link StreamPaths#PARAMETER_SHARD}. */
   void serve(TensorStream stream) {
     ShardStreamSession.serve(stream, new ShardStreams(index, incarnation, shard, metrics, config::checkSharding,
-        this::came, this::jobChanged, job -> streams.put(stream, job), () -> streams.remove(stream), this::left), options);
+        this::came, this::jobChanged, job -> streams.put(stream, job), () -> streams.remove(stream),
+        this::left), options);
   }
 
   /** A life that is over may come late, and the watch has said so already. */

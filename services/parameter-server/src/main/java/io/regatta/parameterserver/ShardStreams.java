@@ -47,7 +47,8 @@ final class ShardStreams implements ShardStreamHandler {
    * @param left told of each trainer that has left
    */
   ShardStreams(int index, long incarnation, ParameterShard shard, ShardMetrics metrics, Consumer<JobSpec> fits,
-      Consumer<Origin> came, Consumer<String> jobChanged, Consumer<String> registered, Runnable gone, Departures.Taker left) {
+      Consumer<Origin> came, Consumer<String> jobChanged, Consumer<String> registered, Runnable gone,
+      Departures.Taker left) {
     this.index = index;
     this.incarnation = incarnation;
     this.metrics = metrics;

@@ -9,7 +9,8 @@ public interface GatherCaller {
   /**
    * Takes the answer, of which exactly one part is not null.
    *
-   * @param sent to be run once, on the same thread, when the reply's memory is no longer needed: it has been sent, or will not be
+   * @param sent to be run once, on the same thread, when the reply's memory is no longer needed: it has been sent,
+   *     or will not be
    */
   void answer(GatherReply reply, RegattaException error, Runnable sent);
 }

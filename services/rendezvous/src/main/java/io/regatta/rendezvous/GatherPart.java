@@ -41,8 +41,8 @@ record GatherPart(ByteString payload, Elementwise how, long ofValues) {
   }
 
   /**
-   * Returns the bytes that {@link #answer} takes until it has been sent: the message, which all who gave are sent from the same bytes,
-   * and the payloads that it is made of; a reduction also has an array of values.
+   * Returns the bytes that {@link #answer} takes until it has been sent: the message, which all who gave are sent from
+   * the same bytes, and the payloads that it is made of; a reduction also has an array of values.
    */
   static long answerBytes(List<GatherPart> parts) {
     return parts.get(0).how == null ? 2 * parts.stream().mapToLong(GatherPart::size).sum() : 3L * parts.get(0).size();

@@ -102,7 +102,8 @@ final class Gathers {
       gather.deadlineMillis = Math.min(gather.deadlineMillis, now + timeoutMillis);
     }
     if (before != null) {
-      before.fail(new Cancelled("gather " + key + " of group " + group.name() + " was asked again by rank " + holder.rank));
+      before.fail(new Cancelled("gather " + key + " of group " + group.name() + " was asked again by rank "
+          + holder.rank));
     }
     Gather mine = gather;
     disagreement(gather, holder.rank, given).ifPresentOrElse(text -> fail(mine, new InvalidInput(text)), this::settle);
@@ -158,7 +159,10 @@ final class Gathers {
     }
   }
 
-  /** Answers all who gave, or fails the gather for all if there is no room for its reply, which counts until all have been sent it. */
+  /**
+   * Answers all who gave, or fails the gather for all if there is no room for its reply, which counts until all have
+   * been sent it.
+   */
   private void answer(Gather gather) {
     List<GatherPart> parts = gather.parts.values().stream().map(Part::given).toList();
     long bytes = GatherPart.answerBytes(parts);
@@ -171,7 +175,8 @@ final class Gathers {
     List<Part> callers = List.of();
     GatherReply all = null;
     try {
-      all = GatherReply.newBuilder().addAllRanks(gather.parts.keySet()).addAllPayloads(GatherPart.answer(parts)).build();
+      all = GatherReply.newBuilder().addAllRanks(gather.parts.keySet())
+          .addAllPayloads(GatherPart.answer(parts)).build();
       if (end(gather, null)) {
         callers = List.copyOf(gather.parts.values());
       }

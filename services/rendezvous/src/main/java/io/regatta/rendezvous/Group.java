@@ -123,8 +123,9 @@ final class Group {
 
   /** For a newcomer of a run that has ended with success. */
   RunEnded nothingLeft(JoinRequest newcomer) {
-    return new RunEnded("run " + newcomer.getRunId() + " of job " + name + " has ended with success, and its last members are leaving: "
-        + "nothing is left to do for " + newcomer.getMember() + ". To train again, start the job with another run id");
+    return new RunEnded("run " + newcomer.getRunId() + " of job " + name + " has ended with success, and its last "
+        + "members are leaving: nothing is left to do for " + newcomer.getMember()
+        + ". To train again, start the job with another run id");
   }
 
   private Runnable joinFixed(JoinRequest request, long now, long deadlineMillis, BiConsumer<JoinReply, RegattaException> done) {
@@ -306,8 +307,8 @@ final class Group {
   }
 
   /**
-   * Returns true if the run of this group has ended with success: a member has left and said so. That one has counted what those that
-   * failed or were lost have not trained, or its job accepts that.
+   * Returns true if the run of this group has ended with success: a member has left and said so. That one has counted
+   * what those that failed or were lost have not trained, or its job accepts that.
    */
   boolean hasSucceeded() {
     return succeeded;

@@ -192,7 +192,10 @@ final class Succession {
     return group.runIds().contains(newcomer.getRunId());
   }
 
-  /** A newcomer of this run has nothing to do if that ends with success, which it may not. Members end by themselves or by their leases. */
+  /**
+   * A newcomer of this run has nothing to do if that ends with success, which it may not. Members end by themselves or
+   * by their leases.
+   */
   private Runnable awaitEnd(JoinRequest newcomer, long now, BiConsumer<JoinReply, RegattaException> done) {
     if (!isOfThisRun(newcomer)) {
       throw runOver(newcomer, now);
@@ -210,8 +213,8 @@ final class Succession {
 
   /** The last member is gone. Those who still wait for the end of the run are answered. */
   void endWithoutSuccess() {
-    late.guests().forEach(guest -> late.refuse(guest, new Conflict("the run of group " + group.name() + " has ended without success, while "
-        + guest.request().getMember() + " waited for its end; start it again")));
+    late.guests().forEach(guest -> late.refuse(guest, new Conflict("the run of group " + group.name()
+        + " has ended without success, while " + guest.request().getMember() + " waited for its end; start it again")));
   }
 
   void close(RegattaException reason) {

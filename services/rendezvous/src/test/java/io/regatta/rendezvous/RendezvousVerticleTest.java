@@ -134,17 +134,18 @@ class RendezvousVerticleTest {
   /** A client that reads nothing keeps the memory of its answer, and is seen to. */
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
-  void whenAMemberDoesNotReadTheAnswerOfAGather_thenItsBytesCountUntilItHasReadThemOrGone(boolean reads) throws Exception {
+  void whenAMemberDoesNotReadTheAnswerOfAGather_thenItsBytesCountUntilItHasReadThemOrGone(boolean reads) {
     start(RendezvousConfig.defaults());
     JoinReply member = joinAll(1).get(0);
     long before = HeapBudget.ANSWERS.taken();
-    Buffer message = Buffer.buffer(GatherRequest.newBuilder().setGroup("job").setIncarnation(member.getIncarnation()).setKey("large")
-        .setReduce("sum").setPayload(ByteString.copyFrom(new byte[4 << 20])).build().toByteArray());
+    Buffer message = Buffer.buffer(GatherRequest.newBuilder().setGroup("job").setIncarnation(member.getIncarnation())
+        .setKey("large").setReduce("sum").setPayload(ByteString.copyFrom(new byte[4 << 20])).build().toByteArray());
     HttpClient http = rendezvous.vertx.createHttpClient(new HttpClientOptions().setProtocolVersion(HttpVersion.HTTP_2)
         .setHttp2ClearTextUpgrade(false));
-    HttpClientResponse answer = get(http.request(HttpMethod.POST, rendezvous.verticle.port(), "127.0.0.1", "/regatta.Rendezvous/Gather")
-        .compose(request -> request.putHeader("content-type", "application/grpc").send(Buffer.buffer().appendByte((byte) 0)
-            .appendInt(message.length()).appendBuffer(message)))
+    HttpClientResponse answer = get(http
+        .request(HttpMethod.POST, rendezvous.verticle.port(), "127.0.0.1", "/regatta.Rendezvous/Gather")
+        .compose(request -> request.putHeader("content-type", "application/grpc").send(Buffer.buffer()
+            .appendByte((byte) 0).appendInt(message.length()).appendBuffer(message)))
         .map(response -> {
           response.pause();
           return response;

@@ -83,17 +83,23 @@ class RunIdTest {
     assertThat(formed(min, "run-1")).allMatch(Answer::isDone);
   }
 
-  /** The one that succeeded has counted what the other did not train, or its job accepts that ({@code on_trainer_lost: continue}). */
+  /**
+   * The one that succeeded has counted what the other did not train, or its job accepts that ({@code on_trainer_lost:
+   * continue}).
+   */
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
-  void when_one_rank_of_a_fixed_group_has_failed_and_another_succeeds_then_the_run_has_ended_with_success(boolean failedFirst) {
+  void when_one_rank_of_a_fixed_group_has_failed_and_another_succeeds_then_the_run_has_succeeded(boolean failedFirst) {
     List<Answer<JoinReply>> members = formed(0, "run-1");
     leave(members.get(failedFirst ? 1 : 0), !failedFirst);
     leave(members.get(failedFirst ? 0 : 1), failedFirst);
     assertThatThrownBy(() -> join("job", 0, 1, "run-1")).isInstanceOf(RunEnded.class);
   }
 
-  /** An orchestrator starts a killed trainer again, which cannot take part any more, time and again until the run has ended. */
+  /**
+   * An orchestrator starts a killed trainer again, which cannot take part any more, time and again until the run has
+   * ended.
+   */
   @Test
   void when_a_lost_ranks_next_life_has_been_refused_by_a_fixed_job_then_the_run_still_ends_with_success() {
     List<Answer<JoinReply>> members = formed(0, "run-1");
@@ -126,7 +132,8 @@ class RunIdTest {
     List<Answer<JoinReply>> fixed = formed(0, "run-1");
     leave(fixed.get(0), true);
     assertThatThrownBy(() -> join("job", 0, 0, "run-1")).isInstanceOf(RunEnded.class).hasMessageContaining("leaving");
-    assertThat(groups.status("job").getGroups(0).getMembersList()).extracting(Member::getSucceeded).containsExactly(true, false);
+    assertThat(groups.status("job").getGroups(0).getMembersList()).extracting(Member::getSucceeded)
+        .containsExactly(true, false);
     assertThat(join("job", 0, 0, "").isDone()).as("one without an id takes the free rank, as ever").isTrue();
   }
 
@@ -140,7 +147,8 @@ class RunIdTest {
   @ValueSource(booleans = {true, false})
   void when_an_elastic_run_is_at_its_end_then_a_newcomer_of_it_waits_for_how_it_ends(boolean succeeds) {
     List<Answer<JoinReply>> members = atItsEnd();
-    List<Answer<JoinReply>> late = List.of(join("job", 1, -1, "run-1"), join("job", 1, 0, "run-1"), join("job", 1, 0, "run-1"));
+    List<Answer<JoinReply>> late = List.of(join("job", 1, -1, "run-1"), join("job", 1, 0, "run-1"),
+        join("job", 1, 0, "run-1"));
     assertThat(late).as("it may still fail").noneMatch(Answer::isDone);
     assertThat(groups.waits()).extracting(wait -> wait.sentence(VirtualGroups.START)).hasSize(3)
         .allMatch(sentence -> sentence.contains("for the end of the run"));
@@ -154,7 +162,8 @@ class RunIdTest {
   void when_an_elastic_run_is_at_its_end_then_who_is_not_known_to_be_of_it_is_refused_as_too_late() {
     atItsEnd();
     for (String id : List.of("", "run-2")) {
-      assertThatThrownBy(() -> join("job", 1, -1, id)).isInstanceOf(Conflict.class).hasMessageContaining("too early for");
+      assertThatThrownBy(() -> join("job", 1, -1, id)).isInstanceOf(Conflict.class)
+          .hasMessageContaining("too early for");
     }
   }
 

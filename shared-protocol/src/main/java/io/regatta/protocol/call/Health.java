@@ -93,7 +93,8 @@ final class Health {
     String address = call.address();
     int ofAddress = watches.getOrDefault(address, 0);
     if (ofAddress == MAX_OF_ADDRESS) {
-      throw new Overloaded("this port's health is watched " + ofAddress + " times from " + address + " already; ask with Check");
+      throw new Overloaded("this port's health is watched " + ofAddress + " times from " + address
+          + " already; ask with Check");
     }
     int all = watches.values().stream().mapToInt(Integer::intValue).sum();
     if (all == MAX_WATCHES) {

@@ -5,8 +5,8 @@ import io.vertx.core.Vertx;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Requests of one port that are arriving or being answered: how many bytes of them there may be together, and how long each may take
- * to arrive. Owned by the event loop of that port; the count of refusals may be read by any thread.
+ * Requests of one port that are arriving or being answered: how many bytes of them there may be together, and how long
+ * each may take to arrive. Owned by the event loop of that port; the count of refusals may be read by any thread.
  */
 public final class HeldRequests {
   private final Vertx vertx;

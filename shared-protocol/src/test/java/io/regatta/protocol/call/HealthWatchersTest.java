@@ -41,8 +41,8 @@ class HealthWatchersTest {
   }
 
   private HttpClient from(String address) {
-    return loop.vertx.createHttpClient(new HttpClientOptions().setProtocolVersion(HttpVersion.HTTP_2).setHttp2ClearTextUpgrade(false)
-        .setLocalAddress(address));
+    return loop.vertx.createHttpClient(new HttpClientOptions().setProtocolVersion(HttpVersion.HTTP_2)
+        .setHttp2ClearTextUpgrade(false).setLocalAddress(address));
   }
 
   /** The status that a watch is refused with, or empty if it has told something. */

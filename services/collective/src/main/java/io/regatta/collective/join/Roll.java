@@ -204,11 +204,12 @@ record Roll(String group, int min, int max, long formed, long generation, List<E
   }
 
   /**
-   * Returns true if a newcomer of the run that is at its end has to wait until that has succeeded, or nobody is left. One without an id, or
-   * with an unknown one, may begin another run, and need not.
+   * Returns true if a newcomer of the run that is at its end has to wait until that has succeeded, or nobody is left.
+   * One without an id, or with an unknown one, may begin another run, and need not.
    */
   boolean awaitsEnd(Joining newcomer) {
-    return ended && everybody().anyMatch(entry -> !entry.isNew()) && runs.isCurrent(newcomer.runId()) && !runs.hasEnded(newcomer.runId());
+    return ended && everybody().anyMatch(entry -> !entry.isNew()) && runs.isCurrent(newcomer.runId())
+        && !runs.hasEnded(newcomer.runId());
   }
 
   /** For a newcomer to a group that has ended. */

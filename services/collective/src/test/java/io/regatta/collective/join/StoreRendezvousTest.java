@@ -260,7 +260,8 @@ class StoreRendezvousTest {
   }
 
   private Future<Seat> ofRun(String member, String run) {
-    return rendezvous(memory, PATIENT).join(new Joining("g", 1, 2, -1, member, member + ":1", LONG, Duration.ofSeconds(1)).ofRun(run));
+    return rendezvous(memory, PATIENT).join(new Joining("g", 1, 2, -1, member, member + ":1", LONG,
+        Duration.ofSeconds(1)).ofRun(run));
   }
 
   @ParameterizedTest

@@ -8,8 +8,9 @@ import org.junit.jupiter.api.extension.AfterEachCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
 /**
- * A Vert.x with a node, on which a test deploys services and waits for them: a field with {@code @RegisterExtension}, of the instance and so
- * of one test. What the test leaves is undeployed after it. Used by the test's thread, {@link #get} by any but an event loop.
+ * A Vert.x with a node, on which a test deploys services and waits for them: a field with {@code @RegisterExtension},
+ * of the instance and so of one test. What the test leaves is undeployed after it. Used by the test's thread, {@link
+ * #get} by any but an event loop.
  */
 public final class EmbeddedNode implements AfterEachCallback {
 

@@ -7,8 +7,9 @@ import java.util.IdentityHashMap;
 import java.util.Set;
 
 /**
- * Tests of {@code EasyTrain.fit} that could only say again what the last one said: once {@code max_steps} are reached, fit's remaining
- * passes train nothing, and each of them would read its whole validation set. Belongs to the model thread.
+ * Tests of {@code EasyTrain.fit} that could only say again what the last one said: once {@code max_steps} are reached,
+ * fit's remaining passes train nothing, and each of them would read its whole validation set. Belongs to the model
+ * thread.
  */
 final class RepeatedTests {
 

@@ -19,7 +19,8 @@ import java.util.Map;
  * @param parametersHash hash of all parameters at the end, hex; independent of the number of shards
  * @param metrics other figures that the program reported
  * @param losses trainers that did not reach the end, and what of their data was not trained
- * @param nothingLeft why this process had nothing to do: its run had ended with success before it came; empty: it has taken part
+ * @param nothingLeft why this process had nothing to do: its run had ended with success before it came; empty: it
+ *     has taken part
  */
 public record RunResult(String job, String mode, int servers, int trainers, int threads, int shards, long seed,
     int rank, long steps, long examples, double seconds, Figures figures, ExchangeFigures exchange,
@@ -27,13 +28,14 @@ public record RunResult(String job, String mode, int servers, int trainers, int 
     List<Double> examplesPerSecondByRank, RunLosses losses, String nothingLeft) {
 
   /**
-   * Returns the result of a process that came after its run had ended with success: of no steps, without figures, and a success.
+   * Returns the result of a process that came after its run had ended with success: of no steps, without figures, and a
+   * success.
    *
    * @param why in words for the user
    */
   public static RunResult late(String job, String mode, long seed, String why) {
-    return new RunResult(job, mode, 0, 0, 0, 0, seed, -1, 0, 0, 0, Figures.of(Map.of()), ExchangeFigures.NONE, Map.of(), "", "", Map.of(),
-        List.of(), RunLosses.NONE, why);
+    return new RunResult(job, mode, 0, 0, 0, 0, seed, -1, 0, 0, 0, Figures.of(Map.of()), ExchangeFigures.NONE, Map.of(),
+        "", "", Map.of(), List.of(), RunLosses.NONE, why);
   }
 
   /** Returns true if this process came after its run had ended with success, so that nothing was left to do. */

@@ -118,8 +118,8 @@ final class PredictionEndpoint {
 
   private Future<PredictReply> answer(PredictRequest message) {
     long bytes = message.getSerializedSize();
-    Future<Predictor.Prediction> predicting = held.hold(bytes) ? predict(text(message)).onComplete(done -> held.giveBack(bytes))
-        : Future.failedFuture(held.overloaded());
+    Future<Predictor.Prediction> predicting = held.hold(bytes)
+        ? predict(text(message)).onComplete(done -> held.giveBack(bytes)) : Future.failedFuture(held.overloaded());
     return counted(predicting).map(predicted -> {
       PredictReply.Builder scores = PredictReply.newBuilder().setStep(predicted.step());
       for (float score : predicted.scores()) {

@@ -205,12 +205,13 @@ class PredictionEndpointTest {
 
   /** Begins a gRPC call on a connection of its own, of whose body so many bytes come. */
   private HttpClientRequest call(int bytes) {
-    io.vertx.core.http.HttpClient client = vertx.createHttpClient(new HttpClientOptions().setProtocolVersion(HttpVersion.HTTP_2)
-        .setHttp2ClearTextUpgrade(false));
-    HttpClientRequest request = Blocking.get(client.request(HttpMethod.POST, port, "127.0.0.1", "/regatta.Prediction/Predict"));
+    io.vertx.core.http.HttpClient client = vertx.createHttpClient(new HttpClientOptions()
+        .setProtocolVersion(HttpVersion.HTTP_2).setHttp2ClearTextUpgrade(false));
+    HttpClientRequest request = Blocking.get(client.request(HttpMethod.POST, port, "127.0.0.1",
+        "/regatta.Prediction/Predict"));
     request.putHeader("content-type", "application/grpc").setChunked(true);
-    request.response().onSuccess(answer -> answer.end().onSuccess(end -> statuses.add(answer.getHeader("grpc-status") == null
-        ? answer.getTrailer("grpc-status") : answer.getHeader("grpc-status"))));
+    request.response().onSuccess(answer -> answer.end().onSuccess(end -> statuses.add(
+        answer.getHeader("grpc-status") == null ? answer.getTrailer("grpc-status") : answer.getHeader("grpc-status"))));
     Blocking.get(request.write(Buffer.buffer().appendByte((byte) 0).appendInt(MAX_BYTES).appendBytes(new byte[bytes])));
     return request;
   }
