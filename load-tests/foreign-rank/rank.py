@@ -211,7 +211,7 @@ class Model:
         return max(ack()[0].staleness for ack in acks)
 
     def leave(self):
-        for answer in [s.send(t.LEAVE, [t.TensorMessage()]) for s in self.shards]:
+        for answer in [s.send(t.LEAVE, [t.TensorMessage(succeeded=True)]) for s in self.shards]:
             answer()
         for s in self.shards:
             s.out.put(None)  # half-closes; the shard answers with status 0

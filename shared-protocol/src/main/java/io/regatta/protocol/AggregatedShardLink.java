@@ -79,9 +79,9 @@ public final class AggregatedShardLink implements ShardLink {
 
   /** Leaves the shard even if the aggregator is lost, and then fails with the aggregator's error. */
   @Override
-  public CompletionStage<Void> leave() {
-    return lastPush.thenCompose(v -> aggregator.leave()).handle((left, error) -> error)
-        .thenCompose(error -> direct.leave().thenCompose(left -> error == null
+  public CompletionStage<Void> leave(boolean succeeded) {
+    return lastPush.thenCompose(v -> aggregator.leave(succeeded)).handle((left, error) -> error)
+        .thenCompose(error -> direct.leave(succeeded).thenCompose(left -> error == null
             ? CompletableFuture.<Void>completedFuture(null) : CompletableFuture.failedFuture(error)));
   }
 

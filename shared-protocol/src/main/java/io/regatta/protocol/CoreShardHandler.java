@@ -102,7 +102,7 @@ public final class CoreShardHandler implements ShardStreamHandler {
   }
 
   @Override
-  public Future<Void> leave(Origin from) {
+  public Future<Void> leave(Origin from, boolean succeeded) {
     return done(() -> shard.leave(from.job(), from.trainer()));
   }
 

@@ -252,8 +252,9 @@ public final class GrpcShardLink implements ShardLink {
   }
 
   @Override
-  public CompletionStage<Void> leave() {
-    return request(answer(Kind.LEAVE_ACK, a -> null), r -> Outgoing.one(header(Kind.LEAVE, r).build()));
+  public CompletionStage<Void> leave(boolean succeeded) {
+    return request(answer(Kind.LEAVE_ACK, a -> null),
+        r -> Outgoing.one(header(Kind.LEAVE, r).setSucceeded(succeeded).build()));
   }
 
   @Override

@@ -256,8 +256,8 @@ public final class ReopeningShardLink implements ShardLink {
   }
 
   @Override
-  public CompletionStage<Void> leave() {
-    return request(new Request<>(true, true, GrpcShardLink::leave));
+  public CompletionStage<Void> leave(boolean succeeded) {
+    return request(new Request<>(true, true, to -> to.leave(succeeded)));
   }
 
   @Override

@@ -76,7 +76,8 @@ public interface ShardStreamHandler {
         + " is served by shards only; send it to shard " + from.shard() + " directly"));
   }
 
-  Future<Void> leave(Origin from);
+  /** @param succeeded the trainer's run has ended with success */
+  Future<Void> leave(Origin from, boolean succeeded);
 
   /** Of whose arrays received dense vectors are made; who takes a push or initial values releases them. */
   default BlockPool blocks() {

@@ -203,7 +203,7 @@ public final class ShardStreamSession implements FrameReceiver {
           pulled -> ShardCodec.values(answer, h.getRequest(), pulled, options.chunkBytes(), HeapBudget.ANSWERS));
       case SHRINK -> serve(handler.shrink(from, h.getStep(), h.getEndOfDay()),
           shrunk -> ShardCodec.shrunk(answer, shrunk));
-      case LEAVE -> serve(handler.leave(from), v -> one(answer, Kind.LEAVE_ACK));
+      case LEAVE -> serve(handler.leave(from, h.getSucceeded()), v -> one(answer, Kind.LEAVE_ACK));
       case EXPORT -> export(answer, h.getTable(), handler.export(from, h.getTable()));
       default -> throw new InvalidInput(h.getKind() + " is not a request; send REGISTER, INITIALIZE, PUSH, PULL, SHRINK, EXPORT "
           + "or LEAVE");

@@ -200,7 +200,8 @@ abstract class ShardLinkContract {
   void answers_complete_on_the_links_context() throws Exception {
     GrpcShardLink link = registered("context");
     Promise<Context> where = Promise.promise();
-    loop.context.runOnContext(v -> link.leave().whenComplete((x, e) -> where.complete(loop.vertx.getOrCreateContext())));
+    loop.context.runOnContext(v -> link.leave(true)
+        .whenComplete((x, e) -> where.complete(loop.vertx.getOrCreateContext())));
     assertThat(get(where.future())).isSameAs(loop.context);
   }
 

@@ -97,8 +97,8 @@ abstract class ShardStreamSessionContract {
     }
 
     @Override
-    public Future<Void> leave(Origin from) {
-      calls.add("leave");
+    public Future<Void> leave(Origin from, boolean succeeded) {
+      calls.add(succeeded ? "leave with success" : "leave");
       return Future.succeededFuture();
     }
 
@@ -130,6 +130,15 @@ abstract class ShardStreamSessionContract {
     send(connect(), message(Kind.REGISTER, 1));
     assertRefused(InvalidInput.class, "without `register`");
     assertThat(shard.calls).isEmpty();
+  }
+
+  @Test
+  void a_trainer_that_leaves_says_whether_its_run_has_succeeded() throws Exception {
+    send(registered(), message(Kind.LEAVE, 2).setSucceeded(true));
+    assertCalls("leave with success");
+    assertThat(answer().getKind()).isEqualTo(Kind.LEAVE_ACK);
+    send(registered(), message(Kind.LEAVE, 2));
+    assertCalls("leave");
   }
 
   @Test

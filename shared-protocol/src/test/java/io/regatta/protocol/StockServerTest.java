@@ -130,14 +130,14 @@ class StockServerTest {
 
   @Test
   void its_status_reaches_us_with_its_text() {
-    assertThatThrownBy(() -> get(call(link::leave))).isInstanceOf(InvalidInput.class)
+    assertThatThrownBy(() -> get(call(() -> link.leave(true)))).isInstanceOf(InvalidInput.class)
         .hasMessage("kein + größeres Übel: 100 %");
   }
 
   @Test
   void its_death_is_noticed() {
     server.shutdownNow();
-    assertThatThrownBy(() -> get(call(link::leave))).isInstanceOf(PeerLost.class)
+    assertThatThrownBy(() -> get(call(() -> link.leave(true)))).isInstanceOf(PeerLost.class)
         .hasMessageContaining("shard 4 at a stock server");
   }
 

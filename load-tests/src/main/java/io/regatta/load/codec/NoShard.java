@@ -47,7 +47,7 @@ public final class NoShard implements ShardStreamHandler {
   }
 
   @Override
-  public Future<Void> leave(Origin from) {
+  public Future<Void> leave(Origin from, boolean succeeded) {
     return Future.succeededFuture();
   }
 

@@ -1,7 +1,7 @@
 package io.regatta.fleet;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
-import io.regatta.core.error.RegattaException;
+import io.regatta.core.error.RegattaException.RunEnded;
 import io.regatta.core.exchange.Shrunk;
 import io.regatta.node.NodeConfig;
 import io.regatta.node.process.Blocking;
@@ -18,6 +18,7 @@ import io.regatta.trainer.run.JobCheck;
 import io.vertx.core.json.JsonObject;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Locale;
 import java.util.function.Consumer;
 
 /**
@@ -38,6 +39,8 @@ public final class Fleet implements AutoCloseable {
   private final JobConfig job;
   private final Consumer<String> ready;
   private volatile Steps steps;
+  /** Why there was nothing to join; null: there was, or nobody has tried. */
+  private RunEnded late;
   private volatile ServerProcess server;
 
   private Fleet(Place place, JobConfig job, Consumer<String> ready) {
@@ -136,12 +139,28 @@ public final class Fleet implements AutoCloseable {
   }
 
   /**
-   * Runs the program on this rank to its end, on model threads of its own, and leaves. The calling thread waits.
-   *
-   * @throws RegattaException.RunEnded if the run that this process belongs to ({@code run_id}) has ended with success already:
-   *     nothing is left to do, and the process should end with status 0
+   * Runs the program on this rank to its end, on model threads of its own, and leaves. The calling thread waits. If the
+   * run that this process belongs to ({@code run_id}) has ended with success already, the program is not run: the
+   * result is {@link RunResult#isLate late}, and the process should end with status 0.
    */
   public RunResult train(TrainingProgram program) {
+    try {
+      return trainInTime(program);
+    } catch (RunEnded e) {
+      return late(e);
+    }
+  }
+
+  private RunResult late(RunEnded why) {
+    return RunResult.late(job().job(), job().mode().name().toLowerCase(Locale.ROOT), job().seed(), why.getMessage());
+  }
+
+  /**
+   * As {@link #train}, for a command, which says itself that nothing is left to do.
+   *
+   * @throws RunEnded if the run that this process belongs to has ended with success already
+   */
+  RunResult trainInTime(TrainingProgram program) {
     Run run = start(program);
     try (Interrupt interrupt = Interrupt.closes(run::close)) { // also while others are waited for
       try {
@@ -164,16 +183,34 @@ public final class Fleet implements AutoCloseable {
   /**
    * Joins the job as a trainer. From here to {@link #stopWorker} the calling thread is the model thread: it builds,
    * trains and closes its models, and calls the worker.
+   *
+   * @throws RunEnded if {@link #isLate}, which a program that may be started again asks first
    */
   public Worker initWorker() {
-    if (!isWorker()) {
-      throw new InvalidInput("initWorker: this process is a " + role().name().toLowerCase(java.util.Locale.ROOT)
-          + "; call runServer");
-    }
-    if (steps == null) {
-      steps = Steps.begin(job(), this::start);
+    if (isLate()) {
+      throw late;
     }
     return steps.worker();
+  }
+
+  /**
+   * Joins the job as {@link #initWorker} does, and returns true if there is nothing to join: the run that this process
+   * belongs to ({@code run_id}) has ended with success already. A program then trains nothing and ends with status 0;
+   * {@link #stopWorker} returns a {@link RunResult#isLate late} result.
+   */
+  public boolean isLate() {
+    if (!isWorker()) {
+      throw new InvalidInput("initWorker: this process is a " + role().name().toLowerCase(Locale.ROOT)
+          + "; call runServer");
+    }
+    if (steps == null && late == null) {
+      try {
+        steps = Steps.begin(job(), this::start);
+      } catch (RunEnded e) {
+        late = e;
+      }
+    }
+    return late != null;
   }
 
   /**
@@ -246,6 +283,9 @@ public final class Fleet implements AutoCloseable {
 
   /** Ends this trainer's run: it leaves every server, which frees its state there at once. */
   public RunResult stopWorker() {
+    if (late != null) {
+      return late(late);
+    }
     joined("stopWorker");
     Steps ending = steps;
     steps = null;
@@ -266,6 +306,6 @@ public final class Fleet implements AutoCloseable {
   }
 
   static JsonObject role(Role role) {
-    return new JsonObject().put("fleet", new JsonObject().put("role", role.name().toLowerCase(java.util.Locale.ROOT)));
+    return new JsonObject().put("fleet", new JsonObject().put("role", role.name().toLowerCase(Locale.ROOT)));
   }
 }

@@ -52,7 +52,7 @@ final class RunCommand implements Callable<Integer> {
     }
     try (Fleet fleet = fleet(regatta.program(), line -> Regatta.say(out, line))) {
       if (fleet.isWorker()) {
-        RunResult end = fleet.train(regatta.program());
+        RunResult end = fleet.trainInTime(regatta.program());
         Regatta.say(out, end);
         end.requireSuccess();
       } else {
@@ -82,7 +82,9 @@ final class RunCommand implements Callable<Integer> {
       throw new InvalidInput(BadArguments.words(e) + " (regatta run --help lists what there is)");
     }
     ResultFile.at(run.result);
-    if (!run.place.hasRole()) {
+    if (run.place.hasRole()) {
+      run.settings.readFrom(environment);
+    } else {
       run.settings.takeRole(environment);
     }
     try (Fleet fleet = run.fleet(null, line -> { })) {

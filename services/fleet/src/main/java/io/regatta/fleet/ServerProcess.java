@@ -39,7 +39,7 @@ final class ServerProcess {
           finite.finished().onSuccess(line -> {
             ready.accept(String.valueOf(line));
             ended.tryComplete();
-          });
+          }).onFailure(ended::tryFail);
         }
       });
     }).onFailure(ended::tryFail);
@@ -84,7 +84,9 @@ final class ServerProcess {
     }
   }
 
-  /** Completes when the service was closed, fails when it could not start. */
+  /**
+   * Completes when the service was closed or has done its work, fails when it could not start, or its job has failed.
+   */
   Future<Void> ended() {
     return ended.future();
   }

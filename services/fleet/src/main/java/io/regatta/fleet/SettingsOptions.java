@@ -36,7 +36,7 @@ final class SettingsOptions {
    * @return what they say
    */
   RoleEnvironment takeRole(Map<String, String> variables) {
-    environment = variables;
+    readFrom(variables);
     return take(RoleEnvironment.read(variables));
   }
 
@@ -46,12 +46,19 @@ final class SettingsOptions {
     return role;
   }
 
+  /** Has keys, but not the command's part, come from these variables instead of this process's. */
+  void readFrom(Map<String, String> variables) {
+    environment = variables;
+  }
+
   /** Keys that follow from such variables. */
   List<Settings.Option> variables() {
     return role.options();
   }
 
-  /** Variables that keys of job and sections may have as well: this process's, or those given to {@link #takeRole}. */
+  /**
+   * Variables that keys of job and sections may have as well: this process's, or those of another one that were given.
+   */
   Map<String, String> environment() {
     return environment;
   }

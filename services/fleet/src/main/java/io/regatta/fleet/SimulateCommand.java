@@ -98,7 +98,7 @@ final class SimulateCommand implements Callable<Integer> {
     JobCheck.alone(config, regatta.program());
     starting("one trainer with tables in process", config);
     try (Fleet fleet = Fleet.of(here, config)) {
-      return fleet.train(regatta.program());
+      return fleet.trainInTime(regatta.program());
     }
   }
 

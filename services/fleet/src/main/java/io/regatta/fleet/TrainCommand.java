@@ -64,7 +64,7 @@ final class TrainCommand implements Callable<Integer> {
       here.trainerNode(config, ", or --local to train here");
     }
     try (Fleet fleet = Fleet.of(here, config, line -> Regatta.say(out, line))) {
-      RunResult end = fleet.train(regatta.program());
+      RunResult end = fleet.trainInTime(regatta.program());
       Regatta.say(out, end);
       end.requireSuccess();
       return Regatta.DONE;

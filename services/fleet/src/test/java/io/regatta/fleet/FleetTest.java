@@ -8,6 +8,8 @@ import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.core.Linear;
 import ai.djl.training.dataset.ArrayDataset;
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.error.RegattaException.PeerLost;
+import io.regatta.core.error.RegattaException.RunEnded;
 import io.regatta.node.settings.Settings;
 import io.regatta.node.testing.FreePorts;
 import io.regatta.node.testing.LeftoverThreads;
@@ -171,6 +173,36 @@ class FleetTest {
     threads.assertNone();
   }
 
+  /** A process that an orchestrator starts again after the end: nothing is thrown at a program that expects it. */
+  @Test
+  void a_process_of_a_run_that_has_ended_finds_nothing_to_do() throws Exception {
+    Path output = dir.resolve("ended");
+    Files.createDirectories(output);
+    Files.writeString(output.resolve("run.json"), new JsonObject().put("job", "line").put("run_id", "run-1")
+        .put("ended", "2026-01-01T00:00:00Z").encode());
+    FleetBuilder place = Fleet.builder().role(Role.TRAINER).id(0).trainers(1).serverEndpoints(List.of("127.0.0.1:1"))
+        .rendezvousEndpoint("127.0.0.1:1")
+        .job(line().put("job", "line").put("run_id", "run-1").put("output", output.toString()));
+    try (Fleet fleet = place.init()) {
+      RunResult result = fleet.train(worker -> {
+        throw new AssertionError("trains again");
+      });
+      assertThat(result.isLate()).isTrue();
+      assertThat(result.isSuccess()).isTrue();
+      assertThat(result.toString()).contains("run run-1 of job line ended with success", "nothing is left to do");
+      assertThat(result.requireSuccess().steps()).isZero();
+    }
+    try (Fleet fleet = place.init()) {
+      assertThat(fleet.isLate()).isTrue();
+      assertThatThrownBy(fleet::initWorker).isInstanceOf(RunEnded.class).hasMessageContaining("nothing is left to do");
+      assertThat(fleet.stopWorker().isLate()).isTrue();
+    }
+    try (Fleet fleet = Fleet.builder().job(line()).init()) {
+      assertThat(fleet.isLate()).isFalse();
+      assertThat(fleet.stopWorker().isLate()).isFalse();
+    }
+  }
+
   /** A rendezvous, a server and two trainers at fixed endpoints, as one would place them by hand. */
   @Test
   void single_steps_at_fixed_endpoints() throws Exception {
@@ -196,6 +228,31 @@ class FleetTest {
       running.get(10, TimeUnit.SECONDS);
     }
     threads.assertNone();
+  }
+
+  /** What a command that serves ends with status 1 for. */
+  @Test
+  void a_server_fails_whose_only_trainer_has_failed() throws Exception {
+    String server = "127.0.0.1:" + FreePorts.one();
+    String rendezvous = "127.0.0.1:" + FreePorts.one();
+    List<Fleet> fleets = new ArrayList<>();
+    for (Role role : List.of(Role.RENDEZVOUS, Role.PSERVER, Role.TRAINER)) {
+      fleets.add(Fleet.builder().role(role).id(role == Role.RENDEZVOUS ? -1 : 0).trainers(1)
+          .serverEndpoints(List.of(server)).rendezvousEndpoint(rendezvous).job(line()).init());
+    }
+    try (Fleet meeting = fleets.get(0); Fleet serving = fleets.get(1); Fleet training = fleets.get(2)) {
+      CompletableFuture<Void> met = CompletableFuture.runAsync(meeting::runServer, on());
+      CompletableFuture<Void> served = CompletableFuture.runAsync(serving::runServer, on());
+      assertThatThrownBy(() -> training.train(worker -> {
+        new LineProgram().run(worker);
+        throw new IllegalStateException("out of luck");
+      })).hasMessageContaining("out of luck");
+      assertThatThrownBy(() -> served.get(60, TimeUnit.SECONDS)).hasCauseInstanceOf(PeerLost.class)
+          .hasMessageContaining("parameter server 0 ends: no trainer of job line has ended with success")
+          .hasMessageContaining("trainer 0 has left");
+      meeting.close();
+      met.get(10, TimeUnit.SECONDS);
+    }
   }
 
   private static java.util.concurrent.Executor on() {

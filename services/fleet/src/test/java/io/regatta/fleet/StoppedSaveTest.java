@@ -1,8 +1,10 @@
 package io.regatta.fleet;
 
+import static io.regatta.node.testing.EmbeddedNode.get;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.regatta.node.Node;
+import io.regatta.node.testing.EmbeddedNode;
 import io.regatta.parameterserver.ParameterServerConfig;
 import io.regatta.parameterserver.ParameterServerVerticle;
 import io.regatta.rendezvous.RendezvousConfig;
@@ -19,9 +21,7 @@ import io.vertx.core.Vertx;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -29,32 +29,16 @@ import org.junit.jupiter.params.provider.EnumSource;
 /** All trainers of a job are asked to stop, as a launcher does when one of them has failed, at a moment of trainer 0's run. */
 class StoppedSaveTest {
 
-  /** For what hangs; it measures nothing. */
-  private static final int SECONDS = 120;
-
   enum Moment { TRAINING, EVALUATION, PROGRAM_ENDED }
 
   @TempDir
   Path dir;
-  private Vertx vertx;
-  private Node node;
+  @RegisterExtension
+  final EmbeddedNode embedded = new EmbeddedNode();
+  private final Vertx vertx = embedded.vertx();
+  private final Node node = embedded.node();
   private final List<String> trainers = new ArrayList<>();
   private final Promise<Void> stopped = Promise.promise();
-
-  @BeforeEach
-  void start() {
-    vertx = Vertx.vertx();
-    node = Node.embedded(vertx, null, "test");
-  }
-
-  @AfterEach
-  void stop() throws Exception {
-    get(node.close().eventually(vertx::close));
-  }
-
-  private static <T> T get(Future<T> future) throws Exception {
-    return future.toCompletionStage().toCompletableFuture().get(SECONDS, TimeUnit.SECONDS);
-  }
 
   /** Any number of times, on a model thread, which is not to wait for itself. */
   private void stopAll() {

@@ -1,5 +1,7 @@
 package io.regatta.fleet;
 
+import static io.regatta.node.testing.EmbeddedNode.SECONDS;
+import static io.regatta.node.testing.EmbeddedNode.get;
 import static org.assertj.core.api.Assertions.as;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -30,6 +32,7 @@ import io.regatta.core.init.InitializerSpec;
 import io.regatta.node.Node;
 import io.regatta.node.settings.Settings;
 import io.regatta.node.settings.StreamConfig;
+import io.regatta.node.testing.EmbeddedNode;
 import io.regatta.parameterserver.ParameterServerConfig;
 import io.regatta.parameterserver.ParameterServerVerticle;
 import io.regatta.protocol.RendezvousClient;
@@ -58,9 +61,8 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -70,26 +72,10 @@ class TrainerOnClusterTest {
 
   private static final int ROWS = 128;
   private static final int SLOTS = 3;
-  /** For what hangs; it measures nothing. */
-  private static final int SECONDS = 120;
-
-  private Vertx vertx;
-  private Node node;
-
-  @BeforeEach
-  void start() {
-    vertx = Vertx.vertx();
-    node = Node.embedded(vertx, null, "test");
-  }
-
-  @AfterEach
-  void stop() throws Exception {
-    get(node.close().eventually(vertx::close));
-  }
-
-  private static <T> T get(Future<T> future) throws Exception {
-    return future.toCompletionStage().toCompletableFuture().get(SECONDS, TimeUnit.SECONDS);
-  }
+  @RegisterExtension
+  final EmbeddedNode embedded = new EmbeddedNode();
+  private final Vertx vertx = embedded.vertx();
+  private final Node node = embedded.node();
 
   /** Starts the services of a job. */
   private void services(JobConfig job) throws Exception {
@@ -610,6 +596,50 @@ class TrainerOnClusterTest {
     assertThatThrownBy(() -> get(trainer.result())).hasCauseInstanceOf(PeerLost.class)
         .hasMessageFindingMatch("server 0 \\(shard 0 at 127\\.0\\.0\\.1:\\d+\\) is lost at step \\d+: .*; start the server again, "
             + "then the job");
+  }
+
+  private ParameterServerVerticle serverOfOneJob() throws Exception {
+    get(vertx.deployVerticle(new RendezvousVerticle(node, RendezvousConfig.defaults())));
+    ParameterServerVerticle server = new ParameterServerVerticle(node,
+        ParameterServerConfig.defaults().at(0, 1, 2).living(ParameterServerConfig.Lifetime.JOB));
+    get(vertx.deployVerticle(server));
+    return server;
+  }
+
+  @Test
+  void when_all_trainers_of_a_job_have_failed_then_a_server_that_lives_for_it_fails_and_names_them() throws Exception {
+    ParameterServerVerticle server = serverOfOneJob();
+    List<TrainerVerticle> trainers = trainers(job(new JsonObject().put("servers", 1).put("shards", 2)), worker -> {
+      program(1).run(worker);
+      throw new IllegalStateException("out of luck");
+    });
+    for (TrainerVerticle trainer : trainers) {
+      assertThatThrownBy(() -> get(trainer.result())).hasMessageContaining("out of luck");
+    }
+    assertThatThrownBy(() -> get(server.finished())).hasCauseInstanceOf(PeerLost.class)
+        .hasMessageContaining("parameter server 0 ends: no trainer of job cluster has ended with success")
+        .hasMessageContaining("trainers 0 and 1 have left before");
+  }
+
+  @ParameterizedTest
+  @CsvSource({"fail, true", "continue, false"})
+  void when_a_trainer_has_failed_then_a_server_that_lives_for_its_job_ends_as_the_others_do(String lost, boolean fails)
+      throws Exception {
+    ParameterServerVerticle server = serverOfOneJob();
+    List<TrainerVerticle> trainers = trainers(
+        job(new JsonObject().put("servers", 1).put("shards", 2).put("on_trainer_lost", lost)), worker -> {
+          program(1).run(worker);
+          if (worker.rank() == 1) {
+            throw new IllegalStateException("out of luck");
+          }
+        });
+    assertThat(get(trainers.get(0).result()).isSuccess()).isEqualTo(!fails);
+    if (fails) {
+      assertThatThrownBy(() -> get(server.finished())).hasMessageContaining("job cluster")
+          .hasMessageContaining("trainers 0 and 1");
+    } else {
+      assertThat(get(server.finished())).contains("parameter server 0 ends: the trainers of job cluster have closed");
+    }
   }
 
   @Test

@@ -162,7 +162,7 @@ final class AggregatorEndpoint implements ShardStreamHandler {
   }
 
   @Override
-  public Future<Void> leave(Origin from) {
+  public Future<Void> leave(Origin from, boolean succeeded) {
     JobAggregation job = jobs.get(from.job());
     AggregationRounds rounds = job == null ? null : job.rounds(from.shard());
     if (rounds == null) {

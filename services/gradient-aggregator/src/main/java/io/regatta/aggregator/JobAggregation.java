@@ -110,7 +110,7 @@ final class JobAggregation {
     }
 
     @Override
-    public void gone(TrainerId life, boolean left) {
+    public void gone(TrainerId life, boolean left, boolean succeeded) {
       lost(life);
     }
 

@@ -83,7 +83,7 @@ final class RunningCluster implements AutoCloseable {
       for (Shard shard : shards()) {
         ShardLink direct = link(shard.getHost(), shard.getPort(), StreamPaths.PARAMETER_SHARD, shard);
         get(direct.register(job, id, 0));
-        get(direct.leave());
+        get(direct.leave(true));
       }
     }
 

@@ -28,9 +28,10 @@ public record ParameterServerConfig(
         + "ports behind it. 0: any free ones.")
     int port,
 
-    @Setting(value = "auto", doc = "When this server ends by itself, with status 0. job: once the trainers of a job have closed. endless: "
-        + "never. auto: job for a server that the variables of PaddlePaddle's Fluid and Fleet or --role pserver start for a known number "
-        + "of trainers, unless by launch, which ends its servers; else endless.")
+    @Setting(value = "auto", doc = "When this server ends by itself. job: once the trainers of a job have closed, with "
+        + "status 0 if one of them has ended its run with success, else 1. endless: never. auto: job for a server that "
+        + "the variables of PaddlePaddle's Fluid and Fleet or --role pserver start for a known number of trainers, "
+        + "unless by launch, which ends its servers; else endless.")
     Lifetime lifetime,
 
     @Setting(doc = "What one shard holds at most. A request beyond a limit is refused, names it, and changes nothing.")

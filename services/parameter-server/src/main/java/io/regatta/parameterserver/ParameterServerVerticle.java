@@ -61,8 +61,8 @@ public final class ParameterServerVerticle extends VerticleBase implements Finit
   private ServerSeat seat;
   private ShardService first;
   private Registration registration;
-  /** At how many shards a job is over. */
-  private final Map<String, Integer> shardsOver = new HashMap<>();
+  /** By job, what the shards at which it is over have seen of its trainers. */
+  private final Map<String, List<Departures>> shardsOver = new HashMap<>();
   private final Promise<String> finished = Promise.promise();
 
   /** One server on the node's host; deploy one instance. */
@@ -99,18 +99,27 @@ public final class ParameterServerVerticle extends VerticleBase implements Finit
 
   /**
    * Completes, with a line for the user, when this server has done its work: the trainers of a job have closed at all its
-   * shards. Never, unless its configuration's lifetime is that of a job.
+   * shards. Fails then if none of them has ended its run with success. Never, unless its configuration's lifetime is
+   * that of a job.
    */
   @Override
   public Future<String> finished() {
     return finished.future();
   }
 
-  private void over(String job) {
-    if (config.lifetime() == ParameterServerConfig.Lifetime.JOB && shardsOver.merge(job, 1, Integer::sum) == config.shards()) {
+  private void over(String job, Departures ofShard) {
+    if (config.lifetime() != ParameterServerConfig.Lifetime.JOB) {
+      return;
+    }
+    List<Departures> all = shardsOver.computeIfAbsent(job, j -> new ArrayList<>());
+    all.add(ofShard);
+    if (all.size() == config.shards()) {
+      String ends = "parameter server " + seat.index() + " ends: ";
+      String keeps = " (parameter_server.lifetime=endless keeps it)";
       Future<Void> guests = guest == null ? Future.succeededFuture() : guest.idle();
-      guests.onComplete(idle -> finished.tryComplete("parameter server " + seat.index() + " ends: the trainers of job " + job
-          + " have closed (parameter_server.lifetime=endless keeps it)"));
+      guests.onComplete(idle -> Departures.failure(job, all).ifPresentOrElse(
+          failure -> finished.tryFail(new PeerLost(ends + failure.getMessage() + keeps)),
+          () -> finished.tryComplete(ends + "the trainers of job " + job + " have closed" + keeps)));
     }
   }
 
@@ -197,7 +206,8 @@ public final class ParameterServerVerticle extends VerticleBase implements Finit
     first.listens(port(), paths);
     for (int i = 1; i < config.shards(); i++) {
       ParameterShardVerticle shard = new ParameterShardVerticle(node, config, from + i,
-          config.port() == 0 ? 0 : config.port() + i, seat.incarnation(), job -> home.runOnContext(v -> over(job)));
+          config.port() == 0 ? 0 : config.port() + i, seat.incarnation(),
+          (job, ofShard) -> home.runOnContext(v -> over(job, ofShard)));
       others.add(shard);
       deployments.add(vertx.deployVerticle(shard));
     }

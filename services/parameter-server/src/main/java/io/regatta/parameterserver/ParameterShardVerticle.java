@@ -13,7 +13,7 @@ import io.vertx.core.Future;
 import io.vertx.core.Handler;
 import io.vertx.core.VerticleBase;
 import java.util.Map;
-import java.util.function.Consumer;
+import java.util.function.BiConsumer;
 
 /**
  * A shard of a server behind its first one: a {@link ShardService} on its event loop, at a port of its own. Started when
@@ -28,7 +28,7 @@ final class ParameterShardVerticle extends VerticleBase {
   private final int index;
   private final int wantedPort;
   private final long incarnation;
-  private final Consumer<String> over;
+  private final BiConsumer<String, Departures> over;
   private ShardService shard;
   private ServicePort port;
 
@@ -39,7 +39,7 @@ final class ParameterShardVerticle extends VerticleBase {
    * @param over told, on this shard's loop, of each job that is over here, see {@link ShardService}
    */
   ParameterShardVerticle(Node node, ParameterServerConfig config, int index, int port, long incarnation,
-      Consumer<String> over) {
+      BiConsumer<String, Departures> over) {
     this.node = node;
     this.config = config;
     this.index = index;

@@ -21,15 +21,15 @@ final class ShardFollower implements GroupWatch.Follower {
   private final String job;
   private final Runnable changed;
   private final BooleanSupplier connected;
-  private final Runnable closed;
+  private final Departures.Taker closed;
 
   /**
    * @param changed called when the job may have been freed
    * @param connected whether the job has a stream here
-   * @param closed called when a trainer of the job has ended its run
+   * @param closed told of each trainer of the job that has left
    */
   ShardFollower(ParameterShard shard, int index, String job, Runnable changed, BooleanSupplier connected,
-      Runnable closed) {
+      Departures.Taker closed) {
     this.shard = shard;
     this.index = index;
     this.job = job;
@@ -47,10 +47,10 @@ final class ShardFollower implements GroupWatch.Follower {
   }
 
   @Override
-  public void gone(TrainerId life, boolean left) {
+  public void gone(TrainerId life, boolean left, boolean succeeded) {
     active(life);
     if (left) {
-      closed.run();
+      closed.left(job, life.rank(), succeeded);
       shard.leave(job, life);
     }
     if (shard.activeIncarnation(job, life.rank()) == life.incarnation()) {

@@ -28,12 +28,10 @@ import io.vertx.core.Handler;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
+import java.util.function.BiConsumer;
 import java.util.function.BooleanSupplier;
-import java.util.function.Consumer;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
@@ -63,9 +61,9 @@ final class ShardService {
   private final Map<String, GroupWatch> watches = new HashMap<>();
   /** Streams that have a trainer, with its job. */
   private final Map<TensorStream, String> streams = new HashMap<>();
-  /** Jobs of which a trainer has ended its run, and has not just been lost. */
-  private final Set<String> closed = new HashSet<>();
-  private final Consumer<String> over;
+  /** By job, trainers that have left, and have not just been lost. */
+  private final Map<String, Departures> departures = new HashMap<>();
+  private final BiConsumer<String, Departures> over;
   private final SnapshotWriter snapshots;
   private final Hosted.Service hosted;
   private final ShardMetrics metrics;
@@ -81,10 +79,10 @@ final class ShardService {
    *
    * @param index global
    * @param incarnation told to clients, so that they notice a restart
-   * @param over told of each job whose trainers have all gone, at least one of them at the end of its run
+   * @param over told of each job whose trainers have all gone, at least one of them by its own will, and who they were
    */
   ShardService(Node node, Context context, ParameterServerConfig config, int index, long incarnation,
-      Consumer<String> over) {
+      BiConsumer<String, Departures> over) {
     this.over = over;
     this.node = node;
     this.vertx = node.vertx();
@@ -147,8 +145,15 @@ final class ShardService {
     }
   }
 
+  /** A look that fails is given up, and the next one begins anew. */
   private void measureOn() {
-    if (tick != null && tick.advance()) {
+    boolean more = false;
+    try {
+      more = tick != null && tick.advance();
+    } catch (RuntimeException e) {
+      LOG.warn("metrics of shard {} could not be renewed, which is tried again every {} ms", index, MEASURE_MILLIS, e);
+    }
+    if (more) {
       LaterTurn.run(context, this::measureOn);
     } else {
       tick = null;
@@ -166,7 +171,8 @@ final class ShardService {
   /** Takes a stream of {@link StreamPaths#PARAMETER_SHARD}. */
   void serve(TensorStream stream) {
     ShardStreamSession.serve(stream, new ShardStreams(index, incarnation, shard, metrics, config::checkSharding,
-        this::came, this::jobChanged, job -> streams.put(stream, job), () -> streams.remove(stream), this::ended), options);
+        this::came, this::jobChanged, job -> streams.put(stream, job), () -> streams.remove(stream),
+        this::left), options);
   }
 
   /** A life that is over may come late, and the watch has said so already. */
@@ -178,10 +184,10 @@ final class ShardService {
     jobChanged(trainer.job());
   }
 
-  /** A trainer has ended its run; one that says so again after the job has gone says nothing of the next one of its name. */
-  private void ended(String job) {
+  /** A trainer has left; one that says so again after the job has gone says nothing of the next one of its name. */
+  private void left(String job, int rank, boolean succeeded) {
     if (watches.containsKey(job)) {
-      closed.add(job);
+      departures.computeIfAbsent(job, j -> new Departures()).left(rank, succeeded);
     }
   }
 
@@ -193,7 +199,7 @@ final class ShardService {
       LOG.info("shard {}: job {} begins", index, job);
       GroupWatch begun = new GroupWatch(vertx, node.directory(), node.control(), job, "shard " + index, WATCH_RETRY_MILLIS,
           new ShardFollower(shard, index, job, () -> jobChanged(job), () -> streams.containsValue(job),
-              () -> ended(job)));
+              this::left));
       watches.put(job, begun);
       begun.start();
     } else if (!here && watch != null) {
@@ -201,8 +207,9 @@ final class ShardService {
       watches.remove(job);
       watch.close();
       snapshots.forget(job);
-      if (closed.remove(job)) {
-        over.accept(job);
+      Departures all = departures.remove(job);
+      if (all != null) {
+        over.accept(job, all);
       }
     }
   }

@@ -36,7 +36,7 @@ final class ShardStreams implements ShardStreamHandler {
   private final Consumer<String> jobChanged;
   private final Consumer<String> registered;
   private final Runnable gone;
-  private final Consumer<String> left;
+  private final Departures.Taker left;
 
   /**
    * @param fits throws what is wrong with a job for this shard
@@ -44,10 +44,11 @@ final class ShardStreams implements ShardStreamHandler {
    * @param jobChanged called with a job that may be freed
    * @param registered told the job when the stream has a trainer of it
    * @param gone called when such a stream is over
-   * @param left told the job when a trainer has ended its run
+   * @param left told of each trainer that has left
    */
   ShardStreams(int index, long incarnation, ParameterShard shard, ShardMetrics metrics, Consumer<JobSpec> fits,
-      Consumer<Origin> came, Consumer<String> jobChanged, Consumer<String> registered, Runnable gone, Consumer<String> left) {
+      Consumer<Origin> came, Consumer<String> jobChanged, Consumer<String> registered, Runnable gone,
+      Departures.Taker left) {
     this.index = index;
     this.incarnation = incarnation;
     this.metrics = metrics;
@@ -129,9 +130,9 @@ final class ShardStreams implements ShardStreamHandler {
   }
 
   @Override
-  public Future<Void> leave(Origin from) {
-    return ours(from, () -> core.leave(from)).map(ended -> {
-      left.accept(from.job());
+  public Future<Void> leave(Origin from, boolean succeeded) {
+    return ours(from, () -> core.leave(from, succeeded)).map(ended -> {
+      left.left(from.job(), from.trainer().rank(), succeeded);
       jobChanged.accept(from.job());
       return null;
     });

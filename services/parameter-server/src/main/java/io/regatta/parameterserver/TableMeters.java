@@ -47,12 +47,17 @@ final class TableMeters {
     boolean begins = row == null;
     if (begins) {
       row = new Row();
-      tables.put(table, row);
     }
     row.rows = rows;
     row.counts = counts;
     if (begins) {
-      register(row, shard.and("job", job, "table", table));
+      try {
+        register(row, shard.and("job", job, "table", table));
+      } catch (RuntimeException e) {
+        row.meters.forEach(registry::remove); // all of them are registered at the next look
+        throw e;
+      }
+      tables.put(table, row);
     }
     return begins ? REGISTERED : 1;
   }

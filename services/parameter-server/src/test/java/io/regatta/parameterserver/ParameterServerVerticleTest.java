@@ -4,6 +4,9 @@ import static io.regatta.parameterserver.RunningServers.get;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.micrometer.core.instrument.Meter;
+import io.micrometer.core.instrument.config.MeterFilter;
+import io.micrometer.core.instrument.config.MeterFilterReply;
 import io.regatta.core.client.ParameterClient;
 import io.regatta.core.error.RegattaException.Conflict;
 import io.regatta.core.error.RegattaException.InvalidInput;
@@ -48,6 +51,7 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -167,6 +171,28 @@ class ParameterServerVerticleTest {
       get(second.leave());
       eventually(servers, () -> servers.node.metrics().find("regatta.job.version").gauge() == null
           && servers.node.metrics().find("regatta.job.round.wait").meters().isEmpty());
+    }
+  }
+
+  /** As a registry does that is full, or closed for a moment. */
+  @Test
+  void metricsAreShownAgain_afterALookAtThemHasFailed() throws Exception {
+    try (RunningServers servers = RunningServers.start(1, 1)) {
+      AtomicInteger failures = new AtomicInteger(2);
+      servers.node.metrics().config().meterFilter(new MeterFilter() {
+        @Override
+        public MeterFilterReply accept(Meter.Id id) {
+          if (id.getName().equals("regatta.job.version") && failures.getAndDecrement() > 0) {
+            throw new IllegalStateException("no meter can be registered now");
+          }
+          return MeterFilterReply.NEUTRAL;
+        }
+      });
+      ParameterClient client = servers.client(Jobs.spec("seen", Mode.ASYNC, 1, 1), 0, 1);
+      get(client.register());
+      eventually(servers, () -> servers.node.metrics().find("regatta.job.version").tag("job", "seen").gauge() != null);
+      assertThat(failures.get()).isNegative();
+      get(client.leave());
     }
   }
 

@@ -40,9 +40,12 @@ record GatherPart(ByteString payload, Elementwise how, long ofValues) {
         + " values to " + how.word();
   }
 
-  /** Returns the bytes that making {@link #answer} takes: a reduction has an array of values, and the payload made of it. */
+  /**
+   * Returns the bytes that {@link #answer} takes until it has been sent: the message, which all who gave are sent from
+   * the same bytes, and the payloads that it is made of; a reduction also has an array of values.
+   */
   static long answerBytes(List<GatherPart> parts) {
-    return parts.get(0).how == null ? 0 : 2L * parts.get(0).size();
+    return parts.get(0).how == null ? 2 * parts.stream().mapToLong(GatherPart::size).sum() : 3L * parts.get(0).size();
   }
 
   /** The payloads of the answer to parts in rank order that go with each other. */

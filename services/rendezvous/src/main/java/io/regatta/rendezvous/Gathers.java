@@ -18,7 +18,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
-import java.util.function.BiConsumer;
 import java.util.function.LongSupplier;
 import java.util.stream.Collectors;
 
@@ -36,8 +35,12 @@ final class Gathers {
   /** A wait that ends when all have given, or those who have not are gone. */
   static final long NO_TIMEOUT = 0;
 
-  private record Part(long incarnation, GatherPart given, long sinceMillis,
-      BiConsumer<GatherReply, RegattaException> done) {}
+  private record Part(long incarnation, GatherPart given, long sinceMillis, GatherCaller caller) {
+
+    void fail(RegattaException reason) {
+      caller.answer(null, reason, () -> { });
+    }
+  }
 
   /** How a gather ended: why it failed, null if it did not; and who was in the group when it was opened. */
   private record Ended(RegattaException failure, long lastIncarnation) {}
@@ -77,8 +80,7 @@ final class Gathers {
    * @param timeoutMillis {@link #NO_TIMEOUT}: as long as those live that it waits for
    * @return to be run when the caller has gone: the payload stays, nobody is answered
    */
-  Runnable give(Holder holder, String key, GatherPart given, long timeoutMillis,
-      BiConsumer<GatherReply, RegattaException> done) {
+  Runnable give(Holder holder, String key, GatherPart given, long timeoutMillis, GatherCaller caller) {
     refuseEnded(holder, key);
     Gather gather = open.get(key);
     Part before = gather == null ? null : gather.parts.get(holder.rank);
@@ -93,19 +95,20 @@ final class Gathers {
       open.put(key, gather);
     }
     long now = clock.getAsLong();
-    Part part = new Part(holder.incarnation, given, now, done);
+    Part part = new Part(holder.incarnation, given, now, caller);
     bytes += given.size() - (before == null ? 0 : before.given.size());
     gather.parts.put(holder.rank, part);
     if (timeoutMillis != NO_TIMEOUT) {
       gather.deadlineMillis = Math.min(gather.deadlineMillis, now + timeoutMillis);
     }
     if (before != null) {
-      before.done.accept(null, new Cancelled("gather " + key + " of group " + group.name() + " was asked again by rank "
+      before.fail(new Cancelled("gather " + key + " of group " + group.name() + " was asked again by rank "
           + holder.rank));
     }
     Gather mine = gather;
     disagreement(gather, holder.rank, given).ifPresentOrElse(text -> fail(mine, new InvalidInput(text)), this::settle);
-    return () -> mine.parts.replace(holder.rank, part, new Part(part.incarnation, given, now, (reply, error) -> { }));
+    return () -> mine.parts.replace(holder.rank, part, new Part(part.incarnation, given, now,
+        (reply, error, sent) -> sent.run()));
   }
 
   private void refuseEnded(Holder holder, String key) {
@@ -156,7 +159,10 @@ final class Gathers {
     }
   }
 
-  /** Answers all who gave, or fails the gather for all if there is no room for its reply. */
+  /**
+   * Answers all who gave, or fails the gather for all if there is no room for its reply, which counts until all have
+   * been sent it.
+   */
   private void answer(Gather gather) {
     List<GatherPart> parts = gather.parts.values().stream().map(Part::given).toList();
     long bytes = GatherPart.answerBytes(parts);
@@ -166,14 +172,39 @@ final class Gathers {
           + ". Give the rendezvous a larger heap (-Xmx), or lower rendezvous.limits.gather_bytes"));
       return;
     }
+    List<Part> callers = List.of();
+    GatherReply all = null;
     try {
-      GatherReply all = GatherReply.newBuilder().addAllRanks(gather.parts.keySet())
+      all = GatherReply.newBuilder().addAllRanks(gather.parts.keySet())
           .addAllPayloads(GatherPart.answer(parts)).build();
       if (end(gather, null)) {
-        List.copyOf(gather.parts.values()).forEach(part -> part.done.accept(all, null));
+        callers = List.copyOf(gather.parts.values());
       }
     } finally {
-      HeapBudget.ANSWERS.giveBack(bytes);
+      if (callers.isEmpty()) {
+        HeapBudget.ANSWERS.giveBack(bytes);
+      }
+    }
+    Unsent unsent = new Unsent(callers.size(), bytes);
+    for (Part part : callers) {
+      part.caller.answer(all, null, unsent::sent);
+    }
+  }
+
+  /** The calls that a reply is still being sent to, of the group's thread. */
+  private static final class Unsent {
+    private final long bytes;
+    private int calls;
+
+    Unsent(int calls, long bytes) {
+      this.calls = calls;
+      this.bytes = bytes;
+    }
+
+    void sent() {
+      if (--calls == 0) {
+        HeapBudget.ANSWERS.giveBack(bytes);
+      }
     }
   }
 
@@ -216,7 +247,7 @@ final class Gathers {
 
   private void fail(Gather gather, RegattaException reason) {
     if (end(gather, reason)) {
-      List.copyOf(gather.parts.values()).forEach(part -> part.done.accept(null, reason));
+      List.copyOf(gather.parts.values()).forEach(part -> part.fail(reason));
     }
   }
 

@@ -49,8 +49,8 @@ final class Group {
   private final Gathers gathers;
   private final Store store;
   private final WorkQueues queues;
-  /** In an elastic group, whose generations change: a member has left and said that the run has ended with success. */
-  private boolean elasticSucceeded;
+  /** A member has left and said that the run has ended with success. */
+  private boolean succeeded;
   /** Of all members so far; each machine's launcher may have its own. */
   private final Set<String> runIds = new LinkedHashSet<>();
   private final ViewLog views;
@@ -110,9 +110,8 @@ final class Group {
           + "; it must be the same for all members of a group");
     }
     boolean newcomer = request.getIncarnation() == 0;
-    if (newcomer && runIds.contains(request.getRunId()) && hasSucceeded()) {
-      throw new RunEnded("run " + request.getRunId() + " of job " + name + " has ended with success, and its last members are leaving: "
-          + "nothing is left to do for " + request.getMember() + ". To train again, start the job with another run id");
+    if (newcomer && runIds.contains(request.getRunId()) && succeeded) {
+      throw nothingLeft(request);
     }
     Runnable withdraw = succession != null ? succession.join(request, now, now + timeoutMillis, done)
         : joinFixed(request, now, now + timeoutMillis, done);
@@ -120,6 +119,13 @@ final class Group {
       runIds.add(request.getRunId());
     }
     return withdraw;
+  }
+
+  /** For a newcomer of a run that has ended with success. */
+  RunEnded nothingLeft(JoinRequest newcomer) {
+    return new RunEnded("run " + newcomer.getRunId() + " of job " + name + " has ended with success, and its last "
+        + "members are leaving: nothing is left to do for " + newcomer.getMember()
+        + ". To train again, start the job with another run id");
   }
 
   private Runnable joinFixed(JoinRequest request, long now, long deadlineMillis, BiConsumer<JoinReply, RegattaException> done) {
@@ -178,17 +184,17 @@ final class Group {
    * The member has ended its run: nobody waits for it any more, and its unfinished work items go back.
    *
    * @param ended in an elastic group: what it was for is done
-   * @param succeeded its run has ended with success
+   * @param withSuccess its run has ended with success
    */
-  void leave(int rank, long incarnation, boolean ended, boolean succeeded) {
+  void leave(int rank, long incarnation, boolean ended, boolean withSuccess) {
     if (seats.hasLeft(rank, incarnation)) {
       return;
     }
     Holder holder = requireActive(rank, incarnation);
     LOG.info("{}: rank {} ({}) has left", name, rank, holder.name());
     holder.state = Holder.State.LEFT;
-    holder.succeeded = succeeded;
-    elasticSucceeded |= succeeded && elastic != null;
+    holder.succeeded = withSuccess;
+    succeeded |= withSuccess;
     queues.giveBack(holder);
     lobby.dismiss(incarnation, new StaleGeneration(holder.name() + " has left group " + name));
     changed();
@@ -196,6 +202,9 @@ final class Group {
       long now = clock.getAsLong();
       if (ended) {
         succession.endRun(now);
+      }
+      if (succeeded) {
+        succession.succeed();
       }
       succession.formNext(now);
     }
@@ -298,20 +307,23 @@ final class Group {
   }
 
   /**
-   * Returns true if the run of this group has ended with success: a member has left and said so, and in a group of one size none that
-   * has left failed. Lost members count as neither: the others have decided what their loss means.
+   * Returns true if the run of this group has ended with success: a member has left and said so. That one has counted
+   * what those that failed or were lost have not trained, or its job accepts that.
    */
   boolean hasSucceeded() {
-    return elastic != null ? elasticSucceeded : holders().stream().anyMatch(holder -> holder.succeeded)
-        && holders().stream().noneMatch(holder -> holder.state == Holder.State.LEFT && !holder.succeeded);
+    return succeeded;
   }
 
+  /** The ids of the runs that members and newcomers have come from, each of the same run by another launcher. */
   Set<String> runIds() {
     return runIds;
   }
 
   /** Nobody is left: fails what still waits, and ends the watches. */
   void end() {
+    if (succession != null) {
+      succession.endWithoutSuccess();
+    }
     close(new StaleGeneration("group " + name + " has ended: its last member is gone"), null);
   }
 
@@ -322,6 +334,9 @@ final class Group {
 
   private void close(RegattaException forWaiting, RegattaException forWatchers) {
     lobby.close(forWaiting);
+    if (succession != null) {
+      succession.close(forWaiting);
+    }
     gathers.close(forWaiting);
     store.close(forWaiting);
     List<Watcher> ended = List.copyOf(watchers);
@@ -364,6 +379,9 @@ final class Group {
 
   List<Wait> waits() {
     List<Wait> waits = new ArrayList<>(lobby.waits(absentRanks()));
+    if (succession != null) {
+      waits.addAll(succession.waits());
+    }
     waits.addAll(gathers.waits());
     waits.addAll(store.waits());
     return waits;

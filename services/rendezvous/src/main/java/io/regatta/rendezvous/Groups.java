@@ -9,7 +9,6 @@ import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.error.RegattaException.RunEnded;
 import io.regatta.core.error.RegattaException.StaleGeneration;
 import io.regatta.core.exchange.Wait;
-import io.regatta.protocol.rendezvous.GatherReply;
 import io.regatta.protocol.rendezvous.GatherRequest;
 import io.regatta.protocol.rendezvous.GroupsReply;
 import io.regatta.protocol.rendezvous.JoinReply;
@@ -157,11 +156,11 @@ public final class Groups {
   }
 
   /** See {@link Gathers}. */
-  public Runnable gather(GatherRequest request, BiConsumer<GatherReply, RegattaException> done) {
+  public Runnable gather(GatherRequest request, GatherCaller caller) {
     Group group = member(request.getGroup());
     Holder holder = group.requireActive(request.getRank(), request.getIncarnation());
     return group.gathers().give(holder, checkName("key", request.getKey()), GatherPart.of(request),
-        request.getTimeoutMs() <= 0 ? Gathers.NO_TIMEOUT : timeout(request.getTimeoutMs()), done);
+        request.getTimeoutMs() <= 0 ? Gathers.NO_TIMEOUT : timeout(request.getTimeoutMs()), caller);
   }
 
   public void set(String groupName, String key, ByteString value) {

@@ -115,7 +115,7 @@ final class Holder {
   Member toMember() {
     return Member.newBuilder().setRank(rank).setIncarnation(incarnation).setMember(member).setEndpoint(endpoint)
         .setHost(host).setState(state.name().toLowerCase(Locale.ROOT)).setLastStep(lastStep).setExamples(examples)
-        .build();
+        .setSucceeded(succeeded).build();
   }
 
   /** For messages: {@code trainer-2 at 10.0.0.7:4711}. */

@@ -84,6 +84,11 @@ final class Lobby {
     return guest;
   }
 
+  /** Takes in a guest of another lobby. */
+  void takeOver(Guest guest) {
+    guests.add(guest);
+  }
+
   void withdraw(Guest guest) {
     guests.remove(guest);
   }
@@ -201,7 +206,11 @@ final class Lobby {
   }
 
   List<Wait> waits(Collection<Integer> absent) {
-    List<Wait.Peer> missing = absent.stream().map(r -> new Wait.Peer("rank " + r, -1, 0)).toList();
+    return waits(absent.stream().map(r -> new Wait.Peer("rank " + r, -1, 0)).toList());
+  }
+
+  /** The joins that wait here, for these. */
+  List<Wait> waits(List<Wait.Peer> missing) {
     List<Wait> waits = new ArrayList<>();
     for (Guest guest : guests) {
       waits.add(new Wait(guest.request.getMember(), "join", "group " + group, guest.sinceMillis, missing));

@@ -6,6 +6,7 @@ import io.regatta.protocol.call.ServerCall;
 import io.regatta.protocol.rendezvous.AddReply;
 import io.regatta.protocol.rendezvous.CompareAndSetReply;
 import io.regatta.protocol.rendezvous.DeleteReply;
+import io.regatta.protocol.rendezvous.GatherReply;
 import io.regatta.protocol.rendezvous.GetReply;
 import io.regatta.protocol.rendezvous.GroupView;
 import io.regatta.protocol.rendezvous.HeartbeatReply;
@@ -14,6 +15,7 @@ import io.regatta.protocol.rendezvous.RendezvousGrpcService;
 import io.regatta.protocol.rendezvous.SetReply;
 import io.regatta.protocol.rendezvous.WaitReply;
 import io.regatta.protocol.rendezvous.WatchRequest;
+import io.vertx.core.buffer.Buffer;
 
 /**
  * Puts {@link Groups} behind the gRPC service of rendezvous.proto: requests in, answers and statuses out. Used on the
@@ -21,6 +23,9 @@ import io.regatta.protocol.rendezvous.WatchRequest;
  */
 final class RendezvousEndpoint {
   private final Groups groups;
+  /** The reply that is being given to all who wait for it, and its bytes. */
+  private GatherReply reply;
+  private Buffer frame;
 
   RendezvousEndpoint(Groups groups) {
     this.groups = groups;
@@ -28,7 +33,14 @@ final class RendezvousEndpoint {
 
   void bind(GrpcCalls.Service calls) {
     calls.later(RendezvousGrpcService.Join, groups::join);
-    calls.later(RendezvousGrpcService.Gather, groups::gather);
+    calls.call(RendezvousGrpcService.Gather, (r, call) -> groups.gather(r, (all, error, sent) -> {
+      if (error != null) {
+        call.fail(error);
+        sent.run();
+      } else {
+        call.endWith(framed(all, call)).onComplete(v -> sent(all, sent));
+      }
+    }));
     calls.later(RendezvousGrpcService.Wait, (r, done) -> groups.await(r.getGroup(), r.getKeysList(),
         r.getTimeoutMs(), (found, error) -> done.accept(error == null ? WaitReply.getDefaultInstance() : null, error)));
     calls.atOnce(RendezvousGrpcService.Leave, r -> {
@@ -55,6 +67,23 @@ final class RendezvousEndpoint {
     calls.atOnce(RendezvousGrpcService.Groups, r -> groups.status(r.getGroup(), r.getSince()));
     calls.call(RendezvousGrpcService.Watch, (r, call) -> groups.watch(r.getGroup(), r.getIncarnation(),
         new ViewStream(call, r.getDifferences())));
+  }
+
+  /** All who gave to a gather are answered one after the other: its reply is made once. */
+  private Buffer framed(GatherReply of, ServerCall<?, GatherReply> call) {
+    if (reply != of) {
+      reply = of;
+      frame = call.framed(of);
+    }
+    return frame;
+  }
+
+  private void sent(GatherReply of, Runnable sent) {
+    if (reply == of) {
+      reply = null;
+      frame = null;
+    }
+    sent.run();
   }
 
   /** A watcher at the other end of a stream. A slow one is sent what has changed once it has room: nothing piles up here. */

@@ -3,6 +3,7 @@ package io.regatta.rendezvous;
 import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.Conflict;
+import io.regatta.core.exchange.Wait;
 import io.regatta.protocol.rendezvous.JoinReply;
 import io.regatta.protocol.rendezvous.JoinRequest;
 import java.util.List;
@@ -32,6 +33,8 @@ final class Succession {
   private final Issuer issuer;
   private final RendezvousConfig config;
   private final Severed severed = new Severed();
+  /** Newcomers of this run that came at its end, and wait for how it ends. */
+  private final Lobby late;
   /** A member has come to its end: what the group was for is done, or will be when all are there. */
   private boolean runOver;
 
@@ -41,6 +44,7 @@ final class Succession {
     this.lobby = lobby;
     this.issuer = issuer;
     this.config = config;
+    this.late = new Lobby(group.name(), 0);
   }
 
   /** Into the next generation: a member of this one, which is over then for all, or a newcomer. */
@@ -52,7 +56,7 @@ final class Succession {
         + ", on another connection"));
     if (newcomer) {
       if (runOver) {
-        throw runOver(request, now);
+        return awaitEnd(request, now, done);
       }
       rules.admit(request, group.holders(), lobby, now);
     }
@@ -72,7 +76,10 @@ final class Succession {
       }
     }
     formNext(now);
-    return () -> lobby.withdraw(guest);
+    return () -> {
+      lobby.withdraw(guest);
+      late.withdraw(guest);
+    };
   }
 
   // ---- signs of life
@@ -170,8 +177,52 @@ final class Succession {
   /** Nobody is let in any more: a newcomer would find nothing to do, or begin what is done anew when the last member has gone. */
   void endRun(long now) {
     runOver = true;
-    lobby.guests().stream().filter(guest -> guest.request().getIncarnation() == 0)
-        .forEach(guest -> lobby.refuse(guest, runOver(guest.request(), now)));
+    lobby.guests().stream().filter(guest -> guest.request().getIncarnation() == 0).forEach(guest -> {
+      if (isOfThisRun(guest.request())) {
+        lobby.withdraw(guest);
+        late.takeOver(guest);
+      } else {
+        lobby.refuse(guest, runOver(guest.request(), now));
+      }
+    });
+  }
+
+  /** One without an id, or with an unknown one, may begin another run, of which nothing is known here. */
+  private boolean isOfThisRun(JoinRequest newcomer) {
+    return group.runIds().contains(newcomer.getRunId());
+  }
+
+  /**
+   * A newcomer of this run has nothing to do if that ends with success, which it may not. Members end by themselves or
+   * by their leases.
+   */
+  private Runnable awaitEnd(JoinRequest newcomer, long now, BiConsumer<JoinReply, RegattaException> done) {
+    if (!isOfThisRun(newcomer)) {
+      throw runOver(newcomer, now);
+    }
+    late.replace(newcomer, new Cancelled(newcomer.getMember() + " has asked again to join group " + group.name()
+        + ", on another connection"));
+    Lobby.Guest guest = late.enter(newcomer.toBuilder().setRank(-1).build(), now, Long.MAX_VALUE, done);
+    return () -> late.withdraw(guest);
+  }
+
+  /** The run has ended with success. */
+  void succeed() {
+    late.guests().forEach(guest -> late.refuse(guest, group.nothingLeft(guest.request())));
+  }
+
+  /** The last member is gone. Those who still wait for the end of the run are answered. */
+  void endWithoutSuccess() {
+    late.guests().forEach(guest -> late.refuse(guest, new Conflict("the run of group " + group.name()
+        + " has ended without success, while " + guest.request().getMember() + " waited for its end; start it again")));
+  }
+
+  void close(RegattaException reason) {
+    late.close(reason);
+  }
+
+  List<Wait> waits() {
+    return late.waits(List.of(Wait.Peer.named("the end of the run")));
   }
 
   private Conflict runOver(JoinRequest newcomer, long now) {

@@ -114,7 +114,7 @@ class ElasticGroupTest {
     assertThat(seen.getGeneration()).as("nothing has changed yet").isEqualTo(a.value.getView().getGeneration());
     Answer<GatherReply> open = new Answer<>();
     g.groups.gather(GatherRequest.newBuilder().setGroup("g").setRank(0).setIncarnation(a.value.getIncarnation())
-        .setKey("k").setPayload(ByteString.EMPTY).build(), open);
+        .setKey("k").setPayload(ByteString.EMPTY).build(), VirtualGroups.to(open));
     Answer<JoinReply> next = again(a);
     assertThat(open.isDone()).isFalse();
     again(b);

@@ -42,7 +42,7 @@ class GroupWatchTest {
     }
 
     @Override
-    public void gone(TrainerId life, boolean left) {
+    public void gone(TrainerId life, boolean left, boolean succeeded) {
       told.add("gone " + life.rank());
     }
 

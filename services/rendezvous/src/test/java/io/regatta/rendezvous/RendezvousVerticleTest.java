@@ -20,11 +20,13 @@ import io.regatta.core.error.RegattaException.NotOwner;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.error.RegattaException.StaleGeneration;
 import io.regatta.core.exchange.Wait;
+import io.regatta.core.memory.HeapBudget;
 import io.regatta.node.directory.Directory;
 import io.regatta.node.testing.BlockedLoopGuard;
 import io.regatta.protocol.RendezvousClient;
 import io.regatta.protocol.error.ErrorMapping;
 import io.regatta.protocol.rendezvous.GatherReply;
+import io.regatta.protocol.rendezvous.GatherRequest;
 import io.regatta.protocol.rendezvous.GroupView;
 import io.regatta.protocol.rendezvous.GroupsReply;
 import io.regatta.protocol.rendezvous.JoinReply;
@@ -33,6 +35,11 @@ import io.regatta.protocol.rendezvous.LeaseReply;
 import io.regatta.protocol.rendezvous.Member;
 import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
+import io.vertx.core.http.HttpClient;
+import io.vertx.core.http.HttpClientOptions;
+import io.vertx.core.http.HttpClientResponse;
+import io.vertx.core.http.HttpMethod;
+import io.vertx.core.http.HttpVersion;
 import io.vertx.core.net.SocketAddress;
 import io.vertx.grpc.client.GrpcClient;
 import io.vertx.grpc.common.GrpcMessage;
@@ -122,6 +129,39 @@ class RendezvousVerticleTest {
     for (Future<GatherReply> gather : gathers) {
       assertThat(get(gather).getPayloadsList()).isEqualTo(payloads.stream().map(ByteString::copyFrom).toList());
     }
+  }
+
+  /** A client that reads nothing keeps the memory of its answer, and is seen to. */
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void whenAMemberDoesNotReadTheAnswerOfAGather_thenItsBytesCountUntilItHasReadThemOrGone(boolean reads) {
+    start(RendezvousConfig.defaults());
+    JoinReply member = joinAll(1).get(0);
+    long before = HeapBudget.ANSWERS.taken();
+    Buffer message = Buffer.buffer(GatherRequest.newBuilder().setGroup("job").setIncarnation(member.getIncarnation())
+        .setKey("large").setReduce("sum").setPayload(ByteString.copyFrom(new byte[4 << 20])).build().toByteArray());
+    HttpClient http = rendezvous.vertx.createHttpClient(new HttpClientOptions().setProtocolVersion(HttpVersion.HTTP_2)
+        .setHttp2ClearTextUpgrade(false));
+    HttpClientResponse answer = get(http
+        .request(HttpMethod.POST, rendezvous.verticle.port(), "127.0.0.1", "/regatta.Rendezvous/Gather")
+        .compose(request -> request.putHeader("content-type", "application/grpc").send(Buffer.buffer()
+            .appendByte((byte) 0).appendInt(message.length()).appendBuffer(message)))
+        .map(response -> {
+          response.pause();
+          return response;
+        }));
+    assertThat(HeapBudget.ANSWERS.taken()).isGreaterThanOrEqualTo(before + (4 << 20));
+    if (reads) {
+      answer.resume();
+      assertThat(get(answer.body()).length()).isGreaterThan(4 << 20);
+    } else {
+      get(http.close());
+    }
+    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
+    while (HeapBudget.ANSWERS.taken() != before && System.nanoTime() < deadline) {
+      Thread.onSpinWait();
+    }
+    assertThat(HeapBudget.ANSWERS.taken()).isEqualTo(before);
   }
 
   @Test

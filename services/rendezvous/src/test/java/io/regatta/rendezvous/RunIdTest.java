@@ -7,6 +7,7 @@ import io.regatta.core.error.RegattaException.Conflict;
 import io.regatta.core.error.RegattaException.RunEnded;
 import io.regatta.protocol.rendezvous.JoinReply;
 import io.regatta.protocol.rendezvous.JoinRequest;
+import io.regatta.protocol.rendezvous.Member;
 import io.regatta.rendezvous.VirtualGroups.Answer;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -82,12 +83,35 @@ class RunIdTest {
     assertThat(formed(min, "run-1")).allMatch(Answer::isDone);
   }
 
-  @Test
-  void when_one_rank_of_a_fixed_group_has_failed_then_the_run_has_not_ended_with_success() {
+  /**
+   * The one that succeeded has counted what the other did not train, or its job accepts that ({@code on_trainer_lost:
+   * continue}).
+   */
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void when_one_rank_of_a_fixed_group_has_failed_and_another_succeeds_then_the_run_has_succeeded(boolean failedFirst) {
     List<Answer<JoinReply>> members = formed(0, "run-1");
+    leave(members.get(failedFirst ? 1 : 0), !failedFirst);
+    leave(members.get(failedFirst ? 0 : 1), failedFirst);
+    assertThatThrownBy(() -> join("job", 0, 1, "run-1")).isInstanceOf(RunEnded.class);
+  }
+
+  /**
+   * An orchestrator starts a killed trainer again, which cannot take part any more, time and again until the run has
+   * ended.
+   */
+  @Test
+  void when_a_lost_ranks_next_life_has_been_refused_by_a_fixed_job_then_the_run_still_ends_with_success() {
+    List<Answer<JoinReply>> members = formed(0, "run-1");
+    for (int i = 0; i < 2 * VirtualGroups.LEASE / VirtualGroups.TICK; i++) {
+      virtual.freeze(VirtualGroups.TICK);
+      groups.heartbeat("job", 0, members.get(0).value.getIncarnation(), 0);
+      groups.expire();
+    }
+    Answer<JoinReply> next = join("job", 0, 1, "run-1");
+    leave(next, false);
     leave(members.get(0), true);
-    leave(members.get(1), false);
-    assertThat(formed(0, "run-1")).allMatch(Answer::isDone);
+    assertThatThrownBy(() -> join("job", 0, 1, "run-1")).isInstanceOf(RunEnded.class);
   }
 
   @ParameterizedTest
@@ -108,14 +132,75 @@ class RunIdTest {
     List<Answer<JoinReply>> fixed = formed(0, "run-1");
     leave(fixed.get(0), true);
     assertThatThrownBy(() -> join("job", 0, 0, "run-1")).isInstanceOf(RunEnded.class).hasMessageContaining("leaving");
+    assertThat(groups.status("job").getGroups(0).getMembersList()).extracting(Member::getSucceeded)
+        .containsExactly(true, false);
     assertThat(join("job", 0, 0, "").isDone()).as("one without an id takes the free rank, as ever").isTrue();
   }
 
-  @Test
-  void when_an_elastic_run_is_at_its_end_and_not_over_then_a_newcomer_is_refused_as_too_late() {
+  private List<Answer<JoinReply>> atItsEnd() {
     List<Answer<JoinReply>> members = formed(1, "run-1");
     groups.leave("job", members.get(0).value.getRank(), members.get(0).value.getIncarnation(), true, false);
-    assertThatThrownBy(() -> join("job", 1, -1, "run-1")).as("it may still fail").isInstanceOf(Conflict.class);
+    return members;
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void when_an_elastic_run_is_at_its_end_then_a_newcomer_of_it_waits_for_how_it_ends(boolean succeeds) {
+    List<Answer<JoinReply>> members = atItsEnd();
+    List<Answer<JoinReply>> late = List.of(join("job", 1, -1, "run-1"), join("job", 1, 0, "run-1"),
+        join("job", 1, 0, "run-1"));
+    assertThat(late).as("it may still fail").noneMatch(Answer::isDone);
+    assertThat(groups.waits()).extracting(wait -> wait.sentence(VirtualGroups.START)).hasSize(3)
+        .allMatch(sentence -> sentence.contains("for the end of the run"));
+    leave(members.get(1), succeeds);
+    assertThat(late).allSatisfy(each -> assertThat(each.error).isInstanceOf(succeeds ? RunEnded.class : Conflict.class)
+        .hasMessageContaining(succeeds ? "run-1" : "ended without success"));
+    assertThat(groups.size()).isZero();
+  }
+
+  @Test
+  void when_an_elastic_run_is_at_its_end_then_who_is_not_known_to_be_of_it_is_refused_as_too_late() {
+    atItsEnd();
+    for (String id : List.of("", "run-2")) {
+      assertThatThrownBy(() -> join("job", 1, -1, id)).isInstanceOf(Conflict.class)
+          .hasMessageContaining("too early for");
+    }
+  }
+
+  @Test
+  void when_the_last_member_of_an_elastic_run_is_lost_at_its_end_then_nobody_waits_for_that_any_longer() {
+    atItsEnd();
+    Answer<JoinReply> late = join("job", 1, -1, "run-1");
+    for (int i = 0; i < 2 * VirtualGroups.LEASE / VirtualGroups.TICK; i++) {
+      virtual.freeze(VirtualGroups.TICK);
+      groups.expire();
+    }
+    assertThat(late.error).isInstanceOf(Conflict.class).hasMessageContaining("ended without success");
+    assertThat(groups.size()).isZero();
+  }
+
+  /** A newcomer that waits to be let in is left over when the run ends. */
+  @ParameterizedTest
+  @ValueSource(strings = {"run-1", "run-2", ""})
+  void when_an_elastic_run_ends_with_success_then_who_waits_to_be_let_in_is_told_so(String id) {
+    List<Answer<JoinReply>> members = formed(1, "run-1");
+    groups.leave("job", members.get(1).value.getRank(), members.get(1).value.getIncarnation(), false, false);
+    Answer<JoinReply> waits = join("job", 1, -1, id);
+    assertThat(waits.isDone()).as("members let newcomers in behind a step").isFalse();
+    leave(members.get(0), true);
+    assertThat(waits.error).isInstanceOf(id.isEmpty() ? Conflict.class : RunEnded.class);
+  }
+
+  @Test
+  void when_a_newcomer_that_waits_for_how_a_run_ends_goes_then_nothing_is_left_of_it() {
+    List<Answer<JoinReply>> members = atItsEnd();
+    Answer<JoinReply> late = new Answer<>();
+    Runnable gone = groups.join(JoinRequest.newBuilder().setGroup("job").setWorldSize(2).setMinWorldSize(1).setRank(-1)
+        .setMember("trainer").setTimeoutMs(60_000).setSettleMs(3000).setRunId("run-1").build(), late);
+    gone.run();
+    assertThat(groups.waits()).isEmpty();
+    leave(members.get(1), true);
+    assertThat(late.isDone()).isFalse();
   }
 
   @Test

@@ -136,8 +136,16 @@ final class VirtualGroups {
 
   Answer<GatherReply> gather(GatherRequest request) {
     Answer<GatherReply> answer = new Answer<>();
-    answer.gone = groups.gather(request, answer);
+    answer.gone = groups.gather(request, to(answer));
     return answer;
+  }
+
+  /** A member that is sent its answer at once. */
+  static GatherCaller to(Answer<GatherReply> answer) {
+    return (reply, error, sent) -> {
+      answer.accept(reply, error);
+      sent.run();
+    };
   }
 
   LeaseReply lease(int rank, List<String> items, String... done) {

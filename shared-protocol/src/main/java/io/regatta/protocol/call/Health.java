@@ -14,6 +14,8 @@ import io.vertx.grpc.health.v1.HealthCheckResponse.ServingStatus;
 import io.vertx.grpc.health.v1.HealthListRequest;
 import io.vertx.grpc.health.v1.HealthListResponse;
 import io.vertx.grpc.health.v1.HealthProto;
+import java.util.HashMap;
+import java.util.Map;
 
 /**
  * gRPC's health service: the readiness of each service of a port, and under the empty name that of all together. Used on
@@ -23,6 +25,8 @@ final class Health {
   private static final long WATCH_MILLIS = 500;
   /** Calls of Watch need no token, so they must not grow without end. */
   private static final int MAX_WATCHES = 256;
+  /** Of these, so that one address does not keep the others from watching. */
+  private static final int MAX_OF_ADDRESS = 32;
   private static final ServiceDescriptor DESCRIPTOR = HealthProto.getDescriptor().findServiceByName("Health");
   private static final ServiceName NAME = ServiceName.create("grpc.health.v1", "Health");
   private static final ServiceMethod<HealthCheckRequest, HealthCheckResponse> CHECK = ServiceMethod.server(NAME, "Check",
@@ -34,7 +38,8 @@ final class Health {
 
   private final GrpcCalls calls;
   private final Vertx vertx;
-  private int watches;
+  /** Open watches by the address that they come from. */
+  private final Map<String, Integer> watches = new HashMap<>();
 
   private Health(GrpcCalls calls, Vertx vertx) {
     this.calls = calls;
@@ -85,10 +90,17 @@ final class Health {
 
   /** Sends the status now and after every change, until the client goes. */
   private Runnable watch(String name, ServerCall<HealthCheckRequest, HealthCheckResponse> call) {
-    if (watches == MAX_WATCHES) {
-      throw new Overloaded("this port's health is watched by " + watches + " clients already; ask with Check");
+    String address = call.address();
+    int ofAddress = watches.getOrDefault(address, 0);
+    if (ofAddress == MAX_OF_ADDRESS) {
+      throw new Overloaded("this port's health is watched " + ofAddress + " times from " + address
+          + " already; ask with Check");
     }
-    watches++;
+    int all = watches.values().stream().mapToInt(Integer::intValue).sum();
+    if (all == MAX_WATCHES) {
+      throw new Overloaded("this port's health is watched by " + all + " clients already; ask with Check");
+    }
+    watches.put(address, ofAddress + 1);
     ServingStatus[] sent = {status(name)};
     call.write(response(sent[0]));
     long timer = vertx.setPeriodic(WATCH_MILLIS, id -> {
@@ -99,7 +111,7 @@ final class Health {
       }
     });
     return () -> {
-      watches--;
+      watches.computeIfPresent(address, (a, open) -> open > 1 ? open - 1 : null);
       vertx.cancelTimer(timer);
     };
   }

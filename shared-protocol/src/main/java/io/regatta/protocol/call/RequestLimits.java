@@ -12,16 +12,22 @@ import java.util.Map;
  * @param messageBytes of a request, bytes
  * @param textCharacters of each text in it
  * @param textKey configuration key of that limit, for messages; empty: it has none
+ * @param held limit of all requests that are arriving, which other calls may share; null: none
  */
-public record RequestLimits(int messageBytes, int textCharacters, String textKey) {
+public record RequestLimits(int messageBytes, int textCharacters, String textKey, HeldRequests held) {
   /** Those of a service that names no others: 256 KiB, and texts as long as the longest path of Linux. */
   public static final RequestLimits DEFAULTS = new RequestLimits(256 << 10, 4096, "");
 
   private static final int SHOWN = 32;
 
+  /** Creates limits of single requests. */
+  public RequestLimits(int messageBytes, int textCharacters, String textKey) {
+    this(messageBytes, textCharacters, textKey, null);
+  }
+
   /** Requests whose texts may fill the whole message. */
-  public static RequestLimits ofBytes(int messageBytes) {
-    return new RequestLimits(messageBytes, messageBytes, "");
+  public static RequestLimits ofBytes(int messageBytes, HeldRequests held) {
+    return new RequestLimits(messageBytes, messageBytes, "", held);
   }
 
   /** @throws InvalidInput if a text is too long */

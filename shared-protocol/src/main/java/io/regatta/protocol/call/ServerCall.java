@@ -8,6 +8,7 @@ import io.vertx.core.Handler;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpServerResponse;
+import io.vertx.core.net.SocketAddress;
 import io.vertx.grpc.common.CodecException;
 import io.vertx.grpc.common.GrpcMessage;
 import io.vertx.grpc.common.GrpcStatus;
@@ -47,6 +48,9 @@ public final class ServerCall<Q, A> {
   private boolean headed;
   private boolean over;
   private Runnable withdraw = () -> { };
+  /** Bytes of the request that are counted in the limit of all that arrive. */
+  private long held;
+  private Runnable hasArrived = () -> { };
 
   ServerCall(ServiceMethod<Q, A> method, HttpServerRequest request, RequestLimits limits, boolean streaming, Serve<Q, A> serve) {
     this.method = method;
@@ -65,12 +69,49 @@ public final class ServerCall<Q, A> {
     response.closeHandler(v -> clientGone());
     request.endHandler(v -> guarded(this::ended));
     request.handler(bytes -> guarded(() -> arrived(bytes)));
+    if (limits.held() != null) {
+      hasArrived = limits.held().awaitArrival(this::late);
+    }
+  }
+
+  /** Returns the address that the call comes from; empty if it has none. */
+  public String address() {
+    SocketAddress remote = request.remoteAddress();
+    return remote == null || remote.hostAddress() == null ? "" : remote.hostAddress();
+  }
+
+  private void hold(int bytes) {
+    if (limits.held() == null) {
+      return;
+    }
+    if (!limits.held().hold(bytes)) {
+      limits.held().refused();
+      throw limits.held().overloaded();
+    }
+    held += bytes;
+  }
+
+  private void late() {
+    if (!over) {
+      limits.held().refused();
+      fail(GrpcStatus.DEADLINE_EXCEEDED, limits.held().late(reader.progress()));
+    }
+  }
+
+  /** The request is whole, or is not read any more. */
+  private void release() {
+    hasArrived.run();
+    if (held > 0) {
+      limits.held().giveBack(held);
+      held = 0;
+    }
   }
 
   private void arrived(Buffer bytes) {
     if (over) {
       return;
     }
+    hold(bytes.length());
     reader.feed(bytes);
     for (Buffer message = reader.next(); message != null && !over; message = reader.next()) {
       Q decoded = method.decoder().decode(GrpcMessage.message("identity", message));
@@ -106,7 +147,9 @@ public final class ServerCall<Q, A> {
     }
   }
 
+  /** Whoever serves it counts the message from here on. */
   private void begin(Q message) {
+    release();
     Runnable whenGone = serve.begin(message, this);
     if (!over) {
       withdraw = whenGone;
@@ -132,6 +175,7 @@ public final class ServerCall<Q, A> {
   private void clientGone() {
     if (!over) {
       over = true;
+      release();
       withdraw.run();
     }
   }
@@ -170,10 +214,26 @@ public final class ServerCall<Q, A> {
     end();
   }
 
+  /**
+   * Sends the last answer as {@link #framed} has made it, maybe for several calls.
+   *
+   * @return completes when it has been sent, or will not be
+   */
+  public Future<Void> endWith(Buffer frame) {
+    if (over) {
+      return Future.succeededFuture();
+    }
+    head();
+    Future<Void> written = response.write(frame).onFailure(this::unanswered);
+    end();
+    return written.otherwiseEmpty();
+  }
+
   /** Ends the call with success. */
   public void end() {
     if (!over) {
       over = true;
+      release();
       head();
       response.putTrailer("grpc-status", "0");
       response.end().onFailure(this::unanswered);
@@ -197,6 +257,7 @@ public final class ServerCall<Q, A> {
       return;
     }
     over = true;
+    release();
     if (headed) {
       response.putTrailer("grpc-status", Integer.toString(status.code)).putTrailer("grpc-message", ErrorMapping.encode(text));
     } else {
@@ -213,7 +274,8 @@ public final class ServerCall<Q, A> {
     }
   }
 
-  private Buffer framed(A reply) {
+  /** Returns the bytes by which an answer is sent. */
+  public Buffer framed(A reply) {
     Buffer payload = method.encoder().encode(reply, WireFormat.PROTOBUF).payload();
     return Buffer.buffer(payload.length() + 5).appendByte((byte) 0).appendInt(payload.length()).appendBuffer(payload);
   }

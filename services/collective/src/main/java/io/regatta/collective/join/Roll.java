@@ -203,6 +203,15 @@ record Roll(String group, int min, int max, long formed, long generation, List<E
     return new Roll(group, min, max, formed, generation, members, waiting, true, runs.succeed(nowMillis), lost);
   }
 
+  /**
+   * Returns true if a newcomer of the run that is at its end has to wait until that has succeeded, or nobody is left.
+   * One without an id, or with an unknown one, may begin another run, and need not.
+   */
+  boolean awaitsEnd(Joining newcomer) {
+    return ended && everybody().anyMatch(entry -> !entry.isNew()) && runs.isCurrent(newcomer.runId())
+        && !runs.hasEnded(newcomer.runId());
+  }
+
   /** For a newcomer to a group that has ended. */
   RegattaException late(Joining newcomer) {
     return runs.hasEnded(newcomer.runId()) ? done(newcomer) : new Conflict("the run of group " + group + " has ended, too early for " + newcomer.member() + " to take part; join again "

@@ -49,6 +49,10 @@ record Runs(List<String> current, List<Ended> ended) {
     return new Runs(current, all.subList(Math.max(0, all.size() - LIMIT), all.size()));
   }
 
+  boolean isCurrent(String id) {
+    return current.contains(id);
+  }
+
   boolean hasEnded(String id) {
     return ended.stream().anyMatch(run -> run.id.equals(id));
   }

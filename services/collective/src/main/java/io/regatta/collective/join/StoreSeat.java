@@ -154,6 +154,9 @@ final class StoreSeat extends Tenure {
     if (member) {
       return change(seen, wait.ending() ? roll.reform(id).end() : roll.reform(id));
     }
+    if (membership() == null && roll.awaitsEnd(joining)) { // how the run ends says whether anything is left to do
+      return roll.isWaiting(id) ? change(seen, roll.without(List.of(id))) : Future.succeededFuture(false);
+    }
     if (roll.isWaiting(id) && membership() == null && roll.ended()) {
       return withdrawn(seen, roll.late(joining));
     }

@@ -16,6 +16,7 @@ import io.regatta.collective.store.Store;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.Conflict;
 import io.regatta.core.error.RegattaException.PeerLost;
+import io.regatta.core.error.RegattaException.RunEnded;
 import io.regatta.core.error.RegattaException.StaleGeneration;
 import io.regatta.node.Node;
 import io.regatta.node.NodeConfig;
@@ -44,6 +45,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Members of a group that meet over a store, each with a rendezvous of its own, as in processes of their own. */
 @ExtendWith(BlockedLoopGuard.class)
@@ -255,6 +257,28 @@ class StoreRendezvousTest {
     assertThatThrownBy(() -> get(newcomer)).as("it has waited as long as b went on").isInstanceOf(Conflict.class)
         .hasMessageContaining("the run of group g has ended");
     assertThat(get(elastic(1, 2, "d", LONG)).membership().endpoints()).as("begun anew").containsExactly("d:1");
+  }
+
+  private Future<Seat> ofRun(String member, String run) {
+    return rendezvous(memory, PATIENT).join(new Joining("g", 1, 2, -1, member, member + ":1", LONG,
+        Duration.ofSeconds(1)).ofRun(run));
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void whoComesAtTheEndOfItsRun_waitsForHowThatEnds(boolean succeeds) {
+    List<Seat> seats = all(List.of(ofRun("a", "run-1"), ofRun("b", "run-1")));
+    get(seats.get(0).leave(Seat.Leaving.AT_THE_END));
+    Future<Seat> late = ofRun("c", "run-1");
+    assertThatThrownBy(() -> get(ofRun("d", "run-2"))).as("maybe another run's").isInstanceOf(Conflict.class)
+        .hasMessageContaining("too early for d");
+    assertThat(late.isComplete()).as("b may still fail").isFalse();
+    get(seats.get(1).leave(succeeds ? Seat.Leaving.WITH_SUCCESS : Seat.Leaving.AT_THE_END));
+    if (succeeds) {
+      assertThatThrownBy(() -> get(late)).isInstanceOf(RunEnded.class).hasMessageContaining("run-1");
+    } else {
+      assertThat(get(late).membership().endpoints()).as("the run begins anew").containsExactly("c:1");
+    }
   }
 
   /** A store with a slow connection: what is on its way arrives behind what is sent later, if it is not waited for. */

@@ -96,7 +96,7 @@ public final class LocalShardLink implements ShardLink {
   }
 
   @Override
-  public CompletionStage<Void> leave() {
+  public CompletionStage<Void> leave(boolean succeeded) {
     return call(() -> {
       shard.leave(registered(), trainer);
       return null;

@@ -236,7 +236,16 @@ public final class ParameterClient {
 
   /** Takes this trainer out of all shards, behind everything it has pushed. */
   public CompletableFuture<Void> leave() {
-    return onOwner(() -> all(s -> links.get(s).leave()).thenApply(v -> null));
+    return leave(true);
+  }
+
+  /**
+   * Leaves all shards.
+   *
+   * @param succeeded the trainer's run has ended with success
+   */
+  public CompletableFuture<Void> leave(boolean succeeded) {
+    return onOwner(() -> all(s -> links.get(s).leave(succeeded)).thenApply(v -> null));
   }
 
   /** Hash of all parameters, the same for any number of shards. */

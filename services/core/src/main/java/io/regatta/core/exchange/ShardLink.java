@@ -37,8 +37,12 @@ public interface ShardLink {
   /** Does the job's shrink of that number on this shard; asked for again, it only tells what that came to. */
   CompletionStage<Shrunk> shrink(long number, boolean endOfDay);
 
-  /** Takes the trainer out of clocks and rounds and frees its state; the last one to leave frees the job's tables. */
-  CompletionStage<Void> leave();
+  /**
+   * Takes the trainer out of clocks and rounds and frees its state; the last one to leave frees the job's tables.
+   *
+   * @param succeeded its run has ended with success
+   */
+  CompletionStage<Void> leave(boolean succeeded);
 
   /** Sum of the parameters' element hashes on this shard; the sum over shards does not depend on their number. */
   CompletionStage<Long> digest();

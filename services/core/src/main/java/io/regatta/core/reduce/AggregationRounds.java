@@ -2,6 +2,7 @@ package io.regatta.core.reduce;
 
 import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.Cancelled;
+import io.regatta.core.error.RegattaException.Indeterminate;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.Overloaded;
 import io.regatta.core.error.RegattaException.PeerLost;
@@ -260,9 +261,11 @@ public final class AggregationRounds {
     Push push;
     try {
       push = RoundReducer.merge(parts.stream().map(Part::push).toList());
-    } catch (RegattaException e) {
+    } catch (RuntimeException | Error e) {
       limits.merged.giveBack(merged);
-      parts.forEach(part -> answer(part, null, e));
+      parts.forEach(part -> answer(part, null, e instanceof RegattaException refusal ? refusal
+          : new Indeterminate("push of step " + part.push.step() + " of " + part.trainer.name() + " at " + where
+              + " given up: its round of " + parts.size() + " pushes could not be merged: " + e, e)));
       return;
     }
     shard.push(push, (ack, error) -> {

@@ -83,11 +83,13 @@ final class PullQueue {
         }
         countBirths();
         if (left >= 0) {
-          close();
           if (pull.pull.changed()) {
             job.told(pull.trainer, rows.changesUpTo());
           }
-          completions.value(pull.done, pulled);
+          long held = bytes;
+          bytes = 0;
+          close();
+          completions.value(untilTaken(held), pulled);
         }
         return left;
       } catch (RuntimeException | Error e) {
@@ -96,6 +98,17 @@ final class PullQueue {
         completions.error(pull.done, e);
         return 0;
       }
+    }
+
+    /** Has the rows count until whoever sends them has taken them, and counts them itself. */
+    private BiConsumer<Pulled, Throwable> untilTaken(long held) {
+      return (values, error) -> {
+        try {
+          pull.done.accept(values, error);
+        } finally {
+          answers.giveBack(held);
+        }
+      };
     }
 
     private void countBirths() {

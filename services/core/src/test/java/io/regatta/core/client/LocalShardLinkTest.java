@@ -46,7 +46,7 @@ class LocalShardLinkTest {
   @Test
   void refusesCalls_whenNoTrainerHasRegistered() {
     LocalShardLink link = new LocalShardLink(job.shards.get(0));
-    assertThat(failure(link.leave())).isInstanceOf(InvalidInput.class).hasMessageContaining("register first");
+    assertThat(failure(link.leave(true))).isInstanceOf(InvalidInput.class).hasMessageContaining("register first");
     assertThat(failure(link.digest())).isInstanceOf(InvalidInput.class);
     assertThat(failure(link.export(LocalJob.DEEP, rows -> null))).isInstanceOf(InvalidInput.class);
   }
@@ -56,7 +56,7 @@ class LocalShardLinkTest {
     LocalShardLink link = filled();
     done(link.close());
     assertThat(failure(link.register(job.spec, new TrainerId(0, 2), 0))).isInstanceOf(Cancelled.class);
-    assertThat(failure(link.leave())).isInstanceOf(Cancelled.class);
+    assertThat(failure(link.leave(true))).isInstanceOf(Cancelled.class);
     assertThat(failure(link.digest())).isInstanceOf(Cancelled.class);
     assertThat(job.shards.get(0).jobs()).as("closing is not leaving").hasSize(1);
   }

@@ -91,7 +91,7 @@ class ParameterClientTest {
     }
 
     @Override
-    public CompletionStage<Void> leave() {
+    public CompletionStage<Void> leave(boolean succeeded) {
       throw new UnsupportedOperationException();
     }
 

@@ -7,6 +7,7 @@ import io.regatta.core.dense.DenseMemory;
 import io.regatta.core.dense.DenseValues;
 import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.Cancelled;
+import io.regatta.core.error.RegattaException.Indeterminate;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.Overloaded;
 import io.regatta.core.error.RegattaException.PeerLost;
@@ -268,6 +269,26 @@ class AggregationRoundsTest {
     Answers zero = give(push(0, 0, 1, 1f));
     Answers one = give(push(1, 0, 1, 1f, 2f));
     assertThat(zero.error).isInstanceOf(InvalidInput.class).isSameAs(one.error);
+    assertThat(shard.pushes).isEmpty();
+  }
+
+  @Test
+  void whenAMergeFailsUnexpectedly_thenEveryContributorGetsAnErrorAndAllMemoryIsFree() {
+    HeapBudget merged = new HeapBudget(1000);
+    AggregationRounds broken = new AggregationRounds("census", 0, new AggregationRounds.Limits(2, 1000, merged), shard,
+        () -> nowMillis);
+    List<SparseRows> rows = new ArrayList<>(List.of(new SparseRows("t", new long[] {7}, new float[2])));
+    List<Answers> answers = List.of(new Answers(), new Answers());
+    broken.register(id(0));
+    broken.register(id(1));
+    broken.push(new Push(List.of(new Contributor(0, 10, 1, 1)), 0, 0, null, rows), answers.get(0));
+    rows.add(null); // no trainer can do this: it stands for a fault of this process
+    broken.push(new Push(List.of(new Contributor(1, 11, 1, 1)), 0, 0, null, List.of()), answers.get(1));
+    assertThat(answers).allSatisfy(answer -> assertThat(answer.error).isInstanceOf(Indeterminate.class)
+        .hasMessageContaining("push of step 0").hasMessageContaining("aggregator of shard 0 of job census")
+        .hasMessageContaining("NullPointerException"));
+    assertThat(merged.taken()).isZero();
+    assertThat(broken.bytes()).isZero();
     assertThat(shard.pushes).isEmpty();
   }
 

@@ -135,6 +135,26 @@ class ShardMemoryTest {
   }
 
   @Test
+  void rowsOfAnAnswerCount_untilWhoeverSendsThemHasTakenThem() {
+    HeapBudget answers = new HeapBudget(40);
+    ParameterShard shard = shard(new HeapBudget(10_000), answers);
+    shard.register(job(Mode.ASYNC, 1, 0, 1, OptimizerSpec.sgd(1)), new TrainerId(0, 1), 0);
+    long[] takenThen = {-1};
+    Pull two = new Pull(0, 0, false, List.of(new SparseIds("t", new long[] {1, 2})), false);
+    shard.pull("job", two, (pulled, error) -> takenThen[0] = answers.taken());
+    turns.runAll();
+    assertThat(takenThen[0]).as("while they are being taken").isEqualTo(8);
+    assertThat(answers.taken()).isZero();
+    assertThatThrownBy(() -> {
+      shard.pull("job", two, (pulled, error) -> {
+        throw new IllegalStateException("they cannot be sent");
+      });
+      turns.runAll();
+    }).hasMessage("they cannot be sent");
+    assertThat(answers.taken()).isZero();
+  }
+
+  @Test
   void changedRowsOfGeoCountAsOthersDo() {
     HeapBudget answers = new HeapBudget(100);
     ParameterShard shard = shard(new HeapBudget(10_000), answers);

@@ -41,8 +41,9 @@ public final class GroupWatch {
      * A life of a rank is over, and its older ones with it.
      *
      * @param left it went by its own will; else it was lost
+     * @param succeeded it has left, and said that its run has ended with success
      */
-    void gone(TrainerId life, boolean left);
+    void gone(TrainerId life, boolean left, boolean succeeded);
 
     /** All that has changed was said. */
     void viewed();
@@ -161,7 +162,7 @@ public final class GroupWatch {
     if (m.getState().equals(ACTIVE)) {
       follower.active(life);
     } else {
-      follower.gone(life, m.getState().equals(LEFT));
+      follower.gone(life, m.getState().equals(LEFT), m.getSucceeded());
     }
   }
 

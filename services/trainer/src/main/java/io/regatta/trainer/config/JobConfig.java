@@ -82,7 +82,7 @@ public record JobConfig(
     int batchSize,
 
     @Setting(value = "0", unit = "steps", doc = "Steps per replica after which training ends: data sets that have been "
-        + "trained on give no more batches. 0: no limit.")
+        + "trained on give no more batches, and EasyTrain.fit tests no more. 0: no limit.")
     long maxSteps,
 
     @Setting(doc = "Update rule of the dense parameters.")

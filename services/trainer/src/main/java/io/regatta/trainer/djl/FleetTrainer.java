@@ -67,8 +67,9 @@ public final class FleetTrainer extends Trainer {
   /** Batches that a run which goes on had trained before. */
   private long batchesBehind;
 
-  /** Of the last pass with steps, once a pass has none left by {@code max_steps}; null before. */
-  private Map<String, Float> lastEvaluations;
+  /** The last ones that are numbers, once a pass has no steps left by {@code max_steps}; empty before. */
+  private final Map<String, Float> lastEvaluations = new HashMap<>();
+  private final RepeatedTests repeatedTests = new RepeatedTests();
   private boolean closed;
 
   /**
@@ -190,6 +191,11 @@ public final class FleetTrainer extends Trainer {
 
   @Override
   public Iterable<Batch> iterateDataset(Dataset dataset) throws IOException, TranslateException {
+    if (trainingData.isTraining(dataset)) {
+      repeatedTests.passBegins(steps.areEnough());
+    } else if (repeatedTests.isRepetition(dataset)) {
+      return List.of();
+    }
     if (dataset instanceof SlotDataset slots) {
       slots.trace(session.trace());
       if (values != null && registered.client().job().mode() == Mode.SYNC && trainingData.isTraining(dataset)) {
@@ -201,8 +207,12 @@ public final class FleetTrainer extends Trainer {
     }
     Iterable<Batch> batches = session.elastic().isPresent() ? elastically(dataset)
         : trainingData.isBehind(dataset) ? List.of() : unfinished(dataset);
-    if (steps.areEnough() && trainingData.has(dataset) && lastEvaluations == null) {
-      lastEvaluations = Map.copyOf(super.getTrainingResult().getEvaluations());
+    if (steps.areEnough() && trainingData.has(dataset)) {
+      super.getTrainingResult().getEvaluations().forEach((name, value) -> {
+        if (value != null && !value.isNaN()) {
+          lastEvaluations.put(name, value);
+        }
+      });
     }
     return iterations.over(dataset, batches, this::stepWithNothing);
   }
@@ -227,7 +237,7 @@ public final class FleetTrainer extends Trainer {
   @Override
   public TrainingResult getTrainingResult() {
     TrainingResult result = super.getTrainingResult();
-    if (lastEvaluations != null) {
+    if (!lastEvaluations.isEmpty()) {
       Map<String, Float> known = new HashMap<>(result.getEvaluations());
       lastEvaluations.forEach((name, value) -> known.compute(name, (n, now) -> now == null || now.isNaN() ? value : now));
       result.setEvaluations(known);
@@ -287,12 +297,14 @@ public final class FleetTrainer extends Trainer {
       dealt.requireDealt();
     }
     step.make(values, rankSums);
+    repeatedTests.stepped();
     addMetric("step", begin);
     snapshots.stepped();
   }
 
   private void stepWithNothing() {
     if (step.makeWithNothing(initialized())) {
+      repeatedTests.stepped();
       snapshots.stepped();
     }
   }

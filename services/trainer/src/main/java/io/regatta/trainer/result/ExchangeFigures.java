@@ -9,6 +9,9 @@ package io.regatta.trainer.result;
  */
 public record ExchangeFigures(long stalenessMax, long clockLeadMax, long skippedPushes) {
 
+  /** Of a trainer that has exchanged nothing. */
+  static final ExchangeFigures NONE = new ExchangeFigures(0, 0, 0);
+
   /** Of one trainer and another together. */
   public ExchangeFigures and(ExchangeFigures other) {
     return new ExchangeFigures(Math.max(stalenessMax, other.stalenessMax), Math.max(clockLeadMax, other.clockLeadMax),

@@ -24,11 +24,30 @@ import java.util.Map;
  * @param examplesResumed of the examples, those in the snapshot from which the run was resumed; 0 if it was not
  *     resumed, negative if the snapshot does not say
  * @param examplesRepeated examples that were trained more than once, at most; they count once in {@code examples}
+ * @param nothingLeft why this process had nothing to do: its run had ended with success before it came; empty: it
+ *     has taken part
  */
 public record RunResult(String job, String mode, int servers, int trainers, int threads, int shards, long seed,
     int rank, long steps, long examples, double seconds, Figures figures, ExchangeFigures exchange,
     Map<String, Long> processIds, String model, String parametersHash, Map<String, Double> metrics,
-    List<Double> examplesPerSecondByRank, RunLosses losses, long examplesResumed, long examplesRepeated) {
+    List<Double> examplesPerSecondByRank, RunLosses losses, long examplesResumed, long examplesRepeated,
+    String nothingLeft) {
+
+  /**
+   * Returns the result of a process that came after its run had ended with success: of no steps, without figures, and a
+   * success.
+   *
+   * @param why in words for the user
+   */
+  public static RunResult late(String job, String mode, long seed, String why) {
+    return new RunResult(job, mode, 0, 0, 0, 0, seed, -1, 0, 0, 0, Figures.of(Map.of()), ExchangeFigures.NONE, Map.of(),
+        "", "", Map.of(), List.of(), RunLosses.NONE, 0, 0, why);
+  }
+
+  /** Returns true if this process came after its run had ended with success, so that nothing was left to do. */
+  public boolean isLate() {
+    return !nothingLeft.isEmpty();
+  }
 
   /** Returns the rate of all trainers together in this life. */
   public double examplesPerSecond() {

@@ -14,6 +14,9 @@ final class RunSummary {
   private RunSummary() {}
 
   static String of(RunResult run) {
+    if (run.isLate()) {
+      return run.nothingLeft();
+    }
     StringBuilder text = new StringBuilder();
     text.append(String.format(Locale.ROOT,
         "%s: %s, %d server%s with %d shard%s in all, %d trainer%s: %d steps, %d examples in %.1f s (%.0f examples/s",

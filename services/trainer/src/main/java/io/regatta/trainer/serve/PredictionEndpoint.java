@@ -5,6 +5,7 @@ import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.Overloaded;
 import io.regatta.node.admin.Probes;
 import io.regatta.protocol.call.GrpcCalls;
+import io.regatta.protocol.call.HeldRequests;
 import io.regatta.protocol.call.RequestLimits;
 import io.regatta.protocol.prediction.PredictReply;
 import io.regatta.protocol.prediction.PredictRequest;
@@ -52,9 +53,8 @@ final class PredictionEndpoint {
   private final BooleanSupplier ready;
   private final Predictor predictor;
   private final int maxBytes;
-  private final long bodyMillis;
-  /** Bytes that have come of requests that have not been answered. */
-  private long held;
+  /** What has come of requests that have not been answered, of both kinds. */
+  private final HeldRequests held;
   private final AtomicLong examples = new AtomicLong();
   private final AtomicLong refused = new AtomicLong();
 
@@ -73,7 +73,7 @@ final class PredictionEndpoint {
     this.vertx = vertx;
     this.predictor = predictor;
     this.maxBytes = maxBytes;
-    this.bodyMillis = bodyMillis;
+    this.held = new HeldRequests(vertx, HELD_REQUESTS * (long) maxBytes, bodyMillis);
   }
 
   /** Examples that have been answered. */
@@ -83,13 +83,13 @@ final class PredictionEndpoint {
 
   /** Requests that have been refused, or have failed. */
   long refused() {
-    return refused.get();
+    return refused.get() + held.refusals();
   }
 
   /** A server of both kinds, not yet listening. */
   HttpServer server() {
     GrpcCalls grpc = new GrpcCalls(vertx);
-    grpc.service(PredictionGrpcService.SERVICE_DESCRIPTOR, ready, RequestLimits.ofBytes(maxBytes))
+    grpc.service(PredictionGrpcService.SERVICE_DESCRIPTOR, ready, RequestLimits.ofBytes(maxBytes, held))
         .unary(PredictionGrpcService.Predict, this::answer);
     HttpServerOptions options = new HttpServerOptions().setIdleTimeout(IDLE_SECONDS).setIdleTimeoutUnit(TimeUnit.SECONDS);
     Handler<HttpServerRequest> guarded = TensorStreamServer.withOpenHealth(grpc, request -> {
@@ -107,17 +107,6 @@ final class PredictionEndpoint {
     return Probes.isProbe(request) && (request.method() == HttpMethod.GET || request.method() == HttpMethod.HEAD);
   }
 
-  /** Bytes have come of a request, and are there until it is answered; false: there is no room for them. */
-  private boolean hold(long bytes) {
-    boolean room = held + bytes <= HELD_REQUESTS * (long) maxBytes;
-    held += room ? bytes : 0;
-    return room;
-  }
-
-  private Overloaded overloaded() {
-    return new Overloaded("requests of " + held + " bytes are being answered; ask again later");
-  }
-
   private Future<Predictor.Prediction> predict(byte[] text) {
     return Future.fromCompletionStage(predictor.predict(text), vertx.getOrCreateContext());
   }
@@ -129,8 +118,8 @@ final class PredictionEndpoint {
 
   private Future<PredictReply> answer(PredictRequest message) {
     long bytes = message.getSerializedSize();
-    Future<Predictor.Prediction> predicting = hold(bytes) ? predict(text(message)).onComplete(done -> held -= bytes)
-        : Future.failedFuture(overloaded());
+    Future<Predictor.Prediction> predicting = held.hold(bytes)
+        ? predict(text(message)).onComplete(done -> held.giveBack(bytes)) : Future.failedFuture(held.overloaded());
     return counted(predicting).map(predicted -> {
       PredictReply.Builder scores = PredictReply.newBuilder().setStep(predicted.step());
       for (float score : predicted.scores()) {
@@ -203,28 +192,27 @@ final class PredictionEndpoint {
 
     private final Promise<byte[]> whole = Promise.promise();
     private final Buffer body = Buffer.buffer();
-    private final long timer;
+    private final Runnable hasArrived;
 
     Upload(HttpServerRequest request) {
-      timer = vertx.setTimer(bodyMillis, id -> whole.tryFail(new TimeoutException("after " + bodyMillis + " ms " + body.length()
-          + " bytes of the request have come, and not the rest")));
+      hasArrived = held.awaitArrival(() -> whole.tryFail(new TimeoutException(held.late(body.length() + " bytes"))));
       request.handler(this::take).endHandler(end -> whole.tryComplete(body.getBytes())).exceptionHandler(whole::tryFail);
     }
 
     /** What comes behind a refusal is dropped. */
     private void take(Buffer piece) {
       if (!whole.future().isComplete()) {
-        if (hold(piece.length())) {
+        if (held.hold(piece.length())) {
           body.appendBuffer(piece);
         } else {
-          whole.tryFail(overloaded());
+          whole.tryFail(held.overloaded());
         }
       }
     }
 
     private void release() {
-      vertx.cancelTimer(timer);
-      held -= body.length();
+      hasArrived.run();
+      held.giveBack(body.length());
     }
   }
 

@@ -74,7 +74,7 @@ final class ClusterSeat implements RankSeat {
 
   @Override
   public Future<Void> leave(boolean succeeded) {
-    return (session == null ? Future.<Void>succeededFuture() : RankSeat.soon(session.leaveShards()))
+    return (session == null ? Future.<Void>succeededFuture() : RankSeat.soon(session.leaveShards(succeeded)))
         .compose(v -> group == null ? Future.succeededFuture() : RankSeat.soon(group.leave(false, succeeded)))
         .compose(v -> session == null ? Future.succeededFuture() : RankSeat.soon(session.closeLinks()))
         .compose(v -> connections == null ? Future.succeededFuture() : RankSeat.soon(connections.close()));

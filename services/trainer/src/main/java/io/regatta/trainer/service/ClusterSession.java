@@ -312,14 +312,15 @@ final class ClusterSession implements OwnedSession {
   }
 
   @Override
-  public CompletableFuture<Void> leave() {
-    return onLoop(this::leaveShards);
+  public CompletableFuture<Void> leave(boolean succeeded) {
+    return onLoop(() -> leaveShards(succeeded));
   }
 
   /** Takes this rank out of the shards, behind everything pushed; once. */
-  Future<Void> leaveShards() {
+  Future<Void> leaveShards(boolean succeeded) {
     if (left == null) {
-      left = registering == null ? Future.succeededFuture() : Future.fromCompletionStage(registering.leave(), context)
+      left = registering == null ? Future.succeededFuture()
+          : Future.fromCompletionStage(registering.leave(succeeded), context)
           .onFailure(e -> {
             if (!(e instanceof Cancelled) && !refused()) { // the first: a pull under way, given up as we have left
               LOG.warn("{} could not leave every shard in order, the rendezvous will tell them: {}", name(),

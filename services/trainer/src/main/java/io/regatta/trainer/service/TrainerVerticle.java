@@ -289,7 +289,7 @@ public final class TrainerVerticle extends VerticleBase implements CancellableSt
       run.interrupt();
     }
     return RankSeat.soon(Future.fromCompletionStage(run.ended(), context))
-        .compose(v -> finish(!running && !run.result().isCompletedExceptionally()))
+        .compose(v -> finish(!running && !run.result().isCompletedExceptionally() && run.result().join().isSuccess()))
         .onComplete(v -> result.tryFail(reason));
   }
 

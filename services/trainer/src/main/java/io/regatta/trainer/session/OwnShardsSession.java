@@ -58,8 +58,8 @@ public abstract class OwnShardsSession implements TrainerSession {
   }
 
   @Override
-  public final CompletableFuture<Void> leave() {
-    return client().map(ParameterClient::leave).orElseGet(() -> CompletableFuture.completedFuture(null));
+  public final CompletableFuture<Void> leave(boolean succeeded) {
+    return client().map(client -> client.leave(succeeded)).orElseGet(() -> CompletableFuture.completedFuture(null));
   }
 
   @Override

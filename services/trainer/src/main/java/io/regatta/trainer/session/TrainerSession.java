@@ -162,8 +162,12 @@ public interface TrainerSession {
   /** The ranks that have reached the end of the run; the others were lost or have left, and that is logged. */
   default void reachedTheEnd(Set<Integer> ranks) {}
 
-  /** Takes this rank out of all shards, behind everything it has pushed: nobody waits for it, its state is freed. */
-  CompletableFuture<Void> leave();
+  /**
+   * Takes this rank out of all shards, behind everything it has pushed: nobody waits for it, its state is freed.
+   *
+   * @param succeeded the run has ended with success
+   */
+  CompletableFuture<Void> leave(boolean succeeded);
 
   /**
    * What the shards are to save.

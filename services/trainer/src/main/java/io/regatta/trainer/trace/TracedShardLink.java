@@ -107,8 +107,8 @@ final class TracedShardLink implements ShardLink {
   }
 
   @Override
-  public CompletionStage<Void> leave() {
-    return link.leave();
+  public CompletionStage<Void> leave(boolean succeeded) {
+    return link.leave(succeeded);
   }
 
   @Override

@@ -11,13 +11,19 @@ import ai.djl.training.Trainer;
 import ai.djl.training.TrainingConfig;
 import ai.djl.training.dataset.ArrayDataset;
 import ai.djl.training.dataset.Batch;
+import ai.djl.training.listener.TrainingListener;
+import ai.djl.training.listener.TrainingListener.BatchData;
+import ai.djl.training.listener.TrainingListenerAdapter;
 import ai.djl.training.optimizer.Optimizer;
 import ai.djl.training.tracker.Tracker;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.trainer.config.Strategy;
 import io.regatta.trainer.session.LocalSession;
+import io.vertx.core.json.JsonObject;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** One rank on shards in this process, against DJL's own training. */
 class LocalTrainingTest {
@@ -86,6 +92,53 @@ class LocalTrainingTest {
         }
       }
       assertThat(Toy.values(model)).containsExactly(once);
+    }
+  }
+
+  /** A training listener that counts. */
+  private static final class Counts extends TrainingListenerAdapter {
+    private int tested;
+
+    @Override
+    public void onValidationBatch(Trainer trainer, BatchData batch) {
+      tested++;
+    }
+  }
+
+  private static int evaluated(FleetTrainer trainer, ArrayDataset data) throws Exception {
+    int batches = 0;
+    for (Batch batch : trainer.iterateDataset(data)) {
+      try (batch) {
+        trainer.evaluate(batch.getData()).close();
+        batches++;
+      }
+    }
+    return batches;
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void fitTestsNoMore_onceMaxStepsAreReachedAndTested(boolean atOnce) throws Exception {
+    int batches = ROWS / BATCH;
+    Counts counts = new Counts();
+    try (LocalSession session = new LocalSession(Toy.job(new JsonObject().put("max_steps", batches + batches / 2)));
+        Model model = Toy.model();
+        FleetTrainer trainer = new FleetTrainer(model, Toy.config(new Sgd(0.05))
+            .addTrainingListeners(TrainingListener.Defaults.basic()).addTrainingListeners(counts), Strategy.sync(),
+            ReplicaContext.single(session))) {
+      trainer.initialize(Toy.input(BATCH));
+      ArrayDataset train = Toy.data(trainer.getManager(), ROWS, BATCH, 0, 1);
+      ArrayDataset test = Toy.data(trainer.getManager(), ROWS, BATCH, 0, 1);
+      for (int call = 0; call < (atOnce ? 1 : 6); call++) {
+        EasyTrain.fit(trainer, atOnce ? 6 : 1, train, test);
+      }
+      assertThat(trainer.steps()).isEqualTo(batches + batches / 2);
+      assertThat(counts.tested).isEqualTo(2 * batches);
+      assertThat(trainer.getTrainingResult().getTrainLoss()).isPositive();
+      assertThat(trainer.getTrainingResult().getValidateLoss()).isPositive();
+      assertThat(evaluated(trainer, test)).as("who asks for more gets it").isEqualTo(batches);
+      EasyTrain.fit(trainer, 2, train, Toy.data(trainer.getManager(), ROWS, BATCH, 0, 1));
+      assertThat(counts.tested).as("these have not been tested on").isEqualTo(3 * batches);
     }
   }
 

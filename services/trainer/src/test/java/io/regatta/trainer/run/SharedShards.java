@@ -237,8 +237,9 @@ public final class SharedShards implements AutoCloseable {
     public void stepped(long step) {}
 
     @Override
-    public CompletableFuture<Void> leave() {
-      return lostAtTheEnd ? CompletableFuture.failedFuture(new PeerLost("shard 0 is lost")) : client().map(ParameterClient::leave).orElseGet(() -> CompletableFuture.completedFuture(null));
+    public CompletableFuture<Void> leave(boolean succeeded) {
+      return lostAtTheEnd ? CompletableFuture.failedFuture(new PeerLost("shard 0 is lost"))
+          : client().map(client -> client.leave(succeeded)).orElseGet(() -> CompletableFuture.completedFuture(null));
     }
 
     @Override

@@ -8,7 +8,12 @@ import io.regatta.protocol.security.PeerSecurity;
 import io.regatta.protocol.security.Token;
 import io.regatta.protocol.testing.Certificates;
 import io.vertx.core.Vertx;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.http.HttpClientOptions;
+import io.vertx.core.http.HttpClientRequest;
+import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.HttpServer;
+import io.vertx.core.http.HttpVersion;
 import io.vertx.core.json.JsonObject;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -21,6 +26,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.zip.GZIPOutputStream;
@@ -192,6 +198,70 @@ class PredictionEndpointTest {
       while (ask() != 200) {
         Thread.onSpinWait();
       }
+    }
+  }
+
+  private final List<String> statuses = Collections.synchronizedList(new ArrayList<>());
+
+  /** Begins a gRPC call on a connection of its own, of whose body so many bytes come. */
+  private HttpClientRequest call(int bytes) {
+    io.vertx.core.http.HttpClient client = vertx.createHttpClient(new HttpClientOptions()
+        .setProtocolVersion(HttpVersion.HTTP_2).setHttp2ClearTextUpgrade(false));
+    HttpClientRequest request = Blocking.get(client.request(HttpMethod.POST, port, "127.0.0.1",
+        "/regatta.Prediction/Predict"));
+    request.putHeader("content-type", "application/grpc").setChunked(true);
+    request.response().onSuccess(answer -> answer.end().onSuccess(end -> statuses.add(
+        answer.getHeader("grpc-status") == null ? answer.getTrailer("grpc-status") : answer.getHeader("grpc-status"))));
+    Blocking.get(request.write(Buffer.buffer().appendByte((byte) 0).appendInt(MAX_BYTES).appendBytes(new byte[bytes])));
+    return request;
+  }
+
+  private void awaitStatuses(int count) {
+    long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
+    while (statuses.size() < count && System.nanoTime() < end) {
+      Thread.onSpinWait();
+    }
+    assertThat(statuses).hasSize(count);
+  }
+
+  @Test
+  void what_has_come_of_calls_is_limited_together_with_what_is_posted() throws Exception {
+    try (Predictor predictor = Predictor.load(dir.resolve("model"))) {
+      PredictionEndpoint endpoint = serve(predictor, TimeUnit.MINUTES.toMillis(1));
+      List<HttpClientRequest> calls = new ArrayList<>();
+      List<Socket> posts = new ArrayList<>();
+      for (int i = 0; i < 2; i++) {
+        calls.add(call(MAX_BYTES - 10));
+        posts.add(upload(MAX_BYTES - 1));
+      }
+      calls.add(call(MAX_BYTES - 10)); // finds no room, or a post does not
+      long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
+      while (endpoint.refused() == 0 && System.nanoTime() < end) {
+        Thread.onSpinWait();
+      }
+      assertThat(endpoint.refused()).isEqualTo(1);
+      for (HttpClientRequest call : calls) {
+        call.reset(8);
+      }
+      while (ask() != 200 && System.nanoTime() < end) {
+        Thread.onSpinWait();
+      }
+      assertThat(ask()).isEqualTo(200);
+      assertThat(statuses).as("a call or a post was refused").hasSizeLessThan(2).allMatch("8"::equals);
+      for (Socket socket : posts) {
+        socket.close();
+      }
+    }
+  }
+
+  @Test
+  void a_call_that_does_not_come_in_time_is_given_up() throws Exception {
+    try (Predictor predictor = Predictor.load(dir.resolve("model"))) {
+      PredictionEndpoint endpoint = serve(predictor, 200);
+      call(10);
+      awaitStatuses(1);
+      assertThat(statuses).containsExactly("4");
+      assertThat(endpoint.refused()).isEqualTo(1);
     }
   }
 }

@@ -1,0 +1,40 @@
+package io.regatta.trainer.djl;
+
+import ai.djl.training.EasyTrain;
+import ai.djl.training.dataset.Dataset;
+import java.util.Collections;
+import java.util.IdentityHashMap;
+import java.util.Set;
+
+/**
+ * Tests of {@code EasyTrain.fit} that could only say again what the last one said: once {@code max_steps} are reached,
+ * fit's remaining passes train nothing, and each of them would read its whole validation set. Belongs to the model
+ * thread.
+ */
+final class RepeatedTests {
+
+  /** Data sets that have been iterated over since the last step, other than to train. */
+  private final Set<Dataset> tested = Collections.newSetFromMap(new IdentityHashMap<>());
+  private boolean passTrainsNothing;
+
+  /** A step has been made: tests say something new. */
+  void stepped() {
+    tested.clear();
+  }
+
+  /**
+   * A pass over training data begins.
+   *
+   * @param enough whether all steps have been made
+   */
+  void passBegins(boolean enough) {
+    passTrainsNothing = enough;
+  }
+
+  /** Returns true if nothing of this data set needs to be read. A program that asks by itself gets its data. */
+  boolean isRepetition(Dataset dataset) {
+    boolean again = !tested.add(dataset);
+    return again && passTrainsNothing && StackWalker.getInstance().walk(frames -> frames.anyMatch(frame ->
+        frame.getClassName().equals(EasyTrain.class.getName()) && frame.getMethodName().equals("fit")));
+  }
+}

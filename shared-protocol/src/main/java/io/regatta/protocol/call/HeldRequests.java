@@ -1,0 +1,67 @@
+package io.regatta.protocol.call;
+
+import io.regatta.core.error.RegattaException.Overloaded;
+import io.vertx.core.Vertx;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * Requests of one port that are arriving or being answered: how many bytes of them there may be together, and how long
+ * each may take to arrive. Owned by the event loop of that port; the count of refusals may be read by any thread.
+ */
+public final class HeldRequests {
+  private final Vertx vertx;
+  private final long mostBytes;
+  private final long arrivalMillis;
+  private final AtomicLong refusals = new AtomicLong();
+  private long bytes;
+
+  /**
+   * No requests yet.
+   *
+   * @param mostBytes of all requests together
+   * @param arrivalMillis within which a request has to arrive whole
+   */
+  public HeldRequests(Vertx vertx, long mostBytes, long arrivalMillis) {
+    this.vertx = vertx;
+    this.mostBytes = mostBytes;
+    this.arrivalMillis = arrivalMillis;
+  }
+
+  /** Counts bytes that have arrived until {@link #giveBack}; returns false if there is no room for them. */
+  public boolean hold(long more) {
+    boolean room = bytes + more <= mostBytes;
+    bytes += room ? more : 0;
+    return room;
+  }
+
+  /** Counts bytes no longer. */
+  public void giveBack(long fewer) {
+    bytes -= fewer;
+  }
+
+  /** Returns the error of a request for which there was no room. */
+  public Overloaded overloaded() {
+    return new Overloaded("requests of " + bytes + " bytes are being answered; ask again later");
+  }
+
+  /** Has the task run when a request that begins now must have arrived; returns what to run when it has. */
+  public Runnable awaitArrival(Runnable late) {
+    long timer = vertx.setTimer(arrivalMillis, id -> late.run());
+    return () -> vertx.cancelTimer(timer);
+  }
+
+  /** Returns what is said of a request that has not arrived in time. */
+  public String late(String arrived) {
+    return "after " + arrivalMillis + " ms " + arrived + " of the request have come, and not the rest";
+  }
+
+  /** Counts a call that was refused because it found no room, or came too late. */
+  void refused() {
+    refusals.incrementAndGet();
+  }
+
+  /** Returns the calls that were refused because they found no room, or came too late. Any thread. */
+  public long refusals() {
+    return refusals.get();
+  }
+}

@@ -1,0 +1,86 @@
+package io.regatta.protocol.call;
+
+import static io.regatta.protocol.stream.Loop.get;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.regatta.protocol.stream.Loop;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.http.HttpClient;
+import io.vertx.core.http.HttpClientOptions;
+import io.vertx.core.http.HttpClientRequest;
+import io.vertx.core.http.HttpClientResponse;
+import io.vertx.core.http.HttpMethod;
+import io.vertx.core.http.HttpServer;
+import io.vertx.core.http.HttpServerOptions;
+import io.vertx.core.http.HttpVersion;
+import io.vertx.grpc.health.v1.HealthCheckRequest;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Health is watched without a token, so one address must not keep the others from it. */
+class HealthWatchersTest {
+  private static final String WATCH = "/grpc.health.v1.Health/Watch";
+
+  private final Loop loop = new Loop();
+  private HttpServer server;
+
+  @BeforeEach
+  void serve() throws Exception {
+    GrpcCalls calls = new GrpcCalls(loop.vertx);
+    server = get(loop.vertx.createHttpServer(new HttpServerOptions()).requestHandler(calls).listen(0, "127.0.0.1"));
+  }
+
+  @AfterEach
+  void close() throws Exception {
+    loop.close();
+  }
+
+  private HttpClient from(String address) {
+    return loop.vertx.createHttpClient(new HttpClientOptions().setProtocolVersion(HttpVersion.HTTP_2)
+        .setHttp2ClearTextUpgrade(false).setLocalAddress(address));
+  }
+
+  /** The status that a watch is refused with, or empty if it has told something. */
+  private String watch(HttpClient client, List<HttpClientRequest> open) throws Exception {
+    HttpClientRequest request = get(client.request(HttpMethod.POST, server.actualPort(), "127.0.0.1", WATCH));
+    byte[] message = HealthCheckRequest.getDefaultInstance().toByteArray();
+    Future<HttpClientResponse> answer = request.putHeader("content-type", "application/grpc")
+        .send(Buffer.buffer().appendByte((byte) 0).appendInt(message.length).appendBytes(message));
+    Promise<String> told = Promise.promise();
+    answer.onFailure(told::tryFail).onSuccess(response -> {
+      if (response.getHeader("grpc-status") != null) {
+        told.complete(response.getHeader("grpc-status") + " " + response.getHeader("grpc-message"));
+      } else {
+        response.handler(bytes -> told.tryComplete(""));
+      }
+    });
+    open.add(request);
+    return get(told.future());
+  }
+
+  @Test
+  void oneAddressDoesNotKeepOthersFromWatching_andHasItsPlacesBackWhenItEnds() throws Exception {
+    HttpClient many = from("127.0.0.1");
+    List<HttpClientRequest> open = new ArrayList<>();
+    String refused = "";
+    while (refused.isEmpty() && open.size() < 90) { // so many streams one connection may have
+      refused = watch(many, open);
+    }
+    assertThat(refused).startsWith("8 ").contains("127.0.0.1").contains("Check");
+    assertThat(watch(from("127.0.0.2"), new ArrayList<>())).as("another address").isEmpty();
+    assertThat(watch(from("127.0.0.1"), new ArrayList<>())).as("another connection of the same").startsWith("8 ");
+    for (HttpClientRequest each : open) {
+      each.reset(8);
+    }
+    String again = "8";
+    for (int i = 0; i < 1000 && !again.isEmpty(); i++) { // until the server has read that they have ended
+      again = watch(from("127.0.0.1"), new ArrayList<>());
+    }
+    assertThat(again).isEmpty();
+  }
+}
