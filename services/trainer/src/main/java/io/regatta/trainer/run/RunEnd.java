@@ -1,7 +1,6 @@
 package io.regatta.trainer.run;
 
 import io.regatta.core.client.ParameterClient;
-import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.exchange.Mode;
 import io.regatta.trainer.config.JobConfig;
@@ -13,9 +12,7 @@ import io.regatta.trainer.result.Figures;
 import io.regatta.trainer.result.ResultFile;
 import io.regatta.trainer.result.RunLosses;
 import io.regatta.trainer.result.RunResult;
-import io.regatta.trainer.save.SavedModel;
 import io.regatta.trainer.session.TrainerSession;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -36,9 +33,6 @@ import org.slf4j.LoggerFactory;
 final class RunEnd {
 
   private static final Logger LOG = LoggerFactory.getLogger(RunEnd.class);
-
-  /** Behind the name of the job's output, where a model is saved that was not trained to its end. */
-  private static final String UNFINISHED = ".unfinished";
 
   private final TrainerSession session;
   private final ReplicaGroup group;
@@ -87,50 +81,6 @@ final class RunEnd {
       LOG.debug("trainer {} of job {} has reached its end, but could not leave every shard: {}", session.trainer().rank(),
           session.job().job(), e.getMessage());
     }
-  }
-
-  /**
-   * Saves what has been trained, by the lowest rank, if the trainers cannot meet because the rendezvous is gone; the others' steps end
-   * first, as far as the servers see them. What only describes the model (metrics over all trainers, hash, result) is missing then. If
-   * the program had saved its model before somebody was lost, says so.
-   *
-   * @param worker replica 0's
-   * @param why the run has failed
-   * @param programEnded whether the program has come to its end, so that the model is whole
-   * @return the failure of the run, which names what is there and what is missing
-   */
-  RuntimeException withoutRendezvous(ReplicaWorker worker, RuntimeException why, boolean programEnded) {
-    if (!(why instanceof PeerLost) && !session.isWithoutRendezvous() || worker.trainer() == null || session.client().isEmpty()) {
-      return why;
-    }
-    String name = "trainer " + session.trainer().rank() + " of job " + session.job().job();
-    String missing = "; the result is missing (metrics over all trainers, hash), because the trainers could not meet: ";
-    if (programEnded && !worker.model().isEmpty()) {
-      return new PeerLost(name + " has ended, its model is saved in " + worker.model() + missing + why.getMessage(), why);
-    }
-    String output = session.job().output();
-    if (!session.isWithoutRendezvous() || output.isBlank()) {
-      return why;
-    }
-    if (!session.isLowest()) {
-      return new PeerLost(name + " has ended, and leaves the model to the lowest trainer to save" + missing + why.getMessage(), why);
-    }
-    boolean whole = programEnded || worker.hasTrainedAll();
-    Path dir = Path.of(whole ? output : output + UNFINISHED);
-    saves.begin();
-    try {
-      worker.trainer().handIn();
-      session.await("end of the others' training", session.othersAtRest());
-      SavedModel.write(dir, session, worker.trainer());
-      saves.saved(dir.toString());
-    } catch (RegattaException e) {
-      LOG.warn("{} could not save what it has trained in {}: {}", name, dir, e.getMessage());
-      return why;
-    } finally {
-      saves.end();
-    }
-    return new PeerLost(name + " has saved " + (whole ? "the model, as the trainers have trained it," : "the model, not yet trained to "
-        + "its end (" + worker.trainer().steps() + " steps),") + " in " + dir + missing + why.getMessage(), why);
   }
 
   /** By the lowest rank that is there and has a file; if that is lost meanwhile, by the next one. */

@@ -19,6 +19,7 @@ import io.regatta.node.admin.Waits;
 import io.regatta.node.directory.Directory;
 import io.regatta.node.group.Membership;
 import io.regatta.protocol.Float64s;
+import io.regatta.protocol.parameterserver.Shard;
 import io.regatta.trainer.config.GpuAssignment;
 import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.config.Strategy;
@@ -230,6 +231,17 @@ final class ClusterSession implements OwnedSession {
   @Override
   public CompletableFuture<Void> othersAtRest() {
     return onLoop(() -> mesh != null || worldSize() == 1 ? Future.succeededFuture() : new OthersAtRest(node, found, job.job(), trainer.rank()).await());
+  }
+
+  @Override
+  public String shardAddress(int shard) {
+    Shard of = found.shards().get(shard);
+    return of.getHost() + ":" + of.getPort();
+  }
+
+  @Override
+  public boolean isOneOfSeveralHosts() {
+    return job.aggregator() && Set.copyOf(group.hosts()).size() > 1;
   }
 
   @Override

@@ -156,6 +156,16 @@ public interface TrainerSession {
     return CompletableFuture.completedFuture(null);
   }
 
+  /** Returns the address of a shard, {@code host:port}, for messages; empty if it is in this process. */
+  default String shardAddress(int shard) {
+    return "";
+  }
+
+  /** Returns true if the trainers push through aggregators on several hosts: the loss of one concerns its host only. */
+  default boolean isOneOfSeveralHosts() {
+    return false;
+  }
+
   /** This rank has made its last step and only tells the others of its run: who leaves from now on is not missed. */
   default void ending() {}
 
