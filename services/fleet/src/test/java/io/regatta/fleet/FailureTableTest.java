@@ -9,6 +9,7 @@ import io.regatta.node.Node;
 import io.regatta.parameterserver.ParameterServerConfig;
 import io.regatta.parameterserver.ParameterServerVerticle;
 import io.regatta.protocol.snapshot.FileEntry;
+import io.regatta.protocol.snapshot.LostShard;
 import io.regatta.protocol.snapshot.ManifestFile;
 import io.regatta.protocol.snapshot.ModelFiles;
 import io.regatta.protocol.snapshot.SafetensorsFile;
@@ -56,8 +57,8 @@ class FailureTableTest {
   /** TRAINED: a phase of training has ended. BARRIER: in the evaluation. SAVE: between two files of the model. */
   enum Moment { FIRST, MIDDLE, TRAINED, BARRIER, SAVE, END, NEVER }
 
-  /** SERVER: the second of two. */
-  enum Who { TRAINER_1, TRAINER_0, SERVER, RENDEZVOUS, AGGREGATOR }
+  /** Servers are counted from 0. */
+  enum Who { TRAINER_1, TRAINER_0, SERVER_1, SERVER_2, RENDEZVOUS, AGGREGATOR }
 
   /** A row: what ends when; how the last trainer ends that is left; where a model is; the row as the page has it. */
   enum Row {
@@ -71,15 +72,14 @@ class FailureTableTest {
         "| trainer 0 | before the first step | 1 | model of the others' data |"),
     FIRST_BARRIER(Who.TRAINER_0, Moment.BARRIER, null, "", "| trainer 0 | at a barrier after its training | 0 | model, saved by the next rank |"),
     FIRST_END(Who.TRAINER_0, Moment.END, null, "", "| trainer 0 | in the last gather | 0 | model |"),
-    SERVER_BEFORE(Who.SERVER, Moment.FIRST, "cannot open a tensor stream to", null, "| parameter server | before the first step | 1 | nothing was trained |"),
-    SERVER_END(Who.SERVER, Moment.END, "trainer 0 of job wide-and-deep has ended, its model is saved in", "",
+    SERVER_BEFORE(Who.SERVER_1, Moment.FIRST, "cannot open a tensor stream to", null,
+        "| parameter server | before the first step | 1 | nothing was trained |"),
+    SERVER_END(Who.SERVER_1, Moment.END, "trainer 0 of job wide-and-deep has ended, its model is saved in", "",
         "| parameter server | after the model is saved | 1 | model, no result |"),
     RENDEZVOUS_BEFORE(Who.RENDEZVOUS, Moment.FIRST, "rendezvous", null, "| rendezvous | before the first step | 1 | nothing was trained |"),
-    SERVER_AMID(Who.SERVER, Moment.MIDDLE, REST + " not yet trained to its end (", ".unfinished",
+    SERVER_AMID(Who.SERVER_1, Moment.MIDDLE, REST + " not yet trained to its end (", ".unfinished",
         "| parameter server | in mid-run | 1 | rest of the model, last snapshot |"),
-    SERVER_BARRIER(Who.SERVER, Moment.BARRIER, REST + " in", ".unfinished",
-        "| parameter server | at a barrier after the training | 1 | rest of the model, last snapshot |"),
-    SERVER_SAVE(Who.SERVER, Moment.SAVE, REST + " in", ".unfinished",
+    SERVER_SAVE(Who.SERVER_1, Moment.SAVE, REST + " in", ".unfinished",
         "| parameter server | while trainer 0 saves | 1 | rest of the model, last snapshot |"),
     TRAINER_SAVE(Who.TRAINER_1, Moment.SAVE, null, "", "| another trainer | while trainer 0 saves | 0 | model |"),
     FIRST_SAVE(Who.TRAINER_0, Moment.SAVE, null, "",
@@ -158,7 +158,8 @@ class FailureTableTest {
       Future<Void> ended = vertx.undeploy(switch (who) {
         case TRAINER_1 -> trainers.get(1);
         case TRAINER_0 -> trainers.get(0);
-        case SERVER -> servers.get(1);
+        case SERVER_1 -> servers.get(1);
+        case SERVER_2 -> servers.get(2);
         case RENDEZVOUS -> rendezvous;
         case AGGREGATOR -> aggregator;
       });
@@ -181,7 +182,7 @@ class FailureTableTest {
   }
 
   /** Runs the program on two trainers to the end of both; returns the end of the lowest that has not died. */
-  private Future<?> run(JobConfig job, TrainingProgram of, Death death) throws Exception {
+  private Future<?> run(JobConfig job, TrainingProgram of, Death... deaths) throws Exception {
     rendezvous = get(vertx.deployVerticle(new RendezvousVerticle(node, RendezvousConfig.defaults())));
     for (int index = 0; index < job.servers(); index++) {
       servers.add(get(vertx.deployVerticle(new ParameterServerVerticle(node,
@@ -194,17 +195,17 @@ class FailureTableTest {
     TrainingProgram program = worker -> {
       get(all.future());
       if (worker.rank() == 0) {
-        death.at(Moment.FIRST);
+        at(Moment.FIRST, deaths);
       }
       of.run(worker);
       if (worker.rank() == 0) {
-        death.at(Moment.END);
+        at(Moment.END, deaths);
       }
     };
     List<TrainerVerticle> verticles = new ArrayList<>();
     List<Future<String>> deployed = new ArrayList<>();
     for (int rank = 0; rank < 2; rank++) {
-      TrainerVerticle verticle = new TrainerVerticle(node, new TrainerConfig(job, rank, ""), program, hook(death));
+      TrainerVerticle verticle = new TrainerVerticle(node, new TrainerConfig(job, rank, ""), program, hook(deaths));
       verticles.add(verticle);
       deployed.add(vertx.deployVerticle(verticle));
     }
@@ -215,7 +216,13 @@ class FailureTableTest {
     for (TrainerVerticle each : verticles) {
       ended(each.finished());
     }
-    return verticles.get(death.who == Who.TRAINER_0 ? 1 : 0).finished();
+    return verticles.get(deaths[0].who == Who.TRAINER_0 ? 1 : 0).finished();
+  }
+
+  private static void at(Moment now, Death... deaths) {
+    for (Death each : deaths) {
+      each.at(now);
+    }
   }
 
   private static void ended(Future<?> run) throws Exception {
@@ -223,7 +230,7 @@ class FailureTableTest {
   }
 
   /** The progress of trainer 0. */
-  private static Progress hook(Death death) {
+  private static Progress hook(Death... deaths) {
     return new Progress() {
       private boolean training;
 
@@ -231,28 +238,28 @@ class FailureTableTest {
       public void begin(String phase, long examples) {
         training = phase.equals("train");
         if (phase.equals("test")) {
-          death.at(Moment.BARRIER);
+          at(Moment.BARRIER, deaths);
         }
       }
 
       @Override
       public void advance(long examples) {
         if (training) {
-          death.at(Moment.MIDDLE);
+          at(Moment.MIDDLE, deaths);
         }
       }
 
       @Override
       public void end() {
         if (training) {
-          death.at(Moment.TRAINED);
+          at(Moment.TRAINED, deaths);
         }
       }
 
       @Override
       public void saving(String file) {
         if (!file.equals(ModelFiles.DENSE)) {
-          death.at(Moment.SAVE);
+          at(Moment.SAVE, deaths);
         }
       }
     };
@@ -275,31 +282,34 @@ class FailureTableTest {
       Path model = dir.resolve("output" + row.model);
       SnapshotDirectory.verify(model);
       assertThat(ManifestFile.read(model).containsKey("lost_shards"))
-          .isEqualTo(row.who == Who.SERVER && row.when != Moment.END);
+          .isEqualTo(row.who == Who.SERVER_1 && row.when != Moment.END);
     }
     assertThat(Files.readString(Checkout.file("docs/failure-modes.md"))).contains(row.inPage);
   }
 
-  /** The rows of the living shard are there, and the dense parameters of the last step. */
+  /** One server is lost in the evaluation, another one while what is left is saved. */
   @Test
-  void the_rest_of_a_model_has_all_but_the_rows_of_the_lost_shard() throws Exception {
-    Future<?> last = run(job("wide-and-deep", "snapshots.every_pass=true", "epochs=2", "threads=2"), new WideAndDeep(),
-        new Death(Who.SERVER, Moment.BARRIER));
+  void the_rest_of_a_model_has_all_but_the_rows_of_the_lost_shards() throws Exception {
+    Future<?> last = run(job("wide-and-deep", "servers=3", "threads=2", "epochs=2", "snapshots.every_pass=true"),
+        new WideAndDeep(), new Death(Who.SERVER_1, Moment.BARRIER), new Death(Who.SERVER_2, Moment.SAVE));
     Path model = dir.resolve("output.unfinished");
     JsonObject manifest = ManifestFile.read(model);
-    JsonObject lost = manifest.getJsonArray("lost_shards").getJsonObject(0);
-    assertThat(lost.getInteger("shard")).isEqualTo(1);
-    assertThat(lost.getInteger("of")).isEqualTo(2);
-    assertThat(lost.getJsonArray("missing_tables").size()).isPositive();
-    assertThat(lost.getLong("dense_step")).isEqualTo(manifest.getLong("step"));
-    assertThat(last.cause()).hasMessageContainingAll("rows of table",
-        "lost shard 1 (" + lost.getString("address") + ") of 2",
-        "the last whole snapshot is " + dir.resolve("output/pass-00001"));
-    assertThat(rows(model)).isNotEmpty().allMatch(id -> SparsePartition.shardOf(id, 2) == 0);
+    List<LostShard> lost = LostShard.in(manifest);
+    assertThat(lost).extracting(LostShard::shard).containsExactly(1, 2);
+    assertThat(lost).allMatch(shard -> shard.of() == 3 && !shard.missingTables().isEmpty()
+        && (shard.denseStep() < 0 || shard.denseStep() == manifest.getLong("step")));
+    String missing = LostShard.missingRows(lost);
+    assertThat(last.cause()).hasMessageContainingAll(REST + " in " + model, missing + " are missing",
+        "lost shards 1 (127.0.0.1:", "the last whole snapshot is " + dir.resolve("output/pass-00001") + " (step ");
+    assertThat(dir.resolve("output/manifest.json")).doesNotExist();
+    assertThat(rows(model)).isNotEmpty().allMatch(id -> SparsePartition.shardOf(id, 3) == 0);
+    assertThat(CommandLineRun.regatta("checkpoint", "verify", model.toString()).out()).contains(missing);
     CommandLineRun predicted = CommandLineRun.regatta("predict", "--model", model.toString(),
         dir.resolve("none.tsv").toString());
     assertThat(predicted.status()).isNotZero();
-    assertThat(predicted.failure()).contains("model " + model + " lacks the rows of table", "lost shard 1 (");
+    assertThat(predicted.failure()).contains("model " + model + " lacks " + missing);
+    assertThat(Files.readString(Checkout.file("docs/failure-modes.md")))
+        .contains("| parameter server | at a barrier after the training | 1 | rest of the model, last snapshot |");
   }
 
   private static List<Long> rows(Path model) throws Exception {
@@ -320,12 +330,12 @@ class FailureTableTest {
   @Test
   void a_model_without_tables_is_whole_when_a_server_is_lost_after_the_training() throws Exception {
     Path unbroken = dir.resolve("unbroken");
-    Future<?> undisturbed = run(line(unbroken), new FitALine(), new Death(Who.SERVER, Moment.NEVER));
+    Future<?> undisturbed = run(line(unbroken), new FitALine(), new Death(Who.SERVER_1, Moment.NEVER));
     assertThat(undisturbed.succeeded()).as(() -> String.valueOf(undisturbed.cause())).isTrue();
     stop();
     begin();
     Path output = dir.resolve("output");
-    Future<?> last = run(line(output), new FitALine(), new Death(Who.SERVER, Moment.TRAINED));
+    Future<?> last = run(line(output), new FitALine(), new Death(Who.SERVER_1, Moment.TRAINED));
     assertThat(last.cause()).hasMessageContainingAll(
         "trainer 0 of job fit-a-line has saved the model, as the trainers have trained it, in " + output,
         "the dense parameters on lost shard 1 (", "are those that this trainer pulled last, at step ");

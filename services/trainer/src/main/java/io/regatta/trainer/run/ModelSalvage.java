@@ -143,7 +143,7 @@ final class ModelSalvage {
     return failure(" has ended, its model is saved in " + worker.model(), why);
   }
 
-  /** Returns whether the model is there as it is now: from before the loss, or by a lower trainer, which has left since. */
+  /** Returns whether the model is there as it is now: from before the loss, or by a lower trainer that has left since. */
   private static boolean isSaved(Path dir, FleetTrainer trainer) {
     if (!Files.exists(dir.resolve(ManifestFile.NAME))) {
       return false;
