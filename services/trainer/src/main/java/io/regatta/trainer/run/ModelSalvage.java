@@ -68,23 +68,35 @@ final class ModelSalvage {
     if (session.job().output().isBlank() || trainer.steps() == 0 || otherRankLost) {
       return why;
     }
-    if (!session.isLowest()) {
-      return alone ? failure(" has ended, and leaves the model to the lowest trainer to save", why) : why;
+    if (!session.isLowest() && alone) {
+      return failure(" has ended, and leaves the model to the lowest trainer to save", why);
     }
-    saves.begin();
     try {
-      handIn(trainer);
-      RemainingModel left = left(trainer);
-      if (left.lost().isEmpty() && alone) {
-        session.await("end of the others' training", session.othersAtRest());
-        left = left(trainer);
-      } else if (left.lost().isEmpty() && session.isOneOfSeveralHosts()) {
-        return why; // the loss of an aggregator concerns the trainers of its host alone
-      }
-      return saved(worker, left, why, programEnded || worker.hasTrainedAll());
+      return isToSave() ? saved(worker, why, programEnded || worker.hasTrainedAll()) : why;
     } catch (RegattaException e) {
       LOG.warn("{} could not save what it has trained in {}: {}", name, session.job().output(), e.getMessage());
       return why;
+    }
+  }
+
+  /** Waits until a lower trainer has left, having saved the model or not, or is declared lost; for a lease at most. */
+  private boolean isToSave() {
+    return session.isLowest() || !session.isOneOfSeveralHosts()
+        && session.await("loss of the lower trainers, or their save of the model", session.lowest());
+  }
+
+  private RuntimeException saved(ReplicaWorker worker, RuntimeException why, boolean trained) {
+    saves.begin();
+    try {
+      handIn(worker.trainer());
+      RemainingModel left = left(worker.trainer());
+      if (left.lost().isEmpty() && session.isWithoutRendezvous()) {
+        session.await("end of the others' training", session.othersAtRest());
+        left = left(worker.trainer());
+      } else if (left.lost().isEmpty() && session.isOneOfSeveralHosts()) {
+        return why; // the loss of an aggregator concerns the trainers of its host alone
+      }
+      return written(worker, left, why, trained);
     } finally {
       saves.end();
     }
@@ -113,7 +125,7 @@ final class ModelSalvage {
   }
 
   /** Saves the model. If another shard is lost meanwhile, begins again without it: at most once for each shard. */
-  private RuntimeException saved(ReplicaWorker worker, RemainingModel first, RuntimeException why, boolean trained) {
+  private RuntimeException written(ReplicaWorker worker, RemainingModel first, RuntimeException why, boolean trained) {
     FleetTrainer trainer = worker.trainer();
     RemainingModel left = first;
     while (true) {
@@ -143,7 +155,7 @@ final class ModelSalvage {
     return failure(" has ended, its model is saved in " + worker.model(), why);
   }
 
-  /** Returns whether the model is there as it is now: from before the loss, or by a lower trainer that has left since. */
+  /** Returns whether the model is there as it is now: from before the loss, or by a lower trainer that has left. */
   private static boolean isSaved(Path dir, FleetTrainer trainer) {
     if (!Files.exists(dir.resolve(ManifestFile.NAME))) {
       return false;

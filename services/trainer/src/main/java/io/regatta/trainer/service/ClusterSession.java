@@ -55,6 +55,9 @@ final class ClusterSession implements OwnedSession {
 
   private static final Logger LOG = LoggerFactory.getLogger(ClusterSession.class);
 
+  /** After a lease has ended, until the news of the loss is here. */
+  private static final long LOSS_TOLD_MILLIS = 2_000;
+
   private final Node node;
   private final Context context;
   private final JobConfig job;
@@ -286,6 +289,13 @@ final class ClusterSession implements OwnedSession {
   @Override
   public boolean isLowest() {
     return trainer.rank() == 0 || others.isLowest();
+  }
+
+  @Override
+  public CompletableFuture<Boolean> lowest() {
+    return onLoop(() -> isLowest() || withoutRendezvous ? Future.succeededFuture(isLowest())
+        : others.becomesLowest().map(true).timeout(group.leaseMillis() + LOSS_TOLD_MILLIS, TimeUnit.MILLISECONDS)
+            .otherwise(false));
   }
 
   @Override

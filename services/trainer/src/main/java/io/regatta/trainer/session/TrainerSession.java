@@ -132,6 +132,14 @@ public interface TrainerSession {
     return trainer().rank() == 0;
   }
 
+  /**
+   * Completes with whether {@link #isLowest}, waiting for news: a lower rank that has died is declared lost when its
+   * lease has ended. False if one still lives then.
+   */
+  default CompletableFuture<Boolean> lowest() {
+    return CompletableFuture.completedFuture(isLowest());
+  }
+
   /** Tells how far this rank is, for heartbeats and {@code status}. */
   void stepped(long step);
 
