@@ -1,6 +1,7 @@
 package io.regatta.fleet;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.protocol.snapshot.LostShard;
 import io.regatta.protocol.snapshot.ManifestFile;
 import io.regatta.protocol.snapshot.SnapshotChain;
 import io.regatta.protocol.snapshot.SnapshotDirectory;
@@ -125,7 +126,11 @@ final class CheckpointCheck {
 
   private static String words(Path dir) {
     JsonObject manifest = ManifestFile.read(dir);
-    return Snapshots.isSnapshot(dir)
-        ? "a snapshot of kind " + manifest.getString("kind") + ", step " + manifest.getLong("step") : "a model" + (manifest.containsKey("step") ? ", step " + manifest.getLong("step") : "");
+    if (Snapshots.isSnapshot(dir)) {
+      return "a snapshot of kind " + manifest.getString("kind") + ", step " + manifest.getLong("step");
+    }
+    String missing = LostShard.missingRows(LostShard.in(manifest));
+    return "a model" + (manifest.containsKey("step") ? ", step " + manifest.getLong("step") : "")
+        + (missing.isEmpty() ? "" : ", without " + missing);
   }
 }

@@ -4,6 +4,7 @@ import io.regatta.core.model.DenseVariable;
 import io.regatta.core.model.Sharding;
 import io.regatta.protocol.snapshot.FileEntry;
 import io.regatta.protocol.snapshot.Manifest;
+import io.regatta.protocol.snapshot.LostShard;
 import io.regatta.protocol.snapshot.ManifestFile;
 import io.regatta.protocol.snapshot.SafetensorsFile;
 import io.regatta.protocol.snapshot.SnapshotDirectory;
@@ -46,6 +47,13 @@ final class CheckpointPage {
       line(out, "model of job", json.getString("job"));
       line(out, "mode", json.getString("mode"));
       line(out, "parameters hash", json.getString("parameters_hash"));
+      List<LostShard> lost = LostShard.in(json);
+      if (!LostShard.missingRows(lost).isEmpty()) {
+        line(out, "missing", LostShard.missingRows(lost));
+      }
+      if (!LostShard.olderDense(lost).isEmpty()) {
+        line(out, "as pulled last", LostShard.olderDense(lost));
+      }
     }
     out.println();
     out.printf("%-36s %14s  %s%n", "file", "bytes", "tensors");

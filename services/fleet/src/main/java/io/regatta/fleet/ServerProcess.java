@@ -35,6 +35,9 @@ final class ServerProcess {
     node.future().compose(n -> {
       Deployable deployable = verticle.apply(n);
       return ServiceProcess.deploy(n, service, deployable, ready).onSuccess(id -> {
+        if (deployable instanceof ParameterServerVerticle server) {
+          LauncherLink.finishesFirst(server::unused);
+        }
         if (deployable instanceof FiniteService finite) {
           finite.finished().onSuccess(line -> {
             ready.accept(String.valueOf(line));

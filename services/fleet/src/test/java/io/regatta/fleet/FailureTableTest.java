@@ -2,28 +2,44 @@ package io.regatta.fleet;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.regatta.aggregator.AggregatorConfig;
+import io.regatta.aggregator.AggregatorVerticle;
+import io.regatta.core.model.SparsePartition;
 import io.regatta.node.Node;
 import io.regatta.parameterserver.ParameterServerConfig;
 import io.regatta.parameterserver.ParameterServerVerticle;
+import io.regatta.protocol.snapshot.FileEntry;
+import io.regatta.protocol.snapshot.LostShard;
+import io.regatta.protocol.snapshot.ManifestFile;
+import io.regatta.protocol.snapshot.ModelFiles;
+import io.regatta.protocol.snapshot.SafetensorsFile;
+import io.regatta.protocol.snapshot.SnapshotDirectory;
+import io.regatta.protocol.snapshot.TensorInfo;
 import io.regatta.rendezvous.RendezvousConfig;
 import io.regatta.rendezvous.RendezvousVerticle;
 import io.regatta.trainer.Progress;
 import io.regatta.trainer.TrainingProgram;
 import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.config.TrainerConfig;
+import io.regatta.trainer.program.FitALine;
 import io.regatta.trainer.program.WideAndDeep;
+import io.regatta.trainer.save.SavedParameters;
 import io.regatta.trainer.service.TrainerVerticle;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
+import io.vertx.core.json.JsonObject;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.LongStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -36,11 +52,14 @@ class FailureTableTest {
 
   /** For what hangs; it measures nothing. */
   private static final int SECONDS = 120;
+  private static final String REST = "trainer 0 of job wide-and-deep has saved what is left of the model,";
   private static final String UNTRAINED = "job wide-and-deep has ended without some of its data: trainer 1 (";
 
-  enum Moment { FIRST, MIDDLE, BARRIER, END }
+  /** TRAINED: a phase of training has ended. BARRIER: in the evaluation. SAVE: between two files of the model. */
+  enum Moment { FIRST, MIDDLE, TRAINED, BARRIER, SAVE, END, NEVER }
 
-  enum Who { TRAINER_1, TRAINER_0, SERVER, RENDEZVOUS }
+  /** Servers are counted from 0. */
+  enum Who { TRAINER_1, TRAINER_0, SERVER_1, SERVER_2, RENDEZVOUS, AGGREGATOR }
 
   /** A row: what ends when; how the last trainer ends that is left; where a model is; the row as the page has it. */
   enum Row {
@@ -54,12 +73,23 @@ class FailureTableTest {
         "| trainer 0 | before the first step | 1 | model of the others' data |"),
     FIRST_BARRIER(Who.TRAINER_0, Moment.BARRIER, null, "", "| trainer 0 | at a barrier after its training | 0 | model, saved by the next rank |"),
     FIRST_END(Who.TRAINER_0, Moment.END, null, "", "| trainer 0 | in the last gather | 0 | model |"),
-    SERVER_BEFORE(Who.SERVER, Moment.FIRST, "cannot open a tensor stream to", null, "| parameter server | before the first step | 1 | nothing was trained |"),
-    SERVER_END(Who.SERVER, Moment.END, "trainer 0 of job wide-and-deep has ended, its model is saved in", "",
+    SERVER_BEFORE(Who.SERVER_1, Moment.FIRST, "cannot open a tensor stream to", null,
+        "| parameter server | before the first step | 1 | nothing was trained |"),
+    SERVER_END(Who.SERVER_1, Moment.END, "trainer 0 of job wide-and-deep has ended, its model is saved in", "",
         "| parameter server | after the model is saved | 1 | model, no result |"),
     RENDEZVOUS_BEFORE(Who.RENDEZVOUS, Moment.FIRST, "rendezvous", null, "| rendezvous | before the first step | 1 | nothing was trained |"),
-    SERVER_AMID(Who.SERVER, Moment.MIDDLE, "shard 0", null, "| parameter server | in mid-run | 1 | last snapshot |"),
-    SERVER_BARRIER(Who.SERVER, Moment.BARRIER, "shard 0", null, "| parameter server | at a barrier after the training | 1 | last snapshot |"),
+    SERVER_AMID(Who.SERVER_1, Moment.MIDDLE, REST + " not yet trained to its end (", ".unfinished",
+        "| parameter server | in mid-run | 1 | rest of the model, last snapshot |"),
+    SERVER_SAVE(Who.SERVER_1, Moment.SAVE, REST + " in", ".unfinished",
+        "| parameter server | while trainer 0 saves | 1 | rest of the model, last snapshot |"),
+    TRAINER_SAVE(Who.TRAINER_1, Moment.SAVE, null, "", "| another trainer | while trainer 0 saves | 0 | model |"),
+    FIRST_SAVE(Who.TRAINER_0, Moment.SAVE, null, "",
+        "| trainer 0 | while it saves | 0 | model, saved by the next rank |"),
+    RENDEZVOUS_SAVE(Who.RENDEZVOUS, Moment.SAVE, "trainer 0 of job wide-and-deep has ended, its model is saved in", "",
+        "| rendezvous | while trainer 0 saves | 1 | model, no result |"),
+    AGGREGATOR_AMID(Who.AGGREGATOR, Moment.MIDDLE,
+        "trainer 0 of job wide-and-deep has saved the model, not yet trained to its end (", ".unfinished",
+        "| aggregator | in mid-run | 1 | model of what was trained, in `DIR.unfinished` |"),
     RENDEZVOUS_AMID(Who.RENDEZVOUS, Moment.MIDDLE, "trainer 0 of job wide-and-deep has saved the model, as the trainers have trained it,",
         "", "| rendezvous | in mid-run | 1 | model, no result |"),
     RENDEZVOUS_BARRIER(Who.RENDEZVOUS, Moment.BARRIER, "trainer 0 of job wide-and-deep has saved the model, as the trainers have trained it,",
@@ -89,11 +119,14 @@ class FailureTableTest {
   private Vertx vertx;
   private Node node;
   private String rendezvous;
-  private String server;
+  private String aggregator;
+  private final List<String> servers = new ArrayList<>();
   private final List<String> trainers = new ArrayList<>();
 
   @BeforeEach
-  void start() {
+  void begin() {
+    servers.clear();
+    trainers.clear();
     vertx = Vertx.vertx();
     node = Node.embedded(vertx, null, "test");
   }
@@ -107,65 +140,71 @@ class FailureTableTest {
     return future.toCompletionStage().toCompletableFuture().get(SECONDS, TimeUnit.SECONDS);
   }
 
-  private void end(Row row, Moment now, AtomicBoolean done) {
-    if (row.when == now && !done.getAndSet(true)) {
-      Future<Void> ended = vertx.undeploy(switch (row.who) {
+  /** What ends when; once. */
+  private final class Death {
+    private final Who who;
+    private final Moment when;
+    private final AtomicBoolean done = new AtomicBoolean();
+
+    Death(Who who, Moment when) {
+      this.who = who;
+      this.when = when;
+    }
+
+    /** On a model thread of trainer 0. */
+    void at(Moment now) {
+      if (when != now || done.getAndSet(true)) {
+        return;
+      }
+      Future<Void> ended = vertx.undeploy(switch (who) {
         case TRAINER_1 -> trainers.get(1);
         case TRAINER_0 -> trainers.get(0);
-        case SERVER -> server;
+        case SERVER_1 -> servers.get(1);
+        case SERVER_2 -> servers.get(2);
         case RENDEZVOUS -> rendezvous;
+        case AGGREGATOR -> aggregator;
       });
       try {
-        if (row.who != Who.TRAINER_0) { // which would wait for itself
-          get(ended);
-        }
+        get(ended); // trainer 0, which waits for itself, is interrupted
       } catch (Exception e) {
         throw new IllegalStateException(e);
       }
     }
   }
 
-  @ParameterizedTest
-  @EnumSource
-  void a_run_ends_as_the_page_says(Row row) throws Exception {
-    JobConfig job = Jobs.wideAndDeep(dir, "mode=sync", "servers=1", "shards=1", "trainers=2", "epochs=2",
-        "stop_grace_seconds=0"); // who ends here shall be gone, as by kill -9
+  private JobConfig job(String name, String... more) {
+    List<String> keys = new ArrayList<>(List.of("mode=sync", "servers=2", "shards=1", "trainers=2",
+        "stop_grace_seconds=0")); // who ends here shall be gone, as by kill -9
+    keys.addAll(List.of(more));
+    String[] all = keys.toArray(String[]::new);
+    return name.equals("wide-and-deep") ? Jobs.wideAndDeep(dir, all) : Jobs.config(name, all);
+  }
+
+  /** Runs the program on two trainers to the end of both; returns the end of the lowest that has not died. */
+  private Future<?> run(JobConfig job, TrainingProgram of, Death... deaths) throws Exception {
     rendezvous = get(vertx.deployVerticle(new RendezvousVerticle(node, RendezvousConfig.defaults())));
-    server = get(vertx.deployVerticle(new ParameterServerVerticle(node, ParameterServerConfig.defaults().at(0, 1, 1))));
-    AtomicBoolean done = new AtomicBoolean();
+    for (int index = 0; index < job.servers(); index++) {
+      servers.add(get(vertx.deployVerticle(new ParameterServerVerticle(node,
+          ParameterServerConfig.defaults().at(index, job.servers(), job.shards())))));
+    }
+    if (job.aggregator()) {
+      aggregator = get(vertx.deployVerticle(new AggregatorVerticle(node, AggregatorConfig.defaults())));
+    }
     Promise<Void> all = Promise.promise();
     TrainingProgram program = worker -> {
       get(all.future());
       if (worker.rank() == 0) {
-        end(row, Moment.FIRST, done);
+        at(Moment.FIRST, deaths);
       }
-      new WideAndDeep().run(worker);
+      of.run(worker);
       if (worker.rank() == 0) {
-        end(row, Moment.END, done);
-      }
-    };
-    Progress hook = new Progress() {
-      private boolean training;
-
-      @Override
-      public void begin(String phase, long examples) {
-        training = phase.equals("train");
-        if (phase.equals("test")) {
-          FailureTableTest.this.end(row, Moment.BARRIER, done);
-        }
-      }
-
-      @Override
-      public void advance(long examples) {
-        if (training) {
-          FailureTableTest.this.end(row, Moment.MIDDLE, done);
-        }
+        at(Moment.END, deaths);
       }
     };
     List<TrainerVerticle> verticles = new ArrayList<>();
     List<Future<String>> deployed = new ArrayList<>();
     for (int rank = 0; rank < 2; rank++) {
-      TrainerVerticle verticle = new TrainerVerticle(node, new TrainerConfig(job, rank, ""), program, hook);
+      TrainerVerticle verticle = new TrainerVerticle(node, new TrainerConfig(job, rank, ""), program, hook(deaths));
       verticles.add(verticle);
       deployed.add(vertx.deployVerticle(verticle));
     }
@@ -173,8 +212,64 @@ class FailureTableTest {
       trainers.add(get(each));
     }
     all.complete();
-    Future<?> last = verticles.get(row.who == Who.TRAINER_0 ? 1 : 0).finished();
-    last.toCompletionStage().handle((v, e) -> null).toCompletableFuture().get(SECONDS, TimeUnit.SECONDS);
+    for (TrainerVerticle each : verticles) {
+      ended(each.finished());
+    }
+    boolean first = Stream.of(deaths).noneMatch(death -> death.who == Who.TRAINER_0);
+    return verticles.get(first ? 0 : 1).finished();
+  }
+
+  private static void at(Moment now, Death... deaths) {
+    for (Death each : deaths) {
+      each.at(now);
+    }
+  }
+
+  private static void ended(Future<?> run) throws Exception {
+    run.toCompletionStage().handle((v, e) -> null).toCompletableFuture().get(SECONDS, TimeUnit.SECONDS);
+  }
+
+  /** The progress of trainer 0. */
+  private static Progress hook(Death... deaths) {
+    return new Progress() {
+      private boolean training;
+
+      @Override
+      public void begin(String phase, long examples) {
+        training = phase.equals("train");
+        if (phase.equals("test")) {
+          at(Moment.BARRIER, deaths);
+        }
+      }
+
+      @Override
+      public void advance(long examples) {
+        if (training) {
+          at(Moment.MIDDLE, deaths);
+        }
+      }
+
+      @Override
+      public void end() {
+        if (training) {
+          at(Moment.TRAINED, deaths);
+        }
+      }
+
+      @Override
+      public void saving(String file) {
+        if (!file.equals(ModelFiles.DENSE)) {
+          at(Moment.SAVE, deaths);
+        }
+      }
+    };
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void a_run_ends_as_the_page_says(Row row) throws Exception {
+    JobConfig job = job("wide-and-deep", "epochs=2", "aggregator=" + (row.who == Who.AGGREGATOR));
+    Future<?> last = run(job, new WideAndDeep(), new Death(row.who, row.when));
     if (row.failure == null) {
       assertThat(last.succeeded()).as(() -> String.valueOf(last.cause())).isTrue();
     } else {
@@ -184,8 +279,81 @@ class FailureTableTest {
     if (row.model == null) {
       assertThat(dir.resolve("output/manifest.json")).doesNotExist();
     } else {
-      assertThat(dir.resolve("output" + row.model + "/manifest.json")).isRegularFile();
+      Path model = dir.resolve("output" + row.model);
+      SnapshotDirectory.verify(model);
+      assertThat(ManifestFile.read(model).containsKey("lost_shards"))
+          .isEqualTo(row.who == Who.SERVER_1 && row.when != Moment.END);
     }
     assertThat(Files.readString(Checkout.file("docs/failure-modes.md"))).contains(row.inPage);
+  }
+
+  /** One server is lost in the evaluation, another one while what is left is saved. */
+  @Test
+  void the_rest_of_a_model_has_all_but_the_rows_of_the_lost_shards() throws Exception {
+    Future<?> last = run(job("wide-and-deep", "servers=3", "threads=2", "epochs=2", "snapshots.every_pass=true"),
+        new WideAndDeep(), new Death(Who.SERVER_1, Moment.BARRIER), new Death(Who.SERVER_2, Moment.SAVE));
+    Path model = dir.resolve("output.unfinished");
+    JsonObject manifest = ManifestFile.read(model);
+    List<LostShard> lost = LostShard.in(manifest);
+    assertThat(lost).extracting(LostShard::shard).containsExactly(1, 2);
+    assertThat(lost).allMatch(shard -> shard.of() == 3 && !shard.missingTables().isEmpty()
+        && (shard.denseStep() < 0 || shard.denseStep() == manifest.getLong("step")));
+    String missing = LostShard.missingRows(lost);
+    assertThat(last.cause()).hasMessageContainingAll(REST + " in " + model, missing + " are missing",
+        "lost shards 1 (127.0.0.1:", "the last whole snapshot is " + dir.resolve("output/pass-00001") + " (step ");
+    assertThat(dir.resolve("output/manifest.json")).doesNotExist();
+    assertThat(rows(model)).isNotEmpty().allMatch(id -> SparsePartition.shardOf(id, 3) == 0);
+    assertThat(CommandLineRun.regatta("checkpoint", "verify", model.toString()).out()).contains(missing);
+    CommandLineRun predicted = CommandLineRun.regatta("predict", "--model", model.toString(),
+        dir.resolve("none.tsv").toString());
+    assertThat(predicted.status()).isNotZero();
+    assertThat(predicted.failure()).contains("model " + model + " lacks " + missing);
+    assertThat(Files.readString(Checkout.file("docs/failure-modes.md")))
+        .contains("| parameter server | at a barrier after the training | 1 | rest of the model, last snapshot |");
+  }
+
+  /** As if a machine had been lost that had both. */
+  @Test
+  void the_next_trainer_saves_the_rest_of_a_model_if_trainer_0_is_lost_with_a_server() throws Exception {
+    Future<?> last = run(job("wide-and-deep"), new WideAndDeep(), new Death(Who.SERVER_1, Moment.BARRIER),
+        new Death(Who.TRAINER_0, Moment.BARRIER));
+    assertThat(last.cause()).hasMessageContaining(REST.replace("trainer 0", "trainer 1") + " in");
+    SnapshotDirectory.verify(dir.resolve("output.unfinished"));
+  }
+
+  private static List<Long> rows(Path model) throws Exception {
+    List<Long> ids = new ArrayList<>();
+    for (FileEntry file : SnapshotDirectory.files(model)) {
+      if (file.file().startsWith("table-")) {
+        try (SafetensorsFile table = SafetensorsFile.open(model.resolve(file.file()))) {
+          long[] some = new long[Math.toIntExact(table.tensor("ids", TensorInfo.I64).elements())];
+          table.read("ids", TensorInfo.I64).longs(some, 0, some.length);
+          LongStream.of(some).forEach(ids::add);
+        }
+      }
+    }
+    return ids;
+  }
+
+  /** Dense parameters lie at every trainer: those of the last step, in sync mode, are the model. */
+  @Test
+  void a_model_without_tables_is_whole_when_a_server_is_lost_after_the_training() throws Exception {
+    Path unbroken = dir.resolve("unbroken");
+    Future<?> undisturbed = run(line(unbroken), new FitALine(), new Death(Who.SERVER_1, Moment.NEVER));
+    assertThat(undisturbed.succeeded()).as(() -> String.valueOf(undisturbed.cause())).isTrue();
+    stop();
+    begin();
+    Path output = dir.resolve("output");
+    Future<?> last = run(line(output), new FitALine(), new Death(Who.SERVER_1, Moment.TRAINED));
+    assertThat(last.cause()).hasMessageContainingAll(
+        "trainer 0 of job fit-a-line has saved the model, as the trainers have trained it, in " + output,
+        "the dense parameters on lost shard 1 (", "are those that this trainer pulled last, at step ");
+    assertThat(SavedParameters.read(output).distance(SavedParameters.read(unbroken))).isZero();
+    assertThat(ManifestFile.read(output).getString("parameters_hash"))
+        .isEqualTo(ManifestFile.read(unbroken).getString("parameters_hash"));
+  }
+
+  private JobConfig line(Path output) {
+    return job("fit-a-line", "data.dir=" + dir.resolve("data"), "epochs=2", "min_block=1", "output=" + output);
   }
 }

@@ -3,12 +3,14 @@ package io.regatta.fleet;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.regatta.node.testing.FreePorts;
+import io.regatta.protocol.snapshot.Snapshots;
 import io.vertx.core.json.JsonObject;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterEach;
@@ -118,9 +120,7 @@ class LostProcessesIT {
     JavaProcess launch = JavaProcess.regatta(dir, Map.of(), words.toArray(String[]::new));
     started.add(launch);
     trains(launch); // the first trainer's lines are echoed
-    Matcher pid = Pattern.compile("ready .*pid=(\\d+)").matcher(Files.readString(dir.resolve("log/workerlog.1")));
-    assertThat(pid.find()).isTrue();
-    ProcessHandle.of(Long.parseLong(pid.group(1))).orElseThrow().destroyForcibly();
+    process("workerlog.1").destroyForcibly();
     assertThat(launch.status(SECONDS)).as(launch.output()).isEqualTo(status);
     if (status == 1) {
       assertThat(launch.output()).contains("regatta: worker 1 was ended by signal 9: the others are stopped");
@@ -152,5 +152,44 @@ class LostProcessesIT {
     assertThat(trainers.get(1).output()).contains("trainer 1 of job job has ended, and leaves the model to the lowest trainer to save");
     assertThat(dir.resolve("job.json")).doesNotExist();
     assertWhole("job");
+  }
+
+  @Test
+  void when_the_launcher_is_killed_after_the_training_then_the_model_is_saved() throws Exception {
+    Path output = dir.resolve("line/output");
+    Path job = Files.writeString(dir.resolve("line.yaml"), "job: line\nprogram: io.regatta.fleet.OutlivingProgram\n"
+        + "batch_size: 8\ncompute_threads: 1\noutput: " + output + "\n");
+    JavaProcess launch = JavaProcess.regatta(dir, Map.of(), "launch", "--server_num=1", "--worker_num=1",
+        job.toString());
+    started.add(launch);
+    launch.await(line -> line.contains(OutlivingProgram.TRAINED), SECONDS);
+    ProcessHandle trainer = process("workerlog.0");
+    launch.signal("KILL");
+    assertThat(launch.status(SECONDS)).isEqualTo(137);
+    trainer.onExit().get(SECONDS, TimeUnit.SECONDS);
+    assertThat(output.resolve("manifest.json")).isRegularFile();
+    assertWhole("line");
+  }
+
+  private ProcessHandle process(String log) throws Exception {
+    Matcher pid = Pattern.compile("ready .*pid=(\\d+)").matcher(Files.readString(dir.resolve("log").resolve(log)));
+    assertThat(pid.find()).as(log).isTrue();
+    return ProcessHandle.of(Long.parseLong(pid.group(1))).orElseThrow();
+  }
+
+  @Test
+  void when_the_only_process_is_killed_then_its_last_snapshot_is_kept() throws Exception {
+    List<String> words = new ArrayList<>(List.of("simulate", Checkout.file("configs/wide-and-deep.yaml").toString()));
+    words.addAll(arguments("fail"));
+    words.addAll(List.of("--set", "snapshots.every_steps=5"));
+    JavaProcess simulation = JavaProcess.regatta(dir, Map.of(), words.toArray(String[]::new));
+    started.add(simulation);
+    Path output = dir.resolve("fail/output");
+    simulation.await(line -> line.contains("of job tiny: full, "), SECONDS);
+    simulation.signal("KILL");
+    assertThat(simulation.status(SECONDS)).isEqualTo(137);
+    assertThat(output.resolve("manifest.json")).doesNotExist();
+    assertWhole("fail");
+    assertThat(Snapshots.latest(output)).isPresent();
   }
 }

@@ -44,6 +44,7 @@ public final class ParameterServerVerticle extends VerticleBase implements Finit
 
   private static final Logger LOG = LoggerFactory.getLogger(ParameterServerVerticle.class);
   private static final long SHUTDOWN_MILLIS = 500;
+  private static final long LOOK_MILLIS = 100;
   static final String PORT_KEY = "parameter_server.port";
 
   private final Node node;
@@ -105,6 +106,23 @@ public final class ParameterServerVerticle extends VerticleBase implements Finit
   @Override
   public Future<String> finished() {
     return finished.future();
+  }
+
+  /** Returns a future that completes when this server has no job: all trainers have left, or were lost. Any thread. */
+  public Future<Void> unused() {
+    Promise<Void> unused = Promise.promise();
+    context.runOnContext(v -> awaitUnused(unused));
+    return unused.future();
+  }
+
+  private void awaitUnused(Promise<Void> unused) {
+    status(StatusRequest.getDefaultInstance()).onFailure(unused::tryFail).onSuccess(status -> {
+      if (status.getShardsList().stream().allMatch(shard -> shard.getJobsList().isEmpty())) {
+        unused.tryComplete();
+      } else {
+        vertx.setTimer(LOOK_MILLIS, id -> awaitUnused(unused));
+      }
+    });
   }
 
   private void over(String job, Departures ofShard) {

@@ -64,6 +64,9 @@ public interface Progress extends AutoCloseable {
     };
   }
 
+  /** Announces a file of the model that is about to be written, file after file; on the rank that saves it. */
+  default void saving(String file) {}
+
   /** Prints one line of text without disturbing the bar. */
   default void line(String text) {}
 

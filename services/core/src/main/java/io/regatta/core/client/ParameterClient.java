@@ -3,6 +3,7 @@ package io.regatta.core.client;
 import io.regatta.core.dense.DenseMemory;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.exchange.Contributor;
 import io.regatta.core.exchange.JobSpec;
 import io.regatta.core.exchange.Mode;
@@ -22,8 +23,11 @@ import io.regatta.core.model.SparseTableSpec;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Set;
 import java.util.SortedMap;
+import java.util.SortedSet;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
@@ -218,6 +222,41 @@ public final class ParameterClient {
     return pull(0, dense ? own() : null, sparse, false, true);
   }
 
+  /**
+   * Reads the dense vector of all shards but those that are lost, as {@link #read} does: for a run that has failed of
+   * their loss. Every shard is asked, so that losses become known that nobody has noticed yet. Fails if a shard fails
+   * for another reason.
+   *
+   * @param dense flat vector, into which the living shards' elements are written; those of lost shards keep their
+   *     values. It belongs to this client until the future completes
+   * @return the lost shards
+   */
+  public CompletableFuture<SortedSet<Integer>> readRemaining(float[] dense) {
+    return planned(() -> {
+      PullPlan plan = new PullPlan(job, partition, model, DenseMemory.of(dense), List.of(), false, true);
+      return onOwner(() -> all(s -> links.get(s).pull(plan.of(s, trainer.rank(), 0))
+          .handle((pulled, error) -> isLost(error))).thenApply(ParameterClient::lost));
+    });
+  }
+
+  /** Returns whether a call has failed because the shard is lost; passes on all other failures. */
+  private static boolean isLost(Throwable error) {
+    if (error == null || cause(error) instanceof PeerLost) {
+      return error != null;
+    }
+    throw new CompletionException(cause(error));
+  }
+
+  private static SortedSet<Integer> lost(List<Boolean> shards) {
+    SortedSet<Integer> lost = new TreeSet<>();
+    for (int s = 0; s < shards.size(); s++) {
+      if (shards.get(s)) {
+        lost.add(s);
+      }
+    }
+    return lost;
+  }
+
   private CompletableFuture<Values> pull(long minStep, DenseMemory into, List<SparseIds> sparse, boolean changed,
       boolean readOnly) {
     return planned(() -> {
@@ -256,6 +295,11 @@ public final class ParameterClient {
 
   /** All rows of a table, shard after shard, in slices; {@code sink} is called on the owner. */
   public CompletableFuture<Void> export(String table, RowSink sink) {
+    return export(table, Set.of(), sink);
+  }
+
+  /** The same, without the rows of some shards: those that are lost. */
+  public CompletableFuture<Void> export(String table, Set<Integer> without, RowSink sink) {
     RowSink onOwner = slice -> sink.take(slice).whenCompleteAsync((v, e) -> {}, owner);
     return planned(() -> {
       model.table(table);
@@ -263,6 +307,9 @@ public final class ParameterClient {
         CompletableFuture<Void> done = CompletableFuture.completedFuture(null);
         for (int s = 0; s < links.size(); s++) {
           int shard = s;
+          if (without.contains(shard)) {
+            continue;
+          }
           done = done.thenComposeAsync(v -> counted(shard, links.get(shard).export(table, onOwner)), owner);
         }
         return done;

@@ -10,6 +10,7 @@ import io.regatta.core.dense.DenseValues;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.Overloaded;
+import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.exchange.JobSpec;
 import io.regatta.core.exchange.Mode;
 import io.regatta.core.exchange.NanPolicy;
@@ -26,6 +27,7 @@ import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.init.InitializerSpec;
 import io.regatta.core.model.DenseVariable;
 import io.regatta.core.model.ModelSpec;
+import io.regatta.core.model.SparsePartition;
 import io.regatta.core.model.SparseTableSpec;
 import io.regatta.core.optim.OptimizerSpec;
 import io.regatta.core.shard.DigestCursor;
@@ -37,6 +39,7 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.RejectedExecutionException;
@@ -314,6 +317,66 @@ class ParameterClientTest {
     float[] mine = new float[24];
     assertThat(job.clients.get(0).pull(0, DenseMemory.of(mine), List.of(), false).join().dense()).isSameAs(mine);
     assertThat(mine).containsExactly(LocalJob.initial());
+  }
+
+  /** A link that fails all that is read. */
+  private static ShardLink failing(RuntimeException why) {
+    return new Pushed() {
+      @Override
+      public CompletionStage<PushAck> push(Push p) {
+        return CompletableFuture.failedFuture(why);
+      }
+
+      @Override
+      public CompletionStage<Pulled> pull(Pull pull) {
+        return CompletableFuture.failedFuture(why);
+      }
+
+      @Override
+      public CompletionStage<Void> export(String table, RowSink sink) {
+        return CompletableFuture.failedFuture(why);
+      }
+    };
+  }
+
+  private static ParameterClient withoutShard1(LocalJob job, RuntimeException why) {
+    return new ParameterClient(job.spec, new TrainerId(0, 1), List.of(registered(job), failing(why)), Runnable::run);
+  }
+
+  private static LocalShardLink registered(LocalJob job) {
+    LocalShardLink link = new LocalShardLink(job.shards.get(0));
+    link.register(job.spec, new TrainerId(0, 1), 0);
+    return link;
+  }
+
+  @Test
+  void readsWhatIsLeft_ifAShardIsLost() {
+    LocalJob job = new LocalJob(Mode.ASYNC, 1, 2, OptimizerSpec.sgd(1));
+    long[] ids = {1, 2, 3, 4, 5, 6, 7, 8, 9};
+    job.clients.get(0).pull(0, false, List.of(new SparseIds(LocalJob.WIDE, ids)), false).join();
+    ParameterClient client = withoutShard1(job, new PeerLost("it has gone"));
+    float[] dense = new float[24];
+    Arrays.fill(dense, 42);
+    assertThat(client.readRemaining(dense).join()).containsExactly(1);
+    for (var part : client.partition().parts()) {
+      for (int i = part.flatOffset(); i < part.flatOffset() + part.size(); i++) {
+        assertThat(dense[i]).isEqualTo(part.shard() == 0 ? LocalJob.initial()[i] : 42);
+      }
+    }
+    List<Long> exported = new ArrayList<>();
+    client.export(LocalJob.WIDE, Set.of(1), rows -> {
+      Arrays.stream(rows.ids()).forEach(exported::add);
+      return CompletableFuture.completedFuture(null);
+    }).join();
+    assertThat(exported).containsExactlyInAnyOrderElementsOf(
+        Arrays.stream(ids).filter(id -> SparsePartition.shardOf(id, 2) == 0).boxed().toList());
+  }
+
+  @Test
+  void readsNothing_ifAShardFailsOtherwiseThanByItsLoss() {
+    LocalJob job = new LocalJob(Mode.ASYNC, 1, 2, OptimizerSpec.sgd(1));
+    ParameterClient client = withoutShard1(job, new Overloaded("full"));
+    assertThat(catchThrowable(() -> client.readRemaining(new float[24]).join())).hasCauseInstanceOf(Overloaded.class);
   }
 
   @Test

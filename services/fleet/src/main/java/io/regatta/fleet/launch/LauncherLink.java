@@ -1,14 +1,18 @@
 package io.regatta.fleet.launch;
 
+import io.regatta.node.process.Blocking;
+import io.vertx.core.Future;
+import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Supplier;
 
 /**
  * A launched process's tie to its launcher: one that is killed, and so cannot end what it has started, takes it along all the
- * same. Stateless.
+ * same. Any thread.
  */
 public final class LauncherLink {
 
@@ -18,8 +22,12 @@ public final class LauncherLink {
   private static final int STATUS = 143;
   /** After which hooks that hang are not waited for: nobody is left to kill this process. */
   private static final long HALT_MILLIS = 30_000;
+  /** For what must be served to its end first. */
+  private static final long SERVE_MILLIS = 25_000;
   private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(300);
   private static final AtomicBoolean FOLLOWS = new AtomicBoolean();
+  /** Null: this process ends at once. */
+  private static volatile Supplier<Future<Void>> last;
 
   private LauncherLink() {}
 
@@ -40,9 +48,21 @@ public final class LauncherLink {
     thread.start();
   }
 
+  /**
+   * Has this process first finish what other processes of the job need of it to end in order, for 25 s at most.
+   *
+   * @param work asked for when the launcher has gone
+   */
+  public static void finishesFirst(Supplier<Future<Void>> work) {
+    last = work;
+  }
+
   /** On a thread that nobody else needs. */
   private static void end() {
     System.err.println("regatta: the launcher has gone, so this process ends, too");
+    if (last != null) {
+      Blocking.settles(last.get(), Duration.ofMillis(SERVE_MILLIS));
+    }
     Thread exit = new Thread(() -> System.exit(STATUS), "regatta-launcher-gone");
     exit.start();
     try {

@@ -456,6 +456,11 @@ public final class FleetTrainer extends Trainer {
     initialized().newest();
   }
 
+  /** Returns a copy of the dense parameters as this rank got them last. Works on a closed trainer too. */
+  public float[] lastDense() {
+    return initialized().exchange().last();
+  }
+
   /**
    * In collective mode, makes the parameters that are not trained (running means) their mean over the ranks, who all must call
    * it; in the others nothing. Works on a closed trainer too.

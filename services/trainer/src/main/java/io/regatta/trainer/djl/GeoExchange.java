@@ -62,4 +62,9 @@ final class GeoExchange implements Exchange {
   public DenseMemory newest() {
     return DenseMemory.of(state.newest());
   }
+
+  @Override
+  public float[] last() {
+    return state.dense();
+  }
 }

@@ -67,6 +67,11 @@ final class GeoRank {
     return state.dense();
   }
 
+  /** Returns a copy of the local dense values, in which this rank's training is and what it has got of the others'. */
+  synchronized float[] dense() {
+    return state.dense().clone();
+  }
+
   /** Pushes what has been trained since the last exchange, if anything. */
   synchronized void handIn() {
     if (state.pending()) {

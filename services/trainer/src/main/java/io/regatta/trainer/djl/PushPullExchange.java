@@ -311,6 +311,11 @@ final class PushPullExchange implements Exchange {
     return pullDense("pull of the newest values");
   }
 
+  @Override
+  public float[] last() {
+    return values.toArray();
+  }
+
   private <T> T await(String operation, CompletableFuture<T> future) {
     long begin = System.nanoTime();
     String peers = times.traced() ? client.unanswered().values().toString() : "";

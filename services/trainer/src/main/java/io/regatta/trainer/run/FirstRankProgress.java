@@ -143,6 +143,14 @@ final class FirstRankProgress implements Progress {
   }
 
   @Override
+  public void saving(String file) {
+    Progress now = shown();
+    if (now != null) {
+      now.saving(file);
+    }
+  }
+
+  @Override
   public void line(String text) {
     Progress now = shown();
     if (now != null) {

@@ -3,6 +3,7 @@ package io.regatta.trainer.run;
 import ai.djl.Device;
 import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.Cancelled;
+import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.trainer.Progress;
 import io.regatta.trainer.TrainingProgram;
 import io.regatta.trainer.config.GpuAssignment;
@@ -38,6 +39,7 @@ public final class RankRun {
   private final RankCollectives collectives;
   private final ModelSaves saves = new ModelSaves();
   private final RunEnd end;
+  private final ModelSalvage salvage;
   private final List<ModelExecutor> executors = new ArrayList<>();
   private final CompletableFuture<RunResult> result = new CompletableFuture<>();
   private final CompletableFuture<Void> ended = new CompletableFuture<>();
@@ -67,6 +69,7 @@ public final class RankRun {
     running = new AtomicInteger(group.size());
     collectives = new RankCollectives(session, group);
     end = new RunEnd(session, group, collectives, saves, resultFile);
+    salvage = new ModelSalvage(session, saves);
   }
 
   /** Starts the model threads; called once. The future is {@link #result}. */
@@ -78,7 +81,9 @@ public final class RankRun {
       CompletableFuture<RunResult> end = new CompletableFuture<>();
       ends.add(end);
       end.whenComplete((v, e) -> {
-        if (e != null) {
+        if (e instanceof PeerLost) { // which replica 0 meets, too, and then saves what is left
+          ends.get(0).whenComplete((first, its) -> result.completeExceptionally(explained(its == null ? e : its)));
+        } else if (e != null) {
           result.completeExceptionally(explained(e));
         }
       });
@@ -150,7 +155,7 @@ public final class RankRun {
         ended = true;
         return group.collective(session, replica, "end of the run", worker, end::together);
       } catch (RuntimeException e) {
-        throw replica == 0 ? end.withoutRendezvous(worker, e, ended) : e;
+        throw replica == 0 ? salvage.save(worker, e, ended) : e;
       }
     } finally {
       if (replica == 0) {

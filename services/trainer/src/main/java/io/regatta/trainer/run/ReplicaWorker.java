@@ -275,7 +275,9 @@ final class ReplicaWorker implements Worker {
     saves.begin();
     try {
       double[] where = collectives.byTheLowest("save", able, () -> {
-        SavedModel.write(Path.of(dir), session, of);
+        SavedModel.write(Path.of(dir), session, of, progress);
+        saves.saved(dir); // it is whole, even if nobody can be told
+        model = dir;
         return dir.chars().asDoubleStream().toArray();
       });
       String saved = Arrays.stream(where).mapToObj(c -> String.valueOf((char) c)).collect(Collectors.joining());

@@ -5,8 +5,10 @@ import io.regatta.core.exchange.JobSpec;
 import io.regatta.core.exchange.SparseRows;
 import io.regatta.core.init.InitializerSpec;
 import io.regatta.core.model.DenseVariable;
+import io.regatta.core.model.ParameterHash;
 import io.regatta.core.model.SparseTableSpec;
 import io.regatta.protocol.snapshot.FileEntry;
+import io.regatta.protocol.snapshot.LostShard;
 import io.regatta.protocol.snapshot.ManifestFile;
 import io.regatta.protocol.snapshot.ModelFiles;
 import io.regatta.protocol.snapshot.SafetensorsFile;
@@ -15,6 +17,7 @@ import io.regatta.protocol.snapshot.SnapshotDirectory;
 import io.regatta.protocol.snapshot.SnapshotKind;
 import io.regatta.protocol.snapshot.TensorInfo;
 import io.regatta.protocol.snapshot.WritablePlace;
+import io.regatta.trainer.Progress;
 import io.regatta.trainer.djl.FleetTrainer;
 import io.regatta.trainer.session.TrainerSession;
 import io.vertx.core.json.JsonArray;
@@ -27,6 +30,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -49,14 +53,21 @@ public final class SavedModel {
   private final Path dir;
   private final TrainerSession session;
   private final FleetTrainer trainer;
+  private final Progress progress;
+  /** Null: all shards are there. */
+  private final RemainingModel left;
   private final JsonArray files = new JsonArray();
   /** Of all files begun, in order. */
   private final List<String> names = new ArrayList<>();
+  /** Hash of the parameters in the files that have been begun. */
+  private long hash;
 
-  private SavedModel(Path dir, TrainerSession session, FleetTrainer trainer) {
+  private SavedModel(Path dir, TrainerSession session, FleetTrainer trainer, Progress progress, RemainingModel left) {
     this.dir = dir;
     this.session = session;
     this.trainer = trainer;
+    this.progress = progress;
+    this.left = left;
   }
 
   /**
@@ -64,9 +75,20 @@ public final class SavedModel {
    * thread until all files are in place.
    *
    * @param dir made if it is not there
+   * @param progress told of each file before it is written
    */
-  public static void write(Path dir, TrainerSession session, FleetTrainer trainer) {
-    SavedModel model = new SavedModel(dir, session, trainer);
+  public static void write(Path dir, TrainerSession session, FleetTrainer trainer, Progress progress) {
+    write(dir, session, trainer, progress, null);
+  }
+
+  /**
+   * Saves what is left of the parameters when shards are lost; the manifest says what is missing.
+   *
+   * @param left null: everything
+   */
+  public static void write(Path dir, TrainerSession session, FleetTrainer trainer, Progress progress,
+      RemainingModel left) {
+    SavedModel model = new SavedModel(dir, session, trainer, progress, left);
     try {
       Files.createDirectories(dir);
       try {
@@ -94,7 +116,7 @@ public final class SavedModel {
   private void dense() throws IOException {
     Map<String, float[]> frozen = trainer.frozenValues();
     List<DenseVariable> variables = new ArrayList<>(spec().model().dense());
-    float[] flat = session.await("pull of the dense parameters to save",
+    float[] flat = left != null ? left.dense() : session.await("pull of the dense parameters to save",
         trainer.client().pull(0, true, List.of(), false)).dense();
     List<String> names = new ArrayList<>(frozen.keySet());
     variables.forEach(v -> names.add(v.name()));
@@ -104,6 +126,7 @@ public final class SavedModel {
         int off = 0;
         for (DenseVariable v : variables) {
           out.tensor(v.name(), TensorInfo.F32, v.shape()).floats(flat, off, v.numel());
+          hash += ParameterHash.dense(v.name(), 0, flat, off, v.numel());
           off += v.numel();
         }
         for (Map.Entry<String, float[]> f : frozen.entrySet()) {
@@ -154,12 +177,17 @@ public final class SavedModel {
   /** Writes the values of all rows as they come, and gives their ids, slice by slice. */
   private List<long[]> values(SparseTableSpec table, SafetensorsWriter.Tensor out) throws IOException {
     RowHandover rows = new RowHandover();
+    long key = ParameterHash.tableKey(table.name());
     List<long[]> ids = new ArrayList<>();
-    trainer.client().export(table.name(), rows).whenComplete((v, e) -> rows.ended(e));
+    Set<Integer> without = left == null ? Set.of() : left.shards();
+    trainer.client().export(table.name(), without, rows).whenComplete((v, e) -> rows.ended(e));
     try {
       String slices = "export of table " + table.name();
       for (SparseRows s = session.await(slices, rows.next()); s != null; s = session.await(slices, rows.next())) {
         out.floats(s.values(), 0, s.values().length);
+        for (int row = 0; row < s.ids().length; row++) {
+          hash += ParameterHash.row(key, s.ids()[row], s.values(), row * table.dim(), table.dim());
+        }
         ids.add(s.ids());
       }
       return ids;
@@ -181,6 +209,7 @@ public final class SavedModel {
   }
 
   private Path part(String name) {
+    progress.saving(name);
     names.add(name);
     return partOf(name);
   }
@@ -211,7 +240,9 @@ public final class SavedModel {
   }
 
   private void manifest() throws IOException {
-    long hash = session.await("hash of all parameters", trainer.client().digest());
+    if (left == null) {
+      hash = session.await("hash of all parameters", trainer.client().digest());
+    }
     JsonArray tables = new JsonArray();
     for (SparseTableSpec t : trainer.tables()) {
       InitializerSpec without = t.life().admits() ? InitializerSpec.zeros() : t.initializer(); // what an id without a row reads
@@ -225,6 +256,9 @@ public final class SavedModel {
         .put("run", trainer.run()).put("step", trainer.steps()).put("program", session.job().program())
         .put("settings", new JsonObject(session.job().settings()))
         .put("data", new JsonObject().put("format", session.job().data().format().label()));
+    if (left != null) {
+      LostShard.put(manifest, left.lost());
+    }
     ManifestFile.write(part(ManifestFile.NAME), manifest);
   }
 }

@@ -11,6 +11,7 @@ import ai.djl.training.ParameterStore;
 import ai.djl.util.Pair;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.init.InitializerSpec;
+import io.regatta.protocol.snapshot.LostShard;
 import io.regatta.protocol.snapshot.ManifestFile;
 import io.regatta.protocol.snapshot.ModelFiles;
 import io.regatta.protocol.snapshot.SafetensorsFile;
@@ -104,6 +105,11 @@ final class ServedModel implements AutoCloseable {
       throw new InvalidInput("model " + dir + " was exported from a snapshot, which does not know the program, its settings, nor "
           + "what an id without a row has: load the model that the run saved (output), and take over the snapshot, or follow "
           + "its directory");
+    }
+    String missing = LostShard.missingRows(LostShard.in(manifest));
+    if (!missing.isEmpty()) {
+      throw new InvalidInput("model " + dir + " lacks " + missing + ": predictions would take their ids for untrained "
+          + "ones. Resume the job from its last snapshot (resume: auto), and name the model that it saves then");
     }
     return manifest;
   }

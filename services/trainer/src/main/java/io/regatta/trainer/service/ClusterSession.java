@@ -19,6 +19,7 @@ import io.regatta.node.admin.Waits;
 import io.regatta.node.directory.Directory;
 import io.regatta.node.group.Membership;
 import io.regatta.protocol.Float64s;
+import io.regatta.protocol.parameterserver.Shard;
 import io.regatta.trainer.config.GpuAssignment;
 import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.config.Strategy;
@@ -53,6 +54,9 @@ import org.slf4j.LoggerFactory;
 final class ClusterSession implements OwnedSession {
 
   private static final Logger LOG = LoggerFactory.getLogger(ClusterSession.class);
+
+  /** After a lease has ended, until the news of the loss is here. */
+  private static final long LOSS_TOLD_MILLIS = 2_000;
 
   private final Node node;
   private final Context context;
@@ -233,6 +237,17 @@ final class ClusterSession implements OwnedSession {
   }
 
   @Override
+  public String shardAddress(int shard) {
+    Shard of = found.shards().get(shard);
+    return of.getHost() + ":" + of.getPort();
+  }
+
+  @Override
+  public boolean isOneOfSeveralHosts() {
+    return job.aggregator() && Set.copyOf(group.hosts()).size() > 1;
+  }
+
+  @Override
   public CompletableFuture<List<DepartedTrainer>> departed() {
     return onLoop(() -> group.view().map(view -> view.stream().flatMap(of -> of.getMembersList().stream())
         .filter(member -> !member.getState().equals("active"))
@@ -274,6 +289,13 @@ final class ClusterSession implements OwnedSession {
   @Override
   public boolean isLowest() {
     return trainer.rank() == 0 || others.isLowest();
+  }
+
+  @Override
+  public CompletableFuture<Boolean> lowest() {
+    return onLoop(() -> isLowest() || withoutRendezvous ? Future.succeededFuture(isLowest())
+        : others.becomesLowest().map(true).timeout(group.leaseMillis() + LOSS_TOLD_MILLIS, TimeUnit.MILLISECONDS)
+            .otherwise(false));
   }
 
   @Override

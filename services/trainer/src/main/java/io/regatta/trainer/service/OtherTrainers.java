@@ -3,6 +3,8 @@ package io.regatta.trainer.service;
 import io.regatta.protocol.rendezvous.GroupView;
 import io.regatta.protocol.rendezvous.Member;
 import io.regatta.trainer.config.JobConfig;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
 import java.util.HashSet;
 import java.util.Set;
 import java.util.function.IntSupplier;
@@ -26,6 +28,7 @@ final class OtherTrainers {
   private final LongSupplier lastStep;
   /** Ranks that were told to be held by nobody. */
   private final Set<Integer> gone = new HashSet<>();
+  private final Promise<Void> becomesLowest = Promise.promise();
   /** Read by any thread. */
   private volatile boolean lowest;
   private boolean ending;
@@ -63,6 +66,14 @@ final class OtherTrainers {
       }
     }
     lowest = IntStream.range(0, self.getAsInt()).allMatch(gone::contains);
+    if (lowest) {
+      becomesLowest.tryComplete();
+    }
+  }
+
+  /** Returns a future that completes once this trainer's rank is known to be the lowest that is held. */
+  Future<Void> becomesLowest() {
+    return becomesLowest.future();
   }
 
   /** Whether, as far as it is known here, this trainer's rank is the lowest that is held. Any thread. */

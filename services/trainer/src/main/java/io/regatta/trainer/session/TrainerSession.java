@@ -132,6 +132,14 @@ public interface TrainerSession {
     return trainer().rank() == 0;
   }
 
+  /**
+   * Completes with whether {@link #isLowest}, waiting for news: a lower rank that has died is declared lost when its
+   * lease has ended. False if one still lives then.
+   */
+  default CompletableFuture<Boolean> lowest() {
+    return CompletableFuture.completedFuture(isLowest());
+  }
+
   /** Tells how far this rank is, for heartbeats and {@code status}. */
   void stepped(long step);
 
@@ -154,6 +162,16 @@ public interface TrainerSession {
    */
   default CompletableFuture<Void> othersAtRest() {
     return CompletableFuture.completedFuture(null);
+  }
+
+  /** Returns the address of a shard, {@code host:port}, for messages; empty if it is in this process. */
+  default String shardAddress(int shard) {
+    return "";
+  }
+
+  /** Returns true if the trainers push through aggregators on several hosts: the loss of one concerns its host only. */
+  default boolean isOneOfSeveralHosts() {
+    return false;
   }
 
   /** This rank has made its last step and only tells the others of its run: who leaves from now on is not missed. */

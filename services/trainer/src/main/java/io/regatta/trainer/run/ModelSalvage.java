@@ -1,0 +1,203 @@
+package io.regatta.trainer.run;
+
+import io.regatta.core.error.RegattaException;
+import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.error.RegattaException.PeerLost;
+import io.regatta.core.model.SparseTableSpec;
+import io.regatta.protocol.snapshot.LostShard;
+import io.regatta.protocol.snapshot.ManifestFile;
+import io.regatta.protocol.snapshot.Snapshots;
+import io.regatta.trainer.djl.FleetTrainer;
+import io.regatta.trainer.save.RemainingModel;
+import io.regatta.trainer.save.SavedModel;
+import io.regatta.trainer.session.TrainerSession;
+import io.regatta.trainer.snapshot.StartingPoint;
+import io.vertx.core.json.JsonObject;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The save of a model whose run has failed because somebody is lost: the rendezvous, a server or an aggregator. The
+ * trainer of the lowest rank keeps what still exists: rows and dense parameters of the living shards, and for a lost
+ * shard's dense parameters those that it pulled last. What only describes the model (metrics over all trainers, hash,
+ * result) is missing. Used on the model thread of replica 0.
+ */
+final class ModelSalvage {
+
+  private static final Logger LOG = LoggerFactory.getLogger(ModelSalvage.class);
+
+  /** Suffix of the output's name, for a model that was not trained to its end, or lacks rows. */
+  private static final String UNFINISHED = ".unfinished";
+
+  private final TrainerSession session;
+  private final ModelSaves saves;
+  private final String name;
+
+  ModelSalvage(TrainerSession session, ModelSaves saves) {
+    this.session = session;
+    this.saves = saves;
+    name = "trainer " + session.trainer().rank() + " of job " + session.job().job();
+  }
+
+  /**
+   * Saves what has been trained, unless this is not the lowest trainer, or others continue the job. If the program had
+   * saved its model before somebody was lost, only says so. Blocks until the model is saved; each call to a server ends
+   * when that is lost, too.
+   *
+   * @param worker replica 0's
+   * @param why the run has failed
+   * @param programEnded whether the program has ended, so that the model is trained to its end
+   * @return the failure of the run, which names what is kept and what is missing
+   */
+  RuntimeException save(ReplicaWorker worker, RuntimeException why, boolean programEnded) {
+    boolean alone = session.isWithoutRendezvous();
+    FleetTrainer trainer = worker.trainer();
+    if (!(why instanceof PeerLost) && !alone || trainer == null || session.client().isEmpty()) {
+      return why;
+    }
+    if (programEnded && !worker.model().isEmpty()) {
+      return savedBefore(worker, why);
+    }
+    boolean otherRankLost = session.serverEndpoints().isEmpty() && !alone;
+    if (session.job().output().isBlank() || trainer.steps() == 0 || otherRankLost) {
+      return why;
+    }
+    if (!session.isLowest() && alone) {
+      return failure(" has ended, and leaves the model to the lowest trainer to save", why);
+    }
+    try {
+      return isToSave() ? saved(worker, why, programEnded || worker.hasTrainedAll()) : why;
+    } catch (RegattaException e) {
+      LOG.warn("{} could not save what it has trained in {}: {}", name, session.job().output(), e.getMessage());
+      return why;
+    }
+  }
+
+  /** Waits until a lower trainer has left, having saved the model or not, or is declared lost; for a lease at most. */
+  private boolean isToSave() {
+    return session.isLowest() || !session.isOneOfSeveralHosts()
+        && session.await("loss of the lower trainers, or their save of the model", session.lowest());
+  }
+
+  private RuntimeException saved(ReplicaWorker worker, RuntimeException why, boolean trained) {
+    saves.begin();
+    try {
+      handIn(worker.trainer());
+      RemainingModel left = left(worker.trainer());
+      if (left.lost().isEmpty() && session.isWithoutRendezvous()) {
+        session.await("end of the others' training", session.othersAtRest());
+        left = left(worker.trainer());
+      } else if (left.lost().isEmpty() && session.isOneOfSeveralHosts()) {
+        return why; // the loss of an aggregator concerns the trainers of its host alone
+      }
+      return written(worker, left, why, trained);
+    } finally {
+      saves.end();
+    }
+  }
+
+  /** Pushes what only this trainer has (geo). A lost shard does not get it; what the living ones got counts. */
+  private void handIn(FleetTrainer trainer) {
+    try {
+      trainer.handIn();
+    } catch (PeerLost e) {
+      LOG.debug("{} could not push to every shard what it has trained last: {}", name, e.getMessage());
+    }
+  }
+
+  private RemainingModel left(FleetTrainer trainer) {
+    float[] dense = trainer.lastDense();
+    Set<Integer> lost = session.await("read of what the living shards have", trainer.client().readRemaining(dense));
+    List<String> tables = trainer.tables().stream().map(SparseTableSpec::name).toList();
+    List<LostShard> shards = new ArrayList<>();
+    for (int shard : lost) {
+      shards.add(new LostShard(shard, session.shards(), session.shardAddress(shard),
+          session.sharding().holdsSparse(shard) ? tables : List.of(),
+          trainer.client().partition().sizeOf(shard) > 0 ? trainer.steps() : -1));
+    }
+    return new RemainingModel(shards, dense);
+  }
+
+  /** Saves the model. If another shard is lost meanwhile, begins again without it: at most once for each shard. */
+  private RuntimeException written(ReplicaWorker worker, RemainingModel first, RuntimeException why, boolean trained) {
+    FleetTrainer trainer = worker.trainer();
+    RemainingModel left = first;
+    while (true) {
+      Path dir = Path.of(session.job().output() + (trained && left.isWhole() ? "" : UNFINISHED));
+      if (isSaved(dir, trainer)) {
+        return dir.toString().equals(worker.model()) ? savedBefore(worker, why)
+            : failure(" has ended, and leaves the model as a lower trainer has saved it in " + dir, why);
+      }
+      try {
+        SavedModel.write(dir, session, trainer, worker.progress(), left);
+        if (left.isWhole()) {
+          saves.saved(dir.toString());
+        }
+        return failure(" has saved " + what(left, trained, trainer.steps()) + " in " + dir + details(left)
+            + lastSnapshot(trainer), why);
+      } catch (PeerLost e) {
+        RemainingModel less = left(trainer);
+        if (less.lost().size() <= left.lost().size()) {
+          throw e;
+        }
+        left = less;
+      }
+    }
+  }
+
+  private PeerLost savedBefore(ReplicaWorker worker, RuntimeException why) {
+    return failure(" has ended, its model is saved in " + worker.model(), why);
+  }
+
+  /** Returns whether the model is there as it is now: from before the loss, or by a lower trainer that has left. */
+  private static boolean isSaved(Path dir, FleetTrainer trainer) {
+    if (!Files.exists(dir.resolve(ManifestFile.NAME))) {
+      return false;
+    }
+    try {
+      JsonObject manifest = ManifestFile.read(dir);
+      return trainer.run().equals(manifest.getString("run")) && manifest.getLong("step", -1L) >= trainer.steps();
+    } catch (InvalidInput e) { // it is damaged
+      return false;
+    }
+  }
+
+  private static String what(RemainingModel left, boolean trained, long steps) {
+    String unfinished = ", not yet trained to its end (" + steps + (steps == 1 ? " step)," : " steps),");
+    return left.isWhole() ? "the model" + (trained ? ", as the trainers have trained it," : unfinished)
+        : "what is left of the model" + (trained ? "," : unfinished);
+  }
+
+  private String details(RemainingModel left) {
+    String missing = LostShard.missingRows(left.lost());
+    String older = LostShard.olderDense(left.lost());
+    long step = left.lost().stream().mapToLong(LostShard::denseStep).max().orElse(-1);
+    return (missing.isEmpty() ? "" : "; " + missing + " are missing")
+        + (older.isEmpty() ? "" : "; " + older + " are those that this trainer pulled last, at step " + step);
+  }
+
+  /** Returns which snapshot of this run is the last whole one; empty if there is none. */
+  private String lastSnapshot(FleetTrainer trainer) {
+    try {
+      return Snapshots.list(StartingPoint.root(session.job())).stream()
+          .filter(found -> found.manifest().run().equals(trainer.run())).reduce((before, last) -> last)
+          .map(last -> "; the last whole snapshot is " + last.dir() + " (step " + last.manifest().step() + ")")
+          .orElse("");
+    } catch (IOException | InvalidInput e) {
+      LOG.warn("{} could not look for snapshots: {}", name, e.getMessage());
+      return "";
+    }
+  }
+
+  private PeerLost failure(String what, RuntimeException why) {
+    return new PeerLost(name + what + "; the result is missing (metrics over all trainers, hash), because "
+        + (session.isWithoutRendezvous() ? "the trainers could not meet: " : "the run has failed: ")
+        + why.getMessage(), why);
+  }
+}
