@@ -25,7 +25,7 @@ import java.util.Set;
 public final class ShardMetrics {
 
   /** Tables that are looked at in a turn. */
-  private static final int SLICE = 1024;
+  private static final int SLICE = 512;
 
   /** One look at all jobs and tables, done over turns. */
   public final class Tick {
