@@ -223,7 +223,9 @@ final class JobTables {
 
   /** Returns the bytes that a row of a table takes; does not create the table. */
   long rowBytes(String table) {
-    return SparseTable.rowBytes(RowLayout.of(spec(table)));
+    int number = number(table);
+    SparseTable there = sparse[number];
+    return there != null ? there.rowBytes() : SparseTable.rowBytes(RowLayout.of(specs.get(number)));
   }
 
   /** Returns how many of {@code ids[from .. to)} have no row yet; does not create the table. */

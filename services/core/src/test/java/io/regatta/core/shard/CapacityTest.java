@@ -105,7 +105,7 @@ class CapacityTest {
   }
 
   private Capacity within(HeapBudget memory, long rows, boolean evict) {
-    return new Capacity(group, List.of(tracked, wide),
+    return new Capacity(group, wide.rowBytes(), true,
         new ParameterShard.Limits(1, 1, 1, rows, 0, evict, new ShardMemory(memory, new HeapBudget(0))));
   }
 
