@@ -16,9 +16,14 @@ import io.regatta.protocol.tensor.Optimizer;
 import io.regatta.protocol.tensor.RegisterTrainer;
 import io.regatta.protocol.tensor.SparseTable;
 import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 
 /** A {@link JobSpec} as it travels in a registration, and back. */
 public final class JobSpecs {
+
+  /** Spelling of each constant in messages; of a job of many tables, thousands are looked up in one turn. */
+  private static final Map<Enum<?>, String> NAMES = new ConcurrentHashMap<>();
 
   private JobSpecs() {}
 
@@ -101,7 +106,7 @@ public final class JobSpecs {
   }
 
   private static String name(Enum<?> e) {
-    return e.name().toLowerCase(Locale.ROOT);
+    return NAMES.computeIfAbsent(e, constant -> constant.name().toLowerCase(Locale.ROOT));
   }
 
   private static <E extends Enum<E>> E parse(Class<E> type, String field, String text) {

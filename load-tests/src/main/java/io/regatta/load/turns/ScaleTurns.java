@@ -20,6 +20,7 @@ import io.regatta.core.shard.ParameterShard;
 import io.regatta.core.table.TableSnapshot;
 import io.regatta.load.run.Machine;
 import io.regatta.load.run.ZipfBatches;
+import io.regatta.node.admin.SampleFamilies;
 import io.regatta.parameterserver.ShardMetrics;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -41,6 +42,8 @@ public final class ScaleTurns {
   private static final int DIM = 4;
   private static final OptimizerSpec SGD = OptimizerSpec.sgd(0.01);
   private static final int EXPECTED = 1 << 16;
+  /** Reports before the one that counts: after the first, single turns still run in the interpreter. */
+  private static final int WARM_UPS = 2;
 
   private final ArrayDeque<Runnable> later = new ArrayDeque<>();
   private final TurnReport report;
@@ -57,7 +60,9 @@ public final class ScaleTurns {
     for (int i = 0; i < Math.min(sizes.length, args.length); i++) {
       sizes[i] = Integer.parseInt(args[i]);
     }
-    report(sizes[0], sizes[1], sizes[2], sizes[3], sizes[4]); // compiles everything
+    for (int i = 0; i < WARM_UPS; i++) {
+      report(sizes[0], sizes[1], sizes[2], sizes[3], sizes[4]); // compiles everything
+    }
     System.out.println(Machine.describe() + "\n\n" + report(sizes[0], sizes[1], sizes[2], sizes[3], sizes[4]));
   }
 
@@ -74,9 +79,9 @@ public final class ScaleTurns {
   private void begin(Stopwatch watch, Mode mode, int trainers, int tables, int bound) {
     shard = new ParameterShard(0, new ParameterShard.Limits(1, 64, 4 * trainers, 200_000_000L), System::currentTimeMillis,
         later::add);
-    JobSpec job = new JobSpec(JOB, mode, trainers, bound, NanPolicy.FAIL, 1, 8192, new ModelSpec(1, List.of(), SGD,
-        IntStream.range(0, tables).mapToObj(i -> new SparseTableSpec("t" + i, DIM, InitializerSpec.zeros(), SGD)).toList()));
     for (int rank = 0; rank < trainers; rank++) {
+      JobSpec job = new JobSpec(JOB, mode, trainers, bound, NanPolicy.FAIL, 1, 8192, new ModelSpec(1, List.of(), SGD,
+          IntStream.range(0, tables).mapToObj(i -> new SparseTableSpec("t" + i, DIM, InitializerSpec.zeros(), SGD)).toList()));
       TrainerId trainer = new TrainerId(rank, 1);
       watch.time((Runnable) () -> shard.register(job, trainer, 0));
     }
@@ -84,7 +89,9 @@ public final class ScaleTurns {
 
   private void tables(int tables, int rows, int repetitions) {
     Stopwatch registering = new Stopwatch(EXPECTED);
-    begin(registering, Mode.ASYNC, 2, tables, 0);
+    for (int i = 0; i < repetitions; i++) {
+      begin(registering, Mode.ASYNC, 2, tables, 0); // each time at a new shard
+    }
     report.add(registering, "registration with " + tables + " tables", 0);
     long[] one = {1};
     long[] many = ids(0, rows);
@@ -106,7 +113,7 @@ public final class ScaleTurns {
 
   /** What the service shows once a second, and what it removes when it stops. */
   private void metrics(int tables, int repetitions) {
-    ShardMetrics metrics = new ShardMetrics(new PrometheusMeterRegistry(PrometheusConfig.DEFAULT), 0);
+    ShardMetrics metrics = new ShardMetrics(new PrometheusMeterRegistry(PrometheusConfig.DEFAULT), new SampleFamilies(), 0);
     Stopwatch first = new Stopwatch(EXPECTED);
     Stopwatch later = new Stopwatch(EXPECTED);
     Stopwatch close = new Stopwatch(EXPECTED);
@@ -115,7 +122,7 @@ public final class ScaleTurns {
       Stopwatch watch = i == 0 ? first : later;
       while (watch.time(tick::advance)) { }
     }
-    while (close.time(metrics::close)) { }
+    close.time(metrics::close);
     report.add(first, "metrics of " + tables + " tables, registered", 0);
     report.add(later, "metrics of " + tables + " tables, renewed", 0);
     report.add(close, "metrics of " + tables + " tables, removed", 0);

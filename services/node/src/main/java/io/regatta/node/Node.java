@@ -5,6 +5,7 @@ import io.regatta.core.error.RegattaException;
 import io.regatta.node.address.PublishedAddress;
 import io.regatta.node.admin.Hosted;
 import io.regatta.node.admin.Insight;
+import io.regatta.node.admin.SampleFamilies;
 import io.regatta.node.admin.Probes;
 import io.regatta.node.admin.Waits;
 import io.regatta.node.cluster.ClusterConfig;
@@ -287,6 +288,11 @@ public final class Node {
   /** What control calls to other processes are made with. */
   public StreamOptions control() {
     return streams(StreamOptions.defaults());
+  }
+
+  /** Returns the metrics of many samples each, which {@code /metrics} shows beside the registry's. */
+  public SampleFamilies families() {
+    return insight.families();
   }
 
   /** This node's own registry; {@code /metrics} shows it. */

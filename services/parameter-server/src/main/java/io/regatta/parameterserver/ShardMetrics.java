@@ -9,6 +9,7 @@ import io.micrometer.core.instrument.Tags;
 import io.regatta.core.shard.ParameterShard;
 import io.regatta.core.shard.TableCursor;
 import io.regatta.node.admin.MultiCounter;
+import io.regatta.node.admin.SampleFamilies;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.Iterator;
@@ -23,8 +24,8 @@ import java.util.Set;
  */
 public final class ShardMetrics {
 
-  /** Work of a slice of a tick, as {@link TableMeters} counts it: 1 to 2 ms. */
-  private static final int SLICE = 1024;
+  /** Tables that are looked at in a turn. */
+  private static final int SLICE = 512;
 
   /** One look at all jobs and tables, done over turns. */
   public final class Tick {
@@ -45,6 +46,7 @@ public final class ShardMetrics {
     public boolean advance() {
       if (!begun) {
         begun = true;
+        byTable.forget(there);
         measure(from.jobs().stream().map(from::summary).toList());
         return true;
       }
@@ -54,10 +56,13 @@ public final class ShardMetrics {
           job = jobs.next();
           tables = from.tableCursor(job);
         }
-        left = tables.advance(left, (table, rows, counts) -> byTable.show(job, table, rows, counts));
+        left = tables.advance(left, (table, rows, counts) -> {
+          byTable.show(job, table, rows, counts);
+          return 1;
+        });
         tables = left > 0 ? null : tables;
       }
-      return left <= 0 || byTable.forget(there, left) <= 0;
+      return left <= 0;
     }
   }
 
@@ -74,13 +79,20 @@ public final class ShardMetrics {
   private final Counter bytesIn;
   private final Counter bytesOut;
   private final DistributionSummary staleness;
-  private boolean closed;
+  private final SampleFamilies families;
 
-  /** @param index of the shard in the shard map */
-  public ShardMetrics(MeterRegistry registry, int index) {
+  /**
+   * Creates the meters.
+   *
+   * @param families of the same node as the registry
+   * @param index of the shard in the shard map
+   */
+  public ShardMetrics(MeterRegistry registry, SampleFamilies families, int index) {
+    this.families = families;
     this.registry = registry;
     shard = Tags.of("shard", Integer.toString(index));
-    byTable = new TableMeters(registry, shard);
+    byTable = new TableMeters(index);
+    families.add(byTable);
     pushes = counter("regatta.shard.pushes", "pushes taken in, each once", "");
     pulls = counter("regatta.shard.pulls", "pulls answered", "");
     bytesIn = counter("regatta.shard.received", "gradients received", "bytes");
@@ -154,13 +166,10 @@ public final class ShardMetrics {
     counters.forEach((name, counter) -> counter.show(counts.get(name)));
   }
 
-  /** Removes meters, some at a time; returns true if it has to be called again. No tick goes on meanwhile. */
-  public boolean close() {
-    if (!closed) {
-      closed = true;
-      measure(List.of());
-      meters.forEach(registry::remove);
-    }
-    return byTable.forget(Set.of(), SLICE) <= 0;
+  /** Removes all meters. */
+  public void close() {
+    measure(List.of());
+    meters.forEach(registry::remove);
+    families.remove(byTable);
   }
 }

@@ -94,7 +94,7 @@ final class ShardService {
     shard = new ParameterShard(index, config.limits().core(), System::currentTimeMillis,
         task -> LaterTurn.run(context, task));
     hosted = node.starting("shard " + index);
-    metrics = new ShardMetrics(node.metrics(), index);
+    metrics = new ShardMetrics(node.metrics(), node.families(), index);
     snapshots = new SnapshotWriter(vertx, context, shard, config.limits().snapshotBytes());
   }
 
@@ -157,14 +157,6 @@ final class ShardService {
       LaterTurn.run(context, this::measureOn);
     } else {
       tick = null;
-    }
-  }
-
-  private void closeMetrics(Promise<Void> closed) {
-    if (metrics.close()) {
-      LaterTurn.run(context, () -> closeMetrics(closed));
-    } else {
-      closed.complete();
     }
   }
 
@@ -266,13 +258,12 @@ final class ShardService {
     watches.values().forEach(GroupWatch::close);
     watches.clear();
     tick = null;
-    Promise<Void> measured = Promise.promise();
-    closeMetrics(measured);
+    metrics.close();
     PeerLost why = new PeerLost("shard " + index + " at " + node.host() + " is shutting down");
     List.copyOf(streams.keySet()).forEach(stream -> stream.fail(why));
     if (local != null) {
       local.close();
     }
-    return snapshots.close().onComplete(v -> shard.close()).eventually(measured::future);
+    return snapshots.close().onComplete(v -> shard.close());
   }
 }

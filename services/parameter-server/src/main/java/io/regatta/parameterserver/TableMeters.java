@@ -1,117 +1,73 @@
 package io.regatta.parameterserver;
 
-import io.micrometer.core.instrument.FunctionCounter;
-import io.micrometer.core.instrument.Gauge;
-import io.micrometer.core.instrument.Meter;
-import io.micrometer.core.instrument.MeterRegistry;
-import io.micrometer.core.instrument.Tags;
+import io.prometheus.metrics.model.snapshots.Labels;
 import io.regatta.core.table.TableCounts;
-import java.util.ArrayList;
-import java.util.HashMap;
-import java.util.Iterator;
-import java.util.LinkedHashMap;
-import java.util.List;
-import java.util.Map;
+import io.regatta.node.admin.PublishedValues;
+import io.regatta.node.admin.SampleFamilies;
+import io.regatta.node.admin.SampleFamilies.Family;
+import io.regatta.node.admin.SampleFamilies.Samples;
 import java.util.Set;
 import java.util.function.ToLongFunction;
 
 /**
- * Meters of the sparse tables of one shard's jobs. A table's are registered once and then read what was last shown, so a tick
- * costs little for each table, and can be spread over turns. Owned by the shard's event loop; the registry is read by others.
+ * What is shown of the sparse tables of one shard's jobs: one entry for each table, which scrapes read. So a look costs little for
+ * each table, new ones included, and can be spread over turns. Written on the shard's event loop alone, read by any thread.
  */
-final class TableMeters {
+final class TableMeters implements SampleFamilies.Source {
 
-  /** Cost of registering or removing the meters of a table, if renewing them costs 1. */
-  static final int REGISTERED = 64;
+  private record Shown(Labels labels, long rows, TableCounts counts) {}
 
-  private static final class Row {
-    private final List<Meter> meters = new ArrayList<>();
-    private volatile long rows;
-    private volatile TableCounts counts;
-  }
+  private record Counter(Family family, String reason, ToLongFunction<TableCounts> count) {}
 
-  private final MeterRegistry registry;
-  private final Tags shard;
+  private static final Family ROWS = new Family("regatta_job_rows", "sparse rows", false);
+  private static final Family REMOVED = new Family("regatta_job_rows_removed", "sparse rows removed, by reason", true);
+  private static final Counter[] COUNTERS = {
+      counter("regatta_job_refused", "pulls and pushes refused because their rows would have passed a limit, at each table of theirs",
+          TableCounts::refused),
+      counter("regatta_job_rows_born", "sparse rows born, restored ones included", TableCounts::births),
+      counter("regatta_job_rows_admitted", "rows that a training pull has admitted", TableCounts::admitted),
+      counter("regatta_job_rows_restored", "rows put in their places from a snapshot", TableCounts::restored),
+      counter("regatta_job_shrinks", "shrinks that have gone through the table", TableCounts::shrinks),
+      counter("regatta_job_rows_aged", "rows looked at by shrinks: decayed, and a day older if one had ended", TableCounts::aged),
+      counter("regatta_job_pulls_not_admitted", "rows pulled in training that were not admitted", TableCounts::notAdmittedPulls),
+      counter("regatta_job_gradients_dropped", "gradients dropped because their row was not admitted",
+          TableCounts::droppedGradients),
+      new Counter(REMOVED, "score", TableCounts::shrunkByScore), new Counter(REMOVED, "unseen", TableCounts::shrunkUnseen),
+      new Counter(REMOVED, "ttl", TableCounts::expired), new Counter(REMOVED, "evicted", TableCounts::evicted)};
+
+  private final String shard;
   /** By job, then by table. */
-  private final Map<String, Map<String, Row>> jobs = new LinkedHashMap<>();
+  private final PublishedValues<Shown> tables = new PublishedValues<>();
 
-  TableMeters(MeterRegistry registry, Tags shard) {
-    this.registry = registry;
-    this.shard = shard;
+  TableMeters(int shard) {
+    this.shard = Integer.toString(shard);
   }
 
-  /** Shows a table as it is now; returns what that cost. */
-  int show(String job, String table, long rows, TableCounts counts) {
-    Map<String, Row> tables = jobs.computeIfAbsent(job, j -> new HashMap<>());
-    Row row = tables.get(table);
-    boolean begins = row == null;
-    if (begins) {
-      row = new Row();
+  private static Counter counter(String name, String description, ToLongFunction<TableCounts> count) {
+    return new Counter(new Family(name, description, true), null, count);
+  }
+
+  /** Shows a table as it is now. */
+  void show(String job, String table, long rows, TableCounts counts) {
+    Shown before = tables.get(job, table);
+    if (before == null || before.rows != rows || !before.counts.equals(counts)) {
+      tables.put(job, table, new Shown(before == null ? Labels.of("job", job, "shard", shard, "table", table) : before.labels, rows,
+          counts));
     }
-    row.rows = rows;
-    row.counts = counts;
-    if (begins) {
-      try {
-        register(row, shard.and("job", job, "table", table));
-      } catch (RuntimeException e) {
-        row.meters.forEach(registry::remove); // all of them are registered at the next look
-        throw e;
-      }
-      tables.put(table, row);
-    }
-    return begins ? REGISTERED : 1;
   }
 
-  private void register(Row row, Tags tags) {
-    row.meters.add(Gauge.builder("regatta.job.rows", row, r -> r.rows).tags(tags).description("sparse rows")
-        .register(registry));
-    counter(row, tags, "regatta.job.refused",
-        "pulls and pushes refused because their rows would have passed a limit, at each table of theirs", TableCounts::refused);
-    counter(row, tags, "regatta.job.rows.born", "sparse rows born, restored ones included", TableCounts::births);
-    counter(row, tags, "regatta.job.rows.admitted", "rows that a training pull has admitted", TableCounts::admitted);
-    counter(row, tags, "regatta.job.rows.restored", "rows put in their places from a snapshot", TableCounts::restored);
-    counter(row, tags, "regatta.job.shrinks", "shrinks that have gone through the table", TableCounts::shrinks);
-    counter(row, tags, "regatta.job.rows.aged", "rows looked at by shrinks: decayed, and a day older if one had ended",
-        TableCounts::aged);
-    counter(row, tags, "regatta.job.pulls.not.admitted", "rows pulled in training that were not admitted",
-        TableCounts::notAdmittedPulls);
-    counter(row, tags, "regatta.job.gradients.dropped", "gradients dropped because their row was not admitted",
-        TableCounts::droppedGradients);
-    removed(row, tags, "score", TableCounts::shrunkByScore);
-    removed(row, tags, "unseen", TableCounts::shrunkUnseen);
-    removed(row, tags, "ttl", TableCounts::expired);
-    removed(row, tags, "evicted", TableCounts::evicted);
+  /** Shows nothing more of jobs that are not among these. */
+  void forget(Set<String> there) {
+    tables.retain(there);
   }
 
-  private void removed(Row row, Tags tags, String reason, ToLongFunction<TableCounts> count) {
-    counter(row, tags.and("reason", reason), "regatta.job.rows.removed", "sparse rows removed, by reason", count);
-  }
-
-  private void counter(Row row, Tags tags, String name, String description, ToLongFunction<TableCounts> count) {
-    row.meters.add(FunctionCounter.builder(name, row, r -> count.applyAsLong(r.counts)).tags(tags)
-        .description(description).register(registry));
-  }
-
-  /**
-   * Removes meters of jobs that are not among these, until that has cost so much.
-   *
-   * @return what is left of the slice; 0 or less if there may be more to remove
-   */
-  int forget(Set<String> there, int slice) {
-    int left = slice;
-    for (Iterator<Map.Entry<String, Map<String, Row>>> all = jobs.entrySet().iterator(); left > 0 && all.hasNext(); ) {
-      Map.Entry<String, Map<String, Row>> job = all.next();
-      if (there.contains(job.getKey())) {
-        continue;
+  @Override
+  public void show(Samples to) {
+    tables.forEach(t -> {
+      to.add(ROWS, t.labels, t.rows);
+      for (Counter c : COUNTERS) {
+        to.add(c.family, c.reason == null ? t.labels : t.labels.add("reason", c.reason), c.count.applyAsLong(t.counts));
       }
-      for (Iterator<Row> rows = job.getValue().values().iterator(); left > 0 && rows.hasNext(); left -= REGISTERED) {
-        rows.next().meters.forEach(registry::remove);
-        rows.remove();
-      }
-      if (job.getValue().isEmpty()) {
-        all.remove();
-      }
-    }
-    return left;
+    });
   }
 }

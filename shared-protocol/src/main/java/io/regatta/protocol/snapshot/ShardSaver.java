@@ -75,12 +75,14 @@ public final class ShardSaver {
   private FileEntry write(Path path) throws IOException {
     Map<String, Long> rows = new HashMap<>();
     Map<String, Long> removed = new HashMap<>();
-    for (TableSnapshot t : snapshot.tables()) {
+    layout.tables().forEach(t -> rows.put(t.name(), 0L));
+    List<TableSnapshot> tables = snapshot.tables();
+    for (TableSnapshot t : tables) {
       rows.put(t.rows().table(), t.rows().rows());
       removed.put(t.rows().table(), (long) t.removedCount());
     }
     try (ShardFileWriter file = new ShardFileWriter(path, layout, snapshot.shard(), rows, removed, metadata())) {
-      for (TableSnapshot t : snapshot.tables()) {
+      for (TableSnapshot t : tables) {
         rows(t.rows(), file);
         file.removed(t.rows().table(), t.removed(), t.removedCount());
       }

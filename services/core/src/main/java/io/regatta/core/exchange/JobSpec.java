@@ -31,6 +31,18 @@ public record JobSpec(String job, Mode mode, int trainers, int stalenessBound, N
         sharding.isApart() ? sharding : Sharding.common(shards()), minBlock, model.used());
   }
 
+  /**
+   * Returns true if both jobs train alike: {@link #used} of both is equal. Compares table by table, so that a job of many tables is
+   * not copied.
+   */
+  public boolean isUsedAs(JobSpec other) {
+    return without(ModelSpec.NONE).used().equals(other.without(ModelSpec.NONE).used()) && model.isUsedAs(other.model);
+  }
+
+  private JobSpec without(ModelSpec instead) {
+    return new JobSpec(job, mode, trainers, stalenessBound, nanPolicy, sharding, minBlock, instead);
+  }
+
   /** Number of shards in the shard map. */
   public int shards() {
     return sharding.shards();

@@ -20,6 +20,9 @@ import java.util.Set;
 public record ModelSpec(long seed, List<DenseVariable> dense, OptimizerSpec denseOptimizer,
     List<SparseTableSpec> sparse) {
 
+  /** Model without parameters. */
+  public static final ModelSpec NONE = new ModelSpec(0, List.of(), OptimizerSpec.sgd(0), List.of());
+
   public ModelSpec {
     dense = List.copyOf(dense);
     sparse = List.copyOf(sparse);
@@ -43,6 +46,22 @@ public record ModelSpec(long seed, List<DenseVariable> dense, OptimizerSpec dens
   public ModelSpec used() {
     return new ModelSpec(seed, dense, dense.isEmpty() ? OptimizerSpec.sgd(0) : denseOptimizer.used(),
         sparse.stream().map(SparseTableSpec::used).toList());
+  }
+
+  /** Returns true if {@link #used} of both models is equal. */
+  public boolean isUsedAs(ModelSpec other) {
+    if (seed != other.seed || !dense.equals(other.dense) || sparse.size() != other.sparse.size()
+        || !dense.isEmpty() && !denseOptimizer.used().equals(other.denseOptimizer.used())) {
+      return false;
+    }
+    for (int i = 0; i < sparse.size(); i++) {
+      SparseTableSpec mine = sparse.get(i);
+      SparseTableSpec theirs = other.sparse.get(i);
+      if (!mine.equals(theirs) && !mine.used().equals(theirs.used())) {
+        return false;
+      }
+    }
+    return true;
   }
 
   /** Elements of the flat dense vector: all variables one after another. */

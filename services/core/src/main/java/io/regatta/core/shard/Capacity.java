@@ -4,7 +4,6 @@ import io.regatta.core.hash.Mix64;
 import io.regatta.core.memory.HeapBudget;
 import io.regatta.core.table.SparseTable;
 import io.regatta.core.table.TableGroup;
-import java.util.Collection;
 
 /**
  * How many sparse rows of a job a shard may hold, by number and by memory, and room for further ones made by evicting rows
@@ -26,14 +25,19 @@ final class Capacity {
   private final long widest;
   private long draws;
 
-  /** @param all the tables of the group */
-  Capacity(TableGroup group, Collection<SparseTable> all, ParameterShard.Limits limits) {
+  /**
+   * Creates the capacity of a group of tables.
+   *
+   * @param widest bytes of a row of the widest table
+   * @param tracked whether any table is tracked
+   */
+  Capacity(TableGroup group, long widest, boolean tracked, ParameterShard.Limits limits) {
     tables = group;
     rowLimit = Math.min(limits.rows(), SparseTable.ROWS_MAX);
     memory = limits.memory().parameters();
     byteLimit = limits.sparseBytes();
-    widest = all.stream().mapToLong(SparseTable::rowBytes).max().orElse(1);
-    evicts = limits.evict() && all.stream().anyMatch(t -> t.layout().tracked());
+    this.widest = widest;
+    evicts = limits.evict() && tracked;
   }
 
   /** Rows, of the widest table if memory is what limits them, that still fit; below 0 if there are too many. */

@@ -92,14 +92,14 @@ final class Gathering {
   long changedBytes() {
     long bytes = 0;
     for (SparseIds s : changes.found()) {
-      bytes += s.ids().length * (Long.BYTES + (long) Float.BYTES * tables.table(s.table()).spec().dim());
+      bytes += s.ids().length * (Long.BYTES + (long) Float.BYTES * tables.spec(s.table()).dim());
     }
     return bytes;
   }
 
   /** Returns true if the changed rows of a table do not fit an array. */
   boolean tooLong() {
-    return changes.found().stream().anyMatch(s -> s.ids().length * (long) tables.table(s.table()).spec().dim() > FLOATS_MAX);
+    return changes.found().stream().anyMatch(s -> s.ids().length * (long) tables.spec(s.table()).dim() > FLOATS_MAX);
   }
 
   private long copy(SparseIds w) {
@@ -111,8 +111,7 @@ final class Gathering {
     int to = Math.min(r.ids().length, next + Turns.ROWS);
     long cost;
     if (pull.readOnly()) {
-      table.read(r.ids(), next, to, r.values());
-      cost = Turns.rowsCost(to - next, table.spec().dim());
+      cost = tables.read(table, r.ids(), next, to, r.values());
     } else {
       cost = tables.pull(table, r.ids(), next, to, r.values(), counted.of(pull.minStep(), table, r.ids().length));
     }

@@ -32,9 +32,11 @@ final class JobCheck {
     require(job.minBlock() >= 1, who + " has a smallest dense block of " + job.minBlock() + " elements; at least 1");
     require(job.stalenessBound() >= 0, who + " has staleness bound " + job.stalenessBound() + "; at least 0");
     for (SparseTableSpec t : job.model().sparse()) {
-      require(job.mode() != Mode.GEO || !t.life().isTracked(), who + " trains local copies (geo), where shows, clicks and "
-          + "admissions of table '" + t.name() + "' would not be seen; train in another mode, or give it no statistics, "
-          + "admission, shrink_unseen_days and ttl_s");
+      if (job.mode() == Mode.GEO && t.life().isTracked()) { // words for each of thousands of tables would take a turn's time
+        throw new InvalidInput(who + " trains local copies (geo), where shows, clicks and "
+            + "admissions of table '" + t.name() + "' would not be seen; train in another mode, or give it no statistics, "
+            + "admission, shrink_unseen_days and ttl_s");
+      }
     }
     try {
       job.model().denseNumel();

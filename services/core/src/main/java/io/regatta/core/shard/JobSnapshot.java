@@ -5,9 +5,10 @@ import io.regatta.core.dense.DenseValues;
 import io.regatta.core.exchange.JobSpec;
 import io.regatta.core.exchange.OptimizerUpdates;
 import io.regatta.core.exchange.TrainerProgress;
+import io.regatta.core.table.GroupSnapshot;
 import io.regatta.core.table.TableSnapshot;
-import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Supplier;
 
 /**
  * All that one shard holds of a job at one moment, to be fetched in slices while the job goes on: rows are copied before they
@@ -34,10 +35,10 @@ public final class JobSnapshot {
   private final long step;
   private final long shrinks;
   private final boolean whole;
-  private final OptimizerUpdates updates;
+  private final Supplier<OptimizerUpdates> updates;
   private final List<Trainer> trainers;
   private final DenseState dense;
-  private final List<TableSnapshot> tables = new ArrayList<>();
+  private final GroupSnapshot tables;
   private final Runnable over;
 
   /** @param over the job can take another one */
@@ -51,13 +52,24 @@ public final class JobSnapshot {
     shrinks = job.shrinks.all();
     whole = !job.pushes.isUnderWay() && !job.trainers.anyUnderWay();
     updates = job.tables.updates(version);
-    dense = job.tables.denseState();
+    tables = job.tables.snapshot(scope, keptMax);
     try {
-      job.tables.sparseTables().forEach(t -> tables.add(TableSnapshot.take(t, scope, keptMax)));
+      dense = job.tables.denseState();
     } catch (RuntimeException | Error e) { // for want of memory, say: the next one is to find all as it was
-      end(false);
+      tables.end(false);
+      over.run();
       throw e;
     }
+  }
+
+  /** Takes further tables; see {@link GroupSnapshot#advance}. */
+  boolean advance(int most) {
+    return tables.advance(most);
+  }
+
+  /** Returns why a table could not be taken, or null. */
+  Throwable failure() {
+    return tables.failure();
   }
 
   public JobSpec spec() {
@@ -89,9 +101,9 @@ public final class JobSnapshot {
     return whole;
   }
 
-  /** Returns the updates that the optimizers have made, each since its slots were fresh. */
+  /** Returns the updates that the optimizers have made, each since its slots were fresh; counted when asked for. Any thread. */
   public OptimizerUpdates updates() {
-    return updates;
+    return updates.get();
   }
 
   public List<Trainer> trainers() {
@@ -103,15 +115,15 @@ public final class JobSnapshot {
     return dense;
   }
 
-  /** In the order of the model. */
+  /** Returns the tables in the order of the model; one that nobody had asked for is left out, for it has no rows. */
   public List<TableSnapshot> tables() {
-    return tables;
+    return tables.tables();
   }
 
   /** @param saved false: the files are no good, and what a delta was to hold is the next one's */
   public void end(boolean saved) {
     dense.releaseUntil(DenseValues.blocks(dense.size()));
-    tables.forEach(t -> t.end(saved));
+    tables.end(saved);
     over.run();
   }
 }

@@ -16,34 +16,59 @@ import io.regatta.core.model.DensePartition;
 import io.regatta.core.model.SparseTableSpec;
 import io.regatta.core.optim.Optimizer;
 import io.regatta.core.optim.OptimizerSpec;
+import io.regatta.core.table.GroupSnapshot;
+import io.regatta.core.table.RowLayout;
 import io.regatta.core.table.SparseTable;
 import io.regatta.core.table.TableCounts;
 import io.regatta.core.table.TableGroup;
+import io.regatta.core.table.TableSnapshot;
+import it.unimi.dsi.fastutil.objects.Object2IntOpenHashMap;
+import it.unimi.dsi.fastutil.objects.Object2LongMap;
+import it.unimi.dsi.fastutil.objects.Object2LongMaps;
 import it.unimi.dsi.fastutil.objects.Object2LongOpenHashMap;
+import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.NoSuchElementException;
 import java.util.Set;
 import java.util.function.LongPredicate;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 
-/** The parameters of one job on one shard: its part of the dense vector and its sparse rows. Owned by the shard. */
+/**
+ * The parameters of one job on one shard: its part of the dense vector and its sparse rows. A sparse table is created when its rows
+ * are first asked for, so that a job of many tables begins in one turn. Owned by the shard.
+ */
 final class JobTables {
+
+  /** What creating a table costs, in floats: 1 to 2 µs. */
+  private static final long CREATED_FLOATS = 2000;
 
   private final String where;
   private final OptimizerSpec denseOptimizer;
   private final DensePartition partition;
   private final int shard;
   private final BlockPool pool;
-  private final Map<String, SparseTable> sparse = new LinkedHashMap<>();
+  private final long seed;
+  private final boolean rounds;
+  /** Of all tables, in the order of the model. */
+  private final List<SparseTableSpec> specs;
+  /** Place of each table in the model. */
+  private final Object2IntOpenHashMap<String> numbers;
+  /** By place in the model; null: nobody has asked for rows of it. */
+  private final SparseTable[] sparse;
+  /** Cost of the tables created since somebody accounted for them. */
+  private long unpaid;
   private final TableGroup group;
   private final Capacity capacity;
   private final HeapBudget memory;
   /** Of the budget, for the dense vector and its slots. */
   private long denseBytes;
-  /** Version at which the slots of the dense vector were fresh, and those of each table. */
+  /** Version at which the slots of the dense vector were fresh, and those of each table; 0 for those that are not named. */
   private long denseSince;
-  private final Object2LongOpenHashMap<String> since = new Object2LongOpenHashMap<>();
+  /** Replaced as a whole: snapshots count from it on other threads. */
+  private Object2LongMap<String> since = Object2LongMaps.emptyMap();
   /** Null until initialised. */
   private DenseVector dense;
 
@@ -55,25 +80,40 @@ final class JobTables {
     partition = DensePartition.of(spec.model().dense(), spec.sharding(), spec.minBlock());
     denseOptimizer = spec.model().denseOptimizer();
     denseBytes = (long) denseSize() * Float.BYTES * denseWidth();
-    group = new TableGroup(spec.model().sparse().size(), limits.evict(), monotonicMillis);
-    for (SparseTableSpec t : spec.model().sparse()) {
-      sparse.put(t.name(), new SparseTable(spec.model().seed(), t, spec.mode() == Mode.SYNC, group));
-    }
+    seed = spec.model().seed();
+    rounds = spec.mode() == Mode.SYNC;
+    specs = spec.model().sparse();
+    sparse = new SparseTable[specs.size()];
+    numbers = new Object2IntOpenHashMap<>(specs.size());
+    numbers.defaultReturnValue(-1);
+    group = new TableGroup(specs.size(), limits.evict(), monotonicMillis);
     memory = limits.memory().parameters();
-    capacity = new Capacity(group, sparse.values(), limits);
+    long widest = 1;
+    boolean tracked = false;
+    for (SparseTableSpec t : specs) {
+      numbers.put(t.name(), numbers.size());
+      RowLayout layout = RowLayout.of(t);
+      tracked |= layout.tracked();
+      widest = Math.max(widest, checkedRowBytes(t, layout));
+    }
+    capacity = new Capacity(group, widest, tracked, limits);
     takeMemory();
     if (denseSize() == 0) {
       initialize(DenseMemory.of(new float[0]));
     }
   }
 
-  /** Before anything is allocated: refuses tables of which the heap could not hold a row, and a dense vector without room. */
-  private void takeMemory() {
-    for (SparseTable t : sparse.values()) {
-      if (t.rowBytes() > memory.limit()) {
-        throw noMemory("a row of sparse table '" + t.spec().name() + "' with " + t.layout().width() + " floats", t.rowBytes());
-      }
+  /** Returns the bytes of a row, unless the heap could not hold one. */
+  private long checkedRowBytes(SparseTableSpec table, RowLayout layout) {
+    long bytes = SparseTable.rowBytes(layout);
+    if (bytes > memory.limit()) {
+      throw noMemory("a row of sparse table '" + table.name() + "' with " + layout.width() + " floats", bytes);
     }
+    return bytes;
+  }
+
+  /** Before anything is allocated: refuses a dense vector without room. */
+  private void takeMemory() {
     if (!memory.take(denseBytes)) {
       throw noMemory("the dense vector's " + denseSize() + " elements with " + (denseWidth() - 1) + " optimizer slots each",
           denseBytes);
@@ -127,14 +167,23 @@ final class JobTables {
    */
   void restore(long version, OptimizerUpdates updates) {
     denseSince = version - updates.dense();
-    sparse.keySet().forEach(name -> since.put(name, version - updates.table(name)));
+    Object2LongMap<String> from = new Object2LongOpenHashMap<>(specs.size());
+    specs.forEach(t -> from.put(t.name(), version - updates.table(t.name())));
+    since = from;
   }
 
-  /** Returns the updates that the optimizers have made at this version, each since its slots were fresh. */
-  OptimizerUpdates updates(long version) {
-    Map<String, Long> tables = new LinkedHashMap<>();
-    sparse.keySet().forEach(name -> tables.put(name, version - since.getLong(name)));
-    return new OptimizerUpdates(version - denseSince, tables);
+  /**
+   * Returns what counts the updates that the optimizers have made at this version, each since its slots were fresh: table by table,
+   * so not before somebody asks, on any thread.
+   */
+  Supplier<OptimizerUpdates> updates(long version) {
+    Object2LongMap<String> from = since;
+    long dense = version - denseSince;
+    return () -> {
+      Map<String, Long> tables = new LinkedHashMap<>();
+      specs.forEach(t -> tables.put(t.name(), version - from.getLong(t.name())));
+      return new OptimizerUpdates(dense, tables);
+    };
   }
 
   /** The dense vector with its slots as it is now; to be released. */
@@ -147,21 +196,100 @@ final class JobTables {
     return dense.snapshot();
   }
 
+  /** Returns a table, which is created if nobody has asked for it before. */
   SparseTable table(String name) {
-    SparseTable t = sparse.get(name);
-    if (t == null) {
-      throw new InvalidInput("unknown sparse table '" + name + "' at " + where + ", which has " + sparse.keySet());
+    int number = number(name);
+    SparseTable there = sparse[number];
+    if (there != null) {
+      return there;
     }
-    return t;
+    unpaid += CREATED_FLOATS;
+    sparse[number] = new SparseTable(seed, specs.get(number), rounds, group, number);
+    return sparse[number];
   }
 
   /** Returns the names of the sparse tables. */
   Set<String> names() {
-    return sparse.keySet();
+    return numbers.keySet();
   }
 
+  private int number(String table) {
+    int number = numbers.getInt(table);
+    if (number < 0) {
+      throw new InvalidInput("unknown sparse table '" + table + "' at " + where + ", which has "
+          + specs.stream().map(SparseTableSpec::name).toList());
+    }
+    return number;
+  }
+
+  /** Returns what a table is made of; does not create it. */
+  SparseTableSpec spec(String table) {
+    return specs.get(number(table));
+  }
+
+  /** Returns the bytes that a row of a table takes; does not create the table. */
+  long rowBytes(String table) {
+    return SparseTable.rowBytes(RowLayout.of(spec(table)));
+  }
+
+  /** Returns how many of {@code ids[from .. to)} have no row yet; does not create the table. */
+  int missing(String table, long[] ids, int from, int to) {
+    SparseTable there = sparse[number(table)];
+    return there == null ? to - from : there.missing(ids, from, to);
+  }
+
+  /** Returns the number of sparse tables of the model. */
+  int count() {
+    return specs.size();
+  }
+
+  /** Returns what the table at a place in the model is made of. */
+  SparseTableSpec spec(int number) {
+    return specs.get(number);
+  }
+
+  /** Returns the table at a place in the model; null: it has not been created. */
+  SparseTable created(int number) {
+    return sparse[number];
+  }
+
+  /** Returns the tables that have been created, in the order of the model; others may be created during a walk. */
   Iterable<SparseTable> sparseTables() {
-    return sparse.values();
+    return () -> new Iterator<>() {
+      private int next;
+
+      @Override
+      public boolean hasNext() {
+        while (next < sparse.length && sparse[next] == null) {
+          next++;
+        }
+        return next < sparse.length;
+      }
+
+      @Override
+      public SparseTable next() {
+        if (!hasNext()) {
+          throw new NoSuchElementException();
+        }
+        return sparse[next++];
+      }
+    };
+  }
+
+  /** Begins a snapshot of all tables as they are now. */
+  GroupSnapshot snapshot(TableSnapshot.Scope scope, long keptMax) {
+    return GroupSnapshot.begin(group, scope, keptMax);
+  }
+
+  /** Returns whether the tables note what changes, for a delta. */
+  boolean notesChanges() {
+    return group.notes();
+  }
+
+  private long takeUnpaid() {
+    long cost = unpaid;
+    unpaid = 0;
+    return cost;
   }
 
   /** Rows in all sparse tables. */
@@ -181,13 +309,17 @@ final class JobTables {
 
   Map<String, TableCounts> countsByTable() {
     Map<String, TableCounts> counts = new LinkedHashMap<>();
-    sparse.forEach((name, t) -> counts.put(name, t.counts()));
+    for (int i = 0; i < sparse.length; i++) {
+      counts.put(specs.get(i).name(), sparse[i] == null ? TableCounts.NONE : sparse[i].counts());
+    }
     return counts;
   }
 
   Map<String, Long> rowsByTable() {
     Map<String, Long> rows = new LinkedHashMap<>();
-    sparse.forEach((name, t) -> rows.put(name, t.size()));
+    for (int i = 0; i < sparse.length; i++) {
+      rows.put(specs.get(i).name(), sparse[i] == null ? 0 : sparse[i].size());
+    }
     return rows;
   }
 
@@ -200,7 +332,13 @@ final class JobTables {
   long pull(SparseTable t, long[] ids, int from, int to, float[] out, LongPredicate counts) {
     long room = capacity.makeRoom(to - from, t.rowBytes());
     t.pull(ids, from, to, out, counts);
-    return room + Turns.rowsCost(to - from, t.spec().dim());
+    return room + takeUnpaid() + Turns.rowsCost(to - from, t.spec().dim());
+  }
+
+  /** Copies the values of {@code ids[from .. to)}, as {@link SparseTable#read(long[])} does; returns what it cost. */
+  long read(SparseTable t, long[] ids, int from, int to, float[] out) {
+    t.read(ids, from, to, out);
+    return takeUnpaid() + Turns.rowsCost(to - from, t.spec().dim());
   }
 
   /**
@@ -216,7 +354,7 @@ final class JobTables {
     long room = capacity.makeRoom(to - from, t.rowBytes());
     t.update(r.ids(), from, to, r.values(), (float) t.spec().optimizer().learningRate().at(step),
         version - since.getLong(r.table()));
-    return room + Turns.rowsCost(to - from, r.dim());
+    return room + takeUnpaid() + Turns.rowsCost(to - from, r.dim());
   }
 
   /** Floats that the update of a dense element reads and writes, beside the gradient. */
@@ -232,7 +370,7 @@ final class JobTables {
   /** Adds the deltas of rows {@code [from .. to)} (geo); returns what it cost. */
   long add(SparseRows r, int from, int to) {
     table(r.table()).add(r.ids(), from, to, r.values());
-    return Turns.rowsCost(to - from, r.dim());
+    return takeUnpaid() + Turns.rowsCost(to - from, r.dim());
   }
 
   /** Adds the deltas of a block of the dense vector (geo). */

@@ -178,7 +178,7 @@ public final class ParameterShard {
       jobs.put(job.job(), state);
       limitPool();
     } else {
-      if (!state.spec.used().equals(job.used())) {
+      if (!state.spec.isUsedAs(job)) {
         throw new Conflict("job '" + job.job() + "' is registered with another specification on shard " + index
             + ": " + JobDifference.describe(state.spec, job, trainer.rank())
             + "; give this job another name, or the same model and settings on every trainer");
@@ -494,7 +494,7 @@ public final class ParameterShard {
   /** Returns a walk over the tables of a job; over none if the job is not here. */
   public TableCursor tableCursor(String job) {
     JobState state = jobs.get(job);
-    return new TableCursor(state == null ? List.of() : state.tables.sparseTables());
+    return new TableCursor(state == null ? null : state.tables);
   }
 
   /** Its place in the shard map. */

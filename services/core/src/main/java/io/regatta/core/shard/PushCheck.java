@@ -9,7 +9,7 @@ import io.regatta.core.exchange.SparseIds;
 import io.regatta.core.exchange.SparseRows;
 import io.regatta.core.model.Sharding;
 import io.regatta.core.model.SparsePartition;
-import io.regatta.core.table.SparseTable;
+import io.regatta.core.model.SparseTableSpec;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -151,18 +151,18 @@ final class PushCheck {
     }
     Set<String> seen = new HashSet<>();
     for (SparseRows r : push.sparse()) {
-      SparseTable t = tables.table(r.table());
+      SparseTableSpec t = tables.spec(r.table());
       if (!seen.add(r.table())) {
         throw new InvalidInput(who + " names table '" + r.table() + "' twice at " + where + "; merge its rows");
       }
-      int width = t.spec().pushWidth();
+      int width = t.pushWidth();
       if (r.values().length != (long) r.ids().length * width) {
         throw new InvalidInput(who + " has " + r.values().length + " values for " + r.ids().length + " rows of table '"
             + r.table() + "' at " + where + ", whose pushed rows have " + width + " values");
       }
-      if (r.ids().length > 0 && r.counts() != t.spec().counts()) {
+      if (r.ids().length > 0 && r.counts() != t.counts()) {
         throw new InvalidInput(who + " says that " + r.counts() + " values of a row of table '" + r.table()
-            + "' are counts, but at " + where + " it is " + t.spec().counts() + " (show and click, with statistics)");
+            + "' are counts, but at " + where + " it is " + t.counts() + " (show and click, with statistics)");
       }
     }
   }
@@ -206,7 +206,7 @@ final class PushCheck {
   /** Tables and owners of the ids of a pull. */
   void wish(List<SparseIds> wish, String who) {
     for (SparseIds s : wish) {
-      tables.table(s.table());
+      tables.spec(s.table());
       owned(s.table(), s.ids(), 0, s.ids().length, who);
     }
   }

@@ -5,7 +5,6 @@ import io.regatta.core.dense.NonFinite;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.exchange.Push;
 import io.regatta.core.exchange.SparseRows;
-import io.regatta.core.table.SparseTable;
 import java.util.List;
 
 /**
@@ -87,8 +86,7 @@ final class RowCheck {
   }
 
   private long rows(SparseRows r) {
-    SparseTable table = tables.table(r.table());
-    int dim = table.spec().pushWidth();
+    int dim = tables.spec(r.table()).pushWidth();
     int n = r.ids().length;
     if (next == 0) {
       ascending = ascending(r.ids());
@@ -100,7 +98,7 @@ final class RowCheck {
       distinct(r, to);
     }
     finite(r, next * dim, to * dim, dim);
-    births += counted ? table.missing(r.ids(), next, to) : to - next;
+    births += counted ? tables.missing(r.table(), r.ids(), next, to) : to - next;
     long cost = 1 + (to - next) * (long) (ID_FLOATS + dim + (counted ? Turns.ROW_FLOATS : 0));
     next = to;
     if (next == n) {

@@ -49,7 +49,7 @@ final class RowLimit {
     }
     long n = 0;
     for (SparseIds s : wish) {
-      n += tables.table(s.table()).missing(s.ids());
+      n += tables.missing(s.table(), s.ids(), 0, s.ids().length);
     }
     return n;
   }
@@ -86,7 +86,7 @@ final class RowLimit {
 
   /** Returns the rows left that are as wide as the widest of the request. */
   private <T> long left(List<T> request, Function<T, String> table) {
-    long widest = request.stream().mapToLong(r -> tables.table(table.apply(r)).rowBytes()).max().orElse(1);
+    long widest = request.stream().mapToLong(r -> tables.rowBytes(table.apply(r))).max().orElse(1);
     return tables.capacity().left(widest) - unborn.getAsLong();
   }
 

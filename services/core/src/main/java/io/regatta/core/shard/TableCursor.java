@@ -2,7 +2,6 @@ package io.regatta.core.shard;
 
 import io.regatta.core.table.SparseTable;
 import io.regatta.core.table.TableCounts;
-import java.util.Iterator;
 
 /**
  * Walk over the sparse tables of one job on one shard, so that what is shown of each can be spread over turns. Owned by the
@@ -16,10 +15,12 @@ public final class TableCursor {
     int table(String name, long rows, TableCounts counts);
   }
 
-  private final Iterator<SparseTable> tables;
+  /** Null: there are none. */
+  private final JobTables tables;
+  private int next;
 
-  TableCursor(Iterable<SparseTable> tables) {
-    this.tables = tables.iterator();
+  TableCursor(JobTables tables) {
+    this.tables = tables;
   }
 
   /**
@@ -29,9 +30,9 @@ public final class TableCursor {
    */
   public int advance(int slice, Visitor visitor) {
     int left = slice;
-    while (left > 0 && tables.hasNext()) {
-      SparseTable t = tables.next();
-      left -= visitor.table(t.spec().name(), t.size(), t.counts());
+    for (; left > 0 && tables != null && next < tables.count(); next++) {
+      SparseTable t = tables.created(next);
+      left -= visitor.table(tables.spec(next).name(), t == null ? 0 : t.size(), t == null ? TableCounts.NONE : t.counts());
     }
     return left;
   }

@@ -1,5 +1,8 @@
 package io.regatta.core.table;
 
+import io.regatta.core.model.SparseTableSpec;
+import io.regatta.core.optim.Optimizer;
+
 /**
  * What lies where in a row of a {@link SparseTable}, from the row's offset in its slab on; the id is before it. The one
  * place that says so. Immutable.
@@ -33,6 +36,11 @@ public record RowLayout(int dim, int slots, boolean tracked) {
   public static final int SEEN = 4;
   /** Raw bits of an int: walks that had begun when the row was created; of this life of this table only. */
   public static final int BORN = 5;
+
+  /** Returns the layout of a table's rows. */
+  public static RowLayout of(SparseTableSpec spec) {
+    return new RowLayout(spec.dim(), Optimizer.of(spec.optimizer()).slots(), spec.life().isTracked());
+  }
 
   /** Floats of a row. */
   public int width() {

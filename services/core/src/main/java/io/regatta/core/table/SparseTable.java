@@ -71,6 +71,8 @@ public final class SparseTable {
   private long size;
   private long restored;
   private long refused;
+  /** Last moment of the group that this table has noticed. */
+  private int moment;
   /** Told of rows before they change; null: nobody wants to know. */
   RowWatch watch;
 
@@ -85,12 +87,21 @@ public final class SparseTable {
   }
 
   /**
+   * Creates an empty table under the next number of its group; see
+   * {@link #SparseTable(long, SparseTableSpec, boolean, TableGroup, int)}.
+   */
+  public SparseTable(long seed, SparseTableSpec spec, boolean rounds, TableGroup group) {
+    this(seed, spec, rounds, group, group.nextNumber());
+  }
+
+  /**
    * Creates an empty table.
    *
    * @param rounds whether updates are sync rounds, see {@link RowLife}
    * @param group that it belongs to, and whose training clock dates the rows of a tracked table
+   * @param number its place in the group
    */
-  public SparseTable(long seed, SparseTableSpec spec, boolean rounds, TableGroup group) {
+  public SparseTable(long seed, SparseTableSpec spec, boolean rounds, TableGroup group, int number) {
     this.spec = spec;
     this.group = group;
     hashes = group.hashes;
@@ -99,11 +110,17 @@ public final class SparseTable {
     digestKey = ParameterHash.tableKey(spec.name());
     optimizer = Optimizer.of(spec.optimizer());
     dim = spec.dim();
-    layout = new RowLayout(dim, optimizer.slots(), spec.life().isTracked());
+    layout = RowLayout.of(spec);
     width = layout.width();
     life = layout.tracked() ? new RowLife(spec.life(), layout, birthKey, rounds, group.clock()) : null;
     removal = life == null ? null : new RowRemoval(life);
-    number = group.add(this);
+    this.number = number;
+    group.add(this, number);
+    moment = group.moments();
+    if (group.notes()) {
+      watch = new RowWatch();
+      watch.changed = new ChangedRows(); // the last base and its deltas do not hold this table: all its rows are new
+    }
   }
 
   /** Returns its place in the group. */
@@ -127,7 +144,12 @@ public final class SparseTable {
 
   /** Bytes of memory that a row takes: its floats, its id and about as much of the index as it has on average. */
   public long rowBytes() {
-    return (long) Float.BYTES * (width + SparseSegment.ID_FLOATS) + INDEX_BYTES;
+    return rowBytes(layout);
+  }
+
+  /** Returns {@link #rowBytes()} of a table whose rows have this layout. */
+  public static long rowBytes(RowLayout layout) {
+    return (long) Float.BYTES * (layout.width() + SparseSegment.ID_FLOATS) + INDEX_BYTES;
   }
 
   /** Rows born so far. */
@@ -377,6 +399,7 @@ public final class SparseTable {
 
   /** Puts a whole row, {@link RowLayout#width} floats, in the place of the id's row, which is born if there is none. */
   public void restore(long id, float[] floats, int from) {
+    noticeMoment();
     hashes[0] = hash(id);
     int row = born(id, hashes[0]);
     SparseSegment s = segment(hashes[0]);
@@ -391,6 +414,7 @@ public final class SparseTable {
 
   /** Gives a row values, for training to begin with; it is born if there is none, and admitted. Before anybody watches. */
   public void assign(long id, float[] values, int from) {
+    noticeMoment();
     hashes[0] = hash(id);
     int row = born(id, hashes[0]);
     SparseSegment s = segment(hashes[0]);
@@ -415,6 +439,7 @@ public final class SparseTable {
     if (life == null) {
       return 0;
     }
+    noticeMoment();
     int removed = removal.shrink(segments, segment, from, to, mark, endOfDay, watch);
     size -= removed;
     group.rowsRemoved(this, removed);
@@ -432,6 +457,7 @@ public final class SparseTable {
    * @return whether one was found
    */
   public boolean evict() {
+    noticeMoment();
     boolean evicted = life != null && removal.evict(segments, watch);
     if (evicted) {
       size--;
@@ -488,8 +514,17 @@ public final class SparseTable {
     return segments[number];
   }
 
+  /** Has the group's last snapshot take this table, if nothing has changed since its moment; called before each change. */
+  void noticeMoment() {
+    if (moment != group.moments()) {
+      moment = group.moments();
+      group.take(this);
+    }
+  }
+
   /** The rows of this block that are there are about to change. */
   private void change(int n) {
+    noticeMoment();
     if (watch == null) {
       return;
     }
@@ -536,6 +571,7 @@ public final class SparseTable {
     if (row >= 0) { // a list may hold an id twice
       return row;
     }
+    noticeMoment();
     SparseSegment s = segmentToAddTo((int) (hash >>> SEGMENT_SHIFT));
     row = s.add(id, hash);
     float[] slab = s.slab(row);

@@ -19,6 +19,9 @@ package io.regatta.core.table;
 public record TableCounts(long births, long notAdmittedPulls, long droppedGradients, long shrunkByScore,
     long shrunkUnseen, long expired, long evicted, long admitted, long shrinks, long aged, long restored, long refused) {
 
+  /** Counts of a table to whose rows nothing has happened. */
+  public static final TableCounts NONE = new TableCounts(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+
   /** Rows that have gone. */
   public long removed() {
     return shrunkByScore + shrunkUnseen + expired + evicted;

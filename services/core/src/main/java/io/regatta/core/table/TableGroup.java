@@ -14,6 +14,12 @@ public final class TableGroup {
   /** Fenwick tree ("A new data structure for cumulative frequency tables", 1994) of evictable rows by table; or null. */
   private final long[] evictable;
   private int count;
+  /** Null: none is open. */
+  private GroupSnapshot open;
+  /** Snapshots begun so far: each is a moment, which each table notices before it changes. */
+  private int moments;
+  /** Whether tables note their changes: a base has been taken. */
+  private boolean notes;
   private long rows;
   private long bytes;
   private long created;
@@ -36,10 +42,58 @@ public final class TableGroup {
     clock = new TrainingClock(monotonicMillis);
   }
 
-  /** Adds a table that has no rows yet; returns its number. */
-  int add(SparseTable table) {
-    tables[count] = table;
-    return count++;
+  /** Returns the number of a further table. */
+  int nextNumber() {
+    return count;
+  }
+
+  /** Adds a table that has no rows yet, under a number in [0, {@link #capacity}) that no other has. */
+  void add(SparseTable table, int number) {
+    tables[number] = table;
+    count++;
+  }
+
+  /** Returns how many tables there can be. */
+  int capacity() {
+    return tables.length;
+  }
+
+  /** Returns the table of a number; null: there is none yet. */
+  SparseTable table(int number) {
+    return tables[number];
+  }
+
+  /** Returns the number of moments so far. */
+  int moments() {
+    return moments;
+  }
+
+  /** Returns whether tables note what changes, for a delta. */
+  public boolean notes() {
+    return notes;
+  }
+
+  /** Begins a snapshot: now is a new moment. */
+  void begin(GroupSnapshot snapshot, boolean notesFromNow) {
+    if (open != null) {
+      throw new IllegalStateException("a snapshot of these tables is open already");
+    }
+    open = snapshot;
+    moments++;
+    notes = notesFromNow;
+  }
+
+  /** Has an open snapshot take a table, which notices its moment. */
+  void take(SparseTable table) {
+    if (open != null) {
+      open.take(table);
+    }
+  }
+
+  /** Ends the open snapshot. */
+  void end(boolean notesFromNow) {
+    open = null;
+    notes = notesFromNow;
   }
 
   TrainingClock clock() {

@@ -33,10 +33,39 @@ class ModelSpecTest {
     assertThat(model()).isEqualTo(model());
   }
 
+  /** Two models are used alike if, and only if, what is used of them is equal. */
+  @Test
+  void isUsedAsAnotherThatDiffersInUnusedSettingsOnly() {
+    List<ModelSpec> models = new ArrayList<>(differentModels());
+    models.add(new ModelSpec(42, List.of(), OptimizerSpec.sgd(0.1), List.of()));
+    models.add(new ModelSpec(42, List.of(), OptimizerSpec.sgd(0.2), List.of())); // of no variable
+    for (float unused : new float[] {0, 1, 2}) {
+      models.add(new ModelSpec(1, List.of(), SGD, List.of(table("first", 1, 1, 0.1), new SparseTableSpec("second", 1,
+          new InitializerSpec(InitializerSpec.Kind.CONSTANT, 3, unused), SGD))));
+    }
+    int pairs = 0;
+    for (ModelSpec a : models) {
+      for (ModelSpec b : models) {
+        assertThat(a.isUsedAs(b)).isEqualTo(a.used().equals(b.used()));
+        pairs += a != b && a.isUsedAs(b) ? 1 : 0;
+      }
+    }
+    assertThat(pairs).as("that differ, but not in what is used").isEqualTo(8);
+  }
+
   @Test
   void digestSeesEveryDifference() {
+    Set<String> digests = new HashSet<>();
+    List<ModelSpec> models = differentModels();
+    for (ModelSpec m : models) {
+      digests.add(m.digest());
+    }
+    assertThat(digests).hasSize(models.size());
+  }
+
+  private static List<ModelSpec> differentModels() {
     List<SparseTableSpec> emb = List.of(table("emb", 10, 0.5f, 0.001));
-    List<ModelSpec> models = List.of(
+    return List.of(
         model(),
         new ModelSpec(43, List.of(WEIGHT, BIAS), SGD, emb),
         new ModelSpec(42, List.of(BIAS, WEIGHT), SGD, emb),
@@ -51,11 +80,6 @@ class ModelSpecTest {
         new ModelSpec(42, List.of(WEIGHT, BIAS), SGD, List.of(table("emb", 11, 0.5f, 0.001))),
         new ModelSpec(42, List.of(WEIGHT, BIAS), SGD, List.of(table("emb", 10, 0.4f, 0.001))),
         new ModelSpec(42, List.of(WEIGHT, BIAS), SGD, List.of(table("emb", 10, 0.5f, 0.002))));
-    Set<String> digests = new HashSet<>();
-    for (ModelSpec m : models) {
-      digests.add(m.digest());
-    }
-    assertThat(digests).hasSize(models.size());
   }
 
   @Test

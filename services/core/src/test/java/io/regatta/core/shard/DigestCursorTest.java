@@ -85,7 +85,10 @@ class DigestCursorTest {
 
   @Test
   void hashesNoRowMoreThanItIsAskedFor_andStepsOverEmptySegmentsForOneValueEach() {
-    assertThat(slices(new DigestCursor(tables(List.of(), "empty"), () -> false), 1)).isEqualTo(SparseTable.SEGMENTS);
+    JobTables none = tables(List.of(), "empty");
+    assertThat(slices(new DigestCursor(none, () -> false), 1)).as("a table that has not been created").isZero();
+    none.table("empty");
+    assertThat(slices(new DigestCursor(none, () -> false), 1)).isEqualTo(SparseTable.SEGMENTS);
     JobTables tables = tables(List.of(), "five");
     tables.table("five").pull(TOGETHER);
     int empty = SparseTable.SEGMENTS - 1;

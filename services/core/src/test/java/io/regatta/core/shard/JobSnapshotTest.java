@@ -216,9 +216,16 @@ class JobSnapshotTest {
         new SparseTableSpec("b", 1, InitializerSpec.zeros(), sgd)));
     JobState job = new JobState(new JobSpec("job", Mode.ASYNC, 1, 0, NanPolicy.FAIL, 1, 64, two), 0,
         ParameterShard.Limits.defaults(), new BlockPool(), () -> 1, () -> 1, null, new Completions());
+    job.tables.table("a");
     TableSnapshot other = TableSnapshot.take(job.tables.table("b"), Scope.ALL, 0);
-    assertThatThrownBy(() -> new JobSnapshot(job, 0, Scope.ALL, 0, () -> { })).isInstanceOf(IllegalStateException.class);
+    JobSnapshot first = new JobSnapshot(job, 0, Scope.ALL, 0, () -> { });
+    assertThat(first.advance(2)).isFalse();
+    assertThat(first.failure()).isInstanceOf(IllegalStateException.class);
+    first.end(false);
     other.end(true);
-    assertThat(new JobSnapshot(job, 0, Scope.ALL, 0, () -> { }).tables()).hasSize(2);
+    JobSnapshot second = new JobSnapshot(job, 0, Scope.ALL, 0, () -> { });
+    assertThat(second.advance(2)).isFalse();
+    assertThat(second.failure()).isNull();
+    assertThat(second.tables()).hasSize(2);
   }
 }

@@ -30,6 +30,7 @@ public final class Insight {
   private final String configuredBind;
   private final String role;
   private final PrometheusMeterRegistry metrics = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+  private final SampleFamilies families = new SampleFamilies();
   private final Waits waits;
   private final Hosted hosted = new Hosted();
   private final Health health;
@@ -54,12 +55,18 @@ public final class Insight {
     this.configuredBind = bind;
     this.role = role;
     this.waits = new Waits(longWaitSeconds);
+    metrics.getPrometheusRegistry().register(families);
     this.health = new Health(hosted, config.healthTimeoutMs());
   }
 
   /** The node's own registry; {@code /metrics} shows it. */
   public PrometheusMeterRegistry metrics() {
     return metrics;
+  }
+
+  /** Returns the metrics of many samples each, which {@code /metrics} shows, too. */
+  public SampleFamilies families() {
+    return families;
   }
 
   public Waits waits() {
