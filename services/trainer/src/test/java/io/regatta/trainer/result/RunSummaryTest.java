@@ -16,7 +16,8 @@ class RunSummaryTest {
     RunResult run = LocalRun.run(JobConfig.of(new JsonObject().put("job", "brief")), worker -> { }, Progress.none());
     return new RunResult(run.job(), run.mode(), run.servers(), run.trainers(), run.threads(), run.shards(), run.seed(),
         run.rank(), run.steps(), examples, 10, run.figures(), run.exchange(), run.processIds(), run.model(),
-        run.parametersHash(), run.metrics(), run.examplesPerSecondByRank(), run.losses(), resumed, repeated);
+        run.parametersHash(), run.metrics(), run.examplesPerSecondByRank(), run.losses(), resumed, repeated,
+        run.nothingLeft());
   }
 
   @Test
