@@ -43,7 +43,7 @@ import java.util.function.Supplier;
 final class JobTables {
 
   /** What creating a table costs, in floats: 1 to 2 µs. */
-  private static final long CREATED_FLOATS = 2000;
+  static final long CREATED_FLOATS = 2000;
 
   private final String where;
   private final OptimizerSpec denseOptimizer;

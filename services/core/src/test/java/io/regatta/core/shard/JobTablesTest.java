@@ -45,9 +45,9 @@ class JobTablesTest {
   void eachOptimizerCountsItsOwnUpdates_onFromWhereItWas() {
     JobTables tables = tables();
     assertThat(tables.where()).isEqualTo("shard 0 of job job");
-    assertThat(tables.updates(4)).isEqualTo(new OptimizerUpdates(4, Map.of("a", 4L, "b", 4L)));
+    assertThat(tables.updates(4).get()).isEqualTo(new OptimizerUpdates(4, Map.of("a", 4L, "b", 4L)));
     tables.restore(10, new OptimizerUpdates(4, Map.of("a", 7L, "b", 0L)));
-    assertThat(tables.updates(12)).isEqualTo(new OptimizerUpdates(6, Map.of("a", 9L, "b", 2L)));
+    assertThat(tables.updates(12).get()).isEqualTo(new OptimizerUpdates(6, Map.of("a", 9L, "b", 2L)));
   }
 
   /** Adam's bias correction depends on the number of the update. */
@@ -74,7 +74,8 @@ class JobTablesTest {
   void updatesAndAdditionsTakeRowsFromSoManyOn_andCostWhatThoseCost() {
     JobTables tables = tables();
     SparseRows rows = new SparseRows("a", IDS, ROWS);
-    assertThat(tables.add(rows, 1, 3)).isEqualTo(Turns.rowsCost(2, 2));
+    assertThat(tables.add(rows, 1, 3)).as("with the table's creation")
+        .isEqualTo(JobTables.CREATED_FLOATS + Turns.rowsCost(2, 2));
     assertThat(read(tables, "a")).containsExactly(0, 0, 3, 4, 5, 6, 0, 0);
     assertThat(tables.update(rows, 1, 4, 0, 1)).isEqualTo(Turns.rowsCost(3, 2));
     assertThat(tables.pull(tables.table("a"), IDS, 1, 3, new float[ROWS.length], null)).isEqualTo(Turns.rowsCost(2, 2));
