@@ -174,6 +174,9 @@ public final class Fleet implements AutoCloseable {
   /**
    * Runs this process's service until {@link #close}, Ctrl-C, SIGTERM or, for a server of a known number of trainers, until these
    * have closed. The calling thread waits.
+   *
+   * @throws io.regatta.core.error.RegattaException.PeerLost if such a server has ended because its trainers have closed, and none of
+   *     them has ended its run with success
    */
   public void runServer() {
     server = ServerProcess.start(place, job, ready);
@@ -200,7 +203,7 @@ public final class Fleet implements AutoCloseable {
    */
   public boolean isLate() {
     if (!isWorker()) {
-      throw new InvalidInput("initWorker: this process is a " + role().name().toLowerCase(Locale.ROOT)
+      throw new InvalidInput("initWorker, isLate: this process is a " + role().name().toLowerCase(Locale.ROOT)
           + "; call runServer");
     }
     if (steps == null && late == null) {

@@ -66,7 +66,8 @@ final class ClassArchive {
     }
     Path dir = HOME.resolve(Integer.toHexString(state.toString().hashCode()));
     Path archive = dir.resolve("classes.jsa");
-    boolean known = Files.isDirectory(dir);
+    Path complete = dir.resolve("complete"); // not there: a build was killed while it made the files
+    boolean known = Files.isRegularFile(complete);
     Files.createDirectories(dir);
     List<String> path = new ArrayList<>();
     for (String entry : entries) {
@@ -84,6 +85,7 @@ final class ClassArchive {
     String classPath = String.join(File.pathSeparator, path);
     if (!known) {
       archive(classPath, archive, dir);
+      Files.writeString(complete, "");
     }
     return new ClassArchive(classPath, Files.isRegularFile(archive)
         ? List.of("-XX:SharedArchiveFile=" + archive, "-Xshare:auto", "-Xlog:cds*=off") : List.of());

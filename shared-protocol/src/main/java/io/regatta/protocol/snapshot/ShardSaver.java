@@ -144,8 +144,7 @@ public final class ShardSaver {
    * What the file of a shard tells of it beside the parameters: {@code version}, {@code step} (sync: the round that comes
    * next), {@code whole} (no push is inside in part), {@code optimizer_updates} and {@code trainers}, each with {@code rank},
    * {@code incarnation}, {@code sequence}, {@code clock}, {@code progress} ({@link ProgressJson}), {@code ahead}
-   * (examples of
-   * a push that is inside in part) and {@code active} (neither lost nor gone).
+   * (examples of a push that is inside in part) and {@code active} (neither lost nor gone).
    */
   public static JsonObject state(Path file) throws IOException {
     try (SafetensorsFile opened = SafetensorsFile.open(file)) {

@@ -175,7 +175,7 @@ class AnswerRoomTest {
     assertThat(small.value).as("nothing is behind an answer that waits, until somebody looks").isNotNull();
     answers.giveBack(2);
     turns.runAll();
-    assertThat(order).containsExactly("2", "0", "1").as("4 bytes, then those of both, one after the other");
+    assertThat(order).as("4 bytes, then those of both, one after the other").containsExactly("2", "0", "1");
     assertThat(first.value.sparse()).extracting(SparseRows::ids).containsExactly(ids(3));
     assertThat(second.value.sparse()).extracting(SparseRows::ids).containsExactly(ids(3));
     assertThat(answers.taken()).isEqualTo(3);

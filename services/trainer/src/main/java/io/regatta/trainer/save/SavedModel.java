@@ -59,7 +59,7 @@ public final class SavedModel {
   private final JsonArray files = new JsonArray();
   /** Of all files begun, in order. */
   private final List<String> names = new ArrayList<>();
-  /** Hash of the parameters in the files that have been begun. */
+  /** Hash of the parameters in the files that have been begun, where no digest of all shards is to be had. */
   private long hash;
 
   private SavedModel(Path dir, TrainerSession session, FleetTrainer trainer, Progress progress, RemainingModel left) {
@@ -126,7 +126,7 @@ public final class SavedModel {
         int off = 0;
         for (DenseVariable v : variables) {
           out.tensor(v.name(), TensorInfo.F32, v.shape()).floats(flat, off, v.numel());
-          hash += ParameterHash.dense(v.name(), 0, flat, off, v.numel());
+          hash += left == null ? 0 : ParameterHash.dense(v.name(), 0, flat, off, v.numel());
           off += v.numel();
         }
         for (Map.Entry<String, float[]> f : frozen.entrySet()) {
@@ -185,7 +185,7 @@ public final class SavedModel {
       String slices = "export of table " + table.name();
       for (SparseRows s = session.await(slices, rows.next()); s != null; s = session.await(slices, rows.next())) {
         out.floats(s.values(), 0, s.values().length);
-        for (int row = 0; row < s.ids().length; row++) {
+        for (int row = 0; left != null && row < s.ids().length; row++) {
           hash += ParameterHash.row(key, s.ids()[row], s.values(), row * table.dim(), table.dim());
         }
         ids.add(s.ids());

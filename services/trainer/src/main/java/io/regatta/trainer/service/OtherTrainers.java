@@ -66,12 +66,19 @@ final class OtherTrainers {
       }
     }
     lowest = IntStream.range(0, self.getAsInt()).allMatch(gone::contains);
-    if (lowest) {
+    if (IntStream.range(0, self.getAsInt()).allMatch(rank -> gone.contains(rank) || hasGone(view, rank))) {
       becomesLowest.tryComplete();
     }
   }
 
-  /** Returns a future that completes once this trainer's rank is known to be the lowest that is held. */
+  private static boolean hasGone(GroupView view, int rank) {
+    return view.getMembersList().stream().anyMatch(m -> m.getRank() == rank && !m.getState().equals(ACTIVE));
+  }
+
+  /**
+   * Returns a future that completes once no lower rank is held: those that have left at the end of the run count here,
+   * too, as they will not do any more what they have not done.
+   */
   Future<Void> becomesLowest() {
     return becomesLowest.future();
   }

@@ -47,6 +47,25 @@ class OtherTrainersTest {
         .addMembers(Member.newBuilder().setRank(1).setState(state).setLastStep(4)).build();
   }
 
+  /** It may have failed to save the model; who stands by for that must not wait for the end of its lease. */
+  @Test
+  void a_lower_trainer_that_leaves_at_the_end_is_waited_for_no_longer() {
+    OtherTrainers ofSecond =
+        new OtherTrainers(JobConfig.of(new JsonObject().put("job", "pair").put("trainers", 2)), () -> 1, () -> 7);
+    ofSecond.ending();
+    ofSecond.seen(ranks("active"), 10_000);
+    assertThat(ofSecond.becomesLowest().isComplete()).isFalse();
+    ofSecond.seen(ranks("left"), 10_000);
+    assertThat(ofSecond.becomesLowest().isComplete()).isTrue();
+    assertThat(ofSecond.isLowest()).as("it has reached the end").isFalse();
+    assertThat(lines()).isEmpty();
+  }
+
+  private static GroupView ranks(String stateOf0) {
+    return GroupView.newBuilder().setGroup("pair").addMembers(Member.newBuilder().setRank(0).setState(stateOf0))
+        .addMembers(Member.newBuilder().setRank(1).setState("active")).build();
+  }
+
   /** The gather at the end is completed by the loss of rank 1; the view of the group comes a heartbeat later. */
   @Test
   void a_trainer_that_is_missed_at_the_end_is_not_warned_of_again_by_a_later_view() {
