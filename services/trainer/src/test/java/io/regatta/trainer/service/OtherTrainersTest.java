@@ -87,4 +87,22 @@ class OtherTrainersTest {
         .addMembers(Member.newBuilder().setRank(1).setState("active")).build(), 10_000);
     assertThat(second.isLowest()).isTrue();
   }
+
+  /** If a server is lost while trainer 0 saves, and that goes without having saved, the next one saves what is left. */
+  @Test
+  void who_has_left_at_the_end_leaves_its_place_too() {
+    OtherTrainers second = new OtherTrainers(JobConfig.of(new JsonObject().put("job", "pair").put("trainers", 2)),
+        () -> 1, () -> 7);
+    second.ending();
+    second.seen(rank0("active"), 10_000);
+    assertThat(second.becomesLowest().isComplete()).isFalse();
+    second.seen(rank0("left"), 10_000);
+    assertThat(second.becomesLowest().isComplete()).isTrue();
+    assertThat(lines()).isEmpty();
+  }
+
+  private static GroupView rank0(String state) {
+    return GroupView.newBuilder().setGroup("pair").addMembers(Member.newBuilder().setRank(0).setState(state))
+        .addMembers(Member.newBuilder().setRank(1).setState("active")).build();
+  }
 }
