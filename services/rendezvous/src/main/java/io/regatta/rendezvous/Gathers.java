@@ -35,6 +35,12 @@ final class Gathers {
   /** A wait that ends when all have given, or those who have not are gone. */
   static final long NO_TIMEOUT = 0;
 
+  /**
+   * Replies of at most so many bytes, such as those of barriers, are counted, and never refused: other jobs' answers may
+   * fill the process.
+   */
+  private static final long SMALL_BYTES = 64 << 10;
+
   private record Part(long incarnation, GatherPart given, long sinceMillis, GatherCaller caller) {
 
     void fail(RegattaException reason) {
@@ -160,13 +166,15 @@ final class Gathers {
   }
 
   /**
-   * Answers all who gave, or fails the gather for all if there is no room for its reply, which counts until all have
-   * been sent it.
+   * Answers all who gave, or fails the gather for all if there is no room for its large reply, which counts until all
+   * have been sent it.
    */
   private void answer(Gather gather) {
     List<GatherPart> parts = gather.parts.values().stream().map(Part::given).toList();
     long bytes = GatherPart.answerBytes(parts);
-    if (!HeapBudget.ANSWERS.take(bytes)) {
+    if (bytes <= SMALL_BYTES) {
+      HeapBudget.ANSWERS.add(bytes);
+    } else if (!HeapBudget.ANSWERS.take(bytes)) {
       fail(gather, new Overloaded("gather " + gather.key + " of group " + group.name() + ": no room for the " + bytes
           + " bytes that its reply takes: " + HeapBudget.inWords()
           + ". Give the rendezvous a larger heap (-Xmx), or lower rendezvous.limits.gather_bytes"));

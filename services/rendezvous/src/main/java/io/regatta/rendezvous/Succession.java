@@ -3,6 +3,7 @@ package io.regatta.rendezvous;
 import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.Conflict;
+import io.regatta.core.error.RegattaException.Overloaded;
 import io.regatta.core.exchange.Wait;
 import io.regatta.protocol.rendezvous.JoinReply;
 import io.regatta.protocol.rendezvous.JoinRequest;
@@ -202,6 +203,10 @@ final class Succession {
     }
     late.replace(newcomer, new Cancelled(newcomer.getMember() + " has asked again to join group " + group.name()
         + ", on another connection"));
+    if (late.size() >= config.limits().members()) {
+      throw new Overloaded(late.size() + " newcomers wait for the end of the run of group " + group.name()
+          + " already, the limit (rendezvous.limits.members)");
+    }
     Lobby.Guest guest = late.enter(newcomer.toBuilder().setRank(-1).build(), now, Long.MAX_VALUE, done);
     return () -> late.withdraw(guest);
   }

@@ -14,6 +14,7 @@ import io.regatta.core.error.RegattaException.Overloaded;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.error.RegattaException.StaleGeneration;
 import io.regatta.core.exchange.Wait;
+import io.regatta.core.memory.HeapBudget;
 import io.regatta.protocol.rendezvous.GatherReply;
 import io.regatta.protocol.rendezvous.JoinReply;
 import io.regatta.protocol.rendezvous.JoinRequest;
@@ -432,5 +433,22 @@ class GroupsTest {
     g.groups.close();
     assertThat(gather.error).isInstanceOf(PeerLost.class).hasMessageContaining("shutting down");
     assertThat(watch.brokenOff).isSameAs(gather.error);
+  }
+
+  /** Pulls wait for room, a gather cannot: a server that hosts the rendezvous may be full of other jobs' answers. */
+  @Test
+  void whenAnswersTakeAllTheirMemory_thenSmallGathersAreAnsweredAllTheSame() {
+    VirtualGroups g = VirtualGroups.formed(2);
+    long others = HeapBudget.ANSWERS.limit();
+    HeapBudget.ANSWERS.add(others);
+    long taken = HeapBudget.ANSWERS.taken();
+    try {
+      Answer<GatherReply> zero = g.gather(0, "barrier", "0");
+      Answer<GatherReply> one = g.gather(1, "barrier", "1");
+      assertThat(List.of(zero, one)).allSatisfy(answer -> assertThat(answer.error).isNull());
+      assertThat(HeapBudget.ANSWERS.taken()).isEqualTo(taken);
+    } finally {
+      HeapBudget.ANSWERS.giveBack(others);
+    }
   }
 }

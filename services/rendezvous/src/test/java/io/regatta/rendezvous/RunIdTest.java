@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.regatta.core.error.RegattaException.Conflict;
+import io.regatta.core.error.RegattaException.Overloaded;
 import io.regatta.core.error.RegattaException.RunEnded;
 import io.regatta.protocol.rendezvous.JoinReply;
 import io.regatta.protocol.rendezvous.JoinRequest;
@@ -20,6 +21,10 @@ class RunIdTest {
   private final Groups groups = virtual.groups;
 
   private Answer<JoinReply> join(String group, int min, int rank, String runId) {
+    return join(groups, group, min, rank, runId);
+  }
+
+  private static Answer<JoinReply> join(Groups groups, String group, int min, int rank, String runId) {
     Answer<JoinReply> answer = new Answer<>();
     groups.join(JoinRequest.newBuilder().setGroup(group).setWorldSize(2).setMinWorldSize(min).setRank(rank)
         .setMember("trainer-" + rank).setTimeoutMs(60_000).setSettleMs(3000).setRunId(runId).build(), answer);
@@ -213,5 +218,17 @@ class RunIdTest {
     assertThat(runs.since("h", "b", 600)).isEmpty();
     assertThat(runs.since("g", "d", 1500)).contains(1000L);
     assertThat(runs.since("g", "d", 1501)).isEmpty();
+  }
+
+  @Test
+  void when_as_many_wait_for_how_a_run_ends_as_a_group_may_have_members_then_the_next_one_is_refused() {
+    Groups small = new VirtualGroups(new RendezvousConfig.Limits(1, 4096, 2, 20, 1, 1, 4, 6, 1, 4, 4, 1, 1, 2)).groups;
+    List<Answer<JoinReply>> members = List.of(join(small, "job", 1, 0, "run-1"), join(small, "job", 1, 1, "run-1"));
+    JoinReply first = members.get(0).value;
+    small.leave("job", first.getRank(), first.getIncarnation(), true, false);
+    assertThat(List.of(join(small, "job", 1, -1, "run-1"), join(small, "job", 1, -1, "run-1")))
+        .noneMatch(Answer::isDone);
+    assertThatThrownBy(() -> join(small, "job", 1, -1, "run-1")).isInstanceOf(Overloaded.class)
+        .hasMessageContaining("rendezvous.limits.members");
   }
 }

@@ -60,8 +60,12 @@ public final class LauncherLink {
   /** On a thread that nobody else needs. */
   private static void end() {
     System.err.println("regatta: the launcher has gone, so this process ends, too");
-    if (last != null) {
-      Blocking.settles(last.get(), Duration.ofMillis(SERVE_MILLIS));
+    try {
+      if (last != null) {
+        Blocking.settles(last.get(), Duration.ofMillis(SERVE_MILLIS));
+      }
+    } catch (RuntimeException e) { // it has ended already
+      System.err.println("regatta: does not wait for the other processes of the job: " + e);
     }
     Thread exit = new Thread(() -> System.exit(STATUS), "regatta-launcher-gone");
     exit.start();

@@ -129,7 +129,9 @@ final class ModelSalvage {
     FleetTrainer trainer = worker.trainer();
     RemainingModel left = first;
     while (true) {
-      Path dir = Path.of(session.job().output() + (trained && left.isWhole() ? "" : UNFINISHED));
+      Path whole = Path.of(session.job().output());
+      Path dir = trained && (left.isWhole() || isSaved(whole, trainer)) ? whole
+          : Path.of(session.job().output() + UNFINISHED);
       if (isSaved(dir, trainer)) {
         return dir.toString().equals(worker.model()) ? savedBefore(worker, why)
             : failure(" has ended, and leaves the model as a lower trainer has saved it in " + dir, why);

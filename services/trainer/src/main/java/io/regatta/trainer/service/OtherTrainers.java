@@ -26,8 +26,10 @@ final class OtherTrainers {
   private final JobConfig job;
   private final IntSupplier self;
   private final LongSupplier lastStep;
-  /** Ranks that were told to be held by nobody. */
+  /** Ranks that were told to be held by nobody; without those that have left at the end. */
   private final Set<Integer> gone = new HashSet<>();
+  /** The same, with those. */
+  private final Set<Integer> free = new HashSet<>();
   private final Promise<Void> becomesLowest = Promise.promise();
   /** Read by any thread. */
   private volatile boolean lowest;
@@ -52,6 +54,11 @@ final class OtherTrainers {
   void seen(GroupView view, long leaseMillis) {
     long active = view.getMembersList().stream().filter(m -> m.getState().equals(ACTIVE)).count();
     for (Member m : view.getMembersList()) {
+      if (m.getState().equals(ACTIVE)) {
+        free.remove(m.getRank());
+      } else {
+        free.add(m.getRank());
+      }
       if (m.getRank() == self.getAsInt() || ending && m.getState().equals(LEFT)) {
         continue; // at the end everybody leaves, and who has come there is known from the last gather
       }
@@ -66,24 +73,17 @@ final class OtherTrainers {
       }
     }
     lowest = IntStream.range(0, self.getAsInt()).allMatch(gone::contains);
-    if (IntStream.range(0, self.getAsInt()).allMatch(rank -> gone.contains(rank) || hasGone(view, rank))) {
+    if (IntStream.range(0, self.getAsInt()).allMatch(free::contains)) {
       becomesLowest.tryComplete();
     }
   }
 
-  private static boolean hasGone(GroupView view, int rank) {
-    return view.getMembersList().stream().anyMatch(m -> m.getRank() == rank && !m.getState().equals(ACTIVE));
-  }
-
-  /**
-   * Returns a future that completes once no lower rank is held: those that have left at the end of the run count here,
-   * too, as they will not do any more what they have not done.
-   */
+  /** Returns a future that completes once all lower ranks are known to be lost, or to have left, at the end as well. */
   Future<Void> becomesLowest() {
     return becomesLowest.future();
   }
 
-  /** Whether, as far as it is known here, this trainer's rank is the lowest that is held. Any thread. */
+  /** Whether, as far as it is known here, no lower rank is held, nor has left at the end. Any thread. */
   boolean isLowest() {
     return lowest;
   }
