@@ -93,7 +93,7 @@ final class ShardConnections {
 
   /** Opens the first stream to a peer, as often as no connection is made in time; one that refuses it is gone. */
   private <T> Future<T> patiently(String who, String peer, Supplier<Future<T>> open) {
-    RepeatedCall<T> first = new RepeatedCall<>(vertx, node.waits(), new RepeatedCall.Words(who, "opening of a stream", peer),
+    RepeatedCall<T> first = new RepeatedCall<>(vertx, node.waits(), new RepeatedCall.Words(who, "request for a stream", peer),
         node.config().readyTimeout(), ShardConnections::isUnreached, open);
     opening.add(first);
     return first.start();

@@ -100,7 +100,7 @@ final class ShardFinder {
     ShardMapRequest known = ShardMapRequest.newBuilder().addAllServers(servers.stream().map(Directory.Instance::endpoint).toList())
         .setServerIndex(server.index()).setTrainers(job.trainers()).build();
     RepeatedCall<ShardMapReply> call = new RepeatedCall<>(node.vertx(), node.waits(), new RepeatedCall.Words(who,
-        "question for the shard map", "server " + server.index() + " at " + server.endpoint()), timeout, Unanswered::isBeforeSending,
+        "request for the shard map", "server " + server.index() + " at " + server.endpoint()), timeout, Unanswered::isBeforeSending,
         () -> control.shardMap(known));
     asked.add(call);
     return call.start().eventually(control::close);
