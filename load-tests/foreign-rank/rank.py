@@ -1,5 +1,5 @@
 """A rank of a Regatta job that is not written in Java. It trains logistic regression (configs/logistic-regression.yaml)
-in async mode beside Regatta's own ranks, from the join to the end of the job. docs/protocol-ranks.md and
+in async or sync mode beside Regatta's own ranks, from the join to the end of the job. docs/protocol-ranks.md and
 docs/protocol-gathers.md explain each call. It needs grpcio, protobuf and numpy, and the modules that grpc_tools.protoc
 makes of shared-protocol's .proto files. run.sh beside this file starts it."""
 import argparse
@@ -23,6 +23,7 @@ OWNER = 0x6f776e6572
 TABLE = "weights"
 BIAS = "bias"
 NAN = float("nan")
+SITTING_OUT = (1 << 63) - 1
 REFUSED = (grpc.StatusCode.ABORTED, grpc.StatusCode.FAILED_PRECONDITION)
 CHANNEL = [("grpc.max_receive_message_length", 8 << 20)]
 
@@ -50,6 +51,7 @@ class Group:
         self.job, self.rank, self.incarnation = job, seat.rank, seat.incarnation
         self.period = seat.lease_ms / 4000
         self.step, self.examples, self.number = -1, 0, 0
+        self.sync = None  # the model, once registered in a mode whose steps wait for every trainer
         self.over = threading.Event()
         threading.Thread(target=self.live, daemon=True).start()
 
@@ -77,8 +79,20 @@ class Group:
         return [floats64(p) for p in self.gather(key, values).payloads]
 
     def reduce(self, operation, values=()):
-        """The sum over all ranks, in slices; without values a barrier."""
-        key, attempt, at, out, first = self.numbered(operation), 0, 0, [], None
+        """The sum over all ranks, in slices; without values a barrier. In sync mode nobody waits for its steps meanwhile."""
+        key = self.numbered(operation)
+        if not self.sync:
+            return self.sum(key, values)
+        self.sync.sit_out()
+        out = self.sum(key, values)
+        open_from = self.sync.register()
+        resume = int(max(told[0] for told in self.rows(f"{key}/resume", [max(*open_from, self.step + 1)])))
+        self.sync.register(resume, [s for s, step in zip(self.sync.shards, open_from) if step < resume])
+        self.step = resume - 1
+        return out
+
+    def sum(self, key, values):
+        attempt, at, out, first = 0, 0, [], None
         while True:
             sliced = key + (f"/again-{attempt}" if attempt else "") + (f"/from-{at}" if at else "")
             reply = self.gather(sliced, values[at:at + 8192], reduce="sum", values=len(values))
@@ -154,7 +168,7 @@ class Shard:
         chunks[0].finite = True
         self.trained += examples
         done = t.TrainerProgress(local_steps=step + 1, exchanges=step + 1, learning_rate_step=step + 1,
-                                 examples=self.trained)
+                                 examples=self.trained) if examples else None
         chunks[0].contributors.add(rank=self.group.rank, incarnation=self.group.incarnation, sequence=self.sequence,
                                    weight=examples, progress=done)
         return self.send(t.PUSH, chunks, step=step, version=version)
@@ -167,7 +181,7 @@ class Shard:
 class Model:
     """A weight per feature, in a sparse table, and a bias: values on the shards, gradients from here."""
 
-    def __init__(self, group, servers, trainers):
+    def __init__(self, group, servers, trainers, mode):
         maps = []
         for i, endpoint in enumerate(servers):
             stub = ps_grpc.ParameterServerStub(grpc.insecure_channel(endpoint))
@@ -177,12 +191,21 @@ class Model:
         self.shards = [Shard(where, group) for where in sorted(maps, key=lambda s: s.index)]
         self.versions = [0] * len(self.shards)
         ftrl = t.Optimizer(kind="ftrl", learning_rate=t.LearningRate(kind="constant", base=0.1), beta=1, l2=0.0001)
-        job = t.RegisterTrainer(mode="async", trainers=trainers, nan_policy="fail", shards=len(self.shards),
+        job = t.RegisterTrainer(mode=mode, trainers=trainers, nan_policy="fail", shards=len(self.shards),
                                 min_block=8192, seed=1, dense_optimizer=ftrl)
         job.dense.add(name=BIAS, shape=[1])
         job.sparse.add(name=TABLE, dim=1, initializer="constant", optimizer=ftrl)
-        for answer in [s.send(t.REGISTER, [t.TensorMessage(register=job)]) for s in self.shards]:
-            answer()
+        self.job = t.TensorMessage(register=job)
+        self.register()
+
+    def register(self, step=0, shards=None):
+        """Registers at all shards, or at these; returns from which step each of them waits for this rank."""
+        asked = self.shards if shards is None else shards
+        return [reply[0].step for reply in answers([s.send(t.REGISTER, [self.job], step=step) for s in asked])]
+
+    def sit_out(self):
+        """Until it registers again, no shard waits for steps of this rank."""
+        answers([s.push(SITTING_OUT, 0, 0, None, None) for s in self.shards])
 
     def owned(self, ids):
         owners = np.array([shard_of(int(i), len(self.shards)) for i in ids])
@@ -203,18 +226,21 @@ class Model:
         return weights, bias
 
     def push(self, step, examples, ids, gradient, bias_gradient):
-        owned, acks = self.owned(ids), []
+        owned, sent = self.owned(ids), []
         for i, s in enumerate(self.shards):
             rows = row_chunk(ids[owned[i]], gradient[owned[i]]) if len(owned[i]) else None
             bias = t.TensorMessage(dense_wanted=True, total=1, payload=np.float32(bias_gradient).tobytes())
-            acks.append(s.push(step, self.versions[i], examples, rows, bias if i == 0 else None))
-        return max(ack()[0].staleness for ack in acks)
+            sent.append(s.push(step, self.versions[i], examples, rows, bias if i == 0 else None))
+        return max(ack[0].staleness for ack in answers(sent))
 
     def leave(self):
-        for answer in [s.send(t.LEAVE, [t.TensorMessage(succeeded=True)]) for s in self.shards]:
-            answer()
+        answers([s.send(t.LEAVE, [t.TensorMessage(succeeded=True)]) for s in self.shards])
         for s in self.shards:
             s.out.put(None)  # half-closes; the shard answers with status 0
+
+
+def answers(asked):
+    return [answer() for answer in asked]
 
 
 def row_chunk(ids, values):
@@ -260,6 +286,12 @@ def read(path, rank, trainers, size):
     return [w[len(w) * rank // trainers:len(w) * (rank + 1) // trainers] for w in windows]
 
 
+def is_generated(directory):
+    """Whether rank 0 generates the data: nothing is there, or what was generated before."""
+    names = os.listdir(directory) if os.path.isdir(directory) else []
+    return all(n.startswith(".") for n in names) or "generated.json" in names or "generated.unfinished" in names
+
+
 def forward(model, step, batch, read_only=False):
     labels = np.array([e[0] for e in batch], np.float32)
     counts = [len(e[1]) for e in batch]
@@ -284,15 +316,19 @@ def main():
     options = argparse.ArgumentParser()
     for name in ("rendezvous", "servers", "job", "data"):
         options.add_argument("--" + name, required=True)
+    options.add_argument("--mode", choices=("async", "sync"), default="async")
     for name, value in (("rank", 1), ("trainers", 2), ("epochs", 5), ("batch", 64)):
         options.add_argument("--" + name, type=int, default=value)
     o = options.parse_args()
+    generated = is_generated(o.data)  # before the join: afterwards rank 0 may have begun
     group = Group(o.rendezvous, o.job, o.rank, o.trainers)
     print(f"rank {group.rank} has joined, incarnation {group.incarnation}", flush=True)
-    model = Model(group, o.servers.split(","), o.trainers)
 
     # What Regatta's LogisticRegression gathers, in its order.
-    group.reduce("barrier")  # rank 0 has generated the data
+    if generated:
+        group.reduce("barrier")  # rank 0 has generated the data; nobody has registered
+    model = Model(group, o.servers.split(","), o.trainers, o.mode)
+    group.sync = model if o.mode == "sync" else None
     group.rows("start", [group.rank, 1, 0, 0, 0, 0])  # this rank trains, from step 0; rank 0 has set the bias
     train = read(o.data + "/a9a", group.rank, o.trainers, o.batch)
     began, stalest, last = time.time(), 0, []
@@ -317,13 +353,15 @@ def main():
     group.reduce("global metrics", metric_sums(p, labels, 1 << 12))
     group.reduce("all-reduce", [each, each])  # coverage of the one slot
     group.reduce("barrier")  # all have pushed everything
-    tested = [forward(model, steps, part, True)[:2] for part in read(o.data + "/a9a.t", group.rank, o.trainers, 1024)]
+    tested = [forward(model, 0, part, True)[:2] for part in read(o.data + "/a9a.t", group.rank, o.trainers, 1024)]
     labels, p = (np.concatenate([of[i] for of in tested]) for i in (0, 1))
     group.reduce("global metrics", metric_sums(p, labels, 1 << 16))
     group.reduce("all-reduce", [0])  # bad lines
 
     # What every rank gathers at its end.
     group.beat()
+    if group.sync:
+        model.sit_out()
     row = [group.rank, os.getpid(), steps, group.examples, seconds, stalest, 0, 0, loss[0] / loss[1], NAN, NAN, NAN]
     there = group.rows("end of the run", row)
     group.by_the_lowest("save")

@@ -7,14 +7,23 @@ import io.regatta.core.error.RegattaException.PeerLost;
  * the connection broke. What the peer itself says of others who are lost has no such cause. Immutable.
  */
 public final class Unanswered extends Exception {
-  private static final long serialVersionUID = 1;
+  private static final long serialVersionUID = 2;
 
-  Unanswered(Throwable cause) {
+  private final boolean sent;
+
+  /** @param sent whether the peer may have got the request */
+  Unanswered(Throwable cause, boolean sent) {
     super(cause == null ? null : cause.getMessage(), cause);
+    this.sent = sent;
   }
 
   /** Whether a call has failed in this way, so that it may succeed if it is made again and may be repeated. */
   public static boolean isCauseOf(Throwable failure) {
     return failure instanceof PeerLost && failure.getCause() instanceof Unanswered;
+  }
+
+  /** Returns true if a call has failed before it had a connection: nothing was sent, and any call may be repeated. */
+  public static boolean isBeforeSending(Throwable failure) {
+    return isCauseOf(failure) && !((Unanswered) failure.getCause()).sent;
   }
 }

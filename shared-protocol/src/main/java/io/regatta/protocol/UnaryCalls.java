@@ -36,16 +36,12 @@ final class UnaryCalls {
 
   private final Vertx vertx;
   private final ContextInternal context;
-  private GrpcClient client;
-  /** Of the certificates that the client shows. */
-  private Object shown;
   private final SocketAddress address;
   private final String peer;
   private final StreamOptions options;
-  /** Those on which calls may be under way: one, but for a while two if the peer has given one up. */
-  private final Set<HttpConnection> connections = new HashSet<>();
-  /** Calls that wait for a connection. */
-  private int connecting;
+  /** Those with calls under way, and the newest, which takes the next call. */
+  private final Set<Client> clients = new HashSet<>();
+  private Client newest;
   /** Of the newest connection. */
   private Liveness liveness;
 
@@ -61,14 +57,38 @@ final class UnaryCalls {
     this.options = options;
     context = (ContextInternal) vertx.getOrCreateContext();
     address = SocketAddress.inetSocketAddress(port, host);
-    client = client();
+    newest = new Client();
+    clients.add(newest);
   }
 
-  private GrpcClient client() {
-    shown = options.security().version();
-    return GrpcClient.client(vertx, new GrpcClientOptions().setMaxMessageSize(MAX_MESSAGE_BYTES),
+  /** A client of the library with its connections to the peer. Owned by the context. */
+  private final class Client {
+    /** The version of the certificates that it shows. */
+    private final Object shown = options.security().version();
+    private final GrpcClient grpc = GrpcClient.client(vertx, new GrpcClientOptions().setMaxMessageSize(MAX_MESSAGE_BYTES),
         options.security().client(new HttpClientOptions().setProtocolVersion(HttpVersion.HTTP_2).setHttp2ClearTextUpgrade(false)
             .setConnectTimeout(options.connectTimeoutMillis())));
+    /** Those on which calls may be under way: one, but for a while two if the peer has given one up. */
+    private final Set<HttpConnection> connections = new HashSet<>();
+    /** Calls that wait for a connection. */
+    private int connecting;
+
+    private boolean isIdle() {
+      return connecting == 0 && connections.isEmpty();
+    }
+
+    private void closeIfReplaced() {
+      if (this != newest && isIdle() && clients.remove(this)) {
+        grpc.close();
+      }
+    }
+  }
+
+  private void replace() {
+    Client before = newest;
+    newest = new Client();
+    clients.add(newest);
+    before.closeIfReplaced();
   }
 
   /** One request, one answer. */
@@ -112,32 +132,42 @@ final class UnaryCalls {
 
   /**
    * A request that nothing has been sent of; on the owner's context. Once the certificates have changed, the first one that finds no
-   * other call under way has a new client; one that comes earlier goes with those that are.
+   * other call under way has a new client; one that comes earlier goes with those that are. If no connection was made in time, the next
+   * request tries another connection: the library would wait for the same one as long as the peer is silent on it.
    */
   <Q, A> Future<GrpcClientRequest<Q, A>> request(ServiceMethod<A, Q> method) {
-    if (connecting == 0 && connections.isEmpty() && shown != options.security().version()) {
-      client.close(); // nothing goes on there
-      client = client();
+    if (newest.isIdle() && newest.shown != options.security().version()) {
+      replace();
     }
-    connecting++;
-    Future<GrpcClientRequest<Q, A>> request = context.succeededFuture().compose(v -> client.request(address, method)); // or it throws
+    Client by = newest;
+    by.connecting++;
+    Future<GrpcClientRequest<Q, A>> request = context.succeededFuture().compose(v -> by.grpc.request(address, method)); // or it throws
     return request.timeout(options.connectTimeoutMillis(), TimeUnit.MILLISECONDS)
-        .onComplete(done -> connecting--)
         .onSuccess(r -> {
-          watch(r.connection());
+          watch(by, r.connection());
           if (!options.security().token().isNone()) {
             r.headers().set(Token.HEADER, options.security().token().headerValue());
           }
         })
-        .onFailure(e -> request.onSuccess(GrpcClientRequest::cancel)); // It came too late.
+        .onFailure(e -> {
+          request.onSuccess(GrpcClientRequest::cancel); // It came too late.
+          if (!request.isComplete() && by == newest && by.connections.isEmpty()) {
+            replace();
+          }
+        })
+        .onComplete(done -> {
+          by.connecting--;
+          by.closeIfReplaced();
+        });
   }
 
-  private void watch(HttpConnection c) {
-    if (connections.add(c)) {
+  private void watch(Client by, HttpConnection c) {
+    if (by.connections.add(c)) {
       Liveness watch = Liveness.watch(vertx, c, peer, options);
       c.closeHandler(v -> {
         watch.stop();
-        connections.remove(c);
+        by.connections.remove(c);
+        by.closeIfReplaced();
       });
       liveness = watch;
     }
@@ -147,13 +177,18 @@ final class UnaryCalls {
   RegattaException unconnected(ServiceMethod<?, ?> method, Throwable cause) {
     InvalidInput refused = ConnectFailure.refusal(peer, cause, options.security());
     return refused != null ? refused : lost(method, (cause.getMessage() == null ? cause.toString() : cause.getMessage())
-        + ConnectFailure.hint(cause, options.security()), cause);
+        + ConnectFailure.hint(cause, options.security()), cause, false);
   }
 
+  /** Why a request that was sent, or may have been, has no answer. */
   PeerLost lost(ServiceMethod<?, ?> method, String why, Throwable cause) {
+    return lost(method, why, cause, true);
+  }
+
+  private PeerLost lost(ServiceMethod<?, ?> method, String why, Throwable cause, boolean sent) {
     PeerLost frozen = liveness == null ? null : liveness.failure();
-    return frozen != null ? new PeerLost(frozen.getMessage(), new Unanswered(frozen))
-        : new PeerLost(peer + " is lost (" + method.methodName() + ": " + why + ")", new Unanswered(cause));
+    return frozen != null ? new PeerLost(frozen.getMessage(), new Unanswered(frozen, sent))
+        : new PeerLost(peer + " is lost (" + method.methodName() + ": " + why + ")", new Unanswered(cause, sent));
   }
 
   String peer() {
@@ -162,6 +197,9 @@ final class UnaryCalls {
 
   /** Waits a second at most: a connection that a peer keeps from ending goes with its process or the network. */
   Future<Void> close() {
-    return client.close().timeout(CLOSE_MILLIS, TimeUnit.MILLISECONDS).otherwiseEmpty();
+    Promise<Void> closed = caller().promise();
+    context.execute(() -> Future.join(clients.stream().map(of -> of.grpc.close()).toList()).<Void>mapEmpty()
+        .timeout(CLOSE_MILLIS, TimeUnit.MILLISECONDS).otherwiseEmpty().onComplete(closed));
+    return closed.future();
   }
 }

@@ -46,6 +46,8 @@ public final class Node {
   /** The role of who serves nobody. */
   private static final String CLIENT = "client";
   private static final long LONG_WAIT_CHECK_MILLIS = 1000;
+  private static final int CONNECTIONS_PER_READY_TIMEOUT = 4;
+  private static final long LEAST_CONNECT_MILLIS = 1000;
 
   private final NodeConfig config;
   private final Vertx vertx;
@@ -285,9 +287,14 @@ public final class Node {
     return options.withSecurity(security());
   }
 
-  /** What control calls to other processes are made with. */
+  /**
+   * What control calls to other processes are made with. A connection may take a quarter of the ready timeout, and 1 s at least: a call
+   * that waits for a peer tries several.
+   */
   public StreamOptions control() {
-    return streams(StreamOptions.defaults());
+    StreamOptions options = StreamOptions.defaults();
+    long quarter = config.readyTimeout().toMillis() / CONNECTIONS_PER_READY_TIMEOUT;
+    return streams(options.withConnectTimeout((int) Math.max(LEAST_CONNECT_MILLIS, Math.min(quarter, options.connectTimeoutMillis()))));
   }
 
   /** Returns the metrics of many samples each, which {@code /metrics} shows beside the registry's. */

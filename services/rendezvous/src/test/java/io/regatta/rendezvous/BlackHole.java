@@ -18,12 +18,19 @@ final class BlackHole {
   /** Flows that are forwarded. */
   private final Set<NetSocket> forwarded = ConcurrentHashMap.newKeySet();
 
-  BlackHole(Vertx vertx, int port) {
+  /**
+   * @param port to forward to
+   * @param at where this one listens; 0: any
+   * @param first so many connections are swallowed from their first byte on
+   */
+  BlackHole(Vertx vertx, int port, int at, int first) {
     client = vertx.createNetClient();
     server = vertx.createNetServer().connectHandler(near -> {
-      connections.incrementAndGet();
-      forwarded.add(near);
       near.pause();
+      if (connections.incrementAndGet() <= first) {
+        return;
+      }
+      forwarded.add(near);
       client.connect(port, "127.0.0.1").onSuccess(far -> {
         near.handler(bytes -> {
           if (forwarded.contains(near)) {
@@ -48,7 +55,7 @@ final class BlackHole {
         near.resume();
       });
     });
-    get(server.listen(0, "127.0.0.1"));
+    get(server.listen(at, "127.0.0.1"));
   }
 
   int port() {

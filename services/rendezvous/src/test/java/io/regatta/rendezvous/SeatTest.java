@@ -1,5 +1,6 @@
 package io.regatta.rendezvous;
 
+import static io.regatta.rendezvous.RunningRendezvous.failure;
 import static io.regatta.rendezvous.RunningRendezvous.get;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -8,11 +9,17 @@ import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
 import com.google.protobuf.ByteString;
 import io.regatta.core.error.RegattaException;
+import io.regatta.core.error.RegattaException.Cancelled;
+import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.error.RegattaException.StaleGeneration;
 import io.regatta.core.exchange.Wait;
+import io.regatta.node.Node;
+import io.regatta.node.NodeConfig;
 import io.regatta.node.directory.Directory;
+import io.regatta.node.directory.RepeatedCall;
 import io.regatta.node.group.Membership;
 import io.regatta.node.testing.BlockedLoopGuard;
+import io.regatta.node.testing.FreePorts;
 import io.regatta.protocol.rendezvous.GroupView;
 import io.regatta.protocol.rendezvous.Member;
 import io.vertx.core.Future;
@@ -20,6 +27,7 @@ import io.vertx.core.Promise;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
@@ -40,7 +48,7 @@ class SeatTest {
   void joinsAndGathersSayWhoIsMissingAndHowFarItIs() {
     Membership first = membership();
     Future<Void> joined = join(first, 0);
-    assertThat(missingIn("join of group job")).isEqualTo("trainer 1, step -1");
+    assertThat(missingIn("join of group job", "trainer")).isEqualTo("trainer 1, step -1");
     Membership second = membership();
     get(join(second, 1));
     get(joined);
@@ -115,12 +123,8 @@ class SeatTest {
   /** Between the seat and the rendezvous packets of the flows under way are dropped; new connections pass. */
   @Test
   void beatsOverANewConnection_whenAFlowIsBlackHoled() {
-    BlackHole hole = new BlackHole(rendezvous.vertx, rendezvous.verticle.port());
-    Directory.Instance real = get(rendezvous.directory.list(Directory.RENDEZVOUS)).get(0);
-    Directory.Instance at = new Directory.Instance(real.service(), real.id(), real.index(), "127.0.0.1", hole.port(),
-        real.incarnation(), real.attributes());
-    Membership seat = get(on(() -> Future.succeededFuture(new Membership(rendezvous.node, at, "job", "trainer", step::get,
-        changed::add, givenUp::complete))));
+    BlackHole hole = new BlackHole(rendezvous.vertx, rendezvous.verticle.port(), 0, 0);
+    Membership seat = membership(at(hole.port()));
     get(join1(seat));
     awaitStep(1); // a beat has gone over the flow
     hole.swallow();
@@ -130,6 +134,95 @@ class SeatTest {
     get(on(seat::leave));
     hole.close();
     rendezvous.close();
+  }
+
+  /** As on a machine so busy that no connection to the rendezvous is made in time. */
+  @Test
+  void joins_whenThePortOpensLater() throws Exception {
+    int port = FreePorts.one();
+    ListAppender<ILoggingEvent> log = logOf(RepeatedCall.class);
+    Membership seat = membership(at(port));
+    Future<Void> joined = join1(seat);
+    awaitLines(log, "waits for the rendezvous at 127.0.0.1:" + port);
+    assertThat(missingIn("join of group job", "rendezvous")).isEqualTo("the rendezvous at 127.0.0.1:" + port + ", step -2");
+    BlackHole late = new BlackHole(rendezvous.vertx, rendezvous.verticle.port(), port, 0);
+    get(joined);
+    assertThat(log.list).filteredOn(line -> line.getFormattedMessage().contains("waits for")).as("said once").hasSize(1);
+    get(on(seat::leave));
+    late.close();
+    rendezvous.close();
+  }
+
+  /** A connection that the system has accepted, and of which the process never hears, is not waited for twice. */
+  @Test
+  void joins_whenTheFirstConnectionIsSwallowed() {
+    BlackHole hole = new BlackHole(rendezvous.vertx, rendezvous.verticle.port(), 0, 1);
+    Node hasty = hasty(8);
+    Membership seat = membership(hasty, at(hole.port()));
+    get(join1(seat));
+    assertThat(hole.connections()).as("the swallowed one, and another").isGreaterThanOrEqualTo(2);
+    get(on(seat::leave));
+    get(hasty.close());
+    hole.close();
+    rendezvous.close();
+  }
+
+  @Test
+  void saysForWhomItHasWaited_whenThePortNeverOpens() throws Exception {
+    Node hasty = hasty(1);
+    int port = FreePorts.one();
+    Membership seat = membership(hasty, at(port));
+    assertThat(failure(join1(seat))).isInstanceOf(PeerLost.class)
+        .hasMessageMatching("trainer has waited for its join of group job, and the rendezvous at 127.0.0.1:" + port
+            + " has not answered for \\d+\\.\\d s: .*; start it, and then this one again");
+    get(on(seat::leave));
+    assertThat(get(hasty.waits().list())).isEmpty();
+    get(hasty.close());
+    rendezvous.close();
+  }
+
+  @Test
+  void asksNoMore_whenTheSeatIsGivenUpMeanwhile() throws Exception {
+    Membership seat = membership(at(FreePorts.one()));
+    ListAppender<ILoggingEvent> log = logOf(RepeatedCall.class);
+    Future<Void> joined = join1(seat);
+    awaitLines(log, "waits for");
+    get(on(seat::leave));
+    assertThat(failure(joined)).isInstanceOf(Cancelled.class).hasMessageContaining("has left group job while it joined");
+    assertThat(get(rendezvous.node.waits().list())).isEmpty();
+    rendezvous.close();
+  }
+
+  private Node hasty(int readySeconds) {
+    return get(Node.embedded(rendezvous.vertx, rendezvous.directory, NodeConfig.defaults().withReadyTimeout(readySeconds), "test"));
+  }
+
+  private static ListAppender<ILoggingEvent> logOf(Class<?> of) {
+    ListAppender<ILoggingEvent> log = new ListAppender<>();
+    log.list = new CopyOnWriteArrayList<>();
+    log.start();
+    ((Logger) LoggerFactory.getLogger(of)).addAppender(log);
+    return log;
+  }
+
+  private void awaitLines(ListAppender<ILoggingEvent> log, String words) {
+    while (log.list.stream().noneMatch(line -> line.getFormattedMessage().contains(words))) {
+      get(rendezvous.vertx.timer(20).mapEmpty());
+    }
+  }
+
+  private Directory.Instance at(int port) {
+    Directory.Instance real = get(rendezvous.directory.list(Directory.RENDEZVOUS)).get(0);
+    return new Directory.Instance(real.service(), real.id(), real.index(), "127.0.0.1", port, real.incarnation(), real.attributes());
+  }
+
+  private Membership membership(Directory.Instance at) {
+    return membership(rendezvous.node, at);
+  }
+
+  private Membership membership(Node node, Directory.Instance at) {
+    return get(on(() -> Future.succeededFuture(new Membership(node, at, "job", "trainer", step::get, changed::add,
+        givenUp::complete))));
   }
 
   /** Until the rendezvous has heard of this step, by a beat. */
@@ -148,9 +241,7 @@ class SeatTest {
   }
 
   private Membership membership() {
-    Directory.Instance at = get(rendezvous.directory.list(Directory.RENDEZVOUS)).get(0);
-    return get(on(() -> Future.succeededFuture(new Membership(rendezvous.node, at, "job", "trainer", step::get,
-        changed::add, givenUp::complete))));
+    return membership(get(rendezvous.directory.list(Directory.RENDEZVOUS)).get(0));
   }
 
   private Future<Void> join(Membership seat, int rank) {
@@ -165,10 +256,10 @@ class SeatTest {
     return described(get(seat.missing(key)));
   }
 
-  /** For whom the wait of this operation is shown to wait, once it is there. */
-  private String missingIn(String operation) {
+  /** For whom the wait of this operation is shown to wait, once it is for them. */
+  private String missingIn(String operation, String kind) {
     String shown = "";
-    while (!shown.contains("step")) {
+    while (!shown.contains(kind)) {
       shown = described(get(rendezvous.node.waits().list()).stream()
           .filter(wait -> wait.operation().equals(operation)).flatMap(wait -> wait.waitsFor().stream()).toList());
     }

@@ -122,6 +122,12 @@ public record StreamOptions(int chunkBytes, int maxMessageBytes, long maxRequest
         connectionWindowBytes, maxFrameBytes, pingIntervalMillis, pingTimeoutMillis, connectTimeoutMillis, transport, other);
   }
 
+  /** The same with another limit for a connection to be there. */
+  public StreamOptions withConnectTimeout(int millis) {
+    return new StreamOptions(chunkBytes, maxMessageBytes, maxRequestBytes, maxRequests, initialWindowBytes,
+        connectionWindowBytes, maxFrameBytes, pingIntervalMillis, pingTimeoutMillis, millis, transport, security);
+  }
+
   /** For a socket that nobody but this user can open, see {@link HostSocket}: the token as everywhere, and no TLS. */
   public StreamOptions onHostSocket() {
     return withSecurity(security.withoutTls());

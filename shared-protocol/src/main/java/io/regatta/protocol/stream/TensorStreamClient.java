@@ -100,8 +100,11 @@ public final class TensorStreamClient {
     return options.transport().isSharedMemoryAllowed() ? local.putHeader(SharedPayloads.HEADER, SharedPayloads.HEADER_VALUE) : local;
   }
 
-  /** A socket whose process was killed refuses; one that is frozen does not answer, and does not over TCP either. */
-  private static boolean isNobody(Throwable e) {
+  /**
+   * Returns true if nobody listens where a stream was to be opened. A socket whose process was killed refuses; one that is frozen does
+   * not answer, and does not over TCP either.
+   */
+  public static boolean isNobody(Throwable e) {
     return (e instanceof ConnectException || e instanceof FileNotFoundException) && !(e instanceof ConnectTimeoutException);
   }
 

@@ -9,8 +9,8 @@ import io.regatta.core.error.RegattaException.StaleGeneration;
 import io.regatta.core.exchange.Wait;
 import io.regatta.core.reduce.Elementwise;
 import io.regatta.node.Node;
-import io.regatta.node.admin.Waits;
 import io.regatta.node.directory.Directory;
+import io.regatta.node.directory.RepeatedCall;
 import io.regatta.protocol.RendezvousClient;
 import io.regatta.protocol.rendezvous.GatherReply;
 import io.regatta.protocol.rendezvous.GroupView;
@@ -62,7 +62,7 @@ public final class Membership {
   private String runId = "";
   /** How this member joined an elastic group. */
   private JoinRequest elastic;
-  /** The join under way there. */
+  /** The join under way. */
   private PatientJoin joining;
   /** Left, or taken away: a join that is answered after that gives no seat. */
   private boolean over;
@@ -103,7 +103,8 @@ public final class Membership {
   }
 
   /**
-   * Takes a seat and waits until the group is complete; the wait stands in {@code /why}.
+   * Takes a seat and waits until the group is complete; the wait stands in {@code /why}. A join that does not reach the rendezvous is
+   * repeated until the node's ready timeout.
    *
    * @param who who joins, for messages
    * @param wanted rank, -1 for any
@@ -111,12 +112,8 @@ public final class Membership {
    * @param endpoint where the other members reach this one; may be empty
    */
   public Future<Void> join(String who, int worldSize, int wanted, String member, String endpoint, Duration timeout) {
-    Waits.Handle wait = node.waits().begin(who, "join of group " + group, "the rendezvous at " + rendezvous.endpoint(),
-        () -> missing(""));
-    return calls.join(JoinRequest.newBuilder().setGroup(group).setWorldSize(worldSize).setRank(wanted).setMember(member)
-        .setEndpoint(endpoint).setHost(node.host()).setRunId(runId).setTimeoutMs(timeout.toMillis()).build())
-        .onComplete(done -> wait.close())
-        .map(this::joined);
+    return patiently(who, JoinRequest.newBuilder().setGroup(group).setWorldSize(worldSize).setRank(wanted).setMember(member)
+        .setEndpoint(endpoint).setHost(node.host()).setRunId(runId).build(), timeout, false);
   }
 
   /**
@@ -128,7 +125,7 @@ public final class Membership {
       Duration timeout, Duration settle) {
     elastic = JoinRequest.newBuilder().setGroup(group).setMinWorldSize(minWorldSize).setWorldSize(maxWorldSize)
         .setRank(wanted).setMember(member).setEndpoint(endpoint).setSettleMs(settle.toMillis()).setRunId(runId).build();
-    return joinNext(who, elastic, timeout);
+    return patiently(who, elastic, timeout, true);
   }
 
   /**
@@ -141,15 +138,15 @@ public final class Membership {
    * @param inVain whether this member has completed nothing in it
    */
   public Future<Void> reform(String who, Duration timeout, boolean ending, Collection<Integer> unreachable, boolean inVain) {
-    return joinNext(who, elastic.toBuilder().setIncarnation(incarnation).setEnding(ending).setInVain(inVain)
-        .addAllUnreachable(unreachable.stream().map(incarnations::get).toList()).build(), timeout);
+    return patiently(who, elastic.toBuilder().setIncarnation(incarnation).setEnding(ending).setInVain(inVain)
+        .addAllUnreachable(unreachable.stream().map(incarnations::get).toList()).build(), timeout, true);
   }
 
-  private Future<Void> joinNext(String who, JoinRequest request, Duration timeout) {
-    String where = "the rendezvous at " + rendezvous.endpoint();
-    Waits.Handle wait = node.waits().begin(who, "join of group " + group, where, () -> missing(""));
-    joining = new PatientJoin(vertx, calls, request, who, where, timeout, node.config().readyTimeout());
-    return joining.ask().onComplete(done -> wait.close()).map(this::joined);
+  private Future<Void> patiently(String who, JoinRequest request, Duration timeout, boolean toElastic) {
+    joining = new PatientJoin(node, calls, request,
+        new RepeatedCall.Words(who, "join of group " + group, "the rendezvous at " + rendezvous.endpoint()), timeout, toElastic,
+        () -> missing(""));
+    return joining.ask().map(this::joined);
   }
 
   private Void joined(JoinReply reply) {

@@ -1,9 +1,11 @@
 package io.regatta.trainer.service;
 
+import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.exchange.ShardLink;
 import io.regatta.node.Node;
 import io.regatta.node.directory.Directory;
+import io.regatta.node.directory.RepeatedCall;
 import io.regatta.protocol.AggregatedShardLink;
 import io.regatta.protocol.GrpcShardLink;
 import io.regatta.protocol.ParameterServerControl;
@@ -40,6 +42,8 @@ final class ShardConnections {
   private final LongSupplier lastStep;
   private final StreamOptions options;
   private final TensorStreamClient streams;
+  /** First streams, opened or not. */
+  private final List<RepeatedCall<?>> opening = new ArrayList<>();
 
   /**
    * @param generation the group's, told with each request
@@ -68,30 +72,43 @@ final class ShardConnections {
   private Future<List<ShardLink>> links(ShardFinder.Found found, String who) {
     List<Shard> shards = found.shards();
     if (!job.aggregator()) {
-      return all(shards.stream().map(shard -> direct(shard, found)).toList());
+      return all(shards.stream().map(shard -> direct(shard, found, who)).toList());
     }
     long deadline = System.nanoTime() + node.config().readyTimeout().toNanos();
     return aggregator(deadline, who).compose(aggregator ->
-        all(shards.stream().map(shard -> aggregated(shard, found, aggregator)).toList()));
+        all(shards.stream().map(shard -> aggregated(shard, found, aggregator, who)).toList()));
   }
 
   private static Future<List<ShardLink>> all(List<Future<ShardLink>> links) {
     return Future.all(links).map(done -> new ArrayList<>(done.<ShardLink>list()));
   }
 
-  private Future<ShardLink> direct(Shard shard, ShardFinder.Found found) {
+  private Future<ShardLink> direct(Shard shard, ShardFinder.Found found, String who) {
     String peer = "shard " + shard.getIndex() + " at " + shard.getHost() + ":" + shard.getPort();
     Supplier<Future<GrpcShardLink>> open = () -> link(shard.getHost(), shard.getPort(), StreamPaths.PARAMETER_SHARD,
         shard, peer, why -> "server " + found.serverOf(shard.getIndex()) + " (" + peer + ") is lost" + atStep() + ": "
             + why + "; start the server again, then the job");
-    return ReopeningShardLink.open(vertx, open, options.maxRequests()).map(link -> link);
+    return patiently(who, peer, () -> ReopeningShardLink.open(vertx, open, options.maxRequests())).map(link -> link);
   }
 
-  private Future<ShardLink> aggregated(Shard shard, ShardFinder.Found found, Directory.Instance aggregator) {
-    Future<ShardLink> direct = direct(shard, found);
+  /** Opens the first stream to a peer, as often as no connection is made in time; one that refuses it is gone. */
+  private <T> Future<T> patiently(String who, String peer, Supplier<Future<T>> open) {
+    RepeatedCall<T> first = new RepeatedCall<>(vertx, node.waits(), new RepeatedCall.Words(who, "request for a stream", peer),
+        node.config().readyTimeout(), ShardConnections::isUnreached, open);
+    opening.add(first);
+    return first.start();
+  }
+
+  private static boolean isUnreached(Throwable e) {
+    return e instanceof PeerLost && !TensorStreamClient.isNobody(e.getCause());
+  }
+
+  private Future<ShardLink> aggregated(Shard shard, ShardFinder.Found found, Directory.Instance aggregator, String who) {
+    Future<ShardLink> direct = direct(shard, found, who);
     String peer = "gradient aggregator at " + aggregator.endpoint();
-    Future<GrpcShardLink> through = link(aggregator.host(), aggregator.controlPort(), StreamPaths.GRADIENT_AGGREGATOR, shard,
-        peer, why -> "the " + peer + " is lost" + atStep() + ": " + why + "; start it again, then the job");
+    Future<GrpcShardLink> through = patiently(who, "the " + peer, () -> link(aggregator.host(), aggregator.controlPort(),
+        StreamPaths.GRADIENT_AGGREGATOR, shard, peer, why -> "the " + peer + " is lost" + atStep() + ": " + why
+            + "; start it again, then the job"));
     return Future.all(direct, through).map(both -> new AggregatedShardLink(direct.result(), through.result()));
   }
 
@@ -131,6 +148,7 @@ final class ShardConnections {
 
   /** Closes all connections; open links break. */
   Future<Void> close() {
+    opening.forEach(first -> first.giveUp(new Cancelled("the connections to the shards are closed")));
     return streams.close();
   }
 }

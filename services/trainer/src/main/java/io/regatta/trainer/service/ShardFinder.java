@@ -1,22 +1,26 @@
 package io.regatta.trainer.service;
 
+import io.regatta.core.error.RegattaException;
 import io.regatta.core.error.RegattaException.Conflict;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.model.Sharding;
 import io.regatta.node.Node;
 import io.regatta.node.directory.Directory;
+import io.regatta.node.directory.RepeatedCall;
 import io.regatta.protocol.ParameterServerControl;
+import io.regatta.protocol.Unanswered;
 import io.regatta.protocol.parameterserver.Shard;
 import io.regatta.protocol.parameterserver.ShardMapReply;
 import io.regatta.protocol.parameterserver.ShardMapRequest;
 import io.regatta.trainer.config.JobConfig;
 import io.vertx.core.Future;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** Finds a job's servers in the directory and asks each for its shards. Stateless; the caller's context. */
+/** Finds a job's servers in the directory and asks each for its shards. Owned by {@link TrainerVerticle}, on its event loop. */
 final class ShardFinder {
 
   /**
@@ -39,6 +43,8 @@ final class ShardFinder {
   private final Directory directory;
   private final JobConfig job;
   private final Duration timeout;
+  /** Questions to the servers, answered or not. */
+  private final List<RepeatedCall<?>> asked = new ArrayList<>();
 
   ShardFinder(Node node, JobConfig job, Duration timeout) {
     this.node = node;
@@ -53,7 +59,7 @@ final class ShardFinder {
       return processIds(List.of()).map(processIds -> new Found(List.of(), List.of(), Sharding.common(0), processIds));
     }
     return directory.await(Directory.PARAMETER_SERVER, job.servers(), timeout, who).compose(servers -> {
-      List<Future<ShardMapReply>> maps = servers.stream().map(server -> shardMap(server, servers)).toList();
+      List<Future<ShardMapReply>> maps = servers.stream().map(server -> shardMap(server, servers, who)).toList();
       return Future.all(maps).compose(all -> processIds(servers)
           .map(processIds -> {
             List<Shard> shards = shards(servers, all.list(), who);
@@ -84,12 +90,25 @@ final class ShardFinder {
     }
   }
 
-  /** Also tells the server which of them it is: one that was started without knowing takes that place. */
-  private Future<ShardMapReply> shardMap(Directory.Instance server, List<Directory.Instance> servers) {
+  /**
+   * Also tells the server which of them it is: one that was started without knowing takes that place. The question is repeated as long as
+   * no connection to the server is made.
+   */
+  private Future<ShardMapReply> shardMap(Directory.Instance server, List<Directory.Instance> servers, String who) {
     ParameterServerControl control = new ParameterServerControl(node.vertx(), server.host(), server.controlPort(),
         node.control());
-    return control.shardMap(ShardMapRequest.newBuilder().addAllServers(servers.stream().map(Directory.Instance::endpoint).toList())
-        .setServerIndex(server.index()).setTrainers(job.trainers()).build()).eventually(control::close);
+    ShardMapRequest known = ShardMapRequest.newBuilder().addAllServers(servers.stream().map(Directory.Instance::endpoint).toList())
+        .setServerIndex(server.index()).setTrainers(job.trainers()).build();
+    RepeatedCall<ShardMapReply> call = new RepeatedCall<>(node.vertx(), node.waits(), new RepeatedCall.Words(who,
+        "request for the shard map", "server " + server.index() + " at " + server.endpoint()), timeout, Unanswered::isBeforeSending,
+        () -> control.shardMap(known));
+    asked.add(call);
+    return call.start().eventually(control::close);
+  }
+
+  /** Asks no server again: the trainer is being stopped. */
+  void giveUp(RegattaException why) {
+    asked.forEach(call -> call.giveUp(why));
   }
 
   private static List<Shard> shards(List<Directory.Instance> servers, List<ShardMapReply> maps, String who) {

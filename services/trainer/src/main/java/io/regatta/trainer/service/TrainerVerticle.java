@@ -49,6 +49,7 @@ public final class TrainerVerticle extends VerticleBase implements CancellableSt
   private final Progress progress;
   private final Promise<RunResult> result = Promise.promise();
   private final Promise<ShardFinder.Found> servers = Promise.promise();
+  private ShardFinder finder;
   private Hosted.Service hosted;
   private RankSeat seat;
   private OwnedSession session;
@@ -124,8 +125,8 @@ public final class TrainerVerticle extends VerticleBase implements CancellableSt
 
   /** The job's servers; a trainer that is given up meanwhile waits for them no longer. */
   private Future<ShardFinder.Found> servers(Duration timeout) {
-    new ShardFinder(node, job, timeout).find(name())
-        .onSuccess(servers::tryComplete).onFailure(servers::tryFail);
+    finder = new ShardFinder(node, job, timeout);
+    finder.find(name()).onSuccess(servers::tryComplete).onFailure(servers::tryFail);
     return servers.future();
   }
 
@@ -224,6 +225,9 @@ public final class TrainerVerticle extends VerticleBase implements CancellableSt
     if (over == null) {
       if (meters != null) {
         meters.remove();
+      }
+      if (finder != null) {
+        finder.giveUp(RankSeat.stopped(name()));
       }
       over = seat.leave(succeeded);
     }
