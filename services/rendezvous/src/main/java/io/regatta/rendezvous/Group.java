@@ -51,7 +51,7 @@ final class Group {
   private final WorkQueues queues;
   /** A member has left and said that the run has ended with success. */
   private boolean succeeded;
-  /** Of all members so far; each machine's launcher may have its own. */
+  /** Of all members so far, and of nobody who only waited; each machine's launcher may have its own. */
   private final Set<String> runIds = new LinkedHashSet<>();
   private final ViewLog views;
   /** While watchers are told: the views built for them so far, by the number since when. Null at other times. */
@@ -113,12 +113,8 @@ final class Group {
     if (newcomer && runIds.contains(request.getRunId()) && succeeded) {
       throw nothingLeft(request);
     }
-    Runnable withdraw = succession != null ? succession.join(request, now, now + timeoutMillis, done)
+    return succession != null ? succession.join(request, now, now + timeoutMillis, done)
         : joinFixed(request, now, now + timeoutMillis, done);
-    if (newcomer && !request.getRunId().isEmpty() && runIds.size() < config.limits().members()) {
-      runIds.add(request.getRunId());
-    }
-    return withdraw;
   }
 
   /** For a newcomer of a run that has ended with success. */
@@ -132,6 +128,7 @@ final class Group {
     if (!holders().isEmpty()) {
       Holder holder = new Holder(seats.free(request, now), issuer.nextIncarnation(), request, now);
       seats.take(holder);
+      noteRun(holder);
       LOG.info("{}: rank {} is {} now, incarnation {}", name, holder.rank, holder.name(), holder.incarnation);
       changed();
       done.accept(reply(holder), null);
@@ -144,6 +141,13 @@ final class Group {
     return () -> lobby.withdraw(guest);
   }
 
+  /** Adds the run of a member that has got a seat to the group's. */
+  private void noteRun(Holder member) {
+    if (!member.runId.isEmpty() && runIds.size() < config.limits().members()) {
+      runIds.add(member.runId);
+    }
+  }
+
   private static String sizes(int min, int max) {
     return min == 0 ? Integer.toString(max) : min + " to " + max + " (elastic)";
   }
@@ -151,6 +155,7 @@ final class Group {
   /** The next generation of an elastic group has formed; its members are answered after this. */
   void seat(Holder[] next) {
     seats.take(next);
+    List.of(next).forEach(this::noteRun);
     gathers.close(new StaleGeneration("generation " + generation + " of group " + name + " is over, and its gathers with it"));
     LOG.info("{}: generation {} has {} of at most {} members", name, generation + 1, next.length, worldSize);
     changed();
@@ -163,6 +168,7 @@ final class Group {
       seated[rank] = new Holder(rank, issuer.nextIncarnation(), guests.get(rank).request(), now);
     }
     seats.take(seated.clone());
+    List.of(seated).forEach(this::noteRun);
     LOG.info("{}: formed with {} members, generation {}", name, worldSize, generation + 1);
     changed();
     GroupView formed = view();
@@ -314,7 +320,7 @@ final class Group {
     return succeeded;
   }
 
-  /** The ids of the runs that members and newcomers have come from, each of the same run by another launcher. */
+  /** The ids of the runs that members have come from, each of the same run by another launcher. */
   Set<String> runIds() {
     return runIds;
   }

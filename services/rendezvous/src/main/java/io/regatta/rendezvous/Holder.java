@@ -18,6 +18,8 @@ final class Holder {
   final String member;
   final String endpoint;
   private final String host;
+  /** Id of the run that it came from, which launchers give; empty: none. */
+  final String runId;
   State state = State.ACTIVE;
   /** Whether its run has ended with success, as it said when it left. */
   boolean succeeded;
@@ -42,6 +44,7 @@ final class Holder {
     this.member = join.getMember();
     this.endpoint = join.getEndpoint();
     this.host = join.getHost();
+    this.runId = join.getRunId();
     this.lastSeenMillis = nowMillis;
   }
 

@@ -184,16 +184,44 @@ class RunIdTest {
     assertThat(groups.size()).isZero();
   }
 
-  /** A newcomer that waits to be let in is left over when the run ends. */
-  @ParameterizedTest
-  @ValueSource(strings = {"run-1", "run-2", ""})
-  void when_an_elastic_run_ends_with_success_then_who_waits_to_be_let_in_is_told_so(String id) {
-    List<Answer<JoinReply>> members = formed(1, "run-1");
+  private void leaveOneSeat(List<Answer<JoinReply>> members) {
     groups.leave("job", members.get(1).value.getRank(), members.get(1).value.getIncarnation(), false, false);
-    Answer<JoinReply> waits = join("job", 1, -1, id);
-    assertThat(waits.isDone()).as("members let newcomers in behind a step").isFalse();
+  }
+
+  /** A newcomer that waits to be let in is left over when the run ends. */
+  @Test
+  void when_an_elastic_run_ends_with_success_then_a_newcomer_of_it_that_waits_to_be_let_in_is_told_so() {
+    List<Answer<JoinReply>> members = formed(1, "run-1");
+    leaveOneSeat(members);
+    Answer<JoinReply> waits = join("job", 1, -1, "run-1");
+    assertThat(waits.isDone()).as("members let newcomers in after a step").isFalse();
     leave(members.get(0), true);
-    assertThat(waits.error).isInstanceOf(id.isEmpty() ? Conflict.class : RunEnded.class);
+    assertThat(waits.error).isInstanceOf(RunEnded.class);
+  }
+
+  /** It has trained nothing, and its run has not ended. */
+  @ParameterizedTest
+  @ValueSource(strings = {"run-2", ""})
+  void when_an_elastic_run_ends_with_success_then_who_waits_to_be_let_in_from_another_run_is_refused(String id) {
+    List<Answer<JoinReply>> members = formed(1, "run-1");
+    leaveOneSeat(members);
+    Answer<JoinReply> waits = join("job", 1, -1, id);
+    leave(members.get(0), true);
+    assertThat(waits.error).isInstanceOf(Conflict.class).hasMessageContaining("too early for");
+    assertThat(formed(1, id)).as("its run can be started").allSatisfy(member -> assertThat(member.value).isNotNull());
+  }
+
+  @Test
+  void when_a_newcomer_goes_before_its_fixed_group_forms_then_its_run_does_not_end_with_that_of_the_group() {
+    Runnable gone = groups.join(JoinRequest.newBuilder().setGroup("job").setWorldSize(2).setRank(1)
+        .setMember("trainer-1").setTimeoutMs(60_000).setRunId("run-2").build(), new Answer<>());
+    Answer<JoinReply> first = join("job", 0, 0, "run-1");
+    gone.run();
+    Answer<JoinReply> second = join("job", 0, 1, "run-1");
+    leave(first, true);
+    leave(second, true);
+    assertThat(formed(0, "run-2")).as("its run can be started")
+        .allSatisfy(member -> assertThat(member.value).isNotNull());
   }
 
   @Test

@@ -40,15 +40,16 @@ record Roll(String group, int min, int max, long formed, long generation, List<E
    *
    * @param id unique
    * @param rank in the generation of {@code members}, or the last one that it was in; -1: none yet
+   * @param run id of the run that it came from; empty: none
    */
-  record Entry(String id, String member, String endpoint, int wanted, int rank) {
+  record Entry(String id, String member, String endpoint, int wanted, int rank, String run) {
 
     static Entry of(String id, Joining joining) {
-      return new Entry(id, joining.member(), joining.endpoint(), joining.rank(), -1);
+      return new Entry(id, joining.member(), joining.endpoint(), joining.rank(), -1, joining.runId());
     }
 
     Entry at(int newRank) {
-      return new Entry(id, member, endpoint, wanted, newRank);
+      return new Entry(id, member, endpoint, wanted, newRank, run);
     }
 
     boolean isNew() {
@@ -62,12 +63,12 @@ record Roll(String group, int min, int max, long formed, long generation, List<E
 
     JsonObject toJson() {
       return new JsonObject().put("id", id).put("member", member).put("endpoint", endpoint).put("wanted", wanted)
-          .put("rank", rank);
+          .put("rank", rank).put("run", run);
     }
 
     static Entry of(JsonObject json) {
       return new Entry(json.getString("id"), json.getString("member"), json.getString("endpoint"),
-          json.getInteger("wanted"), json.getInteger("rank"));
+          json.getInteger("wanted"), json.getInteger("rank"), json.getString("run", ""));
     }
   }
 
@@ -128,7 +129,7 @@ record Roll(String group, int min, int max, long formed, long generation, List<E
     }
     if (everybody().findAny().isEmpty()) {
       return new Roll(joining.group(), joining.minWorldSize(), joining.maxWorldSize(), formed, generation,
-          List.of(), List.of(Entry.of(id, joining)), false, runs.anew().with(joining.runId()), List.of());
+          List.of(), List.of(Entry.of(id, joining)), false, runs.anew(), List.of());
     }
     String who = everybody().map(Entry::toString).collect(Collectors.joining(", "));
     if (!group.equals(joining.group())) {
@@ -160,7 +161,7 @@ record Roll(String group, int min, int max, long formed, long generation, List<E
     }
     List<Entry> more = new ArrayList<>(waiting);
     more.add(Entry.of(id, joining));
-    return new Roll(group, min, max, formed, generation, members, more, false, runs.with(joining.runId()), lost);
+    return new Roll(group, min, max, formed, generation, members, more, false, runs, lost);
   }
 
   private static String sizes(int min, int max) {
@@ -239,18 +240,21 @@ record Roll(String group, int min, int max, long formed, long generation, List<E
   }
 
   /**
-   * The next generation, of all who wait.
+   * The next generation, of all who wait. The run ids of its members are added to the
+   * group's; a newcomer that only waits adds none.
    *
    * @param nowMillis since the epoch: a store that has lost its content must not begin again with small generations
    */
   Roll form(long nowMillis) {
     int[] ranks = Seating.ranks(waiting.stream().map(entry -> new Seating.Guest(entry.rank, entry.wanted)).toList());
     Entry[] seated = new Entry[ranks.length];
+    Runs all = runs;
     for (int i = 0; i < ranks.length; i++) {
       seated[ranks[i]] = waiting.get(i).at(ranks[i]);
+      all = all.with(waiting.get(i).run);
     }
     long next = Math.max(generation + 1, nowMillis);
-    return new Roll(group, min, max, next, next, Arrays.asList(seated), List.of(), ended, runs, List.of());
+    return new Roll(group, min, max, next, next, Arrays.asList(seated), List.of(), ended, all, List.of());
   }
 
   /**

@@ -26,7 +26,7 @@ record Runs(List<String> current, List<Ended> ended) {
     ended = List.copyOf(ended);
   }
 
-  /** A member of this run has come. */
+  /** A member of this run has been seated. */
   Runs with(String id) {
     if (id.isEmpty() || current.contains(id) || current.size() >= LIMIT) {
       return this;

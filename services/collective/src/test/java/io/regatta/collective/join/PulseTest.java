@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 /** On a clock that only the test moves. */
 class PulseTest {
   private static final Timing TIMING = new Timing(Duration.ofMillis(10), Duration.ofMillis(400));
-  private static final List<Entry> OTHER = List.of(new Entry("other", "b", "b:1", -1, 1));
+  private static final List<Entry> OTHER = List.of(new Entry("other", "b", "b:1", -1, 1, ""));
 
   private final Vertx vertx = Vertx.vertx();
   private final Store store = new MemoryStore(vertx);

@@ -144,6 +144,20 @@ class RollTest {
     assertThat(over.enter("c", joining("g", 1, 2, -1)).waiting()).as("without an id").hasSize(1);
   }
 
+  /** Its member has trained nothing. */
+  @Test
+  void when_a_newcomer_of_another_run_has_only_waited_then_its_run_has_not_ended_with_success() {
+    Roll waits = Roll.of(ofRun("run-1")).enter("a", ofRun("run-1")).form(5).enter("b", ofRun("run-2"));
+    Roll ended = Roll.decode(waits.end().encode());
+    assertThat(ended.awaitsEnd(ofRun("run-1"))).isTrue();
+    assertThat(ended.awaitsEnd(ofRun("run-2"))).as("nothing of its run ends").isFalse();
+    Roll succeeded = Roll.decode(ended.without(List.of("a")).succeed(1000).encode());
+    assertThat(succeeded.late(ofRun("run-2"))).isInstanceOf(Conflict.class);
+    assertThat(succeeded.without(List.of("b")).enter("c", ofRun("run-2")).waiting()).as("it can begin").hasSize(1);
+    Roll both = waits.reform("a").form(6).succeed(1000);
+    assertThat(both.late(ofRun("run-2"))).as("it was let in").isInstanceOf(RunEnded.class);
+  }
+
   @Test
   void when_a_run_has_ended_without_success_then_it_may_begin_again() {
     Roll over = Roll.of(ofRun("run-1")).enter("a", ofRun("run-1")).form(5).without(List.of("a")).end();
