@@ -51,11 +51,15 @@ final class ModelSalvage {
    * when that is lost, too.
    *
    * @param worker replica 0's
-   * @param why the run has failed
+   * @param failure of the run
    * @param programEnded whether the program has ended, so that the model is trained to its end
    * @return the failure of the run, which names what is kept and what is missing
    */
-  RuntimeException save(ReplicaWorker worker, RuntimeException why, boolean programEnded) {
+  Exception save(ReplicaWorker worker, Exception failure, boolean programEnded) {
+    return failure instanceof RuntimeException why ? salvaged(worker, why, programEnded) : failure;
+  }
+
+  private RuntimeException salvaged(ReplicaWorker worker, RuntimeException why, boolean programEnded) {
     boolean alone = session.isWithoutRendezvous();
     FleetTrainer trainer = worker.trainer();
     if (!(why instanceof PeerLost) && !alone || trainer == null || session.client().isEmpty()) {

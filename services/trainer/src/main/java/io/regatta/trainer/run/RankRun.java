@@ -40,6 +40,7 @@ public final class RankRun {
   private final ModelSaves saves = new ModelSaves();
   private final RunEnd end;
   private final ModelSalvage salvage;
+  private final ReplicaStop stop = new ReplicaStop();
   private final List<ModelExecutor> executors = new ArrayList<>();
   private final CompletableFuture<RunResult> result = new CompletableFuture<>();
   private final CompletableFuture<Void> ended = new CompletableFuture<>();
@@ -81,7 +82,7 @@ public final class RankRun {
       CompletableFuture<RunResult> end = new CompletableFuture<>();
       ends.add(end);
       end.whenComplete((v, e) -> {
-        if (e instanceof PeerLost) { // which replica 0 meets, too, and then saves what is left
+        if (e instanceof PeerLost) { // of which replica 0 fails, too, and then saves what is left
           ends.get(0).whenComplete((first, its) -> result.completeExceptionally(explained(its == null ? e : its)));
         } else if (e != null) {
           result.completeExceptionally(explained(e));
@@ -151,14 +152,18 @@ public final class RankRun {
       ReplicaWorker worker = new ReplicaWorker(new ReplicaContext(session, group, replica), collectives, saves, device, shown);
       boolean ended = false;
       try {
+        if (replica == 0) {
+          stop.begin();
+        }
         runProgram(worker);
         ended = true;
-        return group.collective(session, replica, "end of the run", worker, end::together);
-      } catch (RuntimeException e) {
-        throw replica == 0 ? salvage.save(worker, e, ended) : e;
+        return group.collective(session, replica, "end of the run", worker, this::together);
+      } catch (Exception e) {
+        throw replica == 0 ? salvage.save(worker, stop.failed(e), ended) : stopped(e);
       }
     } finally {
       if (replica == 0) {
+        stop.end();
         saves.over();
       }
       group.end(replica);
@@ -166,6 +171,20 @@ public final class RankRun {
         session.trace().end();
       }
     }
+  }
+
+  /** No replica that has lost a peer is at its end before it has said so: it is not missed here. */
+  private RunResult together(List<ReplicaWorker> workers) {
+    stop.check();
+    return end.together(workers);
+  }
+
+  /** Returns the failure of a replica other than 0. */
+  private Exception stopped(Exception why) {
+    if (why instanceof PeerLost loss) {
+      stop.stop(loss);
+    }
+    return why;
   }
 
   private void runProgram(ReplicaWorker worker) throws Exception {
