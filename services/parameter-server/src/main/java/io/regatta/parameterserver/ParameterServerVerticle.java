@@ -249,12 +249,20 @@ public final class ParameterServerVerticle extends VerticleBase implements Finit
     return home.future();
   }
 
-  /** Answers when the shards listen, so that one who comes early need not ask again. */
+  /**
+   * Answers when the shards listen, so that one who comes early need not ask again. Once one of them stops, which is
+   * before its streams end, there is no map any more: a trainer asks here whether a shard that it lost serves.
+   */
   private Future<ShardMapReply> shardMap(ShardMapRequest request) {
     if (announced != null) {
       announced.told(request);
     }
-    return shardMap.future();
+    return shardMap.future().compose(map -> isServing() ? Future.succeededFuture(map)
+        : Future.failedFuture(new PeerLost("the parameter server on " + node.host() + " is shutting down")));
+  }
+
+  private boolean isServing() {
+    return first.isServing() && others.stream().allMatch(ParameterShardVerticle::isServing);
   }
 
   private Future<StatusReply> status(StatusRequest request) {

@@ -17,7 +17,8 @@ import java.util.function.BiConsumer;
 
 /**
  * A shard of a server behind its first one: a {@link ShardService} on its event loop, at a port of its own. Started when
- * it listens; stopped when every stream has been told. {@link #status} and {@link #place} may be asked on any thread.
+ * it listens; stopped when every stream has been told. {@link #status}, {@link #place} and
+ * {@link #isServing} may be asked on any thread.
  */
 final class ParameterShardVerticle extends VerticleBase {
 
@@ -63,6 +64,11 @@ final class ParameterShardVerticle extends VerticleBase {
           port = listening;
           shard.listens(port.port(), paths);
         });
+  }
+
+  /** Returns true while this shard serves, once started. Any thread. */
+  boolean isServing() {
+    return shard.isServing();
   }
 
   /** Where this shard is, once started. */

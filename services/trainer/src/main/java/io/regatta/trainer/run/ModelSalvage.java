@@ -19,14 +19,16 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * The save of a model whose run has failed because somebody is lost: the rendezvous, a server or an aggregator. The
  * trainer of the lowest rank keeps what still exists: rows and dense parameters of the living shards, and for a lost
- * shard's dense parameters those that it pulled last. What only describes the model (metrics over all trainers, hash,
- * result) is missing. Used on the model thread of replica 0.
+ * shard's dense parameters those that it pulled last. A shard is lost if its server does not answer for it either:
+ * if it does, only this trainer has lost its link, others may continue, and nothing is saved. What only describes the
+ * model (metrics over all trainers, hash, result) is missing. Used on the model thread of replica 0.
  */
 final class ModelSalvage {
 
@@ -118,6 +120,7 @@ final class ModelSalvage {
   private RemainingModel left(FleetTrainer trainer) {
     float[] dense = trainer.lastDense();
     Set<Integer> lost = session.await("read of what the living shards have", trainer.client().readRemaining(dense));
+    requireLost(lost);
     List<String> tables = trainer.tables().stream().map(SparseTableSpec::name).toList();
     List<LostShard> shards = new ArrayList<>();
     for (int shard : lost) {
@@ -126,6 +129,25 @@ final class ModelSalvage {
           trainer.client().partition().sizeOf(shard) > 0 ? trainer.steps() : -1));
     }
     return new RemainingModel(shards, dense);
+  }
+
+  /**
+   * Checks that these shards are gone, and that it is not this trainer alone that cannot reach them.
+   *
+   * @throws PeerLost if one of them serves: others may train on there, so there is nothing to save here
+   */
+  private void requireLost(Set<Integer> shards) {
+    if (shards.isEmpty()) {
+      return;
+    }
+    Set<Integer> serving = session.await("question whether lost shards still serve", session.serving(shards));
+    if (!serving.isEmpty()) {
+      throw new PeerLost("only this trainer has lost its link to shard" + (serving.size() == 1 ? " " : "s ")
+          + serving.stream().map(shard -> shard + " (" + session.shardAddress(shard) + ")")
+              .collect(Collectors.joining(", "))
+          + (serving.size() == 1 ? ", which still serves" : ", which still serve")
+          + "; look at the network between this trainer and the server");
+    }
   }
 
   /** Saves the model. If another shard is lost meanwhile, begins again without it: at most once for each shard. */

@@ -237,6 +237,11 @@ final class ClusterSession implements OwnedSession {
   }
 
   @Override
+  public CompletableFuture<Set<Integer>> serving(Set<Integer> shards) {
+    return onLoop(() -> new LivingShards(node, found).of(shards));
+  }
+
+  @Override
   public String shardAddress(int shard) {
     Shard of = found.shards().get(shard);
     return of.getHost() + ":" + of.getPort();

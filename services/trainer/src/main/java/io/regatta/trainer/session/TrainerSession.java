@@ -164,6 +164,14 @@ public interface TrainerSession {
     return CompletableFuture.completedFuture(null);
   }
 
+  /**
+   * Asks which of these shards, to which this trainer has lost its links, still serve others. Completes within a few
+   * seconds: a shard that does not answer does not serve.
+   */
+  default CompletableFuture<Set<Integer>> serving(Set<Integer> shards) {
+    return CompletableFuture.completedFuture(Set.of());
+  }
+
   /** Returns the address of a shard, {@code host:port}, for messages; empty if it is in this process. */
   default String shardAddress(int shard) {
     return "";

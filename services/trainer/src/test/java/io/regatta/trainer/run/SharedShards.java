@@ -6,6 +6,7 @@ import io.regatta.core.dense.DenseMemory;
 import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.exchange.Mode;
+import io.regatta.core.exchange.ShardLink;
 import io.regatta.core.exchange.TrainerId;
 import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.Sharding;
@@ -21,12 +22,14 @@ import io.regatta.trainer.session.OwnShards;
 import io.regatta.trainer.session.PeerRanks;
 import io.regatta.trainer.session.TrainerSession;
 import io.regatta.trainer.trace.StepTrace;
+import java.lang.reflect.Proxy;
 import java.nio.DoubleBuffer;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -46,6 +49,10 @@ public final class SharedShards implements AutoCloseable {
   private final Map<String, Gather> gathers = new HashMap<>();
   private final JobConfig job;
   private volatile boolean lostAtTheEnd;
+  /** Pushes of each link to the last shard until it breaks. */
+  private volatile long pushesUntilCut = Long.MAX_VALUE;
+  private volatile boolean cut;
+  private volatile boolean serving;
   private final SharedPeers peers;
   private final List<Session> sessions = new ArrayList<>();
   private final List<CompletableFuture<RunResult>> results = new ArrayList<>();
@@ -66,6 +73,26 @@ public final class SharedShards implements AutoCloseable {
   /** The ranks' leaves will find a shard lost. */
   public void loseAtTheEnd() {
     lostAtTheEnd = true;
+  }
+
+  /**
+   * Breaks the links of all ranks to the last shard at the push after so many.
+   *
+   * @param serves whether it serves all the same, for others
+   */
+  public void cutLast(long afterPushes, boolean serves) {
+    serving = serves;
+    pushesUntilCut = afterPushes;
+  }
+
+  private ShardLink link(ParameterShard shard) {
+    LocalShardLink link = new LocalShardLink(shard);
+    return shard != shards.get(shards.size() - 1) ? link : (ShardLink) Proxy.newProxyInstance(
+        ShardLink.class.getClassLoader(), new Class<?>[] {ShardLink.class}, (proxy, method, args) -> {
+          cut |= method.getName().equals("push") && --pushesUntilCut < 0;
+          return cut && CompletionStage.class.isAssignableFrom(method.getReturnType())
+              ? CompletableFuture.failedFuture(new PeerLost("the last shard is lost")) : method.invoke(link, args);
+        });
   }
 
   public TrainerSession session(int rank) {
@@ -176,7 +203,12 @@ public final class SharedShards implements AutoCloseable {
 
     @Override
     public List<String> serverEndpoints() {
-      return List.of();
+      return cut ? List.of("server") : List.of();
+    }
+
+    @Override
+    public CompletableFuture<Set<Integer>> serving(Set<Integer> lost) {
+      return CompletableFuture.completedFuture(serving ? lost : Set.of());
     }
 
     @Override
@@ -197,7 +229,7 @@ public final class SharedShards implements AutoCloseable {
         connected = own.connect(ownSpec(model));
       } else if (connected == null) {
         ParameterClient client = new ParameterClient(spec(strategy, model), id,
-            shards.stream().map(LocalShardLink::new).toList(), owner);
+            shards.stream().map(SharedShards.this::link).toList(), owner);
         connected = client.register().thenApply(v -> client);
       }
       return connected;
