@@ -14,7 +14,8 @@ import java.util.stream.Collectors;
  * @param of number of the job's shards
  * @param address {@code host:port}
  * @param missingTables tables whose rows it held, which the model lacks
- * @param denseStep step after which a trainer pulled its dense parameters last, which the model has; -1 if it held none
+ * @param denseStep step after which a trainer pulled its dense parameters last, which the model has; -1 if it held
+ *     none. If the shard was lost in the middle of its next answer, a part of them is from that
  */
 public record LostShard(int shard, int of, String address, List<String> missingTables, long denseStep) {
 
