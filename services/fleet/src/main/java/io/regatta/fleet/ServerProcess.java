@@ -36,7 +36,8 @@ final class ServerProcess {
       Deployable deployable = verticle.apply(n);
       return ServiceProcess.deploy(n, service, deployable, ready).onSuccess(id -> {
         if (deployable instanceof ParameterServerVerticle server) {
-          LauncherLink.finishesFirst(server::unused);
+          Runnable over = LauncherLink.finishesFirst(server::unused);
+          ended.future().onComplete(v -> over.run());
         }
         if (deployable instanceof FiniteService finite) {
           finite.finished().onSuccess(line -> {

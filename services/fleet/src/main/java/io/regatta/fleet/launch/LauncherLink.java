@@ -5,6 +5,8 @@ import io.vertx.core.Future;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
@@ -26,8 +28,17 @@ public final class LauncherLink {
   private static final long SERVE_MILLIS = 25_000;
   private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(300);
   private static final AtomicBoolean FOLLOWS = new AtomicBoolean();
-  /** Null: this process ends at once. */
-  private static volatile Supplier<Future<Void>> last;
+  /** Of all services of this process. None: it ends at once. */
+  private static final Set<Work> FIRST = ConcurrentHashMap.newKeySet();
+
+  /** Compared by identity: two services may ask for the same. */
+  private static final class Work {
+    private final Supplier<Future<Void>> end;
+
+    Work(Supplier<Future<Void>> end) {
+      this.end = end;
+    }
+  }
 
   private LauncherLink() {}
 
@@ -52,21 +63,25 @@ public final class LauncherLink {
    * Has this process first finish what other processes of the job need of it to end in order, for 25 s at most.
    *
    * @param work asked for when the launcher has gone
+   * @return to be run when there is nothing to finish any more, because the service was closed
    */
-  public static void finishesFirst(Supplier<Future<Void>> work) {
-    last = work;
+  public static Runnable finishesFirst(Supplier<Future<Void>> work) {
+    Work mine = new Work(work);
+    FIRST.add(mine);
+    return () -> FIRST.remove(mine);
+  }
+
+  /** Completes when all that is to be finished first is; a service that has ended already has nothing to finish. */
+  static Future<?> finished() {
+    return Future.join(FIRST.stream().map(work -> Future.succeededFuture().compose(v -> work.end.get())
+        .onFailure(e -> System.err.println("regatta: does not wait for the other processes of the job: " + e)))
+        .toList());
   }
 
   /** On a thread that nobody else needs. */
   private static void end() {
     System.err.println("regatta: the launcher has gone, so this process ends, too");
-    try {
-      if (last != null) {
-        Blocking.settles(last.get(), Duration.ofMillis(SERVE_MILLIS));
-      }
-    } catch (RuntimeException e) { // it has ended already
-      System.err.println("regatta: does not wait for the other processes of the job: " + e);
-    }
+    Blocking.settles(finished(), Duration.ofMillis(SERVE_MILLIS));
     Thread exit = new Thread(() -> System.exit(STATUS), "regatta-launcher-gone");
     exit.start();
     try {
