@@ -2,9 +2,9 @@ package io.regatta.trainer.djl;
 
 import ai.djl.training.EasyTrain;
 import ai.djl.training.dataset.Dataset;
-import java.util.Collections;
-import java.util.IdentityHashMap;
-import java.util.Set;
+import java.lang.ref.WeakReference;
+import java.util.ArrayList;
+import java.util.List;
 
 /**
  * Tests of {@code EasyTrain.fit} that could only say again what the last one said: once {@code max_steps} are reached,
@@ -13,8 +13,11 @@ import java.util.Set;
  */
 final class RepeatedTests {
 
-  /** Data sets that have been iterated over since the last step, other than to train. */
-  private final Set<Dataset> tested = Collections.newSetFromMap(new IdentityHashMap<>());
+  /**
+   * Data sets that have been iterated over since the last step, other than to train; compared by identity. A program
+   * that only evaluates makes no step, and this alone must not keep its data in memory.
+   */
+  private final List<WeakReference<Dataset>> tested = new ArrayList<>();
   private boolean passTrainsNothing;
 
   /** A step has been made: tests say something new. */
@@ -33,7 +36,11 @@ final class RepeatedTests {
 
   /** Returns true if nothing of this data set needs to be read. A program that asks by itself gets its data. */
   boolean isRepetition(Dataset dataset) {
-    boolean again = !tested.add(dataset);
+    boolean again = tested.stream().anyMatch(each -> each.refersTo(dataset));
+    if (!again) {
+      tested.removeIf(each -> each.refersTo(null));
+      tested.add(new WeakReference<>(dataset));
+    }
     return again && passTrainsNothing && StackWalker.getInstance().walk(frames -> frames.anyMatch(frame ->
         frame.getClassName().equals(EasyTrain.class.getName()) && frame.getMethodName().equals("fit")));
   }
