@@ -109,7 +109,7 @@ abstract class ShardLinkContract {
     }));
     assertThat(exported).hasSize(700).doesNotHaveDuplicates();
     assertThat(get(client.digest())).isEqualTo(get(local.digest()));
-    get(client.leave());
+    get(client.leave(true));
     assertThat(get(loop.on(() -> Future.succeededFuture(shard.jobs())))).isEmpty();
   }
 

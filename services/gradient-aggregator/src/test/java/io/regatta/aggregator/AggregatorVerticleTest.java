@@ -85,7 +85,7 @@ class AggregatorVerticleTest {
         if (step < lastSteps[rank]) {
           push(clients.get(rank), rank, step);
         } else if (step == lastSteps[rank]) {
-          clients.get(rank).leave().join();
+          clients.get(rank).leave(true).join();
         }
       }
     }

@@ -93,7 +93,7 @@ final class RunningCluster implements AutoCloseable {
     }
 
     void leave() {
-      get(client.leave());
+      get(client.leave(true));
       die();
       get(rendezvous.leave(job.job(), id.rank(), id.incarnation()));
     }

@@ -155,7 +155,7 @@ class BrokenConnectionTest {
         case "sit out" -> get(client.sitOut());
         default -> { }
       }
-      get(client.leave());
+      get(client.leave(true));
       assertThat(servers.status(0).getShards(0).getJobsCount()).isZero();
     }
   }
@@ -194,7 +194,7 @@ class BrokenConnectionTest {
       ParameterClient client = through(servers, proxy, job, 0);
       begin(client);
       proxy.cutNext.set(true);
-      get(client.leave());
+      get(client.leave(true));
       assertThat(proxy.cuts).isEqualTo(1);
       assertThat(servers.status(0).getShards(0).getJobsCount()).isZero();
     }
@@ -211,7 +211,7 @@ class BrokenConnectionTest {
       begin(client);
       ParameterClient same = servers.client(job, 0, 1); // stands for the loss: the same life ends at the shard
       get(same.register());
-      get(same.leave());
+      get(same.leave(true));
       assertThat(servers.status(0).getShards(0).getJobsCount()).isZero();
       if (begun) {
         get(servers.client(job, 1, 3).register());
@@ -250,7 +250,7 @@ class BrokenConnectionTest {
       Arrays.fill(expected, -12 * 0.125f);
       assertThat(get(client.pull(12, true, List.of(), false)).dense()).isEqualTo(expected);
       assertThat(servers.status(0).getShards(0).getJobs(0).getVersion()).isEqualTo(12);
-      get(client.leave());
+      get(client.leave(true));
     }
   }
 
@@ -344,7 +344,7 @@ class BrokenConnectionTest {
       assertThat(servers.status(0).getShards(0).getJobs(0).getVersion()).isEqualTo(STEPS);
       proxy.cutAfter = 0;
       for (ParameterClient client : clients) {
-        get(client.leave());
+        get(client.leave(true));
         get(client.close());
       }
       assertThat(servers.status(0).getShards(0).getJobsCount()).isZero();

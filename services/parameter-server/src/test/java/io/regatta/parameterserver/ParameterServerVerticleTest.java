@@ -92,9 +92,9 @@ class ParameterServerVerticleTest {
       assertThat(status.getVersion()).isEqualTo(STEPS);
       assertThat(status.getTrainersList()).hasSize(2).allMatch(t -> t.getLastStep() == STEPS - 1);
 
-      get(clients.get(0).leave());
+      get(clients.get(0).leave(true));
       assertThat(servers.status(0).getShards(0).getJobs(0).getTrainers(0).getState()).isEqualTo("left");
-      get(clients.get(1).leave());
+      get(clients.get(1).leave(true));
       for (int server = 0; server < 2; server++) {
         assertThat(servers.status(server).getShardsList()).hasSize(2).allMatch(s -> s.getJobsCount() == 0);
       }
@@ -121,7 +121,7 @@ class ParameterServerVerticleTest {
         return CompletableFuture.runAsync(() -> {}, later); // longer than the guard allows a loop
       }));
       assertThat(ids).hasSize(Jobs.IDS.length);
-      get(client.leave());
+      get(client.leave(true));
     }
   }
 
@@ -167,8 +167,8 @@ class ParameterServerVerticleTest {
           .isEqualTo(3 * 4.0 * Jobs.NUMEL);
       eventually(servers, () -> servers.node.metrics().find("regatta.job.round.wait").tag("rank", "1")
           .tag("job", "why").functionCounter() != null);
-      get(first.leave());
-      get(second.leave());
+      get(first.leave(true));
+      get(second.leave(true));
       eventually(servers, () -> servers.node.metrics().find("regatta.job.version").gauge() == null
           && servers.node.metrics().find("regatta.job.round.wait").meters().isEmpty());
     }
@@ -192,7 +192,7 @@ class ParameterServerVerticleTest {
       get(client.register());
       eventually(servers, () -> servers.node.metrics().find("regatta.job.version").tag("job", "seen").gauge() != null);
       assertThat(failures.get()).isNegative();
-      get(client.leave());
+      get(client.leave(true));
     }
   }
 

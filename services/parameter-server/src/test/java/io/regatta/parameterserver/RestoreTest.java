@@ -55,7 +55,7 @@ class RestoreTest {
       assertThat(servers.status(0).getShards(0).getJobs(0).getTablesOrThrow("emb").getRestored()).isEqualTo(Jobs.IDS.length);
       get(clients.get(1).push(1, 8, null, Jobs.dense(1, 1), Jobs.rows(1, 1)));
       for (ParameterClient client : clients) {
-        get(client.leave());
+        get(client.leave(true));
       }
     }
   }
@@ -72,7 +72,7 @@ class RestoreTest {
     FileEntry file = get(control.saved("first"));
     out.publish(new Manifest("first", "a1", "async", SnapshotKind.FULL, 0, -1, 0, false, "", "", ModelLayout.of(job), List.of(),
         List.of(file)).toJson(), true);
-    get(client.leave());
+    get(client.leave(true));
     return dir.resolve("s");
   }
 }

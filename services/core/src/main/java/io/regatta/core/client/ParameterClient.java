@@ -273,13 +273,8 @@ public final class ParameterClient {
         .thenApply(parts -> parts.stream().reduce(Shrunk.NONE, Shrunk::plus)));
   }
 
-  /** Takes this trainer out of all shards, behind everything it has pushed. */
-  public CompletableFuture<Void> leave() {
-    return leave(true);
-  }
-
   /**
-   * Leaves all shards.
+   * Takes this trainer out of all shards, behind everything it has pushed.
    *
    * @param succeeded the trainer's run has ended with success
    */

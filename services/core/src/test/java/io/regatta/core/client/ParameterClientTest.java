@@ -62,7 +62,7 @@ class ParameterClientTest {
     assertThat(values.versions()).containsExactly(1);
     assertThat(values.dense()).containsExactly(0, 2, 4);
     assertThat(values.sparse().get(0).values()).containsExactly(0, 1, 0, 0, -1, -2);
-    client.leave().join();
+    client.leave(true).join();
     assertThat(job.shards.get(0).jobs()).isEmpty();
   }
 

@@ -87,7 +87,7 @@ class AsyncModesTest {
         }
         assertThat(step[rank] - slowest).as("lead").isLessThanOrEqualTo(bound);
         if (step[rank] == steps) {
-          client.leave().join();
+          client.leave(true).join();
           step[rank] = Integer.MAX_VALUE;
           done++;
         } else {

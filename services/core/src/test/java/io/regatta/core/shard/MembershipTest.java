@@ -151,11 +151,11 @@ class MembershipTest {
     ParameterShard shard = job.shards.get(0);
     job.clients.get(0).push(0, 1, null, null, List.of());
     var waiting = job.clients.get(0).pull(9, true, List.of(), false);
-    job.clients.get(1).leave().join();
+    job.clients.get(1).leave(true).join();
     assertThat(shard.status("job").trainers()).extracting(ParameterShard.TrainerStatus::state)
         .containsExactly("active", "left");
     assertThat(waiting).isNotDone();
-    job.clients.get(0).leave().join();
+    job.clients.get(0).leave(true).join();
     assertThat(catchThrowable(waiting::join)).hasCauseInstanceOf(Cancelled.class);
     assertThat(shard.jobs()).isEmpty();
     assertThat(shard.waits()).isEmpty();
@@ -168,7 +168,7 @@ class MembershipTest {
   @Test
   void aTrainerThatHasLeftIsTooLate() {
     LocalJob job = new LocalJob(Mode.ASYNC, 2, 1, SGD);
-    job.clients.get(1).leave().join();
+    job.clients.get(1).leave(true).join();
     assertThat(catchThrowable(() -> job.clients.get(1).push(0, 1, null, null, List.of()).join()))
         .hasCauseInstanceOf(StaleGeneration.class).hasMessageContaining("has left shard 0 of job job");
     assertThat(catchThrowable(() -> job.clients.get(1).pull(0, true, List.of(), false).join()))

@@ -127,9 +127,9 @@ class SyncModeTest {
   void nobodyWaitsForATrainerThatHasLeft() {
     LocalJob job = new LocalJob(Mode.SYNC, 3, 1, OptimizerSpec.sgd(1));
     var ack = push(job, 0, 0);
-    job.clients.get(2).leave().join();
+    job.clients.get(2).leave(true).join();
     assertThat(ack).isNotDone();
-    job.clients.get(1).leave().join();
+    job.clients.get(1).leave(true).join();
     assertThat(ack).isDone();
     push(job, 0, 1).join();
   }

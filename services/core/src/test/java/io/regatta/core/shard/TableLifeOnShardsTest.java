@@ -229,7 +229,7 @@ class TableLifeOnShardsTest {
     first.pull(0, false, List.of(new SparseIds(T, new long[] {1})), false).join();
     assertThat(first.shrink(1, true).join()).isEqualTo(new Shrunk(0, 0, 0, 1));
     assertThat(first.shrink(2, true).join()).isEqualTo(new Shrunk(0, 1, 0, 0));
-    first.leave().join();
+    first.leave(true).join();
     ParameterClient second = new ParameterClient(job, new TrainerId(0, 2), List.of(new LocalShardLink(shards.get(0))), Runnable::run);
     second.register().join();
     second.pull(0, false, List.of(new SparseIds(T, new long[] {7, 8})), false).join();
