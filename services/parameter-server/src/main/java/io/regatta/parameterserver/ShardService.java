@@ -199,6 +199,7 @@ final class ShardService {
       watches.remove(job);
       watch.close();
       snapshots.forget(job);
+      metrics.forget(job);
       Departures all = departures.remove(job);
       if (all != null) {
         over.accept(job, all);
