@@ -79,7 +79,7 @@ final class ShardService {
    *
    * @param index global
    * @param incarnation told to clients, so that they notice a restart
-   * @param over told of each job whose trainers have all gone, at least one of them by its own will, and who they were
+   * @param over notified of each job whose trainers have all gone, and of those who went by their own will
    */
   ShardService(Node node, Context context, ParameterServerConfig config, int index, long incarnation,
       BiConsumer<String, Departures> over) {
@@ -201,9 +201,7 @@ final class ShardService {
       snapshots.forget(job);
       metrics.forget(job);
       Departures all = departures.remove(job);
-      if (all != null) {
-        over.accept(job, all);
-      }
+      over.accept(job, all == null ? new Departures() : all);
     }
   }
 
