@@ -116,13 +116,18 @@ public final class ParameterServerVerticle extends VerticleBase implements Finit
   }
 
   private void awaitUnused(Promise<Void> unused) {
-    status(StatusRequest.getDefaultInstance()).onFailure(unused::tryFail).onSuccess(status -> {
-      if (status.getShardsList().stream().allMatch(shard -> shard.getJobsList().isEmpty())) {
-        unused.tryComplete();
-      } else {
-        vertx.setTimer(LOOK_MILLIS, id -> awaitUnused(unused));
-      }
-    });
+    shardMap.future()
+        .compose(map -> Future.all(Stream.concat(Stream.of(first.hasJobs()),
+            others.stream().map(ParameterShardVerticle::hasJobs)).toList()))
+        .compose(shards -> onThisLoop(shards.<Boolean>list().contains(true)))
+        .onFailure(unused::tryFail)
+        .onSuccess(used -> {
+          if (used) {
+            vertx.setTimer(LOOK_MILLIS, id -> awaitUnused(unused));
+          } else {
+            unused.tryComplete();
+          }
+        });
   }
 
   private void over(String job, int shard, Departures ofShard) {
