@@ -8,6 +8,7 @@ import io.regatta.protocol.snapshot.LostShard;
 import io.regatta.protocol.snapshot.ManifestFile;
 import io.regatta.protocol.snapshot.Snapshots;
 import io.regatta.trainer.djl.FleetTrainer;
+import io.regatta.trainer.result.RunLosses;
 import io.regatta.trainer.save.RemainingModel;
 import io.regatta.trainer.save.SavedModel;
 import io.regatta.trainer.session.TrainerSession;
@@ -18,7 +19,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -37,11 +40,18 @@ final class ModelSalvage {
 
   private final TrainerSession session;
   private final ModelSaves saves;
+  private final Supplier<Optional<Set<Integer>>> reached;
   private final String name;
 
-  ModelSalvage(TrainerSession session, ModelSaves saves) {
+  /**
+   * Creates the salvage of one rank.
+   *
+   * @param reached asks for the ranks that have reached the end of the run; empty if they have not met there
+   */
+  ModelSalvage(TrainerSession session, ModelSaves saves, Supplier<Optional<Set<Integer>>> reached) {
     this.session = session;
     this.saves = saves;
+    this.reached = reached;
     name = "trainer " + session.trainer().rank() + " of job " + session.job().job();
   }
 
@@ -52,7 +62,7 @@ final class ModelSalvage {
    *
    * @param worker replica 0's
    * @param why the run has failed
-   * @param programEnded whether the program has ended, so that the model is trained to its end
+   * @param programEnded whether the program of replica 0 has ended
    * @return the failure of the run, which names what is kept and what is missing
    */
   RuntimeException save(ReplicaWorker worker, RuntimeException why, boolean programEnded) {
@@ -72,7 +82,7 @@ final class ModelSalvage {
       return failure(" has ended, and leaves the model to the lowest trainer to save", why);
     }
     try {
-      return isToSave() ? saved(worker, why, programEnded || worker.hasTrainedAll()) : why;
+      return isToSave() ? saved(worker, why) : why;
     } catch (RegattaException e) {
       LOG.warn("{} could not save what it has trained in {}: {}", name, session.job().output(), e.getMessage());
       return why;
@@ -85,7 +95,7 @@ final class ModelSalvage {
         && session.await("loss of the lower trainers, or their save of the model", session.lowest());
   }
 
-  private RuntimeException saved(ReplicaWorker worker, RuntimeException why, boolean trained) {
+  private RuntimeException saved(ReplicaWorker worker, RuntimeException why) {
     saves.begin();
     try {
       handIn(worker.trainer());
@@ -96,7 +106,7 @@ final class ModelSalvage {
       } else if (left.lost().isEmpty() && session.isOneOfSeveralHosts()) {
         return why; // the loss of an aggregator concerns the trainers of its host alone
       }
-      return written(worker, left, why, trained);
+      return written(worker, left, why);
     } finally {
       saves.end();
     }
@@ -125,8 +135,10 @@ final class ModelSalvage {
   }
 
   /** Saves the model. If another shard is lost meanwhile, begins again without it: at most once for each shard. */
-  private RuntimeException written(ReplicaWorker worker, RemainingModel first, RuntimeException why, boolean trained) {
+  private RuntimeException written(ReplicaWorker worker, RemainingModel first, RuntimeException why) {
     FleetTrainer trainer = worker.trainer();
+    RunLosses losses = LossReport.soFar(session, reached.get(), trainer);
+    boolean trained = worker.haveAllTrained() && (losses.accepted() || !losses.hasUntrained());
     RemainingModel left = first;
     while (true) {
       Path whole = Path.of(session.job().output());
@@ -142,7 +154,7 @@ final class ModelSalvage {
           saves.saved(dir.toString());
         }
         return failure(" has saved " + what(left, trained, trainer.steps()) + " in " + dir + details(left)
-            + lastSnapshot(trainer), why);
+            + (losses.hasUntrained() ? "; without " + losses.untrained() : "") + lastSnapshot(trainer), why);
       } catch (PeerLost e) {
         RemainingModel less = left(trainer);
         if (less.lost().size() <= left.lost().size()) {

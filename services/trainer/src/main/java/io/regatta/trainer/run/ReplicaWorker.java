@@ -311,15 +311,30 @@ final class ReplicaWorker implements Worker {
 
   /** Records the end of a pass: behind the last one, the model is about to be saved. */
   void passed() {
-    if (context.replica() == 0 && hasTrainedAll()) {
+    if (noteTrained() && context.replica() == 0) {
       saves.trained();
     }
   }
 
-  /** Returns true once this replica has made all passes, or all steps, that its job asks for. */
-  boolean hasTrainedAll() {
+  /** Records whether this replica has made all passes, or all steps, that its job asks for; returns it. */
+  private boolean noteTrained() {
     long limit = job().maxSteps();
-    return trainer != null && (limit > 0 && trainer.steps() >= limit || passEnds.passes() >= job().epochs());
+    boolean all = trainer != null && (limit > 0 && trainer.steps() >= limit || passEnds.passes() >= job().epochs());
+    if (all) {
+      context.group().trained(replica());
+    }
+    return all;
+  }
+
+  /** Records that this replica's program has ended: it trains no more. */
+  void programEnded() {
+    context.group().trained(replica());
+  }
+
+  /** Returns true once each replica of this rank has ended its program, or trained all that its job asks for. */
+  boolean haveAllTrained() {
+    noteTrained();
+    return context.group().haveAllTrained();
   }
 
   /** Waits for what is being written. */
