@@ -5,17 +5,15 @@ import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.model.SparseTableSpec;
 import io.regatta.protocol.snapshot.LostShard;
-import io.regatta.protocol.snapshot.ManifestFile;
 import io.regatta.protocol.snapshot.Snapshots;
+import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.djl.FleetTrainer;
 import io.regatta.trainer.result.RunLosses;
 import io.regatta.trainer.save.RemainingModel;
 import io.regatta.trainer.save.SavedModel;
 import io.regatta.trainer.session.TrainerSession;
 import io.regatta.trainer.snapshot.StartingPoint;
-import io.vertx.core.json.JsonObject;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -142,9 +140,8 @@ final class ModelSalvage {
     RemainingModel left = first;
     while (true) {
       Path whole = Path.of(session.job().output());
-      Path dir = trained && (left.isWhole() || isSaved(whole, trainer)) ? whole
-          : Path.of(session.job().output() + UNFINISHED);
-      if (isSaved(dir, trainer)) {
+      Path dir = trained && (left.isWhole() || isSaved(whole, worker)) ? whole : unfinished(session.job());
+      if (isSaved(dir, worker)) {
         return dir.toString().equals(worker.model()) ? savedBefore(worker, why)
             : failure(" has ended, and leaves the model as a lower trainer has saved it in " + dir, why);
       }
@@ -165,21 +162,18 @@ final class ModelSalvage {
     }
   }
 
+  /** Returns the directory of a job's model that was not trained to its end, or lacks rows. */
+  static Path unfinished(JobConfig job) {
+    return Path.of(job.output() + UNFINISHED);
+  }
+
   private PeerLost savedBefore(ReplicaWorker worker, RuntimeException why) {
     return failure(" has ended, its model is saved in " + worker.model(), why);
   }
 
   /** Returns whether the model is there as it is now: from before the loss, or by a lower trainer that has left. */
-  private static boolean isSaved(Path dir, FleetTrainer trainer) {
-    if (!Files.exists(dir.resolve(ManifestFile.NAME))) {
-      return false;
-    }
-    try {
-      JsonObject manifest = ManifestFile.read(dir);
-      return trainer.run().equals(manifest.getString("run")) && manifest.getLong("step", -1L) >= trainer.steps();
-    } catch (InvalidInput e) { // it is damaged
-      return false;
-    }
+  private boolean isSaved(Path dir, ReplicaWorker worker) {
+    return saves.known().isSaved(dir, worker.trainer().run(), worker.steps());
   }
 
   private static String what(RemainingModel left, boolean trained, long steps) {

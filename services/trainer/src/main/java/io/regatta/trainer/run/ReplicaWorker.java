@@ -131,6 +131,10 @@ final class ReplicaWorker implements Worker {
           + "model, start another job for a second one");
     }
     checkSettings();
+    if (replica() == 0 && !job().output().isBlank()) {
+      saves.known().begin(Path.of(job().output()));
+      saves.known().begin(ModelSalvage.unfinished(job()));
+    }
     config.getTrainingListeners().add(passEnds); // behind the program's own
     trainer = new FleetTrainer(model, config, strategy, context);
     return trainer;
@@ -277,17 +281,24 @@ final class ReplicaWorker implements Worker {
       double[] where = collectives.byTheLowest("save", able, () -> {
         SavedModel.write(Path.of(dir), session, of, progress);
         saves.saved(dir); // it is whole, even if nobody can be told
+        saves.known().note(Path.of(dir), steps());
         model = dir;
         return dir.chars().asDoubleStream().toArray();
       });
       String saved = Arrays.stream(where).mapToObj(c -> String.valueOf((char) c)).collect(Collectors.joining());
       if (!saved.isEmpty()) {
         saves.saved(saved);
+        saves.known().note(Path.of(dir), steps()); // here it may have another name than at the rank that has saved it
       }
       return saved;
     } finally {
       saves.end();
     }
+  }
+
+  /** Returns the steps of this rank's replicas. */
+  long steps() {
+    return context.group().steps().stepsOfReplicas();
   }
 
   /** Ends the readers of data sets that {@link #shard} has made, which the program may have left in their middle. */
