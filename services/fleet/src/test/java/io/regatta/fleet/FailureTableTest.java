@@ -19,6 +19,7 @@ import io.regatta.rendezvous.RendezvousConfig;
 import io.regatta.rendezvous.RendezvousVerticle;
 import io.regatta.trainer.Progress;
 import io.regatta.trainer.TrainingProgram;
+import io.regatta.trainer.Worker;
 import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.config.TrainerConfig;
 import io.regatta.trainer.program.FitALine;
@@ -29,12 +30,16 @@ import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
 import io.vertx.core.json.JsonObject;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
@@ -53,6 +58,8 @@ class FailureTableTest {
   /** For what hangs; it measures nothing. */
   private static final int SECONDS = 120;
   private static final String REST = "trainer 0 of job wide-and-deep has saved what is left of the model,";
+  private static final String UNFINISHED_LINE =
+      "trainer 0 of job fit-a-line has saved the model, not yet trained to its end (";
   private static final String UNTRAINED = "job wide-and-deep has ended without some of its data: trainer 1 (";
 
   /** TRAINED: a phase of training has ended. BARRIER: in the evaluation. SAVE: between two files of the model. */
@@ -203,7 +210,7 @@ class FailureTableTest {
     };
     List<TrainerVerticle> verticles = new ArrayList<>();
     List<Future<String>> deployed = new ArrayList<>();
-    for (int rank = 0; rank < 2; rank++) {
+    for (int rank = 0; rank < job.trainers(); rank++) {
       TrainerVerticle verticle = new TrainerVerticle(node, new TrainerConfig(job, rank, ""), program, hook(deaths));
       verticles.add(verticle);
       deployed.add(vertx.deployVerticle(verticle));
@@ -353,7 +360,65 @@ class FailureTableTest {
         .isEqualTo(ManifestFile.read(unbroken).getString("parameters_hash"));
   }
 
-  private JobConfig line(Path output) {
-    return job("fit-a-line", "data.dir=" + dir.resolve("data"), "epochs=2", "min_block=1", "output=" + output);
+  /** Trainer 1 is gone in mid-run, and a server when trainer 0 has trained all of its data. */
+  @Test
+  void a_model_is_unfinished_when_a_server_is_lost_and_a_trainer_was_before() throws Exception {
+    Path output = dir.resolve("output");
+    Future<?> last = run(line(output), new FitALine(), new Death(Who.TRAINER_1, Moment.MIDDLE),
+        new Death(Who.SERVER_1, Moment.TRAINED));
+    assertThat(last.cause()).hasMessageContainingAll(UNFINISHED_LINE,
+        " in " + output + ".unfinished", "; without trainer 1 (", "examples not trained");
+    assertThat(output.resolve(ManifestFile.NAME)).doesNotExist();
+    assertThat(Files.readString(Checkout.file("docs/failure-modes.md"))).contains("`...; without trainer 1 (");
+  }
+
+  /** Replica 0 has trained all of its part of the data, replica 1 has not. */
+  @Test
+  void a_model_is_unfinished_when_a_server_is_lost_while_another_replica_trains() throws Exception {
+    Path output = dir.resolve("output");
+    Death server = new Death(Who.SERVER_1, Moment.MIDDLE);
+    CountDownLatch trained = new CountDownLatch(2);
+    TrainingProgram program = worker -> new FitALine().run(passing(worker, pass -> {
+      if (worker.replica() == 1 && pass == 1) {
+        trained.await();
+        server.at(Moment.MIDDLE);
+      }
+    }, trained));
+    Future<?> last = run(line(output, "trainers=1", "threads=2", "mode=async"), program);
+    assertThat(last.cause()).hasMessageContainingAll(UNFINISHED_LINE,
+        " in " + output + ".unfinished");
+    assertThat(output.resolve(ManifestFile.NAME)).doesNotExist();
+  }
+
+  private interface BeforePass {
+    void pass(int number) throws Exception;
+  }
+
+  /** A worker that tells when a pass begins, and of replica 0 when one has ended. */
+  private static Worker passing(Worker worker, BeforePass before, CountDownLatch ended) {
+    AtomicInteger passes = new AtomicInteger();
+    Class<?>[] type = {Worker.class};
+    return (Worker) Proxy.newProxyInstance(Worker.class.getClassLoader(), type, (proxy, method, args) -> {
+      boolean pass = method.getName().equals("trainFromDataset");
+      if (pass) {
+        before.pass(passes.getAndIncrement());
+      }
+      try {
+        Object result = method.invoke(worker, args);
+        if (pass && worker.replica() == 0) {
+          ended.countDown();
+        }
+        return result;
+      } catch (InvocationTargetException e) {
+        throw e.getCause();
+      }
+    });
+  }
+
+  private JobConfig line(Path output, String... more) {
+    List<String> keys = new ArrayList<>(List.of("data.dir=" + dir.resolve("data"), "epochs=2", "min_block=1",
+        "output=" + output));
+    keys.addAll(List.of(more));
+    return job("fit-a-line", keys.toArray(String[]::new));
   }
 }

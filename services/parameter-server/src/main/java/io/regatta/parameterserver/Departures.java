@@ -28,6 +28,11 @@ final class Departures {
     }
   }
 
+  /** Returns true if no trainer has left by its own will. */
+  boolean isEmpty() {
+    return !succeeded && withoutSuccess.isEmpty();
+  }
+
   /**
    * Returns why a job that is over has failed, by what each shard of a server has seen; empty if it has not. A trainer
    * that succeeds has counted what the others did not train, or its job accepts that.

@@ -27,7 +27,7 @@ import io.vertx.core.Promise;
 import io.vertx.core.VerticleBase;
 import io.vertx.core.http.HttpServerRequest;
 import java.util.ArrayList;
-import java.util.HashMap;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
@@ -62,8 +62,7 @@ public final class ParameterServerVerticle extends VerticleBase implements Finit
   private ServerSeat seat;
   private ShardService first;
   private Registration registration;
-  /** By job, what the shards at which it is over have seen of its trainers. */
-  private final Map<String, List<Departures>> shardsOver = new HashMap<>();
+  private final FreedJobs freed;
   private final Promise<String> finished = Promise.promise();
 
   /** One server on the node's host; deploy one instance. */
@@ -81,6 +80,7 @@ public final class ParameterServerVerticle extends VerticleBase implements Finit
     this.config = config;
     this.guest = guest;
     this.announced = announced;
+    freed = new FreedJobs(config.shards());
   }
 
   /**
@@ -116,29 +116,33 @@ public final class ParameterServerVerticle extends VerticleBase implements Finit
   }
 
   private void awaitUnused(Promise<Void> unused) {
-    status(StatusRequest.getDefaultInstance()).onFailure(unused::tryFail).onSuccess(status -> {
-      if (status.getShardsList().stream().allMatch(shard -> shard.getJobsList().isEmpty())) {
-        unused.tryComplete();
-      } else {
-        vertx.setTimer(LOOK_MILLIS, id -> awaitUnused(unused));
-      }
-    });
+    shardMap.future()
+        .compose(map -> Future.all(Stream.concat(Stream.of(first.hasJobs()),
+            others.stream().map(ParameterShardVerticle::hasJobs)).toList()))
+        .compose(shards -> onThisLoop(shards.<Boolean>list().contains(true)))
+        .onFailure(unused::tryFail)
+        .onSuccess(used -> {
+          if (used) {
+            vertx.setTimer(LOOK_MILLIS, id -> awaitUnused(unused));
+          } else {
+            unused.tryComplete();
+          }
+        });
   }
 
-  private void over(String job, Departures ofShard) {
-    if (config.lifetime() != ParameterServerConfig.Lifetime.JOB) {
-      return;
+  private void over(String job, int shard, Departures ofShard) {
+    if (config.lifetime() == ParameterServerConfig.Lifetime.JOB) {
+      freed.add(job, shard, ofShard).ifPresent(all -> ends(job, all));
     }
-    List<Departures> all = shardsOver.computeIfAbsent(job, j -> new ArrayList<>());
-    all.add(ofShard);
-    if (all.size() == config.shards()) {
-      String ends = "parameter server " + seat.index() + " ends: ";
-      String keeps = " (parameter_server.lifetime=endless keeps it)";
-      Future<Void> guests = guest == null ? Future.succeededFuture() : guest.idle();
-      guests.onComplete(idle -> Departures.failure(job, all).ifPresentOrElse(
-          failure -> finished.tryFail(new PeerLost(ends + failure.getMessage() + keeps)),
-          () -> finished.tryComplete(ends + "the trainers of job " + job + " have closed" + keeps)));
-    }
+  }
+
+  private void ends(String job, Collection<Departures> all) {
+    String ends = "parameter server " + seat.index() + " ends: ";
+    String keeps = " (parameter_server.lifetime=endless keeps it)";
+    Future<Void> guests = guest == null ? Future.succeededFuture() : guest.idle();
+    guests.onComplete(idle -> Departures.failure(job, all).ifPresentOrElse(
+        failure -> finished.tryFail(new PeerLost(ends + failure.getMessage() + keeps)),
+        () -> finished.tryComplete(ends + "the trainers of job " + job + " have closed" + keeps)));
   }
 
   /** The index among the servers, once started. */
@@ -220,12 +224,13 @@ public final class ParameterServerVerticle extends VerticleBase implements Finit
   private Future<ShardMapReply> startShards() {
     int from = seat.index() * config.shards();
     Context home = context;
-    first = new ShardService(node, context, config, from, seat.incarnation(), this::over);
+    first = new ShardService(node, context, config, from, seat.incarnation(), (job, seen) -> over(job, from, seen));
     first.listens(port(), paths);
     for (int i = 1; i < config.shards(); i++) {
-      ParameterShardVerticle shard = new ParameterShardVerticle(node, config, from + i,
+      int index = from + i;
+      ParameterShardVerticle shard = new ParameterShardVerticle(node, config, index,
           config.port() == 0 ? 0 : config.port() + i, seat.incarnation(),
-          (job, ofShard) -> home.runOnContext(v -> over(job, ofShard)));
+          (job, seen) -> home.runOnContext(v -> over(job, index, seen)));
       others.add(shard);
       deployments.add(vertx.deployVerticle(shard));
     }

@@ -81,6 +81,11 @@ final class ParameterShardVerticle extends VerticleBase {
     return shard.status(job);
   }
 
+  /** Returns whether this shard has a job; completes on its event loop. Any thread. */
+  Future<Boolean> hasJobs() {
+    return shard.hasJobs();
+  }
+
   @Override
   public Future<?> stop() {
     Future<Void> written = shard.stop();

@@ -46,7 +46,7 @@ public final class ShardMetrics {
     public boolean advance() {
       if (!begun) {
         begun = true;
-        byTable.forget(there);
+        byTable.retain(there);
         measure(from.jobs().stream().map(from::summary).toList());
         return true;
       }
@@ -64,6 +64,12 @@ public final class ShardMetrics {
       }
       return left <= 0;
     }
+
+    private void forget(String freed) {
+      if (freed.equals(job)) {
+        tables = null;
+      }
+    }
   }
 
   private static final String ROUND_WAIT = "regatta.job.round.wait";
@@ -80,6 +86,8 @@ public final class ShardMetrics {
   private final Counter bytesOut;
   private final DistributionSummary staleness;
   private final SampleFamilies families;
+  /** The last one; null before there is one. */
+  private Tick tick;
 
   /**
    * Creates the meters.
@@ -141,7 +149,16 @@ public final class ShardMetrics {
 
   /** Begins to renew what is shown of each job and table; that of jobs that have ended goes. The one before must have ended. */
   public Tick tick(ParameterShard from) {
-    return new Tick(from);
+    tick = new Tick(from);
+    return tick;
+  }
+
+  /** Removes what is shown of the tables of a job that has been freed, also if a look at them is under way. */
+  public void forget(String job) {
+    byTable.forget(job);
+    if (tick != null) {
+      tick.forget(job);
+    }
   }
 
   private void measure(List<ParameterShard.JobStatus> jobs) {

@@ -40,7 +40,7 @@ import org.slf4j.LoggerFactory;
 /**
  * One shard as a service: owns one {@link ParameterShard} on the event loop of a context, and serves it at a port that
  * somebody else opens, and may share with other calls of the same event loop. Everything on that context, but
- * {@link #status} and {@link #place}: any thread.
+ * {@link #status}, {@link #hasJobs} and {@link #place}: any thread.
  */
 final class ShardService {
 
@@ -79,7 +79,7 @@ final class ShardService {
    *
    * @param index global
    * @param incarnation told to clients, so that they notice a restart
-   * @param over told of each job whose trainers have all gone, at least one of them by its own will, and who they were
+   * @param over notified of each job whose trainers have all gone, and of those who went by their own will
    */
   ShardService(Node node, Context context, ParameterServerConfig config, int index, long incarnation,
       BiConsumer<String, Departures> over) {
@@ -199,10 +199,9 @@ final class ShardService {
       watches.remove(job);
       watch.close();
       snapshots.forget(job);
+      metrics.forget(job);
       Departures all = departures.remove(job);
-      if (all != null) {
-        over.accept(job, all);
-      }
+      over.accept(job, all == null ? new Departures() : all);
     }
   }
 
@@ -214,10 +213,19 @@ final class ShardService {
 
   /** What runs here; completes on this shard's event loop. */
   Future<ShardStatus> status(String job) {
-    Promise<ShardStatus> promise = Promise.promise();
+    return onLoop(() -> StatusMessages.of(index, shard, job, System.currentTimeMillis()));
+  }
+
+  /** Returns whether this shard has a job; completes on its event loop. Any thread. */
+  Future<Boolean> hasJobs() {
+    return onLoop(() -> !shard.jobs().isEmpty());
+  }
+
+  private <T> Future<T> onLoop(Supplier<T> question) {
+    Promise<T> promise = Promise.promise();
     context.runOnContext(v -> {
       try {
-        promise.complete(StatusMessages.of(index, shard, job, System.currentTimeMillis()));
+        promise.complete(question.get());
       } catch (RuntimeException | Error e) { // no memory for the message, say: whoever asked must not wait for it
         promise.fail(e);
       }

@@ -56,8 +56,13 @@ final class TableMeters implements SampleFamilies.Source {
     }
   }
 
+  /** Shows nothing more of a job that has been freed: one that begins anew by its name may have other tables. */
+  void forget(String job) {
+    tables.remove(job);
+  }
+
   /** Shows nothing more of jobs that are not among these. */
-  void forget(Set<String> there) {
+  void retain(Set<String> there) {
     tables.retain(there);
   }
 

@@ -90,6 +90,27 @@ class TableMetersTest {
     assertThat(shown("regatta_job_rows")).isEmpty();
   }
 
+  /** It begins anew between two looks, and once in the middle of one. */
+  @Test
+  void when_a_job_has_been_freed_then_its_tables_are_not_shown_for_the_next_one_of_its_name() {
+    ShardMetrics metrics = new ShardMetrics(registry, families, 0);
+    ParameterShard before = shard(0, 3);
+    look(metrics, before);
+    assertThat(shown("regatta_job_rows{")).hasSize(3);
+    metrics.forget("job");
+    look(metrics, shard(0, 2));
+    assertThat(shown("regatta_job_rows{")).hasSize(2);
+
+    ParameterShard large = shard(0, 2000);
+    ShardMetrics.Tick tick = metrics.tick(large);
+    tick.advance();
+    assertThat(tick.advance()).as("there are more tables").isTrue();
+    metrics.forget("job");
+    while (tick.advance()) { }
+    look(metrics, shard(0, 2));
+    assertThat(shown("regatta_job_rows{")).hasSize(2);
+  }
+
   @Test
   void tablesAreLookedAtSomeInEachTurn() {
     ShardMetrics metrics = new ShardMetrics(registry, families, 0);

@@ -18,8 +18,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.LongSupplier;
 import java.util.stream.Collectors;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The barriers of one {@link Group}: everybody gives a payload under a key, everybody gets all of them in rank order,
@@ -31,6 +34,8 @@ import java.util.stream.Collectors;
  * as long as it is among the last {@code limits.gathers} to end, or the group's first.
  */
 final class Gathers {
+
+  private static final Logger LOG = LoggerFactory.getLogger(Gathers.class);
 
   /** A wait that ends when all have given, or those who have not are gone. */
   static final long NO_TIMEOUT = 0;
@@ -44,7 +49,17 @@ final class Gathers {
   private record Part(long incarnation, GatherPart given, long sinceMillis, GatherCaller caller) {
 
     void fail(RegattaException reason) {
-      caller.answer(null, reason, () -> { });
+      answer(null, reason, () -> { });
+    }
+
+    /** Answers this caller. If it cannot take the answer, the others get theirs all the same. */
+    void answer(GatherReply reply, RegattaException error, Runnable sent) {
+      try {
+        caller.answer(reply, error, sent);
+      } catch (RuntimeException | Error e) {
+        LOG.warn("incarnation {} cannot be answered its gather, whose other members are", incarnation, e);
+        sent.run();
+      }
     }
   }
 
@@ -195,7 +210,7 @@ final class Gathers {
     }
     Unsent unsent = new Unsent(callers.size(), bytes);
     for (Part part : callers) {
-      part.caller.answer(all, null, unsent::sent);
+      part.answer(all, null, unsent.call());
     }
   }
 
@@ -209,10 +224,14 @@ final class Gathers {
       this.bytes = bytes;
     }
 
-    void sent() {
-      if (--calls == 0) {
-        HeapBudget.ANSWERS.giveBack(bytes);
-      }
+    /** Returns what one call runs when it needs the reply no longer. A repetition does nothing. */
+    Runnable call() {
+      AtomicBoolean sent = new AtomicBoolean();
+      return () -> {
+        if (!sent.getAndSet(true) && --calls == 0) {
+          HeapBudget.ANSWERS.giveBack(bytes);
+        }
+      };
     }
   }
 

@@ -15,6 +15,7 @@ import io.regatta.protocol.rendezvous.RendezvousGrpcService;
 import io.regatta.protocol.rendezvous.SetReply;
 import io.regatta.protocol.rendezvous.WaitReply;
 import io.regatta.protocol.rendezvous.WatchRequest;
+import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
 
 /**
@@ -38,7 +39,7 @@ final class RendezvousEndpoint {
         call.fail(error);
         sent.run();
       } else {
-        call.endWith(framed(all, call)).onComplete(v -> sent(all, sent));
+        end(call, all).onComplete(v -> sent(all, sent));
       }
     }));
     calls.later(RendezvousGrpcService.Wait, (r, done) -> groups.await(r.getGroup(), r.getKeysList(),
@@ -72,10 +73,19 @@ final class RendezvousEndpoint {
   /** All who gave to a gather are answered one after the other: its reply is made once. */
   private Buffer framed(GatherReply of, ServerCall<?, GatherReply> call) {
     if (reply != of) {
-      reply = of;
       frame = call.framed(of);
+      reply = of;
     }
     return frame;
+  }
+
+  private Future<Void> end(ServerCall<?, GatherReply> call, GatherReply with) {
+    try {
+      return call.endWith(framed(with, call));
+    } catch (RuntimeException | Error e) { // no memory for the frame, say: whoever asked must not wait for it
+      call.fail(e);
+      return Future.succeededFuture();
+    }
   }
 
   private void sent(GatherReply of, Runnable sent) {

@@ -451,4 +451,36 @@ class GroupsTest {
       HeapBudget.ANSWERS.giveBack(others);
     }
   }
+
+  /** Its connection, say, throws at a write: before or after the answer's memory has been given back. */
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void whenOneCannotBeAnswered_thenTheOthersAre_andTheReplysMemoryIsGivenBack(boolean sentBefore) {
+    VirtualGroups g = VirtualGroups.formed(3);
+    long taken = HeapBudget.ANSWERS.taken();
+    List<Runnable> unsent = new ArrayList<>();
+    g.groups.gather(VirtualGroups.giving(0, g.incarnation(0), "k"), (reply, error, sent) -> {
+      if (sentBefore) {
+        sent.run();
+      }
+      throw new IllegalStateException("closed");
+    });
+    g.groups.gather(VirtualGroups.giving(1, g.incarnation(1), "k"), (reply, error, sent) -> unsent.add(sent));
+    Answer<GatherReply> two = g.gather(2, "k", "");
+    assertThat(two.value).isNotNull();
+    assertThat(HeapBudget.ANSWERS.taken()).as("it is still being sent to rank 1").isGreaterThan(taken);
+    unsent.get(0).run();
+    assertThat(HeapBudget.ANSWERS.taken()).isEqualTo(taken);
+  }
+
+  @Test
+  void whenOneCannotBeToldThatAGatherHasFailed_thenTheOthersAreTold() {
+    VirtualGroups g = VirtualGroups.formed(3);
+    g.groups.gather(VirtualGroups.giving(0, g.incarnation(0), "k"), (reply, error, sent) -> {
+      throw new IllegalStateException("closed");
+    });
+    Answer<GatherReply> one = g.gather(1, "k", "");
+    g.pass(30_000, 0, 1, 2);
+    assertThat(one.error).isInstanceOf(PeerLost.class).hasMessageContaining("timed out");
+  }
 }

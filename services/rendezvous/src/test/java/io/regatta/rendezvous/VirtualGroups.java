@@ -130,8 +130,14 @@ final class VirtualGroups {
   }
 
   Answer<GatherReply> gather(int rank, String key, String payload, long timeoutMillis) {
-    return gather(GatherRequest.newBuilder().setGroup("g").setRank(rank).setIncarnation(incarnation(rank))
-        .setKey(key).setPayload(ByteString.copyFromUtf8(payload)).setTimeoutMs(timeoutMillis).build());
+    return gather(giving(rank, incarnation(rank), key).toBuilder().setPayload(ByteString.copyFromUtf8(payload))
+        .setTimeoutMs(timeoutMillis).build());
+  }
+
+  /** A request with an empty payload. */
+  static GatherRequest giving(int rank, long incarnation, String key) {
+    return GatherRequest.newBuilder().setGroup("g").setRank(rank).setIncarnation(incarnation).setKey(key)
+        .setTimeoutMs(30_000).build();
   }
 
   Answer<GatherReply> gather(GatherRequest request) {

@@ -20,10 +20,10 @@ public final class JobSnapshot {
   /**
    * What of a trainer's pushes is inside.
    *
-   * @param sequence of its last one; it and lower ones are
+   * @param sequence of its last one; it and lower ones are, but of the last one only a part may be, see {@code ahead}
    * @param clock that orders waits; see {@link TrainerProgress}
    * @param progress that they told
-   * @param ahead examples of the next push, if a part of it has been applied; else 0
+   * @param ahead examples of the push that has been applied in part, if there is one; else 0
    * @param active false if it was lost or has left
    */
   public record Trainer(int rank, long incarnation, long sequence, long clock, TrainerProgress progress, long ahead,
@@ -47,7 +47,7 @@ public final class JobSnapshot {
     this.shard = shard;
     this.over = over;
     version = job.version();
-    trainers = job.trainers.saved();
+    trainers = job.trainers.saved(job.pushes);
     step = job.inRounds.next();
     shrinks = job.shrinks.all();
     whole = !job.pushes.isUnderWay() && !job.trainers.anyUnderWay();

@@ -74,6 +74,15 @@ final class PushQueue implements Work {
     return open.stream().anyMatch(p -> p.application() != null);
   }
 
+  /**
+   * Returns how many examples of a trainer are in pushes here that have been begun, beyond those of its completed ones.
+   * Each push holds the sum of all examples up to it, so the last one counts.
+   */
+  long examplesAfter(TrainerState t) {
+    return open.stream().map(PushUnderWay::application).filter(Objects::nonNull)
+        .mapToLong(a -> a.examplesAfter(t)).max().orElse(0);
+  }
+
   /** Number of the push that came last. */
   long last() {
     return last;

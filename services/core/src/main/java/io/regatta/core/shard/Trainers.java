@@ -156,11 +156,17 @@ final class Trainers {
     return t;
   }
 
-  /** What of each one's pushes is in the values, in the order of ranks. */
-  List<JobSnapshot.Trainer> saved() {
-    return byRank.values().stream()
-        .map(t -> new JobSnapshot.Trainer(t.rank, t.incarnation, t.lastSequence, t.clock, t.progress,
-            t.application == null ? 0 : t.application.examplesAfter(t), t.active())).toList();
+  /**
+   * Returns what of each one's pushes is in the values, in the order of ranks.
+   *
+   * @param pushes some of which may have been taken in whole and applied in part
+   */
+  List<JobSnapshot.Trainer> saved(PushQueue pushes) {
+    return byRank.values().stream().map(t -> {
+      long open = t.application == null ? 0 : t.application.examplesAfter(t);
+      return new JobSnapshot.Trainer(t.rank, t.incarnation, t.lastSequence, t.clock, t.progress,
+          Math.max(open, pushes.examplesAfter(t)), t.active());
+    }).toList();
   }
 
   private TrainerStart start(int rank) {

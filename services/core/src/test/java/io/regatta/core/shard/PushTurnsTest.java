@@ -21,6 +21,7 @@ import io.regatta.core.exchange.PushAck;
 import io.regatta.core.exchange.SparseIds;
 import io.regatta.core.exchange.SparseRows;
 import io.regatta.core.exchange.TrainerId;
+import io.regatta.core.exchange.TrainerProgress;
 import io.regatta.core.init.InitializerSpec;
 import io.regatta.core.model.DenseVariable;
 import io.regatta.core.model.ModelSpec;
@@ -438,6 +439,25 @@ class PushTurnsTest {
     }
     turns.runAll();
     assertThat(between.value.version()).isEqualTo(1);
+  }
+
+  /** The push has come as a whole, and its rows are applied over turns. */
+  @Test
+  void aSnapshotTellsTheExamplesOfAPushThatIsBeingApplied() {
+    ParameterShard shard = shard(Mode.ASYNC, 2, true);
+    TrainerProgress told = new TrainerProgress(1, 1, 1, 32, List.of());
+    Answer<PushAck> ack = send(shard,
+        new Push(List.of(new Contributor(0, 1, 1, 1, told)), 0, 0, null, List.of(rows(1, IDS))));
+    runUntilApplied(shard);
+    assertThat(ack.value).as("not all rows are applied").isNull();
+    Answer<JobSnapshot> snapshot = new Answer<>();
+    shard.snapshot("job", 0, TableSnapshot.Scope.ALL, 1 << 20, snapshot);
+    turns.runAll();
+    assertThat(snapshot.value.whole()).isFalse();
+    assertThat(snapshot.value.trainers()).extracting(JobSnapshot.Trainer::progress)
+        .containsExactly(TrainerProgress.NONE, TrainerProgress.NONE);
+    assertThat(snapshot.value.trainers()).extracting(JobSnapshot.Trainer::ahead).containsExactly(32L, 0L);
+    snapshot.value.end(true);
   }
 
   @Test

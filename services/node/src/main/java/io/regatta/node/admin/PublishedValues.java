@@ -26,6 +26,11 @@ public final class PublishedValues<V> {
     groups.computeIfAbsent(group, g -> new ConcurrentHashMap<>()).put(name, value);
   }
 
+  /** Withdraws the values of a group. */
+  public void remove(String group) {
+    groups.remove(group);
+  }
+
   /** Withdraws the values of all other groups. */
   public void retain(Set<String> there) {
     groups.keySet().retainAll(there);

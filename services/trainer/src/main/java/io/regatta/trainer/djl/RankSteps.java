@@ -91,6 +91,11 @@ public final class RankSteps {
     return made.values().stream().mapToLong(TrainerProgress.Replica::localSteps).max().orElse(0);
   }
 
+  /** Returns the local steps of all replicas together. */
+  public synchronized long stepsOfReplicas() {
+    return made.values().stream().mapToLong(TrainerProgress.Replica::localSteps).sum();
+  }
+
   /** Highest staleness that a shard has reported for a push of this rank. */
   public synchronized long stalenessMax() {
     return stalenessMax;

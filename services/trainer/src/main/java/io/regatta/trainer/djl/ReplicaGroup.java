@@ -5,7 +5,9 @@ import io.regatta.trainer.session.TrainerSession;
 import io.regatta.trainer.snapshot.SnapshotCounts;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Function;
@@ -31,6 +33,8 @@ public final class ReplicaGroup {
   private final RankSteps steps;
   private final SnapshotCounts snapshots = new SnapshotCounts();
   private final List<BadLines> badLines = new CopyOnWriteArrayList<>();
+
+  private final Set<Integer> trained = new HashSet<>();
 
   private volatile Runnable join = () -> {};
 
@@ -98,6 +102,16 @@ public final class ReplicaGroup {
   public <C, R> R collective(TrainerSession session, int replica, String operation, C given,
       Function<List<C>, R> lead) {
     return meet(State.MEETING, session, replica, operation, given, lead);
+  }
+
+  /** Records that a replica has trained all that it has to. Repeating it changes nothing. */
+  public synchronized void trained(int replica) {
+    trained.add(replica);
+  }
+
+  /** Returns true once all replicas have trained all that they have to. */
+  public synchronized boolean haveAllTrained() {
+    return trained.size() == states.length;
   }
 
   /** The replica has ended its run: nobody waits for it any more. Repeating it changes nothing. */

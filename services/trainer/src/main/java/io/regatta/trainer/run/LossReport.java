@@ -12,6 +12,7 @@ import io.regatta.trainer.session.TrainerSession;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.function.Function;
 import java.util.function.IntFunction;
@@ -37,10 +38,26 @@ final class LossReport {
   static RunLosses of(TrainerSession session, Set<Integer> there, FleetTrainer trainer) {
     List<Integer> missing = session.elastic().isPresent() ? List.of()
         : IntStream.range(0, session.worldSize()).boxed().filter(rank -> !there.contains(rank)).toList();
-    if (missing.isEmpty()) {
-      return RunLosses.NONE;
+    return missing.isEmpty() ? RunLosses.NONE : of(session, missing, departed(session), trainer);
+  }
+
+  /**
+   * Reports who has gone before the end of a run that has failed, as far as it is known. The data of a trainer that is
+   * still there are not missed.
+   *
+   * @param there ranks that have reached the end; empty: they have not met there
+   */
+  static RunLosses soFar(TrainerSession session, Optional<Set<Integer>> there, FleetTrainer trainer) {
+    if (there.isPresent() || session.elastic().isPresent()) {
+      return of(session, there.orElse(Set.of()), trainer);
     }
     Map<Integer, DepartedTrainer> departed = departed(session);
+    List<Integer> gone = departed.keySet().stream().filter(rank -> rank != session.trainer().rank()).sorted().toList();
+    return of(session, gone, departed, trainer);
+  }
+
+  private static RunLosses of(TrainerSession session, List<Integer> missing, Map<Integer, DepartedTrainer> departed,
+      FleetTrainer trainer) {
     IntFunction<List<DataShare>> shares = trainer == null ? position -> List.of() : trainer::sharesOf;
     boolean resumed = trainer != null && trainer.batchesBehind() > 0;
     JobConfig job = session.job();

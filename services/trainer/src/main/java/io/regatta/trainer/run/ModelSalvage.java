@@ -5,20 +5,21 @@ import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.error.RegattaException.PeerLost;
 import io.regatta.core.model.SparseTableSpec;
 import io.regatta.protocol.snapshot.LostShard;
-import io.regatta.protocol.snapshot.ManifestFile;
 import io.regatta.protocol.snapshot.Snapshots;
+import io.regatta.trainer.config.JobConfig;
 import io.regatta.trainer.djl.FleetTrainer;
+import io.regatta.trainer.result.RunLosses;
 import io.regatta.trainer.save.RemainingModel;
 import io.regatta.trainer.save.SavedModel;
 import io.regatta.trainer.session.TrainerSession;
 import io.regatta.trainer.snapshot.StartingPoint;
-import io.vertx.core.json.JsonObject;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -39,11 +40,18 @@ final class ModelSalvage {
 
   private final TrainerSession session;
   private final ModelSaves saves;
+  private final Supplier<Optional<Set<Integer>>> reached;
   private final String name;
 
-  ModelSalvage(TrainerSession session, ModelSaves saves) {
+  /**
+   * Creates the salvage of one rank.
+   *
+   * @param reached asks for the ranks that have reached the end of the run; empty if they have not met there
+   */
+  ModelSalvage(TrainerSession session, ModelSaves saves, Supplier<Optional<Set<Integer>>> reached) {
     this.session = session;
     this.saves = saves;
+    this.reached = reached;
     name = "trainer " + session.trainer().rank() + " of job " + session.job().job();
   }
 
@@ -54,7 +62,7 @@ final class ModelSalvage {
    *
    * @param worker replica 0's
    * @param failure of the run
-   * @param programEnded whether the program has ended, so that the model is trained to its end
+   * @param programEnded whether the program of replica 0 has ended
    * @return the failure of the run, which names what is kept and what is missing
    */
   Exception save(ReplicaWorker worker, Exception failure, boolean programEnded) {
@@ -78,7 +86,7 @@ final class ModelSalvage {
       return failure(" has ended, and leaves the model to the lowest trainer to save", why);
     }
     try {
-      return isToSave() ? saved(worker, why, programEnded || worker.hasTrainedAll()) : why;
+      return isToSave() ? saved(worker, why) : why;
     } catch (RegattaException e) {
       LOG.warn("{} could not save what it has trained in {}: {}", name, session.job().output(), e.getMessage());
       return why;
@@ -91,7 +99,7 @@ final class ModelSalvage {
         && session.await("loss of the lower trainers, or their save of the model", session.lowest());
   }
 
-  private RuntimeException saved(ReplicaWorker worker, RuntimeException why, boolean trained) {
+  private RuntimeException saved(ReplicaWorker worker, RuntimeException why) {
     saves.begin();
     try {
       handIn(worker.trainer());
@@ -102,7 +110,7 @@ final class ModelSalvage {
       } else if (left.lost().isEmpty() && session.isOneOfSeveralHosts()) {
         return why; // the loss of an aggregator concerns the trainers of its host alone
       }
-      return written(worker, left, why, trained);
+      return written(worker, left, why);
     } finally {
       saves.end();
     }
@@ -151,14 +159,15 @@ final class ModelSalvage {
   }
 
   /** Saves the model. If another shard is lost meanwhile, begins again without it: at most once for each shard. */
-  private RuntimeException written(ReplicaWorker worker, RemainingModel first, RuntimeException why, boolean trained) {
+  private RuntimeException written(ReplicaWorker worker, RemainingModel first, RuntimeException why) {
     FleetTrainer trainer = worker.trainer();
+    RunLosses losses = LossReport.soFar(session, reached.get(), trainer);
+    boolean trained = worker.haveAllTrained() && (losses.accepted() || !losses.hasUntrained());
     RemainingModel left = first;
     while (true) {
       Path whole = Path.of(session.job().output());
-      Path dir = trained && (left.isWhole() || isSaved(whole, trainer)) ? whole
-          : Path.of(session.job().output() + UNFINISHED);
-      if (isSaved(dir, trainer)) {
+      Path dir = trained && (left.isWhole() || isSaved(whole, worker)) ? whole : unfinished(session.job());
+      if (isSaved(dir, worker)) {
         return dir.toString().equals(worker.model()) ? savedBefore(worker, why)
             : failure(" has ended, and leaves the model as a lower trainer has saved it in " + dir, why);
       }
@@ -168,7 +177,7 @@ final class ModelSalvage {
           saves.saved(dir.toString());
         }
         return failure(" has saved " + what(left, trained, trainer.steps()) + " in " + dir + details(left)
-            + lastSnapshot(trainer), why);
+            + (losses.hasUntrained() ? "; without " + losses.untrained() : "") + lastSnapshot(trainer), why);
       } catch (PeerLost e) {
         RemainingModel less = left(trainer);
         if (less.lost().size() <= left.lost().size()) {
@@ -179,21 +188,18 @@ final class ModelSalvage {
     }
   }
 
+  /** Returns the directory of a job's model that was not trained to its end, or lacks rows. */
+  static Path unfinished(JobConfig job) {
+    return Path.of(job.output() + UNFINISHED);
+  }
+
   private PeerLost savedBefore(ReplicaWorker worker, RuntimeException why) {
     return failure(" has ended, its model is saved in " + worker.model(), why);
   }
 
   /** Returns whether the model is there as it is now: from before the loss, or by a lower trainer that has left. */
-  private static boolean isSaved(Path dir, FleetTrainer trainer) {
-    if (!Files.exists(dir.resolve(ManifestFile.NAME))) {
-      return false;
-    }
-    try {
-      JsonObject manifest = ManifestFile.read(dir);
-      return trainer.run().equals(manifest.getString("run")) && manifest.getLong("step", -1L) >= trainer.steps();
-    } catch (InvalidInput e) { // it is damaged
-      return false;
-    }
+  private boolean isSaved(Path dir, ReplicaWorker worker) {
+    return saves.known().isSaved(dir, worker.trainer().run(), worker.steps());
   }
 
   private static String what(RemainingModel left, boolean trained, long steps) {

@@ -7,6 +7,7 @@ import java.util.concurrent.CompletableFuture;
  */
 final class ModelSaves {
 
+  private final KnownModels known = new KnownModels();
   private CompletableFuture<Void> done = CompletableFuture.completedFuture(null);
   private int open;
   private boolean trained;
@@ -50,6 +51,11 @@ final class ModelSaves {
     if (was) {
       end();
     }
+  }
+
+  /** Returns the models in the job's directories as this rank knows them. */
+  KnownModels known() {
+    return known;
   }
 
   /** Records the directory in which a model is whole. */

@@ -70,7 +70,7 @@ public final class RankRun {
     running = new AtomicInteger(group.size());
     collectives = new RankCollectives(session, group);
     end = new RunEnd(session, group, collectives, saves, resultFile);
-    salvage = new ModelSalvage(session, saves);
+    salvage = new ModelSalvage(session, saves, end::reached);
   }
 
   /** Starts the model threads; called once. The future is {@link #result}. */
@@ -201,6 +201,7 @@ public final class RankRun {
     if (worker.trainer() != null) {
       worker.trainer().handIn();
     }
+    worker.programEnded();
   }
 
   private Progress progress(int replica) {

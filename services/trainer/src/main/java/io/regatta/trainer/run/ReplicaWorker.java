@@ -131,6 +131,10 @@ final class ReplicaWorker implements Worker {
           + "model, start another job for a second one");
     }
     checkSettings();
+    if (replica() == 0 && !job().output().isBlank()) {
+      saves.known().begin(Path.of(job().output()));
+      saves.known().begin(ModelSalvage.unfinished(job()));
+    }
     config.getTrainingListeners().add(passEnds); // behind the program's own
     trainer = new FleetTrainer(model, config, strategy, context);
     return trainer;
@@ -277,17 +281,24 @@ final class ReplicaWorker implements Worker {
       double[] where = collectives.byTheLowest("save", able, () -> {
         SavedModel.write(Path.of(dir), session, of, progress);
         saves.saved(dir); // it is whole, even if nobody can be told
+        saves.known().note(Path.of(dir), steps());
         model = dir;
         return dir.chars().asDoubleStream().toArray();
       });
       String saved = Arrays.stream(where).mapToObj(c -> String.valueOf((char) c)).collect(Collectors.joining());
       if (!saved.isEmpty()) {
         saves.saved(saved);
+        saves.known().note(Path.of(dir), steps()); // here it may have another name than at the rank that has saved it
       }
       return saved;
     } finally {
       saves.end();
     }
+  }
+
+  /** Returns the steps of this rank's replicas. */
+  long steps() {
+    return context.group().steps().stepsOfReplicas();
   }
 
   /** Ends the readers of data sets that {@link #shard} has made, which the program may have left in their middle. */
@@ -311,15 +322,30 @@ final class ReplicaWorker implements Worker {
 
   /** Records the end of a pass: behind the last one, the model is about to be saved. */
   void passed() {
-    if (context.replica() == 0 && hasTrainedAll()) {
+    if (noteTrained() && context.replica() == 0) {
       saves.trained();
     }
   }
 
-  /** Returns true once this replica has made all passes, or all steps, that its job asks for. */
-  boolean hasTrainedAll() {
+  /** Records whether this replica has made all passes, or all steps, that its job asks for; returns it. */
+  private boolean noteTrained() {
     long limit = job().maxSteps();
-    return trainer != null && (limit > 0 && trainer.steps() >= limit || passEnds.passes() >= job().epochs());
+    boolean all = trainer != null && (limit > 0 && trainer.steps() >= limit || passEnds.passes() >= job().epochs());
+    if (all) {
+      context.group().trained(replica());
+    }
+    return all;
+  }
+
+  /** Records that this replica's program has ended: it trains no more. */
+  void programEnded() {
+    context.group().trained(replica());
+  }
+
+  /** Returns true once each replica of this rank has ended its program, or trained all that its job asks for. */
+  boolean haveAllTrained() {
+    noteTrained();
+    return context.group().haveAllTrained();
   }
 
   /** Waits for what is being written. */

@@ -40,6 +40,8 @@ final class RunEnd {
   private final RankCollectives collectives;
   private final ModelSaves saves;
   private final ResultFile resultFile;
+  /** Ranks that have reached the end; null before they have met there. */
+  private Set<Integer> reached;
 
   /** @param resultFile where the result goes if this is the lowest rank that has such a file; null: none */
   RunEnd(TrainerSession session, ReplicaGroup group, RankCollectives collectives, ModelSaves saves, ResultFile resultFile) {
@@ -65,6 +67,7 @@ final class RunEnd {
     List<RankStats> ranks = collectives.gatherLast("end of the run", stats.toRow()).stream()
         .map(RankStats::ofRow).toList();
     Set<Integer> there = ranks.stream().map(RankStats::rank).collect(Collectors.toSet());
+    reached = there;
     session.reachedTheEnd(there);
     first.saveAtTheEnd(); // before all that only describes it
     String parametersHash = hash();
@@ -72,6 +75,11 @@ final class RunEnd {
     write(end);
     leave(end.isSuccess());
     return end;
+  }
+
+  /** Returns the ranks that have reached the end of the run; empty before they have met there. */
+  Optional<Set<Integer>> reached() {
+    return Optional.ofNullable(reached);
   }
 
   /** The run has done all that it had to: a shard that is lost now does not undo it, and the rendezvous tells the others. */

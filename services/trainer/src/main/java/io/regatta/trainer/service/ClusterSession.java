@@ -254,9 +254,9 @@ final class ClusterSession implements OwnedSession {
 
   @Override
   public CompletableFuture<List<DepartedTrainer>> departed() {
-    return onLoop(() -> group.view().map(view -> view.stream().flatMap(of -> of.getMembersList().stream())
-        .filter(member -> !member.getState().equals("active"))
-        .map(m -> new DepartedTrainer(m.getRank(), m.getState().equals("left"), m.getLastStep(), m.getExamples())).toList()));
+    return onLoop(() -> withoutRendezvous ? Future.succeededFuture(others.departed())
+        : group.view().map(view -> view.stream().flatMap(of -> of.getMembersList().stream())
+            .filter(member -> !member.getState().equals("active")).map(OtherTrainers::departed).toList()));
   }
 
   @Override

@@ -3,10 +3,14 @@ package io.regatta.trainer.service;
 import io.regatta.protocol.rendezvous.GroupView;
 import io.regatta.protocol.rendezvous.Member;
 import io.regatta.trainer.config.JobConfig;
+import io.regatta.trainer.session.DepartedTrainer;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.function.IntSupplier;
 import java.util.function.LongSupplier;
 import java.util.stream.IntStream;
@@ -28,7 +32,9 @@ final class OtherTrainers {
   private final LongSupplier lastStep;
   /** Ranks that were told to be held by nobody; without those that have left at the end. */
   private final Set<Integer> gone = new HashSet<>();
-  /** The same, with those. */
+  /** Of those, how far the ones were that a view has told. */
+  private final Map<Integer, DepartedTrainer> departed = new TreeMap<>();
+  /** The same as {@link #gone}, with those that have left at the end. */
   private final Set<Integer> free = new HashSet<>();
   private final Promise<Void> becomesLowest = Promise.promise();
   /** Read by any thread. */
@@ -63,11 +69,13 @@ final class OtherTrainers {
         continue; // at the end everybody leaves, and who has come there is known from the last gather
       }
       if (m.getState().equals(ACTIVE)) {
+        departed.remove(m.getRank());
         if (!over && gone.remove(m.getRank())) {
           LOG.info("trainer {} of job {} is back, as another process; there are {} of {} trainers", m.getRank(), job.job(),
               active, job.trainers());
         }
       } else if (gone.add(m.getRank())) {
+        departed.put(m.getRank(), departed(m));
         LOG.warn("trainer {} of job {} {}; trainer {}{} goes on with {} of {} trainers", m.getRank(), job.job(),
             what(m, leaseMillis), self.getAsInt(), at(lastStep.getAsLong()), active, job.trainers());
       }
@@ -76,6 +84,16 @@ final class OtherTrainers {
     if (IntStream.range(0, self.getAsInt()).allMatch(free::contains)) {
       becomesLowest.tryComplete();
     }
+  }
+
+  /** Returns the trainers that were lost or have left before the end, as the last view of the group told it. */
+  List<DepartedTrainer> departed() {
+    return List.copyOf(departed.values());
+  }
+
+  /** Returns how far a trainer was that is no longer active. */
+  static DepartedTrainer departed(Member m) {
+    return new DepartedTrainer(m.getRank(), m.getState().equals(LEFT), m.getLastStep(), m.getExamples());
   }
 
   /** Returns a future that completes once all lower ranks are known to be lost, or to have left, at the end as well. */

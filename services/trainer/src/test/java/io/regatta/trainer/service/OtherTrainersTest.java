@@ -9,6 +9,7 @@ import ch.qos.logback.core.read.ListAppender;
 import io.regatta.protocol.rendezvous.GroupView;
 import io.regatta.protocol.rendezvous.Member;
 import io.regatta.trainer.config.JobConfig;
+import io.regatta.trainer.session.DepartedTrainer;
 import io.vertx.core.json.JsonObject;
 import java.util.List;
 import java.util.Set;
@@ -59,6 +60,20 @@ class OtherTrainersTest {
     assertThat(ofSecond.becomesLowest().isComplete()).isTrue();
     assertThat(ofSecond.isLowest()).as("it has reached the end").isFalse();
     assertThat(lines()).isEmpty();
+  }
+
+  /** A trainer that saves the model without a rendezvous has nobody else to ask. */
+  @Test
+  void trainers_that_have_gone_before_the_end_are_known_until_they_are_back() {
+    others.seen(rank1("left"), 10_000);
+    assertThat(others.departed()).containsExactly(new DepartedTrainer(1, true, 4, 0));
+    others.seen(rank1("active"), 10_000);
+    assertThat(others.departed()).isEmpty();
+    others.ending();
+    others.seen(rank1("left"), 10_000);
+    assertThat(others.departed()).as("it may have trained all").isEmpty();
+    others.seen(rank1("lost"), 10_000);
+    assertThat(others.departed()).containsExactly(new DepartedTrainer(1, false, 4, 0));
   }
 
   private static GroupView ranks(String stateOf0) {
