@@ -162,10 +162,11 @@ class CollectiveTrainingTest {
     parts.add("resume=" + dir.resolve("whole/step-000000007"));
     RunResult resumed = run(2, parts.toArray(String[]::new)).get(0);
     assertThat(resumed.parametersHash()).isEqualTo(whole);
-    assertThat(resumed.examples()).isEqualTo(7 * 32);
+    assertThat(resumed.examples()).isEqualTo(14 * 32);
+    assertThat(resumed.examplesResumed()).isEqualTo(7 * 32);
     List<RunResult> more = run(4, "max_steps=0", "epochs=1", "output=", "collective.min_trainers=1", parts.get(5));
     assertThat(more.get(0).steps()).as("of a pass of ten").isEqualTo(10);
-    assertThat(more.get(0).examples()).isEqualTo(3 * 32);
+    assertThat(more.get(0).examples()).isEqualTo(10 * 32);
     assertThatThrownBy(() -> run(2, "max_steps=14", "output=", parts.get(5)))
         .hasStackTraceContaining("was taken within a pass of an elastic job");
   }

@@ -73,12 +73,13 @@ class DependencyRulesTest {
       {"io.regatta.rendezvous..", "io.regatta.parameterserver..", "io.regatta.aggregator.."};
 
   /**
-   * An application that uses a library chooses its own logging. What our own processes choose stands in one class. What
+   * An application that uses a library chooses its own logging. What our own processes choose stands in two classes. What
    * tests share, in test jars, counts as tests here.
    */
   @Test
-  void one_class_sees_the_logging_framework() {
+  void two_classes_see_the_logging_framework() {
     noClasses().that().doNotHaveFullyQualifiedName("io.regatta.node.process.LogbackLevel")
+        .and().doNotHaveFullyQualifiedName("io.regatta.node.process.BlockedThreadNotice")
         .and().resideOutsideOfPackage("io.regatta.node.testing..").should()
         .dependOnClassesThat().resideInAPackage("ch.qos.logback..").check(regatta);
   }

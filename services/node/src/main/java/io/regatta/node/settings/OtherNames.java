@@ -16,7 +16,7 @@ public final class OtherNames {
 
   static {
     NAMES.put("REGATTA_LOG", "Level of Regatta's own log, INFO unless set: ERROR, WARN, INFO, DEBUG, TRACE. From DEBUG on, "
-        + "it holds what Hazelcast says of its own affairs, too.");
+        + "it holds what Hazelcast says of its own affairs, too, and where a thread is that Vert.x finds blocked.");
     NAMES.put("REGATTA_LAUNCHER", "Set by `regatta launch` for what it starts: its process id. They end when it has gone.");
     NAMES.put("REGATTA_JAVA_OPTS", "JVM options that the script `regatta` passes on.");
     NAMES.put("REGATTA_CLASSPATH", "Libraries beside Regatta's own that the script `regatta` puts on the class path, for Parquet "
