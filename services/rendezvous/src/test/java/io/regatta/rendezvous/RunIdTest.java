@@ -213,15 +213,20 @@ class RunIdTest {
 
   @Test
   void when_a_newcomer_goes_before_its_fixed_group_forms_then_its_run_does_not_end_with_that_of_the_group() {
-    Runnable gone = groups.join(JoinRequest.newBuilder().setGroup("job").setWorldSize(2).setRank(1)
-        .setMember("trainer-1").setTimeoutMs(60_000).setRunId("run-2").build(), new Answer<>());
-    Answer<JoinReply> first = join("job", 0, 0, "run-1");
-    gone.run();
-    Answer<JoinReply> second = join("job", 0, 1, "run-1");
-    leave(first, true);
-    leave(second, true);
+    List<Answer<JoinReply>> members = List.of(new Answer<>(), new Answer<>(), new Answer<>());
+    groups.join(ofThree(0, "run-1"), members.get(0));
+    groups.join(ofThree(2, "run-2"), new Answer<>()).run();
+    groups.join(ofThree(1, "run-1"), members.get(1));
+    groups.join(ofThree(2, "run-1"), members.get(2));
+    members.forEach(member -> leave(member, true));
+    assertThatThrownBy(() -> join("job", 0, 0, "run-1")).isInstanceOf(RunEnded.class);
     assertThat(formed(0, "run-2")).as("its run can be started")
         .allSatisfy(member -> assertThat(member.value).isNotNull());
+  }
+
+  private static JoinRequest ofThree(int rank, String runId) {
+    return JoinRequest.newBuilder().setGroup("job").setWorldSize(3).setRank(rank).setMember("trainer-" + rank)
+        .setTimeoutMs(60_000).setRunId(runId).build();
   }
 
   @Test
