@@ -134,10 +134,10 @@ final class VirtualGroups {
         .setTimeoutMs(timeoutMillis).build());
   }
 
-  /** A request with an empty payload. */
+  /** A request with a payload of one byte. */
   static GatherRequest giving(int rank, long incarnation, String key) {
     return GatherRequest.newBuilder().setGroup("g").setRank(rank).setIncarnation(incarnation).setKey(key)
-        .setTimeoutMs(30_000).build();
+        .setPayload(ByteString.copyFrom(new byte[1])).setTimeoutMs(30_000).build();
   }
 
   Answer<GatherReply> gather(GatherRequest request) {
