@@ -23,6 +23,7 @@ import io.vertx.grpc.common.ServiceMethod;
 import java.util.HashSet;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 
 /**
  * Control calls to one peer over one connection by Vert.x gRPC, whose failures are
@@ -176,8 +177,9 @@ final class UnaryCalls {
   /** Why there is no connection to send a request on. */
   RegattaException unconnected(ServiceMethod<?, ?> method, Throwable cause) {
     InvalidInput refused = ConnectFailure.refusal(peer, cause, options.security());
-    return refused != null ? refused : lost(method, (cause.getMessage() == null ? cause.toString() : cause.getMessage())
-        + ConnectFailure.hint(cause, options.security()), cause, false);
+    String why = cause instanceof TimeoutException ? "no connection within " + options.connectTimeoutMillis() / 1000.0 + " s"
+        : cause.getMessage() == null ? cause.toString() : cause.getMessage();
+    return refused != null ? refused : lost(method, why + ConnectFailure.hint(cause, options.security()), cause, false);
   }
 
   /** Why a request that was sent, or may have been, has no answer. */

@@ -103,7 +103,7 @@ class RunningClusterTest {
           "--server-endpoints", Blocking.get(directory.list(Directory.PARAMETER_SERVER)).get(0).endpoint());
       assertThat(status.status()).as(status.err()).isZero();
       assertThat(status.out()).contains("job line, sync", "rendezvous at 127.0.0.1:" + frozen.actualPort()
-          + " does not answer: no answer within 5 s");
+          + " does not answer: ", "no connection within ");
       int admin = Blocking.get(cluster.nodeReady()).adminPort();
       assertThat(get(admin, "/why")).contains("trainer 0").contains("barrier").contains("trainer 1");
       // Shards publish a job's figures at an interval: asked again until they are there, for a minute at most.
