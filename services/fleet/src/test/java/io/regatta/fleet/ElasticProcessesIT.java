@@ -13,7 +13,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** An elastic job whose trainers are processes of their own. Needs the packaged jars. */
+/** An elastic job whose trainers are processes of their own. */
 class ElasticProcessesIT {
 
   private static final int START_SECONDS = JavaProcess.SECONDS;
@@ -30,7 +30,7 @@ class ElasticProcessesIT {
 
   @BeforeEach
   void begin() {
-    services = new ServiceProcesses(dir);
+    services = ServiceProcesses.fromClassPath(dir);
   }
 
   @AfterEach
@@ -39,7 +39,7 @@ class ElasticProcessesIT {
   }
 
   private JsonObject job() throws Exception {
-    return ServiceProcesses.job("lenet", List.of("trainers=4", "batch_size=32", "epochs=2", "optimizer.schedule.decay_steps=838",
+    return ServiceProcesses.job("lenet", List.of("trainers=4", "batch_size=16", "epochs=1", "optimizer.schedule.decay_steps=838",
         "data.dir=" + Jobs.data("mnist"))).put("collective", new JsonObject().put("min_trainers", 2));
   }
 

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /**
  * Processes that stand still for ten seconds (SIGSTOP) while they train: training goes on behind it, nothing is lost and
- * nothing is applied twice. Needs the packaged jars.
+ * nothing is applied twice.
  */
 class FrozenProcessesIT {
   private static final int START_SECONDS = JavaProcess.SECONDS;
@@ -53,7 +53,7 @@ class FrozenProcessesIT {
 
   @BeforeEach
   void begin() {
-    services = new ServiceProcesses(dir);
+    services = ServiceProcesses.fromClassPath(dir);
   }
 
   @AfterEach

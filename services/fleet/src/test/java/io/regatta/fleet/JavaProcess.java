@@ -38,25 +38,41 @@ final class JavaProcess implements AutoCloseable {
 
   /** {@code java -jar} as a user would call it, in the checkout's directory; signals have their default effect. */
   static JavaProcess jar(String name, Path jar, String... args) {
+    return inCheckout(name, java("-Xmx512m", "-jar", jar.toString()), args);
+  }
+
+  /** A main class of this class path, otherwise like {@link #jar}. */
+  static JavaProcess main(String name, Class<?> main, String... args) {
+    return inCheckout(name, archivedCommand(main, "-Xmx512m"), args);
+  }
+
+  private static JavaProcess inCheckout(String name, List<String> java, String... args) {
     List<String> command = new ArrayList<>(List.of("env", "--default-signal=INT,TERM"));
-    command.addAll(java("-Xmx512m", "-jar", jar.toString()));
+    command.addAll(java);
     command.addAll(List.of(args));
     return start(name, Checkout.root(), command);
   }
 
-  /** The command that runs this JVM's Java; such processes end too soon for the second compiler to earn what it costs. */
+  /**
+   * The command that runs this JVM's Java. Such processes end too soon for the second compiler, for the first one's
+   * low thresholds and for threads of a garbage collector to earn what they cost.
+   */
   static List<String> java(String... args) {
     List<String> command = new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-        "-XX:TieredStopAtLevel=1"));
+        "-XX:TieredStopAtLevel=1", "-XX:CompileThresholdScaling=4", "-XX:+UseSerialGC"));
     command.addAll(List.of(args));
     return command;
   }
 
   /** The command line of Regatta from this class path, with the archive of its classes. */
   static List<String> regattaCommand(String... options) {
+    return archivedCommand(Regatta.class, options);
+  }
+
+  private static List<String> archivedCommand(Class<?> main, String... options) {
     List<String> command = java(options);
     command.addAll(ClassArchive.options());
-    command.addAll(List.of("-cp", ClassArchive.classPath(), Regatta.class.getName()));
+    command.addAll(List.of("-cp", ClassArchive.classPath(), main.getName()));
     return command;
   }
 

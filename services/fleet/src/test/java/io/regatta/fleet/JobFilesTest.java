@@ -29,6 +29,9 @@ class JobFilesTest {
 
   private static final int FEATURES = 13;
 
+  /** Where data are generated: once for all jobs that read the same. */
+  @TempDir
+  static Path data;
   @TempDir
   Path dir;
 
@@ -135,7 +138,7 @@ class JobFilesTest {
 
   @Test
   void wide_and_deep_learns_what_a_linear_model_cannot() {
-    RunResult result = run(Jobs.config("wide-and-deep", "data.dir=" + dir.resolve("data"),
+    RunResult result = run(Jobs.config("wide-and-deep", "data.dir=" + data.resolve("clicks"),
         "output=" + dir.resolve("model"), "epochs=1"));
     assertThat(result.auc()).isGreaterThan(0.69);
     assertThat(dir.resolve("model/manifest.json")).isRegularFile();
@@ -143,13 +146,13 @@ class JobFilesTest {
 
   @Test
   void deepfm_learns_what_a_linear_model_cannot() {
-    RunResult result = run(Jobs.config("deepfm", "data.dir=" + dir.resolve("data"), "output=", "epochs=1"));
+    RunResult result = run(Jobs.config("deepfm", "data.dir=" + data.resolve("clicks"), "output=", "epochs=1"));
     assertThat(result.auc()).isGreaterThan(0.69);
   }
 
   @Test
   void word2vec_learns_a_language() {
-    RunResult result = run(Jobs.config("word2vec", "data.dir=" + dir.resolve("data"), "output=" + dir.resolve("model"),
+    RunResult result = run(Jobs.config("word2vec", "data.dir=" + data.resolve("text"), "output=" + dir.resolve("model"),
         "epochs=1", "settings.train_lines=6000", "settings.test_lines=500", "settings.min_count=1"));
     assertThat(result.metrics().get("perplexity")).as("about 500 untrained")
         .isBetween(result.metrics().get("best_perplexity"), 100.0);
@@ -176,15 +179,15 @@ class JobFilesTest {
 
   @Test
   void skip_gram_learns_which_words_are_near() {
-    RunResult result = run(Jobs.config("skip-gram", "data.dir=" + dir.resolve("data"), "output=" + dir.resolve("model"),
-        "epochs=1", "max_steps=300", "settings.train_lines=6000", "settings.test_lines=200", "settings.min_count=1"));
+    RunResult result = run(Jobs.config("skip-gram", "data.dir=" + data.resolve("text"), "output=" + dir.resolve("model"),
+        "epochs=1", "max_steps=300", "settings.train_lines=6000", "settings.test_lines=500", "settings.min_count=1"));
     assertThat(result.loss()).as("of 6 pairs each; untrained 6 ln 2 = 4.16").isLessThan(3.9);
     assertThat(dir.resolve("model/table-words.safetensors")).isRegularFile();
   }
 
   @Test
   void ctr_dnn_learns_in_async_mode() {
-    RunResult result = run(Jobs.config("ctr-dnn", "data.dir=" + dir.resolve("data"), "output=" + dir.resolve("model")));
+    RunResult result = run(Jobs.config("ctr-dnn", "data.dir=" + data.resolve("clicks"), "output=" + dir.resolve("model")));
     assertThat(result.auc()).as("0.692 when it was written; async differs from run to run").isGreaterThan(0.66);
     assertThat(dir.resolve("model/manifest.json")).isRegularFile();
   }

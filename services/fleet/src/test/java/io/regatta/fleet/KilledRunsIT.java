@@ -30,7 +30,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Runs that are ended by {@code kill -9} twice, and resumed. Each example has a feature of its own. Where the mode allows it the table
- * counts how often each feature was pushed ({@code statistics}). At the end every count is the number of passes. Needs the packaged jars.
+ * counts how often each feature was pushed ({@code statistics}). At the end every count is the number of passes.
  */
 class KilledRunsIT {
 
@@ -51,7 +51,7 @@ class KilledRunsIT {
 
   @BeforeEach
   void begin() throws IOException {
-    services = new ServiceProcesses(dir);
+    services = ServiceProcesses.fromClassPath(dir);
     Path data = Files.createDirectories(dir.resolve("data"));
     List<String> lines = IntStream.rangeClosed(1, EXAMPLES).mapToObj(e -> (e % 2 == 0 ? "+1 " : "-1 ") + e + ":1").toList();
     Files.write(data.resolve("a9a"), lines);

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Processes of a job that are ended by {@code kill -9} in mid-run: status, result and model of those that are left. Needs the packaged jars. */
+/** Processes of a job that are ended by {@code kill -9} in mid-run: status, result and model of those that are left. */
 class LostProcessesIT {
 
   private static final int SECONDS = JavaProcess.SECONDS;
@@ -33,7 +33,7 @@ class LostProcessesIT {
 
   @BeforeEach
   void begin() {
-    services = new ServiceProcesses(dir);
+    services = ServiceProcesses.fromClassPath(dir);
   }
 
   @AfterEach

@@ -29,7 +29,7 @@ class ProcessesIT {
 
   @BeforeEach
   void begin() {
-    services = new ServiceProcesses(dir);
+    services = ServiceProcesses.fromJars(dir);
   }
 
   @AfterEach
