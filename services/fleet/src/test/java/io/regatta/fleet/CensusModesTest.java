@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Timeout;
 class CensusModesTest {
   private static final int STALENESS_BOUND = 4;
   private static final int EPOCHS = Integer.getInteger("regatta.census.epochs", 3);
-  /** Of each trainer in a pass. */
+  /** How many steps each trainer makes in a pass. */
   private static final int STEPS = 254;
   private static final double MODE_TOLERANCE = 0.003;
 

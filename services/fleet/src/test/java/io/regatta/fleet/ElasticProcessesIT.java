@@ -39,8 +39,8 @@ class ElasticProcessesIT {
   }
 
   private JsonObject job() throws Exception {
-    return ServiceProcesses.job("lenet", List.of("trainers=4", "batch_size=16", "epochs=1", "optimizer.schedule.decay_steps=838",
-        "data.dir=" + Jobs.data("mnist"))).put("collective", new JsonObject().put("min_trainers", 2));
+    return ServiceProcesses.job("lenet", List.of("trainers=4", "batch_size=32", "epochs=2",
+        "optimizer.schedule.decay_steps=838", "data.dir=" + Jobs.data("mnist"))).put("collective", new JsonObject().put("min_trainers", 2));
   }
 
   private JavaProcess trainer(JsonObject job, int number, int rank) throws Exception {

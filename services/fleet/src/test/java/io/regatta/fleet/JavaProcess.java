@@ -47,10 +47,16 @@ final class JavaProcess implements AutoCloseable {
   }
 
   private static JavaProcess inCheckout(String name, List<String> java, String... args) {
+    return start(name, Checkout.root(), withDefaultSignals(Map.of(), java, args));
+  }
+
+  /** The command with these variables and arguments, and with the signals as a shell in the foreground leaves them. */
+  private static List<String> withDefaultSignals(Map<String, String> variables, List<String> java, String... args) {
     List<String> command = new ArrayList<>(List.of("env", "--default-signal=INT,TERM"));
+    variables.forEach((name, value) -> command.add(name + "=" + value));
     command.addAll(java);
     command.addAll(List.of(args));
-    return start(name, Checkout.root(), command);
+    return command;
   }
 
   /**
@@ -84,10 +90,8 @@ final class JavaProcess implements AutoCloseable {
    * @param variables beside those of this process
    */
   static JavaProcess regatta(Path directory, Map<String, String> variables, String... args) {
-    List<String> command = new ArrayList<>(List.of("env", "--default-signal=INT,TERM"));
-    variables.forEach((name, value) -> command.add(name + "=" + value));
-    command.addAll(regattaCommand("-Xmx256m", "-Djava.io.tmpdir=" + directory));
-    command.addAll(List.of(args));
+    List<String> command = withDefaultSignals(variables,
+        regattaCommand("-Xmx256m", "-Djava.io.tmpdir=" + directory), args);
     return start((variables.isEmpty() ? "" : variables + " ") + String.join(" ", args), directory, command);
   }
 

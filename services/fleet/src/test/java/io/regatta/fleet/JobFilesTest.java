@@ -29,7 +29,7 @@ class JobFilesTest {
 
   private static final int FEATURES = 13;
 
-  /** Where data are generated: once for all jobs that read the same. */
+  /** The jobs generate their data here, once for all that read the same. */
   @TempDir
   static Path data;
   @TempDir

@@ -44,8 +44,8 @@ class ParityTest {
   void holds_for_wide_and_deep(String optimizer) {
     List<String> keys = new ArrayList<>(List.of("optimizer.kind=" + optimizer, "sparse_optimizer.kind=" + optimizer,
         "optimizer.learning_rate=0.01", "sparse_optimizer.learning_rate=0.01"));
-    if (!optimizer.equals("sgd")) { // a quarter of the steps shows as much, in a quarter of the time
-      keys.addAll(List.of("settings.train_rows=6500", "data.dir=" + dir.resolve("quarter")));
+    if (!optimizer.equals("sgd")) { // half of the steps show as much, in half of the time
+      keys.addAll(List.of("settings.train_rows=13000", "data.dir=" + dir.resolve("half")));
     }
     List<Check> checks = parity(null, keys.toArray(String[]::new));
     assertThat(checks).hasSizeGreaterThanOrEqualTo(8).allSatisfy(check -> assertThat(check.passed())

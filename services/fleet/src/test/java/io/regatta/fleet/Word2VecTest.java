@@ -19,7 +19,7 @@ class Word2VecTest {
 
   private static final int PARTS = 3;
   private static final int BATCH = 200;
-  /** Of the book's 36,242. */
+  /** The test reads the first half of the book, which has 36,242 lines. */
   private static final int LINES = 18_000;
   /** Windows that a trainer shuffles together; one process has three times as many, or it would see less mixed batches. */
   private static final int BUFFER = 20_000;
@@ -38,7 +38,7 @@ class Word2VecTest {
   void three_trainers_with_a_part_each_learn_as_one_process_does() throws Exception {
     Path book = Jobs.data("war_and_peace");
     Files.copy(book.resolve("wap.test.txt"), dir.resolve("test.txt"));
-    Path half = dir.resolve("half.txt"); // it shows as much as the whole
+    Path half = dir.resolve("half.txt");
     try (Stream<String> lines = Files.lines(book.resolve("wap.train.txt"))) {
       Files.write(half, lines.limit(LINES).toList());
     }
