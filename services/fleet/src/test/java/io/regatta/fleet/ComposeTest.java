@@ -10,6 +10,8 @@ import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.yaml.snakeyaml.Yaml;
 
@@ -48,6 +50,20 @@ class ComposeTest {
       NodeConfig open = node(SERVICES.getJsonObject(service));
       assertThat(open.tls().ca() + open.tokenFile()).isEmpty();
     }
+  }
+
+  /** A tag moves, and {@code latest} says nothing; a digest names one image. */
+  @Test
+  void base_images_are_named_by_digest() {
+    String dockerfile = Checkout.text("deploy/Dockerfile");
+    List<MatchResult> arguments = Pattern.compile("(?m)^ARG (JDK|BASE)=(\\S+)$").matcher(dockerfile).results().toList();
+    assertThat(arguments).hasSize(2).allSatisfy(argument -> {
+      assertThat(argument.group(2)).matches("[a-z0-9./-]+:(?!latest)[\\w.-]+@sha256:[0-9a-f]{64}");
+      assertThat(Checkout.text("deploy/compose.yaml"))
+          .contains("${" + argument.group(1) + ":-" + argument.group(2) + "}");
+    });
+    assertThat(Pattern.compile("(?m)^FROM (\\S+)").matcher(dockerfile).results().map(from -> from.group(1)))
+        .containsExactly("${JDK}", "scratch", "${PROGRAM}", "${JDK}", "${BASE}");
   }
 
   /** The job that a service's command runs. */

@@ -47,7 +47,8 @@ class KubernetesTest {
   static Stream<Kustomized> builds() {
     return Stream.of(built("overlays/ps"), built("overlays/ps-tls"), built("overlays/collective-tls"),
         built("overlays/ps-small"), built("overlays/collective-small"), built("overlays/collective", "components/aggregators"),
-        built("overlays/collective", "components/aggregators", "components/tls"));
+        built("overlays/collective", "components/aggregators", "components/tls"),
+        built("overlays/ps", "components/object-store"));
   }
 
   private static Kustomized built(String... directories) {
@@ -121,6 +122,56 @@ class KubernetesTest {
       JsonObject labels = budget.getJsonObject("spec").getJsonObject("selector").getJsonObject("matchLabels");
       assertThat(pods.stream().filter(pod -> pod.selectedBy(labels))).as(budget.encode()).hasSize(1);
     }
+  }
+
+  /**
+   * Every rule names its peers, for one without them admits everybody. Besides each other, pods are reached by
+   * Prometheus at the admin port and reach DNS; the object store is a choice.
+   */
+  @ParameterizedTest
+  @MethodSource("builds")
+  void pods_talk_to_each_other_to_prometheus_and_to_dns_alone(Kustomized built) {
+    Set<String> opened = new TreeSet<>();
+    for (JsonObject policy : built.objects("NetworkPolicy")) {
+      JsonObject spec = policy.getJsonObject("spec");
+      for (String direction : List.of("ingress", "egress")) {
+        for (JsonObject rule : Kustomized.objects(spec, direction)) {
+          List<JsonObject> peers = Kustomized.objects(rule, direction.equals("ingress") ? "from" : "to");
+          assertThat(peers).as("%s admits everybody", rule.encode()).isNotEmpty();
+          Set<String> ports = Kustomized.objects(rule, "ports").stream().map(port -> port.getValue("port").toString())
+              .collect(Collectors.toCollection(TreeSet::new));
+          String which = ports.isEmpty() ? "all ports" : ports.toString();
+          peers.forEach(peer -> opened.add(direction + " " + peer(peer) + " " + which));
+        }
+      }
+    }
+    Set<String> expected = new TreeSet<>(Set.of("ingress regatta all ports", "ingress monitoring/prometheus [admin]",
+        "egress regatta all ports", "egress kube-system/kube-dns [53]"));
+    if (built.toString().contains("object-store")) {
+      expected.add("egress 0.0.0.0/0 [443]");
+    }
+    assertThat(opened).isEqualTo(expected);
+    JsonObject all = built.objects("NetworkPolicy").get(0).getJsonObject("spec");
+    assertThat(all.getJsonArray("policyTypes")).containsExactlyInAnyOrder("Ingress", "Egress");
+    JsonObject selected = all.getJsonObject("podSelector").getJsonObject("matchLabels");
+    assertThat(Pod.all(built)).allMatch(pod -> pod.selectedBy(selected))
+        .allSatisfy(pod -> assertThat(pod.ports()).containsKey("admin"));
+  }
+
+  /** A peer in words: an application's pods, of this namespace or of another, or addresses that are not private. */
+  private static String peer(JsonObject peer) {
+    if (peer.containsKey("ipBlock")) {
+      JsonObject block = peer.getJsonObject("ipBlock");
+      assertThat(block.getJsonArray("except").getList())
+          .contains("10.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.168.0.0/16");
+      return block.getString("cidr");
+    }
+    JsonObject pods = peer.getJsonObject("podSelector").getJsonObject("matchLabels");
+    assertThat(pods.fieldNames()).as("%s selects by one label", peer.encode()).hasSize(1);
+    String application = pods.getString(pods.fieldNames().iterator().next());
+    JsonObject namespace = peer.getJsonObject("namespaceSelector");
+    return namespace == null ? application
+        : namespace.getJsonObject("matchLabels").getString("kubernetes.io/metadata.name") + "/" + application;
   }
 
   /** Pod Security's "restricted", and a root that nobody writes to. */
