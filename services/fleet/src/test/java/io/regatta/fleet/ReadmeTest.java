@@ -34,7 +34,8 @@ class ReadmeTest {
 
   @Test
   void links_and_paths_exist() throws IOException {
-    List<Path> pages = new ArrayList<>(List.of(Checkout.file("README.md"), Checkout.file("load-tests/README.md")));
+    List<Path> pages = new ArrayList<>(List.of(Checkout.file("README.md"), Checkout.file("SECURITY.md"),
+        Checkout.file("load-tests/README.md")));
     try (Stream<Path> docs = Files.walk(Checkout.file("docs"))) {
       docs.filter(file -> file.toString().endsWith(".md")).forEach(pages::add);
     }
