@@ -120,8 +120,8 @@ final class DataTap extends ChannelInboundHandlerAdapter {
     foreignFrom = bytes.readerIndex();
     bytes.readerIndex(end < 0 ? bytes.writerIndex() : end);
     if (end >= 0) {
+      passOn(ctx, bytes, end); // not ready yet: content of a stream that opens in these bytes may lie in them, too
       state = State.HEADER;
-      passOn(ctx, bytes, end);
       found.run();
     }
   }

@@ -14,6 +14,7 @@ import io.netty.handler.codec.http2.Http2ConnectionHandler;
 import io.netty.handler.codec.http2.Http2ConnectionHandlerBuilder;
 import io.netty.handler.codec.http2.Http2FrameAdapter;
 import io.netty.handler.codec.http2.Http2FrameTypes;
+import io.netty.handler.codec.http2.Http2Headers;
 import java.util.ArrayList;
 import java.util.List;
 import net.jqwik.api.ForAll;
@@ -34,6 +35,8 @@ class DataTapTest {
     private final ByteBuf passedOn = Unpooled.buffer();
     private final List<Long> pings = new ArrayList<>();
     private final List<Integer> ended = new ArrayList<>();
+    /** Whether streams could have been taken over when they were opened. */
+    private final List<Boolean> readyWhenOpened = new ArrayList<>();
     private final List<ByteBuf> fed = new ArrayList<>();
     private final Http2ConnectionHandler http2 = new Http2ConnectionHandlerBuilder().server(true)
         .frameListener(new Listener()).build();
@@ -53,6 +56,12 @@ class DataTapTest {
           ended.add(stream);
         }
         return bytes;
+      }
+
+      @Override
+      public void onHeadersRead(ChannelHandlerContext ctx, int stream, Http2Headers headers, int dependency,
+          short weight, boolean exclusive, int padding, boolean end) {
+        readyWhenOpened.add(tap.ready());
       }
 
       @Override
@@ -130,6 +139,16 @@ class DataTapTest {
     assertThat(c.http2.connection().stream(TAPPED).state().remoteSideOpen()).isFalse();
     assertThat(c.http2.decoder().flowController().unconsumedBytes(c.http2.connection().stream(TAPPED))).isZero();
     assertThat(c.fed).allMatch(b -> b.refCnt() == 0);
+  }
+
+  /** A client need not wait for settings: its first stream, and content of it, may come with the PING's answer. */
+  @Test
+  void a_stream_that_opens_before_the_pings_answer_is_not_taken_over() throws Exception {
+    Connection c = new Connection();
+    ByteBuf wire = c.opened();
+    c.feed(wire, List.of(wire.readableBytes()));
+    assertThat(c.readyWhenOpened).containsExactly(false, false);
+    assertThat(c.tap.ready()).isTrue();
   }
 
   @Test
